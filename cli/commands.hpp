@@ -1,0 +1,25 @@
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace headrace::cli {
+
+// One function a command, each in the file of its name: adds its options to `app` and sets what runs.
+// A command that ends normally with another exit code than 0 throws ExitCode.
+void add_ingest(CLI::App& app);
+void add_info(CLI::App& app);
+void add_verify(CLI::App& app);
+void add_read(CLI::App& app);
+void add_batches(CLI::App& app);
+void add_sample(CLI::App& app);
+void add_phantom(CLI::App& app);
+void add_train(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_report(CLI::App& app);
+void add_bench(CLI::App& app);
+
+/// Results that are not errors: 3 gate missed, 4 verification failed.
+struct ExitCode {
+  int value;
+};
+
+}  // namespace headrace::cli

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/core/yaml.hpp"
+#include "headrace/device/cpu_isa.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed, 4 verification failed.\n"
+    "Results go to standard output, progress and logs to standard error.";
+
+void build(CLI::App& app, std::string& isa, bool& quiet) {
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  app.set_version_flag("--version", HR_VERSION);
+  app.add_option("--isa", isa, "run kernels at this x86-64 level (v1, v2, v3); the results are the same");
+  app.add_flag("--quiet", quiet, "log warnings and errors only");
+  app.fallthrough();
+#define HR_COMMAND(name) add_##name(app);
+#include "cli/commands.inc"
+#undef HR_COMMAND
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  return names;
+}
+
+/// One sentence: what the parser found wrong, the nearest command where the first word is none, and which help to read.
+std::string explain(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
+  const auto names = command_names(app);
+  if (std::find(names.begin(), names.end(), first_word) != names.end()) {
+    return fmt::format("{}. See headrace {} --help.", error.what(), first_word);
+  }
+  if (first_word.empty() || first_word.front() == '-') return fmt::format("{}. See headrace --help.", error.what());
+  const auto nearest = nearest_name(first_word, names);
+  return fmt::format("'{}' is no command{}. See headrace --help.", first_word,
+                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Headrace feeds medical-image training: ingest once, then batches at the speed of the GPU.", "headrace");
+  std::string isa;
+  bool quiet = false;
+  build(app, isa, quiet);
+  app.parse_complete_callback([&] {
+    if (!isa.empty()) device::force_cpu_isa(isa);
+    if (quiet) log::set_level(log::Level::warning);
+  });
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "headrace: %s\n", explain(app, error, argc > 1 ? argv[1] : "").c_str());
+    return 2;
+  } catch (const ExitCode& code) {
+    return code.value;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "headrace: %s\n", error.what());
+    return exit_code(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "headrace: unexpected failure: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::cli
+
+int main(int argc, char** argv) { return headrace::cli::run(argc, argv); }

@@ -1,0 +1,22 @@
+# headrace_layer(<name> SOURCES <files…> LINK <targets…>): the static library headrace_<name>.
+# Sources are listed one by one; LINK names the layers of its row in headrace/LAYERS and outside libraries.
+function(headrace_layer name)
+  cmake_parse_arguments(L "" "" "SOURCES;LINK" ${ARGN})
+  if(L_SOURCES)
+    add_library(headrace_${name} STATIC ${L_SOURCES})
+    target_link_libraries(headrace_${name} PUBLIC ${L_LINK})
+  else()
+    add_library(headrace_${name} INTERFACE)
+    target_link_libraries(headrace_${name} INTERFACE ${L_LINK})
+  endif()
+endfunction()
+
+# headrace_test(<name> SOURCES <files…> LINK <targets…> [LABELS …]): one GoogleTest program, run as one CTest case.
+function(headrace_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(test_${name} ${T_SOURCES})
+  target_link_libraries(test_${name} PRIVATE ${T_LINK} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(test_${name} PRIVATE HR_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HR_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${T_LABELS}" TIMEOUT 1200)
+endfunction()

@@ -1,0 +1,30 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace headrace {
+
+/// A row-major 2×3 affine map of (y, x) pixel coordinates: out = m[:, :2] · in + m[:, 2].
+/// Coordinates are continuous; the centre of pixel (0, 0) is (0.5, 0.5) everywhere in Headrace.
+struct Affine2 {
+  std::array<double, 6> m{1, 0, 0, 0, 1, 0};
+
+  std::array<double, 2> operator()(double y, double x) const {
+    return {m[0] * y + m[1] * x + m[2], m[3] * y + m[4] * x + m[5]};
+  }
+  /// First `inner`, then this.
+  Affine2 operator*(const Affine2& inner) const {
+    const auto& a = m;
+    const auto& b = inner.m;
+    return {{a[0] * b[0] + a[1] * b[3], a[0] * b[1] + a[1] * b[4], a[0] * b[2] + a[1] * b[5] + a[2],
+             a[3] * b[0] + a[4] * b[3], a[3] * b[1] + a[4] * b[4], a[3] * b[2] + a[4] * b[5] + a[5]}};
+  }
+};
+
+/// A half-open box of pixels: rows [y0, y0 + height), columns [x0, x0 + width).
+struct Box2 {
+  std::int64_t y0 = 0, x0 = 0, height = 0, width = 0;
+  bool operator==(const Box2&) const = default;
+};
+
+}  // namespace headrace

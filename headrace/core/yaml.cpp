@@ -1,0 +1,230 @@
+#include "headrace/core/yaml.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace {
+namespace {
+
+std::string kind_of(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Null: return "nothing";
+    case YAML::NodeType::Scalar: return fmt::format("'{}'", node.Scalar());
+    case YAML::NodeType::Sequence: return fmt::format("a list of {}", node.size());
+    case YAML::NodeType::Map: return "a mapping";
+    default: return "nothing";
+  }
+}
+
+std::string join(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
+
+void refuse_repeated_keys(const YAML::Node& node, const std::string& file) {
+  if (node.IsMap()) {
+    std::set<std::string> seen;
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) {
+        fail(ErrorCode::usage, "{}:{}: a key must be a word", file, entry.first.Mark().line + 1);
+      }
+      if (!seen.insert(entry.first.Scalar()).second) {
+        fail(ErrorCode::usage, "{}:{}: key '{}' stands twice in the same mapping; keep one", file,
+             entry.first.Mark().line + 1, entry.first.Scalar());
+      }
+      refuse_repeated_keys(entry.second, file);
+    }
+  } else if (node.IsSequence()) {
+    for (const auto& entry : node) refuse_repeated_keys(entry, file);
+  }
+}
+
+}  // namespace
+
+YamlValue::YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path)
+    : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)) {}
+
+std::string YamlValue::location() const { return fmt::format("{}:{}", file_, node_->Mark().line + 1); }
+
+void YamlValue::reject(const std::string& problem) const {
+  fail(ErrorCode::usage, "{}: {}: {}", location(), path_.empty() ? "top level" : path_, problem);
+}
+
+bool YamlValue::is_null() const { return node_->IsNull(); }
+bool YamlValue::is_map() const { return node_->IsMap(); }
+bool YamlValue::is_list() const { return node_->IsSequence(); }
+
+bool YamlValue::as_bool() const {
+  if (node_->IsScalar()) {
+    if (node_->Scalar() == "true") return true;
+    if (node_->Scalar() == "false") return false;
+  }
+  reject(fmt::format("expected true or false, found {}", kind_of(*node_)));
+}
+
+std::int64_t YamlValue::as_int(std::int64_t low, std::int64_t high) const {
+  std::int64_t value = 0;
+  const std::string text = node_->IsScalar() ? node_->Scalar() : std::string();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    reject(fmt::format("expected a whole number, found {}", kind_of(*node_)));
+  }
+  if (value < low || value > high) reject(fmt::format("expected {} to {}, found {}", low, high, value));
+  return value;
+}
+
+double YamlValue::as_double(double low, double high) const {
+  double value = 0;
+  const std::string text = node_->IsScalar() ? node_->Scalar() : std::string();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    reject(fmt::format("expected a number, found {}", kind_of(*node_)));
+  }
+  if (value < low || value > high) reject(fmt::format("expected {} to {}, found {}", low, high, value));
+  return value;
+}
+
+std::string YamlValue::as_string() const {
+  if (!node_->IsScalar()) reject(fmt::format("expected text, found {}", kind_of(*node_)));
+  return node_->Scalar();
+}
+
+std::string YamlValue::as_choice(const std::vector<std::string>& accepted) const {
+  const std::string text = as_string();
+  if (std::find(accepted.begin(), accepted.end(), text) != accepted.end()) return text;
+  const auto nearest = nearest_name(text, accepted);
+  reject(fmt::format("'{}' is none of: {}{}", text, fmt::join(accepted, ", "),
+                     nearest ? fmt::format(". Did you mean '{}'?", *nearest) : ""));
+}
+
+std::vector<YamlValue> YamlValue::as_list() const {
+  if (!node_->IsSequence()) reject(fmt::format("expected a list, found {}", kind_of(*node_)));
+  std::vector<YamlValue> values;
+  for (std::size_t i = 0; i < node_->size(); ++i) {
+    values.emplace_back(std::make_shared<YAML::Node>((*node_)[i]), file_, fmt::format("{}[{}]", path_, i));
+  }
+  return values;
+}
+
+std::vector<YamlValue> YamlValue::as_list(std::size_t count) const {
+  auto values = as_list();
+  if (values.size() != count) reject(fmt::format("expected a list of {}, found {}", count, values.size()));
+  return values;
+}
+
+YamlMap YamlMap::load(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) fail(ErrorCode::not_found, "{}: the file can't be opened", file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return parse(text.str(), file);
+}
+
+YamlMap YamlMap::parse(const std::string& text, const std::string& name) {
+  try {
+    const auto node = std::make_shared<const YAML::Node>(YAML::Load(text));
+    refuse_repeated_keys(*node, name);
+    return YamlMap(YamlValue(node, name, ""));
+  } catch (const YAML::Exception& error) {
+    fail(ErrorCode::usage, "{}:{}: not valid YAML: {}", name, error.mark.line + 1, error.msg);
+  }
+}
+
+YamlMap::YamlMap(const YamlValue& value) : value_(value) {
+  if (!value_.is_null() && !value_.is_map()) {
+    value_.reject(fmt::format("expected a mapping, found {}", kind_of(*value_.node_)));
+  }
+}
+
+std::optional<YamlValue> YamlMap::find(const std::string& key) {
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
+  if (value_.is_null()) return std::nullopt;
+  const YAML::Node child = (*value_.node_)[key];
+  if (!child.IsDefined() || child.IsNull()) return std::nullopt;
+  return YamlValue(std::make_shared<YAML::Node>(child), value_.file_, join(value_.path_, key));
+}
+
+YamlValue YamlMap::require(const std::string& key) {
+  if (auto value = find(key)) return *value;
+  value_.reject(fmt::format("the key '{}' is required", key));
+}
+
+YamlMap YamlMap::map(const std::string& key) {
+  if (auto value = find(key)) return YamlMap(*value);
+  return YamlMap(YamlValue(std::make_shared<YAML::Node>(), value_.file_, join(value_.path_, key)));
+}
+
+bool YamlMap::get_bool(const std::string& key, bool fallback) {
+  const auto value = find(key);
+  return value ? value->as_bool() : fallback;
+}
+std::int64_t YamlMap::get_int(const std::string& key, std::int64_t fallback, std::int64_t low, std::int64_t high) {
+  const auto value = find(key);
+  return value ? value->as_int(low, high) : fallback;
+}
+double YamlMap::get_double(const std::string& key, double fallback, double low, double high) {
+  const auto value = find(key);
+  return value ? value->as_double(low, high) : fallback;
+}
+std::string YamlMap::get_string(const std::string& key, const std::string& fallback) {
+  const auto value = find(key);
+  return value ? value->as_string() : fallback;
+}
+std::string YamlMap::get_choice(const std::string& key, const std::string& fallback,
+                                const std::vector<std::string>& accepted) {
+  const auto value = find(key);
+  return value ? value->as_choice(accepted) : fallback;
+}
+
+std::vector<std::string> YamlMap::keys() const {
+  std::vector<std::string> names;
+  if (value_.is_map()) {
+    for (const auto& entry : *value_.node_) names.push_back(entry.first.Scalar());
+  }
+  return names;
+}
+
+void YamlMap::finish() const {
+  if (!value_.is_map()) return;
+  for (const auto& entry : *value_.node_) {
+    const std::string key = entry.first.Scalar();
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    const auto nearest = nearest_name(key, known_);
+    fail(ErrorCode::usage, "{}:{}: unknown key '{}'{}. {}", value_.file_, entry.first.Mark().line + 1, key,
+         value_.path_.empty() ? "" : fmt::format(" in '{}'", value_.path_),
+         nearest ? fmt::format("Did you mean '{}'?", *nearest)
+                 : fmt::format("Valid keys: {}", fmt::join(known_, ", ")));
+  }
+}
+
+std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  std::optional<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 2) + 1;
+  for (const std::string& candidate : candidates) {
+    std::vector<std::size_t> row(candidate.size() + 1);
+    for (std::size_t j = 0; j <= candidate.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= name.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= candidate.size(); ++j) {
+        const std::size_t above = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (name[i - 1] == candidate[j - 1] ? 0 : 1)});
+        diagonal = above;
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace headrace

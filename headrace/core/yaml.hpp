@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace YAML {
+class Node;
+}
+
+namespace headrace {
+
+/// One value of a YAML file, read strictly: a wrong type or an impossible value is an Error (usage) that
+/// names the file, the line, the key path, what was found and what is accepted.
+class YamlValue {
+ public:
+  YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path);
+
+  bool is_null() const;
+  bool is_map() const;
+  bool is_list() const;
+  bool as_bool() const;
+  std::int64_t as_int(std::int64_t low, std::int64_t high) const;
+  double as_double(double low, double high) const;
+  std::string as_string() const;
+  std::string as_choice(const std::vector<std::string>& accepted) const;
+  std::vector<YamlValue> as_list() const;
+  /// A list of exactly `count` values.
+  std::vector<YamlValue> as_list(std::size_t count) const;
+
+  /// Throws usage: "<file>:<line>: <path>: <problem>".
+  [[noreturn]] void reject(const std::string& problem) const;
+  std::string location() const;  ///< "<file>:<line>"
+
+ private:
+  friend class YamlMap;
+  std::shared_ptr<const YAML::Node> node_;
+  std::string file_, path_;
+};
+
+/// One mapping of a YAML file. Every key that is asked for becomes a valid key; `finish` refuses the others
+/// with their line and the nearest valid key.
+class YamlMap {
+ public:
+  /// Reads a file. Errors: not_found, malformed (with the line).
+  static YamlMap load(const std::string& file);
+  static YamlMap parse(const std::string& text, const std::string& name);
+  explicit YamlMap(const YamlValue& value);
+
+  std::optional<YamlValue> find(const std::string& key);
+  YamlValue require(const std::string& key);
+  /// A nested mapping; an empty one where the key is absent.
+  YamlMap map(const std::string& key);
+
+  bool get_bool(const std::string& key, bool fallback);
+  std::int64_t get_int(const std::string& key, std::int64_t fallback, std::int64_t low, std::int64_t high);
+  double get_double(const std::string& key, double fallback, double low, double high);
+  std::string get_string(const std::string& key, const std::string& fallback);
+  std::string get_choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& accepted);
+
+  std::vector<std::string> keys() const;
+  /// Refuses keys that nobody asked for. Call it last.
+  void finish() const;
+
+ private:
+  YamlValue value_;
+  std::vector<std::string> known_;
+};
+
+/// The candidate with the smallest edit distance, if it is near enough to be meant.
+std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace headrace

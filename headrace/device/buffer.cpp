@@ -1,0 +1,59 @@
+#include "headrace/device/buffer.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::device {
+namespace {
+constexpr std::size_t kAlignment = 64;
+}
+
+void HostBuffer::Free::operator()(std::byte* pointer) const noexcept { std::free(pointer); }
+
+HostBuffer::HostBuffer(std::size_t size_bytes) : size_(size_bytes) {
+  const std::size_t whole = (size_bytes + kTailPadding + kAlignment - 1) / kAlignment * kAlignment;
+  data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole)));
+  if (!data_) fail(ErrorCode::memory, "{} bytes of host memory could not be allocated", size_bytes);
+  std::memset(data_.get() + size_bytes, 0, whole - size_bytes);
+}
+
+void HostBuffer::reserve(std::size_t size_bytes) {
+  if (size_bytes > size_) *this = HostBuffer(size_bytes);
+}
+
+BufferPool::Lease& BufferPool::Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    give_back();
+    pool_ = other.pool_;
+    other.pool_ = nullptr;
+    buffer_ = std::move(other.buffer_);
+  }
+  return *this;
+}
+
+void BufferPool::Lease::give_back() noexcept {
+  if (pool_ == nullptr) return;
+  const std::lock_guard lock(pool_->mutex_);
+  pool_->kept_.push_back(std::move(buffer_));
+  pool_ = nullptr;
+}
+
+BufferPool::Lease BufferPool::take(std::size_t size_bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto best = kept_.end();
+    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      if (it->size() >= size_bytes && (best == kept_.end() || it->size() < best->size())) best = it;
+    }
+    if (best != kept_.end()) {
+      HostBuffer buffer = std::move(*best);
+      kept_.erase(best);
+      return {this, std::move(buffer)};
+    }
+  }
+  return {this, HostBuffer(size_bytes)};
+}
+
+}  // namespace headrace::device

@@ -1,0 +1,52 @@
+#include "headrace/device/cpu_isa.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::device {
+namespace {
+
+CpuIsa best_of_this_cpu() noexcept {
+  if (__builtin_cpu_supports("x86-64-v3")) return CpuIsa::x86_64_v3;
+  if (__builtin_cpu_supports("x86-64-v2")) return CpuIsa::x86_64_v2;
+  return CpuIsa::x86_64_v1;
+}
+
+CpuIsa parse(std::string_view name) {
+  for (const CpuIsa isa : {CpuIsa::x86_64_v1, CpuIsa::x86_64_v2, CpuIsa::x86_64_v3}) {
+    if (name == name_of(isa)) {
+      if (isa > best_of_this_cpu()) {
+        fail(ErrorCode::unsupported, "ISA level {} was asked for, but this CPU offers {}", name, name_of(best_of_this_cpu()));
+      }
+      return isa;
+    }
+  }
+  fail(ErrorCode::usage, "'{}' is no ISA level; choose v1, v2 or v3", name);
+}
+
+std::atomic<CpuIsa>& chosen() {
+  static std::atomic<CpuIsa> isa = [] {
+    const char* wish = std::getenv("HEADRACE_ISA");
+    return wish != nullptr && *wish != '\0' ? parse(wish) : best_of_this_cpu();
+  }();
+  return isa;
+}
+
+}  // namespace
+
+CpuIsa cpu_isa() { return chosen(); }
+void force_cpu_isa(std::string_view name) { chosen() = parse(name); }
+
+std::string_view name_of(CpuIsa isa) noexcept {
+  switch (isa) {
+    case CpuIsa::x86_64_v1: return "v1";
+    case CpuIsa::x86_64_v2: return "v2";
+    case CpuIsa::x86_64_v3: return "v3";
+  }
+  return "v1";
+}
+
+}  // namespace headrace::device

@@ -1,0 +1,39 @@
+#pragma once
+#include <filesystem>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "headrace/storage/store.hpp"
+
+namespace headrace::storage {
+
+/// A store in a folder of a POSIX file system. Keeps at most `max_open_files` descriptors open (least recently used
+/// are closed); an Object in use keeps its own alive.
+class LocalStore : public Store {
+ public:
+  explicit LocalStore(std::filesystem::path root, std::size_t max_open_files = 512);
+
+  std::shared_ptr<const Object> open(const std::string& key) const override;
+  void put(const std::string& key, std::span<const std::byte> bytes) override;
+  void erase(const std::string& key) override;
+  std::vector<std::string> list(const std::string& prefix) const override;
+  std::string describe(const std::string& key) const override;
+
+  const std::filesystem::path& root() const noexcept { return root_; }
+  /// Removes temporary files that killed writers left behind; returns how many.
+  std::size_t remove_leftovers();
+
+ private:
+  std::filesystem::path root_;
+  std::size_t max_open_files_;
+  mutable std::mutex mutex_;
+  mutable std::list<std::string> recent_;
+  struct Entry {
+    std::shared_ptr<const Object> object;
+    std::list<std::string>::iterator position;
+  };
+  mutable std::map<std::string, Entry> open_;
+};
+
+}  // namespace headrace::storage

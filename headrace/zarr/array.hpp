@@ -1,0 +1,81 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/storage/store.hpp"
+#include "headrace/zarr/metadata.hpp"
+
+namespace headrace::zarr {
+
+/// Columns [begin, end) of one row that a reader will look at.
+struct RowSpan {
+  std::int32_t begin = 0, end = 0;
+};
+
+/// A region of an array and where its elements go.
+struct RegionRead {
+  std::vector<std::int64_t> origin;          ///< first index an axis; may lie outside: reads as the fill value
+  std::vector<std::int64_t> shape;
+  std::byte* dst = nullptr;                  ///< element (0, …, 0)
+  std::vector<std::int64_t> strides_bytes;   ///< of dst, one an axis in array order: (c,y,x) into interleaved rows is {1, row, 3}
+  /// Optional, for arrays whose last two axes are (y, x): one span for each row of the region. Chunks that no span
+  /// touches are neither read nor decoded, and elements outside the spans are left undefined.
+  std::span<const RowSpan> row_spans;
+};
+
+/// An open Zarr v3 array. Immutable and safe from any thread; shard indexes are kept in a bounded cache.
+class Array {
+ public:
+  /// Errors: not_found, malformed, unsupported; each names the array.
+  static std::shared_ptr<const Array> open(std::shared_ptr<const storage::Store> store, const std::string& path);
+  ~Array();
+
+  const ArrayMetadata& metadata() const noexcept;
+  const std::string& path() const noexcept;
+  /// The unit that is read and decoded: the inner chunk of a shard, or the chunk.
+  const std::vector<std::int64_t>& inner_chunk_shape() const noexcept;
+
+  /// Reads one region on the calling thread. Errors: corrupt (names chunk, bytes and check), io, usage (shape).
+  void read(const RegionRead& region) const;
+
+ private:
+  friend class BatchRead;
+  struct State;
+  explicit Array(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// What a batch of reads cost. Times are summed over threads.
+struct ReadStats {
+  std::uint64_t bytes_read = 0, ranges_wanted = 0, ranges_issued = 0, chunks_decoded = 0;
+  std::int64_t read_ns = 0, decode_ns = 0;
+  ReadStats& operator+=(const ReadStats& other);
+};
+
+/// The reads of a whole batch, planned together: `add` every region, `fetch` once (byte ranges of all of them sorted by
+/// object and offset, neighbours merged, issued together), then `decode` each region, on any thread, in any order.
+/// Reusable after `clear`; keeps its memory. One object for one batch at a time.
+class BatchRead {
+ public:
+  BatchRead();
+  ~BatchRead();
+  BatchRead(BatchRead&&) noexcept;
+  BatchRead& operator=(BatchRead&&) noexcept;
+
+  std::size_t add(std::shared_ptr<const Array> array, RegionRead region);
+  void fetch(ThreadPool& pool);
+  /// Errors: the same region always fails with the same error, whatever the threads.
+  void decode(std::size_t region);
+  ReadStats stats() const;
+  void clear();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace::zarr

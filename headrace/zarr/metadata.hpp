@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/core/dtype.hpp"
+#include "headrace/core/json.hpp"
+
+namespace headrace::zarr {
+
+/// zarr.json of an array, as the Zarr v3 core specification has it
+/// (https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html). Axes slowest first.
+struct ArrayMetadata {
+  std::vector<std::int64_t> shape;
+  DType dtype = DType::uint8;
+  std::vector<std::int64_t> chunk_shape;     ///< regular grid; with sharding: the shard shape
+  char separator = '/';
+  bool v2_keys = false;                      ///< chunk key encoding "v2" instead of "default"
+  std::vector<std::byte> fill_value;         ///< one element, little-endian
+  Json codecs;                               ///< the list as it stands in zarr.json
+  std::vector<std::string> dimension_names;  ///< empty, or one an axis
+  Json attributes = Json::object();
+
+  /// Errors: malformed, unsupported (names the field and `origin`).
+  static ArrayMetadata parse(const Json& json, const std::string& origin);
+  Json to_json() const;
+  /// Key of a chunk below the array, for example "c/0/3/1".
+  std::string chunk_key(const std::vector<std::int64_t>& chunk) const;
+};
+
+/// zarr.json of a group with these attributes.
+Json group_metadata(const Json& attributes);
+
+/// Codec lists that Headrace writes.
+struct Codecs {
+  std::vector<int> transpose;                ///< order of array → stored axes; empty: none
+  Json inner;                                ///< array→bytes and bytes→bytes codecs of one inner chunk
+  /// blosc (zstd) behind bytes
+  static Json blosc_zstd(DType dtype, int level, const std::string& shuffle);
+  static Json zstd(DType dtype, int level);
+  /// `imagecodecs_jpeg`, read by zarr-python with imagecodecs and by Headrace
+  static Json jpeg(int quality);
+  /// One sharding_indexed codec: index at the end with crc32c.
+  static Json sharded(const std::vector<std::int64_t>& inner_chunk_shape, const Json& inner_codecs);
+};
+
+}  // namespace headrace::zarr
