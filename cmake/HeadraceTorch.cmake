@@ -5,7 +5,9 @@ if(NOT HR_WITH_TORCH STREQUAL "OFF")
   if(_torch AND EXISTS ${_torch}/lib/libtorch_cpu.so)
     set(HR_TORCH ON)
     add_library(headrace_torch INTERFACE)
-    target_include_directories(headrace_torch SYSTEM INTERFACE ${_torch}/include ${_torch}/include/torch/csrc/api/include)
+    # -idirafter: the wheel ships its own copies of fmt and others, which must not shadow the system's.
+    target_compile_options(headrace_torch INTERFACE
+      "SHELL:-idirafter ${_torch}/include/torch/csrc/api/include" "SHELL:-idirafter ${_torch}/include")
     target_link_directories(headrace_torch INTERFACE ${_torch}/lib)
     target_link_options(headrace_torch INTERFACE -Wl,--no-as-needed -Wl,-rpath,${_torch}/lib)
     target_link_libraries(headrace_torch INTERFACE torch torch_cpu c10)
