@@ -1,0 +1,43 @@
+"""Makes the derived files of samples/ that hold a small crop of CMU-1-Small-Region.svs in other layouts.
+
+Usage: python tools/derive_samples.py      (needs tifffile, imagecodecs, numpy; rewrites the files in place)
+"""
+from pathlib import Path
+
+import numpy as np
+import tifffile
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+
+
+def write_plain(path, levels, bigtiff, **options):
+    with tifffile.TiffWriter(path, bigtiff=bigtiff) as tif:
+        for i, pixels in enumerate(levels):
+            tif.write(pixels, photometric="rgb", subfiletype=1 if i else 0, metadata=None, software="",
+                      resolution=(20000 / 2**i,) * 2, resolutionunit="CENTIMETER", **options)
+
+
+def write_ome(path, levels):
+    size = {f"PhysicalSize{a}": 0.5 for a in "XY"} | {f"PhysicalSize{a}Unit": "µm" for a in "XY"}
+    options = dict(photometric="rgb", tile=(256, 256), compression="zstd", predictor=True)
+    with tifffile.TiffWriter(path, bigtiff=True, ome=True) as tif:
+        tif.write(levels[0], subifds=1, **options,
+                  metadata={"axes": "YXS", "UUID": "urn:uuid:00000000-0000-4000-8000-000000000001"} | size)
+        tif.write(levels[1], subfiletype=1, metadata=None, **options)
+
+
+def main():
+    source = tifffile.imread(SAMPLES / "slides/CMU-1-Small-Region.svs", key=0)
+    crop = np.ascontiguousarray(source[900:1348, 700:1148])
+    half = ((crop.reshape(224, 2, 224, 2, 3).astype(np.uint32).sum((1, 3)) + 2) // 4).astype(np.uint8)
+    out = SAMPLES / "slides/derived"
+    write_plain(out / "cmu-lzw-pred-256.tif", (crop, half), False, tile=(256, 256), compression="lzw", predictor=True)
+    write_plain(out / "cmu-bigtiff-deflate-512.tif", (crop, half), True, tile=(512, 512), compression="adobe_deflate")
+    write_ome(out / "cmu-zstd-subifd.ome.tif", (crop, half))
+    with tifffile.TiffWriter(SAMPLES / "odd/slides/smaller-than-a-tile.svs") as tif:
+        tif.write(np.ascontiguousarray(crop[:16, :16]), photometric="rgb", tile=(64, 64), compression="jpeg",
+                  compressionargs={"level": 85}, metadata=None, software="",
+                  description="Aperio Image Library v11.0.0\r\n16x16 (64x64) JPEG/RGB Q=85|AppMag = 20|MPP = 0.499")
+
+
+main()
