@@ -28,9 +28,12 @@ install_packages() {
     sudo=sudo
   fi
   echo "installing Debian packages: $(echo $missing)" >&2
-  $sudo apt-get update -qq
   # shellcheck disable=SC2086
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  { $sudo apt-get update -qq &&
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; } || {
+    echo "apt could not install: $(echo $missing). This is written for Debian 12 with a reachable package mirror." >&2
+    exit 1
+  }
 }
 
 # One requirements file is installed when its contents differ from what was installed last.
@@ -38,7 +41,10 @@ install_requirements() {
   local file=$1 stamp="$venv/.headrace-$(basename "$1")"
   cmp -s "$file" "$stamp" && return
   echo "installing Python packages of $(basename "$file") into $venv" >&2
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" -c "$here/requirements.txt"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" -c "$here/requirements.txt" || {
+    echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
+    exit 1
+  }
   cp "$file" "$stamp"
 }
 
@@ -46,7 +52,7 @@ install_packages
 mkdir -p "$(dirname "$venv")"
 (
   flock 9  # two clones may install at once
-  [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+  "$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"  # new, or left half-made
   install_requirements "$here/requirements.txt"
   for extra in "$@"; do install_requirements "$here/requirements-$extra.txt"; done
 ) 9>"$venv.lock"

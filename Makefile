@@ -1,0 +1,59 @@
+# Headrace: build, demo, tests. `make help` lists the targets.
+SHELL := /bin/bash
+VENV ?= $(if $(HEADRACE_VENV),$(HEADRACE_VENV),$(HOME)/.cache/headrace/venv)
+PYTHON := $(VENV)/bin/python
+JOBS ?= $(shell nproc)
+export HEADRACE_VENV := $(VENV)
+
+# What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
+SANITIZED := core storage zarr imaging source transform ingest loader
+
+.PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint help clean
+all: build
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build:  ## the program, build/headrace (installs what is missing first)
+	@tools/deps/install.sh
+	@cmake --preset release -DHR_VENV=$(VENV) --log-level=WARNING >/dev/null
+	@cmake --build build --parallel $(JOBS) --target headrace
+	@echo "built: build/headrace"
+
+demo: build  ## ingest, train, evaluate and report on the samples and on phantoms, into demo-out/
+	@tools/demo.sh
+
+test: test-cpp test-python  ## every test of the release build
+
+test-cpp:  ## C++ tests and the layer checks
+	@tools/deps/install.sh test
+	@cmake --preset release -DHR_VENV=$(VENV) --log-level=WARNING >/dev/null
+	@cmake --build build --parallel $(JOBS)
+	@ctest --preset release --parallel $(JOBS)
+
+test-python: build  ## the program against independent readers, and its messages
+	@tools/deps/install.sh test
+	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider tests
+
+bench: build  ## our speed beside the peers', interleaved; results and a table in bench-out/
+	@tools/deps/install.sh test bench
+	@cmake --build build --parallel $(JOBS)
+	@$(PYTHON) bench/run.py --headrace build/headrace --out bench-out
+
+asan tsan:  ## the core layers' tests under a sanitizer: `asan` (address, undefined) or `tsan` (threads)
+	@tools/deps/install.sh
+	@cmake --preset $@ -DHR_VENV=$(VENV) --log-level=WARNING >/dev/null
+	@cmake --build build-$@ --parallel $(JOBS) --target $(SANITIZED:%=test_%)
+	@ctest --preset $@ -R '^($(subst $() ,|,$(strip $(SANITIZED))))$$'
+
+format:  ## clang-format every C++ file
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+lint:  ## layers, sizes, banned words; then shellcheck and clang-tidy where they are installed
+	@python3 tests/layering/check_layers.py
+	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run | xargs shellcheck; else echo "no shellcheck"; fi
+	@if command -v clang-tidy >/dev/null; then git ls-files 'headrace/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet; \
+	 else echo "no clang-tidy"; fi
+
+clean:  ## remove what was built, not what was installed
+	@rm -rf build build-asan build-tsan build-debug
