@@ -17,28 +17,29 @@ missing_packages() {
 
 install_packages() {
   local missing sudo=
-  missing=$(missing_packages)
+  missing=$(missing_packages | tr "\n" " ")
   [ -z "$missing" ] && return
   if [ "${HEADRACE_NO_APT:-0}" = 1 ]; then
-    echo "missing Debian packages: $(echo $missing). Install them, or unset HEADRACE_NO_APT." >&2
+    echo "missing Debian packages: $missing. Install them, or unset HEADRACE_NO_APT." >&2
     exit 1
   fi
   if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || { echo "installing packages needs root or sudo: $(echo $missing)" >&2; exit 1; }
+    command -v sudo >/dev/null || { echo "installing packages needs root or sudo: $missing" >&2; exit 1; }
     sudo=sudo
   fi
-  echo "installing Debian packages: $(echo $missing)" >&2
+  echo "installing Debian packages: $missing" >&2
   # shellcheck disable=SC2086
   { $sudo apt-get update -qq &&
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; } || {
-    echo "apt could not install: $(echo $missing). This is written for Debian 12 with a reachable package mirror." >&2
+    echo "apt could not install: $missing. This is written for Debian 12 with a reachable package mirror." >&2
     exit 1
   }
 }
 
 # One requirements file is installed when its contents differ from what was installed last.
 install_requirements() {
-  local file=$1 stamp="$venv/.headrace-$(basename "$1")"
+  local file=$1 stamp
+  stamp="$venv/.headrace-$(basename "$file")"
   cmp -s "$file" "$stamp" && return
   echo "installing Python packages of $(basename "$file") into $venv" >&2
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" -c "$here/requirements.txt" || {
