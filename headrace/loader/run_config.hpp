@@ -41,10 +41,18 @@ struct RunConfig {
     std::string amp = "auto";                      // auto | on | off
     std::int64_t checkpoint_every = 500;           // steps
     int threads = 0;                               // LibTorch's intra-op threads; part of the result's identity
+    std::int64_t warmup_steps = 0;                 // the learning rate rises linearly over these
+    double clip_norm = 1.0;                        // of the whole gradient; 0: no clipping
+    double dice_weight = 1.0;                      // loss = cross-entropy + dice_weight · (1 - soft Dice)
+    std::vector<double> class_weights;             // of the cross-entropy, one a class; empty: all 1
+    std::int64_t log_every = 10;                   // steps a line of metrics.jsonl
+    std::int64_t validate_every = 1;               // epochs; 0: only after the last
   } train;
   struct Eval {
     double overlap = 0.25;                         // part of the patch edge shared by neighbouring tiles
     std::int64_t batch = 16;
+    double min_area = 0.05;                        // gleason: part of the cancer that a pattern needs to count
+    std::int64_t bootstrap = 0;                    // gleason: resamples of the cases for the interval of kappa; 0: none
   } eval;
 
   /// Errors: usage, with file, line, key and the nearest valid key or value.
