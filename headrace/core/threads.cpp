@@ -37,14 +37,16 @@ void ThreadPool::parallel_for(std::size_t count, const std::function<void(std::s
   if (size_ == 1 || count <= 1) {
     for (std::size_t i = 0; i < count; ++i) guarded(i);
   } else {
-    state_->arena.execute([&] {
+    const auto run = [&] {
       tbb::parallel_for(
           tbb::blocked_range<std::size_t>(0, count, grain),
           [&](const tbb::blocked_range<std::size_t>& range) {
             for (std::size_t i = range.begin(); i != range.end(); ++i) guarded(i);
           },
           tbb::simple_partitioner());
-    });
+    };
+    // Isolated: a thread that waits for a nested loop must not start another piece of the outer one.
+    state_->arena.execute([&] { tbb::this_task_arena::isolate(run); });
   }
   if (error) std::rethrow_exception(error);
 }
