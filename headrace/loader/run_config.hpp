@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,23 +13,33 @@ namespace headrace::loader {
 
 /// RUN.yaml (docs/runbook.md has every key). Everything but `task` and `data.store` has a default.
 struct RunConfig {
-  std::string task;                                // gleason | segmentation
+  std::string task;  ///< gleason | segmentation
   struct Data {
-    std::string store, labels = "annotation", train = "train", val = "val";
-    std::optional<std::string> expect_hash;        // refuse to run on another dataset
+    /// A relative path is looked for in the working directory, then beside the config file.
+    std::string store;
+    std::string labels = "annotation";         ///< name of the label images; empty (null): none
+    std::string train = "train", val = "val";  ///< split names of the cohort table
+    std::optional<std::string> expect_hash;    ///< refuse to run on another dataset
   } data;
+  /// patch.mpp: null sets mpp = 1 and patch_in_level0_pixels: every "micrometre" is then a pixel of
+  /// level 0.
   transform::PatchSpec patch;
+  bool patch_in_level0_pixels = false;
   struct Sampling {
     std::uint64_t seed = 0;
     std::int64_t batch = 16, batches_per_epoch = 100;
-    double foreground = 0.9;                       // part of the samples drawn by tissue or class, the rest anywhere on the slide
-    std::string balance = "class";                 // class | tissue | image
+    /// Part of the samples drawn by `balance`; the rest lie anywhere on the slides.
+    double foreground = 0.9;
+    std::string balance = "class";  ///< class | tissue | image; without labels: tissue
+    /// Share of the samples that each cohort gets, whatever its size; empty: as the cohorts' own
+    /// sizes have it.
+    std::map<std::string, double> cohort_weights;
   } sampling;
   std::vector<transform::TransformSpec> transforms;
   struct Loader {
-    int threads = 0;                               // 0: every core
-    int prefetch = 4;                              // batches
-    std::string device = "auto";
+    int threads = 0;              ///< 0: every core
+    int prefetch = 4;             ///< batches
+    std::string device = "auto";  ///< auto | cpu | cuda
   } loader;
   struct Model {
     std::string name = "unet2d";
@@ -37,22 +48,22 @@ struct RunConfig {
   struct Train {
     std::int64_t epochs = 10;
     double lr = 1e-3, weight_decay = 1e-2;
-    std::string schedule = "cosine";               // cosine | constant
-    std::string amp = "auto";                      // auto | on | off
-    std::int64_t checkpoint_every = 500;           // steps
-    int threads = 0;                               // LibTorch's intra-op threads; part of the result's identity
-    std::int64_t warmup_steps = 0;                 // the learning rate rises linearly over these
-    double clip_norm = 1.0;                        // of the whole gradient; 0: no clipping
-    double dice_weight = 1.0;                      // loss = cross-entropy + dice_weight · (1 - soft Dice)
-    std::vector<double> class_weights;             // of the cross-entropy, one a class; empty: all 1
-    std::int64_t log_every = 10;                   // steps a line of metrics.jsonl
-    std::int64_t validate_every = 1;               // epochs; 0: only after the last
+    std::string schedule = "cosine";      ///< cosine | constant
+    std::string amp = "auto";             ///< auto | on | off
+    std::int64_t checkpoint_every = 500;  ///< steps
+    int threads = 0;                ///< LibTorch's intra-op threads; part of the result's identity
+    std::int64_t warmup_steps = 0;  ///< the learning rate rises linearly over these
+    double clip_norm = 1.0;         ///< of the whole gradient; 0: no clipping
+    double dice_weight = 1.0;       ///< loss = cross-entropy + dice_weight · (1 - soft Dice)
+    std::vector<double> class_weights;  ///< of the cross-entropy, one a class; empty: all 1
+    std::int64_t log_every = 10;        ///< steps a line of metrics.jsonl
+    std::int64_t validate_every = 1;    ///< epochs; 0: only after the last
   } train;
   struct Eval {
-    double overlap = 0.25;                         // part of the patch edge shared by neighbouring tiles
+    double overlap = 0.25;  ///< part of the patch edge shared by neighbouring tiles
     std::int64_t batch = 16;
-    double min_area = 0.05;                        // gleason: part of the cancer that a pattern needs to count
-    std::int64_t bootstrap = 0;                    // gleason: resamples of the cases for the interval of kappa; 0: none
+    double min_area = 0.05;      ///< gleason: part of the cancer that a pattern needs to count
+    std::int64_t bootstrap = 0;  ///< gleason: resamples of the cases for kappa's interval; 0: none
   } eval;
 
   /// Errors: usage, with file, line, key and the nearest valid key or value.
@@ -60,7 +71,8 @@ struct RunConfig {
   static RunConfig parse(const std::string& text, const std::string& name);
   /// In full, defaults filled in.
   Json to_json() const;
-  /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch and data.store's place.
+  /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch,
+  /// data.expect_hash and the place of data.store.
   std::string hash() const;
 };
 
