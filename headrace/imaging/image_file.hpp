@@ -5,11 +5,13 @@
 
 namespace headrace::imaging {
 
-/// Decodes a whole PNG, JPEG or TIFF file to 8-bit RGB (grey is repeated, palettes are resolved, alpha is dropped).
-/// The kind is told from the bytes, not from the name. Errors: not_found, malformed, unsupported; each names the file.
+/// Decodes a whole PNG, JPEG or TIFF file to 8-bit RGB (grey is repeated, palettes are resolved,
+/// alpha is dropped). The kind is told from the bytes, not from the name. Errors: not_found,
+/// malformed, unsupported; each names the file.
 Image8 read_rgb(const std::string& path);
 
-/// Decodes a label or mask image to one integer channel (8- or 16-bit grey or palette indices; of RGB the first channel).
+/// Decodes a label or mask image to one integer channel (8- or 16-bit grey or palette indices; of
+/// RGB the first channel).
 Image<std::uint16_t> read_labels(const std::string& path);
 
 /// Writes 8-bit PNG (1 or 3 channels), whole or not at all.

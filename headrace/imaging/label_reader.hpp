@@ -5,8 +5,9 @@
 
 namespace headrace::imaging {
 
-/// Region reads of a label or mask image: PNG, or TIFF of any codec libtiff knows, 1 to 16 bit; of RGB the first channel.
-/// TIFF is read block by block, so memory does not grow with the image; a PNG is decoded once. Safe from any thread.
+/// Region reads of a label or mask image: PNG, or TIFF of any codec libtiff knows, 1 to 16 bit; of
+/// RGB the first channel. TIFF is read block by block, so memory does not grow with the image; a
+/// PNG is decoded once. Safe from any thread.
 class LabelReader {
  public:
   /// Errors: not_found, malformed, unsupported, memory; each names the file.
@@ -15,10 +16,11 @@ class LabelReader {
 
   virtual std::int64_t height() const = 0;
   virtual std::int64_t width() const = 0;
-  /// Values of rows [y0, y0 + h), columns [x0, x0 + w), which must lie inside the image; rows of dst are `row_stride`
-  /// elements apart. Errors: usage (outside), corrupt (a block can't be decoded), io.
-  virtual void read(std::int64_t y0, std::int64_t x0, std::int64_t h, std::int64_t w, std::uint16_t* dst,
-                    std::int64_t row_stride) const = 0;
+  /// Values of rows [y0, y0 + h), columns [x0, x0 + w), which must lie inside the image; rows of
+  /// dst are `row_stride` elements apart. Errors: usage (outside), corrupt (a block can't be
+  /// decoded), io.
+  virtual void read(std::int64_t y0, std::int64_t x0, std::int64_t h, std::int64_t w,
+                    std::uint16_t* dst, std::int64_t row_stride) const = 0;
 };
 
 }  // namespace headrace::imaging

@@ -1,0 +1,62 @@
+#include "headrace/imaging/file_kind.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+bool starts_with(std::span<const std::byte> bytes, std::string_view magic) {
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
+}  // namespace
+
+FileKind file_kind(const std::string& path) {
+  using namespace std::string_view_literals;
+  const auto head = FileBytes(path).head(8);
+  if (starts_with(head, "\x89PNG\r\n\x1a\n"sv)) return FileKind::png;
+  if (starts_with(head, "\xff\xd8\xff"sv)) return FileKind::jpeg;
+  for (const auto magic : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
+    if (starts_with(head, magic)) return FileKind::tiff;
+  }
+  return FileKind::other;
+}
+
+std::string describe_head(const std::string& path) {
+  const auto head = FileBytes(path).head(16);
+  if (head.empty()) return "nothing, the file is empty";
+  const auto printable = [](std::byte b) {
+    return (b >= std::byte{32} && b < std::byte{127}) || b == std::byte{10} || b == std::byte{13} ||
+           b == std::byte{9};
+  };
+  std::string text;
+  if (std::all_of(head.begin(), head.end(), printable)) {
+    for (const std::byte b : head) text += b < std::byte{32} ? ' ' : char(b);
+    return "the text \"" + text + "\"";
+  }
+  for (const std::byte b : std::span(head).first(std::min<std::size_t>(8, head.size()))) {
+    text += fmt::format("{}{:02x}", text.empty() ? "" : " ", unsigned(b));
+  }
+  return "the bytes " + text;
+}
+
+void check_whole_image(const std::string& path, std::int64_t height, std::int64_t width,
+                       std::uint64_t file_bytes) {
+  const auto wanted = static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width) * 3;
+  if (wanted > kMaxWholeImageBytes) {
+    fail(ErrorCode::memory,
+         "{}: {}x{} pixels need {} bytes in memory, the limit is {}; convert it to a tiled TIFF",
+         path, width, height, wanted, kMaxWholeImageBytes);
+  }
+  if (wanted / 20000 > file_bytes) {
+    fail(ErrorCode::malformed, "{}: claims {}x{} pixels in a file of {} bytes; it is damaged", path,
+         width, height, file_bytes);
+  }
+}
+
+}  // namespace headrace::imaging

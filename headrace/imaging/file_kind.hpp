@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace headrace::imaging {
+
+enum class FileKind { png, jpeg, tiff, other };
+
+/// What a file is by its first bytes, whatever its name. Errors: not_found, io.
+FileKind file_kind(const std::string& path);
+
+/// The first bytes for an error text: as text where they are ("Hello…"), else in hex.
+std::string describe_head(const std::string& path);
+
+inline constexpr std::uint64_t kMaxWholeImageBytes = std::uint64_t{2} << 30;
+
+/// Refuses a picture that is to be decoded whole when its RGB pixels pass 2 GiB, or when its file
+/// is too small to hold it (under one byte for 20,000 of pixels), so that a damaged header can't
+/// claim the memory. Errors: memory, malformed.
+void check_whole_image(const std::string& path, std::int64_t height, std::int64_t width,
+                       std::uint64_t file_bytes);
+
+}  // namespace headrace::imaging

@@ -1,0 +1,204 @@
+#include "headrace/imaging/png_codec.hpp"
+
+#include <png.h>
+
+#include <cerrno>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+struct Closer {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+/// libpng's callbacks leave by longjmp, so everything with a destructor lives outside of the
+/// functions that set the jump.
+struct PngState {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  bool writes = false;
+  char message[160] = {};
+  ~PngState() {
+    if (writes) {
+      png_destroy_write_struct(&png, &info);
+    } else {
+      png_destroy_read_struct(&png, &info, nullptr);
+    }
+  }
+};
+
+void on_error(png_structp png, png_const_charp text) {
+  auto* state = static_cast<PngState*>(png_get_error_ptr(png));
+  std::snprintf(state->message, sizeof state->message, "%s", text);
+  png_longjmp(png, 1);
+}
+void on_warning(png_structp, png_const_charp) {}
+
+enum class Want { rgb, labels };
+
+bool read_header(PngState& state, std::FILE* file) {
+  if (setjmp(png_jmpbuf(state.png))) return false;
+  png_set_user_limits(state.png, 1 << 20, 1 << 20);
+  png_set_chunk_malloc_max(state.png, 16 << 20);
+  png_init_io(state.png, file);
+  png_read_info(state.png, state.info);
+  return true;
+}
+
+bool configure(PngState& state, Want want) {
+  if (setjmp(png_jmpbuf(state.png))) return false;
+  const int type = png_get_color_type(state.png, state.info);
+  if (want == Want::rgb) {
+    png_set_expand(state.png);
+    png_set_strip_16(state.png);
+    png_set_strip_alpha(state.png);
+    if (!(type & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(state.png);
+  } else {
+    png_set_packing(state.png);
+    png_set_strip_alpha(state.png);
+    png_set_swap(state.png);
+  }
+  png_set_interlace_handling(state.png);
+  png_read_update_info(state.png, state.info);
+  return true;
+}
+
+bool read_rows(PngState& state, png_bytep* rows) {
+  if (setjmp(png_jmpbuf(state.png))) return false;
+  png_read_image(state.png, rows);
+  png_read_end(state.png, nullptr);
+  return true;
+}
+
+class PngFile {
+ public:
+  explicit PngFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
+    if (!file_) {
+      fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io, "{}: cannot be opened: {}", path,
+           std::strerror(errno));
+    }
+    state_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
+    state_.info = png_create_info_struct(state_.png);
+    if (!read_header(state_, file_.get())) {
+      fail(ErrorCode::malformed, "{}: is no readable PNG: {}", path_, state_.message);
+    }
+  }
+
+  PngFacts facts() const {
+    PngFacts facts;
+    facts.height = png_get_image_height(state_.png, state_.info);
+    facts.width = png_get_image_width(state_.png, state_.info);
+    png_uint_32 x = 0, y = 0;
+    int unit = PNG_RESOLUTION_UNKNOWN;
+    if (png_get_pHYs(state_.png, state_.info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER && x &&
+        y) {
+      facts.spacing = {1e6 / y, 1e6 / x};
+    }
+    return facts;
+  }
+
+  /// Decoded bytes of the whole image, `channels` and `bytes_per_sample` as they came out.
+  std::vector<std::uint8_t> decode(Want want, std::uint64_t max_bytes, int& channels, int& depth) {
+    const PngFacts size = facts();
+    const std::uint64_t wanted = std::uint64_t(size.height) * std::uint64_t(size.width) * 3;
+    if (wanted > max_bytes) {
+      fail(ErrorCode::memory,
+           "{}: {}x{} pixels need {} bytes in memory, the limit is {}; convert it to a tiled TIFF",
+           path_, size.width, size.height, wanted, max_bytes);
+    }
+    if (!configure(state_, want)) damaged();
+    channels = png_get_channels(state_.png, state_.info);
+    depth = png_get_bit_depth(state_.png, state_.info);
+    const std::size_t row_bytes = png_get_rowbytes(state_.png, state_.info);
+    std::vector<std::uint8_t> pixels(row_bytes * std::size_t(size.height));
+    std::vector<png_bytep> rows(std::size_t(size.height));
+    for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = pixels.data() + y * row_bytes;
+    if (!read_rows(state_, rows.data())) damaged();
+    return pixels;
+  }
+
+ private:
+  [[noreturn]] void damaged() const {
+    fail(ErrorCode::corrupt, "{}: the PNG cannot be decoded: {}", path_, state_.message);
+  }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Closer> file_;
+  PngState state_;
+};
+
+void append_bytes(png_structp png, png_bytep data, std::size_t size) {
+  auto* out = static_cast<std::vector<std::uint8_t>*>(png_get_io_ptr(png));
+  out->insert(out->end(), data, data + size);
+}
+void flush_nothing(png_structp) {}
+
+bool write_rows(PngState& state, const Image8& image, std::vector<std::uint8_t>& out) {
+  if (setjmp(png_jmpbuf(state.png))) return false;
+  png_set_write_fn(state.png, &out, append_bytes, flush_nothing);
+  png_set_IHDR(state.png, state.info, png_uint_32(image.width), png_uint_32(image.height), 8,
+               image.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(state.png, state.info);
+  for (std::int64_t y = 0; y < image.height; ++y) png_write_row(state.png, image.row(y));
+  png_write_end(state.png, nullptr);
+  return true;
+}
+
+}  // namespace
+
+PngFacts read_png_facts(const std::string& path) { return PngFile(path).facts(); }
+
+Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes) {
+  PngFile file(path);
+  const PngFacts facts = file.facts();
+  int channels = 0, depth = 0;
+  Image8 image;
+  image.pixels = file.decode(Want::rgb, max_bytes, channels, depth);
+  image.height = facts.height;
+  image.width = facts.width;
+  image.channels = 3;
+  return image;
+}
+
+Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes) {
+  PngFile file(path);
+  const PngFacts facts = file.facts();
+  int channels = 0, depth = 0;
+  const auto bytes = file.decode(Want::labels, max_bytes, channels, depth);
+  Image<std::uint16_t> labels(facts.height, facts.width, 1);
+  const std::size_t step = std::size_t(channels);
+  for (std::size_t i = 0; i < labels.pixels.size(); ++i) {
+    if (depth == 16) {
+      std::memcpy(&labels.pixels[i], bytes.data() + i * step * 2, 2);
+    } else {
+      labels.pixels[i] = bytes[i * step];
+    }
+  }
+  return labels;
+}
+
+std::vector<std::uint8_t> encode_png_bytes(const Image8& image) {
+  if ((image.channels != 1 && image.channels != 3) || image.height < 1 || image.width < 1) {
+    fail(ErrorCode::usage, "a PNG needs 1 or 3 channels and at least one pixel, found {}x{}x{}",
+         image.height, image.width, image.channels);
+  }
+  PngState state;
+  state.writes = true;
+  state.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &state, on_error, on_warning);
+  state.info = png_create_info_struct(state.png);
+  std::vector<std::uint8_t> out;
+  if (!write_rows(state, image, out)) {
+    fail(ErrorCode::internal, "encoding a PNG of {}x{}: {}", image.width, image.height,
+         state.message);
+  }
+  return out;
+}
+
+}  // namespace headrace::imaging

@@ -1,0 +1,165 @@
+#include "headrace/imaging/slide/openslide_slide.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/tiff/tiff_image.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+constexpr std::int64_t kMaxIccBytes = 16 << 20;
+constexpr std::int64_t kStripPixels = 1 << 20;
+
+std::optional<double> number(const char* text) {
+  if (text == nullptr) return std::nullopt;
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (end == text || !std::isfinite(value) || value <= 0) return std::nullopt;
+  return value;
+}
+
+/// Premultiplied ARGB on white: v + 255 - a is v where a = 255 and 255 where a = 0.
+void argb_to_rgb(const std::uint32_t* argb, std::int64_t count, std::uint8_t* rgb) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint32_t p = argb[i];
+    const std::uint32_t white = 255 - (p >> 24);
+    rgb[i * 3] = std::uint8_t(((p >> 16) & 255) + white);
+    rgb[i * 3 + 1] = std::uint8_t(((p >> 8) & 255) + white);
+    rgb[i * 3 + 2] = std::uint8_t((p & 255) + white);
+  }
+}
+
+class OpenSlideSlide : public SlideReader {
+ public:
+  OpenSlideSlide(const OpenSlideLibrary& library, std::string path, const std::string& vendor)
+      : library_(library), path_(std::move(path)), handle_(open_handle()) {
+    info_.format = vendor;
+    read_levels();
+    read_facts();
+    if (const char* error = library_.get_error(handle_.get())) refuse(error);
+  }
+
+  const SlideInfo& info() const override { return info_; }
+
+  void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+            std::uint8_t* dst, std::int64_t stride) const override {
+    if (level < 0 || level >= int(info_.levels.size())) {
+      fail(ErrorCode::usage, "{}: has {} levels, level {} was asked for", path_,
+           info_.levels.size(), level);
+    }
+    const std::int64_t rows =
+        std::clamp<std::int64_t>(kStripPixels / std::max<std::int64_t>(width, 1), 1, height);
+    std::vector<std::uint32_t> argb(std::size_t(rows * width));
+    for (std::int64_t y = 0; y < height; y += rows) {
+      const std::int64_t count = std::min(rows, height - y);
+      read_argb(level, y0 + y, x0, count, width, argb.data());
+      for (std::int64_t r = 0; r < count; ++r)
+        argb_to_rgb(argb.data() + r * width, width, dst + (y + r) * stride);
+    }
+  }
+
+ private:
+  using Handle = std::shared_ptr<OpenSlideHandle>;
+
+  Handle open_handle() const {
+    OpenSlideHandle* raw = library_.open(path_.c_str());
+    if (raw == nullptr) fail(ErrorCode::malformed, "{}: OpenSlide does not know this file", path_);
+    Handle handle(raw, library_.close);
+    if (const char* error = library_.get_error(raw)) refuse(error);
+    return handle;
+  }
+
+  [[noreturn]] void refuse(const char* why) const {
+    fail(ErrorCode::malformed,
+         "{}: OpenSlide cannot open it: {}; the slide is damaged or of an unknown kind", path_,
+         why);
+  }
+
+  void read_levels() {
+    const std::int32_t count = library_.get_level_count(handle_.get());
+    for (std::int32_t level = 0; level < count; ++level) {
+      SlideLevel facts;
+      library_.get_level_dimensions(handle_.get(), level, &facts.width, &facts.height);
+      facts.downsample = library_.get_level_downsample(handle_.get(), level);
+      if (facts.height < 1 || facts.width < 1) refuse("it has a level without pixels");
+      info_.levels.push_back(facts);
+    }
+    if (info_.levels.empty()) refuse("it has no levels");
+  }
+
+  const char* property(const char* name) const {
+    return library_.get_property_value(handle_.get(), name);
+  }
+
+  void read_facts() {
+    const auto x = number(property("openslide.mpp-x")), y = number(property("openslide.mpp-y"));
+    if (x && y && credible_mpp(*x) && credible_mpp(*y)) {
+      info_.mpp_x = x;
+      info_.mpp_y = y;
+    }
+    if (!info_.mpp_x && info_.format == "generic-tiff") read_tiff_spacing();
+    info_.objective_power = number(property("openslide.objective-power"));
+    if (library_.get_icc_profile_size == nullptr || library_.read_icc_profile == nullptr) return;
+    const std::int64_t size = library_.get_icc_profile_size(handle_.get());
+    if (size > 0 && size <= kMaxIccBytes) {
+      info_.icc_profile.resize(std::size_t(size));
+      library_.read_icc_profile(handle_.get(), info_.icc_profile.data());
+    }
+  }
+
+  /// OpenSlide takes a generic TIFF's pixel size from its resolution tags alone; OME-XML has it
+  /// too.
+  void read_tiff_spacing() {
+    try {
+      const auto tiff = TiffImage::open(path_);
+      info_.mpp_y = tiff->facts().mpp_y;
+      info_.mpp_x = tiff->facts().mpp_x;
+    } catch (const Error&) {
+      // libtiff refuses a file that OpenSlide reads: it stays without a pixel size.
+    }
+  }
+
+  Handle current() const {
+    const std::lock_guard lock(mutex_);
+    if (!handle_) handle_ = open_handle();
+    return handle_;
+  }
+
+  void read_argb(int level, std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width,
+                 std::uint32_t* argb) const {
+    const double scale = info_.levels[std::size_t(level)].downsample;
+    const auto level0 = [&](std::int64_t v) {
+      return scale == 1 ? v : std::llround(double(v) * scale);
+    };
+    const Handle handle = current();
+    library_.read_region(handle.get(), argb, level0(x), level0(y), level, width, height);
+    if (const char* error = library_.get_error(handle.get())) {
+      const std::string why = error;
+      // An error stays with OpenSlide's handle for ever; the next read starts with a fresh one.
+      const std::lock_guard lock(mutex_);
+      if (handle_ == handle) handle_.reset();
+      fail(ErrorCode::corrupt, "{}: level {}, rows {} to {}, columns {} to {} cannot be read: {}",
+           path_, level, y, y + height, x, x + width, why);
+    }
+  }
+
+  const OpenSlideLibrary& library_;
+  std::string path_;
+  SlideInfo info_;
+  mutable std::mutex mutex_;
+  mutable Handle handle_;
+};
+
+}  // namespace
+
+std::unique_ptr<SlideReader> open_with_openslide(const OpenSlideLibrary& library,
+                                                 const std::string& path,
+                                                 const std::string& vendor) {
+  return std::make_unique<OpenSlideSlide>(library, path, vendor);
+}
+
+}  // namespace headrace::imaging

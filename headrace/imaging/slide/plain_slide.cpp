@@ -1,0 +1,131 @@
+#include "headrace/imaging/slide/plain_slide.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/file_kind.hpp"
+#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/jpeg_codec.hpp"
+#include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/tiff/tiff_image.hpp"
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+/// One level; pixels outside of the picture are white.
+class PlainSlide : public SlideReader {
+ public:
+  const SlideInfo& info() const override { return info_; }
+
+  void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+            std::uint8_t* dst, std::int64_t stride) const override {
+    if (level != 0) fail(ErrorCode::usage, "{}: has 1 level, level {} was asked for", path_, level);
+    const SlideLevel& size = info_.levels[0];
+    const std::int64_t top = std::clamp<std::int64_t>(y0, 0, size.height),
+                       left = std::clamp<std::int64_t>(x0, 0, size.width);
+    const std::int64_t bottom = std::clamp<std::int64_t>(y0 + height, top, size.height);
+    const std::int64_t right = std::clamp<std::int64_t>(x0 + width, left, size.width);
+    if (bottom - top != height || right - left != width) {
+      for (std::int64_t y = 0; y < height; ++y)
+        std::memset(dst + y * stride, 255, std::size_t(width * 3));
+    }
+    if (bottom == top || right == left) return;
+    read_inside(top, left, bottom - top, right - left, dst + (top - y0) * stride + (left - x0) * 3,
+                stride);
+  }
+
+ protected:
+  PlainSlide(std::string path, std::string format, std::int64_t height, std::int64_t width)
+      : path_(std::move(path)) {
+    info_.format = std::move(format);
+    info_.levels = {{height, width, 1.0}};
+    if (height < 1 || width < 1) fail(ErrorCode::malformed, "{}: has no pixels", path_);
+  }
+  void set_mpp(std::optional<double> y, std::optional<double> x) {
+    if (y && x && credible_mpp(*y) && credible_mpp(*x)) {
+      info_.mpp_y = y;
+      info_.mpp_x = x;
+    }
+  }
+  virtual void read_inside(std::int64_t y0, std::int64_t x0, std::int64_t height,
+                           std::int64_t width, std::uint8_t* dst, std::int64_t stride) const = 0;
+
+  std::string path_;
+  SlideInfo info_;
+};
+
+class TiffSlide : public PlainSlide {
+ public:
+  TiffSlide(const std::string& path, std::unique_ptr<TiffImage> tiff)
+      : PlainSlide(path, "tiff", tiff->facts().height, tiff->facts().width),
+        tiff_(std::move(tiff)) {
+    if (tiff_->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path, *tiff_->why_not_rgb());
+    set_mpp(tiff_->facts().mpp_y, tiff_->facts().mpp_x);
+  }
+
+ private:
+  void read_inside(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+                   std::uint8_t* dst, std::int64_t stride) const override {
+    tiff_->read_rgb(y0, x0, height, width, dst, stride);
+  }
+
+  std::unique_ptr<TiffImage> tiff_;
+};
+
+class WholeImageSlide : public PlainSlide {
+ public:
+  WholeImageSlide(const std::string& path, const std::string& format, std::int64_t height,
+                  std::int64_t width, std::optional<double> mpp_y, std::optional<double> mpp_x)
+      : PlainSlide(path, format, height, width) {
+    check_whole_image(path, height, width, FileBytes(path).size());
+    set_mpp(mpp_y, mpp_x);
+  }
+
+ private:
+  void read_inside(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+                   std::uint8_t* dst, std::int64_t stride) const override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (image_.pixels.empty()) image_ = read_rgb(path_);
+    }
+    for (std::int64_t y = 0; y < height; ++y) {
+      std::memcpy(dst + y * stride, image_.row(y0 + y) + x0 * 3, std::size_t(width * 3));
+    }
+  }
+
+  mutable std::mutex mutex_;
+  mutable Image8 image_;
+};
+
+}  // namespace
+
+std::unique_ptr<SlideReader> open_plain_slide(const std::string& path) {
+  switch (file_kind(path)) {
+    case FileKind::tiff:
+      return std::make_unique<TiffSlide>(path, TiffImage::open(path));
+    case FileKind::png: {
+      const PngFacts facts = read_png_facts(path);
+      return std::make_unique<WholeImageSlide>(path, "png", facts.height, facts.width,
+                                               facts.spacing.mpp_y, facts.spacing.mpp_x);
+    }
+    case FileKind::jpeg: {
+      const FileBytes file(path);
+      const JpegFacts facts =
+          read_jpeg_facts(file.head(std::min<std::uint64_t>(file.size(), 4 << 20)), path);
+      return std::make_unique<WholeImageSlide>(path, "jpeg", facts.height, facts.width, facts.mpp_y,
+                                               facts.mpp_x);
+    }
+    case FileKind::other:
+      break;
+  }
+  fail(ErrorCode::malformed,
+       "{}: is no slide and no image that can be read: it starts with {}, which is neither a slide "
+       "format of OpenSlide nor "
+       "TIFF, PNG or JPEG",
+       path, describe_head(path));
+}
+
+}  // namespace headrace::imaging

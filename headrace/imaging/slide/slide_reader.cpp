@@ -1,0 +1,52 @@
+#include "headrace/imaging/slide/slide_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/slide/openslide_slide.hpp"
+#include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+constexpr std::array kSlideEndings{".svs", ".ndpi",    ".mrxs", ".scn", ".vms", ".vmu",
+                                   ".bif", ".svslide", ".zvi",  ".czi", ".dcm"};
+
+std::string lower_extension(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return extension;
+}
+
+}  // namespace
+
+std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
+  { const FileBytes exists(path); }
+  const OpenSlideLibrary* openslide = openslide_library();
+  const char* vendor = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
+  const std::string ending = lower_extension(path);
+  const bool named_slide =
+      std::find(kSlideEndings.begin(), kSlideEndings.end(), ending) != kSlideEndings.end();
+  if (vendor == nullptr && openslide == nullptr && named_slide) {
+    fail(ErrorCode::unsupported,
+         "{}: {} slides need OpenSlide, which was not found; run tools/deps/install.sh, install "
+         "libopenslide0, or name the "
+         "library in HEADRACE_OPENSLIDE",
+         path, ending);
+  }
+  if (vendor == nullptr) return open_plain_slide(path);
+  if (std::string(vendor) != "generic-tiff") return open_with_openslide(*openslide, path, vendor);
+  // Every tiled TIFF is generic-tiff to OpenSlide; libtiff reads some that it does not (planar,
+  // other sample counts).
+  try {
+    return open_with_openslide(*openslide, path, vendor);
+  } catch (const Error&) {
+    return open_plain_slide(path);
+  }
+}
+
+}  // namespace headrace::imaging

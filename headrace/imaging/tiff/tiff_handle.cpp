@@ -1,0 +1,66 @@
+#include "headrace/imaging/tiff/tiff_handle.hpp"
+
+#include <cstdio>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+constexpr tmsize_t kMaxAllocation = tmsize_t{640} << 20;
+
+int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+
+}  // namespace
+
+TiffHandle::TiffHandle(const std::string& path) : path_(path) {
+  TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options, kMaxAllocation);
+  TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, this);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, nullptr);
+  tiff_ = TIFFOpenExt(path.c_str(), "rm", options);
+  TIFFOpenOptionsFree(options);
+  if (tiff_ == nullptr) {
+    fail(ErrorCode::malformed, "{}: is no readable TIFF: {}", path, take_message());
+  }
+}
+
+TiffHandle::~TiffHandle() { TIFFClose(tiff_); }
+
+std::string TiffHandle::take_message() {
+  std::string text = std::move(message_);
+  message_.clear();
+  return text.empty() ? "libtiff gives no reason" : text;
+}
+
+int TiffHandle::on_error(TIFF*, void* self, const char* module, const char* format, va_list args) {
+  auto* handle = static_cast<TiffHandle*>(self);
+  if (!handle->message_.empty()) return 1;
+  char text[256];
+  std::vsnprintf(text, sizeof text, format, args);
+  handle->message_ = text;
+  // The module is the file's name or the codec's; the name is said by the Error already.
+  if (module != nullptr && handle->path_ != module) {
+    handle->message_ = std::string(module) + ": " + handle->message_;
+  }
+  return 1;
+}
+
+std::unique_ptr<TiffHandle> TiffHandlePool::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto handle = std::move(idle_.back());
+      idle_.pop_back();
+      return handle;
+    }
+  }
+  return std::make_unique<TiffHandle>(path_);
+}
+
+void TiffHandlePool::put(std::unique_ptr<TiffHandle> handle) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(handle));
+}
+
+}  // namespace headrace::imaging

@@ -1,0 +1,381 @@
+#include "headrace/imaging/tiff/tiff_image.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <regex>
+#include <utility>
+#include <vector>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/tiff/tiff_handle.hpp"
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20;
+constexpr std::int64_t kMaxSide = std::int64_t{1} << 24;
+
+/// Decoded samples of one block as libtiff gave them (one plane after the other where planar).
+struct Block {
+  std::vector<std::uint8_t> bytes;
+  std::int64_t row_bytes = 0, plane_bytes = 0;
+};
+
+/// First in, first out: a reader that goes through an image needs only the last rows of blocks.
+class BlockCache {
+ public:
+  std::shared_ptr<const Block> find(std::int64_t key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = blocks_.find(key);
+    return found == blocks_.end() ? nullptr : found->second;
+  }
+  void put(std::int64_t key, std::shared_ptr<const Block> block) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t bytes = block->bytes.size();
+    if (!blocks_.emplace(key, std::move(block)).second) return;
+    bytes_ += bytes;
+    order_.push_back(key);
+    while (order_.size() > 1 && bytes_ > kCacheBytes) {
+      const auto oldest = blocks_.find(order_.front());
+      bytes_ -= oldest->second->bytes.size();
+      blocks_.erase(oldest);
+      order_.pop_front();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::int64_t, std::shared_ptr<const Block>> blocks_;
+  std::deque<std::int64_t> order_;
+  std::uint64_t bytes_ = 0;
+};
+
+template <typename T>
+T field(TIFF* tiff, std::uint32_t tag, T missing) {
+  T value = missing;
+  return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : missing;
+}
+
+/// PhysicalSizeX/Y of the first Pixels element in micrometres; other units are left alone.
+std::optional<double> ome_size(const std::string& xml, const char* axis) {
+  const std::string name = std::string("PhysicalSize") + axis;
+  const std::regex unit(name + "Unit=\"([^\"]*)\"");
+  std::smatch match;
+  if (std::regex_search(xml, match, unit) && match[1] != "\xC2\xB5m" && match[1] != "\xCE\xBCm" &&
+      match[1] != "um" && match[1] != "&#181;m" && match[1] != "&#xB5;m") {
+    return std::nullopt;
+  }
+  if (!std::regex_search(xml, match, std::regex(name + "=\"([0-9.eE+-]{1,24})\"")))
+    return std::nullopt;
+  const double value = std::strtod(match[1].str().c_str(), nullptr);
+  if (!credible_mpp(value)) return std::nullopt;
+  return value;
+}
+
+void read_spacing(TIFF* tiff, TiffFacts& facts) {
+  char* text = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) && text != nullptr) {
+    const std::string description(text, ::strnlen(text, 1 << 14));
+    if (description.find("<OME") != std::string::npos) {
+      facts.mpp_x = ome_size(description, "X");
+      facts.mpp_y = ome_size(description, "Y");
+      if (facts.mpp_x && facts.mpp_y) return;
+    }
+  }
+  float x = 0, y = 0;
+  const auto unit = field<std::uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+  const double um = unit == RESUNIT_INCH ? 25400.0 : unit == RESUNIT_CENTIMETER ? 10000.0 : 0.0;
+  if (um > 0 && TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) &&
+      TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y) && x > 0 && y > 0 && credible_mpp(um / x) &&
+      credible_mpp(um / y)) {
+    facts.mpp_y = um / y;
+    facts.mpp_x = um / x;
+  }
+}
+
+class LibtiffImage : public TiffImage {
+ public:
+  explicit LibtiffImage(const std::string& path) : path_(path), pool_(path) {
+    { const FileBytes exists(path); }
+    auto handle = pool_.take();
+    read_facts(*handle);
+    check();
+    pool_.put(std::move(handle));
+  }
+
+  const TiffFacts& facts() const override { return facts_; }
+  const std::optional<std::string>& why_not_rgb() const override { return why_not_rgb_; }
+
+  void read_rgb(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+                std::uint8_t* dst, std::int64_t stride) const override {
+    if (why_not_rgb_) fail(ErrorCode::unsupported, "{}: {}", path_, *why_not_rgb_);
+    each_row(y0, x0, height, width,
+             [&](const Block& block, std::int64_t by, std::int64_t bx, std::int64_t y,
+                 std::int64_t x, std::int64_t count) {
+               rgb_row(block, by, bx, count, dst + (y - y0) * stride + (x - x0) * 3);
+             });
+  }
+
+  void read_first_sample(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+                         std::uint16_t* dst, std::int64_t stride) const override {
+    each_row(y0, x0, height, width,
+             [&](const Block& block, std::int64_t by, std::int64_t bx, std::int64_t y,
+                 std::int64_t x, std::int64_t count) {
+               first_row(block, by, bx, count, dst + (y - y0) * stride + (x - x0));
+             });
+  }
+
+ private:
+  void read_facts(TiffHandle& handle) {
+    TIFF* tiff = handle.get();
+    std::uint32_t width = 0, height = 0, block_width = 0, block_height = 0;
+    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
+    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+    tiled_ = TIFFIsTiled(tiff);
+    if (tiled_) {
+      TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &block_width);
+      TIFFGetField(tiff, TIFFTAG_TILELENGTH, &block_height);
+    } else {
+      block_width = width;
+      TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &block_height);
+      block_height = std::min(block_height, height);
+    }
+    facts_.height = height;
+    facts_.width = width;
+    facts_.block_height = block_height;
+    facts_.block_width = block_width;
+    facts_.bits = field<std::uint16_t>(tiff, TIFFTAG_BITSPERSAMPLE, 1);
+    facts_.samples = field<std::uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    facts_.compression = field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    facts_.photometric = field<std::uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    planar_ = field<std::uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) ==
+                  PLANARCONFIG_SEPARATE &&
+              facts_.samples > 1;
+    sample_format_ = field<std::uint16_t>(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    block_bytes_ = tiled_ ? TIFFTileSize64(tiff) : TIFFVStripSize64(tiff, block_height);
+    row_bytes_ = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
+    if (facts_.photometric == PHOTOMETRIC_PALETTE && facts_.bits <= 8) read_palette(tiff);
+    read_spacing(tiff, facts_);
+  }
+
+  void read_palette(TIFF* tiff) {
+    std::uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
+    if (!TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue)) return;
+    for (int i = 0; i < (1 << facts_.bits); ++i) {
+      palette_.push_back(
+          {std::uint8_t(red[i] >> 8), std::uint8_t(green[i] >> 8), std::uint8_t(blue[i] >> 8)});
+    }
+  }
+
+  void check() {
+    const auto& f = facts_;
+    if (f.height < 1 || f.width < 1 || f.height > kMaxSide || f.width > kMaxSide ||
+        f.block_height < 1 || f.block_width < 1) {
+      fail(ErrorCode::malformed, "{}: a TIFF of {}x{} pixels in blocks of {}x{} cannot be", path_,
+           f.width, f.height, f.block_width, f.block_height);
+    }
+    if (!TIFFIsCODECConfigured(f.compression)) {
+      fail(ErrorCode::unsupported,
+           "{}: TIFF compression {} is not read; convert it, for example to Deflate", path_,
+           f.compression);
+    }
+    if (f.bits != 1 && f.bits != 2 && f.bits != 4 && f.bits != 8 && f.bits != 16) {
+      fail(ErrorCode::unsupported, "{}: {} bits a sample; 1, 2, 4, 8 and 16 are read", path_,
+           f.bits);
+    }
+    if (sample_format_ != SAMPLEFORMAT_UINT && sample_format_ != SAMPLEFORMAT_VOID) {
+      fail(ErrorCode::unsupported, "{}: the samples are no unsigned integers (SampleFormat {})",
+           path_, sample_format_);
+    }
+    if (block_bytes_ < 1 ||
+        block_bytes_ * std::uint64_t(planar_ ? f.samples : 1) > kMaxBlockBytes) {
+      fail(ErrorCode::memory,
+           "{}: one block decodes to {} bytes, the limit is {}; convert it to a tiled TIFF", path_,
+           block_bytes_, kMaxBlockBytes);
+    }
+    // The bytes that rgb_row and first_row index; a directory that contradicts itself must not
+    // pass.
+    const std::int64_t per_row = (f.block_width * f.bits * (planar_ ? 1 : f.samples) + 7) / 8;
+    const bool converted = f.photometric == PHOTOMETRIC_YCBCR && f.compression == COMPRESSION_JPEG;
+    if (!converted &&
+        (row_bytes_ < per_row || std::int64_t(block_bytes_) / row_bytes_ < f.block_height)) {
+      fail(ErrorCode::malformed,
+           "{}: the TIFF's directory contradicts itself: {} bytes a row, {} needed", path_,
+           row_bytes_, per_row);
+    }
+    find_why_not_rgb();
+  }
+
+  void find_why_not_rgb() {
+    const auto& f = facts_;
+    const bool grey =
+        f.photometric == PHOTOMETRIC_MINISBLACK || f.photometric == PHOTOMETRIC_MINISWHITE;
+    const bool jpeg_colour = f.photometric == PHOTOMETRIC_YCBCR &&
+                             f.compression == COMPRESSION_JPEG && f.bits == 8 && f.samples == 3 &&
+                             !planar_;
+    const bool rgb = f.photometric == PHOTOMETRIC_RGB && f.bits == 8 && f.samples >= 3;
+    if (f.bits == 16) {
+      why_not_rgb_ = "16 bits a sample; images of 8 bits are read";
+    } else if (f.photometric == PHOTOMETRIC_PALETTE && palette_.empty()) {
+      why_not_rgb_ = "a palette image without its colour map";
+    } else if (!grey && !jpeg_colour && !rgb && f.photometric != PHOTOMETRIC_PALETTE) {
+      why_not_rgb_ = fmt::format(
+          "photometric {} with {} samples of {} bits is not read; convert it to 8-bit RGB",
+          f.photometric, f.samples, f.bits);
+    }
+  }
+
+  std::shared_ptr<const Block> block(std::int64_t by, std::int64_t bx) const {
+    const std::int64_t across = (facts_.width + facts_.block_width - 1) / facts_.block_width;
+    const std::int64_t index = by * across + bx;
+    if (auto found = cache_.find(index)) return found;
+    auto handle = pool_.take();
+    auto made = decode(*handle, by, bx, index);
+    pool_.put(std::move(handle));
+    cache_.put(index, made);
+    return made;
+  }
+
+  std::shared_ptr<const Block> decode(TiffHandle& handle, std::int64_t by, std::int64_t bx,
+                                      std::int64_t index) const {
+    TIFF* tiff = handle.get();
+    auto made = std::make_shared<Block>();
+    const int planes = planar_ ? facts_.samples : 1;
+    std::uint64_t bytes = block_bytes_;
+    made->row_bytes = row_bytes_;
+    if (facts_.compression == COMPRESSION_JPEG && facts_.photometric == PHOTOMETRIC_YCBCR) {
+      TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+      bytes = tiled_ ? TIFFTileSize64(tiff)
+                     : TIFFVStripSize64(tiff, std::uint32_t(facts_.block_height));
+      made->row_bytes = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
+      if (bytes > kMaxBlockBytes || made->row_bytes < facts_.block_width * 3 ||
+          bytes < std::uint64_t(made->row_bytes * facts_.block_height)) {
+        fail(ErrorCode::malformed, "{}: the TIFF's JPEG blocks contradict its directory", path_);
+      }
+    }
+    made->plane_bytes = std::int64_t(bytes);
+    made->bytes.resize(bytes * std::uint64_t(planes));
+    const std::int64_t blocks = ((facts_.width + facts_.block_width - 1) / facts_.block_width) *
+                                ((facts_.height + facts_.block_height - 1) / facts_.block_height);
+    for (int plane = 0; plane < planes; ++plane) {
+      const auto number = std::uint32_t(index + plane * blocks);
+      auto* out = made->bytes.data() + std::size_t(plane) * bytes;
+      // The last strip is shorter than the others; libtiff fills what it has.
+      const tmsize_t got = tiled_ ? TIFFReadEncodedTile(tiff, number, out, tmsize_t(bytes))
+                                  : TIFFReadEncodedStrip(tiff, number, out, tmsize_t(bytes));
+      if (got < 0) {
+        fail(ErrorCode::corrupt, "{}: {} {} (row {}, column {}) cannot be decoded: {}", path_,
+             tiled_ ? "tile" : "strip", number, by * facts_.block_height, bx * facts_.block_width,
+             handle.take_message());
+      }
+    }
+    return made;
+  }
+
+  template <typename Row>
+  void each_row(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+                const Row& row) const {
+    if (y0 < 0 || x0 < 0 || height < 0 || width < 0 || y0 + height > facts_.height ||
+        x0 + width > facts_.width) {
+      fail(ErrorCode::usage,
+           "{}: rows {} to {} and columns {} to {} are not inside the image of {}x{}", path_, y0,
+           y0 + height, x0, x0 + width, facts_.width, facts_.height);
+    }
+    if (height == 0 || width == 0) return;
+    const std::int64_t bh = facts_.block_height, bw = facts_.block_width;
+    for (std::int64_t by = y0 / bh; by * bh < y0 + height; ++by) {
+      for (std::int64_t bx = x0 / bw; bx * bw < x0 + width; ++bx) {
+        const auto decoded = block(by, bx);
+        const std::int64_t left = std::max(x0, bx * bw),
+                           right = std::min(x0 + width, (bx + 1) * bw);
+        const std::int64_t top = std::max(y0, by * bh),
+                           bottom = std::min(y0 + height, (by + 1) * bh);
+        for (std::int64_t y = top; y < bottom; ++y)
+          row(*decoded, y - by * bh, left - bx * bw, y, left, right - left);
+      }
+    }
+  }
+
+  static unsigned sample_at(const std::uint8_t* row, std::int64_t index, int bits) {
+    if (bits == 8) return row[index];
+    if (bits == 16) {
+      std::uint16_t value;
+      std::memcpy(&value, row + index * 2, 2);
+      return value;
+    }
+    const std::int64_t bit = index * bits;
+    return unsigned(row[bit >> 3] >> (8 - bits - (bit & 7))) & ((1u << bits) - 1);
+  }
+
+  void rgb_row(const Block& block, std::int64_t by, std::int64_t bx, std::int64_t count,
+               std::uint8_t* dst) const {
+    const std::uint8_t* row = block.bytes.data() + by * block.row_bytes;
+    const bool colour =
+        facts_.photometric == PHOTOMETRIC_RGB || facts_.photometric == PHOTOMETRIC_YCBCR;
+    if (colour && planar_) {
+      for (int c = 0; c < 3; ++c) {
+        for (std::int64_t i = 0; i < count; ++i)
+          dst[i * 3 + c] = row[c * block.plane_bytes + bx + i];
+      }
+    } else if (colour && facts_.samples == 3) {
+      std::memcpy(dst, row + bx * 3, std::size_t(count * 3));
+    } else if (colour) {
+      for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(dst + i * 3, row + (bx + i) * facts_.samples, 3);
+    } else {
+      grey_row(row, bx, count, dst);
+    }
+  }
+
+  void grey_row(const std::uint8_t* row, std::int64_t bx, std::int64_t count,
+                std::uint8_t* dst) const {
+    const std::int64_t step = planar_ ? 1 : facts_.samples;
+    const unsigned top = (1u << facts_.bits) - 1;
+    for (std::int64_t i = 0; i < count; ++i) {
+      unsigned value = sample_at(row, (bx + i) * step, facts_.bits);
+      if (!palette_.empty()) {
+        std::memcpy(dst + i * 3, palette_[value].data(), 3);
+        continue;
+      }
+      value = value * 255 / top;
+      if (facts_.photometric == PHOTOMETRIC_MINISWHITE) value = 255 - value;
+      std::memset(dst + i * 3, int(value), 3);
+    }
+  }
+
+  void first_row(const Block& block, std::int64_t by, std::int64_t bx, std::int64_t count,
+                 std::uint16_t* dst) const {
+    const std::uint8_t* row = block.bytes.data() + by * block.row_bytes;
+    const std::int64_t step = planar_ ? 1 : facts_.samples;
+    for (std::int64_t i = 0; i < count; ++i)
+      dst[i] = std::uint16_t(sample_at(row, (bx + i) * step, facts_.bits));
+  }
+
+  std::string path_;
+  mutable TiffHandlePool pool_;
+  mutable BlockCache cache_;
+  TiffFacts facts_;
+  bool tiled_ = false, planar_ = false;
+  std::uint16_t sample_format_ = SAMPLEFORMAT_UINT;
+  std::uint64_t block_bytes_ = 0;
+  std::int64_t row_bytes_ = 0;
+  std::vector<std::array<std::uint8_t, 3>> palette_;
+  std::optional<std::string> why_not_rgb_;
+};
+
+}  // namespace
+
+bool credible_mpp(double mpp) { return mpp >= 0.02 && mpp <= 50; }
+
+std::unique_ptr<TiffImage> TiffImage::open(const std::string& path) {
+  return std::make_unique<LibtiffImage>(path);
+}
+
+}  // namespace headrace::imaging

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace headrace::imaging {
+
+/// What the first directory of a TIFF says about its picture.
+struct TiffFacts {
+  std::int64_t height = 0, width = 0;
+  std::int64_t block_height = 0, block_width = 0;  ///< tiles, or strips as wide as the image
+  int bits = 8, samples = 1;
+  std::uint16_t compression = 1, photometric = 1;
+  std::optional<double> mpp_y,
+      mpp_x;  ///< resolution tags, or OME-XML's PhysicalSize; credible ones only
+};
+
+/// Region reads of the first picture of a TIFF by libtiff: classic and BigTIFF, strips and tiles,
+/// chunky and planar, every codec that libtiff has. Blocks are decoded one by one and kept in a
+/// small cache, so memory does not grow with the picture. Pictures of further directories and
+/// SubIFDs (pyramid levels, pages) are not read. Safe from any thread.
+class TiffImage {
+ public:
+  /// Errors: not_found, malformed, unsupported (codec, sample type), memory (a block over 512 MiB);
+  /// each names the file.
+  static std::unique_ptr<TiffImage> open(const std::string& path);
+  virtual ~TiffImage() = default;
+
+  virtual const TiffFacts& facts() const = 0;
+  /// Null when read_rgb can work, else why not ("16 bits a sample; 8-bit images are read").
+  virtual const std::optional<std::string>& why_not_rgb() const = 0;
+
+  /// A region inside the picture as 8-bit RGB: grey repeated, palettes resolved, white-is-zero
+  /// inverted, alpha dropped.
+  virtual void read_rgb(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+                        std::uint8_t* dst, std::int64_t row_stride_bytes) const = 0;
+  /// The same as integers as stored: grey values, palette indices, the first sample of several.
+  virtual void read_first_sample(std::int64_t y0, std::int64_t x0, std::int64_t height,
+                                 std::int64_t width, std::uint16_t* dst,
+                                 std::int64_t row_stride) const = 0;
+};
+
+/// A pixel size in micrometres that a scan of tissue can have: 0.02 to 50. Screen and print
+/// resolutions (72 to 300 dpi: 353 to 85) are not.
+bool credible_mpp(double mpp);
+
+}  // namespace headrace::imaging
