@@ -1,0 +1,164 @@
+"""House rules that a compiler does not hold: who may include and link whom, sizes, banned words, samples, links of the docs.
+
+Usage: check_layers.py [ROOT]      prints one line a violation, each with file and line; exit code 1 if there is any.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+CODE = (".hpp", ".cpp", ".cu", ".cuh")
+MAX_LINES, MAX_TEST_LINES = 500, 700
+MAX_SAMPLES_BYTES = 25 * 1024 * 1024
+# word -> where it is allowed, and why nowhere else
+BANNED = {
+    "random_device": ((), "results must repeat: draw from math/philox.hpp"),
+    "__CUDA_ARCH__": (("headrace/math/", "headrace/device/"), "one source for both back ends"),
+    "fast-math": ((), "it changes the bytes"),
+    "std::unordered_": ((), "its order is not ours: take std::map, or sort"),
+    "std::rand(": ((), "results must repeat: draw from math/philox.hpp"),
+    "#pragma omp atomic": ((), "the sum would depend on the order of threads"),
+}
+UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X")) + r")\b")
+
+
+def files_of(root):
+    """Tracked and new files, as paths relative to root; every file where there is no git."""
+    done = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
+    if done.returncode == 0:
+        names = done.stdout.splitlines()
+    else:
+        names = [str(p.relative_to(root)) for p in root.rglob("*")]
+    return sorted(n for n in set(names) if (root / n).is_file())
+
+
+def read_layers(root):
+    rows = {}
+    for line in (root / "headrace/LAYERS").read_text().splitlines():
+        line = line.split("#")[0].strip()
+        if line:
+            layer, _, allowed = line.partition(":")
+            rows[layer.strip()] = allowed.split()
+    return rows
+
+
+def layer_of(name):
+    parts = name.split("/")
+    if parts[0] == "headrace" and len(parts) > 2:
+        return parts[1]
+    return "cli" if parts[0] == "cli" else None
+
+
+def check_includes(root, names, rows):
+    for name in names:
+        layer = layer_of(name)
+        if layer is None or not name.endswith(CODE):
+            continue
+        if layer not in rows:
+            yield f"{name}:1: layer '{layer}' is not in headrace/LAYERS"
+            continue
+        for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
+            found = re.match(r'\s*#\s*include\s+["<]headrace/([a-z0-9_]+)/', line)
+            if found and found[1] != layer and found[1] not in rows[layer]:
+                yield f"{name}:{number}: {layer} includes {found[1]}; it may include: {' '.join([layer, *rows[layer]])}"
+
+
+def check_links(root, names, rows):
+    for name in names:
+        layer = layer_of(name)
+        if layer is None or not name.endswith("CMakeLists.txt"):
+            continue
+        for number, line in enumerate((root / name).read_text().splitlines(), 1):
+            for target in re.findall(r"\bheadrace_([a-z0-9]+)\b", line.split("#")[0]):
+                if target in rows and target != layer and target not in rows.get(layer, []):
+                    yield f"{name}:{number}: {layer} links headrace_{target}; it may link: {' '.join(rows.get(layer, []))}"
+
+
+def check_cycles(rows):
+    seen = []
+    for layer, allowed in rows.items():
+        for lower in allowed:
+            if lower not in seen:
+                yield f"headrace/LAYERS: {layer} names {lower}, which does not stand above it"
+        seen.append(layer)
+
+
+def reasons(path):
+    """'name  reason' lines of a list of exceptions; a name without a reason does not count."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    pairs = [line.split(None, 1) for line in lines if line.strip() and not line.startswith("#")]
+    return {pair[0] for pair in pairs if len(pair) == 2}
+
+
+def check_sizes(root, names):
+    excepted = reasons(root / "tests/layering/long_files.txt")
+    for name in names:
+        if not name.endswith((*CODE, ".py")) or name in excepted:
+            continue
+        limit = MAX_TEST_LINES if name.startswith("tests/") else MAX_LINES
+        count = (root / name).read_bytes().count(b"\n")
+        if count > limit:
+            yield f"{name}:{limit}: {count} lines, {limit} allowed; split it by idea, or give a reason in long_files.txt"
+
+
+def check_words(root, names):
+    for name in names:
+        if not name.endswith((*CODE, ".py", ".cmake", ".txt", ".sh")) or name.startswith(("tests/layering/", "samples/")):
+            continue
+        for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
+            for word, (allowed, why) in BANNED.items():
+                if word in line and not name.startswith(allowed or ("\0",)):
+                    yield f"{name}:{number}: '{word}' is banned here: {why}"
+            if UNFINISHED.search(line):
+                yield f"{name}:{number}: '{UNFINISHED.search(line)[0]}': finish it, or leave it out"
+
+
+def check_samples(root, names):
+    total = sum((root / n).stat().st_size for n in names if n.startswith("samples/"))
+    if total > MAX_SAMPLES_BYTES:
+        yield f"samples/: {total} bytes, {MAX_SAMPLES_BYTES} allowed"
+
+
+def check_links_of_docs(root, names):
+    for name in names:
+        if not name.endswith(".md"):
+            continue
+        for number, line in enumerate((root / name).read_text().splitlines(), 1):
+            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+                path = target.split("#")[0]
+                if path and "://" not in path and not path.startswith("mailto:"):
+                    if not ((root / name).parent / path).exists():
+                        yield f"{name}:{number}: dead link '{target}'"
+
+
+def check_readmes(root, rows):
+    for layer in rows:
+        folder = root / "cli" if layer == "cli" else root / "headrace" / layer
+        readme = folder / "README.md"
+        if not readme.exists():
+            yield f"{readme.relative_to(root)}:1: missing; say what the layer is, may not do, and where to add the usual thing"
+        elif len(readme.read_text().splitlines()) > 30:
+            yield f"{readme.relative_to(root)}:30: over 30 lines"
+
+
+def violations(root):
+    names, rows = files_of(root), read_layers(root)
+    yield from check_cycles(rows)
+    yield from check_includes(root, names, rows)
+    yield from check_links(root, names, rows)
+    yield from check_sizes(root, names)
+    yield from check_words(root, names)
+    yield from check_samples(root, names)
+    yield from check_links_of_docs(root, names)
+    yield from check_readmes(root, rows)
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
+    found = list(violations(root))
+    print("\n".join(found) if found else "layers, sizes, words, samples and links are in order")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

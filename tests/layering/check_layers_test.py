@@ -1,0 +1,86 @@
+"""Every rule of check_layers.py, broken once in a small tree, must be found with its file and line."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_layers
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = Path(self.folder.name)
+        self.write("headrace/LAYERS", "math:\ncore: math\nzarr: math core\n")
+        for layer in ("math", "core", "zarr"):
+            self.write(f"headrace/{layer}/README.md", "A layer.\n")
+        self.write("headrace/zarr/array.hpp", '#include "headrace/core/error.hpp"\n')
+        self.write("headrace/zarr/CMakeLists.txt", "headrace_layer(zarr LINK headrace_core)\n")
+        self.write("README.md", "[layers](headrace/LAYERS) [web](https://example.org/x)\n")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def expect(self, *starts):
+        found = list(check_layers.violations(self.root))
+        self.assertEqual(len(found), len(starts), found)
+        for line, start in zip(found, starts):
+            self.assertTrue(line.startswith(start), line)
+
+    def test_a_clean_tree_passes(self):
+        self.expect()
+
+    def test_an_upward_include_is_named_with_its_line(self):
+        self.write("headrace/core/up.cpp", '#include <vector>\n#include "headrace/zarr/array.hpp"\n')
+        self.expect("headrace/core/up.cpp:2: core includes zarr")
+
+    def test_a_layer_out_of_the_table_is_refused(self):
+        self.write("headrace/extra/a.hpp", "\n")
+        self.expect("headrace/extra/a.hpp:1: layer 'extra'")
+
+    def test_an_upward_link_is_refused(self):
+        self.write("headrace/core/CMakeLists.txt", "headrace_layer(core\n  LINK headrace_zarr)\n")
+        self.expect("headrace/core/CMakeLists.txt:2: core links headrace_zarr")
+
+    def test_a_table_with_a_cycle_is_refused(self):
+        self.write("headrace/LAYERS", "math:\ncore: math zarr\nzarr: math core\n")
+        self.expect("headrace/LAYERS: core names zarr")
+
+    def test_long_files_need_a_reason(self):
+        self.write("headrace/core/long.cpp", "int a;\n" * 501)
+        self.expect("headrace/core/long.cpp:500: 501 lines")
+        self.write("tests/layering/long_files.txt", "headrace/core/long.cpp\n")
+        self.expect("headrace/core/long.cpp:500: 501 lines")
+        self.write("tests/layering/long_files.txt", "headrace/core/long.cpp  one generated table\n")
+        self.expect()
+
+    def test_banned_words_are_found_where_they_are_banned(self):
+        self.write("headrace/core/a.cpp", "int a;\nstd::unordered_map<int, int> b;\n")
+        self.write("headrace/math/b.hpp", "#ifdef __CUDA_ARCH__\n#endif\n")
+        self.write("headrace/zarr/c.cpp", "#ifdef __CUDA_ARCH__\n#endif\n")
+        self.expect("headrace/core/a.cpp:2: 'std::unordered_'", "headrace/zarr/c.cpp:1: '__CUDA_ARCH__'")
+
+    def test_unfinished_work_is_found(self):
+        self.write("headrace/core/a.cpp", "// TO" + "DO: later\n")
+        self.expect("headrace/core/a.cpp:1: 'TO" + "DO'")
+
+    def test_samples_have_a_limit(self):
+        self.write("samples/big.bin", "x" * (check_layers.MAX_SAMPLES_BYTES + 1))
+        self.expect("samples/: ")
+
+    def test_dead_links_are_found(self):
+        self.write("README.md", "\n[gone](docs/gone.md)\n")
+        self.expect("README.md:2: dead link 'docs/gone.md'")
+
+    def test_every_layer_has_a_short_readme(self):
+        self.write("headrace/zarr/README.md", "line\n" * 31)
+        (self.root / "headrace/core/README.md").unlink()
+        self.expect("headrace/core/README.md:1: missing", "headrace/zarr/README.md:30: over 30")
+
+
+if __name__ == "__main__":
+    unittest.main()
