@@ -125,13 +125,19 @@ RunConfig::Loader parse_loader(YamlMap map) {
   return loader;
 }
 
-RunConfig::Model parse_model(YamlMap map, const transform::PatchSpec& patch) {
+RunConfig::Model parse_model(YamlMap map, const transform::PatchSpec& patch,
+                             const std::string& file) {
   RunConfig::Model model;
   model.name = map.get_choice("name", model.name, {"unet2d"});
   if (const auto value = map.find("widths")) {
     model.widths.clear();
     for (const YamlValue& entry : value->as_list()) {
-      model.widths.push_back(static_cast<int>(entry.as_int(1, 4096)));
+      model.widths.push_back(static_cast<int>(entry.as_int(8, 4096)));
+      if (model.widths.back() % 8 != 0) {
+        entry.reject(fmt::format(
+            "expected a multiple of 8 (channels are normalised in groups of 8), found {}",
+            model.widths.back()));
+      }
     }
     if (model.widths.size() < 2 || model.widths.size() > 8) {
       value->reject(fmt::format("expected 2 to 8 widths, found {}", model.widths.size()));
@@ -144,7 +150,7 @@ RunConfig::Model parse_model(YamlMap map, const transform::PatchSpec& patch) {
         model.widths.size(), model.widths.size() - 1, step, patch.height, patch.width);
     const auto value = map.find("widths");
     if (value) value->reject(problem);
-    fail(ErrorCode::usage, "model.widths (default): {}", problem);
+    fail(ErrorCode::usage, "{}: model.widths (default): {}", file, problem);
   }
   map.finish();
   return model;
@@ -213,7 +219,7 @@ RunConfig parse_map(YamlMap top, const std::string& name) {
                  [&] { transform::Graph::compile(config.transforms, config.patch); });
   }
   config.loader = parse_loader(top.map("loader"));
-  config.model = with_context(name, [&] { return parse_model(top.map("model"), config.patch); });
+  config.model = parse_model(top.map("model"), config.patch, name);
   config.train = parse_train(top.map("train"));
   config.eval = parse_eval(top.map("eval"), config.task);
   return config;

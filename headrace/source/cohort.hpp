@@ -16,44 +16,53 @@ namespace headrace::source {
 
 struct ImageLevel {
   std::int64_t height = 0, width = 0;
-  std::array<double, 2> mpp_yx{};    ///< micrometres a pixel
+  std::array<double, 2> mpp_yx{};  ///< micrometres a pixel; 0: the image does not say
+  std::array<double, 2> downsample_yx{
+      1, 1};  ///< pixels of level 0 a pixel, exact: position / downsample is this level's
 };
 
 /// One image of a cohort: what docs/formats.md says stands under images/<id>.
 struct ImageRecord {
   std::string id, case_id, cohort, scanner, split, codec;
-  std::optional<int> primary, secondary, grade_group;   ///< Gleason patterns and ISUP grade group of the table
+  bool has_mpp = false;
+  std::optional<int> primary, secondary,
+      grade_group;  ///< Gleason patterns and ISUP grade group of the table
   std::vector<ImageLevel> levels;
-  std::vector<std::string> labels;                      ///< names of label images
+  std::vector<std::string> labels;  ///< names of label images
   ImageColour colour;
   std::uint64_t source_bytes = 0;
 };
 
-/// Where an image has tissue, and where it has each class: the sampler's index. Cells are square, row-major, sorted.
+/// Where an image has tissue, and where it has each class: the sampler's index. Cells are square,
+/// row-major, sorted.
 struct CellIndex {
-  std::int32_t cell_size_px = 0;                 ///< edge in pixels of level 0
-  std::vector<std::uint32_t> cell_y, cell_x;     ///< cell coordinates: pixels / cell_size_px
-  std::vector<std::uint32_t> tissue_px;          ///< tissue pixels of level 0 in the cell (estimated from the mask)
-  std::vector<std::vector<std::uint32_t>> class_px;   ///< [class][cell]: annotated pixels of level 0 in the cell
+  std::int32_t cell_size_px = 0;              ///< edge in pixels of level 0
+  std::vector<std::uint32_t> cell_y, cell_x;  ///< cell coordinates: pixels / cell_size_px
+  std::vector<std::uint32_t>
+      tissue_px;  ///< tissue pixels of level 0 in the cell (estimated from the mask)
+  std::vector<std::vector<std::uint32_t>>
+      class_px;  ///< [class][cell]: annotated pixels of level 0 in the cell
 };
 
-/// An open store. Metadata of every image is read once; arrays are opened when first asked for and shared.
-/// Safe from any thread.
+/// An open store. Metadata of every image is read once; arrays are opened when first asked for and
+/// shared. Safe from any thread.
 class Cohort {
  public:
-  /// Errors: not_found, malformed, unsupported (format version), corrupt (no manifest: ingest did not finish).
+  /// Errors: not_found, malformed, unsupported (format version), corrupt (no manifest: ingest did
+  /// not finish).
   static std::shared_ptr<const Cohort> open(const std::string& store_path);
   ~Cohort();
 
   const std::string& path() const noexcept;
-  const std::string& kind() const noexcept;                    ///< "slide" or "volume"
-  const std::vector<std::string>& classes() const noexcept;    ///< class_name by label value
-  const std::string& dataset_hash() const noexcept;            ///< hex, from manifest.json
-  const std::vector<ImageRecord>& images() const noexcept;     ///< sorted by id
-  std::size_t find_image(const std::string& id) const;         ///< errors: not_found, with the nearest id
+  const std::string& kind() const noexcept;                  ///< "slide" or "volume"
+  const std::vector<std::string>& classes() const noexcept;  ///< class_name by label value
+  const std::string& dataset_hash() const noexcept;          ///< hex, from manifest.json
+  const std::vector<ImageRecord>& images() const noexcept;   ///< sorted by id
+  std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id
 
   std::shared_ptr<const zarr::Array> image_array(std::size_t image, std::size_t level) const;
-  std::shared_ptr<const zarr::Array> label_array(std::size_t image, const std::string& name, std::size_t level) const;
+  std::shared_ptr<const zarr::Array> label_array(std::size_t image, const std::string& name,
+                                                 std::size_t level) const;
   /// Tissue mask: uint8 (y, x), 1 is tissue, and how many level-0 pixels one mask pixel spans.
   std::shared_ptr<const zarr::Array> tissue_mask(std::size_t image, double& downsample) const;
   CellIndex cells(std::size_t image) const;

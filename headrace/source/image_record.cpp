@@ -1,0 +1,119 @@
+#include "headrace/source/image_record.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::source::detail {
+namespace {
+
+std::optional<int> optional_int(const Json& object, const char* key, const std::string& origin) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return require<int>(object, key, origin);
+}
+
+/// The (y, x) part of a level's scale: the last two numbers.
+std::array<double, 2> level_scale(const Json& dataset, const std::string& origin) {
+  for (const Json& transformation : dataset.value("coordinateTransformations", Json::array())) {
+    if (transformation.value("type", "") != "scale") continue;
+    const auto scale = require<std::vector<double>>(transformation, "scale", origin);
+    if (scale.size() < 2 || !(scale[scale.size() - 2] > 0) || !(scale.back() > 0)) break;
+    return {scale[scale.size() - 2], scale.back()};
+  }
+  fail(ErrorCode::malformed, "{}: a level of 'multiscales' has no valid scale", origin);
+}
+
+std::vector<ImageLevel> parse_levels(const Json& attributes, const Json& own,
+                                     const std::optional<std::array<double, 2>>& mpp,
+                                     const std::string& origin) {
+  const Json ome = require<Json>(attributes, "ome", origin);
+  const Json multiscales = require<Json>(ome, "multiscales", origin);
+  if (!multiscales.is_array() || multiscales.empty()) {
+    fail(ErrorCode::malformed, "{}: 'multiscales' holds no image", origin);
+  }
+  const Json datasets = require<Json>(multiscales.front(), "datasets", origin);
+  if (!datasets.is_array() || datasets.empty()) {
+    fail(ErrorCode::malformed, "{}: 'multiscales' holds no levels", origin);
+  }
+  using Sizes = std::vector<std::array<std::int64_t, 2>>;
+  const auto sizes = optional<Sizes>(own, "levels", origin, {});
+  if (!sizes.empty() && sizes.size() != datasets.size()) {
+    fail(ErrorCode::malformed, "{}: 'levels' states {} sizes, 'multiscales' {} levels", origin,
+         sizes.size(), datasets.size());
+  }
+  const auto base = level_scale(datasets.front(), origin);
+  std::vector<ImageLevel> levels;
+  for (std::size_t k = 0; k < datasets.size(); ++k) {
+    ImageLevel& level = levels.emplace_back();
+    const auto scale = level_scale(datasets[k], origin);
+    level.downsample_yx = {scale[0] / base[0], scale[1] / base[1]};
+    if (mpp) {
+      level.mpp_yx = {(*mpp)[0] * level.downsample_yx[0], (*mpp)[1] * level.downsample_yx[1]};
+    }
+    if (!sizes.empty()) std::tie(level.height, level.width) = std::tuple(sizes[k][0], sizes[k][1]);
+  }
+  return levels;
+}
+
+ImageColour parse_colour(const Json& own, const Json& root, const std::string& scanner,
+                         const std::string& origin) {
+  ImageColour colour;
+  if (const Json stain = own.value("stain", Json()); !stain.is_null()) {
+    const auto he = require<std::array<std::array<double, 2>, 3>>(stain, "he", origin);
+    for (std::size_t c = 0; c < 3; ++c) {
+      colour.stain_od_rgb_he[2 * c] = he[c][0];
+      colour.stain_od_rgb_he[2 * c + 1] = he[c][1];
+    }
+    colour.max_concentration = require<std::array<double, 2>>(stain, "max_concentration", origin);
+    colour.has_stain = true;
+  }
+  const Json scanners = root.value("scanners", Json::object());
+  const auto found = scanners.find(scanner);
+  if (found != scanners.end() && root.contains("od_mean") && !root.at("od_mean").is_null()) {
+    using Three = std::array<double, 3>;
+    colour.scanner_od_mean = require<Three>(*found, "od_mean", origin);
+    colour.scanner_od_std = require<Three>(*found, "od_std", origin);
+    colour.cohort_od_mean = require<Three>(root, "od_mean", origin);
+    colour.cohort_od_std = require<Three>(root, "od_std", origin);
+    colour.has_scanner = true;
+  }
+  return colour;
+}
+
+}  // namespace
+
+ImageRecord parse_image_record(const std::string& id, const Json& group, const Json& root,
+                               const std::string& origin) {
+  const Json attributes = require<Json>(group, "attributes", origin);
+  const Json own = require<Json>(attributes, "headrace", origin);
+  ImageRecord record;
+  record.id = id;
+  record.case_id = optional<std::string>(own, "case", origin, id);
+  record.cohort = optional<std::string>(own, "cohort", origin, "");
+  record.scanner = optional<std::string>(own, "scanner", origin, "");
+  record.split = optional<std::string>(own, "split", origin, "");
+  record.codec = optional<std::string>(own, "codec", origin, "");
+  record.primary = optional_int(own, "primary", origin);
+  record.secondary = optional_int(own, "secondary", origin);
+  record.grade_group = optional_int(own, "grade_group", origin);
+  std::optional<std::array<double, 2>> mpp;
+  if (own.contains("mpp") && !own.at("mpp").is_null()) {
+    mpp = require<std::array<double, 2>>(own, "mpp", origin);
+    if (!((*mpp)[0] > 0) || !((*mpp)[1] > 0)) {
+      fail(ErrorCode::malformed, "{}: 'mpp' is [{}, {}]; both must be above 0", origin, (*mpp)[0],
+           (*mpp)[1]);
+    }
+  }
+  record.has_mpp = mpp.has_value();
+  record.levels = parse_levels(attributes, own, mpp, origin);
+  record.labels = optional<std::vector<std::string>>(own, "labels", origin, {});
+  record.colour = parse_colour(own, root, record.scanner, origin);
+  record.source_bytes =
+      optional<std::uint64_t>(own.value("source", Json::object()), "bytes", origin, 0);
+  return record;
+}
+
+}  // namespace headrace::source::detail

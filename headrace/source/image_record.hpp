@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::source::detail {
+
+/// A required field of a metadata object. Errors: malformed (names the key and `origin`).
+template <typename T>
+T require(const Json& object, const char* key, const std::string& origin) {
+  const auto found = object.find(key);
+  if (found == object.end()) {
+    fail(ErrorCode::malformed, "{}: the field '{}' is missing; ingest the store again", origin,
+         key);
+  }
+  try {
+    return found->get<T>();
+  } catch (const Json::exception&) {
+    fail(ErrorCode::malformed, "{}: the field '{}' is {}, which is not of its kind", origin, key,
+         found->dump().substr(0, 80));
+  }
+}
+
+/// The same, or `fallback` where the field is absent or null.
+template <typename T>
+T optional(const Json& object, const char* key, const std::string& origin, T fallback) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? fallback : require<T>(object, key, origin);
+}
+
+/// Reads images/<id>/zarr.json. Level sizes that it does not state are left 0.
+/// `scanners` and `cohort`: root attributes, for the colour of the image's scanner.
+ImageRecord parse_image_record(const std::string& id, const Json& group, const Json& root,
+                               const std::string& origin);
+
+}  // namespace headrace::source::detail
