@@ -1,0 +1,53 @@
+#include "headrace/core/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace {
+namespace {
+
+TEST(JsonText, KeysAreSortedSoThatEqualValuesAreEqualText) {
+  Json a, b;
+  a["zeta"] = 1;
+  a["alpha"] = {1, 2};
+  b["alpha"] = {1, 2};
+  b["zeta"] = 1;
+  EXPECT_EQ(dump_json(a), dump_json(b));
+  EXPECT_EQ(dump_json(a), "{\n  \"alpha\": [\n    1,\n    2\n  ],\n  \"zeta\": 1\n}\n");
+}
+
+TEST(JsonText, DoublesSurviveARoundTripBitForBit) {
+  for (const double value : {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, -0.0, 0.2524}) {
+    const Json back = parse_json(dump_json(Json{{"v", value}}), "x");
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(back["v"].get<double>()),
+              std::bit_cast<std::uint64_t>(value))
+        << value;
+  }
+}
+
+TEST(JsonText, ABrokenTextIsNamedWithItsByte) {
+  try {
+    parse_json("{\"a\": 1,,}", "images/x/zarr.json");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::malformed);
+    EXPECT_NE(std::string(error.what()).find("images/x/zarr.json: not valid JSON at byte 9"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(JsonText, EveryTruncationOfAnObjectIsRefused) {
+  const std::string whole = R"({"a":[1,{"b":"c"}],"d":null})";
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    EXPECT_THROW(parse_json(std::string_view(whole).substr(0, n), "x"), Error) << n;
+  }
+  EXPECT_NO_THROW(parse_json(whole, "x"));
+}
+
+}  // namespace
+}  // namespace headrace
