@@ -1,4 +1,4 @@
-"""Makes the derived files of samples/ that hold a small crop of CMU-1-Small-Region.svs in other layouts.
+"""Makes derived files of samples/: crops of CMU-1-Small-Region.svs and of the TCGA slide in other layouts.
 
 Usage: python tools/derive_samples.py      (needs tifffile, imagecodecs, numpy; rewrites the files in place)
 """
@@ -26,14 +26,24 @@ def write_ome(path, levels):
         tif.write(levels[1], subfiletype=1, metadata=None, **options)
 
 
+def halved(pixels):
+    h, w = pixels.shape[0] // 2, pixels.shape[1] // 2
+    return ((pixels.reshape(h, 2, w, 2, 3).astype(np.uint32).sum((1, 3)) + 2) // 4).astype(np.uint8)
+
+
 def main():
     source = tifffile.imread(SAMPLES / "slides/CMU-1-Small-Region.svs", key=0)
     crop = np.ascontiguousarray(source[900:1348, 700:1148])
-    half = ((crop.reshape(224, 2, 224, 2, 3).astype(np.uint32).sum((1, 3)) + 2) // 4).astype(np.uint8)
+    half = halved(crop)
     out = SAMPLES / "slides/derived"
     write_plain(out / "cmu-lzw-pred-256.tif", (crop, half), False, tile=(256, 256), compression="lzw", predictor=True)
     write_plain(out / "cmu-bigtiff-deflate-512.tif", (crop, half), True, tile=(512, 512), compression="adobe_deflate")
     write_ome(out / "cmu-zstd-subifd.ome.tif", (crop, half))
+    tcga = [np.ascontiguousarray(tifffile.imread(SAMPLES / "slides/TCGA-CR-7395-01A-01-TS1.svs", key=0)[600:3000, 900:3300])]
+    for _ in range(3):
+        tcga.append(halved(tcga[-1]))
+    write_plain(out / "tcga-jpeg420-256.tif", tcga, False, tile=(256, 256), compression="jpeg", subsampling=(2, 2),
+                compressionargs={"level": 85, "outcolorspace": "ycbcr"})
     with tifffile.TiffWriter(SAMPLES / "odd/slides/smaller-than-a-tile.svs") as tif:
         tif.write(np.ascontiguousarray(crop[:16, :16]), photometric="rgb", tile=(64, 64), compression="jpeg",
                   compressionargs={"level": 85}, metadata=None, software="",
