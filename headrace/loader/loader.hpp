@@ -11,38 +11,43 @@
 
 namespace headrace::loader {
 
-/// One batch, ready for the model. Memory belongs to the loader's ring and goes back when the Batch is destroyed.
+/// One batch, ready for the model. Memory belongs to the loader's ring and goes back when the Batch
+/// is destroyed.
 struct Batch {
-  std::uint64_t epoch = 0, index = 0;            ///< batch `index` of `epoch`
+  std::uint64_t epoch = 0, index = 0;  ///< batch `index` of `epoch`
   std::int64_t samples = 0, contexts = 0, height = 0, width = 0;
   std::vector<SampleSite> sites;
-  const float* images = nullptr;                 ///< (samples, contexts, 3, height, width)
-  const std::uint8_t* labels = nullptr;          ///< (samples, height, width); null when the plan has no labels. 255: ignore
+  const float* images = nullptr;  ///< (samples, contexts, 3, height, width)
+  const std::uint8_t* labels =
+      nullptr;  ///< (samples, height, width); null when the plan has no labels. 255: ignore
   std::shared_ptr<void> memory;
 };
 
 /// Where the time of a run went. Stage times are summed over loader threads; waits are wall time.
 struct StallStats {
   std::uint64_t batches = 0, samples = 0, bytes_read = 0;
-  double read_s = 0, decode_s = 0, transform_s = 0;   ///< worker time by stage
-  double data_wait_s = 0;                             ///< the consumer waited for a batch
-  double model_wait_s = 0;                            ///< the loader waited for a free place in the ring
-  double wall_s = 0;                                  ///< since the first next()
+  double plan_s = 0, read_s = 0, decode_s = 0, transform_s = 0;  ///< worker time by stage
+  double data_wait_s = 0;   ///< the consumer waited for a batch
+  double model_wait_s = 0;  ///< the loader waited for a free place in the ring
+  double wall_s = 0;        ///< since the first next()
   double stall_fraction() const { return wall_s > 0 ? data_wait_s / wall_s : 0; }
 };
 
-/// Makes batches ahead of their consumer, in order. The bytes of batch b of epoch e depend on the config, the dataset and
-/// (e, b) alone: not on threads, prefetch depth, earlier batches or restarts. At most `prefetch` finished batches are held.
+/// Makes batches ahead of their consumer, in order. The bytes of batch b of epoch e depend on the
+/// config, the dataset and (e, b) alone: not on threads, prefetch depth, earlier batches or
+/// restarts. At most `prefetch` finished batches are held.
 class Loader {
  public:
   /// Starts at batch `first_batch` of `first_epoch`: resuming is starting where the run stopped.
   /// `with_labels`: also gathers config.data.labels (images without it read as 255, ignore).
-  Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config, std::shared_ptr<const SamplePlan> plan,
-         bool with_labels, std::uint64_t first_epoch = 0, std::uint64_t first_batch = 0);
+  Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+         std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch = 0,
+         std::uint64_t first_batch = 0);
   ~Loader();
 
-  /// The next batch; training goes on into the next epoch for ever, a tile plan ends (nullopt) after its one epoch.
-  /// The last batch of a tile plan may hold fewer samples. Errors are those of the lowest failing sample.
+  /// The next batch; training goes on into the next epoch for ever, a tile plan ends (nullopt)
+  /// after its one epoch. The last batch of a tile plan may hold fewer samples. Errors are those of
+  /// the lowest failing sample.
   std::optional<Batch> next();
   std::uint64_t batches_per_epoch() const noexcept;
   StallStats stats() const;

@@ -62,7 +62,8 @@ struct RunConfig {
   struct Eval {
     double overlap = 0.25;  ///< part of the patch edge shared by neighbouring tiles
     std::int64_t batch = 16;
-    double min_cancer = 0.02;                      // gleason: part of the tissue that must be cancer for a slide to have a grade
+    double min_cancer =
+        0.02;  // gleason: part of the tissue that must be cancer for a slide to have a grade
     double min_area = 0.05;      ///< gleason: part of the cancer that a pattern needs to count
     std::int64_t bootstrap = 0;  ///< gleason: resamples of the cases for kappa's interval; 0: none
   } eval;

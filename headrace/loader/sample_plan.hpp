@@ -11,11 +11,12 @@ namespace headrace::loader {
 
 /// Where one sample is centred. Everything else about it follows from its key.
 struct SampleSite {
-  std::uint64_t index = 0;                       ///< sample index in the epoch (training) or tile index (validation)
-  std::uint32_t image = 0;                       ///< index into Cohort::images()
+  std::uint64_t index = 0;  ///< sample index in the epoch (training) or tile index (validation)
+  std::uint32_t image = 0;  ///< index into Cohort::images()
   std::array<double, 2> centre_level0_yx{};
-  std::int32_t drawn_class = -1;                 ///< class the sampler aimed at; -1: none
-  std::array<std::int64_t, 2> tile_yx{};         ///< validation: top-left of the tile in patch-mpp pixels of the image
+  std::int32_t drawn_class = -1;  ///< class the sampler aimed at; -1: none
+  std::array<std::int64_t, 2>
+      tile_yx{};  ///< validation: top-left of the tile in patch-mpp pixels of the image
 };
 
 /// Chooses where samples lie. Immutable; safe from any thread.
@@ -24,14 +25,18 @@ class SamplePlan {
   virtual ~SamplePlan() = default;
   virtual SampleSite site(std::uint64_t epoch, std::uint64_t index) const = 0;
   virtual std::uint64_t samples_per_epoch() const = 0;
-  virtual bool random() const = 0;               ///< whether random transforms apply
+  virtual bool random() const = 0;  ///< whether random transforms apply
 };
 
-/// Training: sample i of epoch e is a pure function of (seed, e, i): a class, then an image, then a cell, each by alias table,
-/// then a position uniform in the cell. Errors: usage when the split holds no image or no tissue.
-std::shared_ptr<const SamplePlan> make_training_plan(const source::Cohort& cohort, const RunConfig& config);
+/// Training: sample i of epoch e is a pure function of (seed, e, i): a class, then an image, then a
+/// cell, each by alias table, then a position uniform in the cell. Errors: usage when the split
+/// holds no image or no tissue.
+std::shared_ptr<const SamplePlan> make_training_plan(const source::Cohort& cohort,
+                                                     const RunConfig& config);
 
-/// Validation and prediction: tiles over the tissue of each image of `split`, in a fixed order, neighbours sharing `overlap`.
-std::shared_ptr<const SamplePlan> make_tile_plan(const source::Cohort& cohort, const RunConfig& config, const std::string& split);
+/// Validation and prediction: tiles over the tissue of each image of `split`, in a fixed order,
+/// neighbours sharing `overlap`.
+std::shared_ptr<const SamplePlan> make_tile_plan(const source::Cohort& cohort,
+                                                 const RunConfig& config, const std::string& split);
 
 }  // namespace headrace::loader

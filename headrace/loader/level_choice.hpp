@@ -1,0 +1,21 @@
+#pragma once
+#include <array>
+#include <cstddef>
+
+#include "headrace/loader/run_config.hpp"
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::loader {
+
+/// Micrometres a pixel of a level as the transform sees them; with patch.mpp null, pixels of level
+/// 0 a pixel. Errors: usage when the image does not say and the config asks for micrometres.
+std::array<double, 2> level_mpp_yx(const source::ImageRecord& image, std::size_t level,
+                                   const RunConfig& config);
+
+/// The level that a context is read from: the coarsest that is at least as fine as the context's
+/// pixels (to one part in a thousand, so that 0.2501 serves 0.25). In a 2x pyramid what is left to
+/// shrink is then below 2, for which bilinear interpolation reads every stored pixel; where even
+/// level 0 is coarser than asked for, level 0.
+std::size_t choose_level(const source::ImageRecord& image, int context, const RunConfig& config);
+
+}  // namespace headrace::loader

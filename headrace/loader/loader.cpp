@@ -1,0 +1,282 @@
+#include "headrace/loader/loader.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/batch_work.hpp"
+
+namespace headrace::loader {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kNoSample = std::numeric_limits<std::size_t>::max();
+
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+/// A place of the ring and the batch that is made in it.
+struct Slot {
+  enum class Stage { empty, preparing, open, done };
+
+  explicit Slot(const detail::Recipe& recipe) : work(recipe) {}
+  detail::BatchWork work;
+  Stage stage = Stage::empty;
+  std::size_t next_sample = 0, finished = 0, count = 0;
+  std::exception_ptr error;
+  std::size_t error_sample = kNoSample;
+
+  void keep_error(std::size_t sample, std::exception_ptr what) {
+    if (error && sample >= error_sample) return;
+    error = std::move(what);
+    error_sample = sample;
+  }
+};
+
+detail::Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+                           std::shared_ptr<const SamplePlan> plan, bool with_labels) {
+  if (config.loader.device == "cuda") {
+    fail(ErrorCode::unsupported,
+         "loader.device is 'cuda', but this build makes batches on the CPU. Use auto or cpu");
+  }
+  if (config.data.expect_hash && *config.data.expect_hash != cohort->dataset_hash()) {
+    fail(ErrorCode::usage,
+         "{}: dataset hash {}, but data.expect_hash is {}. Run on that dataset, or change the "
+         "config",
+         cohort->path(), cohort->dataset_hash(), *config.data.expect_hash);
+  }
+  if (with_labels && config.data.labels.empty()) {
+    fail(ErrorCode::usage,
+         "labels are asked for, but data.labels is null. Name the label images of the store");
+  }
+  const std::int64_t batch = plan->random() ? config.sampling.batch : config.eval.batch;
+  detail::Recipe recipe{
+      std::move(cohort), config,
+      std::move(plan),   transform::Graph::compile(config.transforms, config.patch),
+      with_labels,       batch};
+  const double needed = static_cast<double>(recipe.batch_bytes()) * (config.loader.prefetch + 1);
+  const double present =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed > present) {
+    fail(ErrorCode::memory,
+         "{} batches of {:.2f} GiB do not fit into the {:.1f} GiB of this machine. Lower "
+         "loader.prefetch, the batch or "
+         "patch.size",
+         config.loader.prefetch + 1, static_cast<double>(recipe.batch_bytes()) / (1 << 30),
+         present / (1 << 30));
+  }
+  return recipe;
+}
+
+}  // namespace
+
+// Note: [ring] Batch n lives in slot n mod prefetch from when it is started until the consumer
+// takes it. Workers claim samples of the lowest open batch; only when none is left do they start
+// the next one, if its slot is free. So at most `prefetch` batches exist besides those that the
+// consumer holds, planning overlaps with the last samples of the batch before, and which worker
+// does what reaches no result: a sample's bytes depend on its index alone.
+struct Loader::State {
+  State(detail::Recipe r, std::uint64_t first_epoch, std::uint64_t first_batch)
+      : recipe(std::move(r)), per_epoch(batches_in_epoch()) {
+    if (!recipe.plan->random()) {
+      epoch_offset = first_epoch;
+      end = per_epoch;
+      next_start = next_take = first_batch;
+    } else {
+      next_start = next_take = first_epoch * per_epoch + first_batch;
+    }
+    for (int i = 0; i < recipe.config.loader.prefetch; ++i)
+      ring.push_back(std::make_unique<Slot>(recipe));
+    const int count =
+        recipe.config.loader.threads > 0 ? recipe.config.loader.threads : available_cores();
+    for (int i = 0; i < count; ++i) threads.emplace_back([this] { run(); });
+  }
+
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    work_there.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  std::uint64_t batches_in_epoch() const {
+    const auto batch = static_cast<std::uint64_t>(recipe.batch);
+    return (recipe.plan->samples_per_epoch() + batch - 1) / batch;
+  }
+  Slot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
+  bool ring_full() const { return next_start == next_take + ring.size(); }
+
+  void run();
+  Slot* claim(std::size_t& sample);
+  void start_batch(std::unique_lock<std::mutex>& lock, detail::Worker& worker);
+  void make_one(std::unique_lock<std::mutex>& lock, Slot& slot, std::size_t sample,
+                detail::Worker& worker);
+  void finish_if_done(Slot& slot);
+  void wait_for_work(std::unique_lock<std::mutex>& lock);
+  std::optional<Batch> next();
+
+  const detail::Recipe recipe;
+  const std::uint64_t per_epoch;
+  std::uint64_t epoch_offset = 0, end = std::numeric_limits<std::uint64_t>::max();
+  std::shared_ptr<device::BufferPool> pool = std::make_shared<device::BufferPool>();
+
+  std::mutex mutex;
+  std::condition_variable work_there, batch_done;
+  std::vector<std::unique_ptr<Slot>> ring;
+  std::uint64_t next_start = 0, next_take = 0;
+  bool stop = false;
+  std::exception_ptr failed;  ///< what the consumer was told; nothing is delivered after it
+
+  StallStats stats;
+  std::size_t waiting = 0;
+  std::optional<Clock::time_point> first_next, idle_since, ended;
+  std::vector<std::thread> threads;
+};
+
+void Loader::State::run() {
+  detail::Worker worker;
+  std::unique_lock lock(mutex);
+  while (!stop) {
+    std::size_t sample = 0;
+    if (Slot* found = claim(sample)) {
+      make_one(lock, *found, sample, worker);
+    } else if (!ring_full() && next_start < end) {
+      start_batch(lock, worker);
+    } else {
+      wait_for_work(lock);
+    }
+  }
+}
+
+Slot* Loader::State::claim(std::size_t& sample) {
+  for (std::uint64_t n = next_take; n < next_start; ++n) {
+    Slot& candidate = slot(n);
+    if (candidate.stage != Slot::Stage::open || candidate.next_sample == candidate.count) continue;
+    sample = candidate.next_sample++;
+    return &candidate;
+  }
+  return nullptr;
+}
+
+void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Worker& worker) {
+  const std::uint64_t n = next_start++;
+  Slot& mine = slot(n);
+  mine.stage = Slot::Stage::preparing;
+  mine.next_sample = mine.finished = mine.count = 0;
+  mine.error = nullptr;
+  mine.error_sample = kNoSample;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    mine.work.prepare(epoch_offset + n / per_epoch, n % per_epoch, *pool, worker);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  mine.stage = Slot::Stage::open;
+  if (error) {
+    mine.keep_error(0, std::move(error));
+  } else {
+    mine.count = mine.work.planned();
+    if (mine.work.plan_error()) mine.keep_error(mine.count, mine.work.plan_error());
+    stats.plan_s += static_cast<double>(mine.work.plan_times().plan_ns) * 1e-9;
+  }
+  finish_if_done(mine);
+  work_there.notify_all();
+}
+
+void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std::size_t sample,
+                             detail::Worker& worker) {
+  lock.unlock();
+  detail::StageTimes times;
+  std::exception_ptr error;
+  try {
+    mine.work.make_sample(sample, worker, times);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  if (error) mine.keep_error(sample, std::move(error));
+  stats.transform_s += static_cast<double>(times.transform_ns) * 1e-9;
+  ++mine.finished;
+  finish_if_done(mine);
+}
+
+void Loader::State::finish_if_done(Slot& mine) {
+  if (mine.finished != mine.count) return;
+  mine.stage = Slot::Stage::done;
+  const zarr::ReadStats read = mine.work.read_stats();
+  stats.bytes_read += read.bytes_read;
+  stats.read_s += static_cast<double>(read.read_ns) * 1e-9;
+  stats.decode_s += static_cast<double>(read.decode_ns) * 1e-9;
+  batch_done.notify_all();
+}
+
+/// The loader waits for the model from when its last worker finds the ring full until a batch is
+/// taken.
+void Loader::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  if (++waiting == threads.size() && ring_full() && first_next && !idle_since)
+    idle_since = Clock::now();
+  work_there.wait(lock);
+  --waiting;
+}
+
+std::optional<Batch> Loader::State::next() {
+  std::unique_lock lock(mutex);
+  const Clock::time_point asked = Clock::now();
+  if (!first_next) first_next = asked;
+  if (failed) std::rethrow_exception(failed);
+  if (next_take >= end) {
+    if (!ended) ended = asked;
+    return std::nullopt;
+  }
+  Slot& mine = slot(next_take);
+  batch_done.wait(lock, [&] { return next_take < next_start && mine.stage == Slot::Stage::done; });
+  stats.data_wait_s += seconds(Clock::now() - asked);
+  if (mine.error) {
+    failed = mine.error;
+    stop = true;
+    ended = Clock::now();
+    work_there.notify_all();
+    std::rethrow_exception(failed);
+  }
+  Batch batch = mine.work.take(pool);
+  mine.stage = Slot::Stage::empty;
+  ++next_take;
+  if (idle_since) {
+    stats.model_wait_s += seconds(Clock::now() - *idle_since);
+    idle_since.reset();
+  }
+  ++stats.batches;
+  stats.samples += static_cast<std::uint64_t>(batch.samples);
+  work_there.notify_all();
+  return batch;
+}
+
+Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+               std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch,
+               std::uint64_t first_batch)
+    : state_(std::make_unique<State>(
+          make_recipe(std::move(cohort), config, std::move(plan), with_labels), first_epoch,
+          first_batch)) {}
+Loader::~Loader() = default;
+
+std::optional<Batch> Loader::next() { return state_->next(); }
+std::uint64_t Loader::batches_per_epoch() const noexcept { return state_->per_epoch; }
+
+StallStats Loader::stats() const {
+  const std::lock_guard lock(state_->mutex);
+  StallStats stats = state_->stats;
+  if (state_->first_next)
+    stats.wall_s = seconds(state_->ended.value_or(Clock::now()) - *state_->first_next);
+  return stats;
+}
+
+}  // namespace headrace::loader

@@ -1,0 +1,21 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headrace/loader/run_config.hpp"
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::loader::detail {
+
+/// Numbers of the images of a split, in order of id. `key` names where the split comes from in
+/// errors. Errors: usage: a volume store, no image in the split (names those there are), an image
+/// without mpp.
+std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const RunConfig& config,
+                                           const std::string& split, const std::string& key);
+
+/// sampling.cohort_weights names every cohort of the images and no other. Errors: usage.
+void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
+                          const std::vector<std::uint32_t>& images);
+
+}  // namespace headrace::loader::detail

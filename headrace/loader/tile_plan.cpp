@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/threads.hpp"
+#include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/plan_images.hpp"
+#include "headrace/loader/sample_plan.hpp"
+
+namespace headrace::loader {
+namespace {
+
+/// Tile corners along one axis: every `step`, the last one flush with the end, so that tiles stay
+/// inside where they can.
+std::vector<std::int64_t> corners(std::int64_t extent, std::int64_t tile, std::int64_t step) {
+  std::vector<std::int64_t> result{0};
+  while (result.back() + tile < extent) {
+    result.push_back(std::min(result.back() + step, extent - tile));
+  }
+  return result;
+}
+
+struct Tile {
+  std::uint32_t image = 0;
+  std::int64_t y = 0, x = 0;  ///< patch pixels
+};
+
+class TilePlan : public SamplePlan {
+ public:
+  TilePlan(const source::Cohort& cohort, const RunConfig& config, const std::string& split);
+
+  SampleSite site(std::uint64_t, std::uint64_t index) const override;
+  std::uint64_t samples_per_epoch() const override { return tiles_.size(); }
+  bool random() const override { return false; }
+
+ private:
+  std::vector<Tile> tiles_of(const source::Cohort& cohort, const RunConfig& config,
+                             std::uint32_t image) const;
+
+  std::int32_t height_, width_;
+  std::vector<Tile> tiles_;
+  std::vector<std::array<double, 2>> level0_px_;  ///< by image: pixels of level 0 a patch pixel
+};
+
+TilePlan::TilePlan(const source::Cohort& cohort, const RunConfig& config, const std::string& split)
+    : height_(config.patch.height), width_(config.patch.width), level0_px_(cohort.images().size()) {
+  const auto images = detail::images_of_split(cohort, config, split, "the split to tile");
+  for (const std::uint32_t image : images) {
+    const auto mpp = level_mpp_yx(cohort.images()[image], 0, config);
+    level0_px_[image] = {config.patch.mpp / mpp[0], config.patch.mpp / mpp[1]};
+  }
+  std::vector<std::vector<Tile>> found(images.size());
+  ThreadPool pool(0);
+  pool.parallel_for(images.size(),
+                    [&](std::size_t i) { found[i] = tiles_of(cohort, config, images[i]); });
+  for (const auto& tiles : found) tiles_.insert(tiles_.end(), tiles.begin(), tiles.end());
+  if (tiles_.empty()) {
+    fail(ErrorCode::usage, "{}: no image of split '{}' has tissue, so there is nothing to tile",
+         cohort.path(), split);
+  }
+}
+
+/// Row by row: the tiles that touch a cell with tissue or with a class other than background.
+std::vector<Tile> TilePlan::tiles_of(const source::Cohort& cohort, const RunConfig& config,
+                                     std::uint32_t image) const {
+  const source::CellIndex index = cohort.cells(image);
+  const source::ImageLevel& level = cohort.images()[image].levels.front();
+  const auto [step_y, step_x] = level0_px_[image];
+  const auto extent = [](std::int64_t pixels, double step) {
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(std::ceil(static_cast<double>(pixels) / step)));
+  };
+  const auto stride = [&](std::int32_t edge) {
+    return std::max<std::int64_t>(1, std::llround(edge * (1 - config.eval.overlap)));
+  };
+  std::set<std::pair<std::int64_t, std::int64_t>> occupied;
+  for (std::size_t k = 0; k < index.cell_y.size(); ++k)
+    occupied.emplace(index.cell_y[k], index.cell_x[k]);
+  const auto touches = [&](std::int64_t y, std::int64_t x) {
+    const double size = index.cell_size_px;
+    const auto first_y =
+        static_cast<std::int64_t>(std::floor(static_cast<double>(y) * step_y / size));
+    const auto first_x =
+        static_cast<std::int64_t>(std::floor(static_cast<double>(x) * step_x / size));
+    const auto end_y =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(y + height_) * step_y / size));
+    const auto end_x =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(x + width_) * step_x / size));
+    for (std::int64_t cell_y = first_y; cell_y < end_y; ++cell_y) {
+      const auto found = occupied.lower_bound({cell_y, first_x});
+      if (found != occupied.end() && found->first == cell_y && found->second < end_x) return true;
+    }
+    return false;
+  };
+  std::vector<Tile> tiles;
+  for (const std::int64_t y : corners(extent(level.height, step_y), height_, stride(height_))) {
+    for (const std::int64_t x : corners(extent(level.width, step_x), width_, stride(width_))) {
+      if (touches(y, x)) tiles.push_back({image, y, x});
+    }
+  }
+  return tiles;
+}
+
+SampleSite TilePlan::site(std::uint64_t, std::uint64_t index) const {
+  const Tile& tile = tiles_.at(index);
+  SampleSite site;
+  site.index = index;
+  site.image = tile.image;
+  site.tile_yx = {tile.y, tile.x};
+  site.centre_level0_yx = {
+      (static_cast<double>(tile.y) + height_ * 0.5) * level0_px_[tile.image][0],
+      (static_cast<double>(tile.x) + width_ * 0.5) * level0_px_[tile.image][1]};
+  return site;
+}
+
+}  // namespace
+
+std::shared_ptr<const SamplePlan> make_tile_plan(const source::Cohort& cohort,
+                                                 const RunConfig& config,
+                                                 const std::string& split) {
+  return std::make_shared<TilePlan>(cohort, config, split);
+}
+
+}  // namespace headrace::loader
