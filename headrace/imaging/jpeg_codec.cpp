@@ -99,9 +99,7 @@ struct Encoder {
   }
 };
 
-bool encode(Encoder& encoder, const std::uint8_t* rgb, std::int64_t height, std::int64_t width,
-            std::int64_t stride, int quality) {
-  if (setjmp(encoder.errors.jump)) return false;
+void configure(Encoder& encoder, std::int64_t height, std::int64_t width, int quality) {
   jpeg_mem_dest(&encoder.info, &encoder.out, &encoder.out_size);
   encoder.info.image_width = JDIMENSION(width);
   encoder.info.image_height = JDIMENSION(height);
@@ -110,13 +108,32 @@ bool encode(Encoder& encoder, const std::uint8_t* rgb, std::int64_t height, std:
   jpeg_set_defaults(&encoder.info);
   jpeg_set_quality(&encoder.info, quality, TRUE);
   encoder.info.write_JFIF_header = FALSE;
-  jpeg_start_compress(&encoder.info, TRUE);
+}
+
+bool encode(Encoder& encoder, const std::uint8_t* rgb, std::int64_t height, std::int64_t width,
+            std::int64_t stride, int quality) {
+  if (setjmp(encoder.errors.jump)) return false;
+  configure(encoder, height, width, quality);
+  jpeg_suppress_tables(&encoder.info, TRUE);
+  jpeg_start_compress(&encoder.info, FALSE);
   while (encoder.info.next_scanline < encoder.info.image_height) {
     auto* row = const_cast<std::uint8_t*>(rgb) + encoder.info.next_scanline * stride;
     jpeg_write_scanlines(&encoder.info, &row, 1);
   }
   jpeg_finish_compress(&encoder.info);
   return true;
+}
+
+bool encode_tables(Encoder& encoder, int quality) {
+  if (setjmp(encoder.errors.jump)) return false;
+  configure(encoder, 16, 16, quality);
+  jpeg_write_tables(&encoder.info);
+  return true;
+}
+
+void check_quality(int quality) {
+  if (quality < 1 || quality > 100)
+    fail(ErrorCode::usage, "JPEG quality {}; 1 to 100 are possible", quality);
 }
 
 }  // namespace
@@ -164,18 +181,23 @@ void decode_jpeg_rgb(std::span<const std::byte> jpeg, const std::string& origin,
   }
 }
 
-std::vector<std::byte> encode_jpeg_rgb(const std::uint8_t* rgb, std::int64_t height,
-                                       std::int64_t width, std::int64_t row_stride_bytes,
-                                       int quality) {
-  if (height < 1 || width < 1 || height > 65500 || width > 65500 || quality < 1 || quality > 100) {
-    fail(ErrorCode::usage,
-         "a JPEG needs 1 to 65500 pixels a side and quality 1 to 100, found {}x{}, {}", width,
-         height, quality);
-  }
+std::vector<std::byte> encode_jpeg_tile(const std::uint8_t* rgb, std::int64_t height,
+                                        std::int64_t width, std::int64_t row_stride_bytes,
+                                        int quality) {
+  check_quality(quality);
   Encoder encoder;
   if (!encode(encoder, rgb, height, width, row_stride_bytes, quality)) {
-    fail(ErrorCode::internal, "encoding a JPEG of {}x{}: {}", width, height,
-         encoder.errors.message);
+    fail(ErrorCode::usage, "encoding a JPEG of {}x{}: {}", width, height, encoder.errors.message);
+  }
+  const auto* bytes = reinterpret_cast<const std::byte*>(encoder.out);
+  return {bytes, bytes + encoder.out_size};
+}
+
+std::vector<std::byte> encode_jpeg_tables(int quality) {
+  check_quality(quality);
+  Encoder encoder;
+  if (!encode_tables(encoder, quality)) {
+    fail(ErrorCode::internal, "writing JPEG tables: {}", encoder.errors.message);
   }
   const auto* bytes = reinterpret_cast<const std::byte*>(encoder.out);
   return {bytes, bytes + encoder.out_size};

@@ -26,10 +26,14 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> jpeg, const std::string& or
 void decode_jpeg_rgb(std::span<const std::byte> jpeg, const std::string& origin, std::int64_t rows,
                      std::int64_t columns, std::uint8_t* dst, std::int64_t row_stride_bytes);
 
-/// Encodes 8-bit RGB as baseline JPEG, YCbCr with 2x2 chroma subsampling; the same pixels give the
-/// same bytes.
-std::vector<std::byte> encode_jpeg_rgb(const std::uint8_t* rgb, std::int64_t height,
-                                       std::int64_t width, std::int64_t row_stride_bytes,
-                                       int quality);
+/// Encodes 8-bit RGB as baseline JPEG, YCbCr with 2x2 chroma subsampling, without its tables (an
+/// abbreviated stream); the same pixels give the same bytes. Errors: usage (quality outside 1 to
+/// 100, no pixels).
+std::vector<std::byte> encode_jpeg_tile(const std::uint8_t* rgb, std::int64_t height,
+                                        std::int64_t width, std::int64_t row_stride_bytes,
+                                        int quality);
+
+/// The tables that encode_jpeg_tile left out, as a stream of their own (TIFF tag JPEGTables).
+std::vector<std::byte> encode_jpeg_tables(int quality);
 
 }  // namespace headrace::imaging

@@ -12,7 +12,7 @@ namespace headrace::imaging {
 namespace {
 
 constexpr std::int64_t kMaxIccBytes = 16 << 20;
-constexpr std::int64_t kStripPixels = 1 << 20;
+constexpr std::int64_t kCallPixels = 1 << 24;
 
 std::optional<double> number(const char* text) {
   if (text == nullptr) return std::nullopt;
@@ -51,9 +51,12 @@ class OpenSlideSlide : public SlideReader {
       fail(ErrorCode::usage, "{}: has {} levels, level {} was asked for", path_,
            info_.levels.size(), level);
     }
-    const std::int64_t rows =
-        std::clamp<std::int64_t>(kStripPixels / std::max<std::int64_t>(width, 1), 1, height);
-    std::vector<std::uint32_t> argb(std::size_t(rows * width));
+    if (height < 1 || width < 1) return;
+    // One call where it can be: OpenSlide places each call anew at levels with an uneven
+    // downsample.
+    const std::int64_t rows = std::clamp<std::int64_t>(kCallPixels / width, 1, height);
+    thread_local std::vector<std::uint32_t> argb;
+    argb.resize(std::max(argb.size(), std::size_t(rows * width)));
     for (std::int64_t y = 0; y < height; y += rows) {
       const std::int64_t count = std::min(rows, height - y);
       read_argb(level, y0 + y, x0, count, width, argb.data());

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
 #include "headrace/imaging/whole_file.hpp"
@@ -39,11 +40,13 @@ std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
          path, ending);
   }
   if (vendor == nullptr) return open_plain_slide(path);
-  if (std::string(vendor) != "generic-tiff") return open_with_openslide(*openslide, path, vendor);
+  if (std::string(vendor) != "generic-tiff") {
+    return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
+  }
   // Every tiled TIFF is generic-tiff to OpenSlide; libtiff reads some that it does not (planar,
   // other sample counts).
   try {
-    return open_with_openslide(*openslide, path, vendor);
+    return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
   } catch (const Error&) {
     return open_plain_slide(path);
   }

@@ -39,6 +39,10 @@ int TiffHandle::on_error(TIFF*, void* self, const char* module, const char* form
   char text[256];
   std::vsnprintf(text, sizeof text, format, args);
   handle->message_ = text;
+  const std::string name = handle->path_ + ": ";
+  if (const auto at = handle->message_.find(name); at != std::string::npos) {
+    handle->message_.erase(at, name.size());
+  }
   // The module is the file's name or the codec's; the name is said by the Error already.
   if (module != nullptr && handle->path_ != module) {
     handle->message_ = std::string(module) + ": " + handle->message_;

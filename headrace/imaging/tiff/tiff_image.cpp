@@ -4,14 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <deque>
-#include <map>
-#include <mutex>
 #include <regex>
 #include <utility>
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/block_cache.hpp"
+#include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_handle.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
@@ -26,35 +25,6 @@ constexpr std::int64_t kMaxSide = std::int64_t{1} << 24;
 struct Block {
   std::vector<std::uint8_t> bytes;
   std::int64_t row_bytes = 0, plane_bytes = 0;
-};
-
-/// First in, first out: a reader that goes through an image needs only the last rows of blocks.
-class BlockCache {
- public:
-  std::shared_ptr<const Block> find(std::int64_t key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = blocks_.find(key);
-    return found == blocks_.end() ? nullptr : found->second;
-  }
-  void put(std::int64_t key, std::shared_ptr<const Block> block) {
-    const std::lock_guard lock(mutex_);
-    const std::uint64_t bytes = block->bytes.size();
-    if (!blocks_.emplace(key, std::move(block)).second) return;
-    bytes_ += bytes;
-    order_.push_back(key);
-    while (order_.size() > 1 && bytes_ > kCacheBytes) {
-      const auto oldest = blocks_.find(order_.front());
-      bytes_ -= oldest->second->bytes.size();
-      blocks_.erase(oldest);
-      order_.pop_front();
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::int64_t, std::shared_ptr<const Block>> blocks_;
-  std::deque<std::int64_t> order_;
-  std::uint64_t bytes_ = 0;
 };
 
 template <typename T>
@@ -104,7 +74,13 @@ class LibtiffImage : public TiffImage {
  public:
   explicit LibtiffImage(const std::string& path) : path_(path), pool_(path) {
     { const FileBytes exists(path); }
-    auto handle = pool_.take();
+    std::unique_ptr<TiffHandle> handle;
+    try {
+      handle = pool_.take();
+    } catch (const Error&) {
+      read_tiff_directories(FileBytes(path));  // says better where a file is cut off
+      throw;
+    }
     read_facts(*handle);
     check();
     pool_.put(std::move(handle));
@@ -239,7 +215,7 @@ class LibtiffImage : public TiffImage {
     auto handle = pool_.take();
     auto made = decode(*handle, by, bx, index);
     pool_.put(std::move(handle));
-    cache_.put(index, made);
+    cache_.put(index, made, made->bytes.size());
     return made;
   }
 
@@ -360,7 +336,7 @@ class LibtiffImage : public TiffImage {
 
   std::string path_;
   mutable TiffHandlePool pool_;
-  mutable BlockCache cache_;
+  mutable BlockCache<Block> cache_{kCacheBytes};
   TiffFacts facts_;
   bool tiled_ = false, planar_ = false;
   std::uint16_t sample_format_ = SAMPLEFORMAT_UINT;

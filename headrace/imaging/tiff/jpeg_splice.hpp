@@ -1,0 +1,24 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace headrace::imaging {
+
+/// Makes the abbreviated JPEG of one TIFF tile self-contained: the tables of tag JPEGTables go in
+/// front of the tile's own segments, and the colour markers say what the directory's photometric
+/// says, since decoders believe the markers: for RGB, JFIF markers leave and an Adobe APP14 with
+/// transform 0 comes; for YCbCr a contradicting APP14 leaves. Nothing is decoded: quantised
+/// coefficients are copied as they are.
+///
+/// source  TIFF Technical Note 2 (abbreviated datastreams); ITU-T T.81 B.2; Adobe TN 5116 section
+/// 18 (APP14) out     empty when `tile` or `tables` are no JPEG streams of height x width with
+/// three components
+std::optional<std::vector<std::byte>> splice_jpeg_tile(std::span<const std::byte> tables,
+                                                       std::span<const std::byte> tile,
+                                                       bool photometric_rgb, std::int64_t height,
+                                                       std::int64_t width);
+
+}  // namespace headrace::imaging

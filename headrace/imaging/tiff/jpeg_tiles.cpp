@@ -1,0 +1,174 @@
+#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/file_kind.hpp"
+#include "headrace/imaging/jpeg_codec.hpp"
+#include "headrace/imaging/slide/openslide_library.hpp"
+#include "headrace/imaging/slide/openslide_slide.hpp"
+#include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/tiff/jpeg_splice.hpp"
+#include "headrace/imaging/tiff/tiff_directory.hpp"
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+constexpr std::uint16_t kJpeg = 7, kRgb = 2, kYCbCr = 6;
+constexpr std::uint32_t kReducedImage = 1;
+constexpr std::int64_t kMaxTileSide = 8192;
+
+bool qualifies(const TiffDirectory& d) {
+  if (!d.tiled() || d.tile_width < 1 || d.height < 1 || d.width < 1) return false;
+  if (d.tile_height > kMaxTileSide || d.tile_width > kMaxTileSide) return false;
+  const auto tiles =
+      static_cast<std::uint64_t>(d.tiles_across()) * static_cast<std::uint64_t>(d.tiles_down());
+  return d.compression == kJpeg && (d.photometric == kRgb || d.photometric == kYCbCr) &&
+         d.samples == 3 && d.bits == 8 && d.planar == 1 && d.image_depth == 1 &&
+         d.tile_offsets.size() == tiles && d.tile_bytes.size() == tiles;
+}
+
+bool complete(const TiffDirectory& d) {
+  return std::none_of(d.tile_bytes.begin(), d.tile_bytes.end(),
+                      [](std::uint32_t bytes) { return bytes == 0; });
+}
+
+class TiffJpegTiles : public JpegTiles {
+ public:
+  TiffJpegTiles(const std::string& path, std::vector<TiffDirectory> directories)
+      : file_(path), directories_(std::move(directories)) {
+    for (auto& d : directories_) {
+      levels_.push_back({d.height, d.width, d.tile_height, d.tile_width});
+      d.description.clear();
+    }
+  }
+
+  const std::vector<JpegTileLevel>& levels() const override { return levels_; }
+
+  std::vector<std::byte> tile(int level, std::int64_t tile_y, std::int64_t tile_x) const override {
+    if (level < 0 || level >= static_cast<int>(levels_.size())) {
+      fail(ErrorCode::usage, "{}: has {} levels of JPEG tiles, level {} was asked for",
+           file_.path(), levels_.size(), level);
+    }
+    const TiffDirectory& d = directories_[static_cast<std::size_t>(level)];
+    if (tile_y < 0 || tile_x < 0 || tile_y >= d.tiles_down() || tile_x >= d.tiles_across()) {
+      fail(ErrorCode::usage, "{}: level {} has {}x{} tiles, tile row {}, column {} was asked for",
+           file_.path(), level, d.tiles_across(), d.tiles_down(), tile_y, tile_x);
+    }
+    const auto index = static_cast<std::size_t>(tile_y * d.tiles_across() + tile_x);
+    if (d.tile_bytes[index] == 0) return {};
+    return with_context(
+        fmt::format("level {}, tile row {}, column {}", level, tile_y, tile_x), [&] {
+          if (d.tile_offsets[index] > file_.size() ||
+              d.tile_bytes[index] > file_.size() - d.tile_offsets[index]) {
+            fail(ErrorCode::corrupt,
+                 "{}: the tile lies at bytes {} to {}, but the file ends at {}; it is truncated or "
+                 "damaged",
+                 file_.path(), d.tile_offsets[index], d.tile_offsets[index] + d.tile_bytes[index],
+                 file_.size());
+          }
+          std::vector<std::byte> raw(d.tile_bytes[index]);
+          file_.read(d.tile_offsets[index], raw);
+          auto jpeg = splice_jpeg_tile(d.jpeg_tables, raw, d.photometric == kRgb, d.tile_height,
+                                       d.tile_width);
+          if (!jpeg) {
+            fail(ErrorCode::corrupt, "{}: the tile at byte {} is no colour JPEG of {}x{} pixels",
+                 file_.path(), d.tile_offsets[index], d.tile_width, d.tile_height);
+          }
+          return std::move(*jpeg);
+        });
+  }
+
+ private:
+  FileBytes file_;
+  std::vector<TiffDirectory> directories_;
+  std::vector<JpegTileLevel> levels_;
+};
+
+/// Levels in OpenSlide's order: of an Aperio slide every tiled directory as they come; of a generic
+/// TIFF the first one and the tiled ones marked as reduced, by falling width.
+std::vector<TiffDirectory> pick_levels(std::vector<TiffDirectory> all, const std::string& vendor) {
+  std::vector<TiffDirectory> levels;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool level =
+        i == 0 ||
+        (all[i].tiled() && (vendor == "aperio" ||
+                            (vendor == "generic-tiff" && (all[i].subfile_type & kReducedImage))));
+    if (level) levels.push_back(std::move(all[i]));
+    if (vendor == "tiff") break;
+  }
+  if (vendor == "generic-tiff") {
+    std::stable_sort(levels.begin(), levels.end(),
+                     [](const auto& a, const auto& b) { return a.width > b.width; });
+  }
+  std::vector<TiffDirectory> kept;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    // OpenSlide draws a missing tile of an Aperio level from the level above it.
+    const bool whole = i == 0 || vendor != "aperio" || complete(levels[i]);
+    if (qualifies(levels[i]) && whole) {
+      kept.push_back(std::move(levels[i]));
+    } else if (i == 0) {
+      return {};
+    }
+  }
+  return kept;
+}
+
+/// Level 0's first, middle and largest tiles against the slide reader: whatever rule of a format
+/// was missed shows here.
+bool agrees(const JpegTiles& tiles, const TiffDirectory& level0, const SlideReader& slide) {
+  const JpegTileLevel& size = tiles.levels()[0];
+  if (slide.info().levels[0].height != size.height || slide.info().levels[0].width != size.width)
+    return false;
+  const auto largest = std::max_element(level0.tile_bytes.begin(), level0.tile_bytes.end()) -
+                       level0.tile_bytes.begin();
+  const std::int64_t count = level0.tiles_across() * level0.tiles_down();
+  std::vector<std::uint8_t> decoded(
+      static_cast<std::size_t>(size.tile_height * size.tile_width * 3)),
+      read(decoded.size());
+  const std::int64_t stride = size.tile_width * 3;
+  for (const std::int64_t index :
+       {std::int64_t{0}, count / 2, static_cast<std::int64_t>(largest)}) {
+    const std::int64_t ty = index / level0.tiles_across(), tx = index % level0.tiles_across();
+    const auto jpeg = tiles.tile(0, ty, tx);
+    if (jpeg.empty()) continue;
+    decode_jpeg_rgb(jpeg, "tile", size.tile_height, size.tile_width, decoded.data(), stride);
+    const std::int64_t rows = std::min(size.tile_height, size.height - ty * size.tile_height);
+    const std::int64_t bytes = std::min(size.tile_width, size.width - tx * size.tile_width) * 3;
+    slide.read(0, ty * size.tile_height, tx * size.tile_width, rows, bytes / 3, read.data(),
+               stride);
+    for (std::int64_t y = 0; y < rows; ++y) {
+      if (std::memcmp(decoded.data() + y * stride, read.data() + y * stride,
+                      static_cast<std::size_t>(bytes)) != 0)
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<JpegTiles> JpegTiles::open(const std::string& path) {
+  if (file_kind(path) != FileKind::tiff) return nullptr;
+  const OpenSlideLibrary* openslide = openslide_library();
+  const char* known = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
+  const std::string vendor = known != nullptr ? known : "tiff";
+  if (vendor != "aperio" && vendor != "generic-tiff" && vendor != "tiff") return nullptr;
+  auto levels = pick_levels(read_tiff_directories(FileBytes(path)), vendor);
+  if (levels.empty()) return nullptr;
+  TiffDirectory level0 = levels[0];
+  auto tiles = std::make_unique<TiffJpegTiles>(path, std::move(levels));
+  try {
+    const auto slide =
+        known != nullptr ? open_with_openslide(*openslide, path, vendor) : open_plain_slide(path);
+    if (!agrees(*tiles, level0, *slide)) return nullptr;
+  } catch (const Error&) {
+    return nullptr;  // what the slide reader makes of the file, it says itself
+  }
+  return tiles;
+}
+
+}  // namespace headrace::imaging

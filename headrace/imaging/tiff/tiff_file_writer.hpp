@@ -1,0 +1,49 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::imaging {
+
+enum class TiffType : std::uint16_t {
+  ascii = 2,
+  word = 3,
+  dword = 4,
+  rational = 5,
+  undefined = 7,
+  offset = 0
+};
+
+/// One tag; a rational has two values. `offset` is written as LONG, or as LONG8 in a BigTIFF.
+struct TiffTag {
+  std::uint16_t tag;
+  TiffType type;
+  std::vector<std::uint64_t> values;
+};
+
+/// Writes a little-endian TIFF whose directories stand at the end, so that picture data can be
+/// streamed. Whether it is a classic or a BigTIFF is decided when its size is known. The file
+/// appears whole or not at all.
+class TiffFileWriter {
+ public:
+  explicit TiffFileWriter(const std::string& path);
+
+  /// Appends picture data; returns where it lies. Errors: io.
+  std::uint64_t append(std::span<const std::byte> bytes);
+  /// Adds a directory; tags may come in any order.
+  void add_directory(std::vector<TiffTag> tags);
+  void finish();
+
+ private:
+  AsideFile file_;
+  std::vector<std::vector<TiffTag>> directories_;
+};
+
+/// Resolution tags: pixels a centimetre, from micrometres a pixel.
+std::vector<TiffTag> tiff_resolution_tags(double mpp);
+
+}  // namespace headrace::imaging
