@@ -9,7 +9,7 @@ from pathlib import Path
 
 CODE = (".hpp", ".cpp", ".cu", ".cuh")
 MAX_LINES, MAX_TEST_LINES = 500, 700
-MAX_SAMPLES_BYTES = 30 * 1024 * 1024
+MAX_SAMPLES_BYTES = 25 * 1024 * 1024
 # word -> where it is allowed, and why nowhere else
 BANNED = {
     "random_device": ((), "results must repeat: draw from math/philox.hpp"),
