@@ -14,13 +14,42 @@ struct AnnotatedPolygon {
   std::vector<Ring> rings;  ///< outer first, then holes
 };
 
-/// Polygons of a QuPath GeoJSON file (FeatureCollection, Feature or a list of features; Polygon and
-/// MultiPolygon). Errors: not_found, malformed (names the feature), unsupported geometry.
+/// Polygons of a QuPath GeoJSON file: a FeatureCollection, a Feature or a list of features, with
+/// nested childObjects after their parent; Polygon, MultiPolygon (one polygon each) and
+/// GeometryCollection.
+///
+/// errors  not_found, malformed, unsupported (points, lines); each names the file and the feature
+/// by its index
 std::vector<AnnotatedPolygon> read_geojson(const std::string& path);
 
-/// Paints polygons into rows [y0, y0 + height) of a label image: pixel centres inside (even-odd)
-/// get the polygon's value. Coordinates are multiplied by `scale` first. values[i] belongs to
-/// polygons[i]; later polygons paint over earlier ones.
+/// Polygons made ready to be painted window by window: an edge is looked at only where its
+/// polygon's box meets the window. Safe from any thread.
+class PolygonRaster {
+ public:
+  /// Coordinates are multiplied by `scale` first. values[i] belongs to polygons[i].
+  /// Errors: usage (not one value for each polygon).
+  PolygonRaster(const std::vector<AnnotatedPolygon>& polygons,
+                const std::vector<std::uint8_t>& values, double scale);
+
+  /// Paints rows [y0, y0 + height), columns [x0, x0 + width) into dst: pixels whose centre is
+  /// inside (even-odd over all rings, left and upper edges belong to a polygon) get the polygon's
+  /// value, later polygons over earlier ones; others stay.
+  void paint(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+             std::uint8_t* dst, std::int64_t row_stride_bytes) const;
+
+ private:
+  struct Edge {
+    double top_y, top_x, bottom_y, bottom_x;
+  };
+  struct Shape {
+    double min_y, min_x, max_y, max_x;
+    std::uint8_t value;
+    std::vector<Edge> edges;
+  };
+  std::vector<Shape> shapes_;
+};
+
+/// PolygonRaster for a single window.
 void rasterize(const std::vector<AnnotatedPolygon>& polygons,
                const std::vector<std::uint8_t>& values, double scale, std::int64_t y0,
                std::int64_t x0, std::int64_t height, std::int64_t width, std::uint8_t* dst,

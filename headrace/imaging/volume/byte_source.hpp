@@ -1,0 +1,33 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace headrace::imaging {
+
+/// The bytes of a file, inflated when it is gzip (told by its first bytes). Reading forward is cheap; reading behind the
+/// current place of a gzip file starts again from its beginning. One thread at a time.
+class ByteSource {
+ public:
+  /// skip: bytes of the file before the data (a text header in front of a compressed body).
+  /// Errors: not_found, io.
+  explicit ByteSource(const std::string& path, std::uint64_t skip = 0);
+  ~ByteSource();
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  bool compressed() const noexcept;
+  std::uint64_t file_bytes() const noexcept;   ///< size of the file as it lies on disk, from `skip` on
+  /// Reads at most `count` bytes from (inflated) byte `offset`; returns how many there were.
+  /// Errors: corrupt (damaged gzip data), io.
+  std::size_t read_some(std::uint64_t offset, void* dst, std::size_t count);
+  /// Reads all of them. Errors: corrupt (the data ends early; names expected and found).
+  void read(std::uint64_t offset, void* dst, std::size_t count);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace::imaging

@@ -1,0 +1,82 @@
+#include "headrace/imaging/volume/volume_reader.hpp"
+
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::imaging {
+
+std::string_view name_of(Modality modality) noexcept {
+  switch (modality) {
+    case Modality::ct: return "CT";
+    case Modality::mr: return "MR";
+    case Modality::pet: return "PET";
+    case Modality::other: return "other";
+    case Modality::unknown: break;
+  }
+  return "unknown";
+}
+
+std::string_view name_of(ContrastPhase phase) noexcept {
+  switch (phase) {
+    case ContrastPhase::native: return "native";
+    case ContrastPhase::arterial: return "arterial";
+    case ContrastPhase::portal_venous: return "portal-venous";
+    case ContrastPhase::delayed: return "delayed";
+    case ContrastPhase::unknown: break;
+  }
+  return "unknown";
+}
+
+void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst) const {
+  const std::int64_t width = facts_.grid.shape_zyx[2], count = facts_.grid.slice_voxels();
+  std::vector<double> slice(static_cast<std::size_t>(count));
+  for (std::int64_t z = z0; z < z0 + depth; ++z, dst += count) {
+    read_slice(z, slice.data());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double value = std::nearbyint(slice[i]);
+      if (!(value >= -32768 && value <= 32767)) {
+        fail(ErrorCode::malformed,
+             "voxel (x {}, y {}, z {}) is {}, expected a value in -32768..32767 (Hounsfield units of CT). Check rescale "
+             "slope and intercept of the source.",
+             i % width, i / width, z, slice[i]);
+      }
+      dst[i] = static_cast<std::int16_t>(value);
+    }
+  }
+}
+
+void VolumeReader::read_float(std::int64_t z0, std::int64_t depth, float* dst) const {
+  const std::int64_t count = facts_.grid.slice_voxels();
+  std::vector<double> slice(static_cast<std::size_t>(count));
+  for (std::int64_t z = z0; z < z0 + depth; ++z, dst += count) {
+    read_slice(z, slice.data());
+    for (std::int64_t i = 0; i < count; ++i) dst[i] = static_cast<float>(slice[i]);
+  }
+}
+
+void check_volume_size(const std::string& path, const std::array<std::int64_t, 3>& shape_zyx,
+                       std::uint64_t bytes_per_voxel, std::uint64_t file_bytes, bool compressed) {
+  constexpr std::int64_t kMaxEdge = 65536;
+  constexpr std::uint64_t kMaxVoxels = std::uint64_t{1} << 33;
+  constexpr std::uint64_t kMaxInflation = 1100;
+  std::uint64_t voxels = 1;
+  for (const std::int64_t edge : shape_zyx) {
+    if (edge < 1 || edge > kMaxEdge) {
+      fail(ErrorCode::malformed, "{}: the header says {}x{}x{} voxels (x, y, z), expected edges of 1..{}.", path,
+           shape_zyx[2], shape_zyx[1], shape_zyx[0], kMaxEdge);
+    }
+    voxels *= static_cast<std::uint64_t>(edge);  // below 2^48
+  }
+  const std::uint64_t needed = voxels * bytes_per_voxel;
+  const std::uint64_t possible = compressed ? file_bytes * kMaxInflation : file_bytes;
+  if (voxels > kMaxVoxels || needed > possible) {
+    fail(ErrorCode::malformed,
+         "{}: the header says {}x{}x{} voxels (x, y, z), which is {} bytes, but the file has {} bytes{}. The file is "
+         "truncated or its header is damaged.",
+         path, shape_zyx[2], shape_zyx[1], shape_zyx[0], needed, file_bytes,
+         compressed ? " compressed, which can't hold so much" : "");
+  }
+}
+
+}  // namespace headrace::imaging
