@@ -1,0 +1,151 @@
+#pragma once
+/// Lane types: the kernels are written once over F = float (CUDA, plain C++) and F = v8f (eight
+/// floats, CPU). Every operation is IEEE + - * / sqrt, a comparison, or an integer one, so both
+/// give the same bits.
+#include <cstdint>
+
+#include "headrace/math/hd.hpp"
+#if !defined(__CUDACC__) && defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace headrace::math {
+
+#if !defined(__CUDACC__)
+using v8f = float __attribute__((vector_size(32)));
+using v8i = std::int32_t __attribute__((vector_size(32)));
+using v8u = std::uint32_t __attribute__((vector_size(32)));
+#endif
+
+/// The integer types that go with a lane type.
+template <typename F>
+struct Lane;
+template <>
+struct Lane<float> {
+  using I = std::int32_t;
+  using U = std::uint32_t;
+  static constexpr int kCount = 1;
+};
+#if !defined(__CUDACC__)
+template <>
+struct Lane<v8f> {
+  using I = v8i;
+  using U = v8u;
+  static constexpr int kCount = 8;
+};
+#endif
+template <typename F>
+using IntOf = typename Lane<F>::I;
+template <typename F>
+using UintOf = typename Lane<F>::U;
+
+// ---- one lane --------------------------------------------------------------------------------
+
+/// Rounds towards zero. The value must lie in the range of int32: x86 and CUDA differ outside it,
+/// so clamp first.
+HR_HD std::int32_t to_int(float x) { return static_cast<std::int32_t>(x); }
+HR_HD float to_float(std::int32_t x) { return static_cast<float>(x); }
+HR_HD std::int32_t bits_of(float x) { return __builtin_bit_cast(std::int32_t, x); }
+HR_HD float float_of(std::int32_t x) { return __builtin_bit_cast(float, x); }
+HR_HD std::int32_t as_signed(std::uint32_t x) { return static_cast<std::int32_t>(x); }
+HR_HD std::uint32_t as_unsigned(std::int32_t x) { return static_cast<std::uint32_t>(x); }
+HR_HD float select(bool mask, float yes, float no) { return mask ? yes : no; }
+HR_HD std::int32_t select(bool mask, std::int32_t yes, std::int32_t no) { return mask ? yes : no; }
+HR_HD float sqrt_of(float x) { return __builtin_sqrtf(x); }
+
+/// Loads four bytes at each byte offset, lowest address in the lowest byte. Offsets need no
+/// alignment.
+HR_HD std::int32_t gather32(const std::uint8_t* base, std::int32_t offset) {
+  const std::uint8_t* p = base + offset;
+  return static_cast<std::int32_t>(std::uint32_t{p[0]} | std::uint32_t{p[1]} << 8 |
+                                   std::uint32_t{p[2]} << 16 | std::uint32_t{p[3]} << 24);
+}
+
+/// The two halves of the 64-bit product a · factor.
+HR_HD void multiply_wide(std::uint32_t a, std::uint32_t factor, std::uint32_t& high,
+                         std::uint32_t& low) {
+  const std::uint64_t product = std::uint64_t{a} * factor;
+  high = static_cast<std::uint32_t>(product >> 32);
+  low = static_cast<std::uint32_t>(product);
+}
+
+template <typename F>
+struct Memory;
+template <>
+struct Memory<float> {
+  static HR_HD float load(const float* p) { return *p; }
+  static HR_HD void store(float* p, float x) { *p = x; }
+  static HR_HD float iota() { return 0.0f; }  ///< index of each lane
+  static HR_HD std::uint32_t index() { return 0; }
+  static HR_HD float splat(float x) { return x; }
+};
+
+// ---- eight lanes -----------------------------------------------------------------------------
+#if !defined(__CUDACC__)
+
+HR_HD v8i to_int(v8f x) { return __builtin_convertvector(x, v8i); }
+HR_HD v8f to_float(v8i x) { return __builtin_convertvector(x, v8f); }
+HR_HD v8i bits_of(v8f x) { return reinterpret_cast<v8i>(x); }
+HR_HD v8f float_of(v8i x) { return reinterpret_cast<v8f>(x); }
+HR_HD v8i as_signed(v8u x) { return reinterpret_cast<v8i>(x); }
+HR_HD v8u as_unsigned(v8i x) { return reinterpret_cast<v8u>(x); }
+HR_HD v8f select(v8i mask, v8f yes, v8f no) { return mask ? yes : no; }
+HR_HD v8i select(v8i mask, v8i yes, v8i no) { return mask ? yes : no; }
+
+HR_HD v8f sqrt_of(v8f x) {
+#if defined(__AVX__)
+  return _mm256_sqrt_ps(x);
+#else
+  v8f root;
+  for (int i = 0; i < 8; ++i) root[i] = __builtin_sqrtf(x[i]);
+  return root;
+#endif
+}
+
+HR_HD v8i gather32(const std::uint8_t* base, v8i offset) {
+#if defined(__AVX2__)
+  return reinterpret_cast<v8i>(_mm256_i32gather_epi32(reinterpret_cast<const int*>(base),
+                                                      reinterpret_cast<__m256i>(offset), 1));
+#else
+  v8i words;
+  for (int i = 0; i < 8; ++i) {
+    std::int32_t word;
+    __builtin_memcpy(&word, base + offset[i], sizeof word);
+    words[i] = word;
+  }
+  return words;
+#endif
+}
+
+HR_HD void multiply_wide(v8u a, std::uint32_t factor, v8u& high, v8u& low) {
+#if defined(__AVX2__)
+  const __m256i x = reinterpret_cast<__m256i>(a);
+  const __m256i f = _mm256_set1_epi32(static_cast<int>(factor));
+  const __m256i even = _mm256_mul_epu32(x, f);
+  const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), f);
+  low = reinterpret_cast<v8u>(_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA));
+  high = reinterpret_cast<v8u>(_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA));
+#else
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t product = std::uint64_t{a[i]} * factor;
+    high[i] = static_cast<std::uint32_t>(product >> 32);
+    low[i] = static_cast<std::uint32_t>(product);
+  }
+#endif
+}
+
+template <>
+struct Memory<v8f> {
+  static HR_HD v8f load(const float* p) {
+    v8f x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+  }
+  static HR_HD void store(float* p, v8f x) { __builtin_memcpy(p, &x, sizeof x); }
+  static HR_HD v8f iota() { return v8f{0, 1, 2, 3, 4, 5, 6, 7}; }
+  static HR_HD v8u index() { return v8u{0, 1, 2, 3, 4, 5, 6, 7}; }
+  static HR_HD v8f splat(float x) { return v8f{x, x, x, x, x, x, x, x}; }
+};
+#endif
+
+}  // namespace headrace::math

@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+
+#include "headrace/device/cpu_isa.hpp"
+#include "headrace/transform/patch_kernel.hpp"
+
+namespace headrace::transform::cpu {
+
+/// Memory that a driver works in: rows of padded_width(width) floats, which the caller owns.
+struct RowScratch {
+  float* y;
+  float* x;        ///< tap coordinates of the row
+  float* noise;    ///< three rows
+  float* control;  ///< two rows of grid + 3
+  float* place_t;  ///< column → position in its cell
+  std::int32_t* place_cell;
+  float* plane;  ///< (height, width), and 2 · kMaxRadius + padding in front and behind; blur alone
+};
+/// Rows are worked off in groups of 32 pixels.
+constexpr std::int32_t padded_width(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
+
+/// The loops over rows and packs for one instruction set. All arithmetic is in the kernels.
+struct Driver {
+  void (*image)(const PatchKernel&, const RowScratch&);
+  void (*recolour)(const RecolourKernel&, const RowScratch&);
+  void (*labels)(const LabelKernel&, const RowScratch&);
+  void (*blur)(const BlurKernel&, const RowScratch&);
+};
+extern const Driver kDriverV1, kDriverV2, kDriverV3;
+const Driver& driver_for(device::CpuIsa isa) noexcept;
+
+}  // namespace headrace::transform::cpu

@@ -1,0 +1,270 @@
+#include "headrace/transform/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+#include "headrace/device/buffer.hpp"
+#include "headrace/device/cpu_isa.hpp"
+#include "headrace/transform/colour_affine.hpp"
+#include "headrace/transform/cpu/rows.hpp"
+#include "headrace/transform/patch_kernel.hpp"
+#include "headrace/transform/sample_params.hpp"
+
+namespace headrace::transform {
+
+struct Scratch::State {
+  device::HostBuffer rows, plane;
+  std::vector<float> control_y, control_x;
+
+  /// Rows for the drivers; `blur` adds the plane.
+  cpu::RowScratch reserve(const PatchSpec& patch, int grid, bool blur);
+};
+
+Scratch::Scratch() : state_(std::make_unique<State>()) {}
+Scratch::~Scratch() = default;
+Scratch::Scratch(Scratch&&) noexcept = default;
+Scratch& Scratch::operator=(Scratch&&) noexcept = default;
+
+cpu::RowScratch Scratch::State::reserve(const PatchSpec& patch, int grid, bool blur) {
+  const std::size_t pitch = static_cast<std::size_t>(cpu::padded_width(patch.width));
+  const std::size_t line = pitch + 2 * BlurKernel::kMaxRadius;  // blur's mirrored row is longer
+  const std::size_t control = static_cast<std::size_t>(2 * (grid + 3));
+  rows.reserve((2 * line + 3 * pitch + 2 * pitch + control) * sizeof(float));
+  float* at = rows.as<float>();
+  const auto take = [&at](std::size_t count) {
+    float* begin = at;
+    at += count;
+    return begin;
+  };
+  cpu::RowScratch s{};
+  s.y = take(line);
+  s.x = take(line);
+  s.noise = take(3 * pitch);
+  s.place_t = take(pitch);
+  s.place_cell = reinterpret_cast<std::int32_t*>(take(pitch));
+  s.control = take(control);
+  if (blur) {
+    plane.reserve(pitch * static_cast<std::size_t>(patch.height + 2 * BlurKernel::kMaxRadius) *
+                  sizeof(float));
+    s.plane = plane.as<float>();
+  }
+  return s;
+}
+
+namespace {
+
+template <typename Spec>
+constexpr bool kOnce =
+    !std::is_same_v<Spec, HedJitterSpec> && !std::is_same_v<Spec, ColorJitterSpec>;
+template <typename Spec>
+constexpr bool kGeometry = std::is_same_v<Spec, AffineSpec> || std::is_same_v<Spec, ElasticSpec>;
+
+void check_order(const std::vector<TransformSpec>& specs) {
+  std::array<int, std::variant_size_v<TransformSpec>> seen;
+  seen.fill(-1);
+  int normalized = -1;
+  for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
+    const std::string name = name_of(specs[i]);
+    std::visit(
+        [&]<typename Spec>(const Spec&) {
+          int& before = seen[specs[i].index()];
+          if (kOnce<Spec> && before >= 0) {
+            fail(ErrorCode::usage,
+                 "transforms[{}]: a second {}, the first is transforms[{}]; keep one", i, name,
+                 before);
+          }
+          before = i;
+          if (normalized >= 0 && !kGeometry<Spec>) {
+            fail(ErrorCode::usage,
+                 "transforms[{}]: {} stands behind normalize (transforms[{}]), which must be the "
+                 "last "
+                 "operation on colours; move normalize down",
+                 i, name, normalized);
+          }
+          if (std::is_same_v<Spec, NormalizeSpec>) normalized = i;
+        },
+        specs[i]);
+  }
+}
+
+void check_patch(const PatchSpec& patch) {
+  constexpr int kMost = 16384;
+  if (patch.height < 1 || patch.width < 1 || patch.height > kMost || patch.width > kMost) {
+    fail(ErrorCode::usage, "patch.size: expected 1 to {} pixels a side, found {} × {}", kMost,
+         patch.height, patch.width);
+  }
+  if (!(patch.mpp > 0) || !std::isfinite(patch.mpp)) {
+    fail(ErrorCode::usage, "patch.mpp: expected micrometres a pixel above 0, found {}", patch.mpp);
+  }
+  if (patch.context.empty() || patch.context[0] != 1) {
+    fail(ErrorCode::usage, "patch.context: expected a list that begins with 1");
+  }
+  for (const int k : patch.context) {
+    if (k < 1 || k > 64 || std::count(patch.context.begin(), patch.context.end(), k) > 1) {
+      fail(ErrorCode::usage, "patch.context: expected each of 1 to 64 once, found {}", k);
+    }
+  }
+}
+
+Placement placement_of(const SampleParams& params, const PatchSpec& patch,
+                       const PatchGeometry& geometry, std::vector<float>& control_y,
+                       std::vector<float>& control_x) {
+  const double k = geometry.context;
+  const Affine2 from_centre{
+      {k, 0, k * (0.5 - patch.height / 2.0), 0, k, k * (0.5 - patch.width / 2.0)}};
+  // Tap coordinates: the centre of window pixel (0, 0) is (0, 0), hence - 0.5.
+  const Affine2 to_window{{geometry.scale_y, 0, geometry.centre_in_window[0] - 0.5, 0,
+                           geometry.scale_x, geometry.centre_in_window[1] - 0.5}};
+  const Affine2 map = to_window * params.inverse * from_centre;
+  Placement p{};
+  p.y_row = static_cast<float>(map.m[0]);
+  p.y_column = static_cast<float>(map.m[1]);
+  p.y_offset = static_cast<float>(map.m[2]);
+  p.x_row = static_cast<float>(map.m[3]);
+  p.x_column = static_cast<float>(map.m[4]);
+  p.x_offset = static_cast<float>(map.m[5]);
+  p.grid = params.elastic.grid;
+  if (p.grid == 0) return p;
+  const auto grid_line = [&](double size, float& scale, float& offset) {
+    scale = static_cast<float>(k * p.grid / size);
+    offset = static_cast<float>((size / 2 + k * (0.5 - size / 2)) * p.grid / size);
+  };
+  grid_line(patch.height, p.grid_y_scale, p.grid_y_offset);
+  grid_line(patch.width, p.grid_x_scale, p.grid_x_offset);
+  const auto to_pixels = [](const std::vector<double>& um, double px_per_um,
+                            std::vector<float>& out) {
+    out.resize(um.size());
+    for (std::size_t i = 0; i < um.size(); ++i) out[i] = static_cast<float>(um[i] * px_per_um);
+    return out.data();
+  };
+  p.control_y = to_pixels(params.elastic.y_um, geometry.scale_y / patch.mpp, control_y);
+  p.control_x = to_pixels(params.elastic.x_um, geometry.scale_x / patch.mpp, control_x);
+  return p;
+}
+
+math::PixelWindow window_of(const PatchGeometry& geometry, const ImageView& view,
+                            const Box2& extent) {
+  if (view.height != geometry.window.height || view.width != geometry.window.width) {
+    fail(ErrorCode::internal, "a window of {} × {} pixels was given for a geometry of {} × {}",
+         view.height, view.width, geometry.window.height, geometry.window.width);
+  }
+  if (view.row_stride_bytes * view.height > 0x7FFFFFF0) {
+    fail(ErrorCode::memory,
+         "a window of {} bytes: expected less than 2 GiB. Choose a coarser level",
+         view.row_stride_bytes * view.height);
+  }
+  math::PixelWindow w{};
+  w.data = view.data;
+  w.row_stride = static_cast<std::int32_t>(view.row_stride_bytes);
+  w.y_limit = static_cast<float>(view.height - 1) - 1.0f / 128;
+  w.x_limit = static_cast<float>(view.width - 1) - 1.0f / 128;
+  const auto inside = [](std::int64_t v, std::int32_t most) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(v, 0, most));
+  };
+  w.valid_y0 = inside(extent.y0, view.height);
+  w.valid_y1 = inside(extent.y0 + extent.height, view.height);
+  w.valid_x0 = inside(extent.x0, view.width);
+  w.valid_x1 = inside(extent.x0 + extent.width, view.width);
+  return w;
+}
+
+bool is_whole(const math::PixelWindow& w, const ImageView& view) {
+  return w.valid_y0 == 0 && w.valid_x0 == 0 && w.valid_y1 == view.height &&
+         w.valid_x1 == view.width;
+}
+
+BlurKernel blur_of(double sigma, const PatchSpec& patch, float* dst) {
+  BlurKernel k{};
+  k.radius = std::min(static_cast<int>(4.0 * sigma + 0.5), BlurKernel::kMaxRadius);
+  k.height = patch.height;
+  k.width = patch.width;
+  k.dst = dst;
+  std::array<double, 2 * BlurKernel::kMaxRadius + 1> weights{};
+  double sum = 0;
+  for (int i = -k.radius; i <= k.radius; ++i) {
+    sum += weights[i + k.radius] = std::exp(-0.5 * i * i / (sigma * sigma));
+  }
+  for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i] / sum);
+  return k;
+}
+
+}  // namespace
+
+Graph Graph::compile(const std::vector<TransformSpec>& specs, const PatchSpec& patch,
+                     const std::function<ImageColour(const std::string&)>& colour_of) {
+  check_patch(patch);
+  check_order(specs);
+  Graph graph;
+  graph.patch_ = patch;
+  graph.specs_ = specs;
+  graph.reference_ = builtin_reference();
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const auto* stain = std::get_if<StainNormalizeSpec>(&specs[i]);
+    if (stain == nullptr || stain->reference == "builtin") continue;
+    if (colour_of) graph.reference_ = colour_of(stain->reference);
+    if (!colour_of || !graph.reference_.has_stain) {
+      fail(ErrorCode::usage,
+           "transforms[{}].stain_normalize.reference: there is no stain estimate of '{}'; name an "
+           "image "
+           "of the store that has one, or 'builtin'",
+           i, stain->reference);
+    }
+  }
+  return graph;
+}
+
+bool Graph::needs_stain() const noexcept {
+  return std::any_of(specs_.begin(), specs_.end(), [](const TransformSpec& s) {
+    return std::holds_alternative<StainNormalizeSpec>(s);
+  });
+}
+
+bool Graph::needs_scanner() const noexcept {
+  return std::any_of(specs_.begin(), specs_.end(), [](const TransformSpec& s) {
+    return std::holds_alternative<ScannerColorSpec>(s);
+  });
+}
+
+void Graph::image(const SampleParams& params, const PatchGeometry& geometry,
+                  const ImageView& window, const Box2& level_extent, float* dst,
+                  Scratch& scratch) const {
+  Scratch::State& state = *scratch.state_;
+  const bool blur = params.blur_sigma > 0;
+  const cpu::RowScratch rows = state.reserve(patch_, params.elastic.grid, blur);
+  const cpu::Driver& driver = cpu::driver_for(device::cpu_isa());
+  NoiseStream stream = params.noise;
+  stream.counter2 |= static_cast<std::uint32_t>(geometry.context);
+  PatchKernel kernel{};
+  kernel.placement = placement_of(params, patch_, geometry, state.control_y, state.control_x);
+  kernel.window = window_of(geometry, window, level_extent);
+  kernel.whole = is_whole(kernel.window, window);
+  kernel.program = params.before_blur;
+  kernel.noise = params.noise_before_blur;
+  kernel.stream = stream;
+  kernel.height = patch_.height;
+  kernel.width = patch_.width;
+  kernel.dst = dst;
+  driver.image(kernel, rows);
+  if (!blur) return;
+  driver.blur(blur_of(params.blur_sigma, patch_, dst), rows);
+  driver.recolour(
+      {params.after_blur, params.noise_after_blur, stream, patch_.height, patch_.width, dst}, rows);
+}
+
+void Graph::labels(const SampleParams& params, const PatchGeometry& geometry,
+                   const ImageView& window, const Box2& level_extent, std::uint8_t outside,
+                   std::uint8_t* dst, Scratch& scratch) const {
+  Scratch::State& state = *scratch.state_;
+  const cpu::RowScratch rows = state.reserve(patch_, params.elastic.grid, false);
+  LabelKernel kernel{};
+  kernel.placement = placement_of(params, patch_, geometry, state.control_y, state.control_x);
+  kernel.window = window_of(geometry, window, level_extent);
+  kernel.outside = outside;
+  kernel.height = patch_.height;
+  kernel.width = patch_.width;
+  kernel.dst = dst;
+  cpu::driver_for(device::cpu_isa()).labels(kernel, rows);
+}
+
+}  // namespace headrace::transform

@@ -1,0 +1,106 @@
+#pragma once
+#include <cstdint>
+
+#include "headrace/math/bspline.hpp"
+#include "headrace/transform/colour_program.hpp"
+#include "headrace/transform/noise_kernel.hpp"
+
+namespace headrace::transform {
+
+/// Output pixel (row, column) → tap coordinates in the window: affine plus elastic displacement, in
+/// float32 relative to the window (the composition is done in double on the host; level coordinates
+/// do not fit float32).
+struct Placement {
+  float y_row, y_column, y_offset;  ///< y = y_column·column + (y_row·row + y_offset)
+  float x_row, x_column, x_offset;
+  std::int32_t grid;  ///< cells an axis; 0: no elastic deformation
+  float grid_y_scale, grid_y_offset, grid_x_scale,
+      grid_x_offset;       ///< row, column → grid coordinate
+  const float* control_y;  ///< (grid + 3, grid + 3), window pixels
+  const float* control_x;
+};
+
+/// Control value `index` (0 .. grid + 2) of the row's own spline: the columns of the grid combined
+/// for this row.
+HR_HD float row_control(const Placement& p, const float* control, math::SplinePlace row,
+                        std::int32_t index) {
+  const math::SplineWeights<float> w = math::spline_weights(row.t);
+  const std::int32_t width = p.grid + 3;
+  float sum = 0.0f;
+  for (int i = 0; i < 4; ++i) {
+    sum = sum + w.w[i] * control[math::spline_control(row.cell, i, p.grid) * width + index];
+  }
+  return sum;
+}
+
+HR_HD math::SplinePlace row_place(const Placement& p, std::int32_t row) {
+  return math::spline_place(math::to_float(row) * p.grid_y_scale + p.grid_y_offset, p.grid);
+}
+HR_HD math::SplinePlace column_place(const Placement& p, std::int32_t column) {
+  return math::spline_place(math::to_float(column) * p.grid_x_scale + p.grid_x_offset, p.grid);
+}
+
+/// The row's displacement in one cell, from the row's control values.
+HR_HD math::SplineCell<float> row_cell(const Placement& p, const float* row_controls,
+                                       std::int32_t cell) {
+  return math::spline_cell(row_controls[math::spline_control(cell, 0, p.grid)],
+                           row_controls[math::spline_control(cell, 1, p.grid)],
+                           row_controls[math::spline_control(cell, 2, p.grid)],
+                           row_controls[math::spline_control(cell, 3, p.grid)]);
+}
+
+/// Affine part of the tap coordinate along a row.
+template <typename F>
+HR_HD F along_row(float per_column, float row_part, F column) {
+  return column * per_column + row_part;
+}
+
+/// Everything one image pass needs; trivially copyable.
+struct PatchKernel {
+  Placement placement;
+  math::PixelWindow window;
+  bool whole;  ///< the level has every pixel of the window
+  ColourProgram program;
+  bool noise;
+  NoiseStream stream;
+  std::int32_t height, width;
+  float* dst;  ///< (3, height, width)
+};
+
+/// A later pass over what an earlier one wrote.
+struct RecolourKernel {
+  ColourProgram program;
+  bool noise;
+  NoiseStream stream;
+  std::int32_t height, width;
+  float* dst;
+};
+
+struct LabelKernel {
+  Placement placement;
+  math::PixelWindow window;
+  std::int32_t outside;
+  std::int32_t height, width;
+  std::uint8_t* dst;
+};
+
+/// One separable Gaussian over the planes of dst, borders mirrored about the outermost pixel
+/// centres.
+struct BlurKernel {
+  static constexpr int kMaxRadius = 80;
+  std::int32_t radius;
+  float weights[2 * kMaxRadius + 1];
+  std::int32_t height, width;
+  float* dst;
+};
+
+/// Index of the pixel that stands for `i` outside [0, count).
+HR_HD std::int32_t mirrored(std::int32_t i, std::int32_t count) {
+  if (count == 1) return 0;
+  const std::int32_t period = 2 * (count - 1);
+  std::int32_t j = i % period;
+  if (j < 0) j += period;
+  return j < count ? j : period - j;
+}
+
+}  // namespace headrace::transform
