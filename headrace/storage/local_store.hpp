@@ -8,8 +8,9 @@
 
 namespace headrace::storage {
 
-/// A store in a folder of a POSIX file system. Keeps at most `max_open_files` descriptors open (least recently used
-/// are closed); an Object in use keeps its own alive.
+/// A store in a folder of a POSIX file system. Keeps at most `max_open_files` descriptors open
+/// (least recently used are closed); an Object in use keeps its own alive. An object that another
+/// process replaces is seen by `open` once its old descriptor has been dropped.
 class LocalStore : public Store {
  public:
   explicit LocalStore(std::filesystem::path root, std::size_t max_open_files = 512);
@@ -25,9 +26,12 @@ class LocalStore : public Store {
   std::size_t remove_leftovers();
 
  private:
+  void forget(const std::string& key) const;
+
   std::filesystem::path root_;
   std::size_t max_open_files_;
   mutable std::mutex mutex_;
+  mutable std::uint64_t changes_ = 0;  ///< puts and erases so far: an older descriptor is not kept
   mutable std::list<std::string> recent_;
   struct Entry {
     std::shared_ptr<const Object> object;

@@ -17,18 +17,21 @@ class Object {
   virtual void read(std::uint64_t offset, std::span<std::byte> dst) const = 0;
 };
 
-/// A place that holds objects by key ("images/a/0/c/0/0/0"): a folder today, blob storage by the same interface.
-/// Safe from any thread; two writers of one key: the last rename wins, no reader sees a mixture.
+/// A place that holds objects by key ("images/a/0/c/0/0/0"): a folder today, blob storage by the
+/// same interface. Safe from any thread; two writers of one key: the last rename wins, no reader
+/// sees a mixture.
 class Store {
  public:
   virtual ~Store() = default;
 
   /// The object, or null when there is none.
   virtual std::shared_ptr<const Object> open(const std::string& key) const = 0;
-  /// Stores the object whole or not at all: written aside, synced, renamed. Errors: io (names the key; a full disk says so).
+  /// Stores the object whole or not at all: written aside, synced, renamed. Errors: io (names the
+  /// key; a full disk says so).
   virtual void put(const std::string& key, std::span<const std::byte> bytes) = 0;
   virtual void erase(const std::string& key) = 0;  ///< no error when there is none
-  /// Keys that start with `prefix`, sorted bytewise. Temporary files of interrupted writes are left out.
+  /// Keys that start with `prefix`, sorted bytewise. Temporary files of interrupted writes are left
+  /// out.
   virtual std::vector<std::string> list(const std::string& prefix) const = 0;
   /// Where the object lies, for error texts.
   virtual std::string describe(const std::string& key) const = 0;

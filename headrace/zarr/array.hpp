@@ -18,20 +18,25 @@ struct RowSpan {
 
 /// A region of an array and where its elements go.
 struct RegionRead {
-  std::vector<std::int64_t> origin;          ///< first index an axis; may lie outside: reads as the fill value
+  std::vector<std::int64_t>
+      origin;  ///< first index an axis; may lie outside: reads as the fill value
   std::vector<std::int64_t> shape;
-  std::byte* dst = nullptr;                  ///< element (0, …, 0)
-  std::vector<std::int64_t> strides_bytes;   ///< of dst, one an axis in array order: (c,y,x) into interleaved rows is {1, row, 3}
-  /// Optional, for arrays whose last two axes are (y, x): one span for each row of the region. Chunks that no span
-  /// touches are neither read nor decoded, and elements outside the spans are left undefined.
+  std::byte* dst = nullptr;                 ///< element (0, …, 0)
+  std::vector<std::int64_t> strides_bytes;  ///< of dst, one an axis in array order: (c,y,x) into
+                                            ///< interleaved rows is {1, row, 3}
+  /// Optional, for arrays whose last two axes are (y, x): one span for each row of the region.
+  /// Chunks that no span touches are neither read nor decoded, and elements outside the spans are
+  /// left undefined.
   std::span<const RowSpan> row_spans;
 };
 
-/// An open Zarr v3 array. Immutable and safe from any thread; shard indexes are kept in a bounded cache.
+/// An open Zarr v3 array. Immutable and safe from any thread; shard indexes are kept in a bounded
+/// cache.
 class Array {
  public:
   /// Errors: not_found, malformed, unsupported; each names the array.
-  static std::shared_ptr<const Array> open(std::shared_ptr<const storage::Store> store, const std::string& path);
+  static std::shared_ptr<const Array> open(std::shared_ptr<const storage::Store> store,
+                                           const std::string& path);
   ~Array();
 
   const ArrayMetadata& metadata() const noexcept;
@@ -39,11 +44,13 @@ class Array {
   /// The unit that is read and decoded: the inner chunk of a shard, or the chunk.
   const std::vector<std::int64_t>& inner_chunk_shape() const noexcept;
 
-  /// Reads one region on the calling thread. Errors: corrupt (names chunk, bytes and check), io, usage (shape).
+  /// Reads one region on the calling thread. Errors: corrupt (names chunk, bytes and check), io,
+  /// usage (shape).
   void read(const RegionRead& region) const;
 
  private:
   friend class BatchRead;
+  friend class ReadPlan;
   struct State;
   explicit Array(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
@@ -56,9 +63,10 @@ struct ReadStats {
   ReadStats& operator+=(const ReadStats& other);
 };
 
-/// The reads of a whole batch, planned together: `add` every region, `fetch` once (byte ranges of all of them sorted by
-/// object and offset, neighbours merged, issued together), then `decode` each region, on any thread, in any order.
-/// Reusable after `clear`; keeps its memory. One object for one batch at a time.
+/// The reads of a whole batch, planned together: `add` every region, `fetch` once (byte ranges of
+/// all of them sorted by object and offset, neighbours merged, issued together), then `decode` each
+/// region, on any thread, in any order. Reusable after `clear`; keeps its memory. One object for
+/// one batch at a time.
 class BatchRead {
  public:
   BatchRead();

@@ -11,10 +11,11 @@
 
 namespace headrace::zarr {
 
-/// Writes chunks of one array. Each shard (or chunk) becomes one object, put atomically; the same elements give the
-/// same bytes whatever the number of threads. Inner chunks lie in Z-order (Morton) of their grid position.
-/// Chunks in which every element is the fill value are not stored; a shard without chunks is no object.
-/// Different shards may be written from different threads at once.
+/// Writes chunks of one array. Each shard (or chunk) becomes one object, put atomically; the same
+/// elements give the same bytes whatever the number of threads. Inner chunks lie in Z-order
+/// (Morton) of their grid position. Chunks in which every element is the fill value are not stored;
+/// a shard without chunks is no object. Different shards may be written from different threads at
+/// once.
 class ArrayWriter {
  public:
   /// Writes zarr.json only in `finish`, so an interrupted array is not taken for a whole one.
@@ -23,13 +24,15 @@ class ArrayWriter {
 
   /// Grid of shards (or chunks), one count an axis.
   std::vector<std::int64_t> grid() const;
-  /// Writes a shard from elements in memory: `src` is element (0,…,0) of the shard, `strides_bytes` in array order.
-  /// The shard is `metadata.chunk_shape`; beyond the array's edge only existing elements are read, the rest is fill.
-  /// Inner chunks are encoded on `pool` when it is given. Returns the bytes stored (0: nothing to store).
+  /// Writes a shard from elements in memory: `src` is element (0,…,0) of the shard, `strides_bytes`
+  /// in array order. The shard is `metadata.chunk_shape`; beyond the array's edge only existing
+  /// elements are read, the rest is fill. Inner chunks are encoded on `pool` when it is given.
+  /// Returns the bytes stored (0: nothing to store).
   std::uint64_t write_shard(const std::vector<std::int64_t>& shard, const std::byte* src,
-                            const std::vector<std::int64_t>& strides_bytes, ThreadPool* pool = nullptr);
-  /// Writes a shard from inner chunks that are already encoded (JPEG passthrough); an empty span is a missing chunk.
-  /// `chunks` in C order of the shard's inner grid.
+                            const std::vector<std::int64_t>& strides_bytes,
+                            ThreadPool* pool = nullptr);
+  /// Writes a shard from inner chunks that are already encoded (JPEG passthrough); an empty span is
+  /// a missing chunk. `chunks` in C order of the shard's inner grid.
   std::uint64_t write_encoded_shard(const std::vector<std::int64_t>& shard,
                                     std::span<const std::span<const std::byte>> chunks);
   void finish();

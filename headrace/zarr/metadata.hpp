@@ -14,7 +14,7 @@ namespace headrace::zarr {
 struct ArrayMetadata {
   std::vector<std::int64_t> shape;
   DType dtype = DType::uint8;
-  std::vector<std::int64_t> chunk_shape;     ///< regular grid; with sharding: the shard shape
+  std::vector<std::int64_t> chunk_shape;  ///< regular grid; with sharding: the shard shape
   char separator = '/';
   bool v2_keys = false;                      ///< chunk key encoding "v2" instead of "default"
   std::vector<std::byte> fill_value;         ///< one element, little-endian
@@ -34,8 +34,8 @@ Json group_metadata(const Json& attributes);
 
 /// Codec lists that Headrace writes.
 struct Codecs {
-  std::vector<int> transpose;                ///< order of array → stored axes; empty: none
-  Json inner;                                ///< array→bytes and bytes→bytes codecs of one inner chunk
+  std::vector<int> transpose;  ///< order of array → stored axes; empty: none
+  Json inner;                  ///< array→bytes and bytes→bytes codecs of one inner chunk
   /// blosc (zstd) behind bytes
   static Json blosc_zstd(DType dtype, int level, const std::string& shuffle);
   static Json zstd(DType dtype, int level);

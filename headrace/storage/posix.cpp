@@ -1,0 +1,112 @@
+#include "headrace/storage/posix.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace headrace::storage::posix {
+namespace {
+
+// Linux moves at most this much in one call (man 2 read).
+constexpr std::size_t kMostInOneCall = 0x7ffff000;
+
+int real_open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+
+}  // namespace
+
+Calls& calls() noexcept {
+  static Calls table{real_open, ::close,  ::fstat,  ::pread, ::write,
+                     ::fsync,   ::rename, ::unlink, ::mkdir};
+  return table;
+}
+
+Descriptor::~Descriptor() { reset(); }
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+int Descriptor::release() noexcept { return std::exchange(fd_, -1); }
+
+void Descriptor::reset() noexcept {
+  if (fd_ >= 0) calls().close(fd_);  // not repeated on EINTR: Linux has closed it then
+  fd_ = -1;
+}
+
+Descriptor open_file(const std::string& path, int flags, mode_t mode) {
+  int fd = -1;
+  do {
+    fd = calls().open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return Descriptor(fd);
+}
+
+std::int64_t read_at(int fd, std::uint64_t offset, std::span<std::byte> dst) {
+  std::size_t done = 0;
+  while (done < dst.size()) {
+    const std::size_t count = std::min(dst.size() - done, kMostInOneCall);
+    const ssize_t got =
+        calls().pread(fd, dst.data() + done, count, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return static_cast<std::int64_t>(done);
+}
+
+int write_all(int fd, std::span<const std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const std::size_t count = std::min(bytes.size() - done, kMostInOneCall);
+    const ssize_t put = calls().write(fd, bytes.data() + done, count);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    if (put == 0) return EIO;
+    done += static_cast<std::size_t>(put);
+  }
+  return 0;
+}
+
+int sync(int fd) {
+  while (calls().fsync(fd) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+int sync_folder(const std::string& path) {
+  const Descriptor folder = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (!folder.valid()) return errno;
+  return sync(folder.get());
+}
+
+int make_folders(const std::string& path) {
+  if (calls().mkdir(path.c_str(), 0755) == 0) {
+    const std::size_t slash = path.find_last_of('/');
+    if (slash == std::string::npos) return sync_folder(".");
+    return sync_folder(slash == 0 ? "/" : path.substr(0, slash));
+  }
+  if (errno == EEXIST) return 0;
+  if (errno != ENOENT) return errno;
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos || slash == 0) return ENOENT;
+  if (const int error = make_folders(path.substr(0, slash)); error != 0) return error;
+  return make_folders(path);
+}
+
+std::string describe_errno(int error) {
+  if (error == ENOSPC) return "disk full";
+  if (error == EDQUOT) return "disk quota exceeded";
+  return std::strerror(error);
+}
+
+}  // namespace headrace::storage::posix

@@ -1,0 +1,24 @@
+#include "headrace/storage/store.hpp"
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::storage {
+
+std::vector<std::byte> Store::get(const std::string& key) const {
+  const std::shared_ptr<const Object> object = open(key);
+  if (!object) fail(ErrorCode::not_found, "{}: there is no such object", describe(key));
+  std::vector<std::byte> bytes(object->size_bytes());
+  object->read(0, bytes);
+  return bytes;
+}
+
+std::string Store::get_text(const std::string& key) const {
+  const std::vector<std::byte> bytes = get(key);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void Store::put_text(const std::string& key, const std::string& text) {
+  put(key, std::as_bytes(std::span(text)));
+}
+
+}  // namespace headrace::storage

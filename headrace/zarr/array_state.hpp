@@ -1,0 +1,33 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/zarr/array.hpp"
+#include "headrace/zarr/codec/sharding_indexed.hpp"
+
+namespace headrace::zarr {
+
+/// What an open array knows; for the read path alone.
+struct Array::State {
+  std::shared_ptr<const storage::Store> store;
+  std::string path;
+  ArrayMetadata metadata;
+  std::shared_ptr<const CodecChain> chain;
+  const ShardingIndexed* sharding = nullptr;  ///< null: chunks are read whole
+  std::uint64_t number = 0;                   ///< of this array in this process
+  int rank = 0;
+  Index shape{}, inner_shape{};
+  Index inner_grid{};  ///< inner chunks of a chunk along each axis; ones without sharding
+  std::vector<std::int64_t> inner_chunk_shape;
+
+  /// Decodes the unit that is read.
+  const CodecChain& unit() const noexcept {
+    return sharding != nullptr ? sharding->inner() : *chain;
+  }
+  std::string key_of(const Index& chunk) const;
+  /// "chunk c/0/1 of /store/array", with the inner chunk where there is one.
+  std::string describe(const Index& chunk, std::size_t inner) const;
+};
+
+}  // namespace headrace::zarr

@@ -1,0 +1,197 @@
+#include "headrace/zarr/codec/jpeg_stream.hpp"
+
+#include <cstdio>  // jpeglib.h needs it before itself
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "headrace/core/error.hpp"
+#include "headrace/zarr/codec/scratch.hpp"
+
+namespace headrace::zarr {
+namespace {
+
+// libjpeg's error handler, first member as its convention asks: errors jump out, warnings about
+// damaged data too.
+struct ErrorHandler {
+  jpeg_error_mgr base;
+  std::jmp_buf jump;
+  std::array<char, JMSG_LENGTH_MAX> text;
+};
+
+[[noreturn]] void jump_out(j_common_ptr info) {
+  auto* handler = reinterpret_cast<ErrorHandler*>(info->err);
+  info->err->format_message(info, handler->text.data());
+  std::longjmp(handler->jump, 1);
+}
+
+// Level -1 is a warning. All but these two mean that pixels are guessed.
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  const int code = info->err->msg_code;
+  if (code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR) return;
+  jump_out(info);
+}
+
+void install(ErrorHandler& handler, jpeg_error_mgr*& slot) {
+  slot = jpeg_std_error(&handler.base);
+  handler.base.error_exit = jump_out;
+  handler.base.emit_message = on_message;
+  handler.base.output_message = [](j_common_ptr) {};
+}
+
+// One decompressor for each thread: its permanent pools are made once.
+class Decoder {
+ public:
+  Decoder() {
+    install(handler_, info_.err);
+    if (setjmp(handler_.jump) == 0) {
+      jpeg_create_decompress(&info_);
+    } else {
+      fail(ErrorCode::memory, "libjpeg: {}", handler_.text.data());
+    }
+  }
+  ~Decoder() { jpeg_destroy_decompress(&info_); }
+
+  // Null when all went well, else what went wrong.
+  const char* decode(std::span<const std::byte> jpeg, const JpegShape& expect,
+                     const JpegWindow& window, std::byte* dst, std::ptrdiff_t row_step,
+                     std::byte* row) {
+    if (setjmp(handler_.jump) != 0) {
+      jpeg_abort_decompress(&info_);
+      return handler_.text.data();
+    }
+    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(jpeg.data()), jpeg.size());
+    jpeg_read_header(&info_, TRUE);
+    if (const char* problem = check(expect); problem != nullptr) {
+      jpeg_abort_decompress(&info_);
+      return problem;
+    }
+    info_.out_color_space = expect.components == 3 ? JCS_RGB : JCS_GRAYSCALE;
+    jpeg_start_decompress(&info_);
+    read_rows(expect, window, dst, row_step, row);
+    jpeg_abort_decompress(&info_);
+    return nullptr;
+  }
+
+ private:
+  const char* check(const JpegShape& expect) {
+    const bool size = info_.image_height == expect.height && info_.image_width == expect.width;
+    if (size && info_.num_components == expect.components && info_.data_precision == 8) {
+      return nullptr;
+    }
+    std::snprintf(
+        handler_.text.data(), handler_.text.size(),
+        "the image is %ux%u with %d components of %d bits, expected %lldx%lld with %d of 8",
+        info_.image_height, info_.image_width, info_.num_components, info_.data_precision,
+        static_cast<long long>(expect.height), static_cast<long long>(expect.width),
+        expect.components);
+    return handler_.text.data();
+  }
+
+  void read_rows(const JpegShape& expect, const JpegWindow& window, std::byte* dst,
+                 std::ptrdiff_t row_step, std::byte* row) {
+    const auto pixel = static_cast<std::size_t>(expect.components);
+    const bool whole_rows = window.x0 == 0 && window.x1 == expect.width;
+    const auto bytes = static_cast<std::size_t>(window.x1 - window.x0) * pixel;
+    while (info_.output_scanline < window.y1) {
+      const std::int64_t y = info_.output_scanline;
+      const bool wanted = y >= window.y0;
+      std::byte* target = dst + (y - window.y0) * row_step;
+      auto* line = reinterpret_cast<JSAMPROW>(wanted && whole_rows ? target : row);
+      jpeg_read_scanlines(&info_, &line, 1);
+      if (wanted && !whole_rows) {
+        std::memcpy(target, row + static_cast<std::size_t>(window.x0) * pixel, bytes);
+      }
+    }
+  }
+
+  ErrorHandler handler_{};
+  jpeg_decompress_struct info_{};
+};
+
+class Encoder {
+ public:
+  Encoder() {
+    install(handler_, info_.err);
+    if (setjmp(handler_.jump) == 0) {
+      jpeg_create_compress(&info_);
+    } else {
+      fail(ErrorCode::memory, "libjpeg: {}", handler_.text.data());
+    }
+  }
+  ~Encoder() {
+    jpeg_destroy_compress(&info_);
+    std::free(memory_);
+  }
+
+  // Null when all went well, else what went wrong. The JPEG is in memory() then.
+  const char* encode(const std::byte* src, std::ptrdiff_t row_step, const JpegShape& shape,
+                     int quality, JpegSubsampling subsampling) {
+    if (setjmp(handler_.jump) != 0) {
+      jpeg_abort_compress(&info_);
+      return handler_.text.data();
+    }
+    std::free(memory_);
+    memory_ = nullptr;
+    size_ = 0;
+    jpeg_mem_dest(&info_, &memory_, &size_);
+    info_.image_height = static_cast<JDIMENSION>(shape.height);
+    info_.image_width = static_cast<JDIMENSION>(shape.width);
+    info_.input_components = shape.components;
+    info_.in_color_space = shape.components == 3 ? JCS_RGB : JCS_GRAYSCALE;
+    jpeg_set_defaults(&info_);
+    jpeg_set_quality(&info_, quality, TRUE);
+    if (shape.components == 3) {
+      info_.comp_info[0].h_samp_factor = subsampling == JpegSubsampling::s444 ? 1 : 2;
+      info_.comp_info[0].v_samp_factor = subsampling == JpegSubsampling::s420 ? 2 : 1;
+    }
+    jpeg_start_compress(&info_, TRUE);
+    while (info_.next_scanline < info_.image_height) {
+      auto* line = const_cast<JSAMPLE*>(reinterpret_cast<const JSAMPLE*>(
+          src + static_cast<std::ptrdiff_t>(info_.next_scanline) * row_step));
+      jpeg_write_scanlines(&info_, &line, 1);
+    }
+    jpeg_finish_compress(&info_);
+    return nullptr;
+  }
+
+  std::span<const std::byte> memory() const {
+    return {reinterpret_cast<const std::byte*>(memory_), size_};
+  }
+
+ private:
+  ErrorHandler handler_{};
+  jpeg_compress_struct info_{};
+  unsigned char* memory_ = nullptr;
+  unsigned long size_ = 0;
+};
+
+}  // namespace
+
+void decode_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect, const JpegWindow& window,
+                 std::byte* dst, std::ptrdiff_t row_step) {
+  thread_local Decoder decoder;
+  Scratch row(static_cast<std::size_t>(expect.width * expect.components));
+  const char* problem = decoder.decode(jpeg, expect, window, dst, row_step, row.data());
+  if (problem != nullptr) fail(ErrorCode::corrupt, "codec imagecodecs_jpeg: {}", problem);
+}
+
+void encode_jpeg(const std::byte* src, std::ptrdiff_t row_step, const JpegShape& shape, int quality,
+                 JpegSubsampling subsampling, std::vector<std::byte>& out) {
+  thread_local Encoder encoder;
+  const char* problem = encoder.encode(src, row_step, shape, quality, subsampling);
+  if (problem != nullptr) fail(ErrorCode::memory, "codec imagecodecs_jpeg: {}", problem);
+  out.assign(encoder.memory().begin(), encoder.memory().end());
+}
+
+}  // namespace headrace::zarr

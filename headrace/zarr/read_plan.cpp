@@ -1,0 +1,333 @@
+#include "headrace/zarr/read_plan.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <tuple>
+
+#include "headrace/zarr/shard_index_cache.hpp"
+
+namespace headrace::zarr {
+namespace {
+
+constexpr std::uint64_t kLargestRead = 8
+                                       << 20;  // longer runs are split, so that threads share them
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void for_each(ThreadPool* pool, std::size_t count, const std::function<void(std::size_t)>& body) {
+  if (pool != nullptr) {
+    pool->parallel_for(count, body);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) body(i);
+}
+
+// The smallest part of a chunk that holds every element the row spans touch; false when there is
+// none. `at` is the box's place in the region.
+bool shrink_to_spans(std::span<const RowSpan> spans, int rank, Box& box, Index& at) {
+  const int y = rank - 2, x = rank - 1;
+  const std::int64_t left = at[x], right = at[x] + box.shape[x];
+  std::int64_t y0 = -1, y1 = -1, x0 = right, x1 = left;
+  for (std::int64_t row = at[y]; row < at[y] + box.shape[y]; ++row) {
+    const RowSpan& span = spans[static_cast<std::size_t>(row)];
+    const std::int64_t begin = std::max<std::int64_t>(span.begin, left);
+    const std::int64_t end = std::min<std::int64_t>(span.end, right);
+    if (begin >= end) continue;
+    if (y0 < 0) y0 = row;
+    y1 = row + 1;
+    x0 = std::min(x0, begin);
+    x1 = std::max(x1, end);
+  }
+  if (y0 < 0) return false;
+  box.origin[y] += y0 - at[y];
+  box.origin[x] += x0 - at[x];
+  box.shape[y] = y1 - y0;
+  box.shape[x] = x1 - x0;
+  at[y] = y0;
+  at[x] = x0;
+  return true;
+}
+
+}  // namespace
+
+std::size_t ReadPlan::add(const Array::State& array, const RegionRead& region) {
+  const auto rank = static_cast<std::size_t>(array.rank);
+  const bool spans = region.row_spans.empty() ||
+                     (rank >= 2 && region.shape.size() == rank &&
+                      region.row_spans.size() == static_cast<std::size_t>(region.shape[rank - 2]));
+  if (region.origin.size() != rank || region.shape.size() != rank ||
+      region.strides_bytes.size() != rank || !spans) {
+    fail(
+        ErrorCode::usage,
+        "array {}: the region has {} origins, {} edges, {} strides and {} row spans; the array has "
+        "{} axes",
+        array.store->describe(array.path), region.origin.size(), region.shape.size(),
+        region.strides_bytes.size(), region.row_spans.size(), rank);
+  }
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const std::int64_t origin = region.origin[axis], edge = region.shape[axis];
+    if (edge < 0 || edge > kFar || origin > kFar || origin < -kFar) {
+      fail(ErrorCode::usage, "array {}: the region begins at {} and has {} elements along axis {}",
+           array.store->describe(array.path), origin, edge, axis);
+    }
+  }
+  Region added;
+  added.array = &array;
+  added.wanted = region;
+  regions_.push_back(std::move(added));
+  return regions_.size() - 1;
+}
+
+void ReadPlan::plan_pieces(Region& region) {
+  const Array::State& array = *region.array;
+  const RegionRead& wanted = region.wanted;
+  region.first_piece = region.last_piece = pieces_.size();
+  Index low{}, high{}, first{}, last{};
+  for (int axis = 0; axis < array.rank; ++axis) {
+    const std::int64_t end = wanted.origin[axis] + wanted.shape[axis];
+    low[axis] = std::max<std::int64_t>(wanted.origin[axis], 0);
+    high[axis] = std::min(end, array.shape[axis]);
+    region.outside |= low[axis] != wanted.origin[axis] || high[axis] != end;
+    if (wanted.shape[axis] == 0) return;
+  }
+  for (int axis = 0; axis < array.rank; ++axis) {
+    if (low[axis] >= high[axis]) return;
+    first[axis] = low[axis] / array.inner_shape[axis];
+    last[axis] = (high[axis] - 1) / array.inner_shape[axis];
+  }
+  Index unit = first;
+  while (true) {
+    Box box{array.rank, {}, {}};
+    Index at{};
+    for (int axis = 0; axis < array.rank; ++axis) {
+      const std::int64_t begin = unit[axis] * array.inner_shape[axis];
+      const std::int64_t from = std::max(begin, low[axis]);
+      const std::int64_t to = std::min(begin + array.inner_shape[axis], high[axis]);
+      box.origin[axis] = from - begin;
+      box.shape[axis] = to - from;
+      at[axis] = from - wanted.origin[axis];
+    }
+    if (wanted.row_spans.empty() || shrink_to_spans(wanted.row_spans, array.rank, box, at)) {
+      add_piece(region, unit, box, at);
+    }
+    int axis = array.rank - 1;
+    for (; axis >= 0 && ++unit[axis] > last[axis]; --axis) unit[axis] = first[axis];
+    if (axis < 0) break;
+  }
+  region.last_piece = pieces_.size();
+}
+
+void ReadPlan::add_piece(Region& region, const Index& unit, const Box& box, const Index& at) {
+  const Array::State& array = *region.array;
+  Index chunk{};
+  std::int64_t inner = 0;
+  for (int axis = 0; axis < array.rank; ++axis) {
+    chunk[axis] = unit[axis] / array.inner_grid[axis];
+    inner = inner * array.inner_grid[axis] + unit[axis] % array.inner_grid[axis];
+  }
+  // Few sources are open at once, and the last ones are the likeliest.
+  std::size_t source = sources_.size();
+  while (source > 0 &&
+         (sources_[source - 1].array != &array || sources_[source - 1].chunk != chunk)) {
+    --source;
+  }
+  if (source == 0) {
+    Source added;
+    added.array = &array;
+    added.chunk = chunk;
+    sources_.push_back(std::move(added));
+    source = sources_.size();
+  }
+  Piece piece;
+  piece.source = source - 1;
+  piece.inner = static_cast<std::size_t>(inner);
+  piece.box = box;
+  piece.at = at;
+  pieces_.push_back(std::move(piece));
+}
+
+void ReadPlan::open_source(Source& source) const {
+  const Array::State& array = *source.array;
+  try {
+    source.object = array.store->open(array.key_of(source.chunk));
+    if (!source.object || array.sharding == nullptr) return;
+    ShardIndexCache& cache = ShardIndexCache::shared();
+    const ShardIndexCache::Key key{array.number, source.chunk};
+    source.index = cache.find(key);
+    if (source.index) return;
+    const std::int64_t start = now_ns();
+    const ByteRange range = array.sharding->index_range(source.object->size_bytes());
+    Scratch bytes(range.end - range.begin);
+    const std::span<std::byte> view(bytes.data(), range.end - range.begin);
+    source.object->read(range.begin, view);
+    source.stats.bytes_read += view.size();
+    source.stats.ranges_wanted += 1;
+    source.stats.ranges_issued += 1;
+    source.index = std::make_shared<const ShardIndex>(array.sharding->parse_index(view));
+    source.stats.read_ns += now_ns() - start;
+    cache.insert(key, source.index);
+  } catch (Error& error) {
+    source.error = error.at(fmt::format(
+        "chunk {} of {}",
+        array.metadata.chunk_key({source.chunk.begin(), source.chunk.begin() + array.rank}),
+        array.store->describe(array.path)));
+  }
+}
+
+void ReadPlan::place_pieces() {
+  for (Piece& piece : pieces_) {
+    const Source& source = sources_[piece.source];
+    piece.read = kNone;
+    if (source.error || !source.object) continue;
+    if (source.index && !source.index->has(piece.inner)) continue;
+    try {
+      const std::uint64_t size = source.object->size_bytes();
+      piece.range = source.index ? source.index->range(piece.inner, size) : ByteRange{0, size};
+      const std::uint64_t length = piece.range.end - piece.range.begin;
+      const std::optional<std::size_t> fixed = source.array->unit().fixed_size();
+      if (fixed && length != *fixed) {
+        fail(ErrorCode::corrupt, "{} bytes found, expected {}", length, *fixed);
+      }
+      if (length > 2 * static_cast<std::uint64_t>(kMaxChunkBytes)) {
+        fail(ErrorCode::corrupt, "{} bytes found, more than any encoded chunk has", length);
+      }
+      piece.read = 0;
+    } catch (Error& error) {
+      piece.error = error.at(source.array->describe(source.chunk, piece.inner));
+    }
+  }
+}
+
+void ReadPlan::merge_reads() {
+  order_.clear();
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (pieces_[i].read != kNone) order_.push_back(i);
+  }
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    const Piece &p = pieces_[a], &q = pieces_[b];
+    return std::tie(p.source, p.range.begin, p.range.end, a) <
+           std::tie(q.source, q.range.begin, q.range.end, b);
+  });
+  std::size_t offset = 0;
+  for (const std::size_t i : order_) {
+    Piece& piece = pieces_[i];
+    if (!reads_.empty()) {
+      Read& last = reads_.back();
+      const std::size_t end = std::max(last.range.end, piece.range.end);
+      const bool near =
+          last.source == piece.source && piece.range.begin <= last.range.end + kMergeGapBytes;
+      // What begins inside the read before is always part of it, so that no byte is read twice.
+      if (near && (piece.range.begin < last.range.end || end - last.range.begin <= kLargestRead)) {
+        offset += end - last.range.end;
+        last.range.end = end;
+        piece.read = reads_.size() - 1;
+        continue;
+      }
+    }
+    piece.read = reads_.size();
+    reads_.push_back({piece.source, piece.range, offset, std::nullopt, 0});
+    offset += piece.range.end - piece.range.begin;
+  }
+  fetch_stats_.ranges_wanted += order_.size();
+  fetch_stats_.ranges_issued += reads_.size();
+  if (offset > memory_size_) {
+    memory_.reset();
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(offset + offset / 4);
+    memory_size_ = offset + offset / 4;
+  }
+}
+
+void ReadPlan::run_reads(ThreadPool* pool) {
+  for_each(pool, reads_.size(), [&](std::size_t i) {
+    Read& read = reads_[i];
+    const std::int64_t start = now_ns();
+    try {
+      sources_[read.source].object->read(
+          read.range.begin, {memory_.get() + read.offset, read.range.end - read.range.begin});
+    } catch (Error& error) {
+      read.error = error;
+    }
+    read.read_ns = now_ns() - start;
+  });
+  for (const Read& read : reads_) {
+    fetch_stats_.bytes_read += read.range.end - read.range.begin;
+    fetch_stats_.read_ns += read.read_ns;
+  }
+}
+
+void ReadPlan::fetch(ThreadPool* pool) {
+  for (Region& region : regions_) plan_pieces(region);
+  for_each(pool, sources_.size(), [&](std::size_t i) { open_source(sources_[i]); });
+  for (const Source& source : sources_) fetch_stats_ += source.stats;
+  place_pieces();
+  merge_reads();
+  run_reads(pool);
+}
+
+void ReadPlan::decode_piece(const Region& region, const Piece& piece) const {
+  const Source& source = sources_[piece.source];
+  const Array::State& array = *region.array;
+  if (source.error) throw Error(*source.error);
+  if (piece.error) throw Error(*piece.error);
+  View dst{region.wanted.dst, {}};
+  for (int axis = 0; axis < array.rank; ++axis) {
+    dst.strides_bytes[axis] = region.wanted.strides_bytes[axis];
+    dst.data += piece.at[axis] * dst.strides_bytes[axis];
+  }
+  if (piece.read == kNone) {
+    fill_elements(array.rank, piece.box.shape, dst.data, dst.strides_bytes,
+                  array.metadata.fill_value);
+    return;
+  }
+  const Read& read = reads_[piece.read];
+  try {
+    if (read.error) throw Error(*read.error);
+    const std::byte* bytes = memory_.get() + read.offset + (piece.range.begin - read.range.begin);
+    array.unit().decode({bytes, piece.range.end - piece.range.begin}, piece.box, dst);
+  } catch (Error& error) {
+    error.at(fmt::format("{} (bytes {}-{})", array.describe(source.chunk, piece.inner),
+                         piece.range.begin, piece.range.end));
+    throw;
+  }
+}
+
+void ReadPlan::decode(std::size_t index) {
+  Region& region = regions_.at(index);
+  const std::int64_t start = now_ns();
+  if (region.outside) {
+    Index shape{}, strides{};
+    std::copy(region.wanted.shape.begin(), region.wanted.shape.end(), shape.begin());
+    std::copy(region.wanted.strides_bytes.begin(), region.wanted.strides_bytes.end(),
+              strides.begin());
+    fill_elements(region.array->rank, shape, region.wanted.dst, strides,
+                  region.array->metadata.fill_value);
+  }
+  for (std::size_t i = region.first_piece; i < region.last_piece; ++i) {
+    decode_piece(region, pieces_[i]);
+    if (pieces_[i].read != kNone) ++region.stats.chunks_decoded;
+  }
+  region.stats.decode_ns += now_ns() - start;
+}
+
+ReadStats ReadPlan::stats() const {
+  ReadStats sum = fetch_stats_;
+  for (const Region& region : regions_) sum += region.stats;
+  return sum;
+}
+
+void ReadPlan::clear() {
+  regions_.clear();
+  sources_.clear();
+  pieces_.clear();
+  reads_.clear();
+  order_.clear();
+  fetch_stats_ = {};
+}
+
+}  // namespace headrace::zarr

@@ -1,0 +1,82 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "headrace/core/error.hpp"
+#include "headrace/zarr/array_state.hpp"
+
+namespace headrace::zarr {
+
+/// Byte ranges of one object with at most this many unwanted bytes between them are read as one:
+/// copying them costs less than another system call (docs/formats.md, "Zarr", has the figures).
+inline constexpr std::uint64_t kMergeGapBytes = 16 << 10;
+
+/// The reads of some regions, planned together: what BatchRead and Array::read run. See BatchRead
+/// for the contract.
+class ReadPlan {
+ public:
+  /// `array` must live until `clear`. Errors: usage (the region does not fit the array).
+  std::size_t add(const Array::State& array, const RegionRead& region);
+  /// pool: null reads on the calling thread. Errors of single reads are kept for `decode`.
+  void fetch(ThreadPool* pool);
+  void decode(std::size_t region);
+  ReadStats stats() const;
+  /// Forgets the regions, keeps the memory.
+  void clear();
+
+ private:
+  struct Region {
+    const Array::State* array = nullptr;
+    RegionRead wanted;
+    bool outside = false;  ///< some elements lie outside the array
+    std::size_t first_piece = 0, last_piece = 0;
+    ReadStats stats;
+  };
+  /// A stored object that is looked into: a shard or a chunk.
+  struct Source {
+    const Array::State* array = nullptr;
+    Index chunk{};
+    std::shared_ptr<const storage::Object> object;  ///< null: not stored
+    std::shared_ptr<const ShardIndex> index;        ///< null without sharding
+    std::optional<Error> error;
+    ReadStats stats;
+  };
+  /// The part of one chunk that a region takes.
+  struct Piece {
+    std::size_t source = 0, inner = 0;
+    Box box;               ///< in the chunk
+    Index at{};            ///< of the box's first element, in the region
+    ByteRange range;       ///< in the object
+    std::size_t read = 0;  ///< index into reads_; kNone: fill value
+    std::optional<Error> error;
+  };
+  struct Read {
+    std::size_t source = 0;
+    ByteRange range;
+    std::size_t offset = 0;  ///< in memory_
+    std::optional<Error> error;
+    std::int64_t read_ns = 0;
+  };
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  void plan_pieces(Region& region);
+  void add_piece(Region& region, const Index& unit, const Box& box, const Index& at);
+  void open_source(Source& source) const;
+  void place_pieces();
+  void merge_reads();
+  void run_reads(ThreadPool* pool);
+  void decode_piece(const Region& region, const Piece& piece) const;
+
+  std::vector<Region> regions_;
+  std::vector<Source> sources_;
+  std::vector<Piece> pieces_;
+  std::vector<Read> reads_;
+  std::vector<std::size_t> order_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t memory_size_ = 0;
+  ReadStats fetch_stats_;
+};
+
+}  // namespace headrace::zarr
