@@ -22,7 +22,7 @@ struct ByteSource::State {
   void restart() {
     if (inflating) inflateEnd(&stream);
     stream = z_stream{};
-    inflating = inflateInit2(&stream, 15 + 16) == Z_OK;
+    inflating = inflateInit2(&stream, 15 + 32) == Z_OK;
     if (!inflating) fail(ErrorCode::memory, "{}: zlib can't start.", file.path());
     consumed = skip;
     produced = 0;
@@ -53,7 +53,8 @@ struct ByteSource::State {
       if (code == Z_STREAM_END) {
         next_member();
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        fail(ErrorCode::corrupt, "{}: the gzip data is damaged after byte {} of its content ({}).", file.path(),
+        fail(ErrorCode::corrupt,
+             "{}: the compressed data is damaged after byte {} of its content ({}).", file.path(),
              produced + done, stream.msg ? stream.msg : "no reason given");
       }
     }
@@ -73,29 +74,30 @@ struct ByteSource::State {
 
   FileBytes file;
   std::uint64_t skip, consumed = 0, produced = 0;
-  bool gzip = false, inflating = false, ended = false;
+  bool packed = false, inflating = false, ended = false;
   z_stream stream{};
   std::vector<std::byte> input = std::vector<std::byte>(1 << 16);
 };
 
-ByteSource::ByteSource(const std::string& path, std::uint64_t skip)
+ByteSource::ByteSource(const std::string& path, std::uint64_t skip, Packing packing)
     : state_(std::make_unique<State>(path, skip)) {
   std::array<std::byte, 2> magic{};
   if (state_->file.size() >= skip + 2) state_->file.read(skip, magic);
-  state_->gzip = magic[0] == std::byte{0x1f} && magic[1] == std::byte{0x8b};
-  if (state_->gzip) state_->restart();
+  const bool gzip = magic[0] == std::byte{0x1f} && magic[1] == std::byte{0x8b};
+  state_->packed = packing == Packing::deflate || (packing == Packing::detect && gzip);
+  if (state_->packed) state_->restart();
 }
 
 ByteSource::~ByteSource() = default;
 
-bool ByteSource::compressed() const noexcept { return state_->gzip; }
+bool ByteSource::compressed() const noexcept { return state_->packed; }
 
 std::uint64_t ByteSource::file_bytes() const noexcept {
   return state_->file.size() > state_->skip ? state_->file.size() - state_->skip : 0;
 }
 
 std::size_t ByteSource::read_some(std::uint64_t offset, void* dst, std::size_t count) {
-  if (!state_->gzip) {
+  if (!state_->packed) {
     const std::uint64_t size = file_bytes();
     if (offset >= size) return 0;
     const std::size_t there = std::min<std::uint64_t>(count, size - offset);
@@ -115,7 +117,8 @@ std::size_t ByteSource::read_some(std::uint64_t offset, void* dst, std::size_t c
 void ByteSource::read(std::uint64_t offset, void* dst, std::size_t count) {
   const std::size_t found = read_some(offset, dst, count);
   if (found != count) {
-    fail(ErrorCode::corrupt, "{}: the data ends at byte {}, expected at least {}. The file is truncated.",
+    fail(ErrorCode::corrupt,
+         "{}: the data ends at byte {}, expected at least {}. The file is truncated.",
          state_->file.path(), offset + found, offset + count);
   }
 }

@@ -6,19 +6,27 @@
 
 namespace headrace::imaging {
 
-/// The bytes of a file, inflated when it is gzip (told by its first bytes). Reading forward is cheap; reading behind the
+enum class Packing {
+  detect,  ///< gzip when the first bytes say so, else as they lie
+  none,
+  deflate  ///< gzip or zlib
+};
+
+/// The bytes of a file, inflated when they are packed. Reading forward is cheap; reading behind the
 /// current place of a gzip file starts again from its beginning. One thread at a time.
 class ByteSource {
  public:
   /// skip: bytes of the file before the data (a text header in front of a compressed body).
   /// Errors: not_found, io.
-  explicit ByteSource(const std::string& path, std::uint64_t skip = 0);
+  explicit ByteSource(const std::string& path, std::uint64_t skip = 0,
+                      Packing packing = Packing::detect);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
   bool compressed() const noexcept;
-  std::uint64_t file_bytes() const noexcept;   ///< size of the file as it lies on disk, from `skip` on
+  std::uint64_t file_bytes()
+      const noexcept;  ///< size of the file as it lies on disk, from `skip` on
   /// Reads at most `count` bytes from (inflated) byte `offset`; returns how many there were.
   /// Errors: corrupt (damaged gzip data), io.
   std::size_t read_some(std::uint64_t offset, void* dst, std::size_t count);

@@ -36,7 +36,8 @@ Vec3 VolumeGrid::to_lps_mm(double x, double y, double z) const {
 Vec3 VolumeGrid::to_index(const Vec3& lps_mm) const {
   Vec3 index{};
   const Vec3 origin = origin_lps_mm();
-  for (int column = 0; column < 3; ++column) {  // perpendicular columns: the inverse is the scaled transpose
+  for (int column = 0; column < 3;
+       ++column) {  // perpendicular columns: the inverse is the scaled transpose
     const double length = spacing_mm(column);
     double along = 0;
     for (int row = 0; row < 3; ++row) {
@@ -51,10 +52,11 @@ std::string VolumeGrid::text() const {
   const auto d = direction_lps();
   const auto o = origin_lps_mm();
   return fmt::format(
-      "{}x{}x{} voxels (x, y, z) of {:.6g} x {:.6g} x {:.6g} mm, origin ({:.6g}, {:.6g}, {:.6g}) mm LPS, "
+      "{}x{}x{} voxels (x, y, z) of {:.6g} x {:.6g} x {:.6g} mm, origin ({:.6g}, {:.6g}, {:.6g}) "
+      "mm LPS, "
       "direction ({:.4g} {:.4g} {:.4g}; {:.4g} {:.4g} {:.4g}; {:.4g} {:.4g} {:.4g})",
-      shape_zyx[2], shape_zyx[1], shape_zyx[0], spacing_mm(0), spacing_mm(1), spacing_mm(2), o[0], o[1],
-      o[2], d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8]);
+      shape_zyx[2], shape_zyx[1], shape_zyx[0], spacing_mm(0), spacing_mm(1), spacing_mm(2), o[0],
+      o[1], o[2], d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8]);
 }
 
 VolumeGrid VolumeGrid::of(const std::array<std::int64_t, 3>& shape_zyx, const Vec3& spacing_mm_xyz,
@@ -107,8 +109,8 @@ std::optional<AxisMap> match_grids(const VolumeGrid& source, const VolumeGrid& t
   for (int j = 0; j < 3; ++j) {
     if (source_xyz[map->axis[j]] != target_xyz[j]) return std::nullopt;
   }
-  const double allowed =
-      kSameGridTolerance * std::min({target.spacing_mm(0), target.spacing_mm(1), target.spacing_mm(2)});
+  const double allowed = kSameGridTolerance * std::min({target.spacing_mm(0), target.spacing_mm(1),
+                                                        target.spacing_mm(2)});
   for (int corner = 0; corner < 8; ++corner) {
     Vec3 target_index{}, source_index{};
     for (int j = 0; j < 3; ++j) {

@@ -10,9 +10,9 @@ using Vec3 = std::array<double, 3>;
 
 /// The voxel grid of a volume and where it lies in the patient.
 ///
-/// `affine_lps` is 4×4, row-major, and takes a voxel index (x, y, z) to LPS millimetres (+x to the patient's left, +y to
-/// the back, +z to the head: DICOM's and ITK's frame). Index 0 is the centre of the first voxel. Columns are
-/// perpendicular to each other: readers refuse skewed grids.
+/// `affine_lps` is 4×4, row-major, and takes a voxel index (x, y, z) to LPS millimetres (+x to the
+/// patient's left, +y to the back, +z to the head: DICOM's and ITK's frame). Index 0 is the centre
+/// of the first voxel. Columns are perpendicular to each other: readers refuse skewed grids.
 struct VolumeGrid {
   std::array<std::int64_t, 3> shape_zyx{};
   std::array<double, 16> affine_lps{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
@@ -35,18 +35,22 @@ struct VolumeGrid {
                        const Vec3& origin_lps_mm, const std::array<double, 9>& direction_lps);
 };
 
-/// How the axes of one grid lie on those of another that has its voxels at the same places: index j (x, y, z) of the
-/// target runs along axis[j] of the source, from the end when flip[j].
+/// How the axes of one grid lie on those of another that has its voxels at the same places: index j
+/// (x, y, z) of the target runs along axis[j] of the source, from the end when flip[j].
 struct AxisMap {
   std::array<int, 3> axis{0, 1, 2};
   std::array<bool, 3> flip{false, false, false};
-  bool identity() const { return axis == std::array<int, 3>{0, 1, 2} && !flip[0] && !flip[1] && !flip[2]; }
+  bool identity() const {
+    return axis == std::array<int, 3>{0, 1, 2} && !flip[0] && !flip[1] && !flip[2];
+  }
 };
 
-/// How far two grids may lie apart at any corner, in parts of the smallest spacing, and still be the same voxels.
+/// How far two grids may lie apart at any corner, in parts of the smallest spacing, and still be
+/// the same voxels.
 inline constexpr double kSameGridTolerance = 0.05;
 
-/// The axis map when both grids have the same voxels at the same places, up to swapped or reversed axes.
+/// The axis map when both grids have the same voxels at the same places, up to swapped or reversed
+/// axes.
 std::optional<AxisMap> match_grids(const VolumeGrid& source, const VolumeGrid& target);
 
 }  // namespace headrace::imaging

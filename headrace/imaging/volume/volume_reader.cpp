@@ -1,5 +1,6 @@
 #include "headrace/imaging/volume/volume_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headrace/core/error.hpp"
@@ -8,22 +9,32 @@ namespace headrace::imaging {
 
 std::string_view name_of(Modality modality) noexcept {
   switch (modality) {
-    case Modality::ct: return "CT";
-    case Modality::mr: return "MR";
-    case Modality::pet: return "PET";
-    case Modality::other: return "other";
-    case Modality::unknown: break;
+    case Modality::ct:
+      return "CT";
+    case Modality::mr:
+      return "MR";
+    case Modality::pet:
+      return "PET";
+    case Modality::other:
+      return "other";
+    case Modality::unknown:
+      break;
   }
   return "unknown";
 }
 
 std::string_view name_of(ContrastPhase phase) noexcept {
   switch (phase) {
-    case ContrastPhase::native: return "native";
-    case ContrastPhase::arterial: return "arterial";
-    case ContrastPhase::portal_venous: return "portal-venous";
-    case ContrastPhase::delayed: return "delayed";
-    case ContrastPhase::unknown: break;
+    case ContrastPhase::native:
+      return "native";
+    case ContrastPhase::arterial:
+      return "arterial";
+    case ContrastPhase::portal_venous:
+      return "portal-venous";
+    case ContrastPhase::delayed:
+      return "delayed";
+    case ContrastPhase::unknown:
+      break;
   }
   return "unknown";
 }
@@ -37,7 +48,8 @@ void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t*
       const double value = std::nearbyint(slice[i]);
       if (!(value >= -32768 && value <= 32767)) {
         fail(ErrorCode::malformed,
-             "voxel (x {}, y {}, z {}) is {}, expected a value in -32768..32767 (Hounsfield units of CT). Check rescale "
+             "voxel (x {}, y {}, z {}) is {}, expected a value in -32768..32767 (Hounsfield units "
+             "of CT). Check rescale "
              "slope and intercept of the source.",
              i % width, i / width, z, slice[i]);
       }
@@ -58,13 +70,18 @@ void VolumeReader::read_float(std::int64_t z0, std::int64_t depth, float* dst) c
 void check_volume_size(const std::string& path, const std::array<std::int64_t, 3>& shape_zyx,
                        std::uint64_t bytes_per_voxel, std::uint64_t file_bytes, bool compressed) {
   constexpr std::int64_t kMaxEdge = 65536;
+  constexpr std::int64_t kMaxSliceVoxels = std::int64_t{1}
+                                           << 26;  // 8192 x 8192: one slice is held in memory
   constexpr std::uint64_t kMaxVoxels = std::uint64_t{1} << 33;
   constexpr std::uint64_t kMaxInflation = 1100;
   std::uint64_t voxels = 1;
   for (const std::int64_t edge : shape_zyx) {
-    if (edge < 1 || edge > kMaxEdge) {
-      fail(ErrorCode::malformed, "{}: the header says {}x{}x{} voxels (x, y, z), expected edges of 1..{}.", path,
-           shape_zyx[2], shape_zyx[1], shape_zyx[0], kMaxEdge);
+    if (edge < 1 || edge > kMaxEdge ||
+        shape_zyx[1] > kMaxSliceVoxels / std::max<std::int64_t>(shape_zyx[2], 1)) {
+      fail(ErrorCode::malformed,
+           "{}: the header says {}x{}x{} voxels (x, y, z), expected edges of 1..{} and at most {} "
+           "voxels a slice.",
+           path, shape_zyx[2], shape_zyx[1], shape_zyx[0], kMaxEdge, kMaxSliceVoxels);
     }
     voxels *= static_cast<std::uint64_t>(edge);  // below 2^48
   }
@@ -72,10 +89,34 @@ void check_volume_size(const std::string& path, const std::array<std::int64_t, 3
   const std::uint64_t possible = compressed ? file_bytes * kMaxInflation : file_bytes;
   if (voxels > kMaxVoxels || needed > possible) {
     fail(ErrorCode::malformed,
-         "{}: the header says {}x{}x{} voxels (x, y, z), which is {} bytes, but the file has {} bytes{}. The file is "
+         "{}: the header says {}x{}x{} voxels (x, y, z), which is {} bytes, but the file has {} "
+         "bytes{}. The file is "
          "truncated or its header is damaged.",
          path, shape_zyx[2], shape_zyx[1], shape_zyx[0], needed, file_bytes,
          compressed ? " compressed, which can't hold so much" : "");
+  }
+}
+
+void check_orthogonal(const VolumeGrid& grid, const std::string& path) {
+  constexpr double kMaxCosine = 1e-3;
+  for (int i = 0; i < 3; ++i) {
+    const double spacing = grid.spacing_mm(i);
+    if (!(spacing > 1e-6 && spacing < 1e6)) {
+      fail(ErrorCode::malformed, "{}: voxel size {} mm along axis {}, expected 1e-6..1e6.", path,
+           spacing, i);
+    }
+  }
+  const auto d = grid.direction_lps();
+  for (int i = 0; i < 3; ++i) {
+    const int a = i, b = (i + 1) % 3;
+    const double cosine = d[a] * d[b] + d[3 + a] * d[3 + b] + d[6 + a] * d[6 + b];
+    if (!(std::abs(cosine) <= kMaxCosine)) {
+      fail(ErrorCode::unsupported,
+           "{}: axes {} and {} are skewed (cosine {:.4g}), expected perpendicular axes. Resample "
+           "the volume to an orthogonal "
+           "grid.",
+           path, a, b, cosine);
+    }
   }
 }
 

@@ -10,19 +10,22 @@
 namespace headrace::imaging {
 
 enum class Modality { ct, mr, pet, other, unknown };
-std::string_view name_of(Modality modality) noexcept;   ///< "CT", "MR", "PET", "other", "unknown"
+std::string_view name_of(Modality modality) noexcept;  ///< "CT", "MR", "PET", "other", "unknown"
 
 /// When a contrast-enhanced series was taken, as far as its headers tell.
 enum class ContrastPhase { unknown, native, arterial, portal_venous, delayed };
-std::string_view name_of(ContrastPhase phase) noexcept;   ///< "unknown", "native", "arterial", "portal-venous", "delayed"
+std::string_view name_of(
+    ContrastPhase phase) noexcept;  ///< "unknown", "native", "arterial", "portal-venous", "delayed"
 
-/// Everything that is known of a volume besides its voxels. An allow-list: nothing here names a patient, a place or a date.
+/// Everything that is known of a volume besides its voxels. An allow-list: nothing here names a
+/// patient, a place or a date.
 struct VolumeFacts {
   VolumeGrid grid;
-  Modality modality = Modality::unknown;        ///< files that do not say (NIfTI, NRRD, MetaImage): unknown
+  Modality modality =
+      Modality::unknown;  ///< files that do not say (NIfTI, NRRD, MetaImage): unknown
   ContrastPhase phase = ContrastPhase::unknown;
   std::uint64_t source_bytes = 0;
-  std::vector<std::string> notes;               ///< one sentence each on what was odd and how it was resolved
+  std::vector<std::string> notes;  ///< one sentence each on what was odd and how it was resolved
 };
 
 /// Reads a volume slice by slice, so that memory does not grow with its depth.
@@ -35,14 +38,14 @@ class VolumeReader {
   const VolumeFacts& facts() const noexcept { return facts_; }
 
   /// Values of slice z after rescale (HU of CT), (y, x), grid.slice_voxels() of them.
-  /// errors  corrupt (can't be decoded, ends early), malformed, unsupported, io; each names the file
-  /// threads one at a time, unless concurrent(); ascending z is cheapest
+  /// errors  corrupt (can't be decoded, ends early), malformed, unsupported, io; each names the
+  /// file threads one at a time, unless concurrent(); ascending z is cheapest
   virtual void read_slice(std::int64_t z, double* dst) const = 0;
   /// Whether several threads may read slices at the same time.
   virtual bool concurrent() const noexcept { return false; }
 
-  /// Slices [z0, z0 + depth) as int16, rounded to the nearest. Errors: as read_slice; malformed (a value that is not finite
-  /// or not in -32768..32767; names value and voxel).
+  /// Slices [z0, z0 + depth) as int16, rounded to the nearest. Errors: as read_slice; malformed (a
+  /// value that is not finite or not in -32768..32767; names value and voxel).
   void read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst) const;
   void read_float(std::int64_t z0, std::int64_t depth, float* dst) const;
 
@@ -51,16 +54,22 @@ class VolumeReader {
   VolumeFacts facts_;
 };
 
-/// Opens one file: NIfTI (.nii, .nii.gz), NRRD (.nrrd) or MetaImage (.mha, .mhd); the kind is told from the bytes.
-/// Errors: not_found, malformed, unsupported, memory (a header that claims more than the file can hold); each names the file.
+/// Opens one file: NIfTI (.nii, .nii.gz), NRRD (.nrrd) or MetaImage (.mha, .mhd); the kind is told
+/// from the bytes. Errors: not_found, malformed, unsupported, memory (a header that claims more
+/// than the file can hold); each names the file.
 std::unique_ptr<VolumeReader> open_volume(const std::string& path);
 /// Whether the first bytes are those of a volume file that open_volume knows.
 bool is_volume_file(const std::string& path);
 
-/// Refuses grids that no scanner makes: an edge of 0 or over 65,536, or more voxels than 2^33.
-/// `stored_bytes`: what the voxels take as stored, `file_bytes`: what the file has; a compressed file may hold 1,100 times
-/// its size (deflate's limit is 1,032). Errors: malformed, naming found and expected; nothing has been allocated before.
+/// Refuses grids that no scanner makes: an edge of 0 or over 65,536, over 2^26 voxels a slice or
+/// 2^33 in all. `stored_bytes`: what the voxels take as stored, `file_bytes`: what the file has; a
+/// compressed file may hold 1,100 times its size (deflate's limit is 1,032). Errors: malformed,
+/// naming found and expected; nothing has been allocated before.
 void check_volume_size(const std::string& path, const std::array<std::int64_t, 3>& shape_zyx,
                        std::uint64_t bytes_per_voxel, std::uint64_t file_bytes, bool compressed);
+
+/// Refuses grids whose columns are not perpendicular to each other (by more than 1e-3) or have no
+/// length. Errors: unsupported, malformed; names the file.
+void check_orthogonal(const VolumeGrid& grid, const std::string& path);
 
 }  // namespace headrace::imaging

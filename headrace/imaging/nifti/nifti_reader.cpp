@@ -1,0 +1,25 @@
+#include "headrace/imaging/nifti/nifti_reader.hpp"
+
+#include "headrace/imaging/nifti/nifti_header.hpp"
+#include "headrace/imaging/volume/byte_source.hpp"
+#include "headrace/imaging/volume/stored_values.hpp"
+
+namespace headrace::imaging {
+
+std::unique_ptr<VolumeReader> open_nifti(const std::string& path) {
+  std::array<std::byte, kNiftiHeaderBytes> bytes{};
+  const std::size_t found = ByteSource(path).read_some(0, bytes.data(), bytes.size());
+  const NiftiHeader header = parse_nifti_header({bytes.data(), found}, path);
+  VolumeFacts facts;
+  facts.grid = nifti_grid(header, path, facts.notes);
+  StoredVoxels voxels;
+  voxels.path = path;
+  voxels.data_offset = header.data_offset;
+  voxels.dtype = header.dtype;
+  voxels.swapped = header.swapped;
+  voxels.slope = header.slope;
+  voxels.intercept = header.intercept;
+  return read_stored_voxels(std::move(voxels), std::move(facts));
+}
+
+}  // namespace headrace::imaging

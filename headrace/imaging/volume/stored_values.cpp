@@ -1,0 +1,93 @@
+#include "headrace/imaging/volume/stored_values.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+template <typename T>
+void convert(const std::byte* src, std::size_t count, bool swapped, double slope, double intercept,
+             double* dst) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::array<std::byte, sizeof(T)> raw;
+    std::memcpy(raw.data(), src + i * sizeof(T), sizeof(T));
+    if (swapped) std::reverse(raw.begin(), raw.end());
+    T value;
+    std::memcpy(&value, raw.data(), sizeof(T));
+    dst[i] = static_cast<double>(value) * slope + intercept;
+  }
+}
+
+void convert(DType dtype, const std::byte* src, std::size_t count, bool swapped, double slope,
+             double intercept, double* dst) {
+  switch (dtype) {
+    case DType::int8:
+      return convert<std::int8_t>(src, count, swapped, slope, intercept, dst);
+    case DType::boolean:
+    case DType::uint8:
+      return convert<std::uint8_t>(src, count, swapped, slope, intercept, dst);
+    case DType::int16:
+      return convert<std::int16_t>(src, count, swapped, slope, intercept, dst);
+    case DType::uint16:
+      return convert<std::uint16_t>(src, count, swapped, slope, intercept, dst);
+    case DType::int32:
+      return convert<std::int32_t>(src, count, swapped, slope, intercept, dst);
+    case DType::uint32:
+      return convert<std::uint32_t>(src, count, swapped, slope, intercept, dst);
+    case DType::int64:
+      return convert<std::int64_t>(src, count, swapped, slope, intercept, dst);
+    case DType::uint64:
+      return convert<std::uint64_t>(src, count, swapped, slope, intercept, dst);
+    case DType::float32:
+      return convert<float>(src, count, swapped, slope, intercept, dst);
+    case DType::float64:
+      return convert<double>(src, count, swapped, slope, intercept, dst);
+    case DType::float16:
+      break;
+  }
+  fail(ErrorCode::unsupported, "volumes of type {} are not read.", name_of(dtype));
+}
+
+class StoredVolume : public VolumeReader {
+ public:
+  StoredVolume(StoredVoxels voxels, VolumeFacts facts)
+      : voxels_(std::move(voxels)), source_(voxels_.path, voxels_.file_skip, voxels_.packing) {
+    facts_ = std::move(facts);
+    facts_.source_bytes = source_.file_bytes() + voxels_.file_skip;
+    const std::uint64_t before = voxels_.data_offset;
+    const std::uint64_t there = source_.file_bytes();
+    check_volume_size(voxels_.path, facts_.grid.shape_zyx, size_of(voxels_.dtype),
+                      source_.compressed() ? there : there - std::min(there, before),
+                      source_.compressed());
+    raw_.resize(static_cast<std::size_t>(facts_.grid.slice_voxels()) * size_of(voxels_.dtype));
+  }
+
+  void read_slice(std::int64_t z, double* dst) const override {
+    const auto count = static_cast<std::size_t>(facts_.grid.slice_voxels());
+    source_.read(voxels_.data_offset + static_cast<std::uint64_t>(z) * raw_.size(), raw_.data(),
+                 raw_.size());
+    convert(voxels_.dtype, raw_.data(), count, voxels_.swapped, voxels_.slope, voxels_.intercept,
+            dst);
+    if (z + 1 == facts_.grid.shape_zyx[0] && source_.compressed()) {
+      std::byte rest;  // reading on to the end lets zlib check its CRC
+      source_.read_some(voxels_.data_offset + static_cast<std::uint64_t>(z + 1) * raw_.size(),
+                        &rest, 1);
+    }
+  }
+
+ private:
+  StoredVoxels voxels_;
+  mutable ByteSource source_;
+  mutable std::vector<std::byte> raw_;
+};
+
+}  // namespace
+
+std::unique_ptr<VolumeReader> read_stored_voxels(StoredVoxels voxels, VolumeFacts facts) {
+  return std::make_unique<StoredVolume>(std::move(voxels), std::move(facts));
+}
+
+}  // namespace headrace::imaging
