@@ -7,8 +7,7 @@ namespace headrace::math {
 /// differ).
 template <typename F>
 HR_HD F clamp(F x, F low, F high) {
-  const F raised = select(x > low, x, low);
-  return select(raised < high, raised, high);
+  return min_of(max_of(x, low), high);
 }
 template <typename F>
 HR_HD F clamp_to(F x, float low, float high) {

@@ -52,6 +52,9 @@ HR_HD std::uint32_t as_unsigned(std::int32_t x) { return static_cast<std::uint32
 HR_HD float select(bool mask, float yes, float no) { return mask ? yes : no; }
 HR_HD std::int32_t select(bool mask, std::int32_t yes, std::int32_t no) { return mask ? yes : no; }
 HR_HD float sqrt_of(float x) { return __builtin_sqrtf(x); }
+/// The larger or smaller of two; the second where either is NaN.
+HR_HD float max_of(float x, float y) { return x > y ? x : y; }
+HR_HD float min_of(float x, float y) { return x < y ? x : y; }
 
 /// Loads four bytes at each byte offset, lowest address in the lowest byte. Offsets need no
 /// alignment.
@@ -92,15 +95,31 @@ HR_HD v8u as_unsigned(v8i x) { return reinterpret_cast<v8u>(x); }
 HR_HD v8f select(v8i mask, v8f yes, v8f no) { return mask ? yes : no; }
 HR_HD v8i select(v8i mask, v8i yes, v8i no) { return mask ? yes : no; }
 
-HR_HD v8f sqrt_of(v8f x) {
+// The vector unit's max and min are x > y ? x : y and x < y ? x : y to the letter, NaN and zeros
+// included.
 #if defined(__AVX__)
-  return _mm256_sqrt_ps(x);
+HR_HD v8f sqrt_of(v8f x) { return _mm256_sqrt_ps(x); }
+HR_HD v8f max_of(v8f x, v8f y) { return _mm256_max_ps(x, y); }
+HR_HD v8f min_of(v8f x, v8f y) { return _mm256_min_ps(x, y); }
 #else
-  v8f root;
-  for (int i = 0; i < 8; ++i) root[i] = __builtin_sqrtf(x[i]);
-  return root;
-#endif
+struct Halves {
+  __m128 low, high;
+};
+HR_HD Halves halves_of(v8f x) { return __builtin_bit_cast(Halves, x); }
+HR_HD v8f joined(__m128 low, __m128 high) { return __builtin_bit_cast(v8f, (Halves{low, high})); }
+HR_HD v8f sqrt_of(v8f x) {
+  const Halves h = halves_of(x);
+  return joined(_mm_sqrt_ps(h.low), _mm_sqrt_ps(h.high));
 }
+HR_HD v8f max_of(v8f x, v8f y) {
+  const Halves a = halves_of(x), b = halves_of(y);
+  return joined(_mm_max_ps(a.low, b.low), _mm_max_ps(a.high, b.high));
+}
+HR_HD v8f min_of(v8f x, v8f y) {
+  const Halves a = halves_of(x), b = halves_of(y);
+  return joined(_mm_min_ps(a.low, b.low), _mm_min_ps(a.high, b.high));
+}
+#endif
 
 HR_HD v8i gather32(const std::uint8_t* base, v8i offset) {
 #if defined(__AVX2__)
@@ -126,11 +145,21 @@ HR_HD void multiply_wide(v8u a, std::uint32_t factor, v8u& high, v8u& low) {
   low = reinterpret_cast<v8u>(_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA));
   high = reinterpret_cast<v8u>(_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA));
 #else
-  for (int i = 0; i < 8; ++i) {
-    const std::uint64_t product = std::uint64_t{a[i]} * factor;
-    high[i] = static_cast<std::uint32_t>(product >> 32);
-    low[i] = static_cast<std::uint32_t>(product);
+  struct Words {
+    __m128i half[2];
+  };
+  const Words x = __builtin_bit_cast(Words, a);
+  const __m128i f = _mm_set1_epi32(static_cast<int>(factor));
+  const __m128i low_mask = _mm_set1_epi64x(0xFFFFFFFF);
+  Words h, l;
+  for (int i = 0; i < 2; ++i) {
+    const __m128i even = _mm_mul_epu32(x.half[i], f);
+    const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(x.half[i], 32), f);
+    l.half[i] = _mm_or_si128(_mm_and_si128(even, low_mask), _mm_slli_epi64(odd, 32));
+    h.half[i] = _mm_or_si128(_mm_srli_epi64(even, 32), _mm_andnot_si128(low_mask, odd));
   }
+  high = __builtin_bit_cast(v8u, h);
+  low = __builtin_bit_cast(v8u, l);
 #endif
 }
 

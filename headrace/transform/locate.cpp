@@ -81,6 +81,14 @@ class NodeGrid {
   void fill(const PatchSpec& patch, int context) {
     const int width = field_.grid + 3;
     std::vector<double> row_y(width), row_x(width);
+    std::vector<int> column_cells;
+    std::vector<math::SplineWeights<double>> column_weights;
+    for (const int c : columns_) {
+      const auto column = place(c, patch.width, context);
+      column_cells.push_back(column.cell);
+      column_weights.push_back(math::spline_weights(static_cast<double>(column.t)));
+    }
+    points_.reserve(rows_.size() * columns_.size());
     for (const int r : rows_) {
       const auto row = place(r, patch.height, context);
       const auto wy = math::spline_weights(static_cast<double>(row.t));
@@ -92,14 +100,12 @@ class NodeGrid {
           row_x[j] += wy.w[i] * field_.x_um[at];
         }
       }
-      for (const int c : columns_) {
-        const auto column = place(c, patch.width, context);
-        const auto wx = math::spline_weights(static_cast<double>(column.t));
-        Point p = affine_(r, c);
+      for (std::size_t j = 0; j < columns_.size(); ++j) {
+        Point p = affine_(r, columns_[j]);
         for (int i = 0; i < 4; ++i) {
-          const int at = math::spline_control(column.cell, i, field_.grid);
-          p[0] += wx.w[i] * row_y[at] * to_px_[0];
-          p[1] += wx.w[i] * row_x[at] * to_px_[1];
+          const int at = math::spline_control(column_cells[j], i, field_.grid);
+          p[0] += column_weights[j].w[i] * row_y[at] * to_px_[0];
+          p[1] += column_weights[j].w[i] * row_x[at] * to_px_[1];
         }
         points_.push_back(p);
       }

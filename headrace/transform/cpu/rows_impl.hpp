@@ -167,9 +167,11 @@ void blur(const BlurKernel& k, const RowScratch& s) {
     float* image = k.dst + channel * std::int64_t{k.height} * k.width;
     for (std::int32_t row = 0; row < k.height; ++row) {
       const float* in = image + std::int64_t{row} * k.width;
-      for (std::int32_t c = -k.radius; c < k.width + k.radius; ++c) {
-        line[c + k.radius] = in[mirrored(c, k.width)];
+      for (std::int32_t i = 1; i <= k.radius; ++i) {
+        line[k.radius - i] = in[mirrored(-i, k.width)];
+        line[k.radius + k.width - 1 + i] = in[mirrored(k.width - 1 + i, k.width)];
       }
+      __builtin_memcpy(line + k.radius, in, sizeof(float) * static_cast<std::size_t>(k.width));
       float* out = s.plane + std::int64_t{row + k.radius} * pitch;
       for (std::int32_t c = 0; c < k.width; c += kLanes) {
         Pack::store(out + c, weigh(line + c, 1, k.weights, taps));
