@@ -55,10 +55,8 @@ detail::Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const R
          "labels are asked for, but data.labels is null. Name the label images of the store");
   }
   const std::int64_t batch = plan->random() ? config.sampling.batch : config.eval.batch;
-  detail::Recipe recipe{
-      std::move(cohort), config,
-      std::move(plan),   transform::Graph::compile(config.transforms, config.patch),
-      with_labels,       batch};
+  detail::Recipe recipe{std::move(cohort), config,      std::move(plan),
+                        std::move(graph),  with_labels, batch};
   const double needed = static_cast<double>(recipe.batch_bytes()) * (config.loader.prefetch + 1);
   const double present =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));

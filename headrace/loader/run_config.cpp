@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/sha256.hpp"
 #include "headrace/core/yaml.hpp"
 
 namespace headrace::loader {
@@ -215,8 +214,16 @@ RunConfig parse_map(YamlMap top, const std::string& name) {
   config.sampling = parse_sampling(top.map("sampling"), config.data);
   if (const auto list = top.find("transforms")) {
     config.transforms = transform::parse_transforms(*list);
+    // Whether the store has the image that stain_normalize names is found when it is opened.
+    const auto any_colour = [](const std::string&) {
+      ImageColour colour;
+      colour.has_stain = true;
+      colour.stain_od_rgb_he = {0.65, 0.07, 0.70, 0.99, 0.29, 0.11};
+      colour.max_concentration = {1, 1};
+      return colour;
+    };
     with_context(list->location() + ": transforms",
-                 [&] { transform::Graph::compile(config.transforms, config.patch); });
+                 [&] { transform::Graph::compile(config.transforms, config.patch, any_colour); });
   }
   config.loader = parse_loader(top.map("loader"));
   config.model = parse_model(top.map("model"), config.patch, name);
@@ -239,60 +246,6 @@ RunConfig RunConfig::load(const std::string& file) {
   if (store.is_relative() && !fs::exists(store) && fs::exists(beside))
     config.data.store = beside.string();
   return config;
-}
-
-Json RunConfig::to_json() const {
-  const Json mpp = patch_in_level0_pixels ? Json(nullptr) : Json(patch.mpp);
-  return {{"task", task},
-          {"data",
-           {{"store", data.store},
-            {"labels", data.labels.empty() ? Json(nullptr) : Json(data.labels)},
-            {"train", data.train},
-            {"val", data.val},
-            {"expect_hash", data.expect_hash ? Json(*data.expect_hash) : Json(nullptr)}}},
-          {"patch",
-           {{"size", Json::array({patch.height, patch.width})},
-            {"mpp", mpp},
-            {"context", patch.context}}},
-          {"sampling",
-           {{"seed", sampling.seed},
-            {"batch", sampling.batch},
-            {"batches_per_epoch", sampling.batches_per_epoch},
-            {"foreground", sampling.foreground},
-            {"balance", sampling.balance},
-            {"cohort_weights", Json(sampling.cohort_weights)}}},
-          {"transforms", transform::to_json(transforms)},
-          {"loader",
-           {{"threads", loader.threads}, {"prefetch", loader.prefetch}, {"device", loader.device}}},
-          {"model", {{"name", model.name}, {"widths", model.widths}}},
-          {"train",
-           {{"epochs", train.epochs},
-            {"lr", train.lr},
-            {"weight_decay", train.weight_decay},
-            {"schedule", train.schedule},
-            {"amp", train.amp},
-            {"checkpoint_every", train.checkpoint_every},
-            {"threads", train.threads},
-            {"warmup_steps", train.warmup_steps},
-            {"clip_norm", train.clip_norm},
-            {"dice_weight", train.dice_weight},
-            {"class_weights", train.class_weights},
-            {"log_every", train.log_every},
-            {"validate_every", train.validate_every}}},
-          {"eval",
-           {{"overlap", eval.overlap},
-            {"batch", eval.batch},
-            {"min_area", eval.min_area},
-            {"bootstrap", eval.bootstrap}}}};
-}
-
-std::string RunConfig::hash() const {
-  Json json = to_json();
-  json["loader"].erase("threads");
-  json["loader"].erase("prefetch");
-  json["data"].erase("store");
-  json["data"].erase("expect_hash");
-  return sha256_hex(dump_json(json));
 }
 
 }  // namespace headrace::loader

@@ -1,0 +1,215 @@
+#include "headrace/loader/run_config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "tests/loader/store_fixture.hpp"
+
+namespace headrace::loader {
+namespace {
+
+constexpr const char* kFull = R"(task: gleason
+data: {store: cohort.zarr, labels: annotation, train: train, val: val, expect_hash: null}
+patch: {size: [512, 512], mpp: 0.5, context: [1, 2, 4]}
+sampling: {seed: 7, batch: 16, batches_per_epoch: 500, foreground: 0.9, balance: class}
+transforms:
+  - affine: {rotate_deg: [-180, 180], scale: [0.8, 1.25], shear_deg: [-5, 5], translate: 0.1, flip: true}
+  - elastic: {grid: 8, magnitude_um: 15, probability: 0.5}
+  - stain_normalize: {method: macenko, reference: builtin}
+  - hed_jitter: {sigma: 0.05}
+  - color_jitter: {brightness: 0.25, contrast: 0.25, saturation: 0.25, hue: 0.04}
+  - gaussian_noise: {sigma: [0, 0.02], probability: 0.5}
+  - normalize: {mean: [0.7, 0.55, 0.7], std: [0.2, 0.22, 0.18]}
+loader: {threads: 0, prefetch: 4, device: auto}
+model: {name: unet2d, widths: [32, 64, 128, 256]}
+train: {epochs: 10, lr: 1.0e-3, weight_decay: 1.0e-2, schedule: cosine, amp: auto, checkpoint_every: 500}
+eval: {overlap: 0.25}
+)";
+
+const std::string kBase = "task: segmentation\ndata: {store: a.zarr}\n";
+
+TEST(RunConfig, TheDocumentedExampleIsRead) {
+  const RunConfig config = RunConfig::parse(kFull, "run.yaml");
+  EXPECT_EQ(config.task, "gleason");
+  EXPECT_EQ(config.patch.context, (std::vector<int>{1, 2, 4}));
+  EXPECT_EQ(config.sampling.seed, 7u);
+  EXPECT_EQ(config.transforms.size(), 7u);
+  EXPECT_EQ(config.train.lr, 1e-3);
+  EXPECT_FALSE(config.data.expect_hash);
+  EXPECT_FALSE(config.patch_in_level0_pixels);
+}
+
+TEST(RunConfig, EverythingButTaskAndStoreHasADefault) {
+  const RunConfig config = RunConfig::parse(kBase, "run.yaml");
+  EXPECT_EQ(config.patch.height, 512);
+  EXPECT_EQ(config.sampling.balance, "class");
+  EXPECT_EQ(config.data.labels, "annotation");
+  EXPECT_EQ(config.loader.prefetch, 4);
+}
+
+TEST(RunConfig, NullLabelsAndNullMppSwitchOff) {
+  const RunConfig config = RunConfig::parse(
+      "task: segmentation\ndata: {store: a, labels: null}\npatch: {mpp: null}\n", "run.yaml");
+  EXPECT_EQ(config.data.labels, "");
+  EXPECT_EQ(config.sampling.balance, "tissue");
+  EXPECT_TRUE(config.patch_in_level0_pixels);
+  EXPECT_EQ(config.patch.mpp, 1.0);
+  EXPECT_TRUE(config.to_json()["patch"]["mpp"].is_null());
+}
+
+TEST(RunConfig, ItsJsonIsReadBackAsTheSameConfig) {
+  // JSON is YAML: what a run records can be run again.
+  for (const std::string& text : {std::string(kFull), kBase}) {
+    const RunConfig config = RunConfig::parse(text, "run.yaml");
+    const RunConfig again = RunConfig::parse(config.to_json().dump(), "config.json");
+    EXPECT_EQ(again.to_json(), config.to_json());
+    EXPECT_EQ(again.hash(), config.hash());
+  }
+}
+
+TEST(RunConfig, HashIsOfWhatDecidesTheResult) {
+  const auto hash = [](const std::string& more, const std::string& store = "a.zarr") {
+    return RunConfig::parse("task: segmentation\ndata: {store: " + store + "}\n" + more, "run.yaml")
+        .hash();
+  };
+  const std::string base = hash("");
+  EXPECT_EQ(base.size(), 64u);
+  EXPECT_EQ(hash("", "elsewhere/b.zarr"), base);
+  EXPECT_EQ(hash("loader: {threads: 7, prefetch: 9}\n"), base);
+  EXPECT_EQ(hash("sampling: {foreground: 0.9}\n"), base) << "a default that is written out";
+  EXPECT_NE(hash("sampling: {seed: 1}\n"), base);
+  EXPECT_NE(hash("train: {threads: 1}\n"), base);
+  EXPECT_NE(hash("transforms: [{hed_jitter: {sigma: 0.1}}]\n"), base);
+}
+
+TEST(RunConfig, ARelativeStoreIsFoundBesideTheConfig) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("a.zarr"));
+  std::ofstream(folder.path("run.yaml")) << kBase;
+  EXPECT_EQ(RunConfig::load(folder.path("run.yaml")).data.store, folder.path("a.zarr"));
+}
+
+TEST(RunConfig, AMissingFileIsNotFound) {
+  try {
+    RunConfig::load("/nowhere/run.yaml");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_found);
+    EXPECT_STREQ(error.what(), "/nowhere/run.yaml: the file can't be opened");
+  }
+}
+
+struct Refused {
+  const char* name;
+  std::string text, error;
+};
+
+class RunConfigRefuses : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(RunConfigRefuses, WithFileLineKeyAndWhatToDo) {
+  try {
+    RunConfig::parse(GetParam().text, "run.yaml");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    EXPECT_EQ(std::string(error.what()), GetParam().error);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, RunConfigRefuses,
+    ::testing::Values(
+        Refused{"NoTask", "data: {store: a}\n",
+                "run.yaml:1: top level: the key 'task' is required"},
+        Refused{"NoStore", "task: gleason\n", "run.yaml:1: top level: the key 'data' is required"},
+        Refused{"EmptyStore", "task: gleason\ndata: {store: ''}\n",
+                "run.yaml:2: data.store: the path of a store is required, found nothing"},
+        Refused{"TaskOfAnotherVersion", "task: colorectal\ndata: {store: a}\n",
+                "run.yaml:1: task: 'colorectal' needs volumes, which this version does not read. "
+                "Use one of: gleason, "
+                "segmentation"},
+        Refused{"UnknownTask", "task: gleson\ndata: {store: a}\n",
+                "run.yaml:1: task: 'gleson' is none of: gleason, segmentation. Did you mean "
+                "'gleason'?"},
+        Refused{"UnknownSection", kBase + "sampeling: {seed: 1}\n",
+                "run.yaml:3: unknown key 'sampeling'. Did you mean 'sampling'?"},
+        Refused{"UnknownKey", kBase + "sampling:\n  sede: 1\n",
+                "run.yaml:4: unknown key 'sede' in 'sampling'. Did you mean 'seed'?"},
+        Refused{"ShortHash", "task: gleason\ndata: {store: a, expect_hash: abc}\n",
+                "run.yaml:2: data.expect_hash: expected a dataset hash of 64 lower-case "
+                "hexadecimal digits, found 'abc'. "
+                "headrace info STORE prints it"},
+        Refused{"SizeOfThree", kBase + "patch: {size: [96, 96, 96]}\n",
+                "run.yaml:3: patch.size: expected a list of 2, found 3"},
+        Refused{"SizeOutOfRange", kBase + "patch: {size: [8, 512]}\n",
+                "run.yaml:3: patch.size[0]: expected 16 to 8192, found 8"},
+        Refused{"MppIsText", kBase + "patch: {mpp: fine}\n",
+                "run.yaml:3: patch.mpp: expected a number, found 'fine'"},
+        Refused{"MppIsZero", kBase + "patch: {mpp: 0}\n",
+                "run.yaml:3: patch.mpp: expected 0.01 to 1000, found 0"},
+        Refused{"ContextStartsAtTwo", kBase + "patch: {context: [2, 4]}\n",
+                "run.yaml:3: patch.context[0]: the first context is the patch itself and must be "
+                "1, found 2"},
+        Refused{"ContextFalls", kBase + "patch: {context: [1, 4, 2]}\n",
+                "run.yaml:3: patch.context[2]: contexts must rise, found 2 after 4"},
+        Refused{"ContextEmpty", kBase + "patch: {context: []}\n",
+                "run.yaml:3: patch.context: expected at least [1], found an empty list"},
+        Refused{"Foreground", kBase + "sampling: {foreground: 1.5}\n",
+                "run.yaml:3: sampling.foreground: expected 0 to 1, found 1.5"},
+        Refused{"Balance", kBase + "sampling: {balance: clas}\n",
+                "run.yaml:3: sampling.balance: 'clas' is none of: class, tissue, image. Did you "
+                "mean 'class'?"},
+        Refused{"BalanceWithoutLabels",
+                "task: segmentation\ndata: {store: a, labels: null}\nsampling: {balance: class}\n",
+                "run.yaml:3: sampling.balance: 'class' needs labels, but data.labels is null. Use "
+                "tissue or image, or name "
+                "the labels"},
+        Refused{"CohortWithoutWeight", kBase + "sampling: {cohort_weights: {east: }}\n",
+                "run.yaml:3: sampling.cohort_weights: cohort 'east' has no weight; give it a "
+                "number, 0 to leave it out"},
+        Refused{
+            "CohortWeightsZero", kBase + "sampling: {cohort_weights: {east: 0, west: 0}}\n",
+            "run.yaml:3: sampling.cohort_weights: every weight is 0; at least one must be above 0"},
+        Refused{"Prefetch", kBase + "loader: {prefetch: 0}\n",
+                "run.yaml:3: loader.prefetch: expected 1 to 1024, found 0"},
+        Refused{
+            "Device", kBase + "loader: {device: gpu}\n",
+            "run.yaml:3: loader.device: 'gpu' is none of: auto, cpu, cuda. Did you mean 'cpu'?"},
+        Refused{"ModelName", kBase + "model: {name: unet3d}\n",
+                "run.yaml:3: model.name: 'unet3d' is none of: unet2d. Did you mean 'unet2d'?"},
+        Refused{"OneWidth", kBase + "model: {widths: [32]}\n",
+                "run.yaml:3: model.widths: expected 2 to 8 widths, found 1"},
+        Refused{"OddWidth", kBase + "model: {widths: [32, 60]}\n",
+                "run.yaml:3: model.widths[1]: expected a multiple of 8 (channels are normalised in "
+                "groups of 8), found 60"},
+        Refused{"PatchAgainstWidths",
+                kBase + "patch: {size: [100, 96]}\nmodel: {widths: [16, 32, 64, 128]}\n",
+                "run.yaml:4: model.widths: 4 widths halve the patch 3 times, so patch.size must be "
+                "divisible by 8, found "
+                "[100, 96]"},
+        Refused{"PatchAgainstDefaultWidths", kBase + "patch: {size: [100, 96]}\n",
+                "run.yaml: model.widths (default): 4 widths halve the patch 3 times, so patch.size "
+                "must be divisible by 8, "
+                "found [100, 96]"},
+        Refused{"Epochs", kBase + "train: {epochs: ten}\n",
+                "run.yaml:3: train.epochs: expected a whole number, found 'ten'"},
+        Refused{"ClassWeights", kBase + "train: {class_weights: [0, 0]}\n",
+                "run.yaml:3: train.class_weights: every weight is 0; at least one must be above 0"},
+        Refused{"Overlap", kBase + "eval: {overlap: 1}\n",
+                "run.yaml:3: eval.overlap: expected 0 to 0.9, found 1"},
+        Refused{"GleasonKeyInSegmentation", kBase + "eval: {min_area: 0.1}\n",
+                "run.yaml:3: eval.min_area: belongs to task: gleason, but the task is "
+                "'segmentation'. Leave it out"},
+        Refused{"Twice", kBase + "task: gleason\n",
+                "run.yaml:3: key 'task' stands twice in the same mapping; keep one"},
+        Refused{"SectionIsNoMapping", kBase + "loader: 4\n",
+                "run.yaml:3: loader: expected a mapping, found '4'"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace headrace::loader

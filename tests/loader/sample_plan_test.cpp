@@ -1,0 +1,285 @@
+#include "headrace/loader/sample_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/level_choice.hpp"
+#include "tests/loader/store_fixture.hpp"
+
+namespace headrace::loader {
+namespace {
+
+using testing::StoreSpec;
+
+/// One store for every test here: writing it is the slow part.
+class SamplePlanTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    spec_.images = 5;
+    spec_.splits = {"train", "train", "val"};
+    testing::write_store(folder_->path("c.zarr"), spec_);
+    cohort_ = source::Cohort::open(folder_->path("c.zarr"));
+  }
+  static void TearDownTestSuite() {
+    cohort_.reset();
+    folder_.reset();
+  }
+  static RunConfig config(const std::string& more = "") {
+    return RunConfig::parse("task: segmentation\ndata: {store: c.zarr}\n" + more, "run.yaml");
+  }
+
+  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline StoreSpec spec_;
+  static inline std::shared_ptr<const source::Cohort> cohort_;
+};
+
+/// Pearson's statistic, and the bound it stays under with probability 1 - 1e-6 (Wilson and
+/// Hilferty's approximation).
+void expect_fits(const std::map<std::uint64_t, double>& expected_share,
+                 const std::map<std::uint64_t, std::uint64_t>& count, const std::string& what) {
+  double total = 0, statistic = 0;
+  for (const auto& [key, n] : count) {
+    ASSERT_TRUE(expected_share.contains(key)) << what << ": drawn, though its share is 0: " << key;
+    total += static_cast<double>(n);
+  }
+  for (const auto& [key, share] : expected_share) {
+    const auto found = count.find(key);
+    const double observed = found == count.end() ? 0 : static_cast<double>(found->second);
+    statistic += (observed - share * total) * (observed - share * total) / (share * total);
+  }
+  const double k = static_cast<double>(expected_share.size()) - 1, z = 4.75;
+  const double bound = k * std::pow(1 - 2 / (9 * k) + z * std::sqrt(2 / (9 * k)), 3);
+  EXPECT_LT(statistic, bound) << what << ", " << k << " degrees of freedom";
+}
+
+std::uint64_t cell_key(std::uint64_t image, std::uint64_t y, std::uint64_t x) {
+  return image * 1000000 + y * 1000 + x;
+}
+
+TEST_F(SamplePlanTest, ClassBalanceDrawsClassesAlikeAndTheirPixelsAlike) {
+  const auto plan =
+      make_training_plan(*cohort_, config("sampling: {seed: 11, foreground: 1, balance: class}\n"));
+  std::map<std::uint64_t, double> share;
+  for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
+    const auto cells = cohort_->cells(image);
+    for (std::size_t k = 0; k < cells.cell_y.size(); ++k) {
+      for (std::uint64_t c = 1; c < 3; ++c) {
+        if (cells.class_px[c][k] > 0)
+          share[c * 100000000 + cell_key(image, cells.cell_y[k], cells.cell_x[k])] =
+              cells.class_px[c][k];
+      }
+    }
+  }
+  std::map<std::uint64_t, double> sum;
+  for (const auto& [key, pixels] : share) sum[key / 100000000] += pixels;
+  for (auto& [key, pixels] : share) pixels *= 0.5 / sum[key / 100000000];
+  std::map<std::uint64_t, std::uint64_t> count;
+  for (std::uint64_t i = 0; i < 200000; ++i) {
+    const SampleSite site = plan->site(3, i);
+    const auto cell = [](double at) { return static_cast<std::uint64_t>(at / 128); };
+    ++count[static_cast<std::uint64_t>(site.drawn_class) * 100000000 +
+            cell_key(site.image, cell(site.centre_level0_yx[0]), cell(site.centre_level0_yx[1]))];
+  }
+  expect_fits(share, count, "class, image and cell");
+}
+
+TEST_F(SamplePlanTest, PositionsAreUniformInTheirCell) {
+  const auto plan =
+      make_training_plan(*cohort_, config("sampling: {seed: 5, foreground: 1, balance: tissue}\n"));
+  std::map<std::uint64_t, std::uint64_t> count;
+  std::map<std::uint64_t, double> share;
+  for (std::uint64_t bin = 0; bin < 64; ++bin) share[bin] = 1.0 / 64;
+  for (std::uint64_t i = 0; i < 100000; ++i) {
+    const auto [y, x] = plan->site(0, i).centre_level0_yx;
+    // Cells at the right and lower edge are cut by the image's.
+    if (y >= 896 || x >= 1024) continue;
+    ++count[static_cast<std::uint64_t>(std::fmod(y, 128) / 16) * 8 +
+            static_cast<std::uint64_t>(std::fmod(x, 128) / 16)];
+  }
+  expect_fits(share, count, "position in the cell");
+}
+
+TEST_F(SamplePlanTest, TheRestLiesAnywhereOnTheSlides) {
+  const auto plan = make_training_plan(*cohort_, config("sampling: {seed: 6, foreground: 0.25}\n"));
+  std::map<std::uint64_t, std::uint64_t> count, origin;
+  std::map<std::uint64_t, double> share;
+  for (const std::uint64_t image : {0, 1, 3, 4}) {
+    for (std::uint64_t bin = 0; bin < 16; ++bin) share[image * 16 + bin] = 1.0 / 64;
+  }
+  for (std::uint64_t i = 0; i < 100000; ++i) {
+    const SampleSite site = plan->site(0, i);
+    ++origin[site.drawn_class < 0 ? 0 : 1];
+    if (site.drawn_class >= 0) continue;
+    ++count[site.image * 16 + static_cast<std::uint64_t>(site.centre_level0_yx[0] / 225) * 4 +
+            static_cast<std::uint64_t>(site.centre_level0_yx[1] / 275)];
+  }
+  expect_fits(share, count, "anywhere");
+  expect_fits({{0, 0.75}, {1, 0.25}}, origin, "foreground");
+}
+
+TEST_F(SamplePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
+  const auto images_of = [&](const std::string& sampling) {
+    const auto plan = make_training_plan(*cohort_, config("sampling: {" + sampling + "}\n"));
+    std::map<std::uint64_t, std::uint64_t> count;
+    for (std::uint64_t i = 0; i < 50000; ++i) ++count[plan->site(0, i).image];
+    return count;
+  };
+  expect_fits({{0, 0.25}, {1, 0.25}, {3, 0.25}, {4, 0.25}}, images_of("balance: image"),
+              "image balance");
+  // Cohorts in turn: images 0 and 4 are east, 1 and 3 west.
+  expect_fits({{0, 0.375}, {4, 0.375}, {1, 0.125}, {3, 0.125}},
+              images_of("balance: image, cohort_weights: {east: 3, west: 1}"), "cohort weights");
+  const auto east = images_of("balance: class, cohort_weights: {east: 1, west: 0}");
+  EXPECT_FALSE(east.contains(1));
+  EXPECT_FALSE(east.contains(3));
+}
+
+TEST_F(SamplePlanTest, ASiteIsAFunctionOfSeedEpochAndIndexAlone) {
+  const auto plan = make_training_plan(*cohort_, config("sampling: {seed: 1}\n"));
+  const auto again = make_training_plan(*cohort_, config("sampling: {seed: 1}\n"));
+  const auto other = make_training_plan(*cohort_, config("sampling: {seed: 2}\n"));
+  int same_as_other_seed = 0, same_as_next_epoch = 0;
+  for (std::uint64_t i = 1000; i-- > 0;) {
+    const SampleSite a = plan->site(4, i), b = again->site(4, i);
+    EXPECT_EQ(a.image, b.image);
+    EXPECT_EQ(a.centre_level0_yx, b.centre_level0_yx);
+    same_as_other_seed += a.centre_level0_yx == other->site(4, i).centre_level0_yx;
+    same_as_next_epoch += a.centre_level0_yx == plan->site(5, i).centre_level0_yx;
+  }
+  EXPECT_EQ(same_as_other_seed, 0);
+  EXPECT_EQ(same_as_next_epoch, 0);
+  // Golden: a change here changes what every recorded run drew ("Results change" in the changelog).
+  const SampleSite golden = plan->site(2, 12345);
+  EXPECT_EQ(golden.index, 12345u);
+  RecordProperty("golden_y", std::to_string(golden.centre_level0_yx[0]));
+}
+
+TEST_F(SamplePlanTest, TilesCoverEveryTissuePixelOnceOrMoreInOrder) {
+  const auto settings = config("patch: {size: [128, 160], mpp: 0.5}\neval: {overlap: 0.25}\n");
+  const auto plan = make_tile_plan(*cohort_, settings, "val");
+  EXPECT_FALSE(plan->random());
+  const std::int64_t height = 450, width = 550;  // of the image at 0.5
+  std::vector<int> covered(static_cast<std::size_t>(height * width));
+  std::array<std::int64_t, 2> last{-1, -1};
+  for (std::uint64_t i = 0; i < plan->samples_per_epoch(); ++i) {
+    const SampleSite site = plan->site(0, i);
+    ASSERT_EQ(site.image, 2u);
+    ASSERT_LT(last, site.tile_yx) << "row by row";
+    last = site.tile_yx;
+    EXPECT_EQ(site.centre_level0_yx[0], (static_cast<double>(site.tile_yx[0]) + 64) * 2);
+    EXPECT_EQ(site.centre_level0_yx[1], (static_cast<double>(site.tile_yx[1]) + 80) * 2);
+    ASSERT_LE(site.tile_yx[0] + 128, height);
+    ASSERT_LE(site.tile_yx[1] + 160, width);
+    for (std::int64_t y = site.tile_yx[0]; y < site.tile_yx[0] + 128; ++y) {
+      for (std::int64_t x = site.tile_yx[1]; x < site.tile_yx[1] + 160; ++x) {
+        ++covered[static_cast<std::size_t>(y * width + x)];
+      }
+    }
+  }
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      if (testing::fixture_label(spec_, 2, 2 * y, 2 * x) == 0) continue;
+      ASSERT_GT(covered[static_cast<std::size_t>(y * width + x)], 0) << y << ", " << x;
+    }
+  }
+}
+
+TEST_F(SamplePlanTest, AnImageSmallerThanATileGetsOneTile) {
+  const auto plan =
+      make_tile_plan(*cohort_, config("patch: {size: [1024, 1024], mpp: 0.5}\n"), "val");
+  ASSERT_EQ(plan->samples_per_epoch(), 1u);
+  EXPECT_EQ(plan->site(0, 0).tile_yx, (std::array<std::int64_t, 2>{0, 0}));
+}
+
+TEST_F(SamplePlanTest, AContextReadsTheCoarsestLevelThatIsFineEnough) {
+  const source::ImageRecord& image = cohort_->images()[0];  // 0.25, 0.5, 1.0
+  const auto level = [&](double mpp, int context) {
+    return choose_level(image, context, config("patch: {mpp: " + std::to_string(mpp) + "}\n"));
+  };
+  EXPECT_EQ(level(0.5, 1), 1u);
+  EXPECT_EQ(level(0.4999, 1), 1u) << "scanners state 0.4999 for 0.5";
+  EXPECT_EQ(level(0.45, 1), 0u);
+  EXPECT_EQ(level(0.5, 2), 2u);
+  EXPECT_EQ(level(0.5, 4), 2u) << "the last level there is";
+  EXPECT_EQ(level(0.1, 1), 0u) << "finer than stored: interpolated from level 0";
+}
+
+std::string refusal(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST_F(SamplePlanTest, ImpossibleRequestsAreNamed) {
+  const auto path = folder_->path("c.zarr");
+  const auto plan = [&](const std::string& more) {
+    return refusal([&] { make_training_plan(*cohort_, config(more)); });
+  };
+  auto other_split = config();
+  other_split.data.train = "trian";
+  EXPECT_EQ(refusal([&] { make_training_plan(*cohort_, other_split); }),
+            path +
+                ": data.train is 'trian', but none of the 5 images is in that split. Did you mean "
+                "'train'?");
+  EXPECT_EQ(plan("sampling: {cohort_weights: {east: 1, wets: 1}}\n"),
+            path +
+                ": sampling.cohort_weights names 'wets', but no image to sample is of that cohort. "
+                "Did you mean 'west'?");
+  EXPECT_EQ(plan("sampling: {cohort_weights: {east: 1}}\n"),
+            path +
+                ": sampling.cohort_weights leaves out cohort 'west'; give it a weight, 0 to leave "
+                "it out");
+}
+
+TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
+  const testing::TemporaryFolder folder;
+  StoreSpec spec;
+  spec.images = 1;
+  spec.height = spec.width = 200;
+  spec.mpp.reset();
+  spec.labels = false;
+  testing::write_store(folder.path("plain.zarr"), spec);
+  const auto cohort = source::Cohort::open(folder.path("plain.zarr"));
+  const auto plan = [&](const std::string& more) {
+    return make_training_plan(
+        *cohort, RunConfig::parse("task: segmentation\ndata: {store: x}\n" + more, "run.yaml"));
+  };
+  EXPECT_EQ(refusal([&] { plan(""); }),
+            "image slide-000: its micrometres a pixel are not known, but patch.mpp is 0.5. Ingest "
+            "it with --mpp, or set "
+            "patch.mpp: null to cut patches in pixels of level 0");
+  EXPECT_EQ(refusal([&] { plan("patch: {mpp: null}\n"); }),
+            folder.path("plain.zarr") +
+                ": sampling.balance is 'class', but no image of split 'train' has a pixel of a "
+                "class other than "
+                "background. Use tissue or image, or ingest with annotations");
+  EXPECT_EQ(plan("patch: {mpp: null}\nsampling: {balance: tissue}\n")->samples_per_epoch(), 1600u);
+
+  spec.glass_alone = true;
+  testing::write_store(folder.path("glass.zarr"), spec);
+  const auto glass = source::Cohort::open(folder.path("glass.zarr"));
+  const auto config = RunConfig::parse(
+      "task: segmentation\ndata: {store: x}\npatch: {mpp: null}\nsampling: {balance: tissue}\n",
+      "run.yaml");
+  EXPECT_EQ(
+      refusal([&] { make_training_plan(*glass, config); }),
+      folder.path("glass.zarr") +
+          ": no image of split 'train' has tissue. Set sampling.foreground: 0 to sample anywhere");
+  EXPECT_EQ(refusal([&] { make_tile_plan(*glass, config, "train"); }),
+            folder.path("glass.zarr") +
+                ": no image of split 'train' has tissue, so there is nothing to tile");
+}
+
+}  // namespace
+}  // namespace headrace::loader

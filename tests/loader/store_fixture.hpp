@@ -1,0 +1,49 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::testing {
+
+/// A small cohort written with zarr::ArrayWriter to the layout of docs/formats.md, with known
+/// pixels, labels and cells.
+struct StoreSpec {
+  int images = 3;
+  std::int64_t height = 900, width = 1100, levels = 3;
+  std::string codec = "zstd";  ///< zstd | blosc-zstd | jpeg
+  std::int64_t inner = 128, shard = 512, cell = 128;
+  std::optional<double> mpp = 0.25;
+  std::vector<std::string> cohorts{"east", "west"};  ///< dealt out in turn
+  std::vector<std::string> splits{"train", "train", "val"};
+  std::vector<std::string> classes{"background", "benign", "tumour"};
+  bool labels = true;
+  bool glass_alone = false;  ///< no tissue at all
+};
+
+/// A folder that is removed with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  std::string path(const std::string& name) const { return (root_ / name).string(); }
+
+ private:
+  std::filesystem::path root_;
+};
+
+/// Pixel (y, x) of level 0 of image `i`: a smooth stained-tissue-like pattern, white outside the
+/// tissue disc.
+std::array<std::uint8_t, 3> fixture_pixel(const StoreSpec& spec, int i, std::int64_t y,
+                                          std::int64_t x);
+/// Its label: 0 outside the tissue, 1 in the left part of it, 2 in the right.
+std::uint8_t fixture_label(const StoreSpec& spec, int i, std::int64_t y, std::int64_t x);
+
+/// Name of image `i`, in the order of ids.
+std::string fixture_id(int i);
+
+void write_store(const std::string& path, const StoreSpec& spec);
+
+}  // namespace headrace::testing

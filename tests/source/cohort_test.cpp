@@ -1,0 +1,201 @@
+#include "headrace/source/cohort.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "headrace/core/error.hpp"
+#include "tests/loader/store_fixture.hpp"
+
+namespace headrace::source {
+namespace {
+
+using testing::StoreSpec;
+using testing::TemporaryFolder;
+
+StoreSpec small() {
+  StoreSpec spec;
+  spec.height = 301;
+  spec.width = 405;
+  return spec;
+}
+
+std::string message_of(const std::function<void()>& body, ErrorCode code) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+void replace_in(const std::string& file, const std::string& from, const std::string& to) {
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  std::string all = text.str();
+  const auto at = all.find(from);
+  ASSERT_NE(at, std::string::npos) << from;
+  all.replace(at, from.size(), to);
+  std::ofstream(file) << all;
+}
+
+TEST(Cohort, ListsImagesByIdWithTheirMetadata) {
+  const TemporaryFolder folder;
+  write_store(folder.path("c.zarr"), small());
+  const auto cohort = Cohort::open(folder.path("c.zarr"));
+  EXPECT_EQ(cohort->kind(), "slide");
+  EXPECT_EQ(cohort->classes(), (std::vector<std::string>{"background", "benign", "tumour"}));
+  EXPECT_EQ(cohort->dataset_hash().size(), 64u);
+  ASSERT_EQ(cohort->images().size(), 3u);
+  const ImageRecord& image = cohort->images()[1];
+  EXPECT_EQ(image.id, "slide-001");
+  EXPECT_EQ(image.case_id, "case-slide-001");
+  EXPECT_EQ(image.cohort, "west");
+  EXPECT_EQ(image.scanner, "west-scanner");
+  EXPECT_EQ(image.split, "train");
+  EXPECT_EQ(image.primary, 3);
+  EXPECT_FALSE(image.secondary);
+  EXPECT_EQ(image.source_bytes, 1001u);
+  EXPECT_TRUE(image.colour.has_stain);
+  EXPECT_EQ(image.colour.stain_od_rgb_he[1], 0.2159);
+  EXPECT_TRUE(image.colour.has_scanner);
+  EXPECT_EQ(image.colour.cohort_od_mean[1], 0.31);
+}
+
+TEST(Cohort, LevelsScaleByTheStatedFactorNotByTheirRoundedSizes) {
+  const TemporaryFolder folder;
+  write_store(folder.path("c.zarr"), small());
+  const auto cohort = Cohort::open(folder.path("c.zarr"));
+  const auto& levels = cohort->images()[0].levels;
+  ASSERT_EQ(levels.size(), 3u);
+  EXPECT_EQ(levels[2].height, 76);
+  EXPECT_EQ(levels[2].width, 102);
+  EXPECT_EQ(levels[2].downsample_yx, (std::array<double, 2>{4, 4}));
+  EXPECT_EQ(levels[2].mpp_yx, (std::array<double, 2>{1, 1}));
+}
+
+TEST(Cohort, ArraysGiveTheStoredPixels) {
+  const TemporaryFolder folder;
+  const StoreSpec spec = small();
+  write_store(folder.path("c.zarr"), spec);
+  const auto cohort = Cohort::open(folder.path("c.zarr"));
+  std::vector<std::uint8_t> pixels(50 * 60 * 3), labels(50 * 60);
+  cohort->image_array(2, 0)->read({.origin = {0, 120, 150},
+                                   .shape = {3, 50, 60},
+                                   .dst = reinterpret_cast<std::byte*>(pixels.data()),
+                                   .strides_bytes = {1, 180, 3},
+                                   .row_spans = {}});
+  cohort->label_array(2, "annotation", 0)
+      ->read({.origin = {120, 150},
+              .shape = {50, 60},
+              .dst = reinterpret_cast<std::byte*>(labels.data()),
+              .strides_bytes = {60, 1},
+              .row_spans = {}});
+  for (std::int64_t y = 0; y < 50; ++y) {
+    for (std::int64_t x = 0; x < 60; ++x) {
+      const auto at = static_cast<std::size_t>(y * 60 + x);
+      ASSERT_EQ((std::array{pixels[3 * at], pixels[3 * at + 1], pixels[3 * at + 2]}),
+                testing::fixture_pixel(spec, 2, 120 + y, 150 + x));
+      ASSERT_EQ(labels[at], testing::fixture_label(spec, 2, 120 + y, 150 + x));
+    }
+  }
+  EXPECT_EQ(cohort->image_array(2, 0), cohort->image_array(2, 0)) << "opened once";
+}
+
+TEST(Cohort, CellsCountTheLabelsPixels) {
+  const TemporaryFolder folder;
+  const StoreSpec spec = small();
+  write_store(folder.path("c.zarr"), spec);
+  const CellIndex cells = Cohort::open(folder.path("c.zarr"))->cells(0);
+  EXPECT_EQ(cells.cell_size_px, 128);
+  std::vector<std::uint64_t> expected(3), found(3);
+  for (std::int64_t y = 0; y < spec.height; ++y) {
+    for (std::int64_t x = 0; x < spec.width; ++x) ++expected[testing::fixture_label(spec, 0, y, x)];
+  }
+  for (std::size_t k = 0; k < cells.cell_y.size(); ++k) {
+    for (std::size_t c = 0; c < 3; ++c) found[c] += cells.class_px[c][k];
+    EXPECT_EQ(cells.tissue_px[k], cells.class_px[1][k] + cells.class_px[2][k]);
+  }
+  EXPECT_EQ(found[1], expected[1]);
+  EXPECT_EQ(found[2], expected[2]);
+}
+
+TEST(Cohort, AnImageOfGlassAloneHasNoCells) {
+  const TemporaryFolder folder;
+  StoreSpec spec = small();
+  spec.glass_alone = true;
+  write_store(folder.path("c.zarr"), spec);
+  const CellIndex cells = Cohort::open(folder.path("c.zarr"))->cells(0);
+  EXPECT_EQ(cells.cell_size_px, 128);
+  EXPECT_TRUE(cells.cell_y.empty());
+  EXPECT_EQ(cells.class_px.size(), 3u);
+}
+
+TEST(Cohort, AFolderThatIsNoFinishedStoreIsRefused) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message_of([&] { Cohort::open(folder.path("none.zarr")); }, ErrorCode::not_found),
+            folder.path("none.zarr") + ": there is no such store");
+  std::filesystem::create_directory(folder.path("empty.zarr"));
+  EXPECT_NE(message_of([&] { Cohort::open(folder.path("empty.zarr")); }, ErrorCode::not_found)
+                .find("no zarr.json"),
+            std::string::npos);
+  write_store(folder.path("c.zarr"), small());
+  std::filesystem::remove(folder.path("c.zarr/manifest.json"));
+  EXPECT_NE(
+      message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::corrupt)
+          .find(
+              "no manifest.json, so its ingest did not finish. Run the same headrace ingest again"),
+      std::string::npos);
+}
+
+TEST(Cohort, AnotherFormatVersionIsUnsupported) {
+  const TemporaryFolder folder;
+  write_store(folder.path("c.zarr"), small());
+  replace_in(folder.path("c.zarr/zarr.json"), "\"format\": 1", "\"format\": 9");
+  EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::unsupported)
+                .find("store format 9, this version reads 1"),
+            std::string::npos);
+}
+
+TEST(Cohort, DamagedMetadataNamesImageAndField) {
+  const TemporaryFolder folder;
+  write_store(folder.path("c.zarr"), small());
+  replace_in(folder.path("c.zarr/images/slide-001/zarr.json"), "\"split\": \"train\"",
+             "\"split\": 3");
+  const std::string text =
+      message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::malformed);
+  EXPECT_NE(text.find("slide-001"), std::string::npos) << text;
+  EXPECT_NE(text.find("'split'"), std::string::npos) << text;
+  std::ofstream(folder.path("c.zarr/manifest.json")) << "{\"dataset_hash\": \"ab";
+  EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::malformed)
+                .find("not valid JSON"),
+            std::string::npos);
+}
+
+TEST(Cohort, AnUnknownImageIsAnsweredWithTheNearest) {
+  const TemporaryFolder folder;
+  write_store(folder.path("c.zarr"), small());
+  const auto cohort = Cohort::open(folder.path("c.zarr"));
+  EXPECT_EQ(cohort->find_image("slide-002"), 2u);
+  EXPECT_NE(message_of([&] { cohort->find_image("slide-02"); }, ErrorCode::not_found)
+                .find("Did you mean 'slide-002'?"),
+            std::string::npos);
+}
+
+TEST(Cohort, ObjectsThatTheManifestDoesNotListAreNoImages) {
+  const TemporaryFolder folder;
+  write_store(folder.path("c.zarr"), small());
+  std::filesystem::copy(folder.path("c.zarr/images/slide-001"),
+                        folder.path("c.zarr/images/slide-099"),
+                        std::filesystem::copy_options::recursive);
+  EXPECT_EQ(Cohort::open(folder.path("c.zarr"))->images().size(), 3u);
+}
+
+}  // namespace
+}  // namespace headrace::source
