@@ -55,6 +55,10 @@ detail::Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const R
          "labels are asked for, but data.labels is null. Name the label images of the store");
   }
   const std::int64_t batch = plan->random() ? config.sampling.batch : config.eval.batch;
+  const auto colour_of = [&](const std::string& id) {
+    return cohort->images()[cohort->find_image(id)].colour;
+  };
+  transform::Graph graph = transform::Graph::compile(config.transforms, config.patch, colour_of);
   detail::Recipe recipe{std::move(cohort), config,      std::move(plan),
                         std::move(graph),  with_labels, batch};
   const double needed = static_cast<double>(recipe.batch_bytes()) * (config.loader.prefetch + 1);
