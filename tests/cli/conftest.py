@@ -1,0 +1,20 @@
+"""Stores that several tests read; nothing may write into them."""
+import pytest
+from driving import SAMPLES, few_nuclei, headrace
+
+
+@pytest.fixture(scope="session")
+def nuclei(tmp_path_factory):
+    """A finished store of six annotated images."""
+    folder = tmp_path_factory.mktemp("nuclei")
+    table = few_nuclei(folder)
+    headrace("ingest", "slides", SAMPLES / "nuclei/images", "--table", table, "--out", folder / "nuclei.zarr", "--codec", "blosc-zstd")
+    return folder / "nuclei.zarr"
+
+
+@pytest.fixture(scope="session")
+def slide(tmp_path_factory):
+    """A finished store of one JPEG pyramid, its tiles copied."""
+    folder = tmp_path_factory.mktemp("slide")
+    headrace("ingest", "slides", SAMPLES / "slides/derived/cmu-aperio-style-4level.svs", "--out", folder / "slide.zarr")
+    return folder / "slide.zarr"
