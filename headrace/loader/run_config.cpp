@@ -186,13 +186,14 @@ RunConfig::Eval parse_eval(YamlMap map, const std::string& task) {
   RunConfig::Eval eval;
   eval.overlap = map.get_double("overlap", eval.overlap, 0, 0.9);
   eval.batch = map.get_int("batch", eval.batch, 1, 4096);
-  for (const char* key : {"min_area", "bootstrap"}) {
+  for (const char* key : {"min_cancer", "min_area", "bootstrap"}) {
     const auto value = map.find(key);
     if (value && task != "gleason") {
       value->reject(
           fmt::format("belongs to task: gleason, but the task is '{}'. Leave it out", task));
     }
   }
+  eval.min_cancer = map.get_double("min_cancer", eval.min_cancer, 0, 1);
   eval.min_area = map.get_double("min_area", eval.min_area, 0, 1);
   eval.bootstrap = map.get_int("bootstrap", eval.bootstrap, 0, 1'000'000);
   map.finish();

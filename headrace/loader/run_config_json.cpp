@@ -45,6 +45,7 @@ Json RunConfig::to_json() const {
         {"validate_every", train.validate_every}}},
       {"eval", {{"overlap", eval.overlap}, {"batch", eval.batch}}}};
   if (task == "gleason") {
+    json["eval"]["min_cancer"] = eval.min_cancer;
     json["eval"]["min_area"] = eval.min_area;
     json["eval"]["bootstrap"] = eval.bootstrap;
   }

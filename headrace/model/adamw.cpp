@@ -1,0 +1,88 @@
+#include "headrace/model/adamw.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <map>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::model {
+
+AdamW::AdamW(const Parameters& parameters, double weight_decay) : groups_(2) {
+  groups_[0].weight_decay = weight_decay;
+  for (const NamedTensor& parameter : parameters.all()) {
+    Group& group = groups_[parameter.tensor.dim() > 1 ? 0 : 1];
+    const at::Tensor value = parameter.tensor.detach();
+    group.values.push_back(parameter.tensor);
+    group.first.push_back(at::zeros_like(value));
+    group.second.push_back(at::zeros_like(value));
+    group.counts.push_back(at::full({}, 0, value.options()));
+    group.names.push_back(parameter.name);
+  }
+}
+
+void AdamW::step(double learning_rate) {
+  const at::NoGradGuard no_grad;
+  ++steps_;
+  for (Group& group : groups_) {
+    std::vector<at::Tensor> gradients;
+    for (std::size_t i = 0; i < group.values.size(); ++i) {
+      gradients.push_back(group.values[i].grad());
+      group.counts[i].fill_(static_cast<double>(steps_));
+    }
+    at::_fused_adamw_(group.values, gradients, group.first, group.second, {}, group.counts,
+                      learning_rate, 0.9, 0.999, group.weight_decay, 1e-8, /*amsgrad=*/false,
+                      /*maximize=*/false);
+    for (at::Tensor& value : group.values) value.mutable_grad().reset();
+  }
+}
+
+std::vector<NamedTensor> AdamW::state() const {
+  std::vector<NamedTensor> all;
+  for (const Group& group : groups_) {
+    for (std::size_t i = 0; i < group.names.size(); ++i) {
+      all.push_back({"first." + group.names[i], group.first[i]});
+      all.push_back({"second." + group.names[i], group.second[i]});
+    }
+  }
+  return all;
+}
+
+void AdamW::restore(const std::vector<NamedTensor>& state, std::int64_t steps) {
+  const at::NoGradGuard no_grad;
+  std::map<std::string, at::Tensor> by_name;
+  for (const NamedTensor& entry : state) by_name[entry.name] = entry.tensor;
+  for (const NamedTensor& own : this->state()) {
+    const auto found = by_name.find(own.name);
+    if (found == by_name.end() || found->second.sizes() != own.tensor.sizes()) {
+      fail(ErrorCode::corrupt, "The checkpoint has no optimiser state '{}' of shape {}.", own.name,
+           fmt::join(own.tensor.sizes().vec(), "×"));
+    }
+    at::Tensor target = own.tensor;
+    target.copy_(found->second);
+  }
+  steps_ = steps;
+}
+
+double clip_gradients(const Parameters& parameters, double limit) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> norms;
+  for (const NamedTensor& parameter : parameters.all()) {
+    norms.push_back(at::linalg_vector_norm(parameter.tensor.grad(), 2));
+  }
+  const double norm = at::linalg_vector_norm(at::stack(norms), 2).item<double>();
+  if (limit > 0 && norm > limit) {
+    for (const NamedTensor& parameter : parameters.all()) {
+      at::Tensor gradient = parameter.tensor.grad();
+      gradient.mul_(limit / norm);
+    }
+  }
+  return norm;
+}
+
+}  // namespace headrace::model

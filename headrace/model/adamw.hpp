@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "headrace/model/parameters.hpp"
+
+namespace headrace::model {
+
+/// AdamW with decoupled weight decay; scales, offsets and biases (one-dimensional) are not decayed.
+///
+/// source  Loshchilov and Hutter, Decoupled weight decay regularization, ICLR 2019, algorithm 2;
+///         beta 0.9 and 0.999, epsilon 1e-8, LibTorch's fused kernel
+class AdamW {
+ public:
+  AdamW(const Parameters& parameters, double weight_decay);
+
+  /// One step from the gradients that the parameters hold; drops them afterwards.
+  void step(double learning_rate);
+  std::int64_t steps() const noexcept { return steps_; }
+  /// Moments by name ("first.<parameter>", "second.<parameter>"), for checkpoints. They share
+  /// memory.
+  std::vector<NamedTensor> state() const;
+  /// Continues from moments that `state` of an equal model gave, and its step count.
+  void restore(const std::vector<NamedTensor>& state, std::int64_t steps);
+
+ private:
+  struct Group {
+    double weight_decay = 0;
+    std::vector<at::Tensor> values, first, second, counts;
+    std::vector<std::string> names;
+  };
+  std::vector<Group> groups_;
+  std::int64_t steps_ = 0;
+};
+
+/// Scales all gradients so that their norm is at most `limit` (0: leaves them). Returns the norm
+/// before.
+double clip_gradients(const Parameters& parameters, double limit);
+
+}  // namespace headrace::model

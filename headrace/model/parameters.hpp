@@ -1,0 +1,43 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::model {
+
+/// A tensor and the name it is saved under.
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+/// The trainable tensors of a model, in the order in which they were made.
+///
+/// Initial values follow from the seed and the place in that order alone (Philox counter: element,
+/// tensor), so they are the same bits on every machine, and do not depend on LibTorch's generators.
+class Parameters {
+ public:
+  explicit Parameters(std::uint64_t seed) : seed_(seed) {}
+
+  /// Convolution weights (out, in, k, k), uniform in ± sqrt(6 / (in·k·k)).
+  /// source  He et al., Delving deep into rectifiers, ICCV 2015, eq. 10 (as a uniform distribution)
+  at::Tensor conv(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t k);
+  /// `count` equal values: scales and offsets.
+  at::Tensor constant(const std::string& name, std::int64_t count, float value);
+
+  const std::vector<NamedTensor>& all() const noexcept { return all_; }
+  /// Moves every tensor; with `channels_last`, 4-D ones are laid out (n, y, x, c). In place: copies
+  /// of the handles that the model holds follow.
+  void place(at::Device device, bool channels_last);
+  std::int64_t count() const;  ///< single numbers in all tensors
+
+ private:
+  at::Tensor add(const std::string& name, at::Tensor tensor);
+
+  std::uint64_t seed_;
+  std::vector<NamedTensor> all_;
+};
+
+}  // namespace headrace::model

@@ -1,0 +1,57 @@
+#include "headrace/model/runtime.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <ATen/autocast_mode.h>
+#include <torch/headeronly/version.h>
+
+#include <cstdlib>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/threads.hpp"
+
+namespace headrace::model {
+
+Runtime configure_runtime(int threads, const std::string& device, const std::string& amp) {
+  Runtime runtime;
+  runtime.threads = threads > 0 ? threads : available_cores();
+  at::set_num_threads(runtime.threads);
+  // cuBLAS is deterministic only with a fixed workspace; it reads this when its first handle is
+  // made.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  at::Context& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, /*warn_only=*/false);
+  context.setDeterministicCuDNN(true);
+  context.setBenchmarkCuDNN(false);
+
+  const bool has_cuda =
+      device != "cpu" && at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
+  if (device == "cuda" && !has_cuda) {
+    fail(ErrorCode::unsupported,
+         "loader.device: cuda asked for, but LibTorch sees no GPU. Use auto or cpu.");
+  }
+  runtime.device = has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  if (amp == "on" && !has_cuda) {
+    fail(ErrorCode::usage, "train.amp: on needs a GPU, and LibTorch sees none. Use auto or off.");
+  }
+  runtime.bfloat16 = has_cuda && amp != "off";
+  runtime.torch_version = TORCH_VERSION;
+  runtime.cpu_capability = at::get_cpu_capability();
+  return runtime;
+}
+
+Autocast::Autocast(const Runtime& runtime) : on_(runtime.bfloat16) {
+  if (!on_) return;
+  at::autocast::set_autocast_enabled(runtime.device.type(), true);
+  at::autocast::set_autocast_dtype(runtime.device.type(), at::kBFloat16);
+  at::autocast::increment_nesting();
+}
+
+Autocast::~Autocast() {
+  if (!on_) return;
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(at::kCUDA, false);
+}
+
+}  // namespace headrace::model

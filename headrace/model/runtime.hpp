@@ -1,0 +1,35 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+namespace headrace::model {
+
+/// How LibTorch computes in this process.
+struct Runtime {
+  int threads = 1;  ///< intra-op; decides the order of sums, so part of a result's identity
+  at::Device device = at::kCPU;
+  bool bfloat16 = false;  ///< automatic mixed precision
+  std::string torch_version, cpu_capability;
+};
+
+/// Fixes the number of threads, turns deterministic algorithms on and chooses the device.
+/// in      threads  0: every core
+///         device   auto | cpu | cuda
+///         amp      auto (on with CUDA) | on | off
+/// errors  unsupported (cuda without a GPU), usage (amp on without a GPU)
+Runtime configure_runtime(int threads, const std::string& device, const std::string& amp);
+
+/// Mixed precision while it lives, where `runtime` says so.
+class Autocast {
+ public:
+  explicit Autocast(const Runtime& runtime);
+  ~Autocast();
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  bool on_;
+};
+
+}  // namespace headrace::model

@@ -1,0 +1,159 @@
+#include "headrace/model/unet2d.hpp"
+
+#include <ATen/ops/avg_pool2d.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/group_norm.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/upsample_nearest2d.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::model {
+namespace {
+
+constexpr std::int64_t kGroupChannels = 8;
+
+void check(const UNet2dConfig& config) {
+  if (config.widths.size() < 2 || config.widths.size() > 8) {
+    fail(ErrorCode::usage, "model.widths: {} levels; unet2d takes 2 to 8.", config.widths.size());
+  }
+  for (const int width : config.widths) {
+    if (width < 8 || width > 4096 || width % kGroupChannels != 0) {
+      fail(ErrorCode::usage, "model.widths: {} is not a multiple of {} in 8..4096.", width,
+           kGroupChannels);
+    }
+  }
+  if (config.context.empty() || config.context.front() != 1) {
+    fail(ErrorCode::usage, "patch.context: the first context is the base patch and must be 1.");
+  }
+  if (config.classes < 2 || config.classes > 255) {
+    fail(ErrorCode::usage, "The dataset has {} classes; a segmentation needs 2 to 255.",
+         config.classes);
+  }
+}
+
+/// Half a level's width, still whole groups.
+std::int64_t light(int width) {
+  return std::max<std::int64_t>(kGroupChannels, width / 2 / kGroupChannels * kGroupChannels);
+}
+
+}  // namespace
+
+at::Tensor concentric_matrix(std::int64_t size, int factor) {
+  at::Tensor matrix = at::zeros({size, size}, at::kFloat);
+  float* values = matrix.data_ptr<float>();
+  const double half = static_cast<double>(size) / 2;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const double at = (static_cast<double>(i) + 0.5 - half) / factor + half - 0.5;
+    const double clamped = std::clamp(at, 0.0, static_cast<double>(size - 1));
+    const auto low =
+        std::min(static_cast<std::int64_t>(clamped), std::max<std::int64_t>(0, size - 2));
+    const double part = clamped - static_cast<double>(low);
+    values[i * size + low] += static_cast<float>(1 - part);
+    if (low + 1 < size) values[i * size + low + 1] += static_cast<float>(part);
+  }
+  return matrix;
+}
+
+at::Tensor UNet2d::Conv::operator()(const at::Tensor& x) const {
+  const std::int64_t pad = weight.size(2) / 2;
+  const at::Tensor y = at::conv2d(x, weight, {}, {stride, stride}, {pad, pad});
+  return at::relu(at::group_norm(y, weight.size(0) / kGroupChannels, scale, offset));
+}
+
+UNet2d::Conv UNet2d::make_conv(const std::string& name, std::int64_t out, std::int64_t in,
+                               std::int64_t k, std::int64_t stride) {
+  Conv conv;
+  conv.weight = parameters_.conv(name + ".weight", out, in, k);
+  conv.scale = parameters_.constant(name + ".norm.scale", out, 1.0f);
+  conv.offset = parameters_.constant(name + ".norm.offset", out, 0.0f);
+  conv.stride = stride;
+  return conv;
+}
+
+UNet2d::UNet2d(const UNet2dConfig& config) : config_(config), parameters_(config.seed) {
+  check(config);
+  const auto& widths = config.widths;
+  const std::size_t levels = widths.size();
+  for (std::size_t l = 0; l < levels; ++l) {
+    const std::string name = fmt::format("encoder.{}", l);
+    const int in = l == 0 ? 3 : widths[l - 1];
+    encoder_.push_back({make_conv(name + ".0", widths[l], in, 3),
+                        make_conv(name + ".1", widths[l], widths[l], 3)});
+  }
+  std::int64_t joined = widths.back();
+  for (std::size_t k = 1; k < config.context.size(); ++k) {
+    std::vector<Conv> encoder;
+    std::int64_t in = 3;
+    for (std::size_t l = 1; l < levels; ++l) {
+      const std::int64_t out = light(widths[l]);
+      encoder.push_back(make_conv(fmt::format("context.{}.{}.0", k, l), out, in, 3, 2));
+      encoder.push_back(make_conv(fmt::format("context.{}.{}.1", k, l), out, out, 3));
+      in = out;
+    }
+    joined += in;
+    contexts_.push_back(std::move(encoder));
+  }
+  if (!contexts_.empty()) fuse_.push_back(make_conv("fuse", widths.back(), joined, 1));
+  for (std::size_t l = 0; l + 1 < levels; ++l) {
+    const std::string name = fmt::format("decoder.{}", l);
+    narrow_.push_back(make_conv(name + ".narrow", widths[l], widths[l + 1], 1));
+    decoder_.push_back({make_conv(name + ".0", widths[l], 2 * widths[l], 3),
+                        make_conv(name + ".1", widths[l], widths[l], 3)});
+  }
+  head_weight_ = parameters_.conv("head.weight", config.classes, widths[0], 1);
+  head_bias_ = parameters_.constant("head.bias", config.classes, 0.0f);
+}
+
+at::Tensor UNet2d::encode_context(std::size_t context, const at::Tensor& image) const {
+  at::Tensor x = image;
+  for (const Conv& conv : contexts_[context - 1]) x = conv(x);
+  const int factor = config_.context[context];
+  const auto rows = concentric_matrix(x.size(2), factor).to(x.options());
+  const auto columns = concentric_matrix(x.size(3), factor).to(x.options());
+  return at::matmul(at::matmul(rows, x), columns.t());
+}
+
+at::Tensor UNet2d::forward(const at::Tensor& images) const {
+  if (images.dim() != 5 || images.size(1) != static_cast<std::int64_t>(config_.context.size()) ||
+      images.size(2) != 3 || images.size(3) % edge_divisor() != 0 ||
+      images.size(4) % edge_divisor() != 0) {
+    fail(ErrorCode::usage,
+         "patch: the model takes {} context(s) of 3 channels with edges divisible by {}; the batch "
+         "has shape {}. Change patch.size, patch.context or model.widths.",
+         config_.context.size(), edge_divisor(), fmt::join(images.sizes().vec(), "×"));
+  }
+  const auto plane = [&](std::int64_t context) {
+    return images.select(1, context).contiguous(at::MemoryFormat::ChannelsLast);
+  };
+  at::Tensor x = plane(0);
+  std::vector<at::Tensor> skips;
+  for (std::size_t l = 0; l < encoder_.size(); ++l) {
+    if (l > 0) x = at::avg_pool2d(x, {2, 2});
+    for (const Conv& conv : encoder_[l]) x = conv(x);
+    skips.push_back(x);
+  }
+  if (!contexts_.empty()) {
+    std::vector<at::Tensor> parts{x};
+    for (std::size_t k = 1; k < config_.context.size(); ++k) {
+      parts.push_back(encode_context(k, plane(static_cast<std::int64_t>(k)))
+                          .contiguous(at::MemoryFormat::ChannelsLast));
+    }
+    x = fuse_.front()(at::cat(parts, 1));
+  }
+  for (std::size_t l = decoder_.size(); l-- > 0;) {
+    const at::Tensor& skip = skips[l];
+    x = at::upsample_nearest2d(narrow_[l](x), at::IntArrayRef{skip.size(2), skip.size(3)});
+    x = at::cat({skip, x}, 1);
+    for (const Conv& conv : decoder_[l]) x = conv(x);
+  }
+  return at::conv2d(x, head_weight_, head_bias_);
+}
+
+}  // namespace headrace::model

@@ -1,0 +1,71 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "headrace/model/parameters.hpp"
+
+namespace headrace::model {
+
+struct UNet2dConfig {
+  std::vector<int> widths{32, 64, 128, 256};  ///< channels by level; level l has 1/2^l of the edge
+  std::vector<int> context{1};                ///< magnifications of the input, 1 first
+  int classes = 2;
+  std::uint64_t seed = 0;
+};
+
+/// U-Net for patches seen at one or several concentric magnifications.
+///
+/// The base patch goes through the usual encoder. Every further context k (k times the field at 1/k
+/// of the magnification) has a light encoder of its own, half as wide, that goes straight to the
+/// depth of the bottleneck. Its features are then resampled onto the base patch's frame (the centre
+/// 1/k of the context, bilinear, about the common centre; Note: [concentric resampling]) and joined
+/// with the base features there, so a pixel of the bottleneck sees its own place at every
+/// magnification, and beyond the base patch by the context encoder's receptive field.
+///
+/// Group normalisation (eight channels a group): a sample's output does not depend on its batch.
+/// Every operation has a deterministic backward pass on CPU and CUDA.
+class UNet2d {
+ public:
+  /// Errors: usage (widths or contexts that make no network).
+  explicit UNet2d(const UNet2dConfig& config);
+
+  /// in   images  (n, contexts, 3, height, width) float, edges divisible by `edge_divisor`
+  /// out          (n, classes, height, width) logits
+  at::Tensor forward(const at::Tensor& images) const;
+
+  Parameters& parameters() noexcept { return parameters_; }
+  const Parameters& parameters() const noexcept { return parameters_; }
+  const UNet2dConfig& config() const noexcept { return config_; }
+  std::int64_t edge_divisor() const noexcept {
+    return std::int64_t{1} << (config_.widths.size() - 1);
+  }
+
+ private:
+  struct Conv {
+    at::Tensor weight, scale, offset;
+    std::int64_t stride = 1;
+    at::Tensor operator()(const at::Tensor& x) const;  ///< convolution, group norm, ReLU
+  };
+  Conv make_conv(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t k,
+                 std::int64_t stride = 1);
+  at::Tensor encode_context(std::size_t context, const at::Tensor& image) const;
+
+  UNet2dConfig config_;
+  Parameters parameters_;
+  std::vector<std::vector<Conv>> encoder_;   ///< by level
+  std::vector<std::vector<Conv>> contexts_;  ///< by context - 1
+  std::vector<Conv> fuse_;                   ///< none with one context, else one
+  std::vector<Conv> narrow_;                 ///< by level of the decoder, deepest last
+  std::vector<std::vector<Conv>> decoder_;
+  at::Tensor head_weight_, head_bias_;
+};
+
+/// Note: [concentric resampling]
+/// Bilinear resampling about the centre is linear and separable, so it is two small matrix
+/// products, rows and columns. Unlike grid_sample they have a deterministic backward pass on a GPU.
+///
+/// The (size, size) matrix whose row i holds the weights of context pixels for base pixel i: the
+/// base pixel's centre lies at (i + 0.5 - size/2) / factor + size/2 - 0.5 in context pixels.
+at::Tensor concentric_matrix(std::int64_t size, int factor);
+
+}  // namespace headrace::model

@@ -1,0 +1,233 @@
+#include "headrace/report/evaluation_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headrace/report/html.hpp"
+#include "headrace/report/palette.hpp"
+
+namespace headrace::report {
+namespace {
+
+constexpr std::size_t kImagesShown = 200;
+
+std::string text_of(const Json& value) { return escape(value.get<std::string>()); }
+
+std::string bar(const Json& value, const std::string& colour) {
+  const double part = value.is_null() ? 0 : std::clamp(value.get<double>(), 0.0, 1.0);
+  return fmt::format("<span class=\"bar\"><i style=\"width:{:.1f}%;background:{}\"></i></span>",
+                     part * 100, colour);
+}
+
+/// A heat map of counts: shade by the share of the row, counts as the tooltip.
+std::string matrix_html(const Json& matrix, const std::vector<std::string>& names, bool percent) {
+  Table table;
+  table.head.push_back("true \\ predicted");
+  table.head.insert(table.head.end(), names.begin(), names.end());
+  for (std::size_t t = 0; t < names.size(); ++t) {
+    std::uint64_t sum = 0;
+    for (const Json& count : matrix[t]) sum += count.get<std::uint64_t>();
+    std::vector<std::string> row{names[t]};
+    for (std::size_t p = 0; p < names.size(); ++p) {
+      const auto count = matrix[t][p].get<std::uint64_t>();
+      const double share = sum > 0 ? static_cast<double>(count) / static_cast<double>(sum) : 0;
+      const std::string shown = percent
+                                    ? (sum > 0 ? fmt::format("{:.1f}&#8239;%", share * 100) : "–")
+                                    : (count > 0 ? std::to_string(count) : "·");
+      row.push_back(fmt::format(
+          "<div title=\"{}\" style=\"margin:-6px -10px;padding:7px 10px;border-radius:6px;"
+          "background:rgba({},{:.3f});color:{}\">{}</div>",
+          count, t == p ? "22,150,110" : "200,80,60", 0.05 + 0.8 * share,
+          share > 0.55 ? "#fff" : "inherit", shown));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table.html("matrix");
+}
+
+std::vector<std::string> names_of(const Json& classes) {
+  std::vector<std::string> names;
+  for (const Json& name : classes) names.push_back(name.get<std::string>());
+  return names;
+}
+
+void add_group_rows(Table& table, const std::string& kind, const Json& groups,
+                    const std::vector<std::string>& names, bool gleason) {
+  for (const auto& [name, group] : groups.items()) {
+    std::vector<std::string> row{kind, escape(name),
+                                 std::to_string(group.at("images").get<std::uint64_t>()),
+                                 "<b>" + figure(group.at("mean_dice")) + "</b>"};
+    for (const std::string& c : names) row.push_back(figure(group.at("dice").at(c)));
+    if (gleason) row.push_back("<b>" + figure(group.at("gleason").at("kappa")) + "</b>");
+    table.rows.push_back(std::move(row));
+  }
+}
+
+std::string grade_text(const Json& grade) {
+  if (grade.is_null()) return "not known";
+  const int group = grade.at("grade_group").get<int>(), primary = grade.at("primary").get<int>();
+  if (group == 0) return "no cancer";
+  if (primary == 0) return fmt::format("group {}", group);
+  return fmt::format("{}+{} (group {})", primary, grade.at("secondary").get<int>(), group);
+}
+
+/// Predicted areas without background, as a thin bar.
+std::string area_bar(const Json& image, const std::vector<std::string>& names) {
+  double sum = 0;
+  for (std::size_t c = 1; c < names.size(); ++c)
+    sum += image.at("predicted_px").at(names[c]).get<double>();
+  std::string out = "<div class=\"area\">";
+  for (std::size_t c = 1; c < names.size() && sum > 0; ++c) {
+    const double part = image.at("predicted_px").at(names[c]).get<double>() / sum * 100;
+    out += fmt::format("<span title=\"{} {:.1f} %\" style=\"width:{:.2f}%;background:{}\"></span>",
+                       escape(names[c]), part, part, css(class_colour(c)));
+  }
+  return out + "</div>";
+}
+
+}  // namespace
+
+std::string figure(const Json& value, int digits) {
+  return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–";
+}
+
+std::string class_label(const std::string& name, std::size_t index) {
+  return fmt::format("<span class=\"chip\" style=\"background:{}\"></span>{}",
+                     css(class_colour(index)), escape(name));
+}
+
+std::string class_section(const RunData& data) {
+  const auto names = names_of(data.eval.at("classes"));
+  const Json& overall = data.eval.at("overall");
+  Table table{{"Class", "Dice", "", "IoU", "True pixels"}, {}, {false, true, false, true, true}};
+  std::vector<std::string> labels;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    std::uint64_t sum = 0;
+    for (const Json& count : overall.at("matrix")[c]) sum += count.get<std::uint64_t>();
+    labels.push_back(class_label(names[c], c));
+    table.rows.push_back({labels.back(), figure(overall.at("dice").at(names[c])),
+                          bar(overall.at("dice").at(names[c]), css(class_colour(c))),
+                          figure(overall.at("iou").at(names[c])), grouped(sum)});
+  }
+  return fmt::format(
+      "<section><h2>Segmentation on split “{}”</h2><p>{} annotated pixels in {} tiles, at the "
+      "patch’s "
+      "resolution. Mean Dice leaves out {}.</p>{}<h3>Confusion, share of each true "
+      "class</h3>{}</section>\n",
+      text_of(data.eval.at("split")), grouped(overall.at("pixels").get<std::uint64_t>()),
+      grouped(data.eval.at("tiles").get<std::uint64_t>()), escape(names.front()), table.html(),
+      matrix_html(overall.at("matrix"), labels, /*percent=*/true));
+}
+
+std::string group_section(const RunData& data) {
+  const auto names = names_of(data.eval.at("classes"));
+  Table table{{"", "Name", "Images", "Mean Dice"}, {}, {false, false, true, true}};
+  for (std::size_t c = 0; c < names.size(); ++c) table.head.push_back(class_label(names[c], c));
+  if (data.gleason()) table.head.push_back("Kappa");
+  table.numeric.resize(table.head.size(), true);
+  add_group_rows(table, "Cohort", data.eval.at("cohorts"), names, data.gleason());
+  add_group_rows(table, "Scanner", data.eval.at("scanners"), names, data.gleason());
+  std::string out = "<section><h2>By cohort and scanner</h2>" + table.html();
+  if (!data.other_evals.empty()) {
+    Table others{{"Store", "Split", "Weights", "Dataset", "Mean Dice"},
+                 {},
+                 {false, false, false, false, true}};
+    if (data.gleason()) others.head.push_back("Kappa");
+    others.numeric.resize(others.head.size(), true);
+    for (const auto& [name, eval] : data.other_evals) {
+      others.rows.push_back(
+          {text_of(eval.at("store")), text_of(eval.at("split")), text_of(eval.at("weights")),
+           "<code>" + eval.at("dataset_hash").get<std::string>().substr(0, 12) + "</code>",
+           figure(eval.at("overall").at("mean_dice"))});
+      if (data.gleason())
+        others.rows.back().push_back(figure(eval.at("overall").at("gleason").at("kappa")));
+    }
+    out += "<h3>Other evaluations of this run</h3>" + others.html();
+  }
+  return out + "</section>\n";
+}
+
+std::string grade_section(const RunData& data) {
+  if (!data.gleason()) return "";
+  const Json& gleason = data.eval.at("overall").at("gleason");
+  std::string kappa =
+      fmt::format("Quadratic weighted kappa <b>{}</b>", figure(gleason.at("kappa")));
+  if (gleason.contains("kappa_95") && gleason.at("kappa_95").is_array()) {
+    kappa += fmt::format(" (95 % interval by resampling cases: {} to {})",
+                         figure(gleason.at("kappa_95")[0]), figure(gleason.at("kappa_95")[1]));
+  }
+  if (gleason.contains("why_no_kappa")) kappa += ": " + text_of(gleason.at("why_no_kappa"));
+  const Json& eval = data.config.at("eval");
+  std::vector<std::string> groups;
+  for (int g = 0; g < 6; ++g) groups.push_back(g == 0 ? "none" : std::to_string(g));
+  return fmt::format(
+      "<section><h2>ISUP grade groups</h2><p>{} over {} slides. A slide has cancer when patterns 3 "
+      "to 5 fill at "
+      "least {:.1f} % of its tissue; the primary pattern has the largest area, the secondary the "
+      "next if it "
+      "fills at least {:.1f} % of the cancer.</p>{}</section>\n",
+      kappa, gleason.at("slides").get<std::uint64_t>(), eval.value("min_cancer", 0.0) * 100,
+      eval.value("min_area", 0.0) * 100,
+      matrix_html(gleason.at("matrix"), groups, /*percent=*/false));
+}
+
+std::string image_section(const RunData& data) {
+  const auto names = names_of(data.eval.at("classes"));
+  const bool gleason = data.gleason();
+  Table table{
+      {"Image", "Case", "Cohort", "Scanner", "Mean Dice"}, {}, {false, false, false, false, true}};
+  if (gleason)
+    table.head.insert(table.head.end(), {"True grade", "Predicted", "", "Predicted areas"});
+  const Json& images = data.eval.at("images");
+  for (const Json& image : images) {
+    if (table.rows.size() == kImagesShown) break;
+    table.rows.push_back({text_of(image.at("id")), text_of(image.at("case")),
+                          text_of(image.at("cohort")), text_of(image.at("scanner")),
+                          figure(image.at("mean_dice"))});
+    if (!gleason) continue;
+    const Json &truth = image.at("true_grade"), &predicted = image.at("predicted_grade");
+    const bool same = !truth.is_null() && truth.at("grade_group") == predicted.at("grade_group");
+    const char* mark = truth.is_null() ? ""
+                       : same          ? "<span class=\"good\">✓</span>"
+                                       : "<span class=\"off\">✗</span>";
+    auto& row = table.rows.back();
+    row.insert(row.end(), {grade_text(truth), grade_text(predicted), mark, area_bar(image, names)});
+  }
+  const std::string rest =
+      images.size() > kImagesShown
+          ? fmt::format("<p>The first {} of {} images; eval-slides.csv has all.</p>", kImagesShown,
+                        images.size())
+          : "";
+  return fmt::format("<section><h2>{}</h2>{}{}</section>\n", gleason ? "Slides" : "Images", rest,
+                     table.html());
+}
+
+std::string montage_section(const RunData& data) {
+  const Json montage = data.eval.value("montage", Json::array());
+  if (montage.empty()) return "";
+  const auto names = names_of(data.eval.at("classes"));
+  std::string legend, rows;
+  for (std::size_t c = 1; c < names.size(); ++c) {
+    legend += fmt::format("<span class=\"key\">{}</span>", class_label(names[c], c));
+  }
+  for (const Json& patch : montage) {
+    rows += "<figure><div class=\"row\">";
+    for (const char* kind : {"input", "truth", "prediction"}) {
+      const std::string png = file_bytes(data.path / patch.at(kind).get<std::string>());
+      rows += fmt::format("<span><img alt=\"{}\" src=\"data:image/png;base64,{}\">{}</span>", kind,
+                          base64(std::as_bytes(std::span(png))), kind);
+    }
+    rows += fmt::format("</div><figcaption>{}, row {}, column {}</figcaption></figure>\n",
+                        text_of(patch.at("image")), patch.at("tile_yx")[0].get<std::int64_t>(),
+                        patch.at("tile_yx")[1].get<std::int64_t>());
+  }
+  return fmt::format(
+      "<section><h2>What the model saw and said</h2><p>The input is what the network got, after "
+      "the "
+      "transforms, with the normalisation undone.</p><div class=\"legend\">{}</div><br><div "
+      "class=\"montage\">{}</div></section>\n",
+      legend, rows);
+}
+
+}  // namespace headrace::report

@@ -1,0 +1,73 @@
+#include "headrace/report/html.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::report {
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr const char* kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](std::size_t k) {
+      return i + k < bytes.size() ? std::to_integer<unsigned>(bytes[i + k]) : 0u;
+    };
+    const unsigned word = byte(0) << 16 | byte(1) << 8 | byte(2);
+    for (unsigned k = 0; k < 4; ++k) {
+      out += i + k <= bytes.size() ? kDigits[word >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return out;
+}
+
+std::string Table::html(const std::string& css_class) const {
+  const auto align = [&](std::size_t column) {
+    return column < numeric.size() && numeric[column] ? " class=\"n\"" : "";
+  };
+  std::string out = fmt::format("<div class=\"scroll\"><table class=\"{}\"><thead><tr>", css_class);
+  for (std::size_t c = 0; c < head.size(); ++c)
+    out += fmt::format("<th{}>{}</th>", align(c), head[c]);
+  out += "</tr></thead><tbody>";
+  for (const auto& row : rows) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c)
+      out += fmt::format("<td{}>{}</td>", align(c), row[c]);
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string grouped(unsigned long long value) {
+  std::string digits = std::to_string(value), out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += "&#8239;";
+    out += digits[i];
+  }
+  return out;
+}
+
+}  // namespace headrace::report

@@ -1,0 +1,66 @@
+#include "headrace/report/run_data.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::report {
+namespace {
+
+Json optional_json(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return nullptr;
+  return parse_json(file_bytes(path), path.string());
+}
+
+Json required_json(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    fail(ErrorCode::not_found, "{} is missing: {} is no run folder.", path.string(),
+         path.parent_path().string());
+  }
+  return optional_json(path);
+}
+
+}  // namespace
+
+std::string file_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(ErrorCode::io, "{} cannot be read.", path.string());
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+bool RunData::phantom() const {
+  const Json cohorts = run.value("cohorts", Json::array());
+  return std::any_of(cohorts.begin(), cohorts.end(), [](const Json& name) {
+    return name.get<std::string>().starts_with("phantom");
+  });
+}
+
+RunData read_run(const std::filesystem::path& run) {
+  RunData data;
+  data.path = run;
+  data.config = required_json(run / "config.json");
+  data.run = required_json(run / "run.json");
+  data.eval = optional_json(run / "eval.json");
+  data.summary = optional_json(run / "summary.json");
+  if (std::filesystem::exists(run / "metrics.jsonl")) {
+    std::istringstream text(file_bytes(run / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line) && !text.eof();) {
+      data.metrics.push_back(parse_json(line, (run / "metrics.jsonl").string()));
+    }
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(run)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("eval-") && name.ends_with(".json")) {
+      data.other_evals.emplace_back(name, optional_json(entry.path()));
+    }
+  }
+  std::sort(data.other_evals.begin(), data.other_evals.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return data;
+}
+
+}  // namespace headrace::report

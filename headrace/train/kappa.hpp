@@ -1,0 +1,32 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::train {
+
+/// Two ratings of one slide, each in [0, grades), and the case it belongs to.
+struct RatedSlide {
+  std::string case_id;
+  int truth = 0, predicted = 0;
+};
+
+/// Quadratic weighted kappa: 1 - Σ w·O / Σ w·E, w = (i - j)² / (grades - 1)², E from the marginals.
+///
+/// source  Cohen, Weighted kappa, Psychological Bulletin 70, 1968; equal to scikit-learn's
+///         cohen_kappa_score(weights="quadratic", labels=range(grades))
+/// range   -1..1; none where it is undefined: no slides, or every rating of both is the same grade
+///         (then Σ w·E is 0)
+std::optional<double> quadratic_kappa(const std::vector<RatedSlide>& slides, int grades);
+
+/// 95 % percentile interval by resampling whole cases with replacement `resamples` times (Philox,
+/// counter-based: the same input gives the same interval). None where fewer than half of the
+/// resamples have a kappa.
+std::optional<std::array<double, 2>> bootstrap_kappa(const std::vector<RatedSlide>& slides,
+                                                     int grades, std::int64_t resamples,
+                                                     std::uint64_t seed);
+
+}  // namespace headrace::train

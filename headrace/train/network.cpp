@@ -1,0 +1,173 @@
+#include "headrace/train/network.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+#include "headrace/model/adamw.hpp"
+#include "headrace/model/loss.hpp"
+#include "headrace/model/runtime.hpp"
+#include "headrace/model/safetensors.hpp"
+#include "headrace/model/unet2d.hpp"
+
+namespace headrace::train {
+namespace {
+
+constexpr const char* kWeightPrefix = "model.";
+constexpr const char* kOptimiserPrefix = "optimiser.";
+constexpr const char* kStepKey = "optimiser_steps";
+
+model::UNet2dConfig unet_config(const loader::RunConfig& config, std::size_t classes) {
+  if (config.model.name != "unet2d") {
+    fail(ErrorCode::usage, "model.name: '{}' is not known; there is unet2d.", config.model.name);
+  }
+  return {config.model.widths, config.patch.context, static_cast<int>(classes),
+          config.sampling.seed};
+}
+
+at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
+  const auto& given = config.train.class_weights;
+  if (given.empty()) return at::ones({static_cast<std::int64_t>(classes)}, at::kFloat);
+  if (given.size() != classes) {
+    fail(ErrorCode::usage, "train.class_weights: {} values for the {} classes of the store.",
+         given.size(), classes);
+  }
+  return at::tensor(given, at::kDouble).to(at::kFloat);
+}
+
+std::vector<model::NamedTensor> prefixed(const std::vector<model::NamedTensor>& tensors,
+                                         const std::string& prefix) {
+  std::vector<model::NamedTensor> out = tensors;
+  for (auto& entry : out) entry.name = prefix + entry.name;
+  return out;
+}
+
+}  // namespace
+
+struct Network::State {
+  State(const loader::RunConfig& config, std::size_t classes)
+      : runtime(
+            model::configure_runtime(config.train.threads, config.loader.device, config.train.amp)),
+        net(unet_config(config, classes)),
+        weights(class_weights(config, classes).to(runtime.device)),
+        config(config) {
+    net.parameters().place(runtime.device, /*channels_last=*/true);
+    optimiser.emplace(net.parameters(), config.train.weight_decay);
+  }
+
+  at::Tensor images(const loader::Batch& batch) const {
+    // from_blob takes no const; the tensor is only read.
+    return at::from_blob(const_cast<float*>(batch.images),
+                         {batch.samples, batch.contexts, 3, batch.height, batch.width}, at::kFloat)
+        .to(runtime.device);
+  }
+
+  model::Runtime runtime;
+  model::UNet2d net;
+  at::Tensor weights;
+  std::optional<model::AdamW> optimiser;
+  loader::RunConfig config;
+  at::Tensor probabilities;
+};
+
+Network::Network(const loader::RunConfig& config, std::size_t classes)
+    : state_(std::make_unique<State>(config, classes)) {}
+Network::~Network() = default;
+
+StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
+  if (batch.labels == nullptr) {
+    fail(ErrorCode::internal, "A training batch came without labels.");
+  }
+  const at::Tensor labels = at::from_blob(const_cast<std::uint8_t*>(batch.labels),
+                                          {batch.samples, batch.height, batch.width}, at::kByte)
+                                .to(state_->runtime.device);
+  model::LossTerms loss;
+  {
+    const model::Autocast autocast(state_->runtime);
+    const at::Tensor logits = state_->net.forward(state_->images(batch));
+    loss =
+        model::segmentation_loss(logits, labels, state_->weights, state_->config.train.dice_weight);
+  }
+  StepLosses out;
+  out.total = loss.total.item<double>();
+  if (!std::isfinite(out.total)) {
+    fail(ErrorCode::internal,
+         "The loss of batch {} of epoch {} is {}. Lower train.lr, or set train.clip_norm.",
+         batch.index, batch.epoch, out.total);
+  }
+  out.cross_entropy = loss.cross_entropy.item<double>();
+  out.dice = loss.dice.item<double>();
+  loss.total.backward();
+  out.gradient_norm =
+      model::clip_gradients(state_->net.parameters(), state_->config.train.clip_norm);
+  state_->optimiser->step(learning_rate);
+  return out;
+}
+
+std::span<const float> Network::predict(const loader::Batch& batch) {
+  const at::NoGradGuard no_grad;
+  const model::Autocast autocast(state_->runtime);
+  const at::Tensor logits = state_->net.forward(state_->images(batch));
+  state_->probabilities = at::softmax(logits.to(at::kFloat), 1).contiguous().to(at::kCPU);
+  return {state_->probabilities.const_data_ptr<float>(),
+          static_cast<std::size_t>(state_->probabilities.numel())};
+}
+
+std::string Network::weights(const Metadata& metadata) const {
+  return model::to_safetensors(prefixed(state_->net.parameters().all(), kWeightPrefix), metadata);
+}
+
+std::string Network::checkpoint(const Metadata& metadata) const {
+  auto tensors = prefixed(state_->net.parameters().all(), kWeightPrefix);
+  const auto moments = prefixed(state_->optimiser->state(), kOptimiserPrefix);
+  tensors.insert(tensors.end(), moments.begin(), moments.end());
+  Metadata all = metadata;
+  all[kStepKey] = std::to_string(state_->optimiser->steps());
+  return model::to_safetensors(tensors, all);
+}
+
+Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::string& origin) {
+  const model::Safetensors file = model::parse_safetensors(bytes, origin);
+  model::load_parameters(state_->net.parameters(), file.tensors, kWeightPrefix, origin);
+  std::vector<model::NamedTensor> moments;
+  for (const auto& entry : file.tensors) {
+    if (!entry.name.starts_with(kOptimiserPrefix)) continue;
+    moments.push_back({entry.name.substr(std::string(kOptimiserPrefix).size()), entry.tensor});
+  }
+  const auto steps = file.metadata.find(kStepKey);
+  std::int64_t count = 0;
+  if (steps == file.metadata.end() ||
+      std::from_chars(steps->second.data(), steps->second.data() + steps->second.size(), count)
+              .ec != std::errc()) {
+    fail(ErrorCode::malformed, "{}: the metadata has no {}; this is no checkpoint.", origin,
+         kStepKey);
+  }
+  with_context(origin, [&] { state_->optimiser->restore(moments, count); });
+  return file.metadata;
+}
+
+Network::Metadata Network::load_weights(std::span<const std::byte> bytes,
+                                        const std::string& origin) {
+  const model::Safetensors file = model::parse_safetensors(bytes, origin);
+  model::load_parameters(state_->net.parameters(), file.tensors, kWeightPrefix, origin);
+  return file.metadata;
+}
+
+Json Network::runtime() const {
+  const model::Runtime& runtime = state_->runtime;
+  return {{"torch", runtime.torch_version},
+          {"threads", runtime.threads},
+          {"cpu_capability", runtime.cpu_capability},
+          {"device", runtime.device.str()},
+          {"bfloat16", runtime.bfloat16}};
+}
+
+std::int64_t Network::parameter_count() const { return state_->net.parameters().count(); }
+
+}  // namespace headrace::train

@@ -1,0 +1,51 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headrace/core/json.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/loader/run_config.hpp"
+
+namespace headrace::train {
+
+/// What one training step measured.
+struct StepLosses {
+  double total = 0, cross_entropy = 0, dice = 0, gradient_norm = 0;
+};
+
+/// The model of a run with its optimiser, behind plain types: the one place of this layer that
+/// knows LibTorch. For one thread.
+class Network {
+ public:
+  using Metadata = std::map<std::string, std::string>;
+
+  /// Fixes LibTorch's threads and device for the process (train.threads, loader.device, train.amp).
+  /// Errors: usage (model, patch or class weights that do not fit), unsupported (device).
+  Network(const loader::RunConfig& config, std::size_t classes);
+  ~Network();
+
+  /// Forward, loss, backward, clip, AdamW. Errors: internal when the loss is not finite.
+  StepLosses step(const loader::Batch& batch, double learning_rate);
+  /// Class probabilities (samples, classes, height, width); valid until the next call.
+  std::span<const float> predict(const loader::Batch& batch);
+
+  /// Safetensors bytes; equal weights and metadata give equal bytes.
+  std::string weights(const Metadata& metadata) const;
+  std::string checkpoint(const Metadata& metadata) const;  ///< weights and optimiser
+  /// Both return the metadata that was saved. `origin` names the file in errors.
+  Metadata restore(std::span<const std::byte> checkpoint, const std::string& origin);
+  Metadata load_weights(std::span<const std::byte> weights, const std::string& origin);
+
+  /// {torch, threads, cpu_capability, device, bfloat16}: all that the result depends on beside
+  /// config and data.
+  Json runtime() const;
+  std::int64_t parameter_count() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace::train

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+
+#include "headrace/train/evaluate.hpp"
+#include "headrace/train/run_folder.hpp"
+
+namespace headrace::train {
+
+/// Writes <name>.json, <name>-slides.csv and, where there are pictures, montage/*.png into the run
+/// folder.
+void write_evaluation(RunFolder& folder, const std::string& name, const Evaluation& evaluation);
+
+/// Makes report.html from the files of the run folder.
+void write_report(RunFolder& folder);
+
+/// Overall kappa of an evaluation; null where there is none.
+Json kappa_of(const Json& evaluation);
+
+}  // namespace headrace::train

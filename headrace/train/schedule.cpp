@@ -1,0 +1,19 @@
+#include "headrace/train/schedule.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace headrace::train {
+
+double learning_rate(const loader::RunConfig::Train& config, std::int64_t step,
+                     std::int64_t total_steps) {
+  if (step < config.warmup_steps) {
+    return config.lr * static_cast<double>(step + 1) / static_cast<double>(config.warmup_steps);
+  }
+  if (config.schedule == "constant") return config.lr;
+  const auto span = static_cast<double>(total_steps - config.warmup_steps);
+  const double part = static_cast<double>(step - config.warmup_steps) / span;
+  return config.lr * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+}  // namespace headrace::train

@@ -1,0 +1,334 @@
+#include "headrace/train/trainer.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/core/progress.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/loader/sample_plan.hpp"
+#include "headrace/train/evaluate.hpp"
+#include "headrace/train/network.hpp"
+#include "headrace/train/run_files.hpp"
+#include "headrace/train/run_folder.hpp"
+#include "headrace/train/run_identity.hpp"
+#include "headrace/train/schedule.hpp"
+#include "headrace/train/stop_signal.hpp"
+
+namespace headrace::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMontagePatches = 8;
+constexpr const char* kFinal = "final.safetensors";
+constexpr const char* kBest = "best.safetensors";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What goes from checkpoint to checkpoint beside weights and optimiser. Doubles travel as hex
+/// text, so that a resumed mean is the unbroken one's to the bit.
+struct Progressed {
+  std::int64_t step = 0;                         ///< finished steps
+  double loss = 0, cross_entropy = 0, dice = 0;  ///< sums since the last line of metrics
+  std::int64_t since_log = 0;
+  double last_loss = 0;  ///< mean of the last line
+  double best_dice = -1;
+  std::int64_t best_step = 0;
+
+  Network::Metadata save() const {
+    const auto text = [](double value) { return fmt::format("{:a}", value); };
+    return {{"step", std::to_string(step)},           {"loss", text(loss)},
+            {"cross_entropy", text(cross_entropy)},   {"dice", text(dice)},
+            {"since_log", std::to_string(since_log)}, {"last_loss", text(last_loss)},
+            {"best_dice", text(best_dice)},           {"best_step", std::to_string(best_step)}};
+  }
+  static Progressed load(const Network::Metadata& metadata, const std::string& origin) {
+    const auto get = [&](const char* key) -> const std::string& {
+      const auto found = metadata.find(key);
+      if (found == metadata.end()) {
+        fail(ErrorCode::malformed, "{}: the metadata has no {}; this is no checkpoint.", origin,
+             key);
+      }
+      return found->second;
+    };
+    const auto real = [&](const char* key) { return std::strtod(get(key).c_str(), nullptr); };
+    const auto whole = [&](const char* key) {
+      return static_cast<std::int64_t>(std::strtoll(get(key).c_str(), nullptr, 10));
+    };
+    return {whole("step"),      real("loss"),      real("cross_entropy"), real("dice"),
+            whole("since_log"), real("last_loss"), real("best_dice"),     whole("best_step")};
+  }
+};
+
+/// One training from its start or resume to its end.
+class Training {
+ public:
+  Training(const loader::RunConfig& config, const TrainOptions& options)
+      : config_(config),
+        cohort_(open_cohort(config)),
+        network_(config, cohort_->classes().size()),
+        plan_(loader::make_training_plan(*cohort_, config)),
+        total_steps_(config.train.epochs * config.sampling.batches_per_epoch),
+        folder_(open_folder(options)) {}
+
+  Json run();
+
+ private:
+  RunFolder open_folder(const TrainOptions& options);
+  void resume();
+  void train_steps();
+  void take(const StepLosses& losses, double rate);
+  void validate();
+  void record_validation(const Evaluation& result, Clock::time_point start);
+  void checkpoint();
+  void stop_if_asked();
+  bool has_final_validation() const;
+  Json finish();
+  Json time_json() const;
+
+  const loader::RunConfig& config_;
+  std::shared_ptr<const source::Cohort> cohort_;
+  Network network_;
+  std::shared_ptr<const loader::SamplePlan> plan_;
+  std::int64_t total_steps_;
+  Progressed state_;
+  RunFolder folder_;
+  std::int64_t resumed_at_ = 0;
+  std::optional<loader::Loader> loader_;
+  Clock::time_point start_ = Clock::now();
+  double step_s_ = 0, validate_s_ = 0, checkpoint_s_ = 0, loop_s_ = 0;
+  loader::StallStats stats_;
+};
+
+RunFolder Training::open_folder(const TrainOptions& options) {
+  const Json identity = describe_run(config_, *cohort_, network_, options.code_version);
+  if (options.resume) {
+    RunFolder folder = RunFolder::open(options.out);
+    check_same_config(folder.read_json("config.json"), config_.to_json());
+    check_same_run(folder.read_json("run.json"), identity);
+    return folder;
+  }
+  RunFolder folder = RunFolder::create(options.out);
+  folder.write_json("run.json", identity);
+  folder.write_json("config.json", config_.to_json());
+  return folder;
+}
+
+void Training::resume() {
+  const auto steps = folder_.checkpoints();
+  if (!steps.empty()) {
+    const std::string name = RunFolder::checkpoint_name(steps.back());
+    const std::string origin = folder_.describe(name);
+    state_ = Progressed::load(network_.restore(folder_.read(name), origin), origin);
+    resumed_at_ = state_.step;
+    log::info("resuming at step {} of {}", state_.step, total_steps_);
+  }
+  folder_.rewind_metrics(state_.step);
+}
+
+Json Training::time_json() const {
+  const std::int64_t steps = state_.step - resumed_at_;
+  const auto patches = static_cast<double>(steps * config_.sampling.batch);
+  const double feeding_s = step_s_ + stats_.data_wait_s;
+  return {{"wall_s", seconds_since(start_)},
+          {"loop_s", loop_s_},
+          {"model_s", step_s_},
+          {"data_wait_s", stats_.data_wait_s},
+          {"stall_fraction", feeding_s > 0 ? stats_.data_wait_s / feeding_s : 0},
+          {"validate_s", validate_s_},
+          {"checkpoint_s", checkpoint_s_},
+          {"patches_per_s", feeding_s > 0 ? patches / feeding_s : 0},
+          {"resumed_at", resumed_at_},
+          {"loader",
+           {{"read_s", stats_.read_s},
+            {"decode_s", stats_.decode_s},
+            {"transform_s", stats_.transform_s},
+            {"model_wait_s", stats_.model_wait_s},
+            {"bytes_read", stats_.bytes_read},
+            {"threads", config_.loader.threads}}}};
+}
+
+void Training::take(const StepLosses& losses, double rate) {
+  state_.loss += losses.total;
+  state_.cross_entropy += losses.cross_entropy;
+  state_.dice += losses.dice;
+  ++state_.since_log;
+  ++state_.step;
+  if (state_.step % config_.train.log_every != 0 && state_.step != total_steps_) return;
+  const auto count = static_cast<double>(state_.since_log);
+  state_.last_loss = state_.loss / count;
+  stats_ = loader_->stats();
+  folder_.append_metrics({{"step", state_.step},
+                          {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
+                          {"loss", state_.last_loss},
+                          {"cross_entropy", state_.cross_entropy / count},
+                          {"soft_dice", state_.dice / count},
+                          {"learning_rate", rate},
+                          {"gradient_norm", losses.gradient_norm},
+                          {"time", time_json()}});
+  state_.loss = state_.cross_entropy = state_.dice = 0;
+  state_.since_log = 0;
+}
+
+void Training::validate() {
+  const Clock::time_point start = Clock::now();
+  record_validation(evaluate(network_, cohort_, config_, {config_.data.val, 0}), start);
+  validate_s_ += seconds_since(start);
+}
+
+void Training::record_validation(const Evaluation& result, Clock::time_point start) {
+  const Json& overall = result.json.at("overall");
+  Json figures = {{"mean_dice", overall.at("mean_dice")}, {"dice", overall.at("dice")}};
+  if (config_.task == "gleason") figures["kappa"] = kappa_of(result.json);
+  folder_.append_metrics({{"step", state_.step},
+                          {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
+                          {"validation", figures},
+                          {"time", {{"wall_s", seconds_since(start)}}}});
+  if (result.mean_dice <= state_.best_dice) return;
+  state_.best_dice = result.mean_dice;
+  state_.best_step = state_.step;
+  folder_.write(kBest, network_.weights({{"step", std::to_string(state_.step)}}));
+}
+
+void Training::checkpoint() {
+  const Clock::time_point start = Clock::now();
+  folder_.put_checkpoint(state_.step, network_.checkpoint(state_.save()));
+  checkpoint_s_ += seconds_since(start);
+}
+
+void Training::stop_if_asked() {
+  const int signal = StopSignal::received();
+  if (signal == 0) return;
+  if (folder_.checkpoints().empty() || folder_.checkpoints().back() != state_.step) checkpoint();
+  fail(ErrorCode::cancelled,
+       "Stopped by {} after step {} of {}; {} holds the state. Run the same command with --resume "
+       "to "
+       "go on.",
+       StopSignal::name(signal), state_.step, total_steps_,
+       folder_.describe(RunFolder::checkpoint_name(state_.step)));
+}
+
+void Training::train_steps() {
+  const StopSignal stop;
+  const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
+  Progress progress("train", static_cast<std::uint64_t>(total_steps_), "steps");
+  progress.advance(static_cast<std::uint64_t>(state_.step));
+  loader_.emplace(cohort_, config_, plan_, /*with_labels=*/true,
+                  static_cast<std::uint64_t>(state_.step / per_epoch),
+                  static_cast<std::uint64_t>(state_.step % per_epoch));
+  const Clock::time_point start = Clock::now();
+  while (state_.step < total_steps_) {
+    const double rate = learning_rate(config_.train, state_.step, total_steps_);
+    StepLosses losses;
+    {
+      const auto batch = loader_->next();
+      const Clock::time_point step_start = Clock::now();
+      losses = network_.step(*batch, rate);
+      step_s_ += seconds_since(step_start);
+    }
+    take(losses, rate);
+    progress.advance();
+    const bool epoch_ends = state_.step % per_epoch == 0;
+    const std::int64_t every = config_.train.validate_every;
+    const bool last = state_.step == total_steps_;  // whose validation is the final evaluation
+    if (epoch_ends && !last && every > 0 && (state_.step / per_epoch) % every == 0) validate();
+    if (last || state_.step % config_.train.checkpoint_every == 0) checkpoint();
+    stop_if_asked();
+  }
+  loop_s_ = seconds_since(start);
+  stats_ = loader_->stats();
+  loader_.reset();
+}
+
+/// True when a run that had come to its end is resumed once more.
+bool Training::has_final_validation() const {
+  const std::vector<Json> lines = folder_.metrics();
+  return !lines.empty() && lines.back().contains("validation") &&
+         lines.back().at("step").get<std::int64_t>() == state_.step;
+}
+
+Json Training::finish() {
+  const std::string weights = network_.weights({{"step", std::to_string(state_.step)},
+                                                {"config_hash", config_.hash()},
+                                                {"dataset_hash", cohort_->dataset_hash()}});
+  folder_.write(kFinal, weights);
+  const Clock::time_point start = Clock::now();
+  const Evaluation result =
+      evaluate(network_, cohort_, config_, {config_.data.val, kMontagePatches});
+  write_evaluation(folder_, "eval", result);
+  if (!has_final_validation()) record_validation(result, start);
+  Json time = time_json();
+  time["evaluate"] = result.json.at("time");
+  const Json summary = {{"steps", state_.step},
+                        {"loss", state_.last_loss},
+                        {"mean_dice", result.json.at("overall").at("mean_dice")},
+                        {"dice", result.json.at("overall").at("dice")},
+                        {"kappa", kappa_of(result.json)},
+                        {"best", {{"step", state_.best_step}, {"mean_dice", state_.best_dice}}},
+                        {"weights_sha256", sha256_hex(weights)},
+                        {"config_hash", config_.hash()},
+                        {"dataset_hash", cohort_->dataset_hash()},
+                        {"time", time}};
+  folder_.write_json("summary.json", summary);
+  write_report(folder_);
+  return summary;
+}
+
+Json Training::run() {
+  resume();
+  if (state_.step < total_steps_) train_steps();
+  return finish();
+}
+
+}  // namespace
+
+Json train(const loader::RunConfig& config, const TrainOptions& options) {
+  return Training(config, options).run();
+}
+
+Json evaluate_run(const EvalRequest& request) {
+  RunFolder folder = RunFolder::open(request.run);
+  const Json run = folder.read_json("run.json");
+  const Json stored = folder.read_json("config.json");
+  loader::RunConfig config =
+      loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
+  config.data.store = request.store.empty() ? run.at("store").get<std::string>() : request.store;
+  if (!request.store.empty()) config.data.expect_hash.reset();
+  const std::string split = request.split.empty() ? config.data.val : request.split;
+  const auto cohort = open_cohort(config);
+  const Json classes = cohort->classes();
+  if (classes != run.at("classes")) {
+    fail(ErrorCode::usage, "{} has the classes {}, but the run was trained on {}.",
+         config.data.store, classes.dump(), run.at("classes").dump());
+  }
+  Network network(config, cohort->classes().size());
+  const std::string name = request.weights == "best" ? kBest : kFinal;
+  if (!folder.has(name)) {
+    fail(ErrorCode::not_found,
+         "{} is missing; the training has not come that far. Finish it with "
+         "headrace train --resume.",
+         folder.describe(name));
+  }
+  const std::vector<std::byte> bytes = folder.read(name);
+  network.load_weights(bytes, folder.describe(name));
+  Evaluation result = evaluate(network, cohort, config, {split, kMontagePatches});
+  result.json["weights"] = request.weights;
+  result.json["weights_sha256"] = sha256_hex(bytes);
+  result.json["store"] = std::filesystem::path(config.data.store).filename().string();
+  const std::string& hash = cohort->dataset_hash();
+  const bool own =
+      request.weights == "final" && split == config.data.val && run.at("dataset_hash") == hash;
+  write_evaluation(
+      folder,
+      own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
+      result);
+  write_report(folder);
+  return result.json;
+}
+
+}  // namespace headrace::train

@@ -1,0 +1,40 @@
+#pragma once
+#include <string>
+
+#include "headrace/core/json.hpp"
+#include "headrace/loader/run_config.hpp"
+
+namespace headrace::train {
+
+struct TrainOptions {
+  std::string out;           ///< run folder
+  bool resume = false;       ///< go on from the newest checkpoint of `out`
+  std::string code_version;  ///< recorded in run.json
+};
+
+/// Trains, validates, evaluates the final weights, and writes the run folder with its report.
+///
+/// The weights and every figure but those under "time" are a function of config, dataset, code and
+/// what run.json calls `runtime` (LibTorch's version, threads, device): the same for any number of
+/// loader threads, and when the run was stopped or killed at any moment and resumed.
+///
+/// out     summary.json: {steps, loss, mean_dice, kappa, weights_sha256, config_hash, dataset_hash,
+/// time{…}} errors  usage (config, another dataset or config on resume), cancelled (SIGINT or
+/// SIGTERM, after a
+///         checkpoint), those of the loader
+Json train(const loader::RunConfig& config, const TrainOptions& options);
+
+struct EvalRequest {
+  std::string run;                ///< run folder
+  std::string split;              ///< empty: the run's validation split
+  std::string store;              ///< empty: the run's store
+  std::string weights = "final";  ///< final | best
+};
+
+/// Evaluates a run's weights again, on its own or on another store, and writes the result into the
+/// run folder: eval.json for the final weights on the run's own split and store, else
+/// eval-<weights>-<split>-<dataset hash>.json; with a CSV of the slides beside it. Returns the
+/// JSON. errors  not_found (no run, no weights), usage (a store with other classes)
+Json evaluate_run(const EvalRequest& request);
+
+}  // namespace headrace::train
