@@ -38,7 +38,7 @@ HR_HD auto exists(const PixelWindow& w, I y, I x) {
 /// exist read as white.
 ///
 /// range   out [0, 255]
-/// error   2e-5 · 255 against float64 at the same coordinates (Bilinear.MatchesDouble)
+/// error   1e-4 of 255 against float64 at the same coordinates (Bilinear.MatchesDouble)
 /// NaN     never; a NaN coordinate reads as 0
 template <bool kEdges, typename F>
 HR_HD Rgb<F> bilinear_rgb(const PixelWindow& w, F y, F x) {

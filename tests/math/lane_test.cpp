@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "headrace/math/bilinear.hpp"
+#include "headrace/math/clamp.hpp"
+#include "headrace/math/trigonometry.hpp"
+
+namespace headrace::math {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+TEST(Clamp, NanBecomesTheLowerEndInEveryLane) {
+  EXPECT_EQ(clamp_to(kNan, -3.0f, 7.0f), -3.0f);
+  const v8f x{kNan, 1, kInf, -kInf, 7, -3, 8, -0.0f};
+  const v8f got = clamp_to(x, -3.0f, 7.0f);
+  const float expected[8] = {-3, 1, 7, -3, 7, -3, 7, -0.0f};
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(got[i], expected[i]) << i;
+    EXPECT_EQ(bits_of(got[i]), bits_of(clamp_to(x[i], -3.0f, 7.0f))) << i;
+  }
+}
+
+TEST(Clamp, IsDoneBeforeConversionSoThatHugeCoordinatesStayInside) {
+  const PixelWindow w{nullptr, 0, 10.0f, 20.0f, 0, 0, 0, 0};
+  for (const float wild : {1e30f, -1e30f, kInf, -kInf, kNan, 3e9f, -3e9f}) {
+    const std::int32_t i = to_int(clamp_to(wild, 0.0f, w.x_limit));
+    EXPECT_TRUE(i == 0 || i == 20) << wild;
+    const v8i lanes = to_int(clamp_to(Memory<v8f>::splat(wild), 0.0f, w.x_limit));
+    EXPECT_EQ(lanes[3], i) << wild;
+  }
+}
+
+TEST(Clamp, FloorToIntRoundsDownOnBothSidesOfZero) {
+  for (const float x : {-3.0f, -2.5f, -0.25f, -0.0f, 0.0f, 0.99f, 1.0f, 4194303.5f, -4194303.5f}) {
+    EXPECT_EQ(floor_to_int(x), static_cast<std::int32_t>(std::floor(x))) << x;
+  }
+}
+
+TEST(Lane, GatherReadsFourBytesAtAnyOffset) {
+  std::uint8_t bytes[64];
+  for (int i = 0; i < 64; ++i) bytes[i] = static_cast<std::uint8_t>(255 - 3 * i);
+  const v8i offsets{0, 1, 2, 3, 17, 30, 59, 60};
+  const v8i words = gather32(bytes, offsets);
+  for (int i = 0; i < 8; ++i) {
+    std::int32_t expected;
+    std::memcpy(&expected, bytes + offsets[i], 4);
+    EXPECT_EQ(words[i], expected) << i;
+    EXPECT_EQ(gather32(bytes, static_cast<std::int32_t>(offsets[i])), expected) << i;
+  }
+}
+
+TEST(Lane, WideProductsMatchSixtyFourBitOnes) {
+  const v8u a{0, 1, 0xFFFFFFFFu, 0x80000000u, 0x12345678u, 0xDEADBEEFu, 3, 0x7FFFFFFFu};
+  v8u high, low;
+  multiply_wide(a, 0xD2511F53u, high, low);
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t product = std::uint64_t{a[i]} * 0xD2511F53u;
+    EXPECT_EQ(high[i], static_cast<std::uint32_t>(product >> 32)) << i;
+    EXPECT_EQ(low[i], static_cast<std::uint32_t>(product)) << i;
+  }
+}
+
+TEST(Bilinear, NanCoordinatesReadThePixelAtZero) {
+  std::uint8_t rgb[2 * 2 * 3 + 4] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120};
+  const PixelWindow w{rgb, 6, 1 - 1.0f / 128, 1 - 1.0f / 128, 0, 2, 0, 2};
+  const auto v = bilinear_rgb<false>(w, kNan, kNan);
+  EXPECT_EQ(v.r, 10);
+  EXPECT_EQ(v.g, 20);
+  EXPECT_EQ(v.b, 30);
+}
+
+/// Float32 keeps weights and products to 1e-7 of 255, four of them.
+TEST(Bilinear, MatchesDouble) {
+  std::uint8_t rgb[5 * 7 * 3 + 4];
+  for (int i = 0; i < 5 * 7 * 3; ++i) rgb[i] = static_cast<std::uint8_t>(i * 97 + i * i * 13);
+  const PixelWindow w{rgb, 21, 4 - 1.0f / 128, 6 - 1.0f / 128, 0, 5, 0, 7};
+  double worst = 0;
+  for (double y = 0; y < 3.99; y += 0.0137) {
+    for (double x = 0; x < 5.99; x += 0.0171) {
+      const auto fy = static_cast<float>(y), fx = static_cast<float>(x);
+      const auto v = bilinear_rgb<true>(w, Memory<v8f>::splat(fy), Memory<v8f>::splat(fx));
+      const int iy = static_cast<int>(fy), ix = static_cast<int>(fx);
+      const double ty = double(fy) - iy, tx = double(fx) - ix;
+      const std::uint8_t* p = rgb + iy * 21 + ix * 3 + 1;
+      const double expected =
+          (p[0] * (1 - tx) + p[3] * tx) * (1 - ty) + (p[21] * (1 - tx) + p[24] * tx) * ty;
+      worst = std::max(worst, std::abs(v.g[5] - expected));
+      EXPECT_EQ(bits_of(v.g[5]), bits_of(bilinear_rgb<false>(w, fy, fx).g));
+    }
+  }
+  EXPECT_LT(worst, 1e-4);
+}
+
+TEST(Trigonometry, MatchesLibm) {
+  for (double turns = -3; turns < 3; turns += 0.000937) {
+    double sine, cosine;
+    sine_cosine(turns, sine, cosine);
+    const long double angle = static_cast<long double>(turns) * 6.283185307179586476925L;
+    EXPECT_NEAR(sine, static_cast<double>(std::sin(angle)), 4e-16) << turns;
+    EXPECT_NEAR(cosine, static_cast<double>(std::cos(angle)), 4e-16) << turns;
+  }
+}
+
+TEST(Trigonometry, QuarterTurnsAreExact) {
+  const double expected[4][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}};
+  for (int quarter = -8; quarter < 8; ++quarter) {
+    double sine, cosine;
+    sine_cosine(quarter * 0.25, sine, cosine);
+    EXPECT_EQ(sine, expected[quarter & 3][0]) << quarter;
+    EXPECT_EQ(cosine, expected[quarter & 3][1]) << quarter;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::math
