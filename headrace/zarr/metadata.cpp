@@ -245,12 +245,13 @@ Json bytes_codec(DType dtype) {
 
 }  // namespace
 
-Json Codecs::blosc_zstd(DType dtype, int level, const std::string& shuffle) {
+Json Codecs::blosc_zstd(DType dtype, int level, const std::string& shuffle,
+                        std::int64_t block_bytes) {
   const Json blosc = {{"cname", "zstd"},
                       {"clevel", level},
                       {"shuffle", shuffle},
                       {"typesize", size_of(dtype)},
-                      {"blocksize", 0}};
+                      {"blocksize", block_bytes}};
   return Json::array({bytes_codec(dtype), codec("blosc", blosc)});
 }
 

@@ -36,8 +36,9 @@ Json group_metadata(const Json& attributes);
 struct Codecs {
   std::vector<int> transpose;  ///< order of array → stored axes; empty: none
   Json inner;                  ///< array→bytes and bytes→bytes codecs of one inner chunk
-  /// blosc (zstd) behind bytes
-  static Json blosc_zstd(DType dtype, int level, const std::string& shuffle);
+  /// blosc (zstd) behind bytes. block_bytes: 0 takes libblosc's for the level
+  static Json blosc_zstd(DType dtype, int level, const std::string& shuffle,
+                         std::int64_t block_bytes = 0);
   static Json zstd(DType dtype, int level);
   /// `imagecodecs_jpeg`, read by zarr-python with imagecodecs and by Headrace
   static Json jpeg(int quality);

@@ -1,0 +1,200 @@
+#include "headrace/storage/local_store.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "headrace/storage/posix.hpp"
+#include "tests/storage/store_contract.hpp"
+
+namespace headrace::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A fresh folder, removed at the end of the process's test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "hr-store-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::shared_ptr<Store> make_store() {
+  static std::vector<std::unique_ptr<Folder>> folders;
+  folders.push_back(std::make_unique<Folder>());
+  return std::make_shared<LocalStore>(folders.back()->path() / "not" / "yet" / "there");
+}
+
+// Two descriptors at most: the contract must hold while descriptors are closed all the time.
+std::shared_ptr<Store> make_small_store() {
+  static std::vector<std::unique_ptr<Folder>> folders;
+  folders.push_back(std::make_unique<Folder>());
+  return std::make_shared<LocalStore>(folders.back()->path(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Local, StoreContract, ::testing::Values(make_store, make_small_store));
+
+std::size_t count_files(const fs::path& root) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) count += entry.is_regular_file();
+  return count;
+}
+
+// Puts the real system calls back.
+class LocalStoreFaults : public ::testing::Test {
+ protected:
+  LocalStoreFaults() : store_(folder_.path()) { store_.put("seed/k", bytes_of("before")); }
+  ~LocalStoreFaults() override { posix::calls() = real_; }
+
+  std::string message_of(const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::io);
+      return error.what();
+    }
+    ADD_FAILURE() << "expected an Error";
+    return {};
+  }
+
+  posix::Calls real_ = posix::calls();
+  Folder folder_;
+  LocalStore store_;
+};
+
+int interruptions = 0;
+
+TEST_F(LocalStoreFaults, InterruptedCallsAreRepeated) {
+  interruptions = 0;
+  posix::calls().pread = [](int fd, void* dst, std::size_t count, off_t offset) -> ssize_t {
+    if (++interruptions % 2 == 1) return errno = EINTR, -1;
+    return ::pread(fd, dst, count, offset);
+  };
+  posix::calls().write = [](int fd, const void* src, std::size_t count) -> ssize_t {
+    if (++interruptions % 2 == 1) return errno = EINTR, -1;
+    return ::write(fd, src, count);
+  };
+  posix::calls().fsync = [](int fd) {
+    if (++interruptions % 2 == 1) return errno = EINTR, -1;
+    return ::fsync(fd);
+  };
+  posix::calls().open = [](const char* path, int flags, mode_t mode) {
+    if (++interruptions % 2 == 1) return errno = EINTR, -1;
+    return ::open(path, flags, mode);
+  };
+  store_.put("a/k", bytes_of("text"));
+  EXPECT_EQ(store_.get_text("a/k"), "text");
+  EXPECT_GE(interruptions, 8);
+}
+
+TEST_F(LocalStoreFaults, ShortReadsAndWritesAreContinued) {
+  posix::calls().pread = [](int fd, void* dst, std::size_t, off_t offset) {
+    return ::pread(fd, dst, 1, offset);
+  };
+  posix::calls().write = [](int fd, const void* src, std::size_t) { return ::write(fd, src, 1); };
+  const std::string text(1000, 'x');
+  store_.put("k", bytes_of(text));
+  EXPECT_EQ(store_.get_text("k"), text);
+}
+
+TEST_F(LocalStoreFaults, AFullDiskIsSaidInOneSentenceAndLeavesNothing) {
+  posix::calls().write = [](int, const void*, std::size_t) -> ssize_t {
+    return errno = ENOSPC, -1;
+  };
+  const std::string text = message_of([&] { store_.put("seed/k", bytes_of("after")); });
+  EXPECT_NE(text.find("disk full while writing seed/k"), std::string::npos) << text;
+  EXPECT_EQ(count_files(folder_.path()), 1U);
+  EXPECT_EQ(store_.get_text("seed/k"), "before");
+}
+
+TEST_F(LocalStoreFaults, EveryStepOfAWriteThatFailsLeavesTheOldObject) {
+  const auto expect_failure = [&](const char* step) {
+    message_of([&] { store_.put("seed/k", bytes_of("after")); });
+    posix::calls() = real_;
+    EXPECT_EQ(store_.get_text("seed/k"), "before") << step;
+    EXPECT_EQ(count_files(folder_.path()), 1U) << step;
+  };
+  posix::calls().open = [](const char* path, int flags, mode_t mode) {
+    if ((flags & O_CREAT) != 0) return errno = EACCES, -1;
+    return ::open(path, flags, mode);
+  };
+  expect_failure("open");
+  posix::calls().fsync = [](int) { return errno = EIO, -1; };
+  expect_failure("fsync");
+  posix::calls().rename = [](const char*, const char*) { return errno = EIO, -1; };
+  expect_failure("rename");
+  posix::calls().close = [](int fd) {
+    ::close(fd);
+    return errno = ENOSPC, -1;
+  };
+  expect_failure("close");
+}
+
+TEST_F(LocalStoreFaults, AWriterKilledBeforeTheRenameLeavesTheOldObjectAndOneLeftover) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    posix::calls().rename = [](const char*, const char*) -> int { ::_exit(7); };
+    store_.put("seed/k", bytes_of("after"));
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(store_.get_text("seed/k"), "before");
+  EXPECT_EQ(store_.list(""), std::vector<std::string>{"seed/k"});
+  EXPECT_EQ(count_files(folder_.path()), 2U);
+  EXPECT_EQ(store_.remove_leftovers(), 1U);
+  EXPECT_EQ(count_files(folder_.path()), 1U);
+}
+
+TEST_F(LocalStoreFaults, AReadErrorNamesTheFileAndTheBytes) {
+  const auto object = store_.open("seed/k");
+  posix::calls().pread = [](int, void*, std::size_t, off_t) -> ssize_t { return errno = EIO, -1; };
+  std::vector<std::byte> part(2);
+  const std::string text = message_of([&] { object->read(3, part); });
+  EXPECT_NE(text.find("seed/k"), std::string::npos) << text;
+  EXPECT_NE(text.find("3-5"), std::string::npos) << text;
+}
+
+TEST_F(LocalStoreFaults, FilesThatCannotBeOpenedAreAnErrorNotMissing) {
+  posix::calls().open = [](const char*, int, mode_t) { return errno = EACCES, -1; };
+  EXPECT_NE(message_of([&] { store_.open("other"); }).find("other"), std::string::npos);
+}
+
+TEST_F(LocalStoreFaults, RunningOutOfDescriptorsClosesThoseThatAreKept) {
+  static int refusals;
+  refusals = 0;
+  posix::calls().open = [](const char* path, int flags, mode_t mode) {
+    if (refusals++ == 0) return errno = EMFILE, -1;
+    return ::open(path, flags, mode);
+  };
+  EXPECT_EQ(store_.get_text("seed/k"), "before");
+  EXPECT_EQ(refusals, 2);
+}
+
+TEST(LocalStore, KeepsNoMoreDescriptorsThanItWasGiven) {
+  Folder folder;
+  LocalStore store(folder.path(), 4);
+  for (int i = 0; i < 20; ++i) store.put(std::to_string(i), bytes_of("x"));
+  const auto count_open = [] {
+    const fs::directory_iterator entries("/proc/self/fd");
+    return std::distance(fs::begin(entries), fs::end(entries));
+  };
+  const auto before = count_open();
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(store.exists(std::to_string(i)));
+  EXPECT_EQ(count_open(), before + 4);
+}
+
+}  // namespace
+}  // namespace headrace::storage
