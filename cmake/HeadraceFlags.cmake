@@ -1,6 +1,6 @@
 # Flags that hold for every file, so that an inline function is the same wherever it is compiled.
 # -ffp-contract=off: the same bytes on every ISA level and back end (docs/architecture.md, "Determinism").
-add_compile_options(-Wall -Wextra -Wpedantic -Wno-psabi -Wno-stringop-overflow -ffp-contract=off -fno-math-errno -fno-trapping-math)
+add_compile_options(-Wall -Wextra -Wpedantic -Wno-psabi -Wno-stringop-overflow -Wno-restrict -ffp-contract=off -fno-math-errno -fno-trapping-math)
 string(REPLACE "-O3 -DNDEBUG" "-O3" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 if(HR_SANITIZE)
   add_compile_options(-fsanitize=${HR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
