@@ -7,31 +7,35 @@
 namespace headrace::ingest {
 
 struct SlideIngestOptions {
-  std::vector<std::string> inputs;               ///< files and folders (searched for slides and images)
-  std::string out;                               ///< the store, a folder ending in .zarr
-  std::string table;                             ///< cohort table (CSV), or empty
-  std::string annotations;                       ///< folder of masks and GeoJSON named as the images, or empty
-  std::string codec = "auto";                    ///< auto | blosc-zstd | zstd | jpeg
-  std::vector<std::string> classes;              ///< class names by label value; empty: from the annotations
-  std::string coding = "classes";                ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
-  std::int64_t chunk = 0, shard = 0;             ///< edge in pixels; 0: the default of the codec
+  std::vector<std::string> inputs;   ///< files and folders (searched for slides and images)
+  std::string out;                   ///< the store, a folder ending in .zarr
+  std::string table;                 ///< cohort table (CSV), or empty
+  std::string annotations;           ///< folder of masks and GeoJSON named as the images, or empty
+  std::string codec = "auto";        ///< auto | blosc-zstd | zstd | jpeg
+  std::vector<std::string> classes;  ///< class names by label value; empty: from the annotations
+  std::string coding =
+      "classes";  ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
+  std::int64_t chunk = 0, shard = 0;  ///< edge in pixels; 0: the default of the codec
   int clevel = 5;
-  bool drop_glass = false;                       ///< chunks wholly outside the tissue mask become white; the report says how much
-  std::optional<double> mpp;                     ///< for files that do not say
-  int jobs = 0;                                  ///< threads; 0: every core
+  bool drop_glass =
+      false;  ///< chunks wholly outside the tissue mask become white; the report says how much
+  std::optional<double> mpp;  ///< for files that do not say
+  double val_fraction = 0.2;  ///< share of the cases that the table puts in no split
+  int jobs = 0;               ///< threads; 0: every core
 };
 
 struct SlideIngestResult {
   std::string dataset_hash;
-  std::uint64_t images = 0, reused = 0;          ///< reused: finished by an earlier, interrupted run
+  std::uint64_t images = 0, reused = 0;  ///< reused: finished by an earlier, interrupted run
   std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
   std::uint64_t passthrough_bytes = 0, dropped_chunks = 0;
   double seconds = 0;
 };
 
-/// Ingests a cohort of slides into an OME-Zarr store (docs/formats.md). Parallel; memory bounded whatever the slides' size;
-/// resumable after any interruption; the dataset hash does not depend on `jobs`, on the order of inputs, or on interruptions.
-/// Errors: usage (options, table), malformed and unsupported (inputs: named), io (disk full: nothing half-written counts as stored).
+/// Ingests a cohort of slides into an OME-Zarr store (docs/formats.md). Parallel; memory bounded
+/// whatever the slides' size; resumable after any interruption; the dataset hash does not depend on
+/// `jobs`, on the order of inputs, or on interruptions. Errors: usage (options, table), malformed
+/// and unsupported (inputs: named), io (disk full: nothing half-written counts as stored).
 SlideIngestResult ingest_slides(const SlideIngestOptions& options);
 
 }  // namespace headrace::ingest

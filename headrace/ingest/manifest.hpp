@@ -17,12 +17,12 @@ struct ManifestEntry {
 /// Every object of a store with its SHA-256 and size; manifest.json itself is not listed.
 struct Manifest {
   std::map<std::string, ManifestEntry> objects;
-  /// Merkle root: SHA-256 over the lines "<sha256> <size> <key>\n" in key order of each top folder, then over the folders'
-  /// digests in the same form (docs/formats.md).
+  /// Merkle root: SHA-256 over the lines "<sha256> <size> <key>\n" in key order of each top folder,
+  /// then over the folders' digests in the same form (docs/formats.md).
   std::string dataset_hash() const;
 
-  static Manifest load(const storage::Store& store);   ///< errors: not_found, malformed
-  void save(storage::Store& store) const;              ///< written last: a store without it is not finished
+  static Manifest load(const storage::Store& store);  ///< errors: not_found, malformed
+  void save(storage::Store& store) const;  ///< written last: a store without it is not finished
 };
 
 struct Damage {

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/ingest/manifest.hpp"
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  headrace info cohort.zarr\n"
+    "  headrace info cohort.zarr --json\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed (no store, or an unfinished one).";
+
+Json or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json describe_image(const source::Cohort& cohort, const source::ImageRecord& image) {
+  Json levels = Json::array();
+  for (const auto& level : image.levels) {
+    const bool known = level.mpp_yx[0] > 0;
+    levels.push_back({{"shape", {3, level.height, level.width}},
+                      {"spacing", known ? Json(level.mpp_yx) : Json(nullptr)}});
+  }
+  return {{"id", image.id},
+          {"case", image.case_id},
+          {"cohort", image.cohort},
+          {"scanner", image.scanner},
+          {"split", image.split},
+          {"kind", cohort.kind()},
+          {"codec", image.codec},
+          {"primary", or_null(image.primary)},
+          {"secondary", or_null(image.secondary)},
+          {"grade_group", or_null(image.grade_group)},
+          {"shape", levels.empty() ? Json(nullptr) : levels[0]["shape"]},
+          {"spacing", levels.empty() ? Json(nullptr) : levels[0]["spacing"]},
+          {"levels", levels},
+          {"labels", image.labels},
+          {"classes", cohort.classes()},
+          {"source_bytes", image.source_bytes}};
+}
+
+void print_table(const Json& facts) {
+  fmt::print("{:<28} {:<16} {:<12} {:<6} {:>15} {:>7} {:>6} {:<10} {}\n", "image", "cohort",
+             "scanner", "split", "height x width", "um/px", "levels", "codec", "labels");
+  for (const auto& image : facts["images"]) {
+    const auto& shape = image["shape"];
+    const auto text = [&](const char* key) { return image[key].get<std::string>(); };
+    fmt::print(
+        "{:<28} {:<16} {:<12} {:<6} {:>15} {:>7} {:>6} {:<10} {}\n", text("id"), text("cohort"),
+        text("scanner"), text("split"),
+        shape.is_null() ? "?" : fmt::format("{} x {}", shape[1].get<int>(), shape[2].get<int>()),
+        image["spacing"].is_null() ? "?" : fmt::format("{:.4g}", image["spacing"][0].get<double>()),
+        image["levels"].size(), text("codec"),
+        fmt::join(image["labels"].get<std::vector<std::string>>(), ","));
+  }
+  const double bytes = facts["bytes"].get<double>(), source = facts["source_bytes"].get<double>();
+  fmt::print("{} images; classes: {}\n", facts["images"].size(),
+             fmt::join(facts["classes"].get<std::vector<std::string>>(), ", "));
+  fmt::print("{:.1f} MB stored for {:.1f} MB of source files ({:.2f} times)\n", bytes / 1e6,
+             source / 1e6, source > 0 ? bytes / source : 0);
+  fmt::print("dataset hash {}\n", facts["dataset_hash"].get<std::string>());
+}
+
+void run(const std::string& path, bool json) {
+  const auto cohort = source::Cohort::open(path);
+  std::uint64_t bytes = 0, source_bytes = 0;
+  for (const auto& [key, entry] : ingest::Manifest::load(*cohort->store()).objects)
+    bytes += entry.size_bytes;
+  Json images = Json::array();
+  for (const auto& image : cohort->images()) {
+    images.push_back(describe_image(*cohort, image));
+    source_bytes += image.source_bytes;
+  }
+  const Json facts{{"dataset_hash", cohort->dataset_hash()},
+                   {"kind", cohort->kind()},
+                   {"classes", cohort->classes()},
+                   {"images", images},
+                   {"bytes", bytes},
+                   {"source_bytes", source_bytes}};
+  if (json) {
+    fmt::print("{}", dump_json(facts));
+  } else {
+    print_table(facts);
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  CLI::App* info = app.add_subcommand("info", "Says what a store holds.");
+  info->footer(kFooter);
+  struct Arguments {
+    std::string path;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  info->add_option("STORE", arguments->path, "the store's folder")->required();
+  info->add_flag("--json", arguments->json, "print one JSON object");
+  info->callback([arguments] { run(arguments->path, arguments->json); });
+}
+
+}  // namespace headrace::cli

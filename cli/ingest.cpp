@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/ingest/ingest_slides.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kSlidesFooter =
+    "Examples:\n"
+    "  headrace ingest slides scans/ --table cases.csv --out cohort.zarr\n"
+    "  headrace ingest slides a.svs b.svs --annotations qupath/ --classes background,tumour --out "
+    "cohort.zarr --codec blosc-zstd\n"
+    "\n"
+    "An interrupted run is finished by running it again. Files named by a table, or else the stems "
+    "of the files' names,\n"
+    "become the images' names; nothing else of a file's names, texts, label and macro images "
+    "enters the store.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage.";
+
+struct SlidesArguments {
+  ingest::SlideIngestOptions options;
+  double mpp = 0;
+  bool json = false;
+};
+
+double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+void print(const ingest::SlideIngestResult& result, bool json) {
+  const double seconds = result.seconds > 0 ? result.seconds : 1e-9;
+  const double source = result.source_bytes > 0 ? static_cast<double>(result.source_bytes) : 1.0;
+  const double stored = result.stored_bytes > 0 ? static_cast<double>(result.stored_bytes) : 1.0;
+  const double ratio = static_cast<double>(result.stored_bytes) / source;
+  const double copied = static_cast<double>(result.passthrough_bytes) / stored;
+  const std::uint64_t fresh_bytes = result.reused == result.images ? 0 : result.pixel_bytes;
+  const double speed = megabytes(fresh_bytes) / seconds;
+  if (json) {
+    fmt::print("{}", dump_json({{"dataset_hash", result.dataset_hash},
+                                {"images", result.images},
+                                {"reused", result.reused},
+                                {"pixel_bytes", result.pixel_bytes},
+                                {"stored_bytes", result.stored_bytes},
+                                {"source_bytes", result.source_bytes},
+                                {"footprint_ratio", ratio},
+                                {"passthrough_bytes", result.passthrough_bytes},
+                                {"passthrough_share", copied},
+                                {"dropped_chunks", result.dropped_chunks},
+                                {"mb_per_s", speed},
+                                {"seconds", result.seconds}}));
+    return;
+  }
+  fmt::print("{} images ({} already there), {:.1f} MB of pixels in {:.1f} s: {:.0f} MB/s\n",
+             result.images, result.reused, megabytes(result.pixel_bytes), result.seconds, speed);
+  fmt::print(
+      "stored {:.1f} MB for {:.1f} MB of source files: {:.2f} times; {:.0f} % of it copied as it "
+      "was\n",
+      megabytes(result.stored_bytes), megabytes(result.source_bytes), ratio, 100 * copied);
+  if (result.dropped_chunks > 0) {
+    fmt::print("{} chunks of level 0 outside the tissue were made white (--drop-glass)\n",
+               result.dropped_chunks);
+  }
+  fmt::print("dataset hash {}\n", result.dataset_hash);
+}
+
+void add_slides(CLI::App& parent) {
+  CLI::App* app = parent.add_subcommand(
+      "slides", "Slides and images of tissue, with masks, to an OME-Zarr store.");
+  app->footer(kSlidesFooter);
+  auto arguments = std::make_shared<SlidesArguments>();
+  auto& options = arguments->options;
+  app->add_option("INPUT", options.inputs,
+                  "slides, images, and folders of them; PANDA's folder is recognised");
+  app->add_option("--out", options.out, "the store, a folder ending in .zarr")->required();
+  app->add_option("--table", options.table,
+                  "cohort table (CSV): file, image, case, cohort, scanner, split, primary, "
+                  "secondary, grade_group, "
+                  "gleason, isup_grade, annotation, coding, mpp")
+      ->group("Cohort");
+  app->add_option(
+         "--annotations", options.annotations,
+         "folder of masks (PNG, TIFF) and QuPath GeoJSON, named as the images or with _mask behind")
+      ->group("Cohort");
+  app->add_option("--classes", options.classes, "class names by label value, separated by commas")
+      ->delimiter(',')
+      ->group("Cohort");
+  app->add_option(
+         "--coding", options.coding,
+         "what values of mask images mean: classes, panda-radboud, panda-karolinska, instances")
+      ->capture_default_str()
+      ->group("Cohort");
+  app->add_option("--val-fraction", options.val_fraction,
+                  "share of the cases that the table puts in no split that go to val")
+      ->capture_default_str()
+      ->group("Cohort");
+  app->add_option("--mpp", arguments->mpp, "micrometres a pixel, for files that do not say")
+      ->group("Cohort");
+  app->add_option("--codec", options.codec,
+                  "auto (copies JPEG tiles where it can, else blosc-zstd), blosc-zstd, zstd, jpeg "
+                  "(lossy where it can't copy)")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_option("--chunk", options.chunk,
+                  "edge of a chunk in pixels; 0: the codec's default, or the source's tiles")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_option("--shard", options.shard, "edge of a shard (one file) in pixels; 0: near 4096")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_option("--clevel", options.clevel, "effort of the compressor, 0 to 9")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_flag("--drop-glass", options.drop_glass,
+                "make chunks white that lie wholly outside the tissue; says how many; copies no "
+                "JPEG tiles")
+      ->group("Store");
+  app->add_option("--jobs", options.jobs,
+                  "threads; 0: every core; the store is the same for any number")
+      ->capture_default_str();
+  app->add_flag("--json", arguments->json, "print one JSON object");
+  app->callback([arguments] {
+    if (arguments->mpp != 0) arguments->options.mpp = arguments->mpp;
+    print(ingest::ingest_slides(arguments->options), arguments->json);
+  });
+}
+
+}  // namespace
+
+void add_ingest(CLI::App& app) {
+  CLI::App* ingest = app.add_subcommand("ingest", "Turns slides into a store that training reads.");
+  ingest->require_subcommand(1);
+  add_slides(*ingest);
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/ingest/manifest.hpp"
+#include "headrace/storage/local_store.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  headrace verify cohort.zarr\n"
+    "  headrace verify cohort.zarr --json --jobs 8\n"
+    "\n"
+    "Exit codes: 0 every object is as it was stored, 1 failed, 4 something is damaged, missing or "
+    "foreign.";
+
+const char* name_of(ingest::Damage::Kind kind) {
+  switch (kind) {
+    case ingest::Damage::Kind::missing:
+      return "missing";
+    case ingest::Damage::Kind::truncated:
+      return "truncated";
+    case ingest::Damage::Kind::changed:
+      return "changed";
+    case ingest::Damage::Kind::foreign:
+      return "foreign";
+    case ingest::Damage::Kind::manifest:
+      return "manifest";
+  }
+  return "";
+}
+
+void run(const std::string& path, int jobs, bool json) {
+  if (!std::filesystem::is_directory(path))
+    fail(ErrorCode::not_found, "{}: there is no such store", path);
+  const storage::LocalStore store(path);
+  ThreadPool pool(jobs);
+  const auto damages = ingest::verify(store, pool);
+  if (json) {
+    Json list = Json::array();
+    for (const auto& damage : damages) {
+      list.push_back(
+          {{"key", damage.key}, {"kind", name_of(damage.kind)}, {"detail", damage.detail}});
+    }
+    fmt::print("{}", dump_json({{"store", path}, {"ok", damages.empty()}, {"damage", list}}));
+  } else {
+    for (const auto& damage : damages)
+      fmt::print("{} {}: {}\n", name_of(damage.kind), damage.key, damage.detail);
+    if (damages.empty()) {
+      fmt::print("{}: every object is as it was stored (dataset hash {})\n", path,
+                 ingest::Manifest::load(store).dataset_hash());
+    } else {
+      fmt::print("{}: {} objects are not as they were stored\n", path, damages.size());
+    }
+  }
+  if (!damages.empty()) throw ExitCode{4};
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app) {
+  CLI::App* verify = app.add_subcommand(
+      "verify", "Reads every object of a store and compares it with the manifest.");
+  verify->footer(kFooter);
+  struct Arguments {
+    std::string path;
+    int jobs = 0;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  verify->add_option("STORE", arguments->path, "the store's folder")->required();
+  verify->add_option("--jobs", arguments->jobs, "threads; 0: every core")->capture_default_str();
+  verify->add_flag("--json", arguments->json, "print one JSON object");
+  verify->callback([arguments] { run(arguments->path, arguments->jobs, arguments->json); });
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,31 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "headrace/core/json.hpp"
+#include "headrace/ingest/tissue/mask.hpp"
+#include "headrace/transform/stain_estimate.hpp"
+#include "headrace/zarr/array.hpp"
+
+namespace headrace::ingest {
+
+/// Colour of one slide's tissue.
+struct SlideColour {
+  transform::OdMoments moments;
+  std::optional<transform::StainEstimate> stain;
+};
+
+/// Estimates colour from the tissue pixels of one stored level: at most 128 blocks of 256×256
+/// pixels, evenly spread over those with tissue, so that the cost does not grow with the slide. The
+/// same for any number of threads. tissue: the mask; level_px_per_mask_px: pixels of `level` along
+/// the edge of one mask pixel.
+SlideColour estimate_colour(const zarr::Array& level, const Mask& tissue,
+                            std::int64_t level_px_per_mask_px);
+
+/// Integers, so that slides can be merged in any order: {"pixels", "sum", "product"}.
+Json moments_json(const transform::OdMoments& moments);
+/// Errors: malformed.
+transform::OdMoments parse_moments(const Json& json, const std::string& origin);
+
+}  // namespace headrace::ingest

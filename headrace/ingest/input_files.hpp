@@ -1,0 +1,41 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace headrace::ingest {
+
+/// Slides and images among `inputs`: files as named, folders searched for the endings that slides
+/// and images have, but not below `annotations`. Sorted, each once. Errors: not_found (an input),
+/// usage (a folder without any).
+std::vector<std::string> image_files(const std::vector<std::string>& inputs,
+                                     const std::string& annotations);
+
+/// The mask image or GeoJSON in `folder` that is named as the image: <stem>.* or <stem>_mask.*;
+/// empty when there is none. Errors: usage (more than one).
+std::string annotation_by_stem(const std::string& folder, const std::string& image);
+
+/// train.csv of PANDA's layout, when the only input is a folder that has one; else empty.
+std::string panda_table_in(const std::vector<std::string>& inputs);
+
+/// Finds the files that a table names: below the table's folder, below the input folders, or among
+/// the input files.
+class FileFinder {
+ public:
+  FileFinder(const std::vector<std::string>& inputs, const std::string& table);
+
+  /// Errors: malformed (no name), not_found; with `where` in front.
+  std::string find(const std::string& name, const std::string& column,
+                   const std::string& where) const;
+  std::string find_annotation(const std::string& name, const std::string& annotations,
+                              const std::string& where) const;
+  /// <folder>/<id><suffix>.tiff; empty when it is missing and `where` is empty. Errors: not_found.
+  std::string find_panda(const std::string& folder, const std::string& id,
+                         const std::string& suffix, const std::string& where) const;
+
+ private:
+  std::string try_find(const std::string& name) const;
+
+  std::vector<std::string> folders_, files_;
+};
+
+}  // namespace headrace::ingest

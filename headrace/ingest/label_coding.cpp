@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <cctype>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/yaml.hpp"
+#include "headrace/ingest/label_source.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::size_t kValues = 65536;
+
+std::string plain_name(const std::string& name) {
+  std::string plain;
+  for (const unsigned char c : name) {
+    if (c != ' ' && c != '-' && c != '_') plain += static_cast<char>(std::tolower(c));
+  }
+  for (const std::string prefix : {"gleasonpattern", "gleason", "grade", "g"}) {
+    if (plain.size() == prefix.size() + 1 && plain.starts_with(prefix) &&
+        std::isdigit(static_cast<unsigned char>(plain.back())) != 0) {
+      return "pattern" + plain.substr(prefix.size());
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
+const std::vector<std::string>& label_codings() {
+  static const std::vector<std::string> kCodings{"classes", "panda-radboud", "panda-karolinska",
+                                                 "instances"};
+  return kCodings;
+}
+
+const std::vector<std::string>& gleason_classes() {
+  static const std::vector<std::string> kClasses{"background", "benign",   "hgpin",
+                                                 "pattern3",   "pattern4", "pattern5"};
+  return kClasses;
+}
+
+std::vector<int> coding_table(const std::string& coding, std::size_t classes) {
+  std::vector<int> table(kValues, -1);
+  if (coding == "classes") {
+    for (std::size_t v = 0; v < std::min<std::size_t>(classes, 255); ++v)
+      table[v] = static_cast<int>(v);
+    table[kIgnore] = kIgnore;
+  } else if (coding == "panda-radboud") {
+    // 1 is stroma, 2 healthy epithelium, 3 to 5 the patterns: canonical values of
+    // gleason_classes().
+    const std::vector<int> values{0, 0, 1, 3, 4, 5};
+    std::copy(values.begin(), values.end(), table.begin());
+  } else if (coding == "panda-karolinska") {
+    // 2 is cancer of a pattern that the mask does not tell.
+    table[0] = 0;
+    table[1] = 1;
+    table[2] = kIgnore;
+  } else if (coding == "instances") {
+    std::fill(table.begin(), table.end(), 1);
+    table[0] = 0;
+  } else {
+    const auto nearest = nearest_name(coding, label_codings());
+    fail(ErrorCode::usage, "'{}' is no coding of mask images{}; there are {}", coding,
+         nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "",
+         fmt::join(label_codings(), ", "));
+  }
+  return table;
+}
+
+std::uint8_t class_value(const std::string& name, const std::vector<std::string>& classes) {
+  const auto exact = std::find(classes.begin(), classes.end(), name);
+  if (exact != classes.end()) return static_cast<std::uint8_t>(exact - classes.begin());
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (plain_name(classes[i]) == plain_name(name)) return static_cast<std::uint8_t>(i);
+  }
+  fail(ErrorCode::usage,
+       "class '{}' is not known; the classes of this store are {}. Rename it or give --classes",
+       name, fmt::join(classes, ", "));
+}
+
+}  // namespace headrace::ingest

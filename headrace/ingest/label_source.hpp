@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/core/geometry.hpp"
+#include "headrace/ingest/cascade.hpp"
+
+namespace headrace::ingest {
+
+/// Label value of pixels that no loss may count.
+inline constexpr std::uint8_t kIgnore = 255;
+
+/// Class values of level 0, from a mask image or from QuPath's GeoJSON. Safe from any thread.
+class LabelSource {
+ public:
+  virtual ~LabelSource() = default;
+  /// Class values of a box inside the image; rows `box.width` apart.
+  /// Errors: malformed (a value that is no class, with its place), corrupt, io.
+  virtual void read(const Box2& box, std::uint8_t* dst) const = 0;
+
+  /// file: GeoJSON (.geojson, .json) or a mask image. coding: how its values become classes (mask
+  /// images). classes: names by value. image: size of level 0; a mask must have it, or an exact
+  /// integer fraction of it. Errors: not_found, malformed, usage (coding, class names, size; each
+  /// says what was expected).
+  static std::unique_ptr<LabelSource> open(const std::string& file, const std::string& coding,
+                                           const std::vector<std::string>& classes,
+                                           LevelSize image);
+};
+
+/// Whether a file is taken as GeoJSON: by its ending.
+bool is_geojson(const std::string& file);
+
+/// The codings of mask images.
+const std::vector<std::string>& label_codings();
+
+/// Class value of each value of a mask; -1: not a value of this coding. Errors: usage (unknown
+/// coding, with the nearest).
+std::vector<int> coding_table(const std::string& coding, std::size_t classes);
+
+/// background, benign, hgpin, pattern3, pattern4, pattern5
+const std::vector<std::string>& gleason_classes();
+
+/// Value of a class name: exact, or else without regard to case, spaces, '-' and '_', "Gleason 3"
+/// and "G3" being pattern3. Errors: usage; lists the known ones.
+std::uint8_t class_value(const std::string& name, const std::vector<std::string>& classes);
+
+}  // namespace headrace::ingest

@@ -1,0 +1,25 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::ingest {
+
+/// One image to ingest and what the cohort table says of it.
+struct SlideCase {
+  std::string id;    ///< name below images/
+  std::string file;  ///< where the image lies
+  std::string case_id, cohort, scanner, split;
+  std::optional<int> primary, secondary, grade_group;
+  std::string annotation;  ///< mask image or GeoJSON; empty: none
+  std::string coding;      ///< of a mask image
+  std::optional<double> mpp;
+  std::string where;  ///< "cases.csv, line 7", for error texts; empty without a table
+};
+
+/// The word in front of an error about this case.
+inline std::string describe(const SlideCase& slide) {
+  return slide.where.empty() ? slide.file : slide.where + ", " + slide.file;
+}
+
+}  // namespace headrace::ingest

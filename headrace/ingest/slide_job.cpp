@@ -1,0 +1,85 @@
+#include "headrace/ingest/slide_job.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/ingest/recording_store.hpp"
+#include "headrace/ingest/slide_labels.hpp"
+#include "headrace/ingest/slide_metadata.hpp"
+#include "headrace/ingest/slide_pixels.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+SlideColour colour_of(const std::shared_ptr<RecordingStore>& store, const std::string& id,
+                      const SlidePlan& plan, const TissueMask& tissue) {
+  const auto level = zarr::Array::open(store, fmt::format("images/{}/{}", id, plan.colour_level));
+  return estimate_colour(*level, tissue.mask,
+                         std::int64_t{1} << (plan.tissue_level - plan.colour_level));
+}
+
+FinishedImage run(const SlideContext& context, const SlideCase& slide,
+                  const SlideOutlook& outlook) {
+  const SlidePlan& plan = outlook.plan;
+  const auto store = std::make_shared<RecordingStore>(context.store);
+  const auto reader = imaging::SlideReader::open(slide.file);
+  const auto tiles = plan.codec == "jpeg" ? imaging::JpegTiles::open(slide.file) : nullptr;
+  const LevelSize size = plan.levels[0].size;
+  CellCounts cells(size.height, size.width, plan.cell_px, context.classes.size());
+
+  SlidePixels pixels(context, store, slide.id, plan, *reader, tiles.get());
+  std::unique_ptr<SlideLabels> labels;
+  if (!slide.annotation.empty()) {
+    labels = std::make_unique<SlideLabels>(
+        context, store, slide.id, plan,
+        LabelSource::open(slide.annotation, slide.coding, context.classes, size), cells);
+  }
+  pixels.prepare();
+  const std::size_t pixel_tasks = pixels.tasks();
+  run_in_order(context.pool, pixel_tasks + (labels ? labels->tasks() : 0),
+               static_cast<std::size_t>(context.pool.size()), [&](std::size_t i) {
+                 if (i < pixel_tasks) {
+                   pixels.run(i);
+                 } else {
+                   labels->run(i - pixel_tasks);
+                 }
+               });
+  pixels.finish();
+  if (labels) labels->finish();
+
+  const TissueMask tissue = pixels.tissue();
+  cells.add_tissue(tissue.mask, std::int64_t{1} << plan.tissue_level);
+  SlideFacts facts{slide,
+                   outlook,
+                   reader->info(),
+                   tissue,
+                   colour_of(store, slide.id, plan, tissue),
+                   labels != nullptr};
+  write_masks(*store, facts);
+  write_index(*store, slide.id, plan.cell_px, cells);
+  write_image_group(*store, facts, context.classes);
+
+  FinishedImage finished;
+  finished.id = slide.id;
+  finished.fingerprint = outlook.fingerprint;
+  finished.scanner = outlook.scanner;
+  finished.objects = store->entries();
+  finished.moments = facts.colour.moments;
+  finished.pixel_bytes = outlook.pixel_bytes;
+  finished.source_bytes = outlook.stamp.size_bytes;
+  finished.passthrough_bytes = pixels.passthrough_bytes();
+  finished.dropped_chunks = pixels.dropped_chunks();
+  return finished;
+}
+
+}  // namespace
+
+FinishedImage ingest_slide(const SlideContext& context, const SlideCase& slide,
+                           const SlideOutlook& outlook) {
+  return with_context(slide.where.empty() ? "image " + slide.id : slide.where,
+                      [&] { return run(context, slide, outlook); });
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,51 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/ingest/buffer_pool.hpp"
+#include "headrace/ingest/finished_image.hpp"
+#include "headrace/ingest/ingest_slides.hpp"
+#include "headrace/ingest/slide_case.hpp"
+#include "headrace/ingest/slide_plan.hpp"
+#include "headrace/ingest/source_stamp.hpp"
+#include "headrace/storage/store.hpp"
+
+namespace headrace::ingest {
+
+/// What the slides of one run share.
+struct SlideContext {
+  std::shared_ptr<storage::Store> store;
+  const SlideIngestOptions& options;
+  const std::vector<std::string>& classes;
+  ThreadPool& pool;
+  BufferPool& buffers;
+  std::function<void(std::uint64_t)> advance;  ///< told the pixel bytes of each part that is done
+};
+
+/// An input that was looked at, but not read yet.
+struct SlideOutlook {
+  SlidePlan plan;
+  SourceStamp stamp;
+  std::string fingerprint;  ///< of the source, its annotation and what the table says of it
+  std::string scanner;      ///< the table's, or else the format's name
+  std::uint64_t pixel_bytes = 0;
+  std::uint64_t memory_bytes =
+      0;  ///< estimate of what its unfinished tiles take, besides the tiles at work
+};
+
+/// Opens a slide and plans its ingest. Errors: as SlideReader::open and plan_slide, each with the
+/// table's line and the file.
+SlideOutlook look_at(const SlideCase& slide, const SlideIngestOptions& options);
+
+/// Reads a slide once and stores everything that belongs to it; the image group's zarr.json comes
+/// last. Errors: as of the readers and the store, with the file's name.
+FinishedImage ingest_slide(const SlideContext& context, const SlideCase& slide,
+                           const SlideOutlook& outlook);
+
+/// Keys of everything that belongs to an image start with one of these.
+std::vector<std::string> image_prefixes(const std::string& id);
+
+}  // namespace headrace::ingest

@@ -1,0 +1,134 @@
+#include "headrace/ingest/slide_metadata.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/label_source.hpp"
+#include "headrace/ingest/ome_metadata.hpp"
+#include "headrace/ingest/slide_labels.hpp"
+#include "headrace/zarr/array_writer.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr int kSmallArrayLevel = 5;
+
+/// A small array in one chunk.
+void write_array(storage::Store& store, const std::string& path,
+                 const std::vector<std::int64_t>& shape, DType dtype,
+                 const std::vector<std::string>& names, const Json& attributes,
+                 std::span<const std::byte> elements) {
+  // The writer keeps its store; this one lives as long as the call.
+  const std::shared_ptr<storage::Store> borrowed(&store, [](storage::Store*) {});
+  zarr::ArrayMetadata metadata;
+  metadata.shape = shape;
+  metadata.dtype = dtype;
+  metadata.chunk_shape = shape;
+  for (auto& edge : metadata.chunk_shape) edge = std::max<std::int64_t>(1, edge);
+  metadata.fill_value.assign(size_of(dtype), std::byte{0});
+  metadata.codecs = zarr::Codecs::blosc_zstd(dtype, kSmallArrayLevel, "shuffle");
+  metadata.dimension_names = names;
+  metadata.attributes = {{"headrace", attributes}};
+  zarr::ArrayWriter writer(borrowed, path, metadata);
+  if (!elements.empty()) {
+    std::vector<std::int64_t> strides(shape.size(), static_cast<std::int64_t>(size_of(dtype)));
+    for (std::size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
+    writer.write_shard(std::vector<std::int64_t>(shape.size()), elements.data(), strides);
+  }
+  writer.finish();
+}
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json stain_json(const std::optional<transform::StainEstimate>& stain, std::uint64_t pixels) {
+  if (!stain) return nullptr;
+  const auto& he = stain->stain_od_rgb_he;
+  Json rows = Json::array();
+  for (std::size_t c = 0; c < 3; ++c) rows.push_back(Json::array({he[2 * c], he[2 * c + 1]}));
+  return {{"variant", std::string(transform::name_of(transform::StainVariant::macenko_log10_any))},
+          {"he", rows},
+          {"max_concentration", stain->max_concentration},
+          {"pixels", pixels}};
+}
+
+Json image_attributes(const SlideFacts& facts) {
+  const SlidePlan& plan = facts.outlook.plan;
+  const SlideCase& slide = facts.slide;
+  Json levels = Json::array();
+  for (const auto& size : plan.sizes()) levels.push_back(Json::array({size.height, size.width}));
+  const auto all = static_cast<double>(facts.tissue.mask.pixels.size());
+  const bool known = plan.mpp_y > 0;
+  Json copied = Json::array();
+  for (std::size_t k = 0; k < plan.levels.size(); ++k) {
+    if (plan.levels[k].tiles_level) copied.push_back(k);
+  }
+  return {{"case", slide.case_id},
+          {"cohort", slide.cohort},
+          {"scanner", facts.outlook.scanner},
+          {"split", slide.split},
+          {"primary", or_null(slide.primary)},
+          {"secondary", or_null(slide.secondary)},
+          {"grade_group", or_null(slide.grade_group)},
+          {"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
+          {"objective_power", or_null(facts.info.objective_power)},
+          {"codec", plan.codec},
+          {"copied_levels", copied},
+          {"levels", levels},
+          {"source",
+           {{"format", facts.info.format},
+            {"bytes", facts.outlook.stamp.size_bytes},
+            {"fingerprint", facts.outlook.fingerprint}}},
+          {"stain", stain_json(facts.colour.stain, facts.colour.moments.pixels)},
+          {"od", moments_json(facts.colour.moments)},
+          {"od_mean", facts.colour.moments.mean()},
+          {"od_std", facts.colour.moments.std()},
+          {"tissue_fraction", static_cast<double>(facts.tissue.mask.count()) / all},
+          {"tissue_od_threshold", facts.tissue.od_threshold},
+          {"pen_fraction", facts.tissue.pen_fraction},
+          {"labels", facts.labelled ? Json::array({kLabelName}) : Json::array()}};
+}
+
+void put_group(storage::Store& store, const std::string& path, const Json& attributes) {
+  store.put_text(path + "/zarr.json", dump_json(zarr::group_metadata(attributes)));
+}
+
+}  // namespace
+
+void write_masks(storage::Store& store, const SlideFacts& facts) {
+  const std::string image = "images/" + facts.slide.id;
+  const Mask& mask = facts.tissue.mask;
+  write_array(store, image + "/masks/tissue", {mask.height, mask.width}, DType::uint8, {"y", "x"},
+              {{"downsample", std::int64_t{1} << facts.outlook.plan.tissue_level}},
+              std::as_bytes(std::span(mask.pixels)));
+  put_group(store, image + "/masks", Json::object());
+  const auto& icc = facts.info.icc_profile;
+  if (icc.empty()) return;
+  write_array(store, image + "/icc_profile", {static_cast<std::int64_t>(icc.size())}, DType::uint8,
+              {}, Json::object(), icc);
+}
+
+void write_index(storage::Store& store, const std::string& id, std::int64_t cell_px,
+                 const CellCounts& cells) {
+  const auto rows = cells.rows();
+  const auto columns = static_cast<std::int64_t>(cells.columns());
+  write_array(store, "index/" + id, {static_cast<std::int64_t>(rows.size()) / columns, columns},
+              DType::uint32, {}, {{"cell_size_px", cell_px}}, std::as_bytes(std::span(rows)));
+}
+
+void write_image_group(storage::Store& store, const SlideFacts& facts,
+                       const std::vector<std::string>& classes) {
+  const std::string image = "images/" + facts.slide.id;
+  if (facts.labelled) {
+    put_group(store, fmt::format("{}/labels/{}", image, kLabelName),
+              {{"ome", ome_label(facts.outlook.plan, kLabelName, classes)}});
+    put_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
+  }
+  put_group(store, image,
+            {{"ome", ome_image(facts.outlook.plan, facts.slide.id)},
+             {"headrace", image_attributes(facts)}});
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,67 @@
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/ingest/slide_job.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+Json or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
+
+std::string fingerprint_of(const SlideCase& slide, const SourceStamp& stamp) {
+  Json parts{{"source", {stamp.size_bytes, stamp.sha256}},
+             {"case", slide.case_id},
+             {"cohort", slide.cohort},
+             {"scanner", slide.scanner},
+             {"split", slide.split},
+             {"primary", or_null(slide.primary)},
+             {"secondary", or_null(slide.secondary)},
+             {"grade_group", or_null(slide.grade_group)},
+             {"mpp", slide.mpp ? Json(*slide.mpp) : Json(nullptr)}};
+  if (!slide.annotation.empty()) {
+    const SourceStamp annotation = stamp_source(slide.annotation);
+    parts["annotation"] = {annotation.size_bytes, annotation.sha256, slide.coding};
+  }
+  return sha256_hex(dump_json(parts));
+}
+
+/// Two unfinished tiles for each level that has more than one.
+std::uint64_t unfinished_bytes(const SlidePlan& plan) {
+  std::uint64_t bytes = 0;
+  for (std::size_t k = 1; k < plan.levels.size(); ++k) {
+    const auto& size = plan.levels[k].size;
+    const auto tile = static_cast<std::uint64_t>(std::min(plan.shard, size.height)) *
+                      static_cast<std::uint64_t>(std::min(plan.shard, size.width)) * 3;
+    const bool several = size.height > plan.shard || size.width > plan.shard;
+    bytes += several ? 2 * tile : tile;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+SlideOutlook look_at(const SlideCase& slide, const SlideIngestOptions& options) {
+  return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
+    SlideOutlook outlook;
+    outlook.stamp = stamp_source(slide.file);
+    const auto reader = imaging::SlideReader::open(slide.file);
+    const auto tiles = imaging::JpegTiles::open(slide.file);
+    const auto mpp = slide.mpp                              ? slide.mpp
+                     : options.mpp && !reader->info().mpp_x ? options.mpp
+                                                            : std::nullopt;
+    outlook.plan = plan_slide(reader->info(), tiles.get(), options, mpp);
+    outlook.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
+    outlook.fingerprint = fingerprint_of(slide, outlook.stamp);
+    for (const auto& level : outlook.plan.levels) {
+      outlook.pixel_bytes += 3 * static_cast<std::uint64_t>(level.size.height * level.size.width);
+    }
+    outlook.memory_bytes = unfinished_bytes(outlook.plan);
+    return outlook;
+  });
+}
+
+std::vector<std::string> image_prefixes(const std::string& id) {
+  return {"images/" + id + "/", "index/" + id + "/"};
+}
+
+}  // namespace headrace::ingest

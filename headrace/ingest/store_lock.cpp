@@ -1,0 +1,36 @@
+#include "headrace/ingest/store_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::ingest {
+
+StoreLock::StoreLock(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail(ErrorCode::io, "{}: can't be made: {}", folder, error.message());
+  // The folder itself is locked, so no lock file is left behind in the store.
+  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(ErrorCode::io, "{}: {}", folder, std::strerror(errno));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int code = errno;
+    ::close(descriptor_);
+    if (code == EWOULDBLOCK) {
+      fail(ErrorCode::io, "{}: another ingest is writing this store; wait until it has ended",
+           folder);
+    }
+    fail(ErrorCode::io, "{}: can't be locked: {}", folder, std::strerror(code));
+  }
+}
+
+StoreLock::~StoreLock() { ::close(descriptor_); }
+
+}  // namespace headrace::ingest

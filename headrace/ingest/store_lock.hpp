@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+
+namespace headrace::ingest {
+
+/// Keeps a second ingest out of a store while this object lives; a killed process lets go of it.
+class StoreLock {
+ public:
+  /// Makes `folder` when it is missing. Errors: io (another process holds the lock, or the folder
+  /// can't be made).
+  explicit StoreLock(const std::string& folder);
+  ~StoreLock();
+  StoreLock(const StoreLock&) = delete;
+  StoreLock& operator=(const StoreLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace headrace::ingest
