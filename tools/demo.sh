@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# From real slides to trained, evaluated and reported models: everything lands in demo-out/ (DEMO_OUT names another folder).
+#   a  every real slide of samples/ into one store; checked; what a model would see of it as a picture
+#   b  nuclei on real stained tissue with real annotations: ingest, train, evaluate, report
+#   c  Gleason grading on a phantom cohort of two scanners, with and without stain normalisation
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=${DEMO_OUT:-$root/demo-out}
+program=${HEADRACE:-$root/build/headrace}
+configs=$root/samples/configs
+slides=${DEMO_PHANTOMS:-24} # of the phantom cohort
+edge=${DEMO_PHANTOM_EDGE:-2048}
+
+rm -rf "$out"
+mkdir -p "$out"
+cd "$out" # the configs name their stores relative to here
+
+say() { printf '\n== %s\n' "$*" >&2; }
+# timed NAME COMMAND…: runs it, keeps its standard output as NAME.json and its wall time as NAME.seconds
+timed() {
+  local name=$1 start=${EPOCHREALTIME/[.,]/}
+  shift
+  "$@" >"$name.json"
+  echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000)) >"$name.ms"
+}
+
+say "a. real slides: $(find "$root/samples/slides" -type f | wc -l) files, every format"
+timed slides.ingest "$program" ingest slides "$root/samples/slides" --out slides.zarr --json
+timed slides.verify "$program" verify slides.zarr --json
+timed slides.info "$program" info slides.zarr --json
+"$program" sample --config "$configs/slides.yaml" --count 24 --out slides.png
+
+say "b. nuclei on stained tissue: real images, real annotations"
+timed nuclei.ingest "$program" ingest slides "$root/samples/nuclei/images" --table "$root/samples/nuclei/cases.csv" \
+  --classes background,nucleus --out nuclei.zarr --json
+timed nuclei.verify "$program" verify nuclei.zarr --json
+timed nuclei.info "$program" info nuclei.zarr --json
+"$program" sample --config "$configs/nuclei.yaml" --count 16 --out nuclei.png
+timed nuclei.train "$program" train --config "$configs/nuclei.yaml" --out nuclei --json
+timed nuclei.eval "$program" eval --run nuclei --json
+"$program" report nuclei >/dev/null
+
+say "c. Gleason grading on phantoms: $slides synthetic slides of $edge×$edge pixels, two scanners"
+timed phantoms.make "$program" phantom slides --out phantoms --count "$slides" --size "$edge" --scanners 2 --seed 11
+timed phantoms.ingest "$program" ingest slides phantoms --table phantoms/cases.csv --out phantoms.zarr --json
+timed phantoms.verify "$program" verify phantoms.zarr --json
+timed phantoms.info "$program" info phantoms.zarr --json
+for run in gleason gleason-normalized; do
+  "$program" sample --config "$configs/$run.yaml" --count 16 --out "$run.png"
+  timed "$run.train" "$program" train --config "$configs/$run.yaml" --out "$run" --json
+  timed "$run.eval" "$program" eval --run "$run" --json
+  "$program" report "$run" >/dev/null
+done
+
+python3 "$root/tools/demo_summary.py" "$out"

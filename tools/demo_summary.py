@@ -1,0 +1,71 @@
+"""Prints what the demo measured, from the files that its commands left.
+
+Usage: demo_summary.py OUT
+"""
+import json
+import sys
+from pathlib import Path
+
+
+def read(out, name):
+    return json.loads((out / f"{name}.json").read_text())
+
+
+def seconds(out, *names):
+    return sum(int((out / f"{name}.ms").read_text()) for name in names) / 1000
+
+
+def figure(value):
+    return "undefined" if value is None else f"{value:.3f}"
+
+
+def print_store(out, name, title):
+    ingest, info = read(out, f"{name}.ingest"), read(out, f"{name}.info")
+    ratio = ingest["stored_bytes"] / ingest["source_bytes"]
+    print(f"\n{title}")
+    print(f"  {len(info['images'])} images, {ingest['pixel_bytes'] / 1e6:.0f} MB of pixels in {ingest['seconds']:.1f} s: "
+          f"{ingest['mb_per_s']:.0f} MB/s")
+    print(f"  footprint {ingest['stored_bytes'] / 1e6:.1f} MB, {ratio:.2f} times the source files' {ingest['source_bytes'] / 1e6:.1f} MB; "
+          f"{100 * ingest['passthrough_share']:.0f} % of it their own JPEG tiles, copied")
+    print(f"  dataset hash {ingest['dataset_hash']}")
+
+
+def print_training(out, run):
+    train, result = read(out, f"{run}.train"), read(out, f"{run}.eval")
+    time, overall = train["time"], result["overall"]
+    print(f"  trained {train['steps']} steps in {time['wall_s']:.0f} s: {time['patches_per_s']:.1f} patches/s, waiting for data "
+          f"{100 * time['stall_fraction']:.1f} % of the time")
+    print("  Dice " + ", ".join(f"{name} {figure(dice)}" for name, dice in overall["dice"].items())
+          + f"; mean {figure(overall['mean_dice'])}, over {overall['images']} images that it never saw")
+    return result
+
+
+def kappas(result):
+    groups = [("overall", result["overall"]), *result["scanners"].items()]
+    return {name: group["gleason"]["kappa"] for name, group in groups}
+
+
+def main():
+    out = Path(sys.argv[1]).resolve()
+    print_store(out, "slides", "Real slides, every format of samples/ (OpenSlide's and plain TIFF)")
+    print_store(out, "nuclei", "Nuclei on stained tissue: real images, real annotations (BBBC038, CC0)")
+    for name, group in print_training(out, "nuclei")["cohorts"].items():
+        print(f"    {name}: mean Dice {figure(group['mean_dice'])} over {group['images']} images")
+    print_store(out, "phantoms", "Gleason grading on phantoms: synthetic slides of two scanners. They prove the path, not a model's worth")
+    found = {}
+    for run, title in (("gleason", "without stain normalisation"), ("gleason-normalized", "with stain normalisation")):
+        print(f"  {title}")
+        found[title] = kappas(print_training(out, run))
+    names = list(next(iter(found.values())))
+    print(f"\n  quadratic weighted kappa      {''.join(f'{n:>14}' for n in names)}")
+    for title, row in found.items():
+        print(f"  {title:<30}{''.join(f'{figure(row[n]):>14}' for n in names)}")
+    print("\nLook at")
+    for name in ("slides.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "nuclei/report.html", "gleason/report.html",
+                 "gleason-normalized/report.html"):
+        print(f"  {out / name}")
+    print(f"\ndemo done in {seconds(out, *sorted(p.stem for p in out.glob('*.ms'))):.0f} s")
+
+
+if __name__ == "__main__":
+    main()
