@@ -9,13 +9,14 @@
 #include "headrace/transform/colour_affine.hpp"
 #include "headrace/transform/cpu/rows.hpp"
 #include "headrace/transform/patch_kernel.hpp"
+#include "headrace/transform/place_patch.hpp"
 #include "headrace/transform/sample_params.hpp"
 
 namespace headrace::transform {
 
 struct Scratch::State {
   device::HostBuffer rows, plane;
-  std::vector<float> control_y, control_x;
+  ControlPixels controls;
 
   /// Rows for the drivers; `blur` adds the plane.
   cpu::RowScratch reserve(const PatchSpec& patch, int grid, bool blur);
@@ -107,73 +108,6 @@ void check_patch(const PatchSpec& patch) {
   }
 }
 
-Placement placement_of(const SampleParams& params, const PatchSpec& patch,
-                       const PatchGeometry& geometry, std::vector<float>& control_y,
-                       std::vector<float>& control_x) {
-  const double k = geometry.context;
-  const Affine2 from_centre{
-      {k, 0, k * (0.5 - patch.height / 2.0), 0, k, k * (0.5 - patch.width / 2.0)}};
-  // Tap coordinates: the centre of window pixel (0, 0) is (0, 0), hence - 0.5.
-  const Affine2 to_window{{geometry.scale_y, 0, geometry.centre_in_window[0] - 0.5, 0,
-                           geometry.scale_x, geometry.centre_in_window[1] - 0.5}};
-  const Affine2 map = to_window * params.inverse * from_centre;
-  Placement p{};
-  p.y_row = static_cast<float>(map.m[0]);
-  p.y_column = static_cast<float>(map.m[1]);
-  p.y_offset = static_cast<float>(map.m[2]);
-  p.x_row = static_cast<float>(map.m[3]);
-  p.x_column = static_cast<float>(map.m[4]);
-  p.x_offset = static_cast<float>(map.m[5]);
-  p.grid = params.elastic.grid;
-  if (p.grid == 0) return p;
-  const auto grid_line = [&](double size, float& scale, float& offset) {
-    scale = static_cast<float>(k * p.grid / size);
-    offset = static_cast<float>((size / 2 + k * (0.5 - size / 2)) * p.grid / size);
-  };
-  grid_line(patch.height, p.grid_y_scale, p.grid_y_offset);
-  grid_line(patch.width, p.grid_x_scale, p.grid_x_offset);
-  const auto to_pixels = [](const std::vector<double>& um, double px_per_um,
-                            std::vector<float>& out) {
-    out.resize(um.size());
-    for (std::size_t i = 0; i < um.size(); ++i) out[i] = static_cast<float>(um[i] * px_per_um);
-    return out.data();
-  };
-  p.control_y = to_pixels(params.elastic.y_um, geometry.scale_y / patch.mpp, control_y);
-  p.control_x = to_pixels(params.elastic.x_um, geometry.scale_x / patch.mpp, control_x);
-  return p;
-}
-
-math::PixelWindow window_of(const PatchGeometry& geometry, const ImageView& view,
-                            const Box2& extent) {
-  if (view.height != geometry.window.height || view.width != geometry.window.width) {
-    fail(ErrorCode::internal, "a window of {} × {} pixels was given for a geometry of {} × {}",
-         view.height, view.width, geometry.window.height, geometry.window.width);
-  }
-  if (view.row_stride_bytes * view.height > 0x7FFFFFF0) {
-    fail(ErrorCode::memory,
-         "a window of {} bytes: expected less than 2 GiB. Choose a coarser level",
-         view.row_stride_bytes * view.height);
-  }
-  math::PixelWindow w{};
-  w.data = view.data;
-  w.row_stride = static_cast<std::int32_t>(view.row_stride_bytes);
-  w.y_limit = static_cast<float>(view.height - 1) - 1.0f / 128;
-  w.x_limit = static_cast<float>(view.width - 1) - 1.0f / 128;
-  const auto inside = [](std::int64_t v, std::int32_t most) {
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(v, 0, most));
-  };
-  w.valid_y0 = inside(extent.y0, view.height);
-  w.valid_y1 = inside(extent.y0 + extent.height, view.height);
-  w.valid_x0 = inside(extent.x0, view.width);
-  w.valid_x1 = inside(extent.x0 + extent.width, view.width);
-  return w;
-}
-
-bool is_whole(const math::PixelWindow& w, const ImageView& view) {
-  return w.valid_y0 == 0 && w.valid_x0 == 0 && w.valid_y1 == view.height &&
-         w.valid_x1 == view.width;
-}
-
 BlurKernel blur_of(double sigma, const PatchSpec& patch, float* dst) {
   BlurKernel k{};
   k.radius = std::min(static_cast<int>(4.0 * sigma + 0.5), BlurKernel::kMaxRadius);
@@ -233,23 +167,14 @@ void Graph::image(const SampleParams& params, const PatchGeometry& geometry,
   const bool blur = params.blur_sigma > 0;
   const cpu::RowScratch rows = state.reserve(patch_, params.elastic.grid, blur);
   const cpu::Driver& driver = cpu::driver_for(device::cpu_isa());
-  NoiseStream stream = params.noise;
-  stream.counter2 |= static_cast<std::uint32_t>(geometry.context);
-  PatchKernel kernel{};
-  kernel.placement = placement_of(params, patch_, geometry, state.control_y, state.control_x);
-  kernel.window = window_of(geometry, window, level_extent);
-  kernel.whole = is_whole(kernel.window, window);
-  kernel.program = params.before_blur;
-  kernel.noise = params.noise_before_blur;
-  kernel.stream = stream;
-  kernel.height = patch_.height;
-  kernel.width = patch_.width;
-  kernel.dst = dst;
+  const PatchKernel kernel =
+      patch_kernel(params, patch_, geometry, window, level_extent, dst, state.controls);
   driver.image(kernel, rows);
   if (!blur) return;
   driver.blur(blur_of(params.blur_sigma, patch_, dst), rows);
   driver.recolour(
-      {params.after_blur, params.noise_after_blur, stream, patch_.height, patch_.width, dst}, rows);
+      {params.after_blur, params.noise_after_blur, kernel.stream, patch_.height, patch_.width, dst},
+      rows);
 }
 
 void Graph::labels(const SampleParams& params, const PatchGeometry& geometry,
@@ -257,13 +182,8 @@ void Graph::labels(const SampleParams& params, const PatchGeometry& geometry,
                    std::uint8_t* dst, Scratch& scratch) const {
   Scratch::State& state = *scratch.state_;
   const cpu::RowScratch rows = state.reserve(patch_, params.elastic.grid, false);
-  LabelKernel kernel{};
-  kernel.placement = placement_of(params, patch_, geometry, state.control_y, state.control_x);
-  kernel.window = window_of(geometry, window, level_extent);
-  kernel.outside = outside;
-  kernel.height = patch_.height;
-  kernel.width = patch_.width;
-  kernel.dst = dst;
+  const LabelKernel kernel =
+      label_kernel(params, patch_, geometry, window, level_extent, outside, dst, state.controls);
   cpu::driver_for(device::cpu_isa()).labels(kernel, rows);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "headrace/math/bspline.hpp"
 #include "headrace/transform/colour_program.hpp"
@@ -93,6 +94,11 @@ struct BlurKernel {
   std::int32_t height, width;
   float* dst;
 };
+
+static_assert(std::is_trivially_copyable_v<PatchKernel> &&
+              std::is_trivially_copyable_v<RecolourKernel> &&
+              std::is_trivially_copyable_v<LabelKernel> &&
+              std::is_trivially_copyable_v<BlurKernel>);
 
 /// Index of the pixel that stands for `i` outside [0, count).
 HR_HD std::int32_t mirrored(std::int32_t i, std::int32_t count) {

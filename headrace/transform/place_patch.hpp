@@ -1,0 +1,25 @@
+#pragma once
+#include <vector>
+
+#include "headrace/core/geometry.hpp"
+#include "headrace/transform/graph.hpp"
+#include "headrace/transform/patch_kernel.hpp"
+#include "headrace/transform/sample_params.hpp"
+
+namespace headrace::transform {
+
+/// Control values in window pixels; a kernel points into them.
+struct ControlPixels {
+  std::vector<float> y, x;
+};
+
+/// Composes everything in double and rounds once: the plain struct that a back end runs over every
+/// pixel. Errors: internal (a window that is not the geometry's), memory (2 GiB or more).
+PatchKernel patch_kernel(const SampleParams& params, const PatchSpec& patch,
+                         const PatchGeometry& geometry, const ImageView& view, const Box2& extent,
+                         float* dst, ControlPixels& controls);
+LabelKernel label_kernel(const SampleParams& params, const PatchSpec& patch,
+                         const PatchGeometry& geometry, const ImageView& view, const Box2& extent,
+                         std::uint8_t outside, std::uint8_t* dst, ControlPixels& controls);
+
+}  // namespace headrace::transform
