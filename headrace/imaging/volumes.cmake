@@ -1,5 +1,9 @@
 # Sources and libraries of volumes: volume/, nifti/, dicom/.
 target_sources(headrace_imaging PRIVATE
+  dicom/contrast_phase.cpp
+  dicom/pseudonym.cpp
+  dicom/regular_stack.cpp
+  dicom/slice_stack.cpp
   nifti/nifti_grid.cpp
   nifti/nifti_header.cpp
   nifti/nifti_reader.cpp
@@ -13,3 +17,19 @@ target_sources(headrace_imaging PRIVATE
   volume/volume_grid.cpp
   volume/volume_reader.cpp
 )
+if(HR_DCMTK)
+  target_sources(headrace_imaging PRIVATE
+    dicom/contour_fill.cpp
+    dicom/dcmtk_file.cpp
+    dicom/dicom_segmentation.cpp
+    dicom/dicom_volume.cpp
+    dicom/file_headers.cpp
+    dicom/frame_decoder.cpp
+    dicom/jpeg2000.cpp
+    dicom/scan_dicom.cpp
+    dicom/structure_set.cpp
+  )
+  target_link_libraries(headrace_imaging PRIVATE headrace_dcmtk)
+else()
+  target_sources(headrace_imaging PRIVATE dicom/no_dcmtk.cpp)
+endif()

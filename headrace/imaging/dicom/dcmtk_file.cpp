@@ -1,0 +1,118 @@
+#include "headrace/imaging/dicom/dcmtk_file.hpp"
+
+#include <dcmtk/dcmdata/dcrledrg.h>
+#include <dcmtk/dcmjpeg/djdecode.h>
+#include <dcmtk/dcmjpls/djdecode.h>
+#include <dcmtk/oflog/oflog.h>
+
+#include <cmath>
+#include <cstring>
+#include <mutex>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+void start_dcmtk() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // the library never prints
+    DJDecoderRegistration::registerCodecs();
+    DJLSDecoderRegistration::registerCodecs();
+    DcmRLEDecoderRegistration::registerCodecs();
+    if (!dcmDataDict.isDictionaryLoaded()) {
+      fail(ErrorCode::unsupported,
+           "DCMTK finds no data dictionary. Install libdcmtk17, or name the file dicom.dic in "
+           "DCMDICTPATH.");
+    }
+  });
+}
+
+}  // namespace
+
+bool looks_like_dicom(const std::string& path) {
+  const auto head = FileBytes(path).head(132);
+  if (head.size() == 132 && std::memcmp(head.data() + 128, "DICM", 4) == 0) return true;
+  if (head.size() < 8) return false;
+  const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(head[i]); };
+  const bool little =
+      (byte(0) == 2 || byte(0) == 8) && byte(1) == 0 && byte(2) <= 0x18 && byte(3) == 0;
+  // Explicit value representation, or a length that fits a first element of these groups.
+  const bool vr = byte(4) >= 'A' && byte(4) <= 'Z' && byte(5) >= 'A' && byte(5) <= 'Z';
+  const bool length = byte(5) == 0 && byte(6) == 0 && byte(7) == 0 && byte(4) <= 64;
+  return little && (vr || length);
+}
+
+void check(const OFCondition& condition, const std::string& path, const char* doing) {
+  if (condition.good()) return;
+  fail(ErrorCode::malformed,
+       "{}: {} can't be read from this DICOM file ({}). It may be truncated or damaged.", path,
+       doing, condition.text());
+}
+
+std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pixels) {
+  start_dcmtk();
+  auto file = std::make_unique<DcmFileFormat>();
+  const OFCondition condition =
+      with_pixels ? file->loadFile(path.c_str())
+                  : file->loadFileUntilTag(path.c_str(), EXS_Unknown, EGL_noChange,
+                                           DCM_MaxReadLength, ERM_autoDetect, DCM_PixelData);
+  check(condition, path, "the header");
+  return file;
+}
+
+std::string text_of(DcmItem& item, const DcmTagKey& tag) {
+  OFString value;
+  if (item.findAndGetOFStringArray(tag, value).bad()) return {};
+  std::string text(value.c_str(), value.length());
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\0')) text.pop_back();
+  while (!text.empty() && text.front() == ' ') text.erase(text.begin());
+  return text;
+}
+
+std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned long index) {
+  DcmElement* element = nullptr;
+  if (item.findAndGetElement(tag, element).bad() || element == nullptr) return std::nullopt;
+  Float64 f64 = 0;
+  if (element->getFloat64(f64, index).good()) {
+    return std::isfinite(f64) ? std::optional<double>(f64) : std::nullopt;
+  }
+  Float32 f32 = 0;
+  if (element->getFloat32(f32, index).good()) return f32;
+  Uint16 u16 = 0;
+  if (element->getUint16(u16, index).good()) return u16;
+  Sint16 s16 = 0;
+  if (element->getSint16(s16, index).good()) return s16;
+  Uint32 u32 = 0;
+  if (element->getUint32(u32, index).good()) return u32;
+  Sint32 s32 = 0;
+  if (element->getSint32(s32, index).good()) return s32;
+  return std::nullopt;
+}
+
+std::optional<std::vector<double>> numbers_of(DcmItem& item, const DcmTagKey& tag,
+                                              unsigned long count) {
+  std::vector<double> out;
+  for (unsigned long i = 0; i < count; ++i) {
+    const auto value = number_of(item, tag, i);
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out;
+}
+
+DcmItem* item_of(DcmItem& item, const DcmTagKey& sequence, long index) {
+  DcmItem* found = nullptr;
+  if (item.findAndGetSequenceItem(sequence, found, index).bad()) return nullptr;
+  return found;
+}
+
+long items_of(DcmItem& item, const DcmTagKey& sequence) {
+  DcmSequenceOfItems* found = nullptr;
+  if (item.findAndGetSequence(sequence, found).bad() || found == nullptr) return 0;
+  return static_cast<long>(found->card());
+}
+
+}  // namespace headrace::imaging

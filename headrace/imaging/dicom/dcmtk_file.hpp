@@ -1,0 +1,35 @@
+#pragma once
+// Inside of imaging/dicom alone: the one place that turns DCMTK's conditions into headrace::Error.
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/dcmdata/dctk.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::imaging {
+
+/// Whether a file is DICOM by its first bytes: "DICM" at byte 128, or a data set of group 2 or 8
+/// without that.
+bool looks_like_dicom(const std::string& path);
+
+/// Parses a file up to its pixel data, or whole (large elements are then read when asked for).
+/// Errors: malformed (names the file and DCMTK's reason), unsupported (transfer syntax).
+std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pixels);
+
+/// The value as text, blanks at its ends cut; empty when it is missing.
+std::string text_of(DcmItem& item, const DcmTagKey& tag);
+/// Value `index` of a decimal, integer or float element.
+std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned long index = 0);
+/// Exactly `count` numbers, or nothing.
+std::optional<std::vector<double>> numbers_of(DcmItem& item, const DcmTagKey& tag,
+                                              unsigned long count);
+/// Item `index` of a sequence, or null.
+DcmItem* item_of(DcmItem& item, const DcmTagKey& sequence, long index = 0);
+/// Number of items; 0 when the sequence is missing.
+long items_of(DcmItem& item, const DcmTagKey& sequence);
+/// Throws malformed unless `condition` is good. `doing` is a short phrase ("pixel data").
+void check(const OFCondition& condition, const std::string& path, const char* doing);
+
+}  // namespace headrace::imaging

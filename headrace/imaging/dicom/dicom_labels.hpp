@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headrace/imaging/volume/label_volume.hpp"
+
+namespace headrace::imaging {
+
+/// A label map made from a DICOM object. Value k stands for names[k]; 0 is background. Names are
+/// the object's own words for structures ("Liver", "GTV_Mass"): a technical vocabulary that the
+/// caller checks against its classes before keeping any.
+struct DicomLabels {
+  LabelVolume volume;
+  std::vector<std::string> names;
+};
+
+/// DICOM Segmentation (PS3.3 A.51), frames placed by their positions, on the grid of its image.
+/// Read: BINARY (one bit a voxel), FRACTIONAL (at least half of the maximum is in), LABELMAP (8 and
+/// 16 bit); for CT, not for tiled slides. Segments that overlap: the later one wins, which is
+/// noted. errors  malformed (frames that lie off the image's slices or on another pixel grid: both
+/// are given), unsupported, corrupt
+DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& image);
+
+/// RT structure set (PS3.3 A.19): closed planar contours, filled by the even-odd rule at voxel
+/// centres, each contour on the slice that it lies nearest to. A later structure paints over an
+/// earlier one. errors  malformed (contours off the image's slices: how far), unsupported (an image
+/// that is not axis-aligned to its contours)
+DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image);
+
+}  // namespace headrace::imaging

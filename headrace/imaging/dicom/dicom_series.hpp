@@ -1,0 +1,87 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/imaging/dicom/pseudonym.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+
+namespace headrace::imaging {
+
+/// One picture of a series: a file, or one frame of a multi-frame file.
+struct DicomSlice {
+  std::string path;
+  int frame = 0;
+  Vec3 position_lps_mm{};           ///< centre of the first pixel
+  double slope = 1, intercept = 0;  ///< HU = slope · stored + intercept
+};
+
+/// Pictures that belong together: one SeriesInstanceUID, size, orientation and pixel spacing. An
+/// allow-list: identifiers are keyed hashes, descriptions, names, dates, places and private
+/// elements are never kept.
+struct DicomSeries {
+  std::string patient, study,
+      series;  ///< keyed hashes; equal for files of the same patient, study and series
+  std::string frame_of_reference;
+  std::optional<int> series_number;
+  Modality modality = Modality::other;
+  ContrastPhase phase = ContrastPhase::unknown;
+  std::int64_t rows = 0, columns = 0;
+  std::array<double, 2> spacing_mm_yx{};  ///< PixelSpacing: between rows, between columns
+  Vec3 row_direction{},
+      column_direction{};  ///< of increasing column index, of increasing row index (LPS)
+  std::optional<double>
+      slice_thickness_mm;  ///< SpacingBetweenSlices, else SliceThickness; only for a slice alone
+  bool localizer = false;  ///< a scout view, not part of the volume
+  std::vector<DicomSlice> slices;  ///< sorted by position along the normal (row × column direction)
+  std::uint64_t source_bytes = 0;
+};
+
+enum class DicomObject { segmentation, structure_set, other };
+
+/// A file that is no picture of a series: labels, or something that is left out.
+struct DicomLabelFile {
+  std::string path;
+  DicomObject object = DicomObject::other;
+  std::string patient, frame_of_reference;     ///< keyed hashes
+  std::vector<std::string> referenced_series;  ///< keyed hashes, sorted
+};
+
+struct DicomScan {
+  std::vector<DicomSeries> series;     ///< sorted by patient, study, number, series
+  std::vector<DicomLabelFile> labels;  ///< DICOM SEG and RTSTRUCT, sorted by path
+  std::vector<std::string>
+      problems;  ///< one sentence each: files that are DICOM but can't be read, and so on
+  std::size_t other_files = 0;  ///< files that are not DICOM
+};
+
+/// Reads the headers of every file under `inputs` (files and folders, several patients, studies,
+/// series and modalities mixed, any file names) and sorts them into series.
+///
+/// errors  not_found, io; usage (key); unsupported when built with HR_WITH_DCMTK=OFF. A file that
+/// is not DICOM is counted; a
+///         DICOM file that can't be parsed becomes a problem that names it
+/// threads reads files on `jobs` threads (0: every core); the result is the same for any number,
+/// and for any file names
+DicomScan scan_dicom(const std::vector<std::string>& inputs, const Pseudonymizer& pseudonym,
+                     int jobs = 0);
+
+enum class Irregular {
+  refuse,   ///< missing, doubled or unevenly spaced slices and gantry tilt are errors
+  resample  ///< linear interpolation onto an even, upright grid; noted in the facts
+};
+
+/// Opens a CT series as a volume, slices in order of position along the normal.
+///
+/// errors  unsupported (not CT: names the modality; several channels; a modality LUT), malformed
+/// (slices that are missing,
+///         doubled, unevenly spaced, tilted: says where and how much; one slice alone without
+///         thickness)
+/// threads concurrent(): slices may be decoded by several threads
+std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series,
+                                                Irregular irregular = Irregular::refuse);
+
+}  // namespace headrace::imaging

@@ -1,0 +1,23 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/imaging/dicom/slice_stack.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+
+namespace headrace::imaging {
+
+/// An even, upright volume from a stack of slices that is not: linear interpolation between the two
+/// neighbouring slices, each shifted back in its plane (bilinear). Wide enough for every slice;
+/// -1024 where there is none. Doubled slices count once when their pixels are equal.
+///
+/// in      raw     slices as they are; its grid's spacing is that of the result
+///         places  of each slice, ascending
+/// errors  corrupt: doubled slices with different pixels (found when they are read; names `series`)
+std::unique_ptr<VolumeReader> resample_stack(std::unique_ptr<VolumeReader> raw,
+                                             std::vector<SlicePlace> places,
+                                             const StackFindings& findings,
+                                             const std::string& series);
+
+}  // namespace headrace::imaging
