@@ -60,9 +60,9 @@ class NodeGrid {
   const Point& slack() const { return slack_; }
 
  private:
-  /// First and last pixel, and a quarter of a cell or less between nodes.
-  std::vector<int> nodes(int size, int context) const {
-    const int step = std::max(4, static_cast<int>(size / (4.0 * field_.grid * context)));
+  /// First and last pixel, and a quarter of a cell between nodes, but at most 129 of them an axis.
+  std::vector<int> nodes(int size, int context) {
+    const int step = std::max({1, size / 128, size / (4 * field_.grid * context)});
     std::vector<int> at;
     for (int i = 0; i < size - 1; i += step) at.push_back(i);
     at.push_back(size - 1);
@@ -130,10 +130,12 @@ class NodeGrid {
     };
     const double cells_y = double(step_) * context * field_.grid / patch.height;
     const double cells_x = double(step_) * context * field_.grid / patch.width;
+    // Nor can it err by more than the field varies at all (a cell may be less than a step).
     const auto error = [&](const std::vector<double>& control) {
-      return (largest(control, width, 1) * cells_y * cells_y +
-              largest(control, 1, width) * cells_x * cells_x) /
-             8;
+      const auto [low, high] = std::minmax_element(control.begin(), control.end());
+      return std::min(*high - *low, (largest(control, width, 1) * cells_y * cells_y +
+                                     largest(control, 1, width) * cells_x * cells_x) /
+                                        8);
     };
     slack_ = {error(field_.y_um) * to_px_[0], error(field_.x_um) * to_px_[1]};
   }
@@ -141,7 +143,7 @@ class NodeGrid {
   AffinePart affine_;
   const ElasticField& field_;
   Point to_px_{}, slack_{};
-  mutable int step_ = 0;
+  int step_ = 0;
   std::vector<int> rows_, columns_;
   std::vector<Point> points_;
 };
