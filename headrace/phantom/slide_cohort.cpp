@@ -1,0 +1,180 @@
+#include "headrace/phantom/slide_cohort.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <span>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/progress.hpp"
+#include "headrace/imaging/tiff/label_writer.hpp"
+#include "headrace/imaging/tiff/pyramid_writer.hpp"
+#include "headrace/imaging/whole_file.hpp"
+#include "headrace/phantom/slide_renderer.hpp"
+
+namespace headrace::phantom {
+namespace {
+
+constexpr int kMaxCount = 1000000, kMaxScanners = 64, kSlidesPerCase = 2, kGrades = 6;
+constexpr std::int64_t kMinSize = 256, kMaxSize = 200000, kMaskTile = 512;
+constexpr int kJpegQuality = 88;
+constexpr double kMinCancer = 0.02, kMinSecond = 0.05;
+
+/// Shares of classes 1 to 5 for a slide of each grade group. Of group 4 and 5 there are more than
+/// these in the clinic.
+constexpr std::array<std::array<float, kClasses>, kGrades> kShares{{
+    {0, 0.80f, 0.20f, 0, 0, 0},
+    {0, 0.34f, 0.10f, 0.56f, 0, 0},
+    {0, 0.26f, 0.08f, 0.42f, 0.24f, 0},
+    {0, 0.22f, 0.08f, 0.24f, 0.46f, 0},
+    {0, 0.26f, 0.10f, 0, 0.64f, 0},
+    {0, 0.18f, 0.06f, 0, 0.34f, 0.42f},
+}};
+// Low and high grades in turn, so that few slides have a spread too.
+constexpr std::array<int, kGrades> kGradeOrder{1, 4, 0, 3, 5, 2};
+
+void check(const SlideCohortOptions& o) {
+  if (o.out.empty())
+    fail(ErrorCode::usage, "phantom slides: no folder to write to; give --out DIR");
+  if (o.count < 1 || o.count > kMaxCount)
+    fail(ErrorCode::usage, "phantom slides: --count {}; 1 to {} are possible", o.count, kMaxCount);
+  if (o.size < kMinSize || o.size > kMaxSize) {
+    fail(ErrorCode::usage, "phantom slides: --size {}; {} to {} pixels are possible", o.size,
+         kMinSize, kMaxSize);
+  }
+  if (o.scanners < 1 || o.scanners > kMaxScanners) {
+    fail(ErrorCode::usage, "phantom slides: --scanners {}; 1 to {} are possible", o.scanners,
+         kMaxScanners);
+  }
+  if (!(o.mpp >= 0.1 && o.mpp <= 4))
+    fail(ErrorCode::usage, "phantom slides: --mpp {}; 0.1 to 4 are possible", o.mpp);
+}
+
+/// Renders the mask of one slide; returns the area of each class.
+std::array<std::uint64_t, kClasses> write_mask(const std::string& path,
+                                               const SlideRenderer& renderer, const SlideSpec& spec,
+                                               ThreadPool& pool) {
+  std::array<std::atomic<std::uint64_t>, kClasses> area{};
+  imaging::write_label_tiff(path, spec.height, spec.width, kMaskTile, spec.mpp, pool,
+                            [&](std::int64_t y0, std::int64_t x0, std::int64_t height,
+                                std::int64_t width, std::uint8_t* dst, std::int64_t stride) {
+                              renderer.render_labels(y0, x0, height, width, dst, stride);
+                              std::array<std::uint64_t, kClasses> here{};
+                              for (std::int64_t y = 0; y < height; ++y) {
+                                for (std::int64_t x = 0; x < width; ++x)
+                                  ++here[dst[y * stride + x]];
+                              }
+                              for (std::size_t c = 0; c < here.size(); ++c) area[c] += here[c];
+                            });
+  std::array<std::uint64_t, kClasses> sum{};
+  for (std::size_t c = 0; c < sum.size(); ++c) sum[c] = area[c];
+  return sum;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  imaging::AsideFile file(path);
+  file.append(std::as_bytes(std::span(text)));
+  file.finish();
+}
+
+}  // namespace
+
+std::vector<CohortSlide> plan_slide_cohort(const SlideCohortOptions& options) {
+  check(options);
+  std::vector<CohortSlide> slides;
+  std::array<std::vector<int>, 2> seen{
+      std::vector<int>(static_cast<std::size_t>(options.scanners)),
+      std::vector<int>(static_cast<std::size_t>(options.scanners))};
+  for (int i = 0; i < options.count; ++i) {
+    const int case_number = i / kSlidesPerCase;
+    const bool val = case_number % 2 == 1;
+    CohortSlide slide;
+    slide.id = fmt::format("phantom-{:04}", i + 1);
+    slide.case_id = fmt::format("case-{:04}", case_number + 1);
+    slide.split = val ? "val" : "train";
+    slide.scanner = i % options.scanners;
+    int& turn = seen[val ? 1 : 0][static_cast<std::size_t>(slide.scanner)];
+    const int grade =
+        kGradeOrder[static_cast<std::size_t>((turn + 2 * slide.scanner + (val ? 0 : 2)) % kGrades)];
+    ++turn;
+    slide.spec = {options.seed, static_cast<std::uint32_t>(i),           options.size, options.size,
+                  options.mpp,  kShares[static_cast<std::size_t>(grade)]};
+    slides.push_back(std::move(slide));
+  }
+  return slides;
+}
+
+SlideGrade grade_of_areas(const std::array<std::uint64_t, kClasses>& area_px) {
+  std::uint64_t glands = 0, cancer = 0;
+  for (std::size_t c = 1; c < kClasses; ++c) glands += area_px[c];
+  for (std::size_t c = 3; c < kClasses; ++c) cancer += area_px[c];
+  SlideGrade grade;
+  if (cancer == 0 || static_cast<double>(cancer) < kMinCancer * static_cast<double>(glands))
+    return grade;
+  std::size_t first = 3;
+  for (std::size_t c = 4; c < kClasses; ++c) {
+    if (area_px[c] >= area_px[first]) first = c;
+  }
+  std::size_t second = first == 3 ? 4 : 3;
+  for (std::size_t c = 3; c < kClasses; ++c) {
+    if (c != first && area_px[c] >= area_px[second]) second = c;
+  }
+  if (static_cast<double>(area_px[second]) < kMinSecond * static_cast<double>(cancer))
+    second = first;
+  grade.primary = static_cast<int>(first);
+  grade.secondary = static_cast<int>(second);
+  const int sum = grade.primary + grade.secondary;
+  grade.grade_group = sum == 6 ? 1 : sum == 7 ? (first == 3 ? 2 : 3) : sum == 8 ? 4 : 5;
+  return grade;
+}
+
+SlideCohortResult write_slide_cohort(const SlideCohortOptions& options, ThreadPool& pool) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto slides = plan_slide_cohort(options);
+  const std::filesystem::path root(options.out);
+  std::error_code error;
+  for (const char* folder : {"slides", "masks"}) {
+    std::filesystem::create_directories(root / folder, error);
+    if (error)
+      fail(ErrorCode::io, "{}: the folder cannot be made: {}", (root / folder).string(),
+           error.message());
+  }
+  SlideCohortResult result;
+  Progress progress("rendering slides", slides.size(), "slides");
+  std::string table =
+      "file,image,case,cohort,scanner,split,primary,secondary,grade_group,annotation\n";
+  for (const CohortSlide& slide : slides) {
+    const ScannerLook look = scanner_look(options.seed, slide.scanner);
+    const SlideRenderer renderer(slide.spec, look);
+    const std::string slide_file = "slides/" + slide.id + ".tif",
+                      mask_file = "masks/" + slide.id + ".tif";
+    imaging::PyramidOptions pyramid;
+    pyramid.height = slide.spec.height;
+    pyramid.width = slide.spec.width;
+    pyramid.jpeg_quality = kJpegQuality;
+    pyramid.mpp = slide.spec.mpp;
+    imaging::write_pyramid_tiff((root / slide_file).string(), pyramid, pool,
+                                [&](std::int64_t y0, std::int64_t x0, std::int64_t height,
+                                    std::int64_t width, std::uint8_t* dst, std::int64_t stride) {
+                                  renderer.render(y0, x0, height, width, dst, stride);
+                                });
+    const auto area = write_mask((root / mask_file).string(), renderer, slide.spec, pool);
+    const SlideGrade grade = grade_of_areas(area);
+    table += fmt::format("{},{},{},phantom,{},{},{},{},{},{}\n", slide_file, slide.id,
+                         slide.case_id, look.name, slide.split, grade.primary, grade.secondary,
+                         grade.grade_group, mask_file);
+    result.pixels += static_cast<std::uint64_t>(slide.spec.height * slide.spec.width);
+    result.bytes += std::filesystem::file_size(root / slide_file) +
+                    std::filesystem::file_size(root / mask_file);
+    ++result.slides;
+    progress.advance();
+  }
+  write_text((root / "classes.txt").string(),
+             "background\nbenign\nhgpin\npattern3\npattern4\npattern5\n");
+  result.table = (root / "cases.csv").string();
+  write_text(result.table, table);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace headrace::phantom
