@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <type_traits>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 
@@ -37,18 +37,16 @@ T value_of(std::span<const std::byte> bytes) {
 
 template <typename T>
 std::vector<std::byte> parse_integer(const Json& value, DType dtype, const std::string& origin) {
+  if (!value.is_number_integer()) refuse(value, dtype, origin);
+  // Parsed text gives unsigned numbers where it can, numbers made in C++ may be signed.
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
-    if (number <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
-      return bytes_of(static_cast<T>(number));
-    }
-  } else if (value.is_number_integer() && std::is_signed_v<T>) {
-    const auto number = value.get<std::int64_t>();
-    if (number >= static_cast<std::int64_t>(std::numeric_limits<T>::min())) {
-      return bytes_of(static_cast<T>(number));
-    }
+    if (!std::in_range<T>(number)) refuse(value, dtype, origin);
+    return bytes_of(static_cast<T>(number));
   }
-  refuse(value, dtype, origin);
+  const auto number = value.get<std::int64_t>();
+  if (!std::in_range<T>(number)) refuse(value, dtype, origin);
+  return bytes_of(static_cast<T>(number));
 }
 
 // IEEE binary16 of a double, ties to even.
