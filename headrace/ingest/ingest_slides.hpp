@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/zarr/defaults.hpp"
+
 namespace headrace::ingest {
 
 struct SlideIngestOptions {
@@ -15,8 +17,8 @@ struct SlideIngestOptions {
   std::vector<std::string> classes;  ///< class names by label value; empty: from the annotations
   std::string coding =
       "classes";  ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
-  std::int64_t chunk = 0, shard = 0;  ///< edge in pixels; 0: the default of the codec
-  int clevel = 5;
+  std::int64_t chunk = 0, shard = 0;    ///< edge in pixels; 0: the default of the codec
+  int clevel = zarr::kSlideBloscLevel;  ///< effort of the compressor, 0 to 9
   bool drop_glass =
       false;  ///< chunks wholly outside the tissue mask become white; the report says how much
   std::optional<double> mpp;  ///< for files that do not say

@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 constexpr std::int64_t kSmallestLevel = 512;  // the pyramid ends when a level fits into this
-constexpr std::int64_t kShard = 4096;
-constexpr std::int64_t kChunk = 256;
+constexpr std::int64_t kBloscBlockRows = zarr::kSlideBloscBlockBytes / (zarr::kSlideInnerEdge * 3);
 constexpr double kTissueMpp = 8;          // the mask is made at 8 to 16 micrometres a pixel
 constexpr std::int64_t kTissuePx = 1024;  // or, where no size is known, at 1024 pixels or fewer
 constexpr double kColourMpp = 1;          // colour statistics: 1 to 2 micrometres a pixel
@@ -109,16 +109,18 @@ Json sharded_codecs(const SlidePlan& plan, bool image) {
   }
   Json last;
   if (image && plan.codec == "jpeg") {
-    last = zarr::Codecs::jpeg(kJpegQuality);
+    last = zarr::Codecs::jpeg(zarr::kSlideJpegQuality);
   } else if (plan.codec == "zstd") {
     last = zarr::Codecs::zstd(DType::uint8, plan.clevel);
   } else {
-    last = zarr::Codecs::blosc_zstd(DType::uint8, plan.clevel, "shuffle");
+    const std::int64_t block_bytes = image ? kBloscBlockRows * plan.chunk * 3 : 0;
+    last = zarr::Codecs::blosc_zstd(DType::uint8, plan.clevel, zarr::kSlideBloscShuffle,
+                                    plan.chunk >= kBloscBlockRows ? block_bytes : 0);
   }
   for (auto& codec : last) inner.push_back(codec);
   std::vector<std::int64_t> chunk{plan.chunk, plan.chunk};
   if (image) chunk.insert(chunk.begin(), 3);
-  return Json::array({zarr::Codecs::sharded(chunk, inner)});
+  return zarr::Codecs::sharded(chunk, inner);
 }
 
 zarr::ArrayMetadata array_of(const SlidePlan& plan, int level, bool image) {
@@ -165,9 +167,12 @@ SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* t
   plan.codec = options.codec;
   if (plan.codec == "auto") plan.codec = copy ? "jpeg" : "blosc-zstd";
   plan.clevel = options.clevel;
-  plan.chunk = copy ? source_chunk : options.chunk != 0 ? options.chunk : kChunk;
-  plan.shard = options.shard != 0 ? options.shard
-                                  : std::max<std::int64_t>(1, kShard / plan.chunk) * plan.chunk;
+  const std::int64_t usual_chunk =
+      plan.codec == "jpeg" ? zarr::kSlideJpegInnerEdge : zarr::kSlideInnerEdge;
+  plan.chunk = copy ? source_chunk : options.chunk != 0 ? options.chunk : usual_chunk;
+  const std::int64_t usual_shard =
+      std::max<std::int64_t>(1, zarr::kSlideShardEdge / plan.chunk) * plan.chunk;
+  plan.shard = options.shard != 0 ? options.shard : usual_shard;
   check_chunks(plan);
   plan.levels = plan_levels(info, copy ? tiles : nullptr);
   plan.runs = plan_runs(plan.levels);

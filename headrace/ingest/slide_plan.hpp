@@ -13,9 +13,6 @@
 
 namespace headrace::ingest {
 
-/// Quality of JPEG levels that the source lacks.
-inline constexpr int kJpegQuality = 90;
-
 /// How one level of the stored pyramid comes about.
 struct LevelPlan {
   LevelSize size;
