@@ -264,16 +264,19 @@ Json Training::finish() {
   if (!has_final_validation()) record_validation(result, start);
   Json time = time_json();
   time["evaluate"] = result.json.at("time");
-  const Json summary = {{"steps", state_.step},
-                        {"loss", state_.last_loss},
-                        {"mean_dice", result.json.at("overall").at("mean_dice")},
-                        {"dice", result.json.at("overall").at("dice")},
-                        {"kappa", kappa_of(result.json)},
-                        {"best", {{"step", state_.best_step}, {"mean_dice", state_.best_dice}}},
-                        {"weights_sha256", sha256_hex(weights)},
-                        {"config_hash", config_.hash()},
-                        {"dataset_hash", cohort_->dataset_hash()},
-                        {"time", time}};
+  Json summary = {{"steps", state_.step},
+                  {"loss", state_.last_loss},
+                  {"mean_dice", result.json.at("overall").at("mean_dice")},
+                  {"dice", result.json.at("overall").at("dice")},
+                  {"kappa", kappa_of(result.json)},
+                  {"best", {{"step", state_.best_step}, {"mean_dice", state_.best_dice}}},
+                  {"weights_sha256", sha256_hex(weights)},
+                  {"config_hash", config_.hash()},
+                  {"dataset_hash", cohort_->dataset_hash()},
+                  {"time", time}};
+  if (config_.task == "gleason") {
+    summary["grades"] = result.json.at("overall").at("gleason").at("slides");
+  }
   folder_.write_json("summary.json", summary);
   write_report(folder_);
   return summary;

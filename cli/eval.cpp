@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#ifdef HR_TORCH
+#include "headrace/train/gate.hpp"
+#include "headrace/train/trainer.hpp"
+#endif
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Writes eval.json and eval-slides.csv into the run folder; on another store, split or weights\n"
+    "eval-WEIGHTS-SPLIT-DATASET.json beside them. The report is made again.\n"
+    "A gate file holds figures and what they must reach, e.g. {mean_dice: 0.7, gleason.kappa: "
+    "0.6}.\n"
+    "\n"
+    "Examples:\n"
+    "  headrace eval --run runs/gleason\n"
+    "  headrace eval --run runs/gleason --store other-hospital.zarr --split test --gate gate.yaml\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed.";
+
+struct Arguments {
+  std::string run, split, store, weights = "final", gate;
+  bool json = false;
+};
+
+#ifdef HR_TORCH
+std::string figure(const Json& value) {
+  return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
+}
+
+void print_group(const std::string& kind, const std::string& name, const Json& group) {
+  fmt::print("{:<8} {:<20} {:>4} images  mean Dice {}", kind, name,
+             group.at("images").get<std::int64_t>(), figure(group.at("mean_dice")));
+  if (group.contains("gleason")) {
+    fmt::print("  kappa {}", figure(group.at("gleason").at("kappa")));
+  }
+  fmt::print("\n");
+}
+
+void print_result(const Json& result) {
+  print_group("split", result.at("split").get<std::string>(), result.at("overall"));
+  for (const auto& [name, group] : result.at("cohorts").items()) print_group("cohort", name, group);
+  for (const auto& [name, group] : result.at("scanners").items()) {
+    print_group("scanner", name, group);
+  }
+  for (const auto& name : result.at("classes")) {
+    fmt::print("  {:<24} Dice {}\n", name.get<std::string>(),
+               figure(result.at("overall").at("dice").at(name.get<std::string>())));
+  }
+}
+#endif
+
+void run([[maybe_unused]] const Arguments& arguments) {
+#ifdef HR_TORCH
+  const train::Gate gate =
+      arguments.gate.empty() ? train::Gate{} : train::Gate::load(arguments.gate);
+  const Json result =
+      train::evaluate_run({arguments.run, arguments.split, arguments.store, arguments.weights});
+  const train::GateResult verdict = gate.check(result.at("overall"));
+  if (arguments.json) {
+    Json out = result;
+    if (!arguments.gate.empty()) out["gate"] = verdict.to_json();
+    fmt::print("{}", dump_json(out));
+  } else {
+    print_result(result);
+    fmt::print("{}", verdict.text());
+  }
+  if (!verdict.passed()) throw ExitCode{3};
+#else
+  fail(ErrorCode::unsupported,
+       "headrace eval: this build has no LibTorch. Run tools/deps/install.sh and build again with "
+       "HR_WITH_TORCH=ON.");
+#endif
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app) {
+  CLI::App* eval = app.add_subcommand("eval", "Evaluates a trained run on a split of a store.");
+  eval->footer(kFooter);
+  auto arguments = std::make_shared<Arguments>();
+  eval->add_option("--run", arguments->run, "run folder of headrace train")->required();
+  eval->add_option("--split", arguments->split, "split to evaluate (default: data.val of the run)");
+  eval->add_option("--store", arguments->store, "another store with the same classes");
+  eval->add_option("--weights", arguments->weights, "final, or best by validation Dice")
+      ->check(CLI::IsMember({"final", "best"}))
+      ->capture_default_str();
+  eval->add_option("--gate", arguments->gate, "file of figures that must be reached (YAML)");
+  eval->add_flag("--json", arguments->json, "print one JSON object");
+  eval->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/loader/run_config.hpp"
+#ifdef HR_TORCH
+#include "headrace/train/trainer.hpp"
+#endif
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "The run folder gets config.json, run.json, metrics.jsonl, checkpoints/, final.safetensors,\n"
+    "eval.json and report.html. SIGINT and SIGTERM write a checkpoint first; --resume goes on from "
+    "the\n"
+    "newest one, with the same weights as an unbroken run.\n"
+    "\n"
+    "Examples:\n"
+    "  headrace train --config gleason.yaml --out runs/gleason\n"
+    "  headrace train --config gleason.yaml --out runs/gleason --resume --json\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed or stopped, 2 usage (config, other dataset).";
+
+struct Arguments {
+  std::string config, out;
+  bool resume = false, json = false;
+};
+
+std::string figure(const Json& value) {
+  return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
+}
+
+#ifdef HR_TORCH
+void print_summary(const std::string& out, const Json& summary) {
+  const Json& time = summary.at("time");
+  const auto text = [&](const char* key) { return summary.at(key).get<std::string>(); };
+  fmt::print("trained {} steps in {:.1f} s, last loss {}\n",
+             summary.at("steps").get<std::int64_t>(), time.at("wall_s").get<double>(),
+             figure(summary.at("loss")));
+  fmt::print("mean Dice {}\n", figure(summary.at("mean_dice")));
+  for (const auto& [name, dice] : summary.at("dice").items()) {
+    fmt::print("  {:<24} {}\n", name, figure(dice));
+  }
+  if (summary.contains("grades")) {
+    fmt::print("quadratic kappa {} over {} slides\n", figure(summary.at("kappa")),
+               summary.at("grades").get<std::int64_t>());
+  }
+  fmt::print("{:.1f} patches/s, {:.1f} % of the time waiting for data\n",
+             time.at("patches_per_s").get<double>(), time.at("stall_fraction").get<double>() * 100);
+  fmt::print("config  {}\ndataset {}\nweights {}\nreport  {}/report.html\n", text("config_hash"),
+             text("dataset_hash"), text("weights_sha256"), out);
+}
+#endif
+
+void run([[maybe_unused]] const Arguments& arguments) {
+#ifdef HR_TORCH
+  const auto config = loader::RunConfig::load(arguments.config);
+  const Json summary = train::train(config, {arguments.out, arguments.resume, HR_VERSION});
+  if (arguments.json) {
+    fmt::print("{}", dump_json(summary));
+  } else {
+    print_summary(arguments.out, summary);
+  }
+#else
+  fail(ErrorCode::unsupported,
+       "headrace train: this build has no LibTorch. Run tools/deps/install.sh and build again with "
+       "HR_WITH_TORCH=ON.");
+#endif
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* train = app.add_subcommand("train", "Trains a model on a store and evaluates it.");
+  train->footer(kFooter);
+  auto arguments = std::make_shared<Arguments>();
+  train->add_option("--config", arguments->config, "run config (YAML)")->required();
+  train->add_option("--out", arguments->out, "run folder to make")->required();
+  train->add_flag("--resume", arguments->resume, "go on with the run in --out");
+  train->add_flag("--json", arguments->json, "print one JSON object");
+  train->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace headrace::cli
