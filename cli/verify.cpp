@@ -48,7 +48,9 @@ void run(const std::string& path, int jobs, bool json) {
       list.push_back(
           {{"key", damage.key}, {"kind", name_of(damage.kind)}, {"detail", damage.detail}});
     }
-    fmt::print("{}", dump_json({{"store", path}, {"ok", damages.empty()}, {"damage", list}}));
+    Json facts{{"store", path}, {"ok", damages.empty()}, {"damage", list}};
+    if (damages.empty()) facts["dataset_hash"] = ingest::Manifest::load(store).dataset_hash();
+    fmt::print("{}", dump_json(facts));
   } else {
     for (const auto& damage : damages)
       fmt::print("{} {}: {}\n", name_of(damage.kind), damage.key, damage.detail);

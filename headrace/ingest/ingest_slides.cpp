@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <set>
+#include <system_error>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
@@ -61,11 +63,24 @@ std::size_t slides_at_once(const std::vector<SlideOutlook>& outlooks, int thread
 
 /// Opens every input before anything is written, so that bad input leaves no store behind.
 std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options,
-                                      const std::vector<SlideCase>& slides, ThreadPool& pool) {
+                                      const std::vector<SlideCase>& slides,
+                                      const std::vector<std::string>& classes, ThreadPool& pool) {
   std::vector<SlideOutlook> outlooks(slides.size());
   pool.parallel_for(slides.size(),
-                    [&](std::size_t i) { outlooks[i] = look_at(slides[i], options); });
+                    [&](std::size_t i) { outlooks[i] = look_at(slides[i], classes, options); });
   return outlooks;
+}
+
+void remove_empty_folders(const std::string& root) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.is_directory()) folders.push_back(entry.path());
+  }
+  // Deepest first; remove() leaves a folder that holds something alone.
+  std::sort(folders.rbegin(), folders.rend());
+  std::error_code ignored;
+  for (const auto& folder : folders) fs::remove(folder, ignored);
 }
 
 class SlideIngest {
@@ -74,7 +89,7 @@ class SlideIngest {
       : options_(options),
         cohort_(find_inputs(options)),
         pool_(options.jobs),
-        outlooks_(look_at_all(options, cohort_.slides, pool_)),
+        outlooks_(look_at_all(options, cohort_.slides, cohort_.classes, pool_)),
         lock_(options.out),
         local_(std::make_shared<storage::LocalStore>(options.out)),
         settings_(settings_of(options, cohort_.classes)),
@@ -91,8 +106,13 @@ class SlideIngest {
     journal_.reopen_finished_store();
     clean_up();
     images_ = journal_.images();
-    ingest(missing);
-    return result(finish());
+    try {
+      ingest(missing);
+      return result(finish());
+    } catch (...) {
+      tidy_after_failure();
+      throw;
+    }
   }
 
  private:
@@ -133,12 +153,31 @@ class SlideIngest {
           options_.out, id);
       journal_.discard(id);
     }
+    erase_all_but(journal_.images());
+  }
+
+  /// Removes every object that belongs to none of these images, but not the journal.
+  void erase_all_but(const std::map<std::string, FinishedImage>& images) {
     std::set<std::string> owned;
-    for (const auto& [id, image] : journal_.images()) {
+    for (const auto& [id, image] : images) {
       for (const auto& [key, entry] : image.objects) owned.insert(key);
     }
     for (const auto& key : local_->list("")) {
       if (!key.starts_with(".ingest/") && !owned.contains(key)) local_->erase(key);
+    }
+    remove_empty_folders(options_.out);
+  }
+
+  /// Keeps whole images, so that the run can be taken up again when the cause is gone; nothing
+  /// half-written stays.
+  void tidy_after_failure() noexcept {
+    try {
+      erase_all_but(images_);
+      if (!images_.empty()) return;
+      journal_.close();
+      remove_empty_folders(options_.out);
+    } catch (const std::exception& error) {
+      log::warning("{}: could not be tidied up: {}", options_.out, error.what());
     }
   }
 
@@ -168,6 +207,7 @@ class SlideIngest {
       manifest.objects.insert(image.objects.begin(), image.objects.end());
     manifest.save(*local_);
     journal_.close();
+    remove_empty_folders(options_.out);
     return manifest.dataset_hash();
   }
 

@@ -36,9 +36,10 @@ struct SlideOutlook {
       0;  ///< estimate of what its unfinished tiles take, besides the tiles at work
 };
 
-/// Opens a slide and plans its ingest. Errors: as SlideReader::open and plan_slide, each with the
-/// table's line and the file.
-SlideOutlook look_at(const SlideCase& slide, const SlideIngestOptions& options);
+/// Opens a slide and its annotation, and plans the ingest. Errors: as SlideReader::open and
+/// plan_slide, each with the table's line and the file.
+SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& classes,
+                     const SlideIngestOptions& options);
 
 /// Reads a slide once and stores everything that belongs to it; the image group's zarr.json comes
 /// last. Errors: as of the readers and the store, with the file's name.

@@ -1,6 +1,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/ingest/label_source.hpp"
 #include "headrace/ingest/slide_job.hpp"
 
 namespace headrace::ingest {
@@ -40,7 +41,8 @@ std::uint64_t unfinished_bytes(const SlidePlan& plan) {
 
 }  // namespace
 
-SlideOutlook look_at(const SlideCase& slide, const SlideIngestOptions& options) {
+SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& classes,
+                     const SlideIngestOptions& options) {
   return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
     SlideOutlook outlook;
     outlook.stamp = stamp_source(slide.file);
@@ -50,6 +52,9 @@ SlideOutlook look_at(const SlideCase& slide, const SlideIngestOptions& options) 
                      : options.mpp && !reader->info().mpp_x ? options.mpp
                                                             : std::nullopt;
     outlook.plan = plan_slide(reader->info(), tiles.get(), options, mpp);
+    if (!slide.annotation.empty()) {
+      LabelSource::open(slide.annotation, slide.coding, classes, outlook.plan.levels[0].size);
+    }
     outlook.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
     outlook.fingerprint = fingerprint_of(slide, outlook.stamp);
     for (const auto& level : outlook.plan.levels) {
