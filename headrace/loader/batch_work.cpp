@@ -120,22 +120,32 @@ void BatchWork::place(Window& window, const source::ImageLevel& level, std::int6
   const auto [x, width] = part(box.x0, box.width, level.width);
   window.extent = {y, x, height, width};
   window.spans.clear();
-  for (const auto& [begin, end] : window.geometry.row_spans) window.spans.push_back({begin, end});
+  for (std::int64_t row = y; row < y + height; ++row) {
+    const auto [begin, end] = window.geometry.row_spans[static_cast<std::size_t>(row)];
+    const auto in_extent = [x = x, width = width](std::int32_t column) {
+      return static_cast<std::int32_t>(std::clamp<std::int64_t>(column - x, 0, width));
+    };
+    window.spans.push_back({in_extent(begin), in_extent(end)});
+  }
 }
 
+/// Reads what the level has of the window; the rest is never looked at.
 void BatchWork::add_read(Window& window, std::int64_t channels) {
   const Box2& box = window.geometry.window;
+  const Box2& extent = window.extent;
+  window.empty = extent.height == 0 || extent.width == 0;
+  if (window.empty) return;
   zarr::RegionRead region;
+  region.origin = {box.y0 + extent.y0, box.x0 + extent.x0};
+  region.shape = {extent.height, extent.width};
+  region.strides_bytes = {window.row_bytes, channels};
   if (channels == 3) {
-    region.origin = {0, box.y0, box.x0};
-    region.shape = {3, box.height, box.width};
-    region.strides_bytes = {1, window.row_bytes, 3};
-  } else {
-    region.origin = {box.y0, box.x0};
-    region.shape = {box.height, box.width};
-    region.strides_bytes = {window.row_bytes, 1};
+    region.origin.insert(region.origin.begin(), 0);
+    region.shape.insert(region.shape.begin(), 3);
+    region.strides_bytes.insert(region.strides_bytes.begin(), 1);
   }
-  region.dst = windows_.data() + window.offset;
+  region.dst =
+      windows_.data() + window.offset + extent.y0 * window.row_bytes + extent.x0 * channels;
   region.row_spans = window.spans;
   window.read = read_.add(window.array, std::move(region));
 }
@@ -153,7 +163,7 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
   float* images = output_->as<float>() + s * recipe_.image_bytes() / sizeof(float);
   with_context(where(s), [&] {
     for (const Window& window : sample.contexts) {
-      read_.decode(window.read);
+      if (!window.empty) read_.decode(window.read);
       const std::int64_t start = now_ns();
       recipe_.graph.image(*sample.params, window.geometry, view(window), window.extent, images,
                           worker.scratch);
@@ -168,7 +178,7 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
       std::memset(labels, kIgnore, recipe_.label_bytes());
       return;
     }
-    read_.decode(sample.label.read);
+    if (!sample.label.empty) read_.decode(sample.label.read);
     const std::int64_t start = now_ns();
     recipe_.graph.labels(*sample.params, sample.label.geometry, view(sample.label),
                          sample.label.extent, kIgnore, labels, worker.scratch);

@@ -62,6 +62,7 @@ class BatchWork {
     transform::PatchGeometry geometry;
     std::vector<zarr::RowSpan> spans;
     Box2 extent;              ///< the part that the level has, in window pixels
+    bool empty = false;       ///< the level has none of it: nothing is read
     std::size_t read = 0;     ///< region of read_
     std::int64_t offset = 0;  ///< of its first pixel in windows_
     std::int64_t row_bytes = 0;

@@ -83,7 +83,8 @@ detail::Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const R
 // consumer holds, planning overlaps with the last samples of the batch before, and which worker
 // does what reaches no result: a sample's bytes depend on its index alone.
 struct Loader::State {
-  State(detail::Recipe r, std::uint64_t first_epoch, std::uint64_t first_batch)
+  State(detail::Recipe r, std::uint64_t first_epoch, std::uint64_t first_batch,
+        std::optional<std::uint64_t> count)
       : recipe(std::move(r)), per_epoch(batches_in_epoch()) {
     if (!recipe.plan->random()) {
       epoch_offset = first_epoch;
@@ -92,11 +93,12 @@ struct Loader::State {
     } else {
       next_start = next_take = first_epoch * per_epoch + first_batch;
     }
+    if (count && *count < end - std::min(end, next_take)) end = next_take + *count;
     for (int i = 0; i < recipe.config.loader.prefetch; ++i)
       ring.push_back(std::make_unique<Slot>(recipe));
-    const int count =
-        recipe.config.loader.threads > 0 ? recipe.config.loader.threads : available_cores();
-    for (int i = 0; i < count; ++i) threads.emplace_back([this] { run(); });
+    worker_count = static_cast<std::size_t>(
+        recipe.config.loader.threads > 0 ? recipe.config.loader.threads : available_cores());
+    for (std::size_t i = 0; i < worker_count; ++i) threads.emplace_back([this] { run(); });
   }
 
   ~State() {
@@ -114,6 +116,7 @@ struct Loader::State {
   }
   Slot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
   bool ring_full() const { return next_start == next_take + ring.size(); }
+  bool idle() const { return waiting == worker_count && (ring_full() || next_start >= end); }
 
   void run();
   Slot* claim(std::size_t& sample);
@@ -130,14 +133,14 @@ struct Loader::State {
   std::shared_ptr<device::BufferPool> pool = std::make_shared<device::BufferPool>();
 
   std::mutex mutex;
-  std::condition_variable work_there, batch_done;
+  std::condition_variable work_there, batch_done, all_idle;
   std::vector<std::unique_ptr<Slot>> ring;
   std::uint64_t next_start = 0, next_take = 0;
   bool stop = false;
   std::exception_ptr failed;  ///< what the consumer was told; nothing is delivered after it
 
   StallStats stats;
-  std::size_t waiting = 0;
+  std::size_t worker_count = 0, waiting = 0;
   std::optional<Clock::time_point> first_next, idle_since, ended;
   std::vector<std::thread> threads;
 };
@@ -224,8 +227,11 @@ void Loader::State::finish_if_done(Slot& mine) {
 /// The loader waits for the model from when its last worker finds the ring full until a batch is
 /// taken.
 void Loader::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
-  if (++waiting == threads.size() && ring_full() && first_next && !idle_since)
-    idle_since = Clock::now();
+  ++waiting;
+  if (idle()) {
+    if (first_next && !idle_since && next_start < end) idle_since = Clock::now();
+    all_idle.notify_all();
+  }
   work_there.wait(lock);
   --waiting;
 }
@@ -264,13 +270,17 @@ std::optional<Batch> Loader::State::next() {
 
 Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
                std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch,
-               std::uint64_t first_batch)
+               std::uint64_t first_batch, std::optional<std::uint64_t> count)
     : state_(std::make_unique<State>(
           make_recipe(std::move(cohort), config, std::move(plan), with_labels), first_epoch,
-          first_batch)) {}
+          first_batch, count)) {}
 Loader::~Loader() = default;
 
 std::optional<Batch> Loader::next() { return state_->next(); }
+void Loader::fill() {
+  std::unique_lock lock(state_->mutex);
+  state_->all_idle.wait(lock, [&] { return state_->stop || state_->idle(); });
+}
 std::uint64_t Loader::batches_per_epoch() const noexcept { return state_->per_epoch; }
 
 StallStats Loader::stats() const {

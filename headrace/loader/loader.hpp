@@ -40,15 +40,19 @@ class Loader {
  public:
   /// Starts at batch `first_batch` of `first_epoch`: resuming is starting where the run stopped.
   /// `with_labels`: also gathers config.data.labels (images without it read as 255, ignore).
+  /// `count`: ends after this many batches; without it training goes on into the next epoch for
+  /// ever.
   Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
          std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch = 0,
-         std::uint64_t first_batch = 0);
+         std::uint64_t first_batch = 0, std::optional<std::uint64_t> count = {});
   ~Loader();
 
-  /// The next batch; training goes on into the next epoch for ever, a tile plan ends (nullopt)
-  /// after its one epoch. The last batch of a tile plan may hold fewer samples. Errors are those of
-  /// the lowest failing sample.
+  /// The next batch; nullopt after `count` batches, and after the one epoch of a tile plan, whose
+  /// last batch may hold fewer samples. For one consumer thread. Errors are those of the lowest
+  /// failing sample.
   std::optional<Batch> next();
+  /// Waits until all that may be made ahead is made.
+  void fill();
   std::uint64_t batches_per_epoch() const noexcept;
   StallStats stats() const;
 
