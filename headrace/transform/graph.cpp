@@ -30,8 +30,8 @@ Scratch& Scratch::operator=(Scratch&&) noexcept = default;
 cpu::RowScratch Scratch::State::reserve(const PatchSpec& patch, int grid, bool blur) {
   const std::size_t pitch = static_cast<std::size_t>(cpu::padded_width(patch.width));
   const std::size_t line = pitch + 2 * BlurKernel::kMaxRadius;  // blur's mirrored row is longer
-  const std::size_t control = static_cast<std::size_t>(2 * (grid + 3));
-  rows.reserve((2 * line + 3 * pitch + 2 * pitch + control) * sizeof(float));
+  const std::size_t control = static_cast<std::size_t>(grid + 3 + 8);
+  rows.reserve((2 * line + 3 * pitch + 2 * pitch + 2 * control) * sizeof(float));
   float* at = rows.as<float>();
   const auto take = [&at](std::size_t count) {
     float* begin = at;
@@ -44,7 +44,8 @@ cpu::RowScratch Scratch::State::reserve(const PatchSpec& patch, int grid, bool b
   s.noise = take(3 * pitch);
   s.place_t = take(pitch);
   s.place_cell = reinterpret_cast<std::int32_t*>(take(pitch));
-  s.control = take(control);
+  s.control_y = take(control);
+  s.control_x = take(control);
   if (blur) {
     plane.reserve(pitch * static_cast<std::size_t>(patch.height + 2 * BlurKernel::kMaxRadius) *
                   sizeof(float));

@@ -22,14 +22,17 @@ struct Placement {
 };
 
 /// Control value `index` (0 .. grid + 2) of the row's own spline: the columns of the grid combined
-/// for this row.
-HR_HD float row_control(const Placement& p, const float* control, math::SplinePlace row,
-                        std::int32_t index) {
+/// for this row. Lanes take the values behind it; those behind the last are of no meaning, but must
+/// be readable.
+template <typename F>
+HR_HD F row_control(const Placement& p, const float* control, math::SplinePlace row,
+                    std::int32_t index) {
   const math::SplineWeights<float> w = math::spline_weights(row.t);
   const std::int32_t width = p.grid + 3;
-  float sum = 0.0f;
+  F sum = math::Memory<F>::splat(0.0f);
   for (int i = 0; i < 4; ++i) {
-    sum = sum + w.w[i] * control[math::spline_control(row.cell, i, p.grid) * width + index];
+    const std::int32_t line = math::spline_control(row.cell, i, p.grid) * width;
+    sum = sum + math::Memory<F>::load(control + (line + index)) * w.w[i];
   }
   return sum;
 }

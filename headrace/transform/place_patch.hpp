@@ -8,7 +8,7 @@
 
 namespace headrace::transform {
 
-/// Control values in window pixels; a kernel points into them.
+/// Control values in window pixels, and a pack behind the last; a kernel points into them.
 struct ControlPixels {
   std::vector<float> y, x;
 };

@@ -9,10 +9,11 @@ namespace headrace::transform::cpu {
 /// Memory that a driver works in: rows of padded_width(width) floats, which the caller owns.
 struct RowScratch {
   float* y;
-  float* x;        ///< tap coordinates of the row
-  float* noise;    ///< three rows
-  float* control;  ///< two rows of grid + 3
-  float* place_t;  ///< column → position in its cell
+  float* x;      ///< tap coordinates of the row
+  float* noise;  ///< three rows
+  float* control_y;
+  float* control_x;  ///< the row's own control values, and a pack's room behind them
+  float* place_t;    ///< column → position in its cell
   std::int32_t* place_cell;
   float* plane;  ///< (height, width), and 2 · kMaxRadius + padding in front and behind; blur alone
 };

@@ -24,8 +24,8 @@ void place_columns(const Placement& p, std::int32_t width, const RowScratch& s) 
 inline __attribute__((always_inline)) void deform_cell(const Placement& p, const RowScratch& s,
                                                        std::int32_t begin, std::int32_t end,
                                                        float y_row, float x_row) {
-  const math::SplineCell<float> dy = row_cell(p, s.control, s.place_cell[begin]);
-  const math::SplineCell<float> dx = row_cell(p, s.control + p.grid + 3, s.place_cell[begin]);
+  const math::SplineCell<float> dy = row_cell(p, s.control_y, s.place_cell[begin]);
+  const math::SplineCell<float> dx = row_cell(p, s.control_x, s.place_cell[begin]);
   for (std::int32_t c = begin; c < end; c += kLanes) {
     const v8f column = Pack::iota() + math::to_float(c);
     const v8f t = Pack::load(s.place_t + c);
@@ -46,9 +46,9 @@ void place_row(const Placement& p, std::int32_t row, std::int32_t width, const R
     return;
   }
   const math::SplinePlace place = row_place(p, row);
-  for (std::int32_t i = 0; i < p.grid + 3; ++i) {
-    s.control[i] = row_control(p, p.control_y, place, i);
-    s.control[p.grid + 3 + i] = row_control(p, p.control_x, place, i);
+  for (std::int32_t i = 0; i < p.grid + 3; i += kLanes) {
+    Pack::store(s.control_y + i, row_control<v8f>(p, p.control_y, place, i));
+    Pack::store(s.control_x + i, row_control<v8f>(p, p.control_x, place, i));
   }
   std::int32_t begin = 0;
   while (begin < width) {
