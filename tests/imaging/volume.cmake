@@ -1,0 +1,2 @@
+add_executable(volume_tool volume_tool.cpp)
+target_link_libraries(volume_tool PRIVATE headrace_imaging)
