@@ -29,6 +29,11 @@ class Parser {
  public:
   explicit Parser(const FileBytes& file) : file_(file) {}
 
+  TiffDirectory parse_first() {
+    std::uint64_t at = read_header();
+    return read_directory(at);
+  }
+
   std::vector<TiffDirectory> parse() {
     std::vector<TiffDirectory> directories;
     std::set<std::uint64_t> seen;
@@ -167,6 +172,9 @@ class Parser {
         d.description.assign(reinterpret_cast<const char*>(text.data()), text.size());
         break;
       }
+      case 273:
+        d.blocks = entry.count;
+        break;
       case 277:
         d.samples = word16();
         break;
@@ -180,6 +188,7 @@ class Parser {
         d.tile_height = side();
         break;
       case 324:
+        d.blocks = entry.count;
         d.tile_offsets = numbers<std::uint64_t>(entry);
         break;
       case 325:
@@ -213,6 +222,10 @@ class Parser {
 
 std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file) {
   return Parser(file).parse();
+}
+
+TiffDirectory read_first_tiff_directory(const FileBytes& file) {
+  return Parser(file).parse_first();
 }
 
 }  // namespace headrace::imaging

@@ -15,8 +15,9 @@ struct TiffDirectory {
   std::int64_t tile_height = 0, tile_width = 0;  ///< 0 where the picture is in strips
   std::uint32_t subfile_type = 0, image_depth = 1;
   std::uint16_t compression = 1, photometric = 0, samples = 1, planar = 1;
-  int bits = 1;             ///< of every sample; 0 when they differ
-  std::string description;  ///< at most 1024 bytes
+  int bits = 1;              ///< of every sample; 0 when they differ
+  std::string description;   ///< at most 1024 bytes
+  std::uint64_t blocks = 0;  ///< how many tiles or strips the directory lists
   std::vector<std::byte> jpeg_tables;
   std::vector<std::uint64_t> tile_offsets;  ///< 0: the file stores no such tile
   std::vector<std::uint32_t> tile_bytes;
@@ -32,5 +33,7 @@ struct TiffDirectory {
 ///
 /// errors  malformed (names the file, the byte and the tag)
 std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file);
+/// The first directory alone, whatever follows it.
+TiffDirectory read_first_tiff_directory(const FileBytes& file);
 
 }  // namespace headrace::imaging

@@ -8,7 +8,6 @@ namespace {
 
 // Data begins behind the header of either kind; a classic file leaves 8 of these bytes unused.
 constexpr std::uint64_t kHeaderBytes = 16;
-constexpr std::uint64_t kClassicLimit = 0xFFFFFFFFu;
 
 void put(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
@@ -66,7 +65,8 @@ std::vector<std::byte> directory_bytes(const std::vector<TiffTag>& tags, std::ui
 
 }  // namespace
 
-TiffFileWriter::TiffFileWriter(const std::string& path) : file_(path) {
+TiffFileWriter::TiffFileWriter(const std::string& path, std::uint64_t classic_limit)
+    : file_(path), classic_limit_(classic_limit) {
   const std::vector<std::byte> header(kHeaderBytes);
   file_.append(header);
 }
@@ -89,7 +89,7 @@ void TiffFileWriter::finish() {
   std::uint64_t directory_size = 0;
   for (const auto& tags : directories_)
     directory_size += directory_bytes(tags, 0, true, false).size();
-  const bool big = first + directory_size > kClassicLimit;
+  const bool big = first + directory_size > classic_limit_;
   for (std::size_t i = 0; i < directories_.size(); ++i) {
     file_.append(directory_bytes(directories_[i], file_.size(), big, i + 1 == directories_.size()));
   }

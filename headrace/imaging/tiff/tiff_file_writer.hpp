@@ -30,7 +30,8 @@ struct TiffTag {
 /// appears whole or not at all.
 class TiffFileWriter {
  public:
-  explicit TiffFileWriter(const std::string& path);
+  /// classic_limit: the last byte that a classic TIFF may reach; lower in tests.
+  explicit TiffFileWriter(const std::string& path, std::uint64_t classic_limit = 0xFFFFFFFFu);
 
   /// Appends picture data; returns where it lies. Errors: io.
   std::uint64_t append(std::span<const std::byte> bytes);
@@ -40,6 +41,7 @@ class TiffFileWriter {
 
  private:
   AsideFile file_;
+  std::uint64_t classic_limit_;
   std::vector<std::vector<TiffTag>> directories_;
 };
 

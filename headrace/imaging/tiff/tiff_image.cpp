@@ -83,6 +83,7 @@ class LibtiffImage : public TiffImage {
     }
     read_facts(*handle);
     check();
+    check_block_count(*handle);
     pool_.put(std::move(handle));
   }
 
@@ -187,6 +188,21 @@ class LibtiffImage : public TiffImage {
            row_bytes_, per_row);
     }
     find_why_not_rgb();
+  }
+
+  /// libtiff guesses where the file names another number of blocks than its picture has; a guess is
+  /// not what was stored.
+  void check_block_count(TiffHandle& handle) const {
+    const std::uint64_t wanted =
+        tiled_ ? TIFFNumberOfTiles(handle.get()) : TIFFNumberOfStrips(handle.get());
+    const std::uint64_t found = read_first_tiff_directory(FileBytes(path_)).blocks;
+    // A single uncompressed strip is handed out in pieces, which is wanted: it is never in memory
+    // whole.
+    const bool chopped = facts_.compression == COMPRESSION_NONE && found == 1;
+    if (found != wanted && !chopped) {
+      fail(ErrorCode::malformed, "{}: the TIFF lists {} {}, its picture of {}x{} pixels has {}",
+           path_, found, tiled_ ? "tiles" : "strips", facts_.width, facts_.height, wanted);
+    }
   }
 
   void find_why_not_rgb() {

@@ -1,0 +1,293 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/jpeg_codec.hpp"
+#include "headrace/imaging/label_reader.hpp"
+#include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/imaging/tiff/label_writer.hpp"
+#include "headrace/imaging/tiff/pyramid_writer.hpp"
+#include "headrace/imaging/tiff/tiff_directory.hpp"
+#include "headrace/imaging/tiff/tiff_file_writer.hpp"
+#include "tests/imaging/sample_files.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+using testing::HasSubstr;
+
+/// A tile through JpegTiles against the slide reader, where both have pixels.
+void expect_tile_is_slide(const JpegTiles& tiles, const SlideReader& slide, int level,
+                          std::int64_t ty, std::int64_t tx) {
+  const JpegTileLevel& l = tiles.levels()[static_cast<std::size_t>(level)];
+  const auto jpeg = tiles.tile(level, ty, tx);
+  ASSERT_FALSE(jpeg.empty());
+  std::vector<std::uint8_t> decoded(static_cast<std::size_t>(l.tile_height * l.tile_width * 3));
+  decode_jpeg_rgb(jpeg, "tile", l.tile_height, l.tile_width, decoded.data(), l.tile_width * 3);
+  const std::int64_t h = std::min(l.tile_height, l.height - ty * l.tile_height);
+  const std::int64_t w = std::min(l.tile_width, l.width - tx * l.tile_width);
+  std::vector<std::uint8_t> read(static_cast<std::size_t>(h * w * 3));
+  slide.read(level, ty * l.tile_height, tx * l.tile_width, h, w, read.data(), w * 3);
+  for (std::int64_t y = 0; y < h; ++y) {
+    ASSERT_TRUE(std::equal(read.begin() + y * w * 3, read.begin() + (y + 1) * w * 3,
+                           decoded.begin() + y * l.tile_width * 3))
+        << "level " << level << " tile " << ty << " " << tx << " row " << y;
+  }
+}
+
+TEST(JpegTiles, EveryTileDecodesToTheSlidesPixels) {
+  const struct {
+    const char* name;
+    std::size_t levels;
+  } cases[] = {{"slides/CMU-1-Small-Region.svs", 1},  // photometric RGB: needs the APP14 marker
+               {"slides/derived/cmu-aperio-style-4level.svs", 4},
+               {"slides/derived/tcga-jpeg420-256.tif", 4}};
+  for (const auto& c : cases) {
+    const auto tiles = JpegTiles::open(sample(c.name));
+    const auto slide = SlideReader::open(sample(c.name));
+    ASSERT_NE(tiles, nullptr) << c.name;
+    ASSERT_EQ(tiles->levels().size(), c.levels);
+    for (int level = 0; level < static_cast<int>(c.levels); ++level) {
+      const JpegTileLevel& l = tiles->levels()[static_cast<std::size_t>(level)];
+      for (std::int64_t ty = 0; ty * l.tile_height < l.height; ty += level == 0 ? 3 : 1) {
+        for (std::int64_t tx = 0; tx * l.tile_width < l.width; ++tx)
+          expect_tile_is_slide(*tiles, *slide, level, ty, tx);
+      }
+    }
+  }
+}
+
+TEST(JpegTiles, NullWhereTilesAreNoneOrNotTheSlidesPixels) {
+  for (const char* name : {"slides/hamamatsu-DAPI-387.ndpi", "slides/TCGA-CR-7395-01A-01-TS1.svs",
+                           "slides/dicom-bone-jpeg.dcm", "slides/derived/cmu-lzw-pred-256.tif",
+                           "tissue/stain_target.png", "odd/slides/broken.svs",
+                           "odd/tiff/pillow-tiff_tiled_cmyk_jpeg.tif"}) {
+    EXPECT_EQ(JpegTiles::open(sample(name)), nullptr) << name;
+  }
+}
+
+TEST(JpegTiles, ATileThatTheFileEndsBeforeIsNamed) {
+  const TempFolder folder;
+  const std::string name = sample("slides/derived/tcga-jpeg420-256.tif");
+  std::string bytes = file_text(name);
+  const TiffDirectory level0 = read_first_tiff_directory(FileBytes(name));
+  // The offset of tile 1 moves beyond the end; found by its value, which stands once in the file.
+  const auto old_offset = static_cast<std::uint32_t>(level0.tile_offsets[1]);
+  const std::string needle(reinterpret_cast<const char*>(&old_offset), 4);
+  const auto at = bytes.find(needle);
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_EQ(bytes.find(needle, at + 1), std::string::npos);
+  bytes.replace(at, 4, "\xF0\xFF\xFF\x7F");
+  const auto tiles = JpegTiles::open(folder.write("cut.tif", bytes));
+  ASSERT_NE(tiles, nullptr);
+  const Error error = error_of([&] { tiles->tile(0, 0, 1); });
+  EXPECT_EQ(error.code(), ErrorCode::corrupt);
+  EXPECT_THAT(error.what(), HasSubstr("level 0, tile row 0, column 1"));
+  EXPECT_THAT(error.what(), HasSubstr("truncated or damaged"));
+}
+
+/// A little-endian classic TIFF header and one directory of `entries` raw entries.
+std::string tiff(std::uint16_t entries, const std::string& body, std::uint32_t next) {
+  std::string text("II*\0\x08\0\0\0", 8);
+  text.append(reinterpret_cast<const char*>(&entries), 2);
+  text += body;
+  text.append(reinterpret_cast<const char*>(&next), 4);
+  return text;
+}
+std::string entry(std::uint16_t tag, std::uint16_t type, std::uint32_t count, std::uint32_t value) {
+  std::string text(12, '\0');
+  std::memcpy(text.data(), &tag, 2);
+  std::memcpy(text.data() + 2, &type, 2);
+  std::memcpy(text.data() + 4, &count, 4);
+  std::memcpy(text.data() + 8, &value, 4);
+  return text;
+}
+
+TEST(TiffDirectory, NothingInTheFileIsTrusted) {
+  const TempFolder folder;
+  const std::string width = entry(256, 4, 1, 100);
+  const struct {
+    const char* what;
+    std::string bytes, text;
+  } cases[] = {
+      {"a chain that bites its tail", tiff(1, width, 8), "does not end"},
+      {"a directory behind the end", tiff(1, width, 5000), "the file ends at"},
+      {"more entries than bytes", tiff(4000, width, 0), "the file ends at"},
+      {"no entries", tiff(0, "", 0), "claims 0 entries"},
+      {"an array larger than the file", tiff(1, entry(324, 4, 0x40000000, 8), 0),
+       "more than the file"},
+      {"an array behind the end", tiff(1, entry(325, 4, 5, 100000), 0), "the file ends at"},
+      {"only a header", std::string("II*\0\x08\0\0\0", 8), "the file ends at 8"},
+      {"half a header", std::string("II*\0", 4), "the file ends at 4"},
+      {"a huge BigTIFF offset", std::string("II+\0\x08\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 16),
+       "the file ends at 16"},
+  };
+  for (const auto& c : cases) {
+    const FileBytes file(folder.write("x.tif", c.bytes));
+    const Error error = error_of([&] { read_tiff_directories(file); });
+    EXPECT_EQ(error.code(), ErrorCode::malformed) << c.what << ": " << error.what();
+    EXPECT_THAT(error.what(), HasSubstr(c.text)) << c.what;
+  }
+}
+
+TEST(TiffFileWriter, BigTiffHoldsTheSameAsClassic) {
+  const TempFolder folder;
+  const std::vector<std::byte> data(1001, std::byte{5});
+  std::vector<TiffDirectory> read[2];
+  for (int big = 0; big < 2; ++big) {
+    const std::string path = folder / (big ? "big.tif" : "classic.tif");
+    TiffFileWriter file(path, big ? 100 : 0xFFFFFFFFu);
+    const auto at = file.append(data);
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      file.add_directory({{256, TiffType::dword, {100 + i}},
+                          {257, TiffType::dword, {200}},
+                          {322, TiffType::dword, {64}},
+                          {323, TiffType::dword, {64}},
+                          {258, TiffType::word, {8, 8, 8}},
+                          {324, TiffType::offset, {at, at + 1, at + 2}},
+                          {325, TiffType::dword, {10, 20, 30}}});
+    }
+    file.finish();
+    const FileBytes written(path);
+    EXPECT_EQ(std::to_integer<int>(written.head(3)[2]), big ? 43 : 42);
+    read[big] = read_tiff_directories(written);
+  }
+  ASSERT_EQ(read[0].size(), 2u);
+  ASSERT_EQ(read[1].size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read[1][i].width, 100 + static_cast<std::int64_t>(i));
+    EXPECT_EQ(read[1][i].bits, 8);
+    EXPECT_EQ(read[0][i].tile_offsets, read[1][i].tile_offsets);
+    EXPECT_EQ(read[1][i].tile_offsets, (std::vector<std::uint64_t>{16, 17, 18}));
+    EXPECT_EQ(read[0][i].tile_bytes, (std::vector<std::uint32_t>{10, 20, 30}));
+  }
+}
+
+/// Smooth colours, so that JPEG loses little.
+int colour(std::int64_t y, std::int64_t x, int c) {
+  return static_cast<int>(128 + 100 * std::sin(0.011 * static_cast<double>(y + 40 * c)) *
+                                    std::cos(0.013 * static_cast<double>(x)));
+}
+void paint(std::int64_t y0, std::int64_t x0, std::int64_t h, std::int64_t w, std::uint8_t* dst,
+           std::int64_t stride) {
+  for (std::int64_t y = 0; y < h; ++y) {
+    for (std::int64_t x = 0; x < w * 3; ++x)
+      dst[y * stride + x] =
+          static_cast<std::uint8_t>(colour(y0 + y, x0 + x / 3, static_cast<int>(x % 3)));
+  }
+}
+
+TEST(PyramidWriter, LevelsAreTwoByTwoMeansThatOpenSlideReads) {
+  const TempFolder folder;
+  ThreadPool pool(2);
+  PyramidOptions options;
+  options.height = 777;
+  options.width = 1301;
+  options.tile = 128;
+  options.jpeg_quality = 95;
+  options.mpp = 0.25;
+  write_pyramid_tiff(folder / "p.tif", options, pool, paint);
+  EXPECT_EQ(folder.files(), 1u);
+  const auto slide = SlideReader::open(folder / "p.tif");
+  EXPECT_EQ(slide->info().format, "generic-tiff");
+  EXPECT_EQ(slide->info().mpp_x, 0.25);
+  ASSERT_EQ(slide->info().levels.size(), 5u);
+  Image8 expected(777, 1301, 3);
+  paint(0, 0, 777, 1301, expected.pixels.data(), 1301 * 3);
+  for (int level = 0; level < 5; ++level) {
+    const auto& size = slide->info().levels[static_cast<std::size_t>(level)];
+    ASSERT_EQ(size.height, expected.height);
+    ASSERT_EQ(size.width, expected.width);
+    Image8 read(size.height, size.width, 3);
+    slide->read(level, 0, 0, size.height, size.width, read.pixels.data(), size.width * 3);
+    double error = 0;
+    for (std::size_t i = 0; i < read.pixels.size(); ++i)
+      error += std::abs(int(read.pixels[i]) - int(expected.pixels[i]));
+    EXPECT_LT(error / static_cast<double>(read.pixels.size()), 0.9 + 0.4 * level) << level;
+    Image8 half(expected.height / 2, expected.width / 2, 3);
+    for (std::int64_t y = 0; y < half.height; ++y) {
+      for (std::int64_t x = 0; x < half.width * 3; ++x) {
+        const std::int64_t at = (x / 3) * 6 + x % 3;
+        const auto* upper = expected.row(2 * y) + at;
+        const auto* lower = expected.row(2 * y + 1) + at;
+        half.row(y)[x] =
+            static_cast<std::uint8_t>((upper[0] + upper[3] + lower[0] + lower[3] + 2) / 4);
+      }
+    }
+    expected = std::move(half);
+  }
+}
+
+TEST(PyramidWriter, SameBytesForAnyNumberOfThreads) {
+  const TempFolder folder;
+  PyramidOptions options;
+  options.height = 530;
+  options.width = 610;
+  options.tile = 64;
+  std::vector<std::string> hashes;
+  for (const int threads : {1, 2, 7}) {
+    ThreadPool pool(threads);
+    write_pyramid_tiff(folder / "p.tif", options, pool, paint);
+    hashes.push_back(sha256_hex(file_text(folder / "p.tif")));
+  }
+  EXPECT_EQ(hashes[0], hashes[1]);
+  EXPECT_EQ(hashes[0], hashes[2]);
+}
+
+TEST(PyramidWriter, LeavesNothingWhenRenderingFails) {
+  const TempFolder folder;
+  ThreadPool pool(2);
+  PyramidOptions options;
+  options.height = options.width = 600;
+  const Error error = error_of([&] {
+    write_pyramid_tiff(folder / "p.tif", options, pool,
+                       [](std::int64_t y, std::int64_t x, auto...) {
+                         if (y == 256 && x == 256) fail(ErrorCode::io, "the renderer gave up");
+                       });
+  });
+  EXPECT_STREQ(error.what(), "the renderer gave up");
+  EXPECT_EQ(folder.files(), 0u);
+}
+
+TEST(PyramidWriter, AFullDiskIsSaidAndNothingStays) {
+  ThreadPool pool(1);
+  PyramidOptions options;
+  options.height = options.width = 300;
+  const Error error =
+      error_of([&] { write_pyramid_tiff("/proc/none/p.tif", options, pool, paint); });
+  EXPECT_EQ(error.code(), ErrorCode::io);
+  EXPECT_THAT(error.what(), HasSubstr("/proc/none/p.tif: cannot be written"));
+}
+
+TEST(LabelWriter, LabelsComeBackInAnyWindow) {
+  const TempFolder folder;
+  ThreadPool pool(3);
+  const auto label = [](std::int64_t y, std::int64_t x) { return (y / 50 + x / 33) % 6; };
+  write_label_tiff(folder / "m.tif", 500, 700, 128, 0.5, pool,
+                   [&](std::int64_t y0, std::int64_t x0, std::int64_t h, std::int64_t w,
+                       std::uint8_t* dst, std::int64_t stride) {
+                     for (std::int64_t y = 0; y < h; ++y) {
+                       for (std::int64_t x = 0; x < w; ++x)
+                         dst[y * stride + x] = static_cast<std::uint8_t>(label(y0 + y, x0 + x));
+                     }
+                   });
+  const auto reader = LabelReader::open(folder / "m.tif");
+  EXPECT_EQ(reader->height(), 500);
+  EXPECT_EQ(reader->width(), 700);
+  std::vector<std::uint16_t> window(300 * 410, 99);
+  reader->read(123, 211, 300, 400, window.data(), 410);
+  for (std::int64_t y = 0; y < 300; ++y) {
+    for (std::int64_t x = 0; x < 410; ++x) {
+      ASSERT_EQ(window[static_cast<std::size_t>(y * 410 + x)],
+                x < 400 ? label(123 + y, 211 + x) : 99);
+    }
+  }
+  EXPECT_EQ(error_of([&] { reader->read(400, 0, 101, 5, window.data(), 410); }).code(),
+            ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace headrace::imaging
