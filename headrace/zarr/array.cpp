@@ -9,6 +9,31 @@
 #include "headrace/zarr/read_plan.hpp"
 
 namespace headrace::zarr {
+namespace {
+
+// What a thread keeps for its next single read.
+constexpr std::size_t kKeepBytes = std::size_t{64} << 20;
+
+// Metadata are walked recursively, here and in error texts; real ones have about ten levels.
+constexpr int kMaxDepth = 64;
+
+void check_depth(std::string_view json, const std::string& origin) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;
+    if (!quoted && (c == '[' || c == '{')) ++depth;
+    if (!quoted && (c == ']' || c == '}')) --depth;
+    if (depth > kMaxDepth) {
+      fail(ErrorCode::malformed, "{}: the JSON is nested deeper than {} levels at byte {}", origin,
+           kMaxDepth, i);
+    }
+  }
+}
+
+}  // namespace
 
 std::string Array::State::key_of(const Index& chunk) const {
   const std::string key =
@@ -41,7 +66,9 @@ std::shared_ptr<const Array> Array::open(std::shared_ptr<const storage::Store> s
     fail(ErrorCode::not_found, "{}: there is no array (no zarr.json)", store->describe(path));
   }
   auto state = std::make_unique<State>();
-  state->metadata = ArrayMetadata::parse(parse_json(store->get_text(key), origin), origin);
+  const std::string text = store->get_text(key);
+  check_depth(text, origin);
+  state->metadata = ArrayMetadata::parse(parse_json(text, origin), origin);
   const ArrayMetadata& metadata = state->metadata;
   state->store = std::move(store);
   state->path = path;
@@ -73,7 +100,10 @@ void Array::read(const RegionRead& region) const {
   // One plan for each thread, so that its memory is touched for the first time only once.
   thread_local ReadPlan plan;
   struct Clear {
-    ~Clear() { plan.clear(); }
+    ~Clear() {
+      plan.clear();
+      plan.release_above(kKeepBytes);
+    }
   } clear;
   plan.add(*state_, region);
   plan.fetch(nullptr);

@@ -131,21 +131,15 @@ void ReadPlan::add_piece(Region& region, const Index& unit, const Box& box, cons
     chunk[axis] = unit[axis] / array.inner_grid[axis];
     inner = inner * array.inner_grid[axis] + unit[axis] % array.inner_grid[axis];
   }
-  // Few sources are open at once, and the last ones are the likeliest.
-  std::size_t source = sources_.size();
-  while (source > 0 &&
-         (sources_[source - 1].array != &array || sources_[source - 1].chunk != chunk)) {
-    --source;
-  }
-  if (source == 0) {
+  const auto [found, is_new] = source_of_.try_emplace({array.number, chunk}, sources_.size());
+  if (is_new) {
     Source added;
     added.array = &array;
     added.chunk = chunk;
     sources_.push_back(std::move(added));
-    source = sources_.size();
   }
   Piece piece;
-  piece.source = source - 1;
+  piece.source = found->second;
   piece.inner = static_cast<std::size_t>(inner);
   piece.box = box;
   piece.at = at;
@@ -324,10 +318,17 @@ ReadStats ReadPlan::stats() const {
 void ReadPlan::clear() {
   regions_.clear();
   sources_.clear();
+  source_of_.clear();
   pieces_.clear();
   reads_.clear();
   order_.clear();
   fetch_stats_ = {};
+}
+
+void ReadPlan::release_above(std::size_t bytes) {
+  if (memory_size_ <= bytes) return;
+  memory_.reset();
+  memory_size_ = 0;
 }
 
 }  // namespace headrace::zarr

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,8 @@ class ReadPlan {
   ReadStats stats() const;
   /// Forgets the regions, keeps the memory.
   void clear();
+  /// Gives the memory for encoded bytes back if there is more of it than this.
+  void release_above(std::size_t bytes);
 
  private:
   struct Region {
@@ -71,6 +74,7 @@ class ReadPlan {
 
   std::vector<Region> regions_;
   std::vector<Source> sources_;
+  std::map<std::pair<std::uint64_t, Index>, std::size_t> source_of_;  ///< by array and chunk
   std::vector<Piece> pieces_;
   std::vector<Read> reads_;
   std::vector<std::size_t> order_;

@@ -267,6 +267,20 @@ TEST(Array, MissingArraysAndBrokenMetadataAreNamed) {
       std::string::npos);
 }
 
+TEST(Array, MetadataNestedWithoutEndAreRefused) {
+  const auto store = std::make_shared<MemoryStore>();
+  store->put_text("a/zarr.json", "{\"shape\": " + std::string(2000000, '['));
+  EXPECT_NE(error_of(ErrorCode::malformed, [&] { Array::open(store, "a"); }).find("nested deeper"),
+            std::string::npos);
+  Json codecs = Json::array({named("bytes")});
+  for (int level = 0; level < 5; ++level) codecs = Codecs::sharded({8, 8}, codecs);
+  const auto metadata = test::metadata_of({8, 8}, {8, 8}, DType::uint8, codecs);
+  store->put_text("b/zarr.json", dump_json(metadata.to_json()));
+  EXPECT_NE(
+      error_of(ErrorCode::unsupported, [&] { Array::open(store, "b"); }).find("in each other"),
+      std::string::npos);
+}
+
 TEST(Array, MetadataWithFlippedBytesNeverCrashes) {
   const auto store = std::make_shared<MemoryStore>();
   const auto metadata = test::metadata_of(

@@ -20,6 +20,7 @@ struct ChunkSpec {
   int rank = 0;
   Index shape{};
   std::vector<std::byte> fill_value;  ///< one element, little-endian
+  int shards_around = 0;              ///< sharding codecs that this chunk lies in
 
   std::int64_t size_bytes() const noexcept {
     return count_elements(rank, shape) * static_cast<std::int64_t>(size_of(dtype));
@@ -29,6 +30,9 @@ struct ChunkSpec {
 /// No chunk that is decoded as one may be larger: what blosc can hold, and a bound for hostile
 /// metadata.
 inline constexpr std::int64_t kMaxChunkBytes = (std::int64_t{1} << 31) - 1 - 4096;
+
+/// Shards in shards in shards … beyond this are refused.
+inline constexpr int kMaxShardsAround = 4;
 
 /// Bytes [begin, end) of a stream.
 struct ByteRange {

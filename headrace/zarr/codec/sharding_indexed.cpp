@@ -64,6 +64,10 @@ ShardingIndexed::ShardingIndexed(CodecConfig& config, const ChunkSpec& shard) : 
     config.reject("chunk_shape", fmt::format("expected {} axes", shard.rank));
   }
   ChunkSpec inner = shard;
+  if (++inner.shards_around > kMaxShardsAround) {
+    fail(ErrorCode::unsupported, "{}: more than {} sharding codecs in each other are not supported",
+         config.origin(), kMaxShardsAround);
+  }
   std::int64_t count = 1;
   for (int axis = 0; axis < shard.rank; ++axis) {
     if (shape[axis] < 1 || shard.shape[axis] % shape[axis] != 0) {
@@ -86,7 +90,8 @@ ShardingIndexed::ShardingIndexed(CodecConfig& config, const ChunkSpec& shard) : 
   if (!located) config.require_null("index_location");
   index_at_end_ = !located || config.choice("index_location", kLocations) == 0;
   config.finish();
-  ChunkSpec index{DType::uint64, shard.rank + 1, grid_, std::vector<std::byte>(8)};
+  ChunkSpec index{DType::uint64, shard.rank + 1, grid_, std::vector<std::byte>(8),
+                  inner.shards_around};
   if (index.rank > kMaxRank) {  // the index has one axis more; its order is the same without them
     index.rank = 2;
     index.shape = {count, 2};
