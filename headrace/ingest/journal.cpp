@@ -61,7 +61,7 @@ void Journal::load_finished_store() {
   // Keys are sorted, so an image's objects are found by its prefixes; its own zarr.json tells the
   // rest.
   for (const auto& [key, entry] : manifest.objects) {
-    if (!key.starts_with("images/") || !key.ends_with("/zarr.json")) continue;
+    if (key.size() < 18 || !key.starts_with("images/") || !key.ends_with("/zarr.json")) continue;
     const std::string id = key.substr(7, key.size() - 7 - 10);
     if (id.empty() || id.find('/') != std::string::npos) continue;
     const Json image = parse_json(store_->get_text(key), store_->describe(key));

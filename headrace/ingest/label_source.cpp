@@ -23,7 +23,7 @@ class MaskLabels : public LabelSource {
     const bool fits = scale_ >= 1 && reader_->height() * scale_ == image.height &&
                       reader_->width() * scale_ == image.width;
     if (!fits) {
-      fail(ErrorCode::usage,
+      fail(ErrorCode::malformed,
            "mask {}: is {}×{} pixels, the slide is {}×{}; a mask must have the slide's size or an "
            "exact "
            "integer fraction of it",

@@ -78,8 +78,16 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
 
 FinishedImage ingest_slide(const SlideContext& context, const SlideCase& slide,
                            const SlideOutlook& outlook) {
-  return with_context(slide.where.empty() ? "image " + slide.id : slide.where,
-                      [&] { return run(context, slide, outlook); });
+  return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
+    try {
+      return run(context, slide, outlook);
+    } catch (const Error& error) {
+      // To the reader a damaged tile is corrupt; to the user of ingest it is input that can't be
+      // taken.
+      if (error.code() != ErrorCode::corrupt) throw;
+      throw Error(ErrorCode::malformed, error.what());
+    }
+  });
 }
 
 }  // namespace headrace::ingest

@@ -1,0 +1,92 @@
+"""Annotations of a store: label pyramids, class counts and the sampler's index, against NumPy and scikit-image."""
+import csv
+import json
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+import zarr
+from skimage.draw import polygon2mask
+from store_support import ROOT, SLIDES, centre_picks, group, ingest
+
+NUCLEI = ROOT / "samples/nuclei"
+
+
+@pytest.fixture(scope="session")
+def nuclei(tmp_path_factory):
+    store = tmp_path_factory.mktemp("nuclei") / "n.zarr"
+    ingest(NUCLEI / "images", "--table", NUCLEI / "cases.csv", "--out", store)
+    return store
+
+
+def test_every_mask_is_stored_as_its_coding_says(nuclei):
+    for row in csv.DictReader(open(NUCLEI / "cases.csv", newline="")):
+        mask = iio.imread(NUCLEI / row["annotation"])
+        node = group(nuclei, row["image"])
+        for level in range(len(node.attrs["headrace"]["levels"])):
+            stored = np.asarray(node[f"labels/annotation/{level}"])
+            picks = [centre_picks(size, level, count) for size, count in zip(mask.shape, stored.shape)]
+            np.testing.assert_array_equal(stored, (mask[np.ix_(*picks)] > 0).astype(np.uint8))
+
+
+def test_the_index_counts_tissue_and_classes_of_every_cell(nuclei):
+    root = zarr.open_group(str(nuclei), mode="r")
+    for name in list(root["images"].group_keys())[:5]:
+        index = root["index"][name]
+        cell = index.attrs["headrace"]["cell_size_px"]
+        label = np.asarray(root["images"][name]["labels/annotation/0"])
+        mask = root["images"][name]["masks/tissue"]
+        tissue = np.kron(np.asarray(mask), np.ones([mask.attrs["headrace"]["downsample"]] * 2, np.uint8))[:label.shape[0], :label.shape[1]]
+        rows = []
+        for y in range(0, label.shape[0], cell):
+            for x in range(0, label.shape[1], cell):
+                inside = label[y:y + cell, x:x + cell]
+                count = [int((inside == value).sum()) for value in range(2)]
+                if tissue[y:y + cell, x:x + cell].any() or count[1]:
+                    rows.append([y // cell, x // cell, int(tissue[y:y + cell, x:x + cell].sum()), *count])
+        np.testing.assert_array_equal(np.asarray(index), np.array(rows, np.uint32))
+
+
+def distance(point, a, b):
+    point, a, b = map(np.array, (point, a, b))
+    along = np.clip(np.dot(point - a, b - a) / np.dot(b - a, b - a), 0, 1)
+    return np.linalg.norm(point - a - along * (b - a))
+
+
+def test_qupath_polygons_are_painted(tmp_path):
+    outer = [[100.2, 200.7], [900.0, 260.0], [700.0, 1100.0], [150.0, 900.0], [100.2, 200.7]]
+    hole = [[300.0, 400.0], [500.0, 420.0], [420.0, 600.0], [300.0, 400.0]]
+    feature = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [outer, hole]},
+               "properties": {"objectType": "annotation", "classification": {"name": "Gleason 4"}}}
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/CMU-1-Small-Region.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    ingest(SLIDES / "CMU-1-Small-Region.svs", "--annotations", tmp_path / "notes", "--out", tmp_path / "s.zarr")
+    node = group(tmp_path / "s.zarr", "CMU-1-Small-Region")
+    stored = np.asarray(node["labels/annotation/0"])
+    inside = polygon2mask(stored.shape, np.array(outer)[:, ::-1] - 0.5) & ~polygon2mask(stored.shape, np.array(hole)[:, ::-1] - 0.5)
+    for y, x in np.argwhere(np.where(inside, 4, 0) != stored):  # a centre on an edge may fall to either side
+        assert min(distance((x + 0.5, y + 0.5), *edge) for ring in (outer, hole) for edge in zip(ring, ring[1:])) < 1e-9
+    assert stored.sum() / 4 > 100_000
+    names = {p["label-value"]: p["class"] for p in node["labels/annotation"].attrs["ome"]["image-label"]["properties"]}
+    assert names[4] == "pattern4"
+
+
+def test_pandas_layout_is_recognised(tmp_path):
+    tissue = iio.imread(NUCLEI / "images/dsb_00ae65c1c663.png")
+    for folder in ("train_images", "train_label_masks"):
+        (tmp_path / "panda" / folder).mkdir(parents=True)
+    rng = np.random.default_rng(3)
+    masks = {}
+    for name, values in (("aaa", 6), ("bbb", 3)):
+        iio.imwrite(tmp_path / f"panda/train_images/{name}.tiff", tissue)
+        masks[name] = rng.integers(0, values, tissue.shape[:2], dtype=np.uint8)
+        iio.imwrite(tmp_path / f"panda/train_label_masks/{name}_mask.tiff", masks[name])
+    (tmp_path / "panda/train.csv").write_text(
+        "image_id,data_provider,isup_grade,gleason_score\naaa,radboud,4,4+4\nbbb,karolinska,0,0+0\n")
+    ingest(tmp_path / "panda", "--out", tmp_path / "p.zarr")
+    tables = {"aaa": [0, 0, 1, 3, 4, 5], "bbb": [0, 1, 255]}
+    for name, table in tables.items():
+        node = group(tmp_path / "p.zarr", name)
+        np.testing.assert_array_equal(np.asarray(node["labels/annotation/0"]), np.array(table, np.uint8)[masks[name]])
+    facts = group(tmp_path / "p.zarr", "aaa").attrs["headrace"]
+    assert (facts["cohort"], facts["primary"], facts["secondary"], facts["grade_group"]) == ("radboud", 4, 4, 4)
