@@ -42,7 +42,7 @@ timed nuclei.eval "$program" eval --run nuclei --json
 
 say "c. Gleason grading on phantoms: $slides synthetic slides of $edge×$edge pixels, two scanners"
 timed phantoms.make "$program" phantom slides --out phantoms --count "$slides" --size "$edge" --scanners 2 --seed 11
-timed phantoms.ingest "$program" ingest slides phantoms --table phantoms/cases.csv --out phantoms.zarr --json
+timed phantoms.ingest "$program" ingest slides phantoms/slides --table phantoms/cases.csv --classes "$(paste -sd, phantoms/classes.txt)" --out phantoms.zarr --json
 timed phantoms.verify "$program" verify phantoms.zarr --json
 timed phantoms.info "$program" info phantoms.zarr --json
 for run in gleason gleason-normalized; do

@@ -52,7 +52,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 def test_a_folder_without_slides_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "empty" in refused(tmp_path, tmp_path / "empty")
+    assert "empty" in refused(tmp_path, tmp_path / "empty", code=2)
 
 
 def test_a_mask_of_another_size_is_named_with_both_sizes(tmp_path):
@@ -61,7 +61,7 @@ def test_a_mask_of_another_size_is_named_with_both_sizes(tmp_path):
     mask = iio.imread(rows[0]["annotation"])
     iio.imwrite(tmp_path / "mask.png", mask[:-1])
     rows[0]["annotation"] = str(tmp_path / "mask.png")
-    text = refused(tmp_path, rows[0]["file"], "--table", write_table(tmp_path / "cases.csv", rows))
+    text = refused(tmp_path, rows[0]["file"], "--table", write_table(tmp_path / "cases.csv", rows), code=2)
     assert re.search(r"mask\.png.*255.*256|mask\.png.*256.*255", text), text
 
 
@@ -103,7 +103,7 @@ def test_hostile_tiffs_are_stored_or_refused_in_one_sentence(tmp_path, name):
     if done.returncode == 0:
         headrace("verify", store)
     else:
-        assert done.returncode in (1, 2), done.stderr
+        assert done.returncode in (1, 2, 4), done.stderr
         assert message_of(done) and nothing_stored(store)
 
 
@@ -123,7 +123,7 @@ def test_a_full_disk_is_said_and_the_next_run_goes_on(tmp_path):
         slide = SAMPLES / "slides/CMU-1-Small-Region.svs"
         arguments = ("ingest", "slides", slide, "--out", disk / "out.zarr", "--codec", "blosc-zstd")
         text = message_of(headrace(*arguments, code=1))
-        assert re.search(r"[Nn]o space left", text), text
+        assert re.search(r"disk full while writing images/", text), text
         assert nothing_stored(disk / "out.zarr")
         subprocess.run(["mount", "-o", "remount,size=100m", disk], check=True)
         headrace(*arguments)
