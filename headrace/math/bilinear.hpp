@@ -49,10 +49,9 @@ HR_HD Rgb<F> bilinear_rgb(const PixelWindow& w, F y, F x) {
   const F ty = ly - to_float(iy);
   const F tx = lx - to_float(ix);
   const auto offset = iy * w.row_stride + ix * 3;
-  auto p00 = gather32(w.data, offset);
-  auto p01 = gather32(w.data, offset + 3);
-  auto p10 = gather32(w.data, offset + w.row_stride);
-  auto p11 = gather32(w.data, offset + (w.row_stride + 3));
+  IntOf<F> p00, p01, p10, p11;
+  gather_rgb_pair(w.data, offset, p00, p01);
+  gather_rgb_pair(w.data + w.row_stride, offset, p10, p11);
   if constexpr (kEdges) {
     const auto white = p00 | 0x00FFFFFF;
     p00 = select(exists(w, iy, ix), p00, white);

@@ -64,6 +64,14 @@ HR_HD std::int32_t gather32(const std::uint8_t* base, std::int32_t offset) {
                                    std::uint32_t{p[2]} << 16 | std::uint32_t{p[3]} << 24);
 }
 
+/// Loads the two RGB24 pixels that begin at each byte offset, one a word; the fourth byte of a word
+/// is of no meaning. Reads eight bytes at each offset.
+HR_HD void gather_rgb_pair(const std::uint8_t* base, std::int32_t offset, std::int32_t& first,
+                           std::int32_t& second) {
+  first = gather32(base, offset);
+  second = gather32(base, offset + 3);
+}
+
 /// The two halves of the 64-bit product a · factor.
 HR_HD void multiply_wide(std::uint32_t a, std::uint32_t factor, std::uint32_t& high,
                          std::uint32_t& low) {
@@ -135,6 +143,48 @@ HR_HD v8i gather32(const std::uint8_t* base, v8i offset) {
   return words;
 #endif
 }
+
+#if defined(__SSE2__)
+/// Eight bytes at each of two offsets. One load for both pixels: half the loads of two hardware
+/// gathers, which moreover run as microcode on many CPUs.
+HR_HD __m128i load_two(const std::uint8_t* base, std::int32_t a, std::int32_t b) {
+  const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(base + a));
+  return _mm_castpd_si128(
+      _mm_loadh_pd(_mm_castsi128_pd(low), reinterpret_cast<const double*>(base + b)));
+}
+HR_HD void gather_rgb_pair(const std::uint8_t* base, v8i offset, v8i& first, v8i& second) {
+  alignas(32) std::int32_t at[8];
+  __builtin_memcpy(at, &offset, sizeof at);
+#if defined(__AVX2__)
+  // Lanes 0 1 4 5 and 2 3 6 7, so that the shuffle below, which works on halves, puts them in
+  // order.
+  const __m256i a = _mm256_set_m128i(load_two(base, at[4], at[5]), load_two(base, at[0], at[1]));
+  const __m256i b = _mm256_set_m128i(load_two(base, at[6], at[7]), load_two(base, at[2], at[3]));
+  const auto low_words = [](__m256i x, __m256i y) HR_LAMBDA {
+    return reinterpret_cast<v8i>(
+        _mm256_shuffle_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), 0x88));
+  };
+  first = low_words(a, b);
+  second = low_words(_mm256_srli_epi64(a, 24), _mm256_srli_epi64(b, 24));
+#else
+  struct Words {
+    __m128i half[2];
+  };
+  Words f, s;
+  const auto low_words = [](__m128i x, __m128i y) HR_LAMBDA {
+    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y), 0x88));
+  };
+  for (int i = 0; i < 2; ++i) {
+    const __m128i a = load_two(base, at[4 * i], at[4 * i + 1]);
+    const __m128i b = load_two(base, at[4 * i + 2], at[4 * i + 3]);
+    f.half[i] = low_words(a, b);
+    s.half[i] = low_words(_mm_srli_epi64(a, 24), _mm_srli_epi64(b, 24));
+  }
+  first = __builtin_bit_cast(v8i, f);
+  second = __builtin_bit_cast(v8i, s);
+#endif
+}
+#endif
 
 HR_HD void multiply_wide(v8u a, std::uint32_t factor, v8u& high, v8u& low) {
 #if defined(__AVX2__)

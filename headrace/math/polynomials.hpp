@@ -16,11 +16,11 @@ HR_HD F log2_of(F x) {
   const auto bits = bits_of(x);
   const F exponent = to_float(((bits >> 23) & 255) - 127);
   const F t = float_of((bits & 0x007FFFFF) | 0x3F800000) - 1.0f;
-  F q = t * 0.025841443f - 0.095956445f;
-  q = q * t + 0.18194887f;
-  q = q * t - 0.27560031f;
-  q = q * t + 0.44254494f;
-  return exponent + (t + (t - t * t) * q);
+  const F square = t * t;
+  const F low = t * -0.27560031f + 0.44254494f;
+  const F high = t * -0.095956445f + 0.18194887f;
+  const F q = low + square * (high + square * 0.025841443f);
+  return exponent + (t + (t - square) * q);
 }
 
 /// 2 to the power x.
@@ -34,10 +34,10 @@ HR_HD F exp2_of(F x) {
   const F limited = clamp_to(x, -126.0f, 126.0f);
   const F shifted = limited + 12582912.0f;  // 1.5 · 2^23: the sum's low bits are round(x)
   const F f = limited - (shifted - 12582912.0f);
-  F p = f * 0.009582853f + 0.055906426f;
-  p = p * f + 0.24024099f;
-  p = p * f + 0.69312418f;
-  p = p * f + 1.0f;
+  const F square = f * f;
+  const F low = f * 0.69312418f + 1.0f;
+  const F high = f * 0.055906426f + 0.24024099f;
+  const F p = low + square * (high + square * 0.009582853f);
   return p * float_of((bits_of(shifted) << 23) + 0x3F800000);
 }
 
