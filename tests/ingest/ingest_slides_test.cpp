@@ -1,0 +1,142 @@
+#include "headrace/ingest/ingest_slides.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/ingest/manifest.hpp"
+#include "headrace/storage/local_store.hpp"
+#include "headrace/zarr/array.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kSamples = std::string(HR_SOURCE_DIR) + "/samples/";
+const std::string kSlide = kSamples + "slides/derived/cmu-aperio-style-4level.svs";
+
+class IngestSlides : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(HR_BINARY_DIR) / "test-ingest" /
+            ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  SlideIngestOptions options(const std::string& store) const {
+    SlideIngestOptions options;
+    options.inputs = {kSlide, kSamples + "nuclei/images/dsb_00ae65c1c663.png",
+                      kSamples + "nuclei/images/dsb_0121d6759c5a.png"};
+    options.annotations = kSamples + "nuclei/instances";
+    options.coding = "instances";
+    options.out = (root_ / store).string();
+    return options;
+  }
+
+  std::string failure(const SlideIngestOptions& options, ErrorCode code) const {
+    try {
+      ingest_slides(options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code) << error.what();
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing failed";
+    return "";
+  }
+
+  std::string table(const std::string& text) const {
+    std::ofstream(root_ / "t.csv") << text;
+    return (root_ / "t.csv").string();
+  }
+
+  fs::path root_;
+};
+
+TEST_F(IngestSlides, GivesTheSameHashForAnyThreadsAndOrder) {
+  auto first = options("one.zarr");
+  first.jobs = 1;
+  const auto one = ingest_slides(first);
+  auto second = options("two.zarr");
+  second.jobs = 2;
+  std::reverse(second.inputs.begin(), second.inputs.end());
+  const auto two = ingest_slides(second);
+  EXPECT_EQ(one.dataset_hash, two.dataset_hash);
+  EXPECT_EQ(one.images, 3U);
+  EXPECT_GT(one.passthrough_bytes, 0U);
+  ThreadPool pool(2);
+  EXPECT_TRUE(verify(storage::LocalStore(first.out), pool).empty());
+}
+
+TEST_F(IngestSlides, StoresTheReadersPixels) {
+  for (const std::string codec : {"auto", "zstd"}) {
+    auto with = options(codec + ".zarr");
+    with.inputs = {kSlide};
+    with.annotations.clear();
+    with.codec = codec;
+    with.shard = codec == "zstd" ? 512 : 960;
+    ingest_slides(with);
+    const auto reader = imaging::SlideReader::open(kSlide);
+    const auto& size = reader->info().levels[0];
+    const auto bytes = static_cast<std::size_t>(3 * size.height * size.width);
+    std::vector<std::uint8_t> expected(bytes), stored(bytes);
+    reader->read(0, 0, 0, size.height, size.width, expected.data(), 3 * size.width);
+    const auto array = zarr::Array::open(std::make_shared<storage::LocalStore>(with.out),
+                                         "images/cmu-aperio-style-4level/0");
+    array->read({{0, 0, 0},
+                 {3, size.height, size.width},
+                 reinterpret_cast<std::byte*>(stored.data()),
+                 {1, 3 * size.width, 3},
+                 {}});
+    EXPECT_EQ(stored, expected) << codec;
+  }
+}
+
+TEST_F(IngestSlides, DropsGlassOnlyOutsideOfTheTissue) {
+  auto with = options("glass.zarr");
+  with.inputs = {kSlide};
+  with.annotations.clear();
+  with.drop_glass = true;
+  const auto result = ingest_slides(with);
+  EXPECT_GT(result.dropped_chunks, 10U);
+  const storage::LocalStore store(with.out);
+  EXPECT_EQ(ingest_slides(with).dataset_hash, result.dataset_hash);
+}
+
+TEST_F(IngestSlides, NamesTheNearestCodecAndColumn) {
+  auto bad = options("a.zarr");
+  bad.codec = "blosc-zst";
+  EXPECT_NE(failure(bad, ErrorCode::usage).find("did you mean 'blosc-zstd'"), std::string::npos);
+  bad = options("a.zarr");
+  bad.table = table("file,imge\nx.png,a\n");
+  EXPECT_NE(failure(bad, ErrorCode::usage).find("did you mean 'image'"), std::string::npos);
+  EXPECT_FALSE(fs::exists(bad.out));
+}
+
+TEST_F(IngestSlides, RefusesACaseInTwoSplitsAndTwoImagesOfOneName) {
+  auto bad = options("a.zarr");
+  bad.table =
+      table("file,case,split\ndsb_00ae65c1c663.png,p1,train\ndsb_0121d6759c5a.png,p1,val\n");
+  EXPECT_NE(failure(bad, ErrorCode::usage).find("case 'p1'"), std::string::npos);
+  bad.table = table("file,image\ndsb_00ae65c1c663.png,x\ndsb_0121d6759c5a.png,x\n");
+  EXPECT_NE(failure(bad, ErrorCode::usage).find("'x'"), std::string::npos);
+}
+
+TEST_F(IngestSlides, LeavesNothingWhenAMaskHoldsAnUnknownValue) {
+  auto bad = options("a.zarr");
+  bad.inputs = {kSamples + "nuclei/images/dsb_00ae65c1c663.png"};
+  bad.coding = "classes";
+  bad.classes = {"background", "nucleus"};
+  EXPECT_NE(failure(bad, ErrorCode::malformed).find("coding 'classes' with 2 classes"),
+            std::string::npos);
+  EXPECT_TRUE(!fs::exists(bad.out) || fs::is_empty(bad.out));
+}
+
+}  // namespace
+}  // namespace headrace::ingest

@@ -1,0 +1,81 @@
+#include "headrace/ingest/slide_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+class FakeTiles : public imaging::JpegTiles {
+ public:
+  explicit FakeTiles(std::vector<imaging::JpegTileLevel> levels) : levels_(std::move(levels)) {}
+  const std::vector<imaging::JpegTileLevel>& levels() const override { return levels_; }
+  std::vector<std::byte> tile(int, std::int64_t, std::int64_t) const override { return {}; }
+
+ private:
+  std::vector<imaging::JpegTileLevel> levels_;
+};
+
+imaging::SlideInfo slide(std::vector<imaging::SlideLevel> levels) {
+  imaging::SlideInfo info;
+  info.levels = std::move(levels);
+  info.mpp_y = info.mpp_x = 0.25;
+  return info;
+}
+
+TEST(SlidePlan, CopiesTheLevelsOfAnAperioPyramidAndEncodesThoseBetween) {
+  // 1, 4 and 16 times smaller, rounded down, as Aperio has it.
+  const auto info = slide({{32914, 46001, 1}, {8228, 11500, 4}, {2057, 2875, 16}});
+  const FakeTiles tiles(
+      {{32914, 46001, 240, 240}, {8228, 11500, 240, 240}, {2057, 2875, 240, 240}});
+  const SlidePlan plan = plan_slide(info, &tiles, {}, std::nullopt);
+  EXPECT_EQ(plan.codec, "jpeg");
+  EXPECT_EQ(plan.chunk, 240);
+  EXPECT_EQ(plan.shard % 240, 0);
+  EXPECT_EQ(plan.shard % 2, 0);
+  std::vector<int> copied;
+  for (int k = 0; k < static_cast<int>(plan.levels.size()); ++k) {
+    if (plan.levels[static_cast<std::size_t>(k)].tiles_level) copied.push_back(k);
+  }
+  EXPECT_EQ(copied, (std::vector<int>{0, 2, 4}));
+  EXPECT_EQ(plan.levels[1].size, (LevelSize{16457, 23001}));
+  EXPECT_EQ(plan.levels[2].size, (LevelSize{8228, 11500}));
+  ASSERT_EQ(plan.runs.size(), 3U);
+  EXPECT_EQ(plan.runs[0].first, 0);
+  EXPECT_EQ(plan.runs[0].last, 1);
+  EXPECT_FALSE(plan.runs[0].write_first);
+  EXPECT_EQ(plan.runs[2].first, 4);
+  EXPECT_EQ(plan.runs[2].last, static_cast<int>(plan.levels.size()) - 1);
+  EXPECT_EQ(plan.tissue_level, 5);  // 0.25 · 32 = 8 micrometres
+  EXPECT_EQ(plan.cell_px, 512);
+}
+
+TEST(SlidePlan, IsOnePassWithoutTilesAndEndsAtASmallLevel) {
+  const SlidePlan plan = plan_slide(slide({{20000, 10000, 1}}), nullptr, {}, std::nullopt);
+  EXPECT_EQ(plan.codec, "blosc-zstd");
+  ASSERT_EQ(plan.runs.size(), 1U);
+  EXPECT_TRUE(plan.runs[0].write_first);
+  EXPECT_EQ(plan.levels.back().size, (LevelSize{313, 157}));
+  EXPECT_EQ(plan.levels.size(), 7U);
+}
+
+TEST(SlidePlan, MakesShardsNoLargerThanTheLevel) {
+  const SlidePlan plan = plan_slide(slide({{300, 900, 1}}), nullptr, {}, std::nullopt);
+  const auto array = plan.image_array(0);
+  EXPECT_EQ(array.chunk_shape, (std::vector<std::int64_t>{3, 384, 1024}));
+  EXPECT_LE(8 << plan.tissue_level, plan.cell_px);
+}
+
+TEST(SlidePlan, RefusesChunksAndShardsThatDoNotFit) {
+  for (const auto& [chunk, shard] : {std::pair{100, 0}, {8, 0}, {128, 200}, {128, 32768}}) {
+    SlideIngestOptions options;
+    options.chunk = chunk;
+    options.shard = shard;
+    EXPECT_THROW(plan_slide(slide({{300, 900, 1}}), nullptr, options, std::nullopt), Error)
+        << chunk << " " << shard;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::ingest
