@@ -13,8 +13,8 @@ namespace {
 
 // Histogram bins of optical density: 1/128 each, so that 255 is an OD of 2.
 constexpr int kBinsPerOd = 128;
-constexpr int kLowestBin = 6;    // OD 0.05: the noise of glass
-constexpr int kHighestBin = 19;  // OD 0.15: pale stroma
+constexpr int kLowestBin = 5;    // OD 0.05: the noise of glass
+constexpr int kHighestBin = 18;  // OD 0.15: pale stroma
 constexpr double kPenShare = 1.0 / 3;
 constexpr std::int64_t kSmallPx = 64;
 
@@ -32,7 +32,7 @@ std::array<std::uint8_t, 256> od_bins() {
 /// through.
 bool is_ink(const std::uint8_t* rgb) {
   const int r = rgb[0], g = rgb[1], b = rgb[2];
-  const bool green = g > r + 25 && g > b + 5;
+  const bool green = g > r + 15 && g + 5 > b;
   const bool blue = g > r + 15 && b > r + 60;
   return green || blue;
 }
