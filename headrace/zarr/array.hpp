@@ -78,6 +78,9 @@ class BatchRead {
   void fetch(ThreadPool& pool);
   /// Errors: the same region always fails with the same error, whatever the threads.
   void decode(std::size_t region);
+  /// The same into other memory than `add` was given, of the same strides: a worker's own buffer,
+  /// that stays in its cache.
+  void decode(std::size_t region, std::byte* dst);
   ReadStats stats() const;
   void clear();
 

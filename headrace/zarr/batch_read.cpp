@@ -30,6 +30,7 @@ std::size_t BatchRead::add(std::shared_ptr<const Array> array, RegionRead region
 
 void BatchRead::fetch(ThreadPool& pool) { state_->plan.fetch(&pool); }
 void BatchRead::decode(std::size_t region) { state_->plan.decode(region); }
+void BatchRead::decode(std::size_t region, std::byte* dst) { state_->plan.decode(region, dst); }
 ReadStats BatchRead::stats() const { return state_->plan.stats(); }
 
 void BatchRead::clear() {

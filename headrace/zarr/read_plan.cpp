@@ -264,12 +264,12 @@ void ReadPlan::fetch(ThreadPool* pool) {
   run_reads(pool);
 }
 
-void ReadPlan::decode_piece(const Region& region, const Piece& piece) const {
+void ReadPlan::decode_piece(const Region& region, const Piece& piece, std::byte* region_dst) const {
   const Source& source = sources_[piece.source];
   const Array::State& array = *region.array;
   if (source.error) throw Error(*source.error);
   if (piece.error) throw Error(*piece.error);
-  View dst{region.wanted.dst, {}};
+  View dst{region_dst, {}};
   for (int axis = 0; axis < array.rank; ++axis) {
     dst.strides_bytes[axis] = region.wanted.strides_bytes[axis];
     dst.data += piece.at[axis] * dst.strides_bytes[axis];
@@ -291,7 +291,9 @@ void ReadPlan::decode_piece(const Region& region, const Piece& piece) const {
   }
 }
 
-void ReadPlan::decode(std::size_t index) {
+void ReadPlan::decode(std::size_t index) { decode(index, regions_.at(index).wanted.dst); }
+
+void ReadPlan::decode(std::size_t index, std::byte* dst) {
   Region& region = regions_.at(index);
   const std::int64_t start = now_ns();
   if (region.outside) {
@@ -299,11 +301,10 @@ void ReadPlan::decode(std::size_t index) {
     std::copy(region.wanted.shape.begin(), region.wanted.shape.end(), shape.begin());
     std::copy(region.wanted.strides_bytes.begin(), region.wanted.strides_bytes.end(),
               strides.begin());
-    fill_elements(region.array->rank, shape, region.wanted.dst, strides,
-                  region.array->metadata.fill_value);
+    fill_elements(region.array->rank, shape, dst, strides, region.array->metadata.fill_value);
   }
   for (std::size_t i = region.first_piece; i < region.last_piece; ++i) {
-    decode_piece(region, pieces_[i]);
+    decode_piece(region, pieces_[i], dst);
     if (pieces_[i].read != kNone) ++region.stats.chunks_decoded;
   }
   region.stats.decode_ns += now_ns() - start;

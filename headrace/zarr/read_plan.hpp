@@ -23,6 +23,7 @@ class ReadPlan {
   /// pool: null reads on the calling thread. Errors of single reads are kept for `decode`.
   void fetch(ThreadPool* pool);
   void decode(std::size_t region);
+  void decode(std::size_t region, std::byte* dst);
   ReadStats stats() const;
   /// Forgets the regions, keeps the memory.
   void clear();
@@ -70,7 +71,7 @@ class ReadPlan {
   void place_pieces();
   void merge_reads();
   void run_reads(ThreadPool* pool);
-  void decode_piece(const Region& region, const Piece& piece) const;
+  void decode_piece(const Region& region, const Piece& piece, std::byte* dst) const;
 
   std::vector<Region> regions_;
   std::vector<Source> sources_;

@@ -161,6 +161,17 @@ TEST_F(SlideArray, ABatchGivesWhatSingleReadsGiveOnAnyNumberOfThreads) {
   }
 }
 
+TEST_F(SlideArray, ARegionIsDecodedIntoOtherMemoryAsWell) {
+  const Shape size{3, 24, 24};
+  std::vector<std::byte> out(3 * 24 * 24);
+  ThreadPool pool(1);
+  BatchRead batch;
+  batch.add(array_, {{0, 60, 80}, size, nullptr, test::c_strides(size, 1), {}});
+  batch.fetch(pool);
+  batch.decode(0, out.data());
+  EXPECT_EQ(out, test::read_region(*array_, {0, 60, 80}, size));
+}
+
 TEST_F(SlideArray, NeighbouringRangesAreReadAsOneAndNoByteTwice) {
   test::read_region(*array_, {0, 0, 0}, {3, 1, 1});  // the index of the shard is cached now
   store_->reads.clear();

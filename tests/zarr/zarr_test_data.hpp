@@ -138,12 +138,13 @@ inline std::vector<std::byte> expected_region(const std::vector<std::byte>& elem
     std::int64_t from = 0;
     for (std::size_t axis = 0; axis < size.size(); ++axis) {
       const std::int64_t index = origin[axis] + at[axis];
-      inside &= index >= 0 && index < shape[axis];
-      from = from * shape[axis] + index;
+      inside = inside && index >= 0 && index < shape[axis];
+      if (inside) from = from * shape[axis] + index;
     }
-    if (inside)
+    if (inside) {
       std::memcpy(out.data() + i * item, elements.data() + from * item,
                   static_cast<std::size_t>(item));
+    }
     for (std::size_t axis = size.size(); axis-- > 0 && ++at[axis] == size[axis];) at[axis] = 0;
   }
   return out;

@@ -49,6 +49,15 @@ void install(ErrorHandler& handler, jpeg_error_mgr*& slot) {
   handler.base.output_message = [](j_common_ptr) {};
 }
 
+// libjpeg-turbo's colour conversion stores past the cache into rows that are aligned like this, and
+// whoever reads them next waits for memory: a quarter of the time of a patch. So rows never begin
+// there.
+constexpr std::size_t kStreamingAlignment = 32, kHalfAlignment = 16;
+
+bool past_the_cache(const std::byte* row) {
+  return reinterpret_cast<std::uintptr_t>(row) % kStreamingAlignment == 0;
+}
+
 // One decompressor for each thread: its permanent pools are made once.
 class Decoder {
  public:
@@ -119,9 +128,10 @@ class Decoder {
     const auto pixel = static_cast<std::size_t>(expect.components);
     const auto skipped = static_cast<std::size_t>(window.x0 - crop(expect, window)) * pixel;
     const auto bytes = static_cast<std::size_t>(window.x1 - window.x0) * pixel;
-    const bool straight = info_.output_width * pixel == bytes;
+    const bool whole = info_.output_width * pixel == bytes;
     if (window.y0 > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(window.y0));
     for (std::int64_t y = window.y0; y < window.y1; ++y, dst += row_step) {
+      const bool straight = whole && !past_the_cache(dst);
       auto* line = reinterpret_cast<JSAMPROW>(straight ? dst : row);
       jpeg_read_scanlines(&info_, &line, 1);
       if (!straight) std::memcpy(dst, row + skipped, bytes);
@@ -194,8 +204,9 @@ class Encoder {
 void decode_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect, const JpegWindow& window,
                  std::byte* dst, std::ptrdiff_t row_step) {
   thread_local Decoder decoder;
-  Scratch row(static_cast<std::size_t>(expect.width * expect.components));
-  const char* problem = decoder.decode(jpeg, expect, window, dst, row_step, row.data());
+  Scratch scratch(static_cast<std::size_t>(expect.width * expect.components) + kHalfAlignment);
+  std::byte* row = scratch.data() + (past_the_cache(scratch.data()) ? kHalfAlignment : 0);
+  const char* problem = decoder.decode(jpeg, expect, window, dst, row_step, row);
   if (problem != nullptr) fail(ErrorCode::corrupt, "codec imagecodecs_jpeg: {}", problem);
 }
 
