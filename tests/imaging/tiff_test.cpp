@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <random>
 
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/jpeg_codec.hpp"
@@ -12,6 +14,7 @@
 #include "headrace/imaging/tiff/pyramid_writer.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_file_writer.hpp"
+#include "headrace/imaging/tiff/tiff_image.hpp"
 #include "tests/imaging/sample_files.hpp"
 
 namespace headrace::imaging {
@@ -131,6 +134,48 @@ TEST(TiffDirectory, NothingInTheFileIsTrusted) {
     EXPECT_EQ(error.code(), ErrorCode::malformed) << c.what << ": " << error.what();
     EXPECT_THAT(error.what(), HasSubstr(c.text)) << c.what;
   }
+}
+
+TEST(TiffImage, MutatedFilesGiveErrorsOrPixels) {
+  // Three seeds a file, bytes of the directory among the changed ones; HR_TEST_SEED is the first
+  // seed to try elsewhere.
+  const TempFolder folder;
+  const char* given = std::getenv("HR_TEST_SEED");
+  const auto seed = static_cast<unsigned>(given != nullptr ? std::atoi(given) : 1);
+  int errors = 0, pixels = 0;
+  for (const char* name : {"imagetiff-bigtiff-BigTIFFMotorola.tif", "imagetiff-quad-tile.jpg.tiff",
+                           "pillow-child_ifd.tiff", "imagetiff-tiled-jpeg-ycbcr.tif",
+                           "pillow-tiff_wrong_bits_per_sample.tiff"}) {
+    const std::string whole = file_text(sample(std::string("odd/tiff/") + name));
+    const FileBytes original(sample(std::string("odd/tiff/") + name));
+    for (unsigned round = 0; round < 60; ++round) {
+      std::mt19937 random(seed * 1000 + round);
+      std::string bytes = whole;
+      const std::size_t changes = 1 + random() % 8;
+      for (std::size_t i = 0; i < changes; ++i) {
+        const std::size_t window = round % 3 == 0 ? bytes.size() : 400;
+        const std::size_t from = round % 3 == 1 ? bytes.size() - std::min(window, bytes.size()) : 0;
+        bytes[from + random() % std::min(window, bytes.size())] = static_cast<char>(random());
+      }
+      const std::string path = folder.write("m.tif", bytes);
+      try {
+        JpegTiles::open(path);
+        const auto image = TiffImage::open(path);
+        const auto& facts = image->facts();
+        const std::int64_t h = std::min<std::int64_t>(facts.height, 600),
+                           w = std::min<std::int64_t>(facts.width, 600);
+        std::vector<std::uint8_t> rgb(static_cast<std::size_t>(h * w * 3));
+        image->read_rgb(0, 0, h, w, rgb.data(), w * 3);
+        ++pixels;
+      } catch (const Error& error) {
+        EXPECT_NE(error.code(), ErrorCode::internal)
+            << name << " seed " << seed << " round " << round << ": " << error.what();
+        ++errors;
+      }
+    }
+  }
+  EXPECT_GT(errors, 30);
+  EXPECT_GT(pixels, 30);
 }
 
 TEST(TiffFileWriter, BigTiffHoldsTheSameAsClassic) {
