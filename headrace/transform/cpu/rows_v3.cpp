@@ -1,4 +1,4 @@
-#include "headrace/transform/cpu/rows_impl.hpp"
+#include "headrace/transform/cpu/rows.inc"
 
 const headrace::transform::cpu::Driver headrace::transform::cpu::kDriverV3{image, recolour, labels,
                                                                            blur};
