@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/npy_file.hpp"
+#include "cli/run_inputs.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/progress.hpp"
+#include "headrace/core/sha256.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  headrace batches --config run.yaml --count 8 --threads 2 --json\n"
+    "  headrace batches --config run.yaml --split val --count 1 --out tensors/\n"
+    "\n"
+    "The bytes of a batch depend on the config, the dataset and its number alone: not on "
+    "--threads, --start or the CPU.\n"
+    "With --out: batch-<epoch>-<number>-images.npy (sample, context, rgb, y, x) float32 and "
+    "-labels.npy (sample, y, x) uint8.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
+
+struct Arguments {
+  std::string config, split, device, out;
+  std::uint64_t count = 1, start = 0, epoch = 0;
+  int threads = -1;
+  bool json = false;
+};
+
+std::span<const std::byte> image_bytes(const loader::Batch& batch) {
+  return std::as_bytes(std::span(
+      batch.images,
+      static_cast<std::size_t>(batch.samples * batch.contexts * 3 * batch.height * batch.width)));
+}
+std::span<const std::byte> label_bytes(const loader::Batch& batch) {
+  if (batch.labels == nullptr) return {};
+  return std::as_bytes(std::span(
+      batch.labels, static_cast<std::size_t>(batch.samples * batch.height * batch.width)));
+}
+
+void save(const loader::Batch& batch, const std::string& folder) {
+  const std::string stem = fmt::format("{}/batch-{}-{}", folder, batch.epoch, batch.index);
+  write_npy(stem + "-images.npy", DType::float32,
+            {batch.samples, batch.contexts, 3, batch.height, batch.width}, image_bytes(batch));
+  if (batch.labels == nullptr) return;
+  write_npy(stem + "-labels.npy", DType::uint8, {batch.samples, batch.height, batch.width},
+            label_bytes(batch));
+}
+
+void run(const Arguments& a) {
+  const RunInputs inputs = open_run(a.config, a.split, a.threads, a.device);
+  loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.with_labels(), a.epoch,
+                        a.start, a.count);
+  if (!a.split.empty() && a.start >= loader.batches_per_epoch()) {
+    fail(ErrorCode::usage, "--start {}: split '{}' has {} batches, the last is {}", a.start,
+         a.split, loader.batches_per_epoch(), loader.batches_per_epoch() - 1);
+  }
+  if (!a.out.empty()) std::filesystem::create_directories(a.out);
+  Json batches = Json::array();
+  Sha256 all;
+  Progress progress("batches", a.count, "batch");
+  while (const auto batch = loader.next()) {
+    const std::string images = sha256_hex(image_bytes(*batch));
+    const Json labels = batch->labels == nullptr ? Json() : Json(sha256_hex(label_bytes(*batch)));
+    all.update(image_bytes(*batch));
+    all.update(label_bytes(*batch));
+    if (!a.out.empty()) save(*batch, a.out);
+    batches.push_back({{"epoch", batch->epoch},
+                       {"batch", batch->index},
+                       {"samples", batch->samples},
+                       {"images_sha256", images},
+                       {"labels_sha256", labels}});
+    if (!a.json)
+      fmt::print("epoch {} batch {:>5}: images {} labels {}\n", batch->epoch, batch->index, images,
+                 labels.is_null() ? "-" : labels.get<std::string>());
+    progress.advance();
+  }
+  const auto& patch = inputs.config.patch;
+  const std::string total = all.hex();
+  if (!a.json) {
+    fmt::print("all {}\n", total);
+    return;
+  }
+  fmt::print("{}", dump_json({{"dataset_hash", inputs.cohort->dataset_hash()},
+                              {"config_hash", inputs.config.hash()},
+                              {"split", a.split.empty() ? Json(nullptr) : Json(a.split)},
+                              {"image_shape", {patch.context.size(), 3, patch.height, patch.width}},
+                              {"batches", batches},
+                              {"sha256", total},
+                              {"stall", stall_json(loader.stats())}}));
+}
+
+}  // namespace
+
+void add_batches(CLI::App& app) {
+  CLI::App* batches = app.add_subcommand(
+      "batches", "Makes batches as training sees them and prints their SHA-256.");
+  batches->footer(kFooter);
+  auto a = std::make_shared<Arguments>();
+  batches->add_option("--config", a->config, "run config (YAML)")->required();
+  batches->add_option("--count", a->count, "number of batches; of a split: at most what it has")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000'000));
+  batches
+      ->add_option("--start", a->start,
+                   "first batch, counted from the start of --epoch; may lie in a later epoch")
+      ->capture_default_str();
+  batches->add_option("--epoch", a->epoch, "epoch to start in")->capture_default_str();
+  batches
+      ->add_option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
+      ->check(CLI::Range(0, 1024));
+  batches->add_option("--device", a->device, "auto, cpu or cuda [default: the config's]")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  batches->add_option(
+      "--split", a->split,
+      "tile this split in fixed order, without random transforms [default: training samples]");
+  batches->add_option("--out", a->out, "folder for the tensors as .npy");
+  batches->add_flag("--json", a->json, "print one JSON object");
+  batches->callback([a] { run(*a); });
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,31 @@
+#include "cli/run_inputs.hpp"
+
+namespace headrace::cli {
+
+RunInputs open_run(const std::string& config, const std::string& split, int threads,
+                   const std::string& device) {
+  RunInputs inputs;
+  inputs.config = loader::RunConfig::load(config);
+  if (threads >= 0) inputs.config.loader.threads = threads;
+  if (!device.empty()) inputs.config.loader.device = device;
+  inputs.cohort = source::Cohort::open(inputs.config.data.store);
+  inputs.plan = split.empty() ? loader::make_training_plan(*inputs.cohort, inputs.config)
+                              : loader::make_tile_plan(*inputs.cohort, inputs.config, split);
+  return inputs;
+}
+
+Json stall_json(const loader::StallStats& stats) {
+  return {{"batches", stats.batches},
+          {"samples", stats.samples},
+          {"bytes_read", stats.bytes_read},
+          {"plan_s", stats.plan_s},
+          {"read_s", stats.read_s},
+          {"decode_s", stats.decode_s},
+          {"transform_s", stats.transform_s},
+          {"data_wait_s", stats.data_wait_s},
+          {"model_wait_s", stats.model_wait_s},
+          {"wall_s", stats.wall_s},
+          {"stall_fraction", stats.stall_fraction()}};
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,27 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "headrace/core/json.hpp"
+#include "headrace/loader/loader.hpp"
+
+namespace headrace::cli {
+
+/// What commands on a run config start from.
+struct RunInputs {
+  loader::RunConfig config;
+  std::shared_ptr<const source::Cohort> cohort;
+  std::shared_ptr<const loader::SamplePlan> plan;
+
+  bool with_labels() const { return !config.data.labels.empty(); }
+};
+
+/// Reads a run config and opens its store. `split`: the tiles of that split; empty: training
+/// samples. `threads` below 0 and an empty `device` leave the config's own.
+RunInputs open_run(const std::string& config, const std::string& split, int threads,
+                   const std::string& device);
+
+/// Where the time of a loader went, for --json.
+Json stall_json(const loader::StallStats& stats);
+
+}  // namespace headrace::cli
