@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/ingest/volumes/bit_volume.hpp"
+
+namespace headrace::ingest {
+
+/// Counts of every int16 value: percentiles, mean and standard deviation are exact, and sums over
+/// cases do not depend on their order.
+class IntensityHistogram {
+ public:
+  IntensityHistogram() : counts_(65536) {}
+
+  void add(std::int16_t value) { ++counts_[static_cast<std::size_t>(value + 32768)]; }
+  /// Values of one slice where the mask is set.
+  void add_slice(const std::int16_t* values, std::int64_t z, const BitVolume& mask);
+  void merge(const IntensityHistogram& other);
+
+  std::uint64_t count() const;
+  double mean() const;  ///< 0 when empty
+  double std() const;   ///< of the population, as NumPy's default
+  /// Percentile 0..100 with linear interpolation between order statistics, as NumPy's default. 0
+  /// when empty.
+  double percentile(double percent) const;
+
+  /// {"count", "mean", "std", "percentiles": {"0.5": …, "5", "50", "95", "99.5"}}
+  Json summary() const;
+
+ private:
+  std::int16_t at_rank(std::uint64_t rank) const;
+  std::vector<std::uint64_t> counts_;
+};
+
+}  // namespace headrace::ingest
