@@ -1,0 +1,1 @@
+headrace_test(ingest_volumes SOURCES volume_masks_test.cpp LINK headrace_ingest)
