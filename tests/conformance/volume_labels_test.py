@@ -38,19 +38,16 @@ def test_a_contour_within_a_contour_is_a_hole(tmp_path):
     data.save_as(tmp_path / "hole.dcm")
     voxels, _ = read(tmp_path, "dicom-labels", tmp_path / "hole.dcm", STS / "image", 0, "OUT")
     full = truth(STS / "mask.nii.gz")
-    # The hole once more, by casting a ray from each voxel.
+    # The hole once more, by casting a ray from every voxel.
     image = sitk.ReadImage(str(STS / "mask.nii.gz"))
     z = round(image.TransformPhysicalPointToContinuousIndex(tuple(middle))[2])
     outline = np.array([image.TransformPhysicalPointToContinuousIndex(tuple(p))[:2] for p in small])
 
-    def within(x, y):
-        inside = False
-        for (x1, y1), (x2, y2) in zip(outline, np.roll(outline, -1, 0)):
-            if (y1 > y) != (y2 > y) and x < (x2 - x1) * (y - y1) / (y2 - y1) + x1:
-                inside = not inside
-        return inside
-
-    hole = np.array([[within(x, y) for x in range(full.shape[2])] for y in range(full.shape[1])])
+    y, x = np.mgrid[: full.shape[1], : full.shape[2]]
+    hole = np.zeros(full.shape[1:], bool)
+    for (x1, y1), (x2, y2) in zip(outline, np.roll(outline, -1, 0)):
+        if y1 != y2:
+            hole ^= ((y1 > y) != (y2 > y)) & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
     assert hole.sum() > 20
     np.testing.assert_array_equal(voxels[z], full[z] * ~hole)
     np.testing.assert_array_equal(np.delete(voxels, z, 0), np.delete(full, z, 0))
