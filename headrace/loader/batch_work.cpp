@@ -52,7 +52,6 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
   index_ = index;
   plan_error_ = nullptr;
   planned_ = 0;
-  window_bytes_ = 0;
   read_.clear();
   const std::uint64_t first = index * static_cast<std::uint64_t>(recipe_.batch);
   count_ = static_cast<std::size_t>(std::min<std::uint64_t>(
@@ -69,7 +68,6 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
     }
     ++planned_;
   }
-  windows_.reserve(static_cast<std::size_t>(window_bytes_));
   for (std::size_t s = 0; s < planned_; ++s) {
     for (Window& window : samples_[s].contexts) add_read(window, 3);
     if (samples_[s].has_label) add_read(samples_[s].label, 1);
@@ -106,12 +104,10 @@ void BatchWork::plan_sample(Sample& sample, std::uint64_t epoch, std::uint64_t i
   }
 }
 
-/// Finds room for a window's pixels and what the level has of it.
+/// Finds what the level has of a window, and where its rows lie.
 void BatchWork::place(Window& window, const source::ImageLevel& level, std::int64_t channels) {
   const Box2& box = window.geometry.window;
   window.row_bytes = round_up(box.width * channels, 64);
-  window.offset = window_bytes_;
-  window_bytes_ += window.row_bytes * box.height + 64;
   const auto part = [](std::int64_t origin, std::int64_t size, std::int64_t extent) {
     const std::int64_t begin = std::clamp<std::int64_t>(-origin, 0, size);
     return std::array{begin, std::clamp<std::int64_t>(extent - origin, begin, size) - begin};
@@ -144,16 +140,23 @@ void BatchWork::add_read(Window& window, std::int64_t channels) {
     region.shape.insert(region.shape.begin(), 3);
     region.strides_bytes.insert(region.strides_bytes.begin(), 1);
   }
-  region.dst =
-      windows_.data() + window.offset + extent.y0 * window.row_bytes + extent.x0 * channels;
   region.row_spans = window.spans;
   window.read = read_.add(window.array, std::move(region));
 }
 
-transform::ImageView BatchWork::view(const Window& window) const {
-  return {windows_.as<std::uint8_t>() + window.offset,
-          static_cast<std::int32_t>(window.geometry.window.height),
-          static_cast<std::int32_t>(window.geometry.window.width), window.row_bytes};
+/// Decodes a window into the worker's own memory.
+transform::ImageView BatchWork::decode(const Window& window, std::int64_t channels,
+                                       Worker& worker) {
+  const Box2& box = window.geometry.window;
+  const auto bytes = static_cast<std::size_t>(window.row_bytes * box.height);
+  // Grown by half as much again, or every slightly larger window would be fresh pages.
+  if (bytes > worker.window.size()) worker.window.reserve(bytes + bytes / 2);
+  if (!window.empty) {
+    read_.decode(window.read, worker.window.data() + window.extent.y0 * window.row_bytes +
+                                  window.extent.x0 * channels);
+  }
+  return {worker.window.as<std::uint8_t>(), static_cast<std::int32_t>(box.height),
+          static_cast<std::int32_t>(box.width), window.row_bytes};
 }
 
 void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
@@ -163,9 +166,9 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
   float* images = output_->as<float>() + s * recipe_.image_bytes() / sizeof(float);
   with_context(where(s), [&] {
     for (const Window& window : sample.contexts) {
-      if (!window.empty) read_.decode(window.read);
+      const transform::ImageView view = decode(window, 3, worker);
       const std::int64_t start = now_ns();
-      recipe_.graph.image(*sample.params, window.geometry, view(window), window.extent, images,
+      recipe_.graph.image(*sample.params, window.geometry, view, window.extent, images,
                           worker.scratch);
       times.transform_ns += now_ns() - start;
       images += 3 * plane;
@@ -178,10 +181,10 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
       std::memset(labels, kIgnore, recipe_.label_bytes());
       return;
     }
-    if (!sample.label.empty) read_.decode(sample.label.read);
+    const transform::ImageView view = decode(sample.label, 1, worker);
     const std::int64_t start = now_ns();
-    recipe_.graph.labels(*sample.params, sample.label.geometry, view(sample.label),
-                         sample.label.extent, kIgnore, labels, worker.scratch);
+    recipe_.graph.labels(*sample.params, sample.label.geometry, view, sample.label.extent, kIgnore,
+                         labels, worker.scratch);
     times.transform_ns += now_ns() - start;
   });
 }

@@ -30,6 +30,7 @@ struct Recipe {
 struct Worker {
   ThreadPool inline_pool{1};
   transform::Scratch scratch;
+  device::HostBuffer window;  ///< of the context in work: small enough to stay in the cache
 };
 
 struct StageTimes {
@@ -61,10 +62,9 @@ class BatchWork {
   struct Window {
     transform::PatchGeometry geometry;
     std::vector<zarr::RowSpan> spans;
-    Box2 extent;              ///< the part that the level has, in window pixels
-    bool empty = false;       ///< the level has none of it: nothing is read
-    std::size_t read = 0;     ///< region of read_
-    std::int64_t offset = 0;  ///< of its first pixel in windows_
+    Box2 extent;           ///< the part that the level has, in window pixels
+    bool empty = false;    ///< the level has none of it: nothing is read
+    std::size_t read = 0;  ///< region of read_
     std::int64_t row_bytes = 0;
     std::shared_ptr<const zarr::Array> array;
   };
@@ -80,7 +80,7 @@ class BatchWork {
   void place(Window& window, const source::ImageLevel& level, std::int64_t channels);
   void add_read(Window& window, std::int64_t channels);
   std::string where(std::size_t s) const;
-  transform::ImageView view(const Window& window) const;
+  transform::ImageView decode(const Window& window, std::int64_t channels, Worker& worker);
 
   const Recipe& recipe_;
   zarr::BatchRead read_;
@@ -88,8 +88,7 @@ class BatchWork {
   std::size_t count_ = 0, planned_ = 0;
   std::exception_ptr plan_error_;
   std::uint64_t epoch_ = 0, index_ = 0;
-  std::int64_t window_bytes_ = 0, plan_ns_ = 0;
-  device::HostBuffer windows_;
+  std::int64_t plan_ns_ = 0;
   device::BufferPool::Lease output_;
 };
 

@@ -1,0 +1,52 @@
+#include "cli/canvas.hpp"
+
+#include <algorithm>
+
+#include "cli/font_table.hpp"
+
+namespace headrace::cli {
+
+Canvas::Canvas(std::int64_t height, std::int64_t width, Rgb background) : image_(height, width, 3) {
+  fill(0, 0, height, width, background);
+}
+
+void Canvas::fill(std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width,
+                  Rgb colour) {
+  for (std::int64_t row = y; row < y + height; ++row) {
+    for (std::int64_t column = x; column < x + width; ++column) {
+      std::copy(colour.begin(), colour.end(), image_.row(row) + 3 * column);
+    }
+  }
+}
+
+void Canvas::text(std::int64_t y, std::int64_t x, const std::string& line, Rgb colour) {
+  for (const char letter : line) {
+    if (x + kGlyphWidth > image_.width) return;
+    const char* glyph = kGlyphs[(letter >= 32 && letter < 127 ? letter : '?') - 32];
+    for (int i = 0; i < kGlyphWidth * kGlyphHeight; ++i) {
+      const int cover = glyph[i] <= '9' ? glyph[i] - '0' : glyph[i] - 'a' + 10;
+      std::uint8_t* pixel = image_.row(y + i / kGlyphWidth) + 3 * (x + i % kGlyphWidth);
+      for (std::size_t c = 0; c < 3; ++c) {
+        pixel[c] = static_cast<std::uint8_t>((pixel[c] * (15 - cover) + colour[c] * cover) / 15);
+      }
+    }
+    x += kGlyphWidth;
+  }
+}
+
+void Canvas::patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int factor) {
+  for (std::int64_t row = 0; row < image.height / factor; ++row) {
+    for (std::int64_t column = 0; column < image.width / factor; ++column) {
+      for (std::int64_t c = 0; c < 3; ++c) {
+        int sum = 0;
+        for (int i = 0; i < factor * factor; ++i) {
+          sum += image.row(row * factor + i / factor)[3 * (column * factor + i % factor) + c];
+        }
+        image_.row(y + row)[3 * (x + column) + c] =
+            static_cast<std::uint8_t>(sum / (factor * factor));
+      }
+    }
+  }
+}
+
+}  // namespace headrace::cli

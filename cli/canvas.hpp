@@ -1,0 +1,28 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "headrace/imaging/image.hpp"
+
+namespace headrace::cli {
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+/// An RGB picture to put patches and text on.
+class Canvas {
+ public:
+  Canvas(std::int64_t height, std::int64_t width, Rgb background);
+
+  /// Text in one line, cut at the right edge; other bytes than printable ASCII show as '?'.
+  void text(std::int64_t y, std::int64_t x, const std::string& line, Rgb colour);
+  void fill(std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width, Rgb colour);
+  /// A patch, shrunk by averaging blocks of `factor` × `factor`.
+  void patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int factor);
+  const imaging::Image8& image() const noexcept { return image_; }
+
+ private:
+  imaging::Image8 image_;
+};
+
+}  // namespace headrace::cli
