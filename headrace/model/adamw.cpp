@@ -30,6 +30,7 @@ void AdamW::step(double learning_rate) {
   const at::NoGradGuard no_grad;
   ++steps_;
   for (Group& group : groups_) {
+    if (group.values.empty()) continue;  // the fused kernel takes no empty list
     std::vector<at::Tensor> gradients;
     for (std::size_t i = 0; i < group.values.size(); ++i) {
       gradients.push_back(group.values[i].grad());

@@ -22,12 +22,12 @@ section > p { margin:0 0 12px; color:var(--soft); max-width:80ch; }
 .scroll { overflow-x:auto; }
 table { border-collapse:collapse; width:100%; font-size:14px; }
 th { text-align:left; font-weight:600; color:var(--soft); border-bottom:1px solid var(--line); padding:6px 10px; white-space:nowrap; }
-td { border-bottom:1px solid var(--line); padding:6px 10px; vertical-align:middle; }
+td { border-bottom:1px solid var(--line); padding:6px 10px; vertical-align:middle; white-space:nowrap; }
 tr:last-child td { border-bottom:0; }
 td.n, th.n { text-align:right; font-variant-numeric:tabular-nums; }
 table.matrix { width:auto; } table.matrix td { text-align:center; min-width:64px; font-variant-numeric:tabular-nums; border:2px solid var(--paper); border-radius:6px; }
-table.matrix td:first-child { text-align:right; color:var(--soft); }
-table.identity td:first-child { color:var(--soft); white-space:nowrap; width:1%; } table.identity td { word-break:break-all; }
+table.matrix th { text-align:center; } table.matrix td:first-child { text-align:right; color:var(--soft); }
+table.identity td:first-child { color:var(--soft); white-space:nowrap; width:1%; } table.identity td { word-break:break-all; white-space:normal; }
 code { font:13px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace; }
 pre { background:var(--ground); border-radius:8px; padding:14px; overflow:auto; font:12.5px/1.5 ui-monospace,Menlo,"DejaVu Sans Mono",monospace; }
 summary { cursor:pointer; color:var(--accent); }

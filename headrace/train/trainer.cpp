@@ -87,7 +87,7 @@ class Training {
   void record_validation(const Evaluation& result, Clock::time_point start);
   void checkpoint();
   void stop_if_asked();
-  bool has_final_validation() const;
+  bool has_validation() const;
   Json finish();
   Json time_json() const;
 
@@ -185,10 +185,12 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
   const Json& overall = result.json.at("overall");
   Json figures = {{"mean_dice", overall.at("mean_dice")}, {"dice", overall.at("dice")}};
   if (config_.task == "gleason") figures["kappa"] = kappa_of(result.json);
-  folder_.append_metrics({{"step", state_.step},
-                          {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
-                          {"validation", figures},
-                          {"time", {{"wall_s", seconds_since(start)}}}});
+  if (!has_validation()) {
+    folder_.append_metrics({{"step", state_.step},
+                            {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
+                            {"validation", figures},
+                            {"time", {{"wall_s", seconds_since(start)}}}});
+  }
   if (result.mean_dice <= state_.best_dice) return;
   state_.best_dice = result.mean_dice;
   state_.best_step = state_.step;
@@ -245,8 +247,8 @@ void Training::train_steps() {
   loader_.reset();
 }
 
-/// True when a run that had come to its end is resumed once more.
-bool Training::has_final_validation() const {
+/// Whether metrics.jsonl has the validation of this step: so when a finished run is resumed again.
+bool Training::has_validation() const {
   const std::vector<Json> lines = folder_.metrics();
   return !lines.empty() && lines.back().contains("validation") &&
          lines.back().at("step").get<std::int64_t>() == state_.step;
@@ -261,7 +263,7 @@ Json Training::finish() {
   const Evaluation result =
       evaluate(network_, cohort_, config_, {config_.data.val, kMontagePatches});
   write_evaluation(folder_, "eval", result);
-  if (!has_final_validation()) record_validation(result, start);
+  record_validation(result, start);
   Json time = time_json();
   time["evaluate"] = result.json.at("time");
   Json summary = {{"steps", state_.step},

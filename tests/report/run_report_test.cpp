@@ -1,0 +1,175 @@
+#include "headrace/report/run_report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/imaging/image_file.hpp"
+
+namespace headrace::report {
+namespace {
+
+/// A run folder as training leaves it, by hand.
+class RunReportTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    run_ = std::filesystem::temp_directory_path() /
+           ("headrace-report-" + std::to_string(getpid()) + "-" +
+            ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(run_);
+    std::filesystem::create_directories(run_ / "montage");
+    put("config.json", {{"task", "gleason"}, {"eval", {{"min_cancer", 0.02}, {"min_area", 0.05}}}});
+    put("run.json", {{"config_hash", "c0ffee"},
+                     {"dataset_hash", "da7a5e7"},
+                     {"code_version", "1.2.3"},
+                     {"runtime", {{"threads", 2}}},
+                     {"decoder", "libjpeg-turbo 2.1.5"},
+                     {"parameters", 12345},
+                     {"images", 3},
+                     {"cohorts", {"phantom"}},
+                     {"classes", kClasses}});
+  }
+  void TearDown() override { std::filesystem::remove_all(run_); }
+
+  void put(const std::string& name, const Json& value) {
+    std::ofstream(run_ / name) << value.dump();
+  }
+  void finish() {
+    std::ofstream(run_ / "metrics.jsonl")
+        << R"({"step":5,"loss":1.5,"cross_entropy":1.0})"
+        << "\n"
+        << R"({"step":10,"loss":0.75,"cross_entropy":0.5})"
+        << "\n"
+        << R"({"step":10,"validation":{"mean_dice":0.6,"dice":{"background":0.9,"pattern3":0.6},"kappa":0.5}})"
+        << "\n";
+    imaging::write_png((run_ / "montage/p.png").string(), imaging::Image8(4, 4, 3));
+    const Json gleason = {{"kappa", 0.4321}, {"slides", 1}, {"matrix", Json::array()}};
+    Json figures = {{"mean_dice", 0.6543},
+                    {"pixels", 1000},
+                    {"images", 1},
+                    {"dice", {{"background", 0.9}, {"pattern3", 0.6543}}},
+                    {"iou", {{"background", 0.8}, {"pattern3", nullptr}}},
+                    {"matrix", {{600, 100}, {50, 250}}},
+                    {"gleason", gleason}};
+    for (int i = 0; i < 6; ++i)
+      figures["gleason"]["matrix"].push_back({0, 0, 0, 0, 0, i == 1 ? 1 : 0});
+    const Json grade = {{"primary", 3}, {"secondary", 4}, {"grade_group", 2}};
+    put("eval.json", {{"classes", kClasses},
+                      {"split", "val"},
+                      {"tiles", 9},
+                      {"overall", figures},
+                      {"cohorts", {{"phantom", figures}}},
+                      {"scanners", {{"scanner <X>", figures}}},
+                      {"images",
+                       {{{"id", "slide-1"},
+                         {"case", "case-1"},
+                         {"cohort", "phantom"},
+                         {"scanner", "s"},
+                         {"mean_dice", 0.5},
+                         {"predicted_px", {{"background", 1}, {"pattern3", 3}}},
+                         {"true_grade", grade},
+                         {"predicted_grade", grade}}}},
+                      {"montage",
+                       {{{"image", "slide-1"},
+                         {"tile_yx", {0, 96}},
+                         {"input", "montage/p.png"},
+                         {"truth", "montage/p.png"},
+                         {"prediction", "montage/p.png"}}}}});
+    put("summary.json",
+        {{"steps", 10},
+         {"loss", 0.75},
+         {"mean_dice", 0.6543},
+         {"kappa", 0.4321},
+         {"weights_sha256", "feed"},
+         {"time",
+          {{"wall_s", 9.0},
+           {"model_s", 6.0},
+           {"data_wait_s", 2.0},
+           {"stall_fraction", 0.25},
+           {"validate_s", 1.0},
+           {"checkpoint_s", 0.5},
+           {"patches_per_s", 5.0},
+           {"loader",
+            {{"read_s", 1.0}, {"decode_s", 2.0}, {"transform_s", 3.0}, {"bytes_read", 4096}}}}}});
+  }
+
+  static inline const Json kClasses = {"background", "pattern3"};
+  std::filesystem::path run_;
+};
+
+void expect_holds(const std::string& html, const std::string& text) {
+  EXPECT_NE(html.find(text), std::string::npos) << "missing: " << text;
+}
+
+TEST_F(RunReportTest, HoldsEveryPartAndNothingFromOutside) {
+  finish();
+  const std::string html = render_run(run_);
+  for (const char* text :
+       {"0.654", "0.432", "c0ffee", "da7a5e7", "feed", "pattern3", "slide-1", "3+4 (group 2)",
+        "<svg", "data:image/png;base64,iVBOR", "waiting for data", "25.0", "Phantoms.",
+        "not a model’s worth in the clinic", "scanner &lt;X&gt;", "ISUP grade groups"}) {
+    expect_holds(html, text);
+  }
+  for (const char* text :
+       {"http:", "https:", "//cdn", "<script", "<link", "url(", "@import", "<X>"}) {
+    EXPECT_EQ(html.find(text), std::string::npos) << "found: " << text;
+  }
+  EXPECT_EQ(html.find(run_.parent_path().string() + "/"), std::string::npos);
+}
+
+TEST_F(RunReportTest, AnUnfinishedRunIsShownAsFarAsItWent) {
+  std::ofstream(run_ / "metrics.jsonl") << R"({"step":5,"loss":1.5,"cross_entropy":1.0})"
+                                        << "\n"
+                                        << R"({"step":6,"lo)";
+  const std::string html = render_run(run_);
+  expect_holds(html, "has not come to its end");
+  expect_holds(html, "Training loss");
+  EXPECT_EQ(html.find("Segmentation on split"), std::string::npos);
+}
+
+TEST_F(RunReportTest, TheSameFilesGiveTheSamePage) {
+  finish();
+  EXPECT_EQ(render_run(run_), render_run(run_));
+}
+
+TEST_F(RunReportTest, OtherEvaluationsAreListed) {
+  finish();
+  std::ifstream in(run_ / "eval.json");
+  Json other = Json::parse(in);
+  other["store"] = "elsewhere.zarr";
+  other["weights"] = "best";
+  other["dataset_hash"] = "0123456789abcdef";
+  put("eval-best-val-0123456789ab.json", other);
+  expect_holds(render_run(run_), "elsewhere.zarr");
+}
+
+TEST_F(RunReportTest, NoRunIsNamed) {
+  try {
+    render_run(run_ / "none");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_found);
+    EXPECT_NE(std::string(error.what()).find("config.json is missing"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(RunReportTest, RealCohortsAreNotCalledPhantoms) {
+  put("run.json", {{"config_hash", "c"},
+                   {"dataset_hash", "d"},
+                   {"code_version", "1"},
+                   {"runtime", Json::object()},
+                   {"decoder", "x"},
+                   {"parameters", 1},
+                   {"images", 3},
+                   {"cohorts", {"radboud"}},
+                   {"classes", kClasses}});
+  EXPECT_EQ(render_run(run_).find("Phantoms."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headrace::report

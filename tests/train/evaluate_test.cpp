@@ -1,0 +1,86 @@
+#include "headrace/train/evaluate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "headrace/loader/sample_plan.hpp"
+#include "headrace/train/confusion.hpp"
+#include "tests/train/training_fixture.hpp"
+
+namespace headrace::train {
+namespace {
+
+TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
+  const testing::TrainingFixture fixture;
+  auto config = fixture.config();
+  config.patch.height = 152;  // the images are 150 × 170 at 0.5 µm a pixel
+  config.patch.width = 172;
+  const auto cohort = source::Cohort::open(config.data.store);
+  Network network(config, cohort->classes().size());
+  const Evaluation result = evaluate(network, cohort, config, {"train", 4});
+
+  const auto plan = loader::make_tile_plan(*cohort, config, "train");
+  EXPECT_EQ(plan->samples_per_epoch(), 2u);
+  loader::Loader loader(cohort, config, plan, true);
+  Confusion expected(3);
+  while (const auto batch = loader.next()) {
+    const auto p = network.predict(*batch);
+    const std::size_t plane = 152 * 172;
+    for (std::int64_t s = 0; s < batch->samples; ++s) {
+      for (std::size_t i = 0; i < plane; ++i) {
+        const std::uint8_t truth = batch->labels[static_cast<std::size_t>(s) * plane + i];
+        const bool inside = i / 172 < 150 && i % 172 < 170;
+        if (truth == 255 || !inside) continue;
+        const float* first = p.data() + static_cast<std::size_t>(s) * 3 * plane + i;
+        std::size_t best = 0;
+        for (std::size_t c = 1; c < 3; ++c) {
+          if (first[c * plane] > first[best * plane]) best = c;
+        }
+        expected.add(truth, best);
+      }
+    }
+  }
+  EXPECT_GT(expected.total(), 10000u);
+  EXPECT_EQ(result.json.at("overall").at("matrix"),
+            expected.to_json(cohort->classes()).at("matrix"));
+  ASSERT_EQ(result.montage.size(), 2u);
+  EXPECT_EQ(result.montage[0].seen.height, 152);
+}
+
+TEST(Evaluate, PartsAddUpToTheWhole) {
+  const testing::TrainingFixture fixture;
+  const auto config = fixture.config();
+  const auto cohort = source::Cohort::open(config.data.store);
+  Network network(config, cohort->classes().size());
+  const Json json = evaluate(network, cohort, config, {"train", 0}).json;
+  for (const char* kind : {"cohorts", "scanners"}) {
+    std::uint64_t pixels = 0, images = 0;
+    for (const auto& [name, group] : json.at(kind).items()) {
+      pixels += group.at("pixels").get<std::uint64_t>();
+      images += group.at("images").get<std::uint64_t>();
+    }
+    EXPECT_EQ(pixels, json.at("overall").at("pixels").get<std::uint64_t>());
+    EXPECT_EQ(images, 2u);
+  }
+  // Every annotated pixel under a tile is counted once, however tiles overlap.
+  EXPECT_LE(json.at("overall").at("pixels").get<std::uint64_t>(), 2u * 150 * 170);
+  EXPECT_EQ(json.at("images").size(), 2u);
+}
+
+TEST(SlidesCsv, QuotesWhatNeedsIt) {
+  const Json eval = {{"task", "segmentation"},
+                     {"classes", {"background", "nucleus"}},
+                     {"images",
+                      {{{"id", "a,\"b\""},
+                        {"case", "c"},
+                        {"cohort", "k"},
+                        {"scanner", "s"},
+                        {"pixels", 5},
+                        {"mean_dice", nullptr},
+                        {"dice", {{"background", 0.5}, {"nucleus", nullptr}}}}}}};
+  EXPECT_EQ(slides_csv(eval),
+            "id,case,cohort,scanner,pixels,mean_dice,dice_background,dice_nucleus\n"
+            "\"a,\"\"b\"\"\",c,k,s,5,,0.5,\n");
+}
+
+}  // namespace
+}  // namespace headrace::train

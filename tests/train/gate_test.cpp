@@ -1,0 +1,48 @@
+#include "headrace/train/gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::train {
+namespace {
+
+const Json kFigures = {{"mean_dice", 0.71},
+                       {"dice", {{"tumour", 0.6}, {"hgpin", nullptr}}},
+                       {"gleason", {{"kappa", 0.55}}}};
+
+TEST(Gate, PassesAtTheLimitAndMissesBelow) {
+  EXPECT_TRUE(Gate::parse("{mean_dice: 0.71, dice.tumour: 0.5, gleason.kappa: 0.5}", "g")
+                  .check(kFigures)
+                  .passed());
+  const GateResult missed =
+      Gate::parse("{mean_dice: 0.72, gleason.kappa: 0.5}", "g").check(kFigures);
+  EXPECT_FALSE(missed.passed());
+  EXPECT_NE(missed.text().find("MISSED: mean_dice 0.7100, at least 0.72"), std::string::npos)
+      << missed.text();
+  EXPECT_EQ(missed.to_json().at("figures").at("gleason.kappa").at("passed"), true);
+}
+
+TEST(Gate, AnUndefinedFigureDoesNotPass) {
+  EXPECT_FALSE(Gate::parse("dice.hgpin: 0", "g").check(kFigures).passed());
+}
+
+TEST(Gate, NoGateAsksForNothing) { EXPECT_TRUE(Gate().check(kFigures).passed()); }
+
+TEST(Gate, UnknownFiguresAreNamedWithTheNearest) {
+  try {
+    Gate::parse("mean_dic: 0.7", "gate.yaml").check(kFigures);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    EXPECT_NE(std::string(error.what()).find("gate.yaml: 'mean_dic'"), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("did you mean 'mean_dice'"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Gate, ValuesMustBeNumbers) { EXPECT_THROW(Gate::parse("mean_dice: high", "g"), Error); }
+
+}  // namespace
+}  // namespace headrace::train

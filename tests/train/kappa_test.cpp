@@ -1,0 +1,77 @@
+#include "headrace/train/kappa.hpp"
+
+#include <gtest/gtest.h>
+
+#include "headrace/train/gleason_grade.hpp"
+#include "tests/train/golden/ratings.hpp"
+
+namespace headrace::train {
+namespace {
+
+std::vector<RatedSlide> rated(const std::vector<int>& truth, const std::vector<int>& predicted) {
+  std::vector<RatedSlide> out;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    out.push_back({"case-" + std::to_string(i / 2), truth[i], predicted[i]});
+  }
+  return out;
+}
+
+TEST(QuadraticKappa, EqualsTheDefinitionInNumpy) {
+  struct Golden {  // golden/kappa.py
+    std::size_t n;
+    std::int64_t seed;
+    double kappa;
+  };
+  for (const Golden& golden : {Golden{10, 1, 0.8135593220338984}, Golden{50, 2, 0.5483317948041673},
+                               Golden{300, 3, 0.6316897173782321}}) {
+    auto [truth, predicted] = golden_case(golden.n, golden.seed);
+    for (std::size_t k = 0; k < golden.n; ++k) {
+      if (k % 3 != 0) predicted[k] = truth[k];
+    }
+    EXPECT_NEAR(quadratic_kappa(rated(truth, predicted), kGradeGroups).value(), golden.kappa,
+                1e-14);
+  }
+}
+
+TEST(QuadraticKappa, ByHand) {
+  EXPECT_DOUBLE_EQ(quadratic_kappa(rated({0, 1, 2, 5}, {0, 1, 2, 5}), 6).value(), 1);
+  // Two grades, all wrong: observed 2·1, expected 2·2·1/2... = 1, so 1 - 2/1.
+  EXPECT_DOUBLE_EQ(quadratic_kappa(rated({0, 1}, {1, 0}), 6).value(), -1);
+  // One constant rater: no better than chance.
+  EXPECT_DOUBLE_EQ(quadratic_kappa(rated({0, 1, 2, 3}, {2, 2, 2, 2}), 6).value(), 0);
+}
+
+TEST(QuadraticKappa, OneGradeAloneIsUndefined) {
+  EXPECT_FALSE(quadratic_kappa({}, 6).has_value());
+  EXPECT_FALSE(quadratic_kappa(rated({3, 3}, {3, 3}), 6).has_value());
+}
+
+TEST(BootstrapKappa, HoldsTheValueAndRepeats) {
+  auto [truth, predicted] = golden_case(60, 5);
+  for (std::size_t k = 0; k < truth.size(); ++k) {
+    if (k % 4 != 0) predicted[k] = truth[k];
+  }
+  const auto slides = rated(truth, predicted);
+  const double kappa = quadratic_kappa(slides, 6).value();
+  const auto interval = bootstrap_kappa(slides, 6, 500, 11);
+  ASSERT_TRUE(interval.has_value());
+  EXPECT_LT((*interval)[0], kappa);
+  EXPECT_GT((*interval)[1], kappa);
+  EXPECT_LT((*interval)[1] - (*interval)[0], 0.8);
+  EXPECT_EQ(interval, bootstrap_kappa(slides, 6, 500, 11));
+  EXPECT_NE(interval, bootstrap_kappa(slides, 6, 500, 12));
+}
+
+TEST(BootstrapKappa, ResamplesCasesNotSlides) {
+  // One case alone: every resample is the whole, so the interval is the value.
+  std::vector<RatedSlide> slides = rated({0, 1, 2, 3}, {0, 1, 3, 3});
+  for (RatedSlide& slide : slides) slide.case_id = "one";
+  const auto interval = bootstrap_kappa(slides, 6, 50, 1);
+  ASSERT_TRUE(interval.has_value());
+  EXPECT_DOUBLE_EQ((*interval)[0], quadratic_kappa(slides, 6).value());
+  EXPECT_DOUBLE_EQ((*interval)[1], (*interval)[0]);
+  EXPECT_FALSE(bootstrap_kappa(rated({2, 2}, {2, 2}), 6, 50, 1).has_value());
+}
+
+}  // namespace
+}  // namespace headrace::train

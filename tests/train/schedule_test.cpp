@@ -1,0 +1,37 @@
+#include "headrace/train/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace headrace::train {
+namespace {
+
+TEST(LearningRate, CosineFallsFromTheTopToZero) {
+  loader::RunConfig::Train config;
+  config.lr = 0.4;
+  EXPECT_DOUBLE_EQ(learning_rate(config, 0, 100), 0.4);
+  EXPECT_NEAR(learning_rate(config, 25, 100), 0.4 * (1 + std::sqrt(0.5)) / 2, 1e-12);
+  EXPECT_NEAR(learning_rate(config, 50, 100), 0.2, 1e-12);
+  EXPECT_NEAR(learning_rate(config, 100, 100), 0, 1e-12);
+}
+
+TEST(LearningRate, WarmUpRisesLinearlyThenTheScheduleStarts) {
+  loader::RunConfig::Train config;
+  config.lr = 1;
+  config.warmup_steps = 4;
+  EXPECT_DOUBLE_EQ(learning_rate(config, 0, 100), 0.25);
+  EXPECT_DOUBLE_EQ(learning_rate(config, 3, 100), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(config, 4, 100), 1);
+  EXPECT_NEAR(learning_rate(config, 52, 100), 0.5, 1e-12);
+}
+
+TEST(LearningRate, ConstantStays) {
+  loader::RunConfig::Train config;
+  config.lr = 0.3;
+  config.schedule = "constant";
+  EXPECT_DOUBLE_EQ(learning_rate(config, 99, 100), 0.3);
+}
+
+}  // namespace
+}  // namespace headrace::train

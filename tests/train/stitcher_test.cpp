@@ -1,0 +1,168 @@
+#include "headrace/train/stitcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::train {
+namespace {
+
+constexpr std::int64_t kClasses = 3, kTileH = 8, kTileW = 12;
+
+/// A field of class probabilities over a plane: what one network would say of the whole image.
+float field(std::int64_t c, std::int64_t y, std::int64_t x) {
+  return static_cast<float>(1.5 + std::sin(0.31 * y + 0.17 * x + 2.1 * c));
+}
+std::uint8_t winner(std::int64_t y, std::int64_t x) {
+  std::uint8_t best = 0;
+  for (std::uint8_t c = 1; c < kClasses; ++c) {
+    if (field(c, y, x) > field(best, y, x)) best = c;
+  }
+  return best;
+}
+std::uint8_t truth_at(std::int64_t y, std::int64_t x) {
+  return (y + x) % 5 == 0 ? 255 : static_cast<std::uint8_t>((y / 3 + x) % kClasses);
+}
+
+struct Tile {
+  std::vector<float> probabilities;
+  std::vector<std::uint8_t> truth;
+  Tile(std::int64_t y0, std::int64_t x0) {
+    for (std::int64_t c = 0; c < kClasses; ++c) {
+      for (std::int64_t y = y0; y < y0 + kTileH; ++y) {
+        for (std::int64_t x = x0; x < x0 + kTileW; ++x) probabilities.push_back(field(c, y, x));
+      }
+    }
+    for (std::int64_t y = y0; y < y0 + kTileH; ++y) {
+      for (std::int64_t x = x0; x < x0 + kTileW; ++x) truth.push_back(truth_at(y, x));
+    }
+  }
+};
+
+struct Rows {
+  std::map<std::pair<std::uint32_t, std::int64_t>,
+           std::pair<std::vector<std::uint8_t>, std::vector<std::uint8_t>>>
+      all;
+  Stitcher::RowSink sink() {
+    return [this](const StitchedRow& row) {
+      const bool fresh =
+          all.try_emplace({row.image, row.y},
+                          std::vector<std::uint8_t>(row.predicted.begin(), row.predicted.end()),
+                          std::vector<std::uint8_t>(row.truth.begin(), row.truth.end()))
+              .second;
+      EXPECT_TRUE(fresh) << "row " << row.y << " twice";
+    };
+  }
+};
+
+void add(Stitcher& stitcher, std::uint32_t image, std::int64_t y, std::int64_t x) {
+  const Tile tile(y, x);
+  stitcher.add({image, {y, x}, tile.probabilities.data(), tile.truth.data()});
+}
+
+TEST(Stitcher, OverlappingTilesGiveTheWholeImage) {
+  constexpr std::int64_t kHeight = 29, kWidth = 41;
+  Rows rows;
+  Stitcher stitcher(
+      kClasses, kTileH, kTileW, 3,
+      [&](std::uint32_t) {
+        return std::array{kHeight, kWidth};
+      },
+      rows.sink());
+  for (std::uint32_t image : {2u, 5u}) {
+    for (const std::int64_t y : {0, 5, 10, 15, 20, 21}) {
+      for (const std::int64_t x : {0, 9, 18, 27, 29}) add(stitcher, image, y, x);
+    }
+  }
+  stitcher.finish();
+  ASSERT_EQ(rows.all.size(), 2u * kHeight);
+  for (const auto& [key, row] : rows.all) {
+    for (std::int64_t x = 0; x < kWidth; ++x) {
+      EXPECT_EQ(row.first[static_cast<std::size_t>(x)], winner(key.second, x))
+          << key.second << "," << x;
+      EXPECT_EQ(row.second[static_cast<std::size_t>(x)], truth_at(key.second, x));
+    }
+  }
+}
+
+TEST(Stitcher, WhatNoTileCoversIsMarked) {
+  Rows rows;
+  Stitcher stitcher(
+      kClasses, kTileH, kTileW, 2,
+      [](std::uint32_t) {
+        return std::array<std::int64_t, 2>{40, 30};
+      },
+      rows.sink());
+  add(stitcher, 0, 4, 6);
+  add(stitcher, 0, 20, 10);
+  stitcher.finish();
+  ASSERT_EQ(rows.all.size(), 40u);
+  for (const auto& [key, row] : rows.all) {
+    for (std::int64_t x = 0; x < 30; ++x) {
+      const std::int64_t y = key.second;
+      const bool covered =
+          (y >= 4 && y < 12 && x >= 6 && x < 18) || (y >= 20 && y < 28 && x >= 10 && x < 22);
+      EXPECT_EQ(row.first[static_cast<std::size_t>(x)], covered ? winner(y, x) : 255)
+          << y << "," << x;
+      if (!covered) EXPECT_EQ(row.second[static_cast<std::size_t>(x)], 255);
+    }
+  }
+}
+
+TEST(Stitcher, TilesThatStickOutAreCut) {
+  Rows rows;
+  Stitcher stitcher(
+      kClasses, kTileH, kTileW, 2,
+      [](std::uint32_t) {
+        return std::array<std::int64_t, 2>{5, 7};
+      },
+      rows.sink());
+  add(stitcher, 0, -1, -2);
+  stitcher.finish();
+  ASSERT_EQ(rows.all.size(), 5u);
+  for (const auto& [key, row] : rows.all) {
+    ASSERT_EQ(row.first.size(), 7u);
+    for (std::int64_t x = 0; x < 7; ++x)
+      EXPECT_EQ(row.first[static_cast<std::size_t>(x)], winner(key.second, x));
+  }
+}
+
+TEST(Stitcher, TheMiddleOfATileOutweighsAnothersEdge) {
+  // Two tiles disagree by the same margin on column 11: the last of the first, the fourth of the
+  // second.
+  std::vector<std::uint8_t> predicted;
+  Stitcher stitcher(
+      2, 1, 12, 4,
+      [](std::uint32_t) {
+        return std::array<std::int64_t, 2>{1, 20};
+      },
+      [&](const StitchedRow& row) {
+        predicted.assign(row.predicted.begin(), row.predicted.end());
+      });
+  std::vector<float> zero(24, 0.4f), one(24, 0.4f);
+  for (int x = 0; x < 12; ++x) zero[x] = one[12 + x] = 0.6f;
+  stitcher.add({0, {0, 0}, zero.data(), nullptr});
+  stitcher.add({0, {0, 8}, one.data(), nullptr});
+  stitcher.finish();
+  EXPECT_EQ(predicted[8], 0);
+  EXPECT_EQ(predicted[11], 1);
+}
+
+TEST(Stitcher, TilesOutOfOrderAreABug) {
+  Stitcher stitcher(
+      kClasses, kTileH, kTileW, 2,
+      [](std::uint32_t) {
+        return std::array<std::int64_t, 2>{40, 30};
+      },
+      [](const StitchedRow&) {});
+  add(stitcher, 1, 10, 0);
+  EXPECT_THROW(add(stitcher, 1, 9, 0), Error);
+  EXPECT_THROW(add(stitcher, 0, 0, 0), Error);
+}
+
+}  // namespace
+}  // namespace headrace::train

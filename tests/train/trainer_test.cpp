@@ -1,0 +1,217 @@
+#include "headrace/train/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/train/run_folder.hpp"
+#include "tests/train/training_fixture.hpp"
+
+namespace headrace::train {
+namespace {
+
+using testing::file_text;
+using testing::without_times;
+
+/// One fixture and one unbroken run, made once.
+class TrainerTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    fixture_ = std::make_unique<testing::TrainingFixture>();
+    summary_ = train(fixture_->config(), {fixture_->path("whole"), false, "test"});
+  }
+  static void TearDownTestSuite() { fixture_.reset(); }
+
+  static std::string run(const std::string& name) { return fixture_->path(name); }
+  static std::string refusal(const loader::RunConfig& config, const TrainOptions& options) {
+    try {
+      train(config, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      return error.what();
+    }
+    return "accepted";
+  }
+  static void expect_same(const std::string& name) {
+    const RunFolder a = RunFolder::open(run("whole")), b = RunFolder::open(run(name));
+    const auto lines_a = a.metrics(), lines_b = b.metrics();
+    ASSERT_EQ(lines_a.size(), lines_b.size());
+    for (std::size_t i = 0; i < lines_a.size(); ++i) {
+      EXPECT_EQ(without_times(lines_a[i]), without_times(lines_b[i])) << i;
+    }
+    for (const char* file :
+         {"final.safetensors", "best.safetensors", "checkpoints/step-00000006.safetensors",
+          "checkpoints/step-00000008.safetensors", "eval-slides.csv"}) {
+      const std::string text = file_text(run("whole") + "/" + file);
+      EXPECT_FALSE(text.empty()) << file;
+      EXPECT_EQ(sha256_hex(text), sha256_hex(file_text(run(name) + "/" + file))) << file;
+    }
+    EXPECT_EQ(without_times(a.read_json("eval.json")), without_times(b.read_json("eval.json")));
+    EXPECT_EQ(without_times(a.read_json("summary.json")),
+              without_times(b.read_json("summary.json")));
+  }
+
+  static std::unique_ptr<testing::TrainingFixture> fixture_;
+  static Json summary_;
+};
+std::unique_ptr<testing::TrainingFixture> TrainerTest::fixture_;
+Json TrainerTest::summary_;
+
+TEST_F(TrainerTest, WritesARunThatSaysWhatItIs) {
+  RunFolder folder = RunFolder::open(run("whole"));
+  EXPECT_EQ(folder.read_json("config.json"), fixture_->config().to_json());
+  const Json identity = folder.read_json("run.json");
+  EXPECT_EQ(identity.at("config_hash"), fixture_->config().hash());
+  EXPECT_EQ(identity.at("dataset_hash"), summary_.at("dataset_hash"));
+  EXPECT_EQ(identity.at("runtime").at("threads"), 1);
+  EXPECT_EQ(summary_.at("weights_sha256"),
+            sha256_hex(file_text(run("whole") + "/final.safetensors")));
+  EXPECT_EQ(summary_.at("steps"), 8);
+  EXPECT_TRUE(folder.has("report.html"));
+  // 8 steps, a line every 2; a validation after each of 2 epochs.
+  const auto lines = folder.metrics();
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[2].at("validation").at("mean_dice").is_number(), true);
+  EXPECT_EQ(lines[5].at("validation").at("mean_dice"), summary_.at("mean_dice"));
+  EXPECT_GT(lines[0].at("loss").get<double>(), lines[4].at("loss").get<double>());
+}
+
+TEST_F(TrainerTest, TwiceTheSame) {
+  train(fixture_->config(), {run("twice"), false, "test"});
+  expect_same("twice");
+}
+
+TEST_F(TrainerTest, LoaderThreadsAndPrefetchDoNotMatter) {
+  auto config = fixture_->config();
+  config.loader.threads = 3;
+  config.loader.prefetch = 5;
+  train(config, {run("threads"), false, "test"});
+  expect_same("threads");
+}
+
+TEST_F(TrainerTest, ResumedFromAnyCheckpointIsTheUnbrokenRun) {
+  // What a kill leaves: checkpoints up to one step, lines of later steps, a cut line.
+  for (const bool after_the_last_step : {true, false}) {
+    const std::string name = after_the_last_step ? "killed-8" : "killed-6";
+    std::filesystem::copy(run("whole"), run(name), std::filesystem::copy_options::recursive);
+    for (const char* file : {"final.safetensors", "eval.json", "summary.json", "report.html"}) {
+      std::filesystem::remove(run(name) + "/" + file);
+    }
+    if (!after_the_last_step) {
+      std::filesystem::remove(run(name) + "/checkpoints/step-00000008.safetensors");
+    }
+    std::ofstream(run(name) + "/metrics.jsonl", std::ios::app) << R"({"step":9,"loss)";
+    train(fixture_->config(), {run(name), true, "test"});
+    expect_same(name);
+  }
+}
+
+TEST_F(TrainerTest, ResumedBeforeTheFirstCheckpointStartsAnew) {
+  RunFolder folder = RunFolder::create(run("early"));
+  folder.write_json("config.json", fixture_->config().to_json());
+  folder.write("run.json", file_text(run("whole") + "/run.json"));
+  folder.append_metrics({{"step", 2}, {"loss", 99.0}});
+  train(fixture_->config(), {run("early"), true, "test"});
+  expect_same("early");
+}
+
+TEST_F(TrainerTest, AFinishedRunResumedStaysAsItIs) {
+  std::filesystem::copy(run("whole"), run("again"), std::filesystem::copy_options::recursive);
+  train(fixture_->config(), {run("again"), true, "test"});
+  expect_same("again");
+}
+
+TEST_F(TrainerTest, ASignalLeavesACheckpointToResumeFrom) {
+  const std::string lines = run("signal") + "/metrics.jsonl";
+  std::thread sender([&] {
+    while (!std::filesystem::exists(lines))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    kill(getpid(), SIGTERM);
+  });
+  try {
+    train(fixture_->config(), {run("signal"), false, "test"});
+    ADD_FAILURE() << "the run was not stopped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+    const std::string text = error.what();
+    EXPECT_NE(text.find("Stopped by SIGTERM after step"), std::string::npos) << text;
+    EXPECT_NE(text.find("--resume"), std::string::npos) << text;
+  }
+  sender.join();
+  EXPECT_FALSE(RunFolder::open(run("signal")).checkpoints().empty());
+  train(fixture_->config(), {run("signal"), true, "test"});
+  // The kept checkpoints may be of other steps than the unbroken run's; everything else is the
+  // same.
+  EXPECT_EQ(file_text(run("signal") + "/final.safetensors"),
+            file_text(run("whole") + "/final.safetensors"));
+  EXPECT_EQ(without_times(RunFolder::open(run("signal")).read_json("eval.json")),
+            without_times(RunFolder::open(run("whole")).read_json("eval.json")));
+}
+
+TEST_F(TrainerTest, ResumeRefusesWhatWouldChangeTheResult) {
+  auto config = fixture_->config();
+  config.train.lr = 1e-4;
+  EXPECT_NE(refusal(config, {run("whole"), true, "test"}).find("train.lr: the run has 0.003"),
+            std::string::npos);
+  config = fixture_->config();
+  config.train.threads = 2;
+  EXPECT_NE(refusal(config, {run("whole"), true, "test"}).find("train.threads"), std::string::npos);
+  EXPECT_NE(refusal(fixture_->config(), {run("whole"), true, "other"}).find("code_version"),
+            std::string::npos);
+  EXPECT_NE(refusal(fixture_->config(), {run("whole"), false, "test"}).find("already holds a run"),
+            std::string::npos);
+}
+
+TEST_F(TrainerTest, AnotherDatasetIsRefused) {
+  auto config = fixture_->config();
+  config.data.expect_hash = std::string(64, '0');
+  EXPECT_NE(refusal(config, {run("hash"), false, "test"}).find("expect_hash"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(run("hash")));
+  testing::StoreSpec other;
+  other.height = 300;
+  other.width = 350;
+  other.levels = 2;
+  other.classes = {"background", "benign", "pattern3"};
+  testing::write_store(run("d.zarr"), other);
+  config = fixture_->config();
+  config.data.store = run("d.zarr");
+  EXPECT_NE(refusal(config, {run("whole"), true, "test"}).find("dataset_hash: the run has"),
+            std::string::npos);
+}
+
+TEST_F(TrainerTest, EvalRepeatsTheFiguresAndTakesAnotherSplitOrStore) {
+  std::filesystem::copy(run("whole"), run("evals"), std::filesystem::copy_options::recursive);
+  const Json again = evaluate_run({run("evals"), "", "", "final"});
+  EXPECT_EQ(again.at("overall"),
+            RunFolder::open(run("whole")).read_json("eval.json").at("overall"));
+  const Json train_split = evaluate_run({run("evals"), "train", "", "best"});
+  EXPECT_EQ(train_split.at("overall").at("images"), 2);
+  std::size_t others = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(run("evals"))) {
+    others += entry.path().filename().string().starts_with("eval-best-train-") ? 1 : 0;
+  }
+  EXPECT_EQ(others, 2u);  // JSON and CSV
+  testing::StoreSpec other;
+  other.classes = {"background", "benign", "tumour"};
+  testing::write_store(run("e.zarr"), other);
+  EXPECT_THROW(evaluate_run({run("evals"), "", run("e.zarr"), "final"}), Error);
+}
+
+TEST_F(TrainerTest, GleasonRunsHaveGradesAndKappa) {
+  const Json summary = train(fixture_->config("gleason"), {run("gleason"), false, "test"});
+  EXPECT_TRUE(summary.contains("grades"));
+  const Json eval = RunFolder::open(run("gleason")).read_json("eval.json");
+  EXPECT_EQ(eval.at("overall").at("gleason").at("slides"), 1);
+  EXPECT_TRUE(eval.at("images")[0].at("predicted_grade").at("grade_group").is_number_integer());
+  EXPECT_NE(file_text(run("gleason") + "/eval-slides.csv").find("true_grade_group"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace headrace::train
