@@ -44,7 +44,7 @@ def check(batch):
 
 def prepare(subject, context):
     if hasattr(subject, "run"):
-        return lambda: subject.run(context, ITEMS * 8), subject.checked(context)
+        return lambda: subject.run(context, ITEMS), subject.checked(context)
     pixels = patches(context)
     run = subject.augment(context, pixels[:ITEMS], pixels[ITEMS])
     checked = check(np.asarray(run()))
