@@ -130,8 +130,11 @@ TEST_F(TrainerTest, AFinishedRunResumedStaysAsItIs) {
 TEST_F(TrainerTest, ASignalLeavesACheckpointToResumeFrom) {
   const std::string lines = run("signal") + "/metrics.jsonl";
   std::thread sender([&] {
-    while (!std::filesystem::exists(lines))
+    // The first line is written by a training that listens; before, the signal would kill the test.
+    std::error_code none;
+    while (!std::filesystem::exists(lines) || std::filesystem::file_size(lines, none) == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     kill(getpid(), SIGTERM);
   });
   try {
