@@ -7,7 +7,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${DEMO_OUT:-$root/demo-out}
 program=${HEADRACE:-$root/build/headrace}
-configs=$root/samples/configs
+configs=${DEMO_CONFIGS:-$root/samples/configs}
 slides=${DEMO_PHANTOMS:-24} # of the phantom cohort
 edge=${DEMO_PHANTOM_EDGE:-2048}
 
