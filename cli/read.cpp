@@ -2,10 +2,11 @@
 
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <memory>
+#include <span>
 
 #include "cli/commands.hpp"
+#include "cli/npy_file.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
@@ -67,30 +68,6 @@ imaging::Image8 read_file(const Arguments& a) {
   return pixels;
 }
 
-/// NumPy's .npy, version 1.0:
-/// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-void write_npy(const std::string& path, const imaging::Image8& image) {
-  const std::string shape =
-      image.channels == 1 ? fmt::format("({}, {})", image.height, image.width)
-                          : fmt::format("({}, {}, {})", image.height, image.width, image.channels);
-  std::string header =
-      fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': {}, }}", shape);
-  header.append(64 - (10 + header.size() + 1) % 64, ' ').append("\n");
-  const std::string part = path + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file.write("\x93NUMPY\x01\x00", 8);
-  file.put(static_cast<char>(header.size() & 0xff)).put(static_cast<char>(header.size() >> 8));
-  file << header;
-  file.write(reinterpret_cast<const char*>(image.pixels.data()),
-             static_cast<std::streamsize>(image.pixels.size()));
-  file.close();
-  if (!file) {
-    std::filesystem::remove(part);
-    fail(ErrorCode::io, "{}: can't be written (is the disk full?)", path);
-  }
-  std::filesystem::rename(part, path);
-}
-
 void run(const Arguments& a) {
   if (a.origin.size() != 2 || a.size.size() != 2) {
     fail(ErrorCode::usage,
@@ -105,7 +82,9 @@ void run(const Arguments& a) {
     fail(ErrorCode::usage, "--out {}: must end in .npy or .png", a.out);
   const auto pixels = std::filesystem::is_directory(a.path) ? read_store(a) : read_file(a);
   if (ending == ".npy") {
-    write_npy(a.out, pixels);
+    std::vector<std::int64_t> shape{pixels.height, pixels.width};
+    if (pixels.channels > 1) shape.push_back(pixels.channels);
+    write_npy(a.out, DType::uint8, shape, std::as_bytes(std::span(pixels.pixels)));
   } else {
     imaging::write_png(a.out, pixels);
   }

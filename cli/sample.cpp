@@ -20,13 +20,13 @@ constexpr const char* kFooter =
     "  headrace sample --config run.yaml --count 8 --out montage.png\n"
     "  headrace sample --config run.yaml --count 4 --split val --out tiles.png\n"
     "\n"
-    "One row a sample; for each context the stored pixels and, right of them, what the model gets, "
+    "For each sample and context the stored pixels and, right of them, what the model gets, "
     "its normalisation\n"
     "taken back and the labels' outlines over it. The samples are the first of epoch 0, the very "
     "ones that training draws.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
-constexpr int kMargin = 12, kGap = 4, kLine = 18, kLargestCell = 320;
+constexpr int kMargin = 12, kGap = 4, kLine = 18, kLargestCell = 320, kPageWidth = 1600;
 constexpr Rgb kPaper{250, 250, 250}, kInk{40, 40, 48}, kPale{120, 120, 130};
 
 struct Arguments {
@@ -108,6 +108,60 @@ std::string caption(const RunInputs& inputs, const loader::SampleSite& site) {
                      site.centre_level0_yx[0], site.centre_level0_yx[1], drawn);
 }
 
+/// Where things stand in the montage: blocks of samples in as many columns as kPageWidth takes.
+struct Layout {
+  Layout(const transform::PatchSpec& patch, std::int64_t samples, bool legend)
+      : factor((std::max(patch.height, patch.width) + kLargestCell - 1) / kLargestCell),
+        cell_h(patch.height / factor),
+        cell_w(patch.width / factor),
+        row(cell_h + kLine + kGap),
+        block(static_cast<std::int64_t>(patch.context.size()) * (2 * cell_w + kGap + kMargin)),
+        columns(std::clamp<std::int64_t>(kPageWidth / block, 1, samples)),
+        rows((samples + columns - 1) / columns),
+        top(kMargin + kLine * (legend ? 2 : 1)) {}
+
+  std::int64_t height() const { return top + rows * row + kMargin; }
+  std::int64_t width() const { return kMargin + columns * block; }
+  std::int64_t x(std::int64_t column, std::int64_t context) const {
+    return kMargin + column * block + context * (2 * cell_w + kGap + kMargin);
+  }
+
+  int factor;
+  std::int64_t cell_h, cell_w, row, block, columns, rows, top;
+};
+
+void draw_legend(Canvas& canvas, const std::vector<std::string>& classes) {
+  std::int64_t x = kMargin;
+  for (std::size_t c = 1; c < classes.size(); ++c) {
+    const std::int64_t need = 18 + 7 * static_cast<std::int64_t>(classes[c].size());
+    if (x + need > canvas.image().width) break;
+    canvas.fill(kMargin + kLine + 3, x, 9, 9, report::class_colour(c));
+    canvas.text(kMargin + kLine, x + 14, classes[c], kInk);
+    x += need + 12;
+  }
+}
+
+void draw_headings(Canvas& canvas, const Layout& layout, const loader::RunConfig& config) {
+  const auto& contexts = config.patch.context;
+  for (std::int64_t column = 0; column < layout.columns; ++column) {
+    for (std::size_t c = 0; c < contexts.size(); ++c) {
+      const std::string scale = config.patch_in_level0_pixels
+                                    ? fmt::format("{} px", contexts[c])
+                                    : fmt::format("{:g} um/px", config.patch.mpp * contexts[c]);
+      const std::int64_t x = layout.x(column, static_cast<std::int64_t>(c));
+      canvas.text(kMargin, x, fmt::format("stored, {}", scale), kInk);
+      canvas.text(kMargin, x + layout.cell_w + kGap, "as the model sees it", kInk);
+    }
+  }
+}
+
+const transform::NormalizeSpec* find_normalize(const loader::RunConfig& config) {
+  for (const auto& spec : config.transforms) {
+    if (const auto* found = std::get_if<transform::NormalizeSpec>(&spec)) return found;
+  }
+  return nullptr;
+}
+
 void run(const Arguments& a) {
   if (!a.out.ends_with(".png")) fail(ErrorCode::usage, "--out {}: must end in .png", a.out);
   RunInputs inputs = open_run(a.config, a.split, a.threads, "cpu");
@@ -117,47 +171,29 @@ void run(const Arguments& a) {
   loader::Loader loader(inputs.cohort, config, inputs.plan, inputs.with_labels(), 0, 0, 1);
   const auto batch = loader.next();
   const auto plain = transform::Graph::compile({}, config.patch);
-  const transform::NormalizeSpec* normalize = nullptr;
-  for (const auto& spec : config.transforms) {
-    if (const auto* found = std::get_if<transform::NormalizeSpec>(&spec)) normalize = found;
-  }
-  const auto& patch = config.patch;
-  const int factor = (std::max(patch.height, patch.width) + kLargestCell - 1) / kLargestCell;
-  const std::int64_t cell_h = patch.height / factor, cell_w = patch.width / factor;
-  const std::int64_t pair = 2 * cell_w + kGap, row = cell_h + kLine + kGap;
-  const auto contexts = static_cast<std::int64_t>(patch.context.size());
+  const transform::NormalizeSpec* normalize = find_normalize(config);
   const auto& classes = inputs.cohort->classes();
   const bool legend = inputs.with_labels() && classes.size() > 1;
-  const std::int64_t top = kMargin + kLine * (legend ? 2 : 1);
-  Canvas canvas(top + batch->samples * row + kMargin,
-                2 * kMargin + contexts * (pair + kMargin) - kMargin, kPaper);
-  std::int64_t legend_x = kMargin;
-  for (std::size_t c = 1; legend && c < classes.size(); ++c) {
-    const std::int64_t need = 18 + 7 * static_cast<std::int64_t>(classes[c].size());
-    if (legend_x + need > canvas.image().width) break;
-    canvas.fill(kMargin + kLine + 3, legend_x, 9, 9, report::class_colour(c));
-    canvas.text(kMargin + kLine, legend_x + 14, classes[c], kInk);
-    legend_x += need + 12;
-  }
+  const Layout layout(config.patch, batch->samples, legend);
+  Canvas canvas(layout.height(), layout.width(), kPaper);
+  if (legend) draw_legend(canvas, classes);
+  draw_headings(canvas, layout, config);
   transform::Scratch scratch;
   const std::int64_t plane = batch->height * batch->width;
-  for (std::int64_t c = 0; c < contexts; ++c) {
-    const int context = patch.context[static_cast<std::size_t>(c)];
-    const std::int64_t x = kMargin + c * (pair + kMargin);
-    const std::string scale = config.patch_in_level0_pixels
-                                  ? fmt::format("{} px", context)
-                                  : fmt::format("{:g} um/px", patch.mpp * context);
-    canvas.text(kMargin, x, fmt::format("stored, {}", scale), kInk);
-    canvas.text(kMargin, x + cell_w + kGap, "as the model sees it", kInk);
-    for (std::int64_t s = 0; s < batch->samples; ++s) {
-      const std::int64_t y = top + s * row;
-      const auto& site = batch->sites[static_cast<std::size_t>(s)];
-      auto seen = to_pixels(batch->images + (s * contexts + c) * 3 * plane, patch, normalize);
+  for (std::int64_t s = 0; s < batch->samples; ++s) {
+    const auto& site = batch->sites[static_cast<std::size_t>(s)];
+    const std::int64_t y = layout.top + s % layout.rows * layout.row;
+    const std::int64_t column = s / layout.rows;
+    for (std::int64_t c = 0; c < batch->contexts; ++c) {
+      const int context = config.patch.context[static_cast<std::size_t>(c)];
+      const std::int64_t x = layout.x(column, c);
+      auto seen =
+          to_pixels(batch->images + (s * batch->contexts + c) * 3 * plane, config.patch, normalize);
       if (c == 0 && batch->labels != nullptr) outline(seen, batch->labels + s * plane);
-      canvas.patch(y, x, original(inputs, plain, site, context, scratch), factor);
-      canvas.patch(y, x + cell_w + kGap, seen, factor);
-      if (c == 0) canvas.text(y + cell_h + 1, x, caption(inputs, site), kPale);
+      canvas.patch(y, x, original(inputs, plain, site, context, scratch), layout.factor);
+      canvas.patch(y, x + layout.cell_w + kGap, seen, layout.factor);
     }
+    canvas.text(y + layout.cell_h + 1, layout.x(column, 0), caption(inputs, site), kPale);
   }
   imaging::write_png(a.out, canvas.image());
 }
@@ -170,7 +206,7 @@ void add_sample(CLI::App& app) {
   sample->footer(kFooter);
   auto a = std::make_shared<Arguments>();
   sample->add_option("--config", a->config, "run config (YAML)")->required();
-  sample->add_option("--count", a->count, "samples, one row each")
+  sample->add_option("--count", a->count, "samples")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   sample->add_option("--out", a->out, "the picture, F.png")->required();

@@ -6,6 +6,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/device/cpu_isa.hpp"
+#include "headrace/math/exponential.hpp"
 #include "headrace/transform/colour_affine.hpp"
 #include "headrace/transform/cpu/rows.hpp"
 #include "headrace/transform/patch_kernel.hpp"
@@ -118,7 +119,7 @@ BlurKernel blur_of(double sigma, const PatchSpec& patch, float* dst) {
   std::array<double, 2 * BlurKernel::kMaxRadius + 1> weights{};
   double sum = 0;
   for (int i = -k.radius; i <= k.radius; ++i) {
-    sum += weights[i + k.radius] = std::exp(-0.5 * i * i / (sigma * sigma));
+    sum += weights[i + k.radius] = math::exp_of(-0.5 * i * i / (sigma * sigma));
   }
   for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i] / sum);
   return k;
