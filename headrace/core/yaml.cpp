@@ -219,8 +219,11 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
         diagonal = above;
       }
     }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    // What somebody began to write ('rotate' for 'rotate_deg') is as near as one slip.
+    const bool begun = name.size() >= 3 && candidate.starts_with(name);
+    const std::size_t distance = begun ? std::min<std::size_t>(row.back(), 1) : row.back();
+    if (distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
   }

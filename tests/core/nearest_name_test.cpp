@@ -17,6 +17,11 @@ TEST(NearestName, OneSlipFindsTheWord) {
   EXPECT_EQ(nearest_name("foregroud", kKeys), "foreground");
 }
 
+TEST(NearestName, ABeginningFindsTheWholeWord) {
+  EXPECT_EQ(nearest_name("rotate", {"scale", "rotate_deg", "translate"}), "rotate_deg");
+  EXPECT_EQ(nearest_name("batches", kKeys), "batches_per_epoch");
+}
+
 TEST(NearestName, NothingNearIsNoGuess) {
   EXPECT_EQ(nearest_name("learning_rate_of_the_model", kKeys), std::nullopt);
   EXPECT_EQ(nearest_name("x", {}), std::nullopt);
