@@ -121,6 +121,8 @@ TEST(ContrastPhase, WordsOfProtocolsNameThePhase) {
   EXPECT_EQ(phase_of_description("CT ABD PORTAL-VENOUS"), portal_venous);
   EXPECT_EQ(phase_of_description("Liver PVP 1.25mm"), portal_venous);
   EXPECT_EQ(phase_of_description("delayed_10min"), delayed);
+  EXPECT_EQ(phase_of_description("Liver late arterial 1.0"), arterial);
+  EXPECT_EQ(phase_of_description("Liver late 1.0"), delayed);
   EXPECT_EQ(phase_of_description("ABD W/O CONTRAST"), native);
   EXPECT_EQ(phase_of_description("art+ven"), unknown);  // names two
   EXPECT_EQ(phase_of_description("cartilage particle"), unknown);

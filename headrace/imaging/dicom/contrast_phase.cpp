@@ -41,6 +41,8 @@ ContrastPhase phase_of_description(std::string_view description) {
     if (next != ' ' || text.back() != ' ') text += next;
   }
   if (text.back() != ' ') text += ' ';
+  // "Late arterial" is arterial: the word alone means a late phase.
+  for (std::size_t at; (at = text.find(" late art")) != std::string::npos;) text.erase(at, 5);
   ContrastPhase found = unknown;
   for (const Word& word : kWords) {
     if (text.find(word.text) == std::string::npos) continue;
