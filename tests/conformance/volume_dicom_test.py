@@ -9,7 +9,13 @@ import numpy as np
 import pydicom
 import pytest
 import SimpleITK as sitk
-from pydicom.uid import ExplicitVRBigEndian, ExplicitVRLittleEndian, RLELossless, generate_uid
+from pydicom.uid import (
+    DeflatedExplicitVRLittleEndian,
+    ExplicitVRBigEndian,
+    ExplicitVRLittleEndian,
+    RLELossless,
+    generate_uid,
+)
 from volume_tool import CT, read, refused, run
 
 EXTRA = os.environ.get("HEADRACE_EXTRA_DATA")  # a folder with more real series: ct/ and odd/
@@ -97,7 +103,8 @@ def save_all(slices, folder):
     return folder
 
 
-@pytest.mark.parametrize("syntax", [ExplicitVRLittleEndian, ExplicitVRBigEndian, RLELossless], ids=lambda s: s.name)
+@pytest.mark.parametrize("syntax", [ExplicitVRLittleEndian, ExplicitVRBigEndian,
+                                    DeflatedExplicitVRLittleEndian, RLELossless], ids=lambda s: s.name)
 def test_re_encoded_series_have_the_same_voxels(syntax, tmp_path):
     slices = sts_slices()
     expected, _ = read(tmp_path, "series", save_all(slices, tmp_path / "plain"), 0, "OUT")
@@ -218,6 +225,14 @@ def test_truncated_and_broken_files_are_refused(tmp_path):
         coded = (CT / "transfer-syntaxes" / name).read_bytes()
         (tmp_path / "cut").write_bytes(coded[: len(coded) // 2])
         refused("series", tmp_path / "cut", 0, tmp_path / "o.npy")
+
+
+def test_a_transfer_syntax_that_is_not_read_is_named(tmp_path):
+    for syntax in ("1.2.840.10008.1.2.4.201", "1.2.840.10008.1.2.4.100"):  # high-throughput JPEG 2000, MPEG-2
+        data = pydicom.dcmread(files_of(CT / "totalseg-dicom")[0])
+        data.file_meta.TransferSyntaxUID = syntax
+        pydicom.dcmwrite(tmp_path / "other", data, implicit_vr=False, little_endian=True)
+        assert f"transfer syntax {syntax} is not read" in refused("series", tmp_path / "other", 0, tmp_path / "o.npy")
 
 
 def test_irregular_series_can_be_resampled(tmp_path):

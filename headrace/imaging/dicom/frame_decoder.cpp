@@ -5,7 +5,10 @@
 #include <dcmtk/dcmdata/dcpixseq.h>
 #include <dcmtk/dcmdata/dcpxitem.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <string_view>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
@@ -17,6 +20,23 @@ namespace {
 
 bool is_jpeg2000(E_TransferSyntax syntax) {
   return syntax == EXS_JPEG2000LosslessOnly || syntax == EXS_JPEG2000;
+}
+
+/// By identifier, since DCMTK knows some only by guess.
+void check_transfer_syntax(DcmFileFormat& file, const std::string& path) {
+  constexpr std::array<std::string_view, 15> kRead{
+      "1.2.840.10008.1.2",      "1.2.840.10008.1.2.1",    "1.2.840.10008.1.2.1.99",
+      "1.2.840.10008.1.2.2",    "1.2.840.10008.1.2.5",    "1.2.840.10008.1.2.4.50",
+      "1.2.840.10008.1.2.4.51", "1.2.840.10008.1.2.4.53", "1.2.840.10008.1.2.4.55",
+      "1.2.840.10008.1.2.4.57", "1.2.840.10008.1.2.4.70", "1.2.840.10008.1.2.4.80",
+      "1.2.840.10008.1.2.4.81", "1.2.840.10008.1.2.4.90", "1.2.840.10008.1.2.4.91"};
+  const std::string syntax = text_of(*file.getMetaInfo(), DCM_TransferSyntaxUID);
+  if (syntax.empty() || std::find(kRead.begin(), kRead.end(), syntax) != kRead.end()) return;
+  fail(ErrorCode::unsupported,
+       "{}: transfer syntax {} is not read, expected an uncompressed one, RLE, JPEG, JPEG-LS or "
+       "JPEG 2000. Convert the file, "
+       "for example with gdcmconv --raw.",
+       path, syntax.substr(0, 64));
 }
 
 std::int32_t sign_extend(std::uint32_t value, int bits) {
@@ -160,6 +180,7 @@ void FrameDecoder::State::decode_by_dcmtk(int frame, std::int32_t* dst) {
 FrameDecoder::FrameDecoder(const std::string& path) : state_(std::make_unique<State>()) {
   state_->path = path;
   state_->file = load_dicom(path, true);
+  check_transfer_syntax(*state_->file, path);
   state_->read_format();
   check_volume_size(path, {state_->frames, state_->rows, state_->columns}, 0, 0, false);
 }
