@@ -100,10 +100,8 @@ imaging::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
 std::string caption(const RunInputs& inputs, const loader::SampleSite& site) {
   const auto& image = inputs.cohort->images()[site.image];
   const auto& classes = inputs.cohort->classes();
-  const std::string drawn = site.drawn_class >= 0
-                                ? "drawn for " + classes[static_cast<std::size_t>(site.drawn_class)]
-                            : inputs.plan->random() ? "drawn by tissue or anywhere"
-                                                    : "tile";
+  const std::string drawn =
+      site.drawn_class >= 0 ? "for " + classes[static_cast<std::size_t>(site.drawn_class)] : "";
   return fmt::format("#{}  {}  centre {:.0f}, {:.0f}  {}", site.index, image.id,
                      site.centre_level0_yx[0], site.centre_level0_yx[1], drawn);
 }

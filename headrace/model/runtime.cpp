@@ -4,16 +4,30 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/autocast_mode.h>
+#include <malloc.h>
 #include <torch/headeronly/version.h>
 
 #include <cstdlib>
+#include <limits>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
 
 namespace headrace::model {
+namespace {
+
+/// LibTorch frees every temporary of a step. glibc would give their pages back to the system and
+/// take fresh ones in the next step; a page's first touch costs more than what is computed in it
+/// (docs/architecture.md, "Memory").
+void keep_freed_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+}  // namespace
 
 Runtime configure_runtime(int threads, const std::string& device, const std::string& amp) {
+  keep_freed_memory();
   Runtime runtime;
   runtime.threads = threads > 0 ? threads : available_cores();
   at::set_num_threads(runtime.threads);

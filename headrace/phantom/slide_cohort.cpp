@@ -160,9 +160,9 @@ SlideCohortResult write_slide_cohort(const SlideCohortOptions& options, ThreadPo
                                 });
     const auto area = write_mask((root / mask_file).string(), renderer, slide.spec, pool);
     const SlideGrade grade = grade_of_areas(area);
-    table += fmt::format("{},{},{},phantom,{},{},{},{},{},{}\n", slide_file, slide.id,
-                         slide.case_id, look.name, slide.split, grade.primary, grade.secondary,
-                         grade.grade_group, mask_file);
+    table += fmt::format("{},{},{},phantom-site-{},{},{},{},{},{},{}\n", slide_file, slide.id,
+                         slide.case_id, slide.scanner + 1, look.name, slide.split, grade.primary,
+                         grade.secondary, grade.grade_group, mask_file);
     result.pixels += static_cast<std::uint64_t>(slide.spec.height * slide.spec.width);
     result.bytes += std::filesystem::file_size(root / slide_file) +
                     std::filesystem::file_size(root / mask_file);

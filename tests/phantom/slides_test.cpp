@@ -196,6 +196,7 @@ TEST_F(Cohort, SlidesAndMasksFitAndTheTableTellsTheirAreas) {
     std::array<std::uint64_t, kClasses> area{};
     for (const auto label : labels) ++area.at(label);
     const SlideGrade grade = grade_of_areas(area);
+    EXPECT_EQ(fields[3].back(), fields[4].back()) << "a site has one scanner";
     EXPECT_EQ(fields[6], std::to_string(grade.primary));
     EXPECT_EQ(fields[7], std::to_string(grade.secondary));
     EXPECT_EQ(fields[8], std::to_string(grade.grade_group));
