@@ -21,7 +21,7 @@ def flags_by_layer(root, build):
         words = words[1:] if words[0].endswith("ccache") else words
         kept, i = [words[0]], 1
         while i < len(words):
-            if words[i] in ("-isystem", "-I"):
+            if words[i] in ("-isystem", "-idirafter", "-I"):
                 kept += words[i:i + 2]
                 i += 1
             elif re.match(r"-(I|D|isystem|std=)", words[i]):
