@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/transform/work.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
 #include "headrace/transform/graph.hpp"
@@ -18,6 +19,10 @@ namespace {
 
 using namespace headrace;
 using namespace headrace::transform;
+using bench::Case;
+using bench::cases;
+using bench::colour_of;
+using bench::tissue;
 
 double thread_cpu_ms() {
   timespec now;
@@ -25,70 +30,14 @@ double thread_cpu_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-/// Smooth tissue-like colours: pink ground, darker blue spots; the work does not depend on the
-/// colours.
-std::vector<std::uint8_t> tissue(std::int64_t size) {
-  std::vector<std::uint8_t> rgb(static_cast<std::size_t>(size * size * 3 + 64));
-  std::uint32_t state = 1;
-  for (std::int64_t y = 0; y < size; ++y) {
-    for (std::int64_t x = 0; x < size; ++x) {
-      state = state * 1664525u + 1013904223u;
-      const int grain = static_cast<int>(state >> 28);
-      const bool nucleus = ((x / 9) * 7 + (y / 11) * 5) % 6 == 0;
-      std::uint8_t* p = rgb.data() + (y * size + x) * 3;
-      p[0] = static_cast<std::uint8_t>((nucleus ? 90 : 215) + grain);
-      p[1] = static_cast<std::uint8_t>((nucleus ? 70 : 160) + grain);
-      p[2] = static_cast<std::uint8_t>((nucleus ? 140 : 200) + grain);
-    }
-  }
-  return rgb;
-}
-
-struct Case {
-  const char* op;
-  std::vector<TransformSpec> specs;
-};
-
-std::vector<Case> cases() {
-  const AffineSpec affine{{-180, 180}, {0.8, 1.25}, {-5, 5}, 0.1, false};
-  const ElasticSpec elastic{21, 3, 1};  // cells of 24 px, control values of ± 6 px: about 3 px rms
-  const StainNormalizeSpec macenko;
-  const HedJitterSpec hed{0.05};
-  const ColorJitterSpec colour{0.2, 0.2, 0.2, 0.05};
-  const GaussianNoiseSpec noise{{0.02, 0.02}, 1};
-  const NormalizeSpec norm{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
-  return {{"copy", {}},
-          {"affine", {affine}},
-          {"elastic", {elastic}},
-          {"affine+elastic", {affine, elastic}},
-          {"macenko", {macenko}},
-          {"hed", {hed}},
-          {"colour", {colour}},
-          {"noise", {noise}},
-          {"norm", {norm}},
-          {"blur-sigma-1", {BlurSpec{{1, 1}, 1}}},
-          {"whole-nomac", {affine, elastic, hed, colour, noise, norm}},
-          {"whole", {affine, elastic, macenko, hed, colour, noise, norm}}};
-}
-
 struct Bench {
   static constexpr int kSize = 512;
   std::int64_t level_size = 2048;
   std::vector<std::uint8_t> level = tissue(2048);
-  ImageColour colour;
+  ImageColour colour = colour_of(level);
   Scratch scratch;
   PatchGeometry geometry;
   std::vector<float> out = std::vector<float>(3 * kSize * kSize);
-
-  Bench() {
-    StainAccumulator stains;
-    stains.add(level.data(), level_size * level_size);
-    const auto estimate = stains.estimate();
-    if (!estimate) fail(ErrorCode::internal, "the bench's own tissue has no two stains");
-    colour.stain_od_rgb_he = estimate->stain_od_rgb_he;
-    colour.max_concentration = estimate->max_concentration;
-    colour.has_stain = true;
-  }
 
   /// Draw, locate and gather: everything a patch costs once its window is in memory.
   void patch(const Graph& graph, std::uint64_t index) {

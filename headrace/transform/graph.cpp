@@ -6,7 +6,6 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/math/exponential.hpp"
 #include "headrace/transform/colour_affine.hpp"
 #include "headrace/transform/cpu/rows.hpp"
 #include "headrace/transform/patch_kernel.hpp"
@@ -110,21 +109,6 @@ void check_patch(const PatchSpec& patch) {
   }
 }
 
-BlurKernel blur_of(double sigma, const PatchSpec& patch, float* dst) {
-  BlurKernel k{};
-  k.radius = std::min(static_cast<int>(4.0 * sigma + 0.5), BlurKernel::kMaxRadius);
-  k.height = patch.height;
-  k.width = patch.width;
-  k.dst = dst;
-  std::array<double, 2 * BlurKernel::kMaxRadius + 1> weights{};
-  double sum = 0;
-  for (int i = -k.radius; i <= k.radius; ++i) {
-    sum += weights[i + k.radius] = math::exp_of(-0.5 * i * i / (sigma * sigma));
-  }
-  for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i] / sum);
-  return k;
-}
-
 }  // namespace
 
 Graph Graph::compile(const std::vector<TransformSpec>& specs, const PatchSpec& patch,
@@ -173,7 +157,7 @@ void Graph::image(const SampleParams& params, const PatchGeometry& geometry,
       patch_kernel(params, patch_, geometry, window, level_extent, dst, state.controls);
   driver.image(kernel, rows);
   if (!blur) return;
-  driver.blur(blur_of(params.blur_sigma, patch_, dst), rows);
+  driver.blur(blur_kernel(params.blur_sigma, patch_, dst), rows);
   driver.recolour(
       {params.after_blur, params.noise_after_blur, kernel.stream, patch_.height, patch_.width, dst},
       rows);

@@ -45,6 +45,25 @@ struct PatchPixel {
   }
 };
 
+/// One pixel of a later pass.
+struct RecolourPixel {
+  RecolourKernel k;
+
+  HR_HD void operator()(std::int64_t i) const {
+    const std::int64_t plane = std::int64_t{k.height} * k.width;
+    math::Rgb<float> noise{0.0f, 0.0f, 0.0f};
+    if (k.noise) {
+      noise = noise_at(k.stream, static_cast<std::int32_t>(i / k.width),
+                       static_cast<std::int32_t>(i % k.width));
+    }
+    const math::Rgb<float> v{k.dst[i], k.dst[plane + i], k.dst[2 * plane + i]};
+    const math::Rgb<float> out = run(k.program, v, noise);
+    k.dst[i] = out.r;
+    k.dst[plane + i] = out.g;
+    k.dst[2 * plane + i] = out.b;
+  }
+};
+
 struct LabelPixel {
   LabelKernel k;
 
@@ -52,6 +71,38 @@ struct LabelPixel {
     const TapCoordinates at = taps_of(k.placement, static_cast<std::int32_t>(i / k.width),
                                       static_cast<std::int32_t>(i % k.width));
     k.dst[i] = static_cast<std::uint8_t>(math::nearest_byte(k.window, at.y, at.x, k.outside));
+  }
+};
+
+/// One value of three planes, blurred along its row into `plane`; and from there along its column
+/// into dst. Both run over 3 · height · width values, all of the one before any of the other.
+struct BlurRowPixel {
+  BlurKernel k;
+  float* plane;  ///< (3, height, width)
+
+  HR_HD void operator()(std::int64_t i) const {
+    const auto column = static_cast<std::int32_t>(i % k.width);
+    const float* row = k.dst + (i - column);
+    float sum = 0.0f;
+    for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
+      sum = sum + row[mirrored(column + tap - k.radius, k.width)] * k.weights[tap];
+    }
+    plane[i] = sum;
+  }
+};
+struct BlurColumnPixel {
+  BlurKernel k;
+  const float* plane;
+
+  HR_HD void operator()(std::int64_t i) const {
+    const auto row = static_cast<std::int32_t>(i / k.width % k.height);
+    const float* first = plane + (i - std::int64_t{row} * k.width);
+    float sum = 0.0f;
+    for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
+      const std::int64_t line = mirrored(row + tap - k.radius, k.height);
+      sum = sum + first[line * k.width] * k.weights[tap];
+    }
+    k.dst[i] = sum;
   }
 };
 

@@ -1,8 +1,10 @@
 #include "headrace/transform/place_patch.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "headrace/core/error.hpp"
+#include "headrace/math/exponential.hpp"
 
 namespace headrace::transform {
 namespace {
@@ -103,6 +105,21 @@ LabelKernel label_kernel(const SampleParams& params, const PatchSpec& patch,
   kernel.width = patch.width;
   kernel.dst = dst;
   return kernel;
+}
+
+BlurKernel blur_kernel(double sigma, const PatchSpec& patch, float* dst) {
+  BlurKernel k{};
+  k.radius = std::min(static_cast<int>(4.0 * sigma + 0.5), BlurKernel::kMaxRadius);
+  k.height = patch.height;
+  k.width = patch.width;
+  k.dst = dst;
+  std::array<double, 2 * BlurKernel::kMaxRadius + 1> weights{};
+  double sum = 0;
+  for (int i = -k.radius; i <= k.radius; ++i) {
+    sum += weights[i + k.radius] = math::exp_of(-0.5 * i * i / (sigma * sigma));
+  }
+  for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i] / sum);
+  return k;
 }
 
 }  // namespace headrace::transform

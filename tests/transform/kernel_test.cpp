@@ -8,63 +8,14 @@
 #include "headrace/device/cpu_isa.hpp"
 #include "headrace/transform/patch_pixel.hpp"
 #include "headrace/transform/place_patch.hpp"
-#include "kernel_cases.hpp"
+#include "prepared_case.hpp"
 
 namespace headrace::transform {
 namespace {
 
-using testing::cut;
 using testing::KernelCase;
-using testing::Level;
-
-constexpr float kGuard = -12345.5f;
-
-struct Result {
-  std::vector<float> image;
-  std::vector<std::uint8_t> labels;
-  bool operator==(const Result& o) const {
-    return labels == o.labels && image.size() == o.image.size() &&
-           std::memcmp(image.data(), o.image.data(), image.size() * sizeof(float)) == 0;
-  }
-};
-
-const Level& level() {
-  static const Level it(600, 620, 11);
-  return it;
-}
-
-struct Prepared {
-  Graph graph;
-  std::shared_ptr<const SampleParams> params;
-  PatchGeometry geometry;
-  testing::Window image, label;
-
-  explicit Prepared(const KernelCase& c, std::uint64_t index = 5)
-      : graph(Graph::compile(c.specs, c.patch)),
-        params(graph.draw({9, 2, index}, testing::some_colour(), true)) {
-    graph.locate(*params, c.context, c.centre, c.mpp, geometry);
-    image = cut(level().rgb, level().height, level().width, 3, geometry.window, 77);
-    label = cut(level().label, level().height, level().width, 1, geometry.window, 77);
-  }
-
-  /// Both outputs, poisoned before, with guard words around.
-  Result run() const {
-    Scratch scratch;
-    const std::size_t pixels = std::size_t(graph.patch().height) * graph.patch().width;
-    std::vector<float> out(3 * pixels + 32, kGuard);
-    std::vector<std::uint8_t> labels(pixels + 32, 0xA5);
-    for (std::size_t i = 16; i < 16 + 3 * pixels; ++i) out[i] = std::nanf("");
-    graph.image(*params, geometry, image.view, image.extent, out.data() + 16, scratch);
-    graph.labels(*params, geometry, label.view, label.extent, 255, labels.data() + 16, scratch);
-    for (std::size_t i = 0; i < 16; ++i) {
-      EXPECT_EQ(out[i], kGuard);
-      EXPECT_EQ(out[out.size() - 1 - i], kGuard);
-      EXPECT_EQ(labels[i], 0xA5);
-      EXPECT_EQ(labels[labels.size() - 1 - i], 0xA5);
-    }
-    return {{out.begin() + 16, out.end() - 16}, {labels.begin() + 16, labels.end() - 16}};
-  }
-};
+using testing::Prepared;
+using testing::Result;
 
 class ForcedIsa {
  public:
@@ -99,22 +50,41 @@ TEST(Kernel, EveryInstructionSetGivesTheSameBytes) {
   }
 }
 
+template <typename Pixel>
+void for_each(std::int64_t count, const Pixel& pixel) {
+  for (std::int64_t i = 0; i < count; ++i) pixel(i);
+}
+
+/// What Graph::image does, in the per-pixel form.
+void image_by_pixels(const Prepared& p, float* dst) {
+  const PatchSpec& patch = p.graph.patch();
+  const std::int64_t pixels = std::int64_t{patch.height} * patch.width;
+  ControlPixels controls;
+  const PatchKernel kernel =
+      patch_kernel(*p.params, patch, p.geometry, p.image.view, p.image.extent, dst, controls);
+  for_each(pixels, PatchPixel{kernel});
+  if (!(p.params->blur_sigma > 0)) return;
+  const BlurKernel blur = blur_kernel(p.params->blur_sigma, patch, dst);
+  std::vector<float> plane(static_cast<std::size_t>(3 * pixels), std::nanf(""));
+  for_each(3 * pixels, BlurRowPixel{blur, plane.data()});
+  for_each(3 * pixels, BlurColumnPixel{blur, plane.data()});
+  for_each(pixels, RecolourPixel{{p.params->after_blur, p.params->noise_after_blur, kernel.stream,
+                                  patch.height, patch.width, dst}});
+}
+
 /// The per-pixel form is what a GPU runs: compiled here by the host compiler, one pixel at a time.
 TEST(Kernel, OnePixelAtATimeGivesTheBytesOfRows) {
   for (const KernelCase& c : testing::kernel_cases()) {
     const Prepared p(c);
-    if (p.params->blur_sigma > 0) continue;
     const Result rows = p.run();
     Result pixels = rows;
     std::fill(pixels.image.begin(), pixels.image.end(), std::nanf(""));
     std::fill(pixels.labels.begin(), pixels.labels.end(), std::uint8_t{0xEE});
+    image_by_pixels(p, pixels.image.data());
     ControlPixels controls;
-    const PatchPixel image{patch_kernel(*p.params, c.patch, p.geometry, p.image.view,
-                                        p.image.extent, pixels.image.data(), controls)};
-    for (std::size_t i = 0; i < rows.labels.size(); ++i) image(static_cast<std::int64_t>(i));
-    const LabelPixel label{label_kernel(*p.params, c.patch, p.geometry, p.label.view,
-                                        p.label.extent, 255, pixels.labels.data(), controls)};
-    for (std::size_t i = 0; i < rows.labels.size(); ++i) label(static_cast<std::int64_t>(i));
+    for_each(static_cast<std::int64_t>(rows.labels.size()),
+             LabelPixel{label_kernel(*p.params, c.patch, p.geometry, p.label.view, p.label.extent,
+                                     255, pixels.labels.data(), controls)});
     EXPECT_TRUE(pixels == rows) << c.name;
   }
 }

@@ -11,3 +11,18 @@ __global__ void run_labels(headrace::transform::LabelPixel kernel, std::int64_t 
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < count) kernel(i);
 }
+
+__global__ void run_recolour(headrace::transform::RecolourPixel kernel, std::int64_t count) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) kernel(i);
+}
+
+__global__ void run_blur_rows(headrace::transform::BlurRowPixel kernel, std::int64_t count) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) kernel(i);
+}
+
+__global__ void run_blur_columns(headrace::transform::BlurColumnPixel kernel, std::int64_t count) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) kernel(i);
+}

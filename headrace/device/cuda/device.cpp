@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include "headrace/device/buffer.hpp"
+#include "headrace/device/cuda/check.hpp"
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::device::cuda {
+
+bool cuda_available() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count > 0;
+  cudaGetLastError();
+  return false;
+}
+
+std::string describe() {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result != cudaSuccess || count == 0) {
+    cudaGetLastError();
+    return fmt::format(
+        "no GPU: {}", result == cudaSuccess ? "CUDA counts no device" : cudaGetErrorString(result));
+  }
+  int device = 0, driver = 0;
+  cudaDeviceProp properties;
+  HR_CUDA(cudaGetDevice(&device));
+  HR_CUDA(cudaGetDeviceProperties(&properties, device));
+  HR_CUDA(cudaDriverGetVersion(&driver));
+  return fmt::format("{}, sm_{}{}, {} MiB, driver for CUDA {}.{}", properties.name,
+                     properties.major, properties.minor, properties.totalGlobalMem >> 20,
+                     driver / 1000, driver % 1000 / 10);
+}
+
+Stream::Stream() { HR_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+Stream::~Stream() {
+  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+}
+Stream& Stream::operator=(Stream&& o) noexcept {
+  std::swap(stream_, o.stream_);
+  return *this;
+}
+void Stream::wait() { HR_CUDA(cudaStreamSynchronize(stream_)); }
+
+Event::Event() { HR_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+Event::~Event() {
+  if (event_ != nullptr) cudaEventDestroy(event_);
+}
+Event& Event::operator=(Event&& o) noexcept {
+  std::swap(event_, o.event_);
+  return *this;
+}
+void Event::record(Stream& stream) { HR_CUDA(cudaEventRecord(event_, stream.get())); }
+void Event::wait() { HR_CUDA(cudaEventSynchronize(event_)); }
+
+void* DeviceMemory::allocate(std::size_t size_bytes) {
+  void* data = nullptr;
+  HR_CUDA(cudaMalloc(&data, size_bytes + HostBuffer::kTailPadding));
+  return data;
+}
+void DeviceMemory::release(void* data) noexcept {
+  if (data != nullptr) cudaFree(data);
+}
+void* PinnedMemory::allocate(std::size_t size_bytes) {
+  void* data = nullptr;
+  HR_CUDA(cudaMallocHost(&data, size_bytes));
+  return data;
+}
+void PinnedMemory::release(void* data) noexcept {
+  if (data != nullptr) cudaFreeHost(data);
+}
+
+void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream) {
+  HR_CUDA(cudaMemcpyAsync(device, host, size_bytes, cudaMemcpyHostToDevice, stream.get()));
+}
+void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
+  HR_CUDA(cudaMemcpyAsync(host, device, size_bytes, cudaMemcpyDeviceToHost, stream.get()));
+}
+
+}  // namespace headrace::device::cuda

@@ -1,0 +1,35 @@
+#pragma once
+#include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "headrace/device/cuda/check.hpp"
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::device::cuda {
+
+/// The kernel stays in constant memory: its tables are indexed at run time, which would else copy
+/// it to every thread's own memory.
+template <typename Kernel>
+__global__ void run_each(std::int64_t count, const __grid_constant__ Kernel kernel) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count) kernel(i);
+}
+
+/// Puts kernel(0) … kernel(count - 1) into the stream, one thread each, in no order. Errors:
+/// device, if it can't be launched; they say `name`, as a profiler does.
+template <typename Kernel>
+void for_each(Stream& stream, std::int64_t count, const Kernel& kernel, const char* name) {
+  static_assert(std::is_trivially_copyable_v<Kernel>);
+  constexpr int kThreads = 256;
+  if (count <= 0) return;
+  const auto blocks = static_cast<unsigned>((count + kThreads - 1) / kThreads);
+  nvtxRangePushA(name);
+  run_each<<<blocks, kThreads, 0, stream.get()>>>(count, kernel);
+  nvtxRangePop();
+  check(cudaGetLastError(), name, __FILE__, __LINE__);
+}
+
+}  // namespace headrace::device::cuda

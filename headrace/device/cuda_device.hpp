@@ -1,0 +1,104 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <utility>
+
+struct CUstream_st;  // CUDA's own names: no header of CUDA is needed here
+struct CUevent_st;
+
+/// GPU memory and order of work. In a build without CUDA everything here is there too: the two
+/// questions answer no, all else throws (unsupported). Every failure of CUDA is an Error (device,
+/// or memory) that names the call and its place; one of a kernel is met at the next wait().
+namespace headrace::device::cuda {
+
+/// Whether a kernel can run here. False without a driver or a GPU; a program starts all the same.
+bool cuda_available() noexcept;
+/// One line: which GPU there is, or why there is none.
+std::string describe();
+
+/// A queue of work; what is put into one stream is done in that order. Movable.
+class Stream {
+ public:
+  Stream();
+  ~Stream();
+  Stream(Stream&& o) noexcept : stream_(std::exchange(o.stream_, nullptr)) {}
+  Stream& operator=(Stream&& o) noexcept;
+  CUstream_st* get() const noexcept { return stream_; }
+
+  /// Returns when everything put into it so far is done. Errors: device, of any of it.
+  void wait();
+
+ private:
+  CUstream_st* stream_ = nullptr;
+};
+
+/// A mark in a stream that the host can wait for.
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(Event&& o) noexcept : event_(std::exchange(o.event_, nullptr)) {}
+  Event& operator=(Event&& o) noexcept;
+
+  void record(Stream& stream);
+  /// Returns when the stream has come past the mark; at once where nothing was recorded.
+  void wait();
+
+ private:
+  CUevent_st* event_ = nullptr;
+};
+
+/// What both kinds of memory have in common. Contents are undefined until written.
+template <typename Memory>
+class OwnedBytes {
+ public:
+  OwnedBytes() = default;
+  explicit OwnedBytes(std::size_t size_bytes) { reserve(size_bytes); }
+  ~OwnedBytes() { Memory::release(data_); }
+  OwnedBytes(OwnedBytes&& o) noexcept
+      : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+  OwnedBytes& operator=(OwnedBytes&& o) noexcept {
+    std::swap(data_, o.data_);
+    std::swap(size_, o.size_);
+    return *this;
+  }
+
+  template <typename T>
+  T* as() const noexcept {
+    return static_cast<T*>(data_);
+  }
+  std::size_t size() const noexcept { return size_; }
+
+  /// Makes size() at least `size_bytes`; contents are lost when it grows. Work on the old memory is
+  /// finished first.
+  void reserve(std::size_t size_bytes) {
+    if (size_bytes <= size_) return;
+    Memory::release(std::exchange(data_, nullptr));
+    size_ = 0;
+    data_ = Memory::allocate(size_bytes);
+    size_ = size_bytes;
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Of the GPU; HostBuffer::kTailPadding readable bytes lie behind the size.
+struct DeviceMemory {
+  static void* allocate(std::size_t size_bytes);
+  static void release(void* data) noexcept;
+};
+/// Of the host, fixed in place, so that a copy to the GPU runs beside the program.
+struct PinnedMemory {
+  static void* allocate(std::size_t size_bytes);
+  static void release(void* data) noexcept;
+};
+using DeviceBuffer = OwnedBytes<DeviceMemory>;
+using PinnedBuffer = OwnedBytes<PinnedMemory>;
+
+/// Copies in the order of the stream. Host memory must stay as it is until the copy is done.
+void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream);
+void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream);
+
+}  // namespace headrace::device::cuda

@@ -1,0 +1,34 @@
+#include "headrace/core/error.hpp"
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::device::cuda {
+namespace {
+
+constexpr const char* kAbsent = "this build has no CUDA; configure with -DHR_WITH_CUDA=ON";
+[[noreturn]] void refuse() { fail(ErrorCode::unsupported, "{}", kAbsent); }
+
+}  // namespace
+
+bool cuda_available() noexcept { return false; }
+std::string describe() { return kAbsent; }
+
+Stream::Stream() { refuse(); }
+Stream::~Stream() = default;
+Stream& Stream::operator=(Stream&&) noexcept { return *this; }
+void Stream::wait() { refuse(); }
+
+Event::Event() { refuse(); }
+Event::~Event() = default;
+Event& Event::operator=(Event&&) noexcept { return *this; }
+void Event::record(Stream&) { refuse(); }
+void Event::wait() { refuse(); }
+
+void* DeviceMemory::allocate(std::size_t) { refuse(); }
+void DeviceMemory::release(void*) noexcept {}
+void* PinnedMemory::allocate(std::size_t) { refuse(); }
+void PinnedMemory::release(void*) noexcept {}
+
+void copy_to_device(void*, const void*, std::size_t, Stream&) { refuse(); }
+void copy_to_host(void*, const void*, std::size_t, Stream&) { refuse(); }
+
+}  // namespace headrace::device::cuda
