@@ -58,8 +58,8 @@ void add_group_rows(Table& table, const std::string& kind, const Json& groups,
     std::vector<std::string> row{kind, escape(name),
                                  std::to_string(group.at("images").get<std::uint64_t>()),
                                  "<b>" + figure(group.at("mean_dice")) + "</b>"};
-    for (const std::string& c : names) row.push_back(figure(group.at("dice").at(c)));
     if (gleason) row.push_back("<b>" + figure(group.at("gleason").at("kappa")) + "</b>");
+    for (const std::string& c : names) row.push_back(figure(group.at("dice").at(c)));
     table.rows.push_back(std::move(row));
   }
 }
@@ -123,8 +123,8 @@ std::string class_section(const RunData& data) {
 std::string group_section(const RunData& data) {
   const auto names = names_of(data.eval.at("classes"));
   Table table{{"", "Name", "Images", "Mean Dice"}, {}, {false, false, true, true}};
-  for (std::size_t c = 0; c < names.size(); ++c) table.head.push_back(class_label(names[c], c));
   if (data.gleason()) table.head.push_back("Kappa");
+  for (std::size_t c = 0; c < names.size(); ++c) table.head.push_back(class_label(names[c], c));
   table.numeric.resize(table.head.size(), true);
   add_group_rows(table, "Cohort", data.eval.at("cohorts"), names, data.gleason());
   add_group_rows(table, "Scanner", data.eval.at("scanners"), names, data.gleason());
