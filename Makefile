@@ -51,7 +51,7 @@ format:  ## clang-format every C++ file
 
 lint:  ## layers, sizes, banned words; then shellcheck and clang-tidy where they are installed
 	@python3 tests/layering/check_layers.py
-	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run | xargs shellcheck; else echo "no shellcheck"; fi
+	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run tools/gpu-check | xargs shellcheck; else echo "no shellcheck"; fi
 	@if command -v clang-tidy >/dev/null; then git ls-files 'headrace/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet; \
 	 else echo "no clang-tidy"; fi
 
