@@ -19,9 +19,11 @@ void Canvas::fill(std::int64_t y, std::int64_t x, std::int64_t height, std::int6
   }
 }
 
-void Canvas::text(std::int64_t y, std::int64_t x, const std::string& line, Rgb colour) {
+void Canvas::text(std::int64_t y, std::int64_t x, const std::string& line, Rgb colour,
+                  std::int64_t width) {
+  const std::int64_t end = std::min(x + width, image_.width);
   for (const char letter : line) {
-    if (x + kGlyphWidth > image_.width) return;
+    if (x + kGlyphWidth > end) return;
     const char* glyph = kGlyphs[(letter >= 32 && letter < 127 ? letter : '?') - 32];
     for (int i = 0; i < kGlyphWidth * kGlyphHeight; ++i) {
       const int cover = glyph[i] <= '9' ? glyph[i] - '0' : glyph[i] - 'a' + 10;
@@ -34,17 +36,21 @@ void Canvas::text(std::int64_t y, std::int64_t x, const std::string& line, Rgb c
   }
 }
 
-void Canvas::patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int factor) {
-  for (std::int64_t row = 0; row < image.height / factor; ++row) {
-    for (std::int64_t column = 0; column < image.width / factor; ++column) {
-      for (std::int64_t c = 0; c < 3; ++c) {
+void Canvas::patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int shrink,
+                   int enlarge) {
+  for (std::int64_t row = 0; row < image.height / shrink; ++row) {
+    for (std::int64_t column = 0; column < image.width / shrink; ++column) {
+      Rgb mean{};
+      for (std::size_t c = 0; c < 3; ++c) {
         int sum = 0;
-        for (int i = 0; i < factor * factor; ++i) {
-          sum += image.row(row * factor + i / factor)[3 * (column * factor + i % factor) + c];
+        for (int i = 0; i < shrink * shrink; ++i) {
+          sum += image.row(
+              row * shrink +
+              i / shrink)[3 * (column * shrink + i % shrink) + static_cast<std::int64_t>(c)];
         }
-        image_.row(y + row)[3 * (x + column) + c] =
-            static_cast<std::uint8_t>(sum / (factor * factor));
+        mean[c] = static_cast<std::uint8_t>(sum / (shrink * shrink));
       }
+      fill(y + row * enlarge, x + column * enlarge, enlarge, enlarge, mean);
     }
   }
 }

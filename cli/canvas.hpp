@@ -14,11 +14,13 @@ class Canvas {
  public:
   Canvas(std::int64_t height, std::int64_t width, Rgb background);
 
-  /// Text in one line, cut at the right edge; other bytes than printable ASCII show as '?'.
-  void text(std::int64_t y, std::int64_t x, const std::string& line, Rgb colour);
+  /// Text in one line, cut after `width` pixels; other bytes than printable ASCII show as '?'.
+  void text(std::int64_t y, std::int64_t x, const std::string& line, Rgb colour,
+            std::int64_t width);
   void fill(std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width, Rgb colour);
-  /// A patch, shrunk by averaging blocks of `factor` × `factor`.
-  void patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int factor);
+  /// A patch, shrunk by averaging blocks of `shrink` × `shrink`, or each pixel `enlarge` times as
+  /// large.
+  void patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int shrink, int enlarge);
   const imaging::Image8& image() const noexcept { return image_; }
 
  private:

@@ -26,7 +26,8 @@ constexpr const char* kFooter =
     "ones that training draws.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
-constexpr int kMargin = 12, kGap = 4, kLine = 18, kLargestCell = 320, kPageWidth = 1600;
+constexpr int kMargin = 12, kGap = 4, kLine = 18, kLargestCell = 320, kSmallestCell = 160,
+              kPageWidth = 1700;
 constexpr Rgb kPaper{250, 250, 250}, kInk{40, 40, 48}, kPale{120, 120, 130};
 
 struct Arguments {
@@ -109,23 +110,29 @@ std::string caption(const RunInputs& inputs, const loader::SampleSite& site) {
 /// Where things stand in the montage: blocks of samples in as many columns as kPageWidth takes.
 struct Layout {
   Layout(const transform::PatchSpec& patch, std::int64_t samples, bool legend)
-      : factor((std::max(patch.height, patch.width) + kLargestCell - 1) / kLargestCell),
-        cell_h(patch.height / factor),
-        cell_w(patch.width / factor),
+      : shrink((std::max(patch.height, patch.width) + kLargestCell - 1) / kLargestCell),
+        enlarge(std::max(1, kSmallestCell / std::max(patch.height, patch.width))),
+        cell_h(patch.height / shrink * enlarge),
+        cell_w(patch.width / shrink * enlarge),
         row(cell_h + kLine + kGap),
-        block(static_cast<std::int64_t>(patch.context.size()) * (2 * cell_w + kGap + kMargin)),
-        columns(std::clamp<std::int64_t>(kPageWidth / block, 1, samples)),
-        rows((samples + columns - 1) / columns),
+        pair(2 * cell_w + kGap + kMargin),
+        block(static_cast<std::int64_t>(patch.context.size()) * pair),
+        rows(rows_of(samples, std::max<std::int64_t>(kPageWidth / block, 1))),
+        columns((samples + rows - 1) / rows),
         top(kMargin + kLine * (legend ? 2 : 1)) {}
 
   std::int64_t height() const { return top + rows * row + kMargin; }
   std::int64_t width() const { return kMargin + columns * block; }
   std::int64_t x(std::int64_t column, std::int64_t context) const {
-    return kMargin + column * block + context * (2 * cell_w + kGap + kMargin);
+    return kMargin + column * block + context * pair;
   }
 
-  int factor;
-  std::int64_t cell_h, cell_w, row, block, columns, rows, top;
+  static std::int64_t rows_of(std::int64_t samples, std::int64_t columns) {
+    return (samples + columns - 1) / columns;
+  }
+
+  int shrink, enlarge;
+  std::int64_t cell_h, cell_w, row, pair, block, rows, columns, top;
 };
 
 void draw_legend(Canvas& canvas, const std::vector<std::string>& classes) {
@@ -134,7 +141,7 @@ void draw_legend(Canvas& canvas, const std::vector<std::string>& classes) {
     const std::int64_t need = 18 + 7 * static_cast<std::int64_t>(classes[c].size());
     if (x + need > canvas.image().width) break;
     canvas.fill(kMargin + kLine + 3, x, 9, 9, report::class_colour(c));
-    canvas.text(kMargin + kLine, x + 14, classes[c], kInk);
+    canvas.text(kMargin + kLine, x + 14, classes[c], kInk, need);
     x += need + 12;
   }
 }
@@ -147,8 +154,8 @@ void draw_headings(Canvas& canvas, const Layout& layout, const loader::RunConfig
                                     ? fmt::format("{} px", contexts[c])
                                     : fmt::format("{:g} um/px", config.patch.mpp * contexts[c]);
       const std::int64_t x = layout.x(column, static_cast<std::int64_t>(c));
-      canvas.text(kMargin, x, fmt::format("stored, {}", scale), kInk);
-      canvas.text(kMargin, x + layout.cell_w + kGap, "as the model sees it", kInk);
+      canvas.text(kMargin, x, fmt::format("stored, {}", scale), kInk, layout.cell_w);
+      canvas.text(kMargin, x + layout.cell_w + kGap, "the model sees", kInk, layout.cell_w);
     }
   }
 }
@@ -188,10 +195,12 @@ void run(const Arguments& a) {
       auto seen =
           to_pixels(batch->images + (s * batch->contexts + c) * 3 * plane, config.patch, normalize);
       if (c == 0 && batch->labels != nullptr) outline(seen, batch->labels + s * plane);
-      canvas.patch(y, x, original(inputs, plain, site, context, scratch), layout.factor);
-      canvas.patch(y, x + layout.cell_w + kGap, seen, layout.factor);
+      canvas.patch(y, x, original(inputs, plain, site, context, scratch), layout.shrink,
+                   layout.enlarge);
+      canvas.patch(y, x + layout.cell_w + kGap, seen, layout.shrink, layout.enlarge);
     }
-    canvas.text(y + layout.cell_h + 1, layout.x(column, 0), caption(inputs, site), kPale);
+    canvas.text(y + layout.cell_h + 1, layout.x(column, 0), caption(inputs, site), kPale,
+                layout.block - kMargin);
   }
   imaging::write_png(a.out, canvas.image());
 }

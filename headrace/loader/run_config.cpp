@@ -111,6 +111,7 @@ RunConfig::Sampling parse_sampling(YamlMap map, const RunConfig::Data& data) {
     if (!sampling.cohort_weights.empty() && sum <= 0)
       value->reject("every weight is 0; at least one must be above 0");
   }
+  sampling.keep_inside = map.get_bool("keep_inside", sampling.keep_inside);
   map.finish();
   return sampling;
 }

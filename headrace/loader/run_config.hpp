@@ -34,6 +34,8 @@ struct RunConfig {
     /// Share of the samples that each cohort gets, whatever its size; empty: as the cohorts' own
     /// sizes have it.
     std::map<std::string, double> cohort_weights;
+    /// Centres are moved so that a patch that is not turned lies inside its image.
+    bool keep_inside = true;
   } sampling;
   std::vector<transform::TransformSpec> transforms;
   struct Loader {

@@ -50,7 +50,22 @@ struct PlanImage {
   std::int64_t height = 0, width = 0;
   std::int32_t cell_size_px = 0;
   std::vector<std::uint32_t> cell_y, cell_x;
+  std::array<double, 2> margin_yx{};  ///< how far centres stay from the edge, pixels of level 0
 };
+
+/// Half the edges of a patch that is not turned, in pixels of level 0; 0 where centres may lie
+/// anywhere.
+std::array<double, 2> margin_of(const source::ImageRecord& image, const RunConfig& config) {
+  if (!config.sampling.keep_inside) return {0, 0};
+  const std::array<double, 2> mpp = level_mpp_yx(image, 0, config);
+  return {0.5 * config.patch.height * config.patch.mpp / mpp[0],
+          0.5 * config.patch.width * config.patch.mpp / mpp[1]};
+}
+
+/// `at`, moved to at least `margin` from both ends of [0, length]; the middle where that can't be.
+double moved_inside(double at, double margin, double length) {
+  return 2 * margin >= length ? 0.5 * length : std::clamp(at, margin, length - margin);
+}
 
 class TrainingPlan : public SamplePlan {
  public:
@@ -90,8 +105,8 @@ TrainingPlan::TrainingPlan(const source::Cohort& cohort, const RunConfig& config
   std::vector<std::uint32_t> slots;
   for (std::size_t i = 0; i < split_.size(); ++i) {
     const source::ImageLevel& level = cohort.images()[split_[i]].levels.front();
-    images_.push_back(
-        {level.height, level.width, index[i].cell_size_px, index[i].cell_y, index[i].cell_x});
+    images_.push_back({level.height, level.width, index[i].cell_size_px, index[i].cell_y,
+                       index[i].cell_x, margin_of(cohort.images()[split_[i]], config)});
     const double area = static_cast<double>(level.height) * static_cast<double>(level.width);
     areas.push_back(config.sampling.balance == "image" ? 1.0 : area);
     slots.push_back(static_cast<std::uint32_t>(i));
@@ -193,8 +208,11 @@ SampleSite TrainingPlan::site(std::uint64_t epoch, std::uint64_t index) const {
     x1 = static_cast<double>(images_[slot].width);
   }
   site.image = split_[slot];
-  site.centre_level0_yx = {y0 + (y1 - y0) * math::uniform01(where.v[2], where.v[3]),
-                           x0 + (x1 - x0) * math::uniform01(column.v[0], column.v[1])};
+  const PlanImage& image = images_[slot];
+  site.centre_level0_yx = {moved_inside(y0 + (y1 - y0) * math::uniform01(where.v[2], where.v[3]),
+                                        image.margin_yx[0], static_cast<double>(image.height)),
+                           moved_inside(x0 + (x1 - x0) * math::uniform01(column.v[0], column.v[1]),
+                                        image.margin_yx[1], static_cast<double>(image.width))};
   return site;
 }
 

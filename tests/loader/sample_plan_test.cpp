@@ -64,8 +64,9 @@ std::uint64_t cell_key(std::uint64_t image, std::uint64_t y, std::uint64_t x) {
 }
 
 TEST_F(SamplePlanTest, ClassBalanceDrawsClassesAlikeAndTheirPixelsAlike) {
-  const auto plan =
-      make_training_plan(*cohort_, config("sampling: {seed: 11, foreground: 1, balance: class}\n"));
+  const auto plan = make_training_plan(
+      *cohort_,
+      config("sampling: {seed: 11, foreground: 1, balance: class, keep_inside: false}\n"));
   std::map<std::uint64_t, double> share;
   for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
     const auto cells = cohort_->cells(image);
@@ -91,8 +92,9 @@ TEST_F(SamplePlanTest, ClassBalanceDrawsClassesAlikeAndTheirPixelsAlike) {
 }
 
 TEST_F(SamplePlanTest, PositionsAreUniformInTheirCell) {
-  const auto plan =
-      make_training_plan(*cohort_, config("sampling: {seed: 5, foreground: 1, balance: tissue}\n"));
+  const auto plan = make_training_plan(
+      *cohort_,
+      config("sampling: {seed: 5, foreground: 1, balance: tissue, keep_inside: false}\n"));
   std::map<std::uint64_t, std::uint64_t> count;
   std::map<std::uint64_t, double> share;
   for (std::uint64_t bin = 0; bin < 64; ++bin) share[bin] = 1.0 / 64;
@@ -106,8 +108,34 @@ TEST_F(SamplePlanTest, PositionsAreUniformInTheirCell) {
   expect_fits(share, count, "position in the cell");
 }
 
+TEST_F(SamplePlanTest, APatchThatIsNotTurnedStaysInsideItsImage) {
+  const RunConfig inside = config("sampling: {seed: 6, foreground: 0.25}\n");
+  const auto plan = make_training_plan(*cohort_, inside);
+  std::uint64_t at_the_edge = 0;
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const SampleSite site = plan->site(0, i);
+    const auto& image = cohort_->images()[site.image];
+    const std::array<double, 2> mpp = level_mpp_yx(image, 0, inside);
+    const std::array<std::int64_t, 2> size{image.levels[0].height, image.levels[0].width};
+    const std::array<std::int32_t, 2> patch{inside.patch.height, inside.patch.width};
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const double half = 0.5 * patch[axis] * inside.patch.mpp / mpp[axis];
+      const double at = site.centre_level0_yx[axis], length = static_cast<double>(size[axis]);
+      if (2 * half >= length) {
+        EXPECT_EQ(at, 0.5 * length);
+      } else {
+        EXPECT_GE(at, half);
+        EXPECT_LE(at, length - half);
+        at_the_edge += at == half || at == length - half ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(at_the_edge, 0u) << "nothing was moved: the test's patch is too small to tell";
+}
+
 TEST_F(SamplePlanTest, TheRestLiesAnywhereOnTheSlides) {
-  const auto plan = make_training_plan(*cohort_, config("sampling: {seed: 6, foreground: 0.25}\n"));
+  const auto plan = make_training_plan(
+      *cohort_, config("sampling: {seed: 6, foreground: 0.25, keep_inside: false}\n"));
   std::map<std::uint64_t, std::uint64_t> count, origin;
   std::map<std::uint64_t, double> share;
   for (const std::uint64_t image : {0, 1, 3, 4}) {
@@ -142,9 +170,9 @@ TEST_F(SamplePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
 }
 
 TEST_F(SamplePlanTest, ASiteIsAFunctionOfSeedEpochAndIndexAlone) {
-  const auto plan = make_training_plan(*cohort_, config("sampling: {seed: 1}\n"));
-  const auto again = make_training_plan(*cohort_, config("sampling: {seed: 1}\n"));
-  const auto other = make_training_plan(*cohort_, config("sampling: {seed: 2}\n"));
+  const auto plan = make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
+  const auto again = make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
+  const auto other = make_training_plan(*cohort_, config("sampling: {seed: 2, keep_inside: false}\n"));
   int same_as_other_seed = 0, same_as_next_epoch = 0;
   for (std::uint64_t i = 1000; i-- > 0;) {
     const SampleSite a = plan->site(4, i), b = again->site(4, i);
