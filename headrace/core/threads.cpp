@@ -6,13 +6,17 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 namespace headrace {
-
 namespace {
+
+#if !defined(__SANITIZE_THREAD__)
 /// oneTBB gives out at most one worker a core, and warns on standard error, unless told otherwise.
 /// Who asks for seven threads on two cores gets seven: each arena's size is the bound.
 void allow_more_threads_than_cores() {
@@ -20,11 +24,56 @@ void allow_more_threads_than_cores() {
       tbb::global_control::max_allowed_parallelism,
       static_cast<std::size_t>(std::max(256, 2 * available_cores())));
 }
+#endif
+
+using Ranges = std::function<void(std::size_t begin, std::size_t end)>;
+
+#if defined(__SANITIZE_THREAD__)
+// ThreadSanitizer does not see what happens inside Debian's oneTBB, which is built without it, and
+// takes every hand-over there for a race. Under it plain threads share the work, so that what it
+// reports is ours.
+class Workers {
+ public:
+  explicit Workers(int threads) : threads_(threads) {}
+  void run(std::size_t count, std::size_t grain, const Ranges& body) {
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t i; (i = next.fetch_add(grain)) < count;) body(i, std::min(i + grain, count));
+    };
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads_; ++t) others.emplace_back(work);
+    work();
+    for (std::thread& other : others) other.join();
+  }
+
+ private:
+  int threads_;
+};
+#else
+class Workers {
+ public:
+  explicit Workers(int threads) : arena_(threads) { allow_more_threads_than_cores(); }
+  void run(std::size_t count, std::size_t grain, const Ranges& body) {
+    const auto loop = [&] {
+      tbb::parallel_for(
+          tbb::blocked_range<std::size_t>(0, count, grain),
+          [&](const tbb::blocked_range<std::size_t>& range) { body(range.begin(), range.end()); },
+          tbb::simple_partitioner());
+    };
+    // Isolated: a thread that waits for a nested loop must not start another piece of the outer
+    // one.
+    arena_.execute([&] { tbb::this_task_arena::isolate(loop); });
+  }
+
+ private:
+  tbb::task_arena arena_;
+};
+#endif
 }  // namespace
 
 struct ThreadPool::State {
-  tbb::task_arena arena;
-  explicit State(int threads) : arena(threads) { allow_more_threads_than_cores(); }
+  explicit State(int threads) : workers(threads) {}
+  Workers workers;
 };
 
 ThreadPool::ThreadPool(int threads)
@@ -36,31 +85,23 @@ void ThreadPool::parallel_for(std::size_t count, const std::function<void(std::s
   std::mutex mutex;
   std::size_t first_failed = std::numeric_limits<std::size_t>::max();
   std::exception_ptr error;
-  const auto guarded = [&](std::size_t i) {
-    try {
-      body(i);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (i < first_failed) {
-        first_failed = i;
-        error = std::current_exception();
+  const auto guarded = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i != end; ++i) {
+      try {
+        body(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (i < first_failed) {
+          first_failed = i;
+          error = std::current_exception();
+        }
       }
     }
   };
   if (size_ == 1 || count <= 1) {
-    for (std::size_t i = 0; i < count; ++i) guarded(i);
+    guarded(0, count);
   } else {
-    const auto run = [&] {
-      tbb::parallel_for(
-          tbb::blocked_range<std::size_t>(0, count, grain),
-          [&](const tbb::blocked_range<std::size_t>& range) {
-            for (std::size_t i = range.begin(); i != range.end(); ++i) guarded(i);
-          },
-          tbb::simple_partitioner());
-    };
-    // Isolated: a thread that waits for a nested loop must not start another piece of the outer
-    // one.
-    state_->arena.execute([&] { tbb::this_task_arena::isolate(run); });
+    state_->workers.run(count, std::max<std::size_t>(grain, 1), guarded);
   }
   if (error) std::rethrow_exception(error);
 }
