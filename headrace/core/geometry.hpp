@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace headrace {
@@ -17,7 +18,8 @@ struct Affine2 {
     const auto& a = m;
     const auto& b = inner.m;
     return {{a[0] * b[0] + a[1] * b[3], a[0] * b[1] + a[1] * b[4], a[0] * b[2] + a[1] * b[5] + a[2],
-             a[3] * b[0] + a[4] * b[3], a[3] * b[1] + a[4] * b[4], a[3] * b[2] + a[4] * b[5] + a[5]}};
+             a[3] * b[0] + a[4] * b[3], a[3] * b[1] + a[4] * b[4],
+             a[3] * b[2] + a[4] * b[5] + a[5]}};
   }
 };
 
@@ -25,6 +27,37 @@ struct Affine2 {
 struct Box2 {
   std::int64_t y0 = 0, x0 = 0, height = 0, width = 0;
   bool operator==(const Box2&) const = default;
+};
+
+/// A row-major 3×4 affine map of (z, y, x) voxel coordinates: out = m[:, :3] · in + m[:, 3].
+struct Affine3 {
+  std::array<double, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+
+  std::array<double, 3> operator()(const std::array<double, 3>& v) const {
+    std::array<double, 3> out{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      out[i] = m[4 * i] * v[0] + m[4 * i + 1] * v[1] + m[4 * i + 2] * v[2] + m[4 * i + 3];
+    }
+    return out;
+  }
+  /// First `inner`, then this.
+  Affine3 operator*(const Affine3& inner) const {
+    Affine3 out;
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) {
+        out.m[4 * i + j] = m[4 * i] * inner.m[j] + m[4 * i + 1] * inner.m[4 + j] +
+                           m[4 * i + 2] * inner.m[8 + j] + (j == 3 ? m[4 * i + 3] : 0.0);
+      }
+    }
+    return out;
+  }
+};
+
+/// A half-open box of voxels: [origin, origin + size) along each of (z, y, x).
+struct Box3 {
+  std::array<std::int64_t, 3> origin_zyx{}, size_zyx{};
+  std::int64_t voxels() const { return size_zyx[0] * size_zyx[1] * size_zyx[2]; }
+  bool operator==(const Box3&) const = default;
 };
 
 }  // namespace headrace

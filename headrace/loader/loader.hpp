@@ -16,10 +16,13 @@ namespace headrace::loader {
 struct Batch {
   std::uint64_t epoch = 0, index = 0;  ///< batch `index` of `epoch`
   std::int64_t samples = 0, contexts = 0, height = 0, width = 0;
+  std::int64_t depth = 0;     ///< 0: slides
+  std::int64_t channels = 3;  ///< 1 of volumes
   std::vector<SampleSite> sites;
-  const float* images = nullptr;  ///< (samples, contexts, 3, height, width)
-  const std::uint8_t* labels =
-      nullptr;  ///< (samples, height, width); null when the plan has no labels. 255: ignore
+  /// (samples, contexts, 3, height, width) of slides, (samples, 1, depth, height, width) of volumes
+  const float* images = nullptr;
+  const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); null when the plan
+                                         ///< has no labels. 255: ignore
   std::shared_ptr<void> memory;
 };
 

@@ -8,12 +8,13 @@
 #include "headrace/core/json.hpp"
 #include "headrace/transform/graph.hpp"
 #include "headrace/transform/spec.hpp"
+#include "headrace/transform/volume/graph.hpp"
 
 namespace headrace::loader {
 
 /// RUN.yaml (docs/runbook.md has every key). Everything but `task` and `data.store` has a default.
 struct RunConfig {
-  std::string task;  ///< gleason | segmentation
+  std::string task;  ///< gleason | segmentation | colorectal
   struct Data {
     /// A relative path is looked for in the working directory, then beside the config file.
     std::string store;
@@ -25,6 +26,10 @@ struct RunConfig {
   /// level 0.
   transform::PatchSpec patch;
   bool patch_in_level0_pixels = false;
+  /// patch.size of three numbers: a run on volumes. patch.spacing_mm null sets
+  /// patch_in_level0_pixels: every "millimetre" is then a voxel of level 0, axis by axis.
+  bool volumes = false;
+  transform::VolumePatchSpec volume_patch;
   struct Sampling {
     std::uint64_t seed = 0;
     std::int64_t batch = 16, batches_per_epoch = 100;
@@ -37,7 +42,8 @@ struct RunConfig {
     /// Centres are moved so that a patch that is not turned lies inside its image.
     bool keep_inside = true;
   } sampling;
-  std::vector<transform::TransformSpec> transforms;
+  std::vector<transform::TransformSpec> transforms;  ///< of slides
+  std::vector<transform::VolumeTransformSpec> volume_transforms;
   struct Loader {
     int threads = 0;              ///< 0: every core
     int prefetch = 4;             ///< batches
@@ -66,8 +72,15 @@ struct RunConfig {
     std::int64_t batch = 16;
     double min_cancer =
         0.02;  // gleason: part of the tissue that must be cancer for a slide to have a grade
-    double min_area = 0.05;      ///< gleason: part of the cancer that a pattern needs to count
-    std::int64_t bootstrap = 0;  ///< gleason: resamples of the cases for kappa's interval; 0: none
+    double min_area = 0.05;  ///< gleason: part of the cancer that a pattern needs to count
+    /// gleason: resamples of the cases for kappa's interval; colorectal: for every figure's; 0:
+    /// none
+    std::int64_t bootstrap = 0;
+    double surface_tolerance_mm = 2;  ///< colorectal: of surface Dice
+    double lesion_probability = 0.5;  ///< colorectal: voxels at least this likely make up a lesion
+    double lesion_min_mm3 = 50;       ///< colorectal: smaller components are no call
+    double lesion_overlap = 0.1;      ///< colorectal: IoU from which a call hits a lesion
+    std::vector<std::string> lesion_classes;  ///< colorectal; empty: every class above 0
   } eval;
 
   /// Errors: usage, with file, line, key and the nearest valid key or value.

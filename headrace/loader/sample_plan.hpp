@@ -14,9 +14,11 @@ struct SampleSite {
   std::uint64_t index = 0;  ///< sample index in the epoch (training) or tile index (validation)
   std::uint32_t image = 0;  ///< index into Cohort::images()
   std::array<double, 2> centre_level0_yx{};
+  double centre_level0_z = 0;     ///< volumes
   std::int32_t drawn_class = -1;  ///< class the sampler aimed at; -1: none
   std::array<std::int64_t, 2>
-      tile_yx{};  ///< validation: top-left of the tile in patch-mpp pixels of the image
+      tile_yx{};            ///< validation: top-left of the tile in patch-mpp pixels of the image
+  std::int64_t tile_z = 0;  ///< volumes: its first slice, all in voxels of patch.spacing_mm
 };
 
 /// Chooses where samples lie. Immutable; safe from any thread.

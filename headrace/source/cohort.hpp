@@ -9,6 +9,7 @@
 
 #include "headrace/core/image_colour.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/source/volume_record.hpp"
 #include "headrace/storage/store.hpp"
 #include "headrace/zarr/array.hpp"
 
@@ -30,6 +31,7 @@ struct ImageRecord {
   std::vector<ImageLevel> levels;
   std::vector<std::string> labels;  ///< names of label images
   ImageColour colour;
+  std::optional<VolumeRecord> volume;  ///< set in a store of volumes, where levels is empty
   std::uint64_t source_bytes = 0;
 };
 
@@ -66,6 +68,12 @@ class Cohort {
   /// Tissue mask: uint8 (y, x), 1 is tissue, and how many level-0 pixels one mask pixel spans.
   std::shared_ptr<const zarr::Array> tissue_mask(std::size_t image, double& downsample) const;
   CellIndex cells(std::size_t image) const;
+  // Of a store of volumes. Errors: usage (a slide).
+  VolumeCellIndex volume_cells(std::size_t image) const;
+  VolumeHistogram histogram(std::size_t image) const;
+  std::vector<VolumeLesion> lesions(std::size_t image) const;
+  /// Body mask at level 0: uint8 (z, y, x), 1 is body.
+  std::shared_ptr<const zarr::Array> body_mask(std::size_t image) const;
   std::shared_ptr<const storage::Store> store() const noexcept;
 
  private:

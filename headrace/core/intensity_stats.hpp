@@ -1,0 +1,14 @@
+#pragma once
+#include <cstdint>
+
+namespace headrace {
+
+/// What normalisation needs to know of the voxels of a volume (its body) or of a training set (its
+/// labelled foreground), in HU. From exact integer histograms: the same for any order of voxels.
+struct IntensityStats {
+  std::uint64_t voxels = 0;  ///< 0: nothing is known
+  double mean = 0, std = 0;  ///< population standard deviation
+  double low = 0, high = 0;  ///< percentiles 0.5 and 99.5
+};
+
+}  // namespace headrace

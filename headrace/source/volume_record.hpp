@@ -1,0 +1,50 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headrace/core/intensity_stats.hpp"
+
+namespace headrace::source {
+
+struct VolumeLevel {
+  std::array<std::int64_t, 3> shape_zyx{};
+  std::array<double, 3> spacing_mm_zyx{};
+  /// Voxels of level 0 a voxel, 1 or 2^k an axis: position / downsample is this level's.
+  std::array<double, 3> downsample_zyx{1, 1, 1};
+};
+
+/// What an image of a store of kind "volume" has besides an image of any kind.
+struct VolumeRecord {
+  std::vector<VolumeLevel> levels;
+  std::array<double, 16> affine_lps{};  ///< voxel index (x, y, z) → LPS millimetres, row-major
+  std::string phase;                    ///< native, arterial, portal-venous, delayed or unknown
+  IntensityStats body;                  ///< of the voxels inside the body mask
+};
+
+/// Where a volume has body, and where it has each class: the sampler's index. Cells are boxes of
+/// level 0, sorted by (z, y, x).
+struct VolumeCellIndex {
+  std::array<std::int32_t, 3> cell_size_zyx{};           ///< edges in voxels of level 0
+  std::vector<std::array<std::uint32_t, 3>> cell_zyx;    ///< voxels / cell_size
+  std::vector<std::uint32_t> body_voxels;                ///< of each cell
+  std::vector<std::vector<std::uint32_t>> class_voxels;  ///< [class][cell]
+};
+
+/// How often each value occurs: rows of histograms/<id>, ascending by HU.
+struct VolumeHistogram {
+  std::vector<std::int32_t> hu;
+  std::vector<std::uint64_t> body, foreground;  ///< in the body; under a label above 0
+};
+
+/// One connected component of a class: a row of lesions/<id>.
+struct VolumeLesion {
+  std::uint8_t class_value = 0;
+  std::uint64_t voxels = 0;
+  double volume_mm3 = 0;
+  std::array<double, 3> centre_lps_mm{};
+  std::array<std::int64_t, 3> box_zyx{}, size_zyx{};  ///< its bounding box in voxels of level 0
+};
+
+}  // namespace headrace::source

@@ -1,0 +1,101 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "headrace/core/geometry.hpp"
+#include "headrace/core/intensity_stats.hpp"
+#include "headrace/transform/graph.hpp"
+#include "headrace/transform/volume/spec.hpp"
+
+namespace headrace::transform {
+
+/// Shape of what comes out, and the millimetres between its voxels, in (z, y, x).
+struct VolumePatchSpec {
+  std::array<std::int32_t, 3> size_zyx{96, 96, 96};
+  std::array<double, 3> spacing_mm_zyx{1, 1, 1};
+};
+
+/// Everything random about one sample, drawn and composed; independent of any voxel.
+struct VolumeParams;
+
+/// Where a sample lies in one pyramid level.
+struct VolumeGeometry {
+  Box3 window;  ///< voxels of the level that the gather may touch; may leave the level
+  std::array<double, 3> scale_zyx{1, 1, 1};  ///< level voxels an output voxel, before the affine
+  std::array<double, 3> centre_in_window_zyx{};  ///< the sample's centre from the window's corner
+};
+
+/// Voxels of a window in memory: (z, y, x), x adjacent. At least 16 bytes behind the last voxel are
+/// readable. Image and label windows of a sample have the same box.
+template <typename T>
+struct VolumeView {
+  const T* data = nullptr;
+  std::array<std::int32_t, 3> shape_zyx{};
+  std::int64_t row_stride = 0, slice_stride = 0;  ///< elements
+};
+
+/// Scratch memory of one thread; grows to what it needs and is kept.
+class VolumeScratch {
+ public:
+  VolumeScratch();
+  ~VolumeScratch();
+  VolumeScratch(VolumeScratch&&) noexcept;
+  VolumeScratch& operator=(VolumeScratch&&) noexcept;
+
+ private:
+  friend class VolumeGraph;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The declared 3-D transforms, compiled. Immutable; safe from any thread.
+/// Geometry is one inverse map wherever it stands in the list (resampling, flip, rotation, scale,
+/// shear, translation, cubic B-spline elastic); the intensity operations keep their order.
+class VolumeGraph {
+ public:
+  /// `foreground`: intensities under the labels of the training set, for normalize: {method:
+  /// foreground} and clip_percentiles: {of: foreground}. Errors: usage, naming the entry.
+  static VolumeGraph compile(const std::vector<VolumeTransformSpec>& specs,
+                             const VolumePatchSpec& patch, const IntensityStats& foreground = {});
+
+  const VolumePatchSpec& patch() const noexcept { return patch_; }
+  /// Whether compile asks for `foreground`, and draw for `patient`.
+  static bool needs_foreground(const std::vector<VolumeTransformSpec>& specs);
+  static bool needs_patient(const std::vector<VolumeTransformSpec>& specs);
+
+  /// Draws a sample's parameters; patient: intensities of its volume's body. random = false leaves
+  /// every random transform out and keeps windowing, clipping and normalisation.
+  std::shared_ptr<const VolumeParams> draw(const SampleKey& key, const IntensityStats& patient,
+                                           bool random) const;
+
+  /// Window of a sample centred at voxel coordinates of a level with this spacing. Coordinates are
+  /// continuous, the centre of voxel 0 is 0.5. Exact bounds of the affine map and, by the hull of
+  /// its control values, of the elastic one.
+  void locate(const VolumeParams& params, std::array<double, 3> centre_level_zyx,
+              std::array<double, 3> level_spacing_mm_zyx, VolumeGeometry& out) const;
+
+  /// Gathers the image (trilinear) and, when `labels` has data, the labels (nearest, same
+  /// coordinates), applies the intensity operations and writes dst (1, depth, height, width)
+  /// float32 and dst_labels (depth, height, width).
+  ///
+  /// `extent`: the part of the window that the level has, in window voxels. Image voxels outside it
+  /// read as the nearest voxel inside (a window with none: -1024 HU), labels as `outside_label`.
+  /// Where an axis is reduced by more than 1.5, the window is smoothed along it first.
+  /// The same bytes for every thread, ISA level and back end.
+  void run(const VolumeParams& params, const VolumeGeometry& geometry,
+           const VolumeView<std::int16_t>& image, const VolumeView<std::uint8_t>& labels,
+           const Box3& extent, std::uint8_t outside_label, float* dst, std::uint8_t* dst_labels,
+           VolumeScratch& scratch) const;
+
+ private:
+  VolumePatchSpec patch_;
+  std::vector<VolumeTransformSpec> specs_;
+  IntensityStats foreground_;
+};
+
+/// What was drawn, for montages, logs and tests.
+Json describe(const VolumeParams& params);
+
+}  // namespace headrace::transform

@@ -1,0 +1,90 @@
+#pragma once
+#include <array>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/core/yaml.hpp"
+
+namespace headrace::transform {
+
+// One struct for each entry of `transforms:` of a run on volumes; a range [low, high] is drawn
+// uniformly, or, with bg: true, as batchgenerators' BGContrast does (half of the draws below 1).
+
+struct VolumeAffineSpec {
+  std::array<double, 2> rotate_deg{0, 0};  ///< about each of the axes z, y and x
+  bool in_plane = false;                   ///< rotation about z alone
+  std::array<double, 2> scale{1, 1}, shear_deg{0, 0};
+  double translate = 0;  ///< each axis uniform in ± this part of the patch's edge
+  bool flip = false;     ///< each axis with probability 1/2
+  double rotate_probability = 1, scale_probability = 1;
+};
+/// Displacement by a uniform cubic B-spline over grid³ control cells; control values uniform in ±
+/// magnitude_mm.
+struct VolumeElasticSpec {
+  int grid = 6;
+  double magnitude_mm = 5, probability = 1;
+};
+/// HU [low, high], what lies beyond clipped, to 0..1.
+struct WindowHuSpec {
+  double low = -160, high = 240;
+};
+/// Clips to percentiles 0.5 and 99.5 of the patient's body, or of the training set's foreground.
+struct ClipPercentilesSpec {
+  std::string of = "patient";  ///< patient | foreground
+};
+/// (value - mean) / std: of the patient's body, of the foreground (nnU-Net's CT scheme: clips to
+/// its percentiles first), of given numbers, or nothing.
+struct VolumeNormalizeSpec {
+  std::string method = "none";  ///< none | zscore | foreground | fixed
+  double mean = 0, std = 1;     ///< of method fixed
+};
+struct VolumeBrightnessSpec {
+  std::array<double, 2> factor{1, 1};
+  double probability = 1;
+  bool bg = false;
+};
+/// About the patch's mean; preserve_range clips to the range before it (nnU-Net).
+struct VolumeContrastSpec {
+  std::array<double, 2> factor{1, 1};
+  double probability = 1;
+  bool preserve_range = true, bg = false;
+};
+/// value^gamma on the patch's range; invert: of the negated image; retain_stats: mean and std of
+/// the patch are put back (nnU-Net).
+struct VolumeGammaSpec {
+  std::array<double, 2> gamma{1, 1};
+  double probability = 1;
+  bool invert = false, retain_stats = false, bg = false;
+};
+/// sigma, or with variance: true the variance, uniform in the range; in units of the values there.
+struct VolumeNoiseSpec {
+  std::array<double, 2> sigma{0, 0};
+  double probability = 1;
+  bool variance = false;
+};
+/// sigma in output voxels.
+struct VolumeBlurSpec {
+  std::array<double, 2> sigma{0, 0};
+  double probability = 1;
+};
+/// Nearest reduction to this part of the edge, linear enlargement back.
+struct LowResolutionSpec {
+  std::array<double, 2> scale{1, 1};
+  double probability = 1;
+};
+
+using VolumeTransformSpec =
+    std::variant<VolumeAffineSpec, VolumeElasticSpec, WindowHuSpec, ClipPercentilesSpec,
+                 VolumeNormalizeSpec, VolumeBrightnessSpec, VolumeContrastSpec, VolumeGammaSpec,
+                 VolumeNoiseSpec, VolumeBlurSpec, LowResolutionSpec>;
+
+/// Reads the list under `transforms:`; the entry `preset: nnunet` becomes nnU-Net's default list.
+/// Errors: usage, with line and nearest valid name.
+std::vector<VolumeTransformSpec> parse_volume_transforms(const YamlValue& list);
+/// The same list in full, presets expanded, defaults filled in: what the run records and hashes.
+Json to_json(const std::vector<VolumeTransformSpec>& specs);
+std::string name_of(const VolumeTransformSpec& spec);
+
+}  // namespace headrace::transform
