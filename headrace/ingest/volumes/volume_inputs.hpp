@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/imaging/dicom/dicom_series.hpp"
+#include "headrace/imaging/volume/label_volume.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/ingest/ingest_volumes.hpp"
+#include "headrace/ingest/volume_case.hpp"
+
+namespace headrace::ingest {
+
+/// The value of a label voxel that says nothing about its class.
+inline constexpr std::uint16_t kIgnoreLabel = 255;
+
+/// The volumes of one run and the classes of their labels.
+struct VolumeInputs {
+  std::vector<VolumeCase> cases;     ///< sorted by id
+  std::vector<std::string> classes;  ///< class names by label value; empty: no case has labels
+  std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
+  std::uint64_t skipped = 0;         ///< series that are no CT, scouts
+};
+
+/// Finds the volumes, what is known of them and their labels: files, folders, trees of DICOM,
+/// nnU-Net and Decathlon folders, the cohort table, the folder of labels. The same for any order of
+/// inputs, and for DICOM whatever the names of the files. Errors: usage, not_found, malformed; each
+/// names the file or the table's line.
+VolumeInputs find_volume_inputs(const VolumeIngestOptions& options);
+
+/// Opens the voxels of a case. Errors: as imaging::open_volume and imaging::open_dicom_series.
+/// Safe from any thread.
+std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
+                                                 imaging::Irregular irregular);
+
+/// The labels of a case on the grid of its image: class values, below the number of classes, or
+/// kIgnoreLabel. All label files of the case, in order, coded as `coding` says; a later one paints
+/// over an earlier one. `volume.labels` must not be empty.
+/// errors  malformed (another grid; a value without a class: names file and voxel), unsupported,
+///         corrupt, io
+imaging::LabelVolume read_case_labels(const VolumeCase& volume, const imaging::VolumeGrid& image);
+
+}  // namespace headrace::ingest
