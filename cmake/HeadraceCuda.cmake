@@ -1,10 +1,19 @@
 # CUDA: the GPU back end of device and transform, compiled for sm_80 and sm_90. OFF keeps its functions, which then throw
-# `unsupported` and name the option. The default is OFF because nothing of it has run on a GPU yet: a build that nobody has
-# seen work is asked for by name (docs/gpu.md).
+# `unsupported` and name the option. AUTO builds it where there is an nvcc that knows C++20; the program still starts on a
+# machine without a driver, and uses a GPU only when the config says so.
 set(HR_CUDA OFF)
 if(NOT HR_WITH_CUDA STREQUAL "OFF")
   find_program(HR_NVCC nvcc PATHS /usr/local/cuda/bin)
+  set(_nvcc_fits OFF)
   if(HR_NVCC)
+    execute_process(COMMAND ${HR_NVCC} --version OUTPUT_VARIABLE _nvcc_version ERROR_QUIET)
+    if(_nvcc_version MATCHES "release ([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 12)
+      set(_nvcc_fits ON)
+    elseif(HR_WITH_CUDA STREQUAL "AUTO")
+      message(STATUS "headrace: ${HR_NVCC} is older than CUDA 12 and left alone")
+    endif()
+  endif()
+  if(HR_NVCC AND (_nvcc_fits OR HR_WITH_CUDA STREQUAL "ON"))
     set(HR_CUDA ON)
     if(NOT DEFINED CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${HR_NVCC})
@@ -27,7 +36,7 @@ if(NOT HR_WITH_CUDA STREQUAL "OFF")
     add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;--prec-div=true;--prec-sqrt=true;--ftz=false;-Xcompiler=-ffp-contract=off;-Xcompiler=-Wall>")
     find_package(CUDAToolkit REQUIRED)
   elseif(HR_WITH_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "HR_WITH_CUDA is ON, but there is no nvcc on the PATH or in /usr/local/cuda/bin. Install CUDA 13, or leave it OFF.")
+    message(FATAL_ERROR "HR_WITH_CUDA is ON, but there is no nvcc on the PATH or in /usr/local/cuda/bin. Install CUDA 13, or set it to AUTO or OFF.")
   endif()
 endif()
 message(STATUS "headrace: CUDA ${HR_CUDA}")
