@@ -8,6 +8,7 @@ target_sources(headrace_imaging PRIVATE
   nifti/nifti_header.cpp
   nifti/nifti_reader.cpp
   volume/byte_source.cpp
+  volume/components.cpp
   volume/label_volume.cpp
   volume/metaimage.cpp
   volume/nrrd.cpp

@@ -4,5 +4,4 @@ target_sources(headrace_ingest PRIVATE
   volumes/body_mask.cpp
   volumes/intensity_histogram.cpp
   volumes/lesion_table.cpp
-  volumes/volume_components.cpp
 )

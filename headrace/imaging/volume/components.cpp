@@ -1,9 +1,9 @@
-#include "headrace/ingest/volumes/volume_components.hpp"
+#include "headrace/imaging/volume/components.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-namespace headrace::ingest {
+namespace headrace::imaging {
 namespace {
 
 class Forest {
@@ -126,4 +126,4 @@ void fill_run(const Run& run, bool value, BitVolume& mask) {
   }
 }
 
-}  // namespace headrace::ingest
+}  // namespace headrace::imaging
