@@ -33,13 +33,13 @@ def halved(pixels):
 
 def main():
     source = tifffile.imread(SAMPLES / "slides/CMU-1-Small-Region.svs", key=0)
-    crop = np.ascontiguousarray(source[900:1348, 700:1148])
+    crop = np.ascontiguousarray(source[900:1172, 700:972])
     half = halved(crop)
     out = SAMPLES / "slides/derived"
     write_plain(out / "cmu-lzw-pred-256.tif", (crop, half), False, tile=(256, 256), compression="lzw", predictor=True)
     write_plain(out / "cmu-bigtiff-deflate-512.tif", (crop, half), True, tile=(512, 512), compression="adobe_deflate")
     write_ome(out / "cmu-zstd-subifd.ome.tif", (crop, half))
-    tcga = [np.ascontiguousarray(tifffile.imread(SAMPLES / "slides/TCGA-CR-7395-01A-01-TS1.svs", key=0)[900:2692, 1200:2992])]
+    tcga = [np.ascontiguousarray(tifffile.imread(SAMPLES / "slides/TCGA-CR-7395-01A-01-TS1.svs", key=0)[900:1796, 1200:2096])]
     for _ in range(3):
         tcga.append(halved(tcga[-1]))
     write_plain(out / "tcga-jpeg420-256.tif", tcga, False, tile=(256, 256), compression="jpeg", subsampling=(2, 2),
