@@ -99,6 +99,13 @@ ImageRecord parse_image_record(const std::string& id, const Json& group, const J
   record.primary = optional_int(own, "primary", origin);
   record.secondary = optional_int(own, "secondary", origin);
   record.grade_group = optional_int(own, "grade_group", origin);
+  record.labels = optional<std::vector<std::string>>(own, "labels", origin, {});
+  record.source_bytes =
+      optional<std::uint64_t>(own.value("source", Json::object()), "bytes", origin, 0);
+  if (root.value("kind", "") == "volume") {
+    record.volume = parse_volume_record(own, origin);
+    return record;
+  }
   std::optional<std::array<double, 2>> mpp;
   if (own.contains("mpp") && !own.at("mpp").is_null()) {
     mpp = require<std::array<double, 2>>(own, "mpp", origin);
@@ -109,10 +116,7 @@ ImageRecord parse_image_record(const std::string& id, const Json& group, const J
   }
   record.has_mpp = mpp.has_value();
   record.levels = parse_levels(attributes, own, mpp, origin);
-  record.labels = optional<std::vector<std::string>>(own, "labels", origin, {});
   record.colour = parse_colour(own, root, record.scanner, origin);
-  record.source_bytes =
-      optional<std::uint64_t>(own.value("source", Json::object()), "bytes", origin, 0);
   return record;
 }
 

@@ -34,5 +34,7 @@ T optional(const Json& object, const char* key, const std::string& origin, T fal
 /// `scanners` and `cohort`: root attributes, for the colour of the image's scanner.
 ImageRecord parse_image_record(const std::string& id, const Json& group, const Json& root,
                                const std::string& origin);
+/// `own`: attributes.headrace of an image in a store of kind "volume". Errors: malformed.
+VolumeRecord parse_volume_record(const Json& own, const std::string& origin);
 
 }  // namespace headrace::source::detail

@@ -1,0 +1,32 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::source {
+
+/// What an open cohort knows; for the files of this layer alone.
+struct Cohort::State {
+  std::string path, kind, dataset_hash;
+  std::vector<std::string> classes;
+  std::vector<ImageRecord> images;
+  std::shared_ptr<storage::Store> store;
+  mutable std::shared_mutex mutex;
+  mutable std::map<std::string, std::shared_ptr<const zarr::Array>> arrays;
+
+  /// Opened when first asked for.
+  std::shared_ptr<const zarr::Array> array(const std::string& key) const;
+  /// attributes.headrace of the root.
+  void read_root(Json& attributes);
+  /// The ids of the images, sorted.
+  std::vector<std::string> read_manifest();
+  void read_image(const std::string& id, const Json& root, ImageRecord& record) const;
+  /// Errors: usage, where the store is not of kind "volume".
+  void require_volumes() const;
+};
+
+}  // namespace headrace::source

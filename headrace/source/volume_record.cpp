@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+#include "headrace/source/image_record.hpp"
+
+namespace headrace::source::detail {
+namespace {
+
+std::vector<VolumeLevel> parse_volume_levels(const Json& own, const std::string& origin) {
+  using Shapes = std::vector<std::array<std::int64_t, 3>>;
+  using Factors = std::vector<std::array<double, 3>>;
+  const auto shapes = require<Shapes>(own, "levels", origin);
+  const auto factors = require<Factors>(own, "downsample", origin);
+  const auto spacing = require<std::array<double, 3>>(own, "spacing_mm", origin);
+  if (shapes.empty() || shapes.size() != factors.size()) {
+    fail(ErrorCode::malformed,
+         "{}: 'levels' states {} sizes, 'downsample' {}; both must be of every level", origin,
+         shapes.size(), factors.size());
+  }
+  std::vector<VolumeLevel> levels;
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    VolumeLevel& level = levels.emplace_back();
+    level.shape_zyx = shapes[k];
+    level.downsample_zyx = factors[k];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const bool possible = shapes[k][axis] > 0 && factors[k][axis] >= 1 && spacing[axis] > 0 &&
+                            std::isfinite(factors[k][axis]) && std::isfinite(spacing[axis]);
+      if (!possible || (k == 0 && factors[k][axis] != 1)) {
+        fail(ErrorCode::malformed,
+             "{}: level {} has {} voxels, downsample {} and level-0 spacing {} mm along axis {}",
+             origin, k, shapes[k][axis], factors[k][axis], spacing[axis], axis);
+      }
+      level.spacing_mm_zyx[axis] = spacing[axis] * factors[k][axis];
+    }
+  }
+  return levels;
+}
+
+IntensityStats parse_body(const Json& own, const std::string& origin) {
+  const Json body = require<Json>(own, "body", origin);
+  const std::string where = origin + ", 'body'";
+  IntensityStats stats;
+  stats.voxels = require<std::uint64_t>(body, "voxels", where);
+  if (stats.voxels == 0) return stats;
+  stats.mean = require<double>(body, "mean", where);
+  stats.std = require<double>(body, "std", where);
+  stats.low = require<double>(body, "p00_5", where);
+  stats.high = require<double>(body, "p99_5", where);
+  return stats;
+}
+
+}  // namespace
+
+VolumeRecord parse_volume_record(const Json& own, const std::string& origin) {
+  VolumeRecord volume;
+  volume.levels = parse_volume_levels(own, origin);
+  volume.affine_lps = require<std::array<double, 16>>(own, "affine_lps", origin);
+  volume.phase = optional<std::string>(own, "phase", origin, "unknown");
+  volume.body = parse_body(own, origin);
+  return volume;
+}
+
+}  // namespace headrace::source::detail
