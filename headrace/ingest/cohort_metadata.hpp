@@ -5,14 +5,15 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/finished_image.hpp"
-#include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {
 
-/// Writes the groups above the images: images/, index/ and the root with class names and colour
-/// statistics of each scanner and of the whole cohort, merged from integers, so that no order
-/// matters.
-void write_cohort_groups(storage::Store& store, const std::map<std::string, FinishedImage>& images,
-                         const std::vector<std::string>& classes, const Json& settings);
+/// Stores of slides: an image's scanner and colour sums reach the root group.
+CohortKind slide_kind();
+
+/// What the root group of a store of slides says: class names and colour statistics of each scanner
+/// and of the whole cohort, merged from integers, so that no order matters.
+Json slide_cohort_facts(const std::map<std::string, FinishedImage>& images,
+                        const std::vector<std::string>& classes);
 
 }  // namespace headrace::ingest

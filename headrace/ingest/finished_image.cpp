@@ -1,7 +1,6 @@
 #include "headrace/ingest/finished_image.hpp"
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/colour_statistics.hpp"
 
 namespace headrace::ingest {
 
@@ -17,9 +16,8 @@ Json FinishedImage::to_json() const {
     list[key] = {{"sha256", entry.sha256}, {"size", entry.size_bytes}};
   return {{"id", id},
           {"fingerprint", fingerprint},
-          {"scanner", scanner},
           {"objects", list},
-          {"od", moments_json(moments)},
+          {"facts", facts},
           {"pixel_bytes", pixel_bytes},
           {"source_bytes", source_bytes},
           {"passthrough_bytes", passthrough_bytes},
@@ -32,17 +30,37 @@ FinishedImage FinishedImage::parse(const Json& json, const std::string& origin) 
     FinishedImage image;
     image.id = json.at("id").get<std::string>();
     image.fingerprint = json.at("fingerprint").get<std::string>();
-    image.scanner = json.at("scanner").get<std::string>();
     for (const auto& [key, entry] : json.at("objects").items()) {
       image.objects[key] = {entry.at("sha256").get<std::string>(),
                             entry.at("size").get<std::uint64_t>()};
     }
-    image.moments = parse_moments(json.at("od"), origin);
+    image.facts = json.at("facts");
     image.pixel_bytes = json.at("pixel_bytes").get<std::uint64_t>();
     image.source_bytes = json.at("source_bytes").get<std::uint64_t>();
     image.passthrough_bytes = json.at("passthrough_bytes").get<std::uint64_t>();
     image.dropped_chunks = json.at("dropped_chunks").get<std::uint64_t>();
     image.kept = json.at("kept").get<bool>();
+    return image;
+  } catch (const Json::exception& error) {
+    fail(ErrorCode::malformed, "{}: {}", origin, error.what());
+  }
+}
+
+FinishedImage FinishedImage::of_stored(const CohortKind& kind, const std::string& id,
+                                       const Json& group, const std::string& origin) {
+  try {
+    const Json& own = group.at("attributes").at("headrace");
+    FinishedImage image;
+    image.id = id;
+    image.kept = true;
+    image.fingerprint = own.at("source").at("fingerprint").get<std::string>();
+    image.source_bytes = own.at("source").at("bytes").get<std::uint64_t>();
+    for (const auto& level : own.at("levels")) {
+      std::uint64_t bytes = kind.element_bytes;
+      for (const auto& edge : level) bytes *= edge.get<std::uint64_t>();
+      image.pixel_bytes += bytes;
+    }
+    for (const auto& name : kind.facts) image.facts[name] = own.at(name);
     return image;
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: {}", origin, error.what());

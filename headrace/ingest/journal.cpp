@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/colour_statistics.hpp"
-#include "headrace/ingest/slide_job.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -17,8 +15,8 @@ std::string record_key(const std::string& id) { return kRecords + id + ".json"; 
 
 }  // namespace
 
-Journal::Journal(std::shared_ptr<storage::Store> store, Json settings)
-    : store_(std::move(store)), settings_(std::move(settings)) {
+Journal::Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json settings)
+    : store_(std::move(store)), kind_(std::move(kind)), settings_(std::move(settings)) {
   if (store_->exists("manifest.json")) {
     load_finished_store();
     return;
@@ -31,11 +29,24 @@ Journal::Journal(std::shared_ptr<storage::Store> store, Json settings)
       fail(ErrorCode::usage, "{}: holds '{}' and is no Headrace store; choose another folder",
            store_->describe(""), keys[0]);
     }
-    store_->put_text(kSettings, dump_json(settings_));
+    begin();
     return;
   }
-  check_settings(parse_json(store_->get_text(kSettings), store_->describe(kSettings)), "was begun");
+  const Json begun = parse_json(store_->get_text(kSettings), store_->describe(kSettings));
+  check_kind(begun.is_object() ? begun.value("kind", "") : "");
+  check_settings(begun.value("settings", Json()), "was begun");
   load_records();
+}
+
+void Journal::begin() {
+  store_->put_text(kSettings, dump_json({{"kind", kind_.name}, {"settings", settings_}}));
+}
+
+void Journal::check_kind(const std::string& found) const {
+  if (found == kind_.name) return;
+  fail(ErrorCode::usage,
+       "{}: is a store of kind '{}', this ingest makes '{}'; choose another --out",
+       store_->describe(""), found, kind_.name);
 }
 
 void Journal::check_settings(const Json& found, const std::string& where) const {
@@ -57,6 +68,7 @@ void Journal::load_finished_store() {
   finished_hash_ = manifest.dataset_hash();
   const Json root = parse_json(store_->get_text("zarr.json"), store_->describe("zarr.json"));
   const Json own = root.value("attributes", Json::object()).value("headrace", Json::object());
+  check_kind(own.value("kind", ""));
   check_settings(own.value("ingest", Json()), "was ingested");
   // Keys are sorted, so an image's objects are found by its prefixes; its own zarr.json tells the
   // rest.
@@ -64,24 +76,9 @@ void Journal::load_finished_store() {
     if (key.size() < 18 || !key.starts_with("images/") || !key.ends_with("/zarr.json")) continue;
     const std::string id = key.substr(7, key.size() - 7 - 10);
     if (id.empty() || id.find('/') != std::string::npos) continue;
-    const Json image = parse_json(store_->get_text(key), store_->describe(key));
-    const Json facts = image.value("attributes", Json::object()).value("headrace", Json::object());
-    FinishedImage finished;
-    finished.id = id;
-    finished.kept = true;
-    try {
-      finished.scanner = facts.at("scanner").get<std::string>();
-      finished.fingerprint = facts.at("source").at("fingerprint").get<std::string>();
-      finished.source_bytes = facts.at("source").at("bytes").get<std::uint64_t>();
-      for (const auto& level : facts.at("levels")) {
-        finished.pixel_bytes +=
-            3 * level.at(0).get<std::uint64_t>() * level.at(1).get<std::uint64_t>();
-      }
-      finished.moments = parse_moments(facts.at("od"), store_->describe(key));
-    } catch (const Json::exception& error) {
-      fail(ErrorCode::malformed, "{}: {}", store_->describe(key), error.what());
-    }
-    for (const auto& prefix : image_prefixes(id)) {
+    FinishedImage finished = FinishedImage::of_stored(
+        kind_, id, parse_json(store_->get_text(key), store_->describe(key)), store_->describe(key));
+    for (const auto& prefix : kind_.prefixes(id)) {
       for (auto it = manifest.objects.lower_bound(prefix);
            it != manifest.objects.end() && it->first.starts_with(prefix); ++it) {
         finished.objects.insert(*it);
@@ -94,7 +91,7 @@ void Journal::load_finished_store() {
 void Journal::reopen_finished_store() {
   if (finished_hash_.empty()) return;
   for (const auto& key : store_->list(kFolder)) store_->erase(key);
-  store_->put_text(kSettings, dump_json(settings_));
+  begin();
   for (const auto& [id, image] : images_)
     store_->put_text(record_key(id), dump_json(image.to_json()));
   store_->erase("manifest.json");
@@ -116,7 +113,7 @@ void Journal::load_records() {
 
 void Journal::discard(const std::string& id) {
   store_->erase(record_key(id));
-  for (const auto& prefix : image_prefixes(id)) {
+  for (const auto& prefix : kind_.prefixes(id)) {
     for (const auto& key : store_->list(prefix)) store_->erase(key);
   }
   images_.erase(id);

@@ -19,8 +19,8 @@ namespace headrace::ingest {
 class Journal {
  public:
   /// Reads what is there. `settings`: the options that decide about the store's bytes.
-  /// Errors: usage (the store was begun with other settings; says which).
-  Journal(std::shared_ptr<storage::Store> store, Json settings);
+  /// Errors: usage (the store is of another kind, or was begun with other settings; says which).
+  Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json settings);
 
   /// A finished store becomes an unfinished one that keeps its images; its manifest is removed.
   /// Does nothing otherwise.
@@ -38,11 +38,14 @@ class Journal {
   void close();
 
  private:
+  void check_kind(const std::string& found) const;
   void check_settings(const Json& found, const std::string& where) const;
+  void begin();
   void load_finished_store();
   void load_records();
 
   std::shared_ptr<storage::Store> store_;
+  CohortKind kind_;
   Json settings_;
   std::string finished_hash_;
   std::map<std::string, FinishedImage> images_;

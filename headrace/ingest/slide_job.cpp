@@ -64,9 +64,8 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
   FinishedImage finished;
   finished.id = slide.id;
   finished.fingerprint = outlook.fingerprint;
-  finished.scanner = outlook.scanner;
   finished.objects = store->entries();
-  finished.moments = facts.colour.moments;
+  finished.facts = {{"scanner", outlook.scanner}, {"od", moments_json(facts.colour.moments)}};
   finished.pixel_bytes = outlook.pixel_bytes;
   finished.source_bytes = outlook.stamp.size_bytes;
   finished.passthrough_bytes = pixels.passthrough_bytes();

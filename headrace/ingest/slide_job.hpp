@@ -46,7 +46,4 @@ SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& cla
 FinishedImage ingest_slide(const SlideContext& context, const SlideCase& slide,
                            const SlideOutlook& outlook);
 
-/// Keys of everything that belongs to an image start with one of these.
-std::vector<std::string> image_prefixes(const std::string& id);
-
 }  // namespace headrace::ingest

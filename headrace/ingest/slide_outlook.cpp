@@ -65,8 +65,4 @@ SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& cla
   });
 }
 
-std::vector<std::string> image_prefixes(const std::string& id) {
-  return {"images/" + id + "/", "index/" + id + "/"};
-}
-
 }  // namespace headrace::ingest
