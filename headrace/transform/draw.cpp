@@ -3,49 +3,12 @@
 #include "headrace/core/error.hpp"
 #include "headrace/math/trigonometry.hpp"
 #include "headrace/transform/colour_affine.hpp"
+#include "headrace/transform/entry_stream.hpp"
 #include "headrace/transform/graph.hpp"
 #include "headrace/transform/sample_params.hpp"
 
 namespace headrace::transform {
 namespace {
-
-/// Words that name a sample: two of key, one of counter.
-struct SampleWords {
-  std::uint32_t key0, key1, counter3;
-};
-
-SampleWords words_of(const SampleKey& key) {
-  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
-  const auto block = math::philox4x32_10(
-      math::Philox4{{low(key.index), high(key.index), low(key.epoch), high(key.epoch)}},
-      low(key.seed), high(key.seed));
-  return {block.v[0], block.v[1], block.v[2]};
-}
-
-/// The random numbers of one entry of the list, in order.
-class EntryStream {
- public:
-  EntryStream(const SampleWords& words, std::size_t entry)
-      : words_(words), entry_(0xFFFF0000u | static_cast<std::uint32_t>(entry)) {}
-
-  /// Uniform in [0, 1).
-  double uniform() {
-    if ((drawn_ & 1) == 0) {
-      block_ = math::philox4x32_10(math::Philox4{{drawn_ / 2, 0, entry_, words_.counter3}},
-                                   words_.key0, words_.key1);
-    }
-    const int half = (drawn_++ & 1) * 2;
-    return math::uniform01(block_.v[half], block_.v[half + 1]);
-  }
-  double between(double low, double high) { return low + (high - low) * uniform(); }
-  bool chance(double probability) { return uniform() < probability; }
-
- private:
-  SampleWords words_;
-  std::uint32_t entry_, drawn_ = 0;
-  math::Philox4 block_{};
-};
 
 /// Builds the two colour programs: runs of operations of one kind become one stage.
 class ProgramBuilder {
@@ -264,14 +227,6 @@ std::shared_ptr<const SampleParams> Graph::draw(const SampleKey& key, const Imag
   return params;
 }
 
-Json describe(const SampleParams& params) {
-  Json list = Json::array();
-  for (const DrawnEntry& entry : params.drawn) {
-    Json values = Json::object();
-    for (const auto& [name, value] : entry.values) values[name] = value;
-    list.push_back({{entry.transform, values}});
-  }
-  return list;
-}
+Json describe(const SampleParams& params) { return describe(params.drawn); }
 
 }  // namespace headrace::transform

@@ -12,18 +12,24 @@ struct NoiseStream {
   std::uint32_t key0, key1, counter2, counter3;
 };
 
+/// Four normal deviates of Philox block `first` + lane of a row.
+template <typename F>
+HR_HD math::Normal4<F> noise_of(const NoiseStream& stream, std::int32_t row, std::uint32_t first,
+                                math::UintOf<F> lane) {
+  const math::UintOf<F> zero = lane ^ lane;
+  const math::Philox4Of<math::UintOf<F>> counter{{lane + first,
+                                                  zero + static_cast<std::uint32_t>(row),
+                                                  zero + stream.counter2, zero + stream.counter3}};
+  return math::normals_of<F>(math::philox4x32_10(counter, stream.key0, stream.key1));
+}
+
 /// Normal deviates of pixels in groups of 32 along a row: 32 pixels × 3 channels are 96 deviates,
 /// 24 Philox blocks. Block `8·b + l` of a group holds deviates 4·b … 4·b + 3 of lane l; deviate n =
 /// 3·s + channel of lane l is pixel 8·s + l.
 template <typename F>
 HR_HD math::Normal4<F> noise_block(const NoiseStream& stream, std::int32_t row, std::int32_t group,
                                    std::int32_t b, math::UintOf<F> lane) {
-  const auto first = static_cast<std::uint32_t>(group * 24 + b * 8);
-  const math::UintOf<F> zero = lane ^ lane;
-  const math::Philox4Of<math::UintOf<F>> counter{{lane + first,
-                                                  zero + static_cast<std::uint32_t>(row),
-                                                  zero + stream.counter2, zero + stream.counter3}};
-  return math::normals_of<F>(math::philox4x32_10(counter, stream.key0, stream.key1));
+  return noise_of<F>(stream, row, static_cast<std::uint32_t>(group * 24 + b * 8), lane);
 }
 
 /// The three deviates of one pixel, computed alone: what noise_block gives for its group.

@@ -1,12 +1,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/transform/colour_program.hpp"
+#include "headrace/transform/drawn_entry.hpp"
 #include "headrace/transform/noise_kernel.hpp"
 
 namespace headrace::transform {
@@ -16,12 +15,6 @@ namespace headrace::transform {
 struct ElasticField {
   int grid = 0;
   std::vector<double> y_um, x_um;
-};
-
-/// What one entry of the list drew, by name; empty where it was left out or has nothing random.
-struct DrawnEntry {
-  std::string transform;
-  std::vector<std::pair<const char*, double>> values;
 };
 
 struct SampleParams {

@@ -1,33 +1,9 @@
 #include "headrace/transform/spec.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <functional>
-#include <utility>
-
-#include "headrace/core/error.hpp"
+#include "headrace/transform/spec_reader.hpp"
 
 namespace headrace::transform {
 namespace {
-
-/// A range [low, high] inside [least, most]; one number stands for a range of that number alone.
-std::array<double, 2> range_of(YamlMap& map, const std::string& key, std::array<double, 2> fallback,
-                               double least, double most) {
-  const auto value = map.find(key);
-  if (!value) return fallback;
-  if (!value->is_list()) {
-    const double fixed = value->as_double(least, most);
-    return {fixed, fixed};
-  }
-  const auto ends = value->as_list(2);
-  const std::array<double, 2> range{ends[0].as_double(least, most), ends[1].as_double(least, most)};
-  if (range[0] > range[1]) {
-    value->reject(fmt::format("the range [{}, {}] is upside down; write the lower end first",
-                              range[0], range[1]));
-  }
-  return range;
-}
 
 std::array<double, 3> rgb_of(YamlMap& map, const std::string& key, std::array<double, 3> fallback,
                              double least, double most) {
@@ -101,8 +77,7 @@ TransformSpec read_normalize(YamlMap& map) {
   return spec;
 }
 
-using Reader = TransformSpec (*)(YamlMap&);
-constexpr std::pair<const char*, Reader> kReaders[] = {
+constexpr NamedReader<TransformSpec> kReaders[] = {
     {"affine", read_affine},
     {"elastic", read_elastic},
     {"stain_normalize", read_stain_normalize},
@@ -113,42 +88,6 @@ constexpr std::pair<const char*, Reader> kReaders[] = {
     {"blur", read_blur},
     {"normalize", read_normalize},
 };
-
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const auto& [name, reader] : kReaders) all.emplace_back(name);
-  return all;
-}
-
-TransformSpec read_entry(const YamlValue& entry) {
-  std::string name;
-  if (entry.is_map()) {
-    const auto keys = YamlMap(entry).keys();
-    if (keys.size() != 1) {
-      entry.reject(fmt::format("one transform an entry, found {} keys ({}); start each with '- '",
-                               keys.size(), fmt::join(keys, ", ")));
-    }
-    name = keys[0];
-  } else {
-    name = entry.as_string();
-  }
-  for (const auto& [known, reader] : kReaders) {
-    if (name != known) continue;
-    if (!entry.is_map()) {
-      YamlMap empty = YamlMap::parse("", entry.location());
-      return reader(empty);
-    }
-    YamlMap outer(entry);
-    YamlMap options = outer.map(name);
-    TransformSpec spec = reader(options);
-    options.finish();
-    return spec;
-  }
-  const auto nearest = nearest_name(name, names());
-  entry.reject(fmt::format("'{}' is no transform. {}", name,
-                           nearest ? fmt::format("Did you mean '{}'?", *nearest)
-                                   : fmt::format("There are: {}", fmt::join(names(), ", "))));
-}
 
 struct ToJson {
   Json operator()(const AffineSpec& s) const {
@@ -191,7 +130,7 @@ struct ToJson {
 std::vector<TransformSpec> parse_transforms(const YamlValue& list) {
   std::vector<TransformSpec> specs;
   if (list.is_null()) return specs;
-  for (const YamlValue& entry : list.as_list()) specs.push_back(read_entry(entry));
+  for (const YamlValue& entry : list.as_list()) specs.push_back(read_entry(entry, kReaders));
   return specs;
 }
 
@@ -201,6 +140,6 @@ Json to_json(const std::vector<TransformSpec>& specs) {
   return list;
 }
 
-std::string name_of(const TransformSpec& spec) { return kReaders[spec.index()].first; }
+std::string name_of(const TransformSpec& spec) { return kReaders[spec.index()].name; }
 
 }  // namespace headrace::transform
