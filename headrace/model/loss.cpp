@@ -4,6 +4,8 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/log_softmax.h>
 
+#include <cmath>
+
 namespace headrace::model {
 
 LossTerms segmentation_loss(const at::Tensor& logits, const at::Tensor& labels,
@@ -11,24 +13,45 @@ LossTerms segmentation_loss(const at::Tensor& logits, const at::Tensor& labels,
   constexpr double kTiny = 1e-6;
   const std::int64_t classes = logits.size(1);
   const at::Tensor log_p = at::log_softmax(logits.to(at::kFloat), 1);
-  const at::Tensor ids = at::arange(classes, labels.options()).view({1, classes, 1, 1});
+  // Classes along axis 1, summed over every other axis.
+  std::vector<std::int64_t> by_class(static_cast<std::size_t>(logits.dim()), 1), others;
+  by_class[1] = classes;
+  for (std::int64_t axis = 0; axis < logits.dim(); ++axis) {
+    if (axis != 1) others.push_back(axis);
+  }
+  const at::Tensor ids = at::arange(classes, labels.options()).view(by_class);
   const at::Tensor truth = labels.unsqueeze(1).eq(ids).to(at::kFloat);
   const at::Tensor annotated = truth.sum(1, /*keepdim=*/true);
-  const at::Tensor weights = class_weights.view({1, classes, 1, 1});
+  const at::Tensor weights = class_weights.view(by_class);
 
   LossTerms loss;
   loss.cross_entropy = -(truth * log_p * weights).sum() / (truth * weights).sum().clamp_min(kTiny);
 
   const at::Tensor p = log_p.exp() * annotated;
-  const at::Tensor overlap = (p * truth).sum({0, 2, 3});
-  const at::Tensor truth_sum = truth.sum({0, 2, 3});
+  const at::Tensor overlap = (p * truth).sum(others);
+  const at::Tensor truth_sum = truth.sum(others);
   const at::Tensor present = truth_sum.gt(0).to(at::kFloat);
-  const at::Tensor dice = 2 * overlap / (p.sum({0, 2, 3}) + truth_sum).clamp_min(kTiny);
+  const at::Tensor dice = 2 * overlap / (p.sum(others) + truth_sum).clamp_min(kTiny);
   const at::Tensor classes_present = present.sum();
   loss.dice =
       (dice * present).sum() / classes_present.clamp_min(1) + classes_present.eq(0).to(at::kFloat);
   loss.total = loss.cross_entropy + dice_weight * (1 - loss.dice);
   return loss;
+}
+
+LossTerms deep_supervision_loss(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
+                                const at::Tensor& class_weights, double dice_weight) {
+  LossTerms out = segmentation_loss(levels.front(), labels, class_weights, dice_weight);
+  // 1 + 1/2 + … + 2^-(n-1) = 2 - 2^-(n-1)
+  const double sum = 2 - std::ldexp(1.0, 1 - static_cast<int>(levels.size()));
+  out.total = out.total / sum;
+  at::Tensor coarse = labels;
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    for (std::int64_t axis = 1; axis < coarse.dim(); ++axis) coarse = coarse.slice(axis, 1, {}, 2);
+    const LossTerms terms = segmentation_loss(levels[l], coarse, class_weights, dice_weight);
+    out.total = out.total + terms.total * (std::ldexp(1.0, -static_cast<int>(l)) / sum);
+  }
+  return out;
 }
 
 }  // namespace headrace::model

@@ -1,6 +1,8 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace headrace::model {
 
 struct LossTerms {
@@ -9,15 +11,26 @@ struct LossTerms {
   at::Tensor dice;           ///< soft Dice, mean over the classes that the batch's truth has
 };
 
-/// Cross-entropy plus soft Dice over the pixels that are annotated.
+/// Cross-entropy plus soft Dice over the pixels or voxels that are annotated.
 ///
-/// in      logits         (n, classes, height, width)
-///         labels         (n, height, width) uint8; values ≥ classes are ignored (255: not
-///         annotated) class_weights  (classes) float, of the cross-entropy
+/// in      logits         (n, classes, …), any number of axes
+///         labels         (n, …) uint8; values ≥ classes are ignored (255: not annotated)
+///         class_weights  (classes) float, of the cross-entropy
 /// NaN     never: a batch without annotated pixels has cross-entropy 0 and Dice 1
 /// Written with sums over one-hot planes: gather and nll_loss2d have no deterministic backward pass
 /// on a GPU.
 LossTerms segmentation_loss(const at::Tensor& logits, const at::Tensor& labels,
                             const at::Tensor& class_weights, double dice_weight);
+
+/// Deep supervision: the loss of every level, level l weighted 2^-l, the weights adding up to 1.
+///
+/// in      levels  logits, each with half the edges of the one before
+///         labels  (n, …) at the first level's size; a coarser voxel's label is that of the fine
+///                 voxel at its middle (the upper one of two), so nothing is mixed
+/// out     total is the weighted sum; cross_entropy and dice are those of the first level
+/// source  Dou et al., 3D deeply supervised network, Medical Image Analysis 41, 2017; weights as
+///         nnU-Net's
+LossTerms deep_supervision_loss(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
+                                const at::Tensor& class_weights, double dice_weight);
 
 }  // namespace headrace::model

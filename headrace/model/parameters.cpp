@@ -21,9 +21,12 @@ at::Tensor Parameters::add(const std::string& name, at::Tensor tensor) {
 }
 
 at::Tensor Parameters::conv(const std::string& name, std::int64_t out, std::int64_t in,
-                            std::int64_t k) {
-  at::Tensor tensor = at::empty({out, in, k, k}, at::kFloat);
-  const auto bound = static_cast<float>(std::sqrt(6.0 / static_cast<double>(in * k * k)));
+                            const std::vector<std::int64_t>& kernel) {
+  std::vector<std::int64_t> shape{out, in};
+  shape.insert(shape.end(), kernel.begin(), kernel.end());
+  at::Tensor tensor = at::empty(shape, at::kFloat);
+  const std::int64_t fan_in = tensor.numel() / out;
+  const auto bound = static_cast<float>(std::sqrt(6.0 / static_cast<double>(fan_in)));
   const auto place = static_cast<std::uint32_t>(all_.size());
   float* values = tensor.data_ptr<float>();
   for (std::int64_t i = 0; i < tensor.numel(); i += 4) {

@@ -21,9 +21,14 @@ class Parameters {
  public:
   explicit Parameters(std::uint64_t seed) : seed_(seed) {}
 
-  /// Convolution weights (out, in, k, k), uniform in ± sqrt(6 / (in·k·k)).
+  /// Convolution weights (out, in, kernel…), uniform in ± sqrt(6 / (in · voxels of the kernel)).
   /// source  He et al., Delving deep into rectifiers, ICCV 2015, eq. 10 (as a uniform distribution)
-  at::Tensor conv(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t k);
+  at::Tensor conv(const std::string& name, std::int64_t out, std::int64_t in,
+                  const std::vector<std::int64_t>& kernel);
+  /// The same for a square kernel (k, k).
+  at::Tensor conv(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t k) {
+    return conv(name, out, in, std::vector<std::int64_t>{k, k});
+  }
   /// `count` equal values: scales and offsets.
   at::Tensor constant(const std::string& name, std::int64_t count, float value);
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "headrace/model/parameters.hpp"
+#include "headrace/model/segmentation_net.hpp"
 
 namespace headrace::model {
 
@@ -24,16 +24,16 @@ struct UNet2dConfig {
 ///
 /// Group normalisation (eight channels a group): a sample's output does not depend on its batch.
 /// Every operation has a deterministic backward pass on CPU and CUDA.
-class UNet2d {
+class UNet2d : public SegmentationNet {
  public:
   /// Errors: usage (widths or contexts that make no network).
   explicit UNet2d(const UNet2dConfig& config);
 
   /// in   images  (n, contexts, 3, height, width) float, edges divisible by `edge_divisor`
   /// out          (n, classes, height, width) logits
-  at::Tensor forward(const at::Tensor& images) const;
+  at::Tensor forward(const at::Tensor& images) const override;
 
-  Parameters& parameters() noexcept { return parameters_; }
+  Parameters& parameters() noexcept override { return parameters_; }
   const Parameters& parameters() const noexcept { return parameters_; }
   const UNet2dConfig& config() const noexcept { return config_; }
   std::int64_t edge_divisor() const noexcept {

@@ -71,5 +71,42 @@ TEST(SegmentationLoss, GradientEqualsTheDifferenceQuotient) {
   }
 }
 
+TEST(SegmentationLoss, HasTheSameValueInAnyNumberOfAxes) {
+  const Case c;
+  const at::Tensor truth = labels({0, 1, 255, 1});
+  const auto flat = segmentation_loss(c.tensor(), truth, at::ones({2}), 0.7);
+  const auto line =
+      segmentation_loss(c.tensor().view({1, 2, 4}), truth.view({1, 4}), at::ones({2}), 0.7);
+  const auto volume = segmentation_loss(c.tensor().view({1, 2, 2, 1, 2}), truth.view({1, 2, 1, 2}),
+                                        at::ones({2}), 0.7);
+  EXPECT_EQ(flat.total.item<double>(), line.total.item<double>());
+  EXPECT_NEAR(flat.total.item<double>(), volume.total.item<double>(), 1e-6);
+}
+
+TEST(DeepSupervisionLoss, WeighsLevelsByHalvesAndReadsTheMiddleVoxel) {
+  // Two levels of 4 and 2 voxels a row: weights 2/3 and 1/3, coarse labels are those at 1 and 3.
+  const Case c;
+  const at::Tensor truth = labels({0, 1, 255, 0}), coarse_truth = labels({1, 0, 255, 255});
+  const at::Tensor coarse = at::tensor({0.2, -0.4, 1.0, 0.3}, at::kDouble).to(at::kFloat);
+  const at::Tensor fine3d = c.tensor().view({1, 2, 1, 1, 4}).repeat({1, 1, 2, 2, 1});
+  const auto both =
+      deep_supervision_loss({fine3d, coarse.view({1, 2, 1, 1, 2})},
+                            truth.view({1, 1, 1, 4}).repeat({1, 2, 2, 1}), at::ones({2}), 1);
+  const auto a = segmentation_loss(c.tensor(), truth, at::ones({2}), 1);
+  const auto b =
+      segmentation_loss(coarse.view({1, 2, 1, 2}), coarse_truth.slice(2, 0, 2), at::ones({2}), 1);
+  EXPECT_NEAR(both.dice.item<double>(), a.dice.item<double>(), 1e-6);
+  EXPECT_NEAR(both.cross_entropy.item<double>(), a.cross_entropy.item<double>(), 1e-6);
+  EXPECT_NEAR(both.total.item<double>(), (2 * a.total.item<double>() + b.total.item<double>()) / 3,
+              1e-6);
+}
+
+TEST(DeepSupervisionLoss, OfOneLevelIsTheLossItself) {
+  const Case c;
+  const at::Tensor truth = labels({0, 1, 255, 1});
+  EXPECT_EQ(deep_supervision_loss({c.tensor()}, truth, at::ones({2}), 1).total.item<double>(),
+            segmentation_loss(c.tensor(), truth, at::ones({2}), 1).total.item<double>());
+}
+
 }  // namespace
 }  // namespace headrace::model
