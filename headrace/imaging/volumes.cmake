@@ -27,6 +27,7 @@ if(HR_DCMTK)
     dicom/file_headers.cpp
     dicom/frame_decoder.cpp
     dicom/jpeg2000.cpp
+    dicom/label_names.cpp
     dicom/scan_dicom.cpp
     dicom/structure_set.cpp
   )

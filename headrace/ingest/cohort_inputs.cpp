@@ -1,15 +1,12 @@
 #include "headrace/ingest/cohort_inputs.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <map>
 #include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/core/sha256.hpp"
+#include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/cohort_table.hpp"
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/label_source.hpp"
@@ -18,8 +15,6 @@ namespace headrace::ingest {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kLongestId = 128;
 
 void take_from_table(const SlideIngestOptions& options, const CohortTable& table,
                      std::vector<SlideCase>& slides) {
@@ -45,12 +40,7 @@ void take_from_table(const SlideIngestOptions& options, const CohortTable& table
 
 void fill_in(const SlideIngestOptions& options, SlideCase& slide) {
   if (slide.id.empty()) slide.id = id_of_file(slide.file);
-  if (id_of_file(slide.id + ".x") != slide.id || slide.id.size() > kLongestId) {
-    fail(ErrorCode::usage,
-         "{}: image '{}' may hold letters, digits, '.', '_' and '-' only (up to {}), no '.' in "
-         "front",
-         describe(slide), slide.id, kLongestId);
-  }
+  check_id(slide);
   if (slide.case_id.empty()) slide.case_id = slide.id;
   if (slide.cohort.empty()) slide.cohort = "default";
   if (slide.coding.empty()) slide.coding = options.coding;
@@ -58,38 +48,6 @@ void fill_in(const SlideIngestOptions& options, SlideCase& slide) {
     slide.annotation = annotation_by_stem(options.annotations, slide.file);
   }
   if (slide.annotation.empty() || is_geojson(slide.annotation)) slide.coding.clear();
-}
-
-void place_in_splits(std::vector<SlideCase>& slides, double val_fraction) {
-  std::map<std::string, const SlideCase*> stated;
-  for (const auto& slide : slides) {
-    if (slide.split.empty()) continue;
-    const auto [found, made] = stated.try_emplace(slide.case_id, &slide);
-    if (!made && found->second->split != slide.split) {
-      fail(ErrorCode::usage,
-           "{}: case '{}' is in split '{}' here and in '{}' at {}; all images of a case must be in "
-           "one split",
-           slide.where, slide.case_id, slide.split, found->second->split, found->second->where);
-    }
-  }
-  std::map<std::string, std::string> splits;
-  for (const auto& [case_id, slide] : stated) splits[case_id] = slide->split;
-  for (auto& slide : slides) {
-    if (!slide.split.empty()) continue;
-    const auto found = splits.find(slide.case_id);
-    slide.split =
-        found != splits.end() ? found->second : split_of_case(slide.case_id, val_fraction);
-  }
-}
-
-void check_ids(const std::vector<SlideCase>& slides) {
-  for (std::size_t i = 1; i < slides.size(); ++i) {
-    if (slides[i].id == slides[i - 1].id) {
-      fail(ErrorCode::usage,
-           "two images would be named '{}': {} and {}; name them apart in a table's column 'image'",
-           slides[i].id, describe(slides[i - 1]), describe(slides[i]));
-    }
-  }
 }
 
 std::vector<std::string> classes_of(const SlideIngestOptions& options,
@@ -126,24 +84,6 @@ std::vector<std::string> classes_of(const SlideIngestOptions& options,
 
 }  // namespace
 
-std::string split_of_case(const std::string& case_id, double val_fraction) {
-  const std::string hash = sha256_hex(std::string_view(case_id)).substr(0, 13);
-  std::uint64_t drawn = 0;  // 52 bits
-  std::from_chars(hash.data(), hash.data() + hash.size(), drawn, 16);
-  return std::ldexp(static_cast<double>(drawn), -52) < val_fraction ? "val" : "train";
-}
-
-std::string id_of_file(const std::string& file) {
-  std::string id = fs::path(file).filename().stem().string();
-  for (auto& c : id) {
-    const bool allowed = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                         (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    if (!allowed) c = '_';
-  }
-  if (!id.empty() && id[0] == '.') id[0] = '_';
-  return id;
-}
-
 CohortInputs find_inputs(const SlideIngestOptions& options) {
   if (options.inputs.empty() && options.table.empty()) {
     fail(ErrorCode::usage, "nothing to ingest: name slides, folders, or a --table");
@@ -163,10 +103,7 @@ CohortInputs find_inputs(const SlideIngestOptions& options) {
     }
   }
   for (auto& slide : cohort.slides) fill_in(options, slide);
-  std::sort(cohort.slides.begin(), cohort.slides.end(), [](const SlideCase& a, const SlideCase& b) {
-    return a.id != b.id ? a.id < b.id : a.file < b.file;
-  });
-  check_ids(cohort.slides);
+  sort_by_id(cohort.slides);
   place_in_splits(cohort.slides, options.val_fraction);
   cohort.classes = classes_of(options, cohort.slides);
   for (const auto& slide : cohort.slides) {

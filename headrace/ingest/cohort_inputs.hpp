@@ -18,11 +18,4 @@ struct CohortInputs {
 /// table's line.
 CohortInputs find_inputs(const SlideIngestOptions& options);
 
-/// "train" or "val" of a case that the table does not place: by the SHA-256 of its name, so it
-/// never moves.
-std::string split_of_case(const std::string& case_id, double val_fraction);
-
-/// An image id from a file's name: its stem, letters other than A-Z a-z 0-9 . _ - replaced by _.
-std::string id_of_file(const std::string& file);
-
 }  // namespace headrace::ingest

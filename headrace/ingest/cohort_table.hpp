@@ -1,19 +1,11 @@
 #pragma once
-#include <map>
 #include <string>
 #include <vector>
 
+#include "headrace/ingest/csv_table.hpp"
 #include "headrace/ingest/slide_case.hpp"
 
 namespace headrace::ingest {
-
-/// One row of a cohort table, by column; empty fields are left out.
-struct TableRow {
-  std::string where;  ///< "cases.csv, line 7"
-  std::map<std::string, std::string> fields;
-
-  std::string get(const std::string& column) const;
-};
 
 /// A cohort table: CSV with a header. docs/formats.md says what the columns mean.
 struct CohortTable {

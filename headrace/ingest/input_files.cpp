@@ -80,7 +80,9 @@ std::string panda_table_in(const std::vector<std::string>& inputs) {
              : "";
 }
 
-FileFinder::FileFinder(const std::vector<std::string>& inputs, const std::string& table) {
+FileFinder::FileFinder(const std::vector<std::string>& inputs, const std::string& table,
+                       bool with_folders)
+    : with_folders_(with_folders) {
   const fs::path folder = fs::path(table).parent_path();
   folders_.push_back(folder.empty() ? "." : folder.string());
   for (const auto& input : inputs) {
@@ -94,11 +96,15 @@ FileFinder::FileFinder(const std::vector<std::string>& inputs, const std::string
   }
 }
 
+bool FileFinder::there(const std::string& path) const {
+  return fs::is_regular_file(path) || (with_folders_ && fs::is_directory(path));
+}
+
 std::string FileFinder::try_find(const std::string& name) const {
-  if (fs::path(name).is_absolute()) return fs::is_regular_file(name) ? name : "";
+  if (fs::path(name).is_absolute()) return there(name) ? name : "";
   for (const auto& folder : folders_) {
-    const fs::path path = fs::path(folder) / name;
-    if (fs::is_regular_file(path)) return path.string();
+    const std::string path = (fs::path(folder) / name).string();
+    if (there(path)) return path;
   }
   for (const auto& file : files_) {
     if (fs::path(file).filename() == fs::path(name).filename()) return file;
@@ -118,10 +124,10 @@ std::string FileFinder::find(const std::string& name, const std::string& column,
 }
 
 std::string FileFinder::find_annotation(const std::string& name, const std::string& annotations,
-                                        const std::string& where) const {
+                                        const std::string& where, const std::string& column) const {
   const fs::path path = fs::path(annotations) / name;
   if (!annotations.empty() && fs::is_regular_file(path)) return path.string();
-  return find(name, "annotation", where);
+  return find(name, column, where);
 }
 
 std::string FileFinder::find_panda(const std::string& folder, const std::string& id,

@@ -21,13 +21,16 @@ std::string panda_table_in(const std::vector<std::string>& inputs);
 /// the input files.
 class FileFinder {
  public:
-  FileFinder(const std::vector<std::string>& inputs, const std::string& table);
+  /// with_folders: a name may also be that of a folder.
+  FileFinder(const std::vector<std::string>& inputs, const std::string& table,
+             bool with_folders = false);
 
   /// Errors: malformed (no name), not_found; with `where` in front.
   std::string find(const std::string& name, const std::string& column,
                    const std::string& where) const;
   std::string find_annotation(const std::string& name, const std::string& annotations,
-                              const std::string& where) const;
+                              const std::string& where,
+                              const std::string& column = "annotation") const;
   /// <folder>/<id><suffix>.tiff; empty when it is missing and `where` is empty. Errors: not_found.
   std::string find_panda(const std::string& folder, const std::string& id,
                          const std::string& suffix, const std::string& where) const;
@@ -35,7 +38,10 @@ class FileFinder {
  private:
   std::string try_find(const std::string& name) const;
 
+  bool there(const std::string& path) const;
+
   std::vector<std::string> folders_, files_;
+  bool with_folders_;
 };
 
 }  // namespace headrace::ingest

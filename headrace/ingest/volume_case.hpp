@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headrace/imaging/dicom/dicom_series.hpp"
@@ -11,12 +12,22 @@ namespace headrace::ingest {
 /// enter the store, but for `file`, `series`, `labels` and `where`.
 struct VolumeCase {
   std::string id;  ///< name below images/
-  std::string case_id, cohort, split, phase;
-  std::string file;                                 ///< NIfTI, NRRD or MetaImage; else
-  std::optional<imaging::DicomSeries> series;       ///< a DICOM series
-  std::vector<std::string> labels;                  ///< NIfTI, NRRD, DICOM SEG, RTSTRUCT; in order
-  std::vector<std::pair<std::string, int>> coding;  ///< names of a label file's values → class
+  std::string case_id, cohort, split;
+  std::string phase;                           ///< a name of imaging::ContrastPhase
+  std::string file;                            ///< NIfTI, NRRD or MetaImage; else
+  std::optional<imaging::DicomSeries> series;  ///< a DICOM series
+  std::vector<std::string> labels;             ///< NIfTI, NRRD, DICOM SEG, RTSTRUCT; in order
+  /// What the labels mean: "value 2" of a mask → class, "name Liver" of a segment or structure →
+  /// class. Values that are not here are refused, names that are not here are left out.
+  std::vector<std::pair<std::string, int>> coding;
   std::string where;  ///< "cases.csv, line 7" or "dataset.json", for error texts; empty without
 };
+
+/// The word in front of an error about this case.
+inline std::string describe(const VolumeCase& volume) {
+  const std::string file =
+      volume.series ? "the series with " + volume.series->slices.front().path : volume.file;
+  return volume.where.empty() ? file : volume.where + ", " + file;
+}
 
 }  // namespace headrace::ingest

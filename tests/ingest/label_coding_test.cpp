@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/cohort_inputs.hpp"
+#include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/label_source.hpp"
 
 namespace headrace::ingest {

@@ -1,7 +1,9 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/volume/label_volume.hpp"
 
 namespace headrace::imaging {
@@ -14,17 +16,31 @@ struct DicomLabels {
   std::vector<std::string> names;
 };
 
+/// Whether a segment or structure is to be read; those that are not paint nothing over others.
+/// Empty: all of them.
+using WantedName = std::function<bool(const std::string&)>;
+
 /// DICOM Segmentation (PS3.3 A.51), frames placed by their positions, on the grid of its image.
 /// Read: BINARY (one bit a voxel), FRACTIONAL (at least half of the maximum is in), LABELMAP (8 and
 /// 16 bit); for CT, not for tiled slides. Segments that overlap: the later one wins, which is
 /// noted. errors  malformed (frames that lie off the image's slices or on another pixel grid: both
 /// are given), unsupported, corrupt
-DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& image);
+DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& image,
+                                    const WantedName& wanted = {});
 
 /// RT structure set (PS3.3 A.19): closed planar contours, filled by the even-odd rule at voxel
 /// centres, each contour on the slice that it lies nearest to. A later structure paints over an
 /// earlier one. errors  malformed (contours off the image's slices: how far), unsupported (an image
 /// that is not axis-aligned to its contours)
-DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image);
+DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image,
+                               const WantedName& wanted = {});
+
+/// What a DICOM object names, without its voxels: segments or structures, in the file's order.
+struct DicomLabelNames {
+  DicomObject object = DicomObject::other;  ///< other: no label map at all
+  std::vector<std::string> names;
+};
+/// Errors: malformed, unsupported; names the file.
+DicomLabelNames read_label_names(const std::string& path);
 
 }  // namespace headrace::imaging

@@ -207,7 +207,8 @@ Segmentation read_header(DcmItem& dataset, const std::string& path,
 
 }  // namespace
 
-DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& image) {
+DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& image,
+                                    const WantedName& wanted) {
   const auto file = load_dicom(path, true);
   DcmDataset& dataset = *file->getDataset();
   if (text_of(dataset, DCM_Modality) != "SEG") {
@@ -216,6 +217,9 @@ DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& i
   DicomLabels labels;
   labels.volume = LabelVolume(image);
   const Segmentation seg = read_header(dataset, path, labels.names);
+  std::vector<bool> read{false};  // of each label value
+  for (std::size_t v = 1; v < labels.names.size(); ++v)
+    read.push_back(!wanted || wanted(labels.names[v]));
   Frames frames(dataset, seg);
   std::vector<std::int32_t> stored;
   std::uint64_t overlapping = 0;
@@ -227,7 +231,7 @@ DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& i
       std::uint16_t* row = labels.volume.voxels.data() + place.start + y * place.step_y;
       for (std::int64_t x = 0; x < seg.columns; ++x) {
         const std::uint16_t label = label_of(seg, stored[y * seg.columns + x], segment);
-        if (label == 0) continue;
+        if (!read[label]) continue;
         std::uint16_t& voxel = row[x * place.step_x];
         overlapping += voxel != 0 && voxel != label;
         voxel = label;

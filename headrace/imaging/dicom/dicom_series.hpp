@@ -46,16 +46,16 @@ enum class DicomObject { segmentation, structure_set, other };
 struct DicomLabelFile {
   std::string path;
   DicomObject object = DicomObject::other;
-  std::string patient, frame_of_reference;     ///< keyed hashes
-  std::vector<std::string> referenced_series;  ///< keyed hashes, sorted
+  std::string instance, patient, frame_of_reference;  ///< keyed hashes
+  std::vector<std::string> referenced_series;         ///< keyed hashes, sorted
 };
 
 struct DicomScan {
   std::vector<DicomSeries> series;     ///< sorted by patient, study, number, series
   std::vector<DicomLabelFile> labels;  ///< DICOM SEG and RTSTRUCT, sorted by path
-  std::vector<std::string>
-      problems;  ///< one sentence each: files that are DICOM but can't be read, and so on
-  std::size_t other_files = 0;  ///< files that are not DICOM
+  std::vector<std::string> problems;   ///< one sentence each: files that are DICOM but can't be
+                                       ///< read, CT series of a study with the same number
+  std::size_t other_files = 0;         ///< files that are not DICOM
 };
 
 /// Reads the headers of every file under `inputs` (files and folders, several patients, studies,

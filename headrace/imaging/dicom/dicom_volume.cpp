@@ -67,6 +67,13 @@ std::vector<std::string> slice_names(const DicomSeries& series) {
   return names;
 }
 
+std::vector<std::string> slice_numbers(const DicomSeries& series) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < series.slices.size(); ++i)
+    names.push_back(fmt::format("slice {}", i));
+  return names;
+}
+
 double single_spacing(const DicomSeries& series) {
   const double thickness = series.slice_thickness_mm.value_or(0);
   if (!(thickness > 0)) {
@@ -129,7 +136,9 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
          series.slices.size(), first, findings.problem);
   }
   auto raw = std::make_unique<DicomVolume>(series, facts_of(series, findings.spacing_mm));
-  return resample_stack(std::move(raw), places, findings, first);
+  // The findings become a note that is kept, and names of files may identify.
+  const StackFindings kept = examine_stack(places, pixel_mm, slice_numbers(series));
+  return resample_stack(std::move(raw), places, kept, first);
 }
 
 }  // namespace headrace::imaging

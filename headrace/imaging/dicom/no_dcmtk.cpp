@@ -24,8 +24,14 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
   not_built(series.slices.empty() ? std::string("(no slice)") : series.slices.front().path);
 }
 
-DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid&) { not_built(path); }
+DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid&, const WantedName&) {
+  not_built(path);
+}
 
-DicomLabels read_structure_set(const std::string& path, const VolumeGrid&) { not_built(path); }
+DicomLabels read_structure_set(const std::string& path, const VolumeGrid&, const WantedName&) {
+  not_built(path);
+}
+
+DicomLabelNames read_label_names(const std::string& path) { not_built(path); }
 
 }  // namespace headrace::imaging

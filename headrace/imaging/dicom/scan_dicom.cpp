@@ -139,6 +139,7 @@ DicomLabelFile label_file(const FileHeader& file, const Pseudonymizer& pseudonym
   DicomLabelFile label;
   label.path = file.path;
   label.object = file.object;
+  label.instance = pseudonym("instance", file.instance_uid);
   label.patient = pseudonym("patient", file.patient_id.empty() ? file.study_uid : file.patient_id);
   label.frame_of_reference = pseudonym("frame of reference", file.frame_of_reference_uid);
   for (const std::string& uid : file.referenced_series_uids) {
@@ -152,12 +153,13 @@ void find_same_numbers(DicomScan& scan) {
   std::map<std::tuple<std::string, int>, const DicomSeries*> seen;
   for (const DicomSeries& series : scan.series) {
     if (!series.series_number || series.study.empty()) continue;
+    if (series.modality != Modality::ct || series.localizer) continue;
     const auto [it, fresh] = seen.try_emplace({series.study, *series.series_number}, &series);
     if (fresh || it->second->series == series.series) continue;
     scan.problems.push_back(fmt::format(
         "two series of one study have the same number {} (with {} and {}): series numbers can't "
         "tell them apart. Leave "
-        "one out, or correct its number.",
+        "one out, correct its number, or read them from folders of their own.",
         *series.series_number, it->second->slices.front().path, series.slices.front().path));
   }
 }

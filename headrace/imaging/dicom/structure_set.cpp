@@ -89,7 +89,8 @@ void paint(const Structure& structure, std::uint16_t value, LabelVolume& volume)
 
 }  // namespace
 
-DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image) {
+DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image,
+                               const WantedName& wanted) {
   const auto file = load_dicom(path, true);
   DcmDataset& dataset = *file->getDataset();
   if (text_of(dataset, DCM_Modality) != "RTSTRUCT") {
@@ -101,7 +102,8 @@ DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image)
     DcmItem& roi = *item_of(dataset, DCM_ROIContourSequence, i);
     const auto number = static_cast<int>(number_of(roi, DCM_ReferencedROINumber).value_or(-1));
     for (Structure& structure : structures) {
-      if (structure.number == number) read_contours(roi, image, path, structure);
+      if (structure.number != number || (wanted && !wanted(structure.name))) continue;
+      read_contours(roi, image, path, structure);
     }
   }
   DicomLabels labels;

@@ -1,0 +1,147 @@
+#include "headrace/ingest/volumes/dicom_cases.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+using imaging::DicomSeries;
+using imaging::Modality;
+
+constexpr std::size_t kPatientDigits = 12, kSeriesDigits = 8;
+constexpr std::size_t kScoutSlices = 2;  ///< stacks of so few beside a larger one are no volume
+
+bool is_ct(const DicomSeries& series) {
+  return series.modality == Modality::ct && !series.localizer;
+}
+
+std::string plural(std::size_t count, const std::string& one, const std::string& several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+VolumeCase case_of_series(const DicomSeries& series) {
+  VolumeCase volume;
+  volume.case_id = series.patient.substr(0, kPatientDigits);
+  volume.id = volume.case_id + "-" + series.series.substr(0, kSeriesDigits);
+  volume.phase = imaging::name_of(series.phase);
+  volume.series = series;
+  return volume;
+}
+
+/// Stacks of one SeriesInstanceUID: the largest first, then by their own geometry.
+std::vector<const DicomSeries*> by_size(std::vector<const DicomSeries*> stacks) {
+  std::stable_sort(stacks.begin(), stacks.end(), [](const DicomSeries* a, const DicomSeries* b) {
+    return a->slices.size() > b->slices.size();
+  });
+  return stacks;
+}
+
+}  // namespace
+
+DicomCases cases_of_scan(const imaging::DicomScan& scan) {
+  if (!scan.problems.empty()) {
+    const std::size_t more = scan.problems.size() - 1;
+    fail(ErrorCode::malformed, "{}{}", scan.problems.front(),
+         more > 0 ? fmt::format(" ({} more such files or series)", more) : "");
+  }
+  DicomCases found;
+  std::map<std::string, std::vector<const DicomSeries*>> stacks;
+  for (const DicomSeries& series : scan.series) {
+    if (is_ct(series)) stacks[series.patient + series.study + series.series].push_back(&series);
+  }
+  std::size_t small = 0;
+  for (auto& [key, of_series] : stacks) {
+    of_series = by_size(of_series);
+    int number = 1;
+    for (const DicomSeries* stack : of_series) {
+      if (stack != of_series.front() && stack->slices.size() <= kScoutSlices &&
+          of_series.front()->slices.size() > kScoutSlices) {
+        ++small;
+        continue;
+      }
+      VolumeCase volume = case_of_series(*stack);
+      if (number > 1) volume.id += fmt::format("-{}", number);
+      ++number;
+      found.cases.push_back(std::move(volume));
+    }
+  }
+  if (const std::string others = other_series(scan); !others.empty() && !found.cases.empty()) {
+    found.notes.push_back(others + " left out: only CT has Hounsfield units.");
+  }
+  if (small > 0) {
+    found.notes.push_back(fmt::format(
+        "{} of one or two slices left out: another size or orientation than the rest of the "
+        "series.",
+        plural(small, "stack", "stacks")));
+  }
+  found.skipped = small + static_cast<std::size_t>(
+                              std::count_if(scan.series.begin(), scan.series.end(),
+                                            [](const DicomSeries& s) { return !is_ct(s); }));
+  return found;
+}
+
+std::string other_series(const imaging::DicomScan& scan) {
+  std::map<Modality, std::set<std::string>> others;
+  std::set<std::string> scouts;
+  for (const DicomSeries& series : scan.series) {
+    if (series.modality != Modality::ct) {
+      others[series.modality].insert(series.series);
+    } else if (series.localizer) {
+      scouts.insert(series.series);
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [modality, series] : others) {
+    const std::string name = modality == Modality::other
+                                 ? "a modality other than CT, MR and PET"
+                                 : "modality " + std::string(imaging::name_of(modality));
+    parts.push_back(plural(series.size(), "series of ", "series of ") + name);
+  }
+  if (!scouts.empty()) parts.push_back(plural(scouts.size(), "scout", "scouts"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<std::string> attach_label_objects(const std::vector<imaging::DicomLabelFile>& labels,
+                                              std::vector<VolumeCase>& cases) {
+  std::map<std::string, VolumeCase*> by_series;
+  std::map<std::string, std::vector<VolumeCase*>> by_frame;
+  for (VolumeCase& volume : cases) {
+    if (!volume.series) continue;
+    // The largest stack of a series comes first; its labels are meant.
+    by_series.try_emplace(volume.series->series, &volume);
+    if (!volume.series->frame_of_reference.empty()) {
+      by_frame[volume.series->patient + volume.series->frame_of_reference].push_back(&volume);
+    }
+  }
+  std::vector<const imaging::DicomLabelFile*> ordered;
+  for (const auto& label : labels) ordered.push_back(&label);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](auto* a, auto* b) { return a->instance < b->instance; });
+  std::vector<std::string> unused;
+  std::set<std::string> seen;
+  for (const imaging::DicomLabelFile* label : ordered) {
+    if (!label->instance.empty() && !seen.insert(label->instance).second) continue;  // a copy
+    VolumeCase* image = nullptr;
+    for (const std::string& series : label->referenced_series) {
+      const auto found = by_series.find(series);
+      if (found != by_series.end()) image = found->second;
+    }
+    if (image == nullptr && label->referenced_series.empty()) {
+      const auto found = by_frame.find(label->patient + label->frame_of_reference);
+      if (found != by_frame.end() && found->second.size() == 1) image = found->second.front();
+    }
+    if (image == nullptr) {
+      unused.push_back(label->path);
+    } else {
+      image->labels.push_back(label->path);
+    }
+  }
+  std::sort(unused.begin(), unused.end());
+  return unused;
+}
+
+}  // namespace headrace::ingest

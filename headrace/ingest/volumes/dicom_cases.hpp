@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headrace/imaging/dicom/dicom_series.hpp"
+#include "headrace/ingest/volume_case.hpp"
+
+namespace headrace::ingest {
+
+/// CT series of a scan as cases: one image a series, one case a patient, named by keyed hashes, so
+/// that neither depends on the files' names.
+struct DicomCases {
+  std::vector<VolumeCase> cases;
+  std::vector<std::string> notes;  ///< what was left out
+  std::uint64_t skipped = 0;       ///< series that are no CT, scouts
+};
+
+/// Scouts, and stacks of one or two slices beside a larger one of their series, are left out, and
+/// so is what is no CT.
+/// errors  malformed: the scan's first problem (a file that can't be read, two series with one
+///         number)
+DicomCases cases_of_scan(const imaging::DicomScan& scan);
+
+/// Gives each DICOM SEG and RTSTRUCT to the image that it refers to: by series, else by frame of
+/// reference where one image alone has it. Several of one image are painted in the order of their
+/// hashed identifiers. Returns the files that fit no image.
+std::vector<std::string> attach_label_objects(const std::vector<imaging::DicomLabelFile>& labels,
+                                              std::vector<VolumeCase>& cases);
+
+/// What a scan found besides CT: "2 series of modality MR, 1 scout"; empty when nothing.
+std::string other_series(const imaging::DicomScan& scan);
+
+}  // namespace headrace::ingest

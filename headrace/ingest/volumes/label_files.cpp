@@ -1,0 +1,94 @@
+#include "headrace/ingest/volumes/label_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/dicom/dicom_series.hpp"
+#include "headrace/ingest/volumes/dicom_cases.hpp"
+#include "headrace/ingest/volumes/volume_files.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kMaskEndings{"_mask", "_seg"};
+
+/// The stem without what says "mask"; the stem itself when it does not.
+std::string image_stem(const std::string& stem) {
+  for (const std::string ending : kMaskEndings) {
+    if (stem.size() > ending.size() && stem.ends_with(ending))
+      return stem.substr(0, stem.size() - ending.size());
+  }
+  return stem;
+}
+
+}  // namespace
+
+std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files) {
+  const auto place = [](const std::string& file, const std::string& stem) {
+    return (fs::path(file).parent_path() / stem).string();
+  };
+  std::map<std::string, std::size_t> images;  // folder and stem
+  std::vector<PairedFile> paired;
+  std::vector<std::string> masks;
+  for (const auto& file : files) images[place(file, volume_stem(file))] = 0;
+  for (const auto& file : files) {
+    const std::string stem = volume_stem(file), image = image_stem(stem);
+    if (image != stem && images.contains(place(file, image))) {
+      masks.push_back(file);
+    } else {
+      images[place(file, stem)] = paired.size();
+      paired.push_back({file, {}});
+    }
+  }
+  for (const auto& mask : masks) {
+    auto& found = paired[images[place(mask, image_stem(volume_stem(mask)))]];
+    if (!found.labels.empty()) {
+      fail(ErrorCode::usage, "{}: has two masks, {} and {}; keep one, or name both in a table",
+           found.image, found.labels.front(), mask);
+    }
+    found.labels.push_back(mask);
+  }
+  return paired;
+}
+
+std::vector<std::string> attach_label_folder(const std::string& folder,
+                                             const imaging::Pseudonymizer& pseudonym, int jobs,
+                                             std::vector<VolumeCase>& cases) {
+  const VolumeFiles files = volume_files(folder);
+  const imaging::DicomScan scan = files.others.empty()
+                                      ? imaging::DicomScan{}
+                                      : imaging::scan_dicom(files.others, pseudonym, jobs);
+  if (!scan.problems.empty()) fail(ErrorCode::malformed, "{}", scan.problems.front());
+  std::map<std::string, VolumeCase*> by_stem;
+  for (VolumeCase& volume : cases) {
+    if (!volume.labels.empty()) continue;
+    by_stem.try_emplace(volume.id, &volume);
+    if (!volume.series) by_stem.try_emplace(volume_stem(volume.file), &volume);
+  }
+  std::vector<std::string> unused;
+  for (const auto& file : files.volumes) {
+    const std::string stem = volume_stem(file);
+    auto found = by_stem.find(stem);
+    if (found == by_stem.end()) found = by_stem.find(image_stem(stem));
+    if (found == by_stem.end()) {
+      unused.push_back(file);
+      continue;
+    }
+    auto& labels = found->second->labels;
+    if (!labels.empty()) {
+      fail(ErrorCode::usage, "{}: has two masks, {} and {}; keep one, or name both in a table",
+           describe(*found->second), labels.front(), file);
+    }
+    labels.push_back(file);
+  }
+  for (const auto& file : attach_label_objects(scan.labels, cases)) unused.push_back(file);
+  std::sort(unused.begin(), unused.end());
+  return unused;
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+
+namespace headrace::ingest {
+
+/// The secret of a site that turns identifiers into pseudonyms (imaging/dicom/pseudonym.hpp).
+/// Whoever has it can test whether a patient is in a store, so it lies outside of the store and is
+/// readable by its owner alone. Only with the same key do the same patients get the same names.
+class SiteKey {
+ public:
+  /// key_file: its first line is the key, at least 16 bytes. Empty: <out>.key, which is made by
+  /// keep() when it is not there. Errors: not_found, malformed, io; usage (the key would lie in the
+  /// store; the store has pseudonyms of a key that is not there any more).
+  SiteKey(const std::string& key_file, const std::string& out);
+
+  const std::string& key() const noexcept { return key_; }
+  /// Whether the key was drawn just now and is not on disk yet.
+  bool fresh() const noexcept { return fresh_; }
+  const std::string& file() const noexcept { return file_; }
+
+  /// Writes a fresh key, mode 0600, never over another file. Errors: io.
+  void keep();
+
+ private:
+  std::string file_, key_;
+  bool fresh_ = false;
+};
+
+/// Whether an image's name is one that hashed identifiers give: 12 hex digits, '-', 8 hex digits,
+/// and perhaps "-2" for a second stack of the series.
+bool is_pseudonym_id(const std::string& id);
+
+}  // namespace headrace::ingest

@@ -1,0 +1,228 @@
+#include "headrace/ingest/volumes/volume_classes.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/threads.hpp"
+#include "headrace/imaging/dicom/dicom_labels.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/ingest/identifying_text.hpp"
+#include "headrace/ingest/volumes/volume_inputs.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::size_t kMostClasses = 255, kLongestName = 64;
+
+/// Without case, spaces, '-' and '_'.
+std::string plain(const std::string& name) {
+  std::string out;
+  for (const unsigned char c : name) {
+    if (c != ' ' && c != '-' && c != '_') out += static_cast<char>(std::tolower(c));
+  }
+  return out;
+}
+
+struct NamedClasses {
+  std::vector<std::string> names;
+  std::map<std::string, int> by_plain_name;  ///< of classes, and of what --classes says after '='
+};
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == at) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+NamedClasses named(const std::vector<std::string>& given, const std::string& origin) {
+  NamedClasses classes;
+  const auto also = [&](const std::string& name, std::size_t value) {
+    if (!classes.by_plain_name.try_emplace(plain(name), static_cast<int>(value)).second ||
+        plain(name).empty()) {
+      fail(ErrorCode::usage, "{}: '{}' is empty, or stands there twice", origin, name);
+    }
+  };
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    if (const auto why = why_identifying(name); why || name.size() > kLongestName) {
+      fail(ErrorCode::usage, "{}: class '{}' {}; name it otherwise", origin, name,
+           why ? "looks like " + *why : fmt::format("is longer than {}", kLongestName));
+    }
+    also(name, classes.names.size());
+    if (equals != std::string::npos) {
+      for (const std::string& other : split(text.substr(equals + 1), '|')) {
+        if (plain(other) != plain(name)) also(other, classes.names.size());
+      }
+    }
+    classes.names.push_back(name);
+  }
+  if (classes.names.size() > kMostClasses || classes.names.size() == 1) {
+    fail(ErrorCode::usage, "{}: {} classes, expected 2 to {} with the background first", origin,
+         classes.names.size(), kMostClasses);
+  }
+  return classes;
+}
+
+struct LabelFile {
+  std::string path;
+  bool dicom = false;
+  std::vector<std::string> names;  ///< of DICOM
+  std::uint16_t largest = 0;       ///< of a mask; read only when it decides
+};
+
+std::uint16_t largest_value(const std::string& path) {
+  const auto reader = imaging::open_volume(path);
+  const auto& grid = reader->facts().grid;
+  std::vector<double> slice(static_cast<std::size_t>(grid.slice_voxels()));
+  double largest = 0;
+  for (std::int64_t z = 0; z < grid.shape_zyx[0]; ++z) {
+    reader->read_slice(z, slice.data());
+    for (std::size_t i = 0; i < slice.size(); ++i) {
+      if (!(slice[i] >= 0 && slice[i] <= kIgnoreLabel && slice[i] == std::floor(slice[i]))) {
+        const auto width = static_cast<std::size_t>(grid.shape_zyx[2]);
+        fail(ErrorCode::malformed,
+             "{}: value {} at voxel (x {}, y {}, z {}), expected a class from 0 to 254 or 255 "
+             "(ignore)",
+             path, slice[i], i % width, i / width, z);
+      }
+      if (slice[i] != kIgnoreLabel) largest = std::max(largest, slice[i]);
+    }
+  }
+  return static_cast<std::uint16_t>(largest);
+}
+
+std::map<std::string, LabelFile> look_at_labels(const std::vector<VolumeCase>& cases,
+                                                bool with_values, int jobs) {
+  std::set<std::string> paths;
+  for (const auto& volume : cases) paths.insert(volume.labels.begin(), volume.labels.end());
+  std::vector<LabelFile> files;
+  for (const auto& path : paths) files.push_back({path, false, {}, 0});
+  ThreadPool pool(jobs);
+  pool.parallel_for(files.size(), [&](std::size_t i) {
+    LabelFile& file = files[i];
+    file.dicom = !imaging::is_volume_file(file.path);
+    if (file.dicom) {
+      const auto found = imaging::read_label_names(file.path);
+      if (found.object == imaging::DicomObject::other) {
+        fail(ErrorCode::unsupported,
+             "{}: no labels, expected a mask (NIfTI, NRRD, MetaImage), DICOM SEG or RTSTRUCT",
+             file.path);
+      }
+      file.names = found.names;
+    } else if (with_values) {
+      file.largest = largest_value(file.path);
+    }
+  });
+  std::map<std::string, LabelFile> found;
+  for (auto& file : files) found.emplace(file.path, std::move(file));
+  return found;
+}
+
+std::string list_of(const std::set<std::string>& names) {
+  return fmt::format("'{}'", fmt::join(names, "', '"));
+}
+
+std::vector<std::string> guessed(const std::map<std::string, LabelFile>& files) {
+  std::set<std::string> dicom_names;
+  std::uint16_t largest = 0;
+  for (const auto& [path, file] : files) {
+    dicom_names.insert(file.names.begin(), file.names.end());
+    largest = std::max(largest, file.largest);
+  }
+  const bool dicom =
+      std::any_of(files.begin(), files.end(), [](auto& f) { return f.second.dicom; });
+  if (dicom) {
+    fail(ErrorCode::usage,
+         "the DICOM labels name {}: free text, which may identify a patient and is kept only when "
+         "you say so; give --classes background,NAME,… (NAME=TEXT|TEXT takes texts for a class)",
+         list_of(dicom_names));
+  }
+  if (files.empty()) return {};
+  if (largest <= 1) return {"background", "lesion"};
+  std::vector<std::string> names{"background"};
+  for (int value = 1; value <= largest; ++value) names.push_back(fmt::format("class_{}", value));
+  return names;
+}
+
+void code_values(VolumeCase& volume, std::size_t classes, std::optional<int> ignore_value) {
+  for (std::size_t value = 0; value < classes; ++value) {
+    volume.coding.emplace_back(fmt::format("value {}", value), static_cast<int>(value));
+  }
+  if (ignore_value && *ignore_value != kIgnoreLabel)
+    volume.coding.emplace_back(fmt::format("value {}", *ignore_value), kIgnoreLabel);
+  volume.coding.emplace_back(fmt::format("value {}", kIgnoreLabel), kIgnoreLabel);
+}
+
+/// Names of one DICOM file that are classes; how many are not.
+std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedClasses& classes,
+                       std::set<int>& used) {
+  std::size_t left_out = 0;
+  for (const std::string& name : file.names) {
+    const auto found = classes.by_plain_name.find(plain(name));
+    if (found == classes.by_plain_name.end()) {
+      ++left_out;
+      continue;
+    }
+    const std::pair<std::string, int> rule{"name " + name, found->second};
+    if (std::find(volume.coding.begin(), volume.coding.end(), rule) == volume.coding.end())
+      volume.coding.push_back(rule);
+    used.insert(found->second);
+  }
+  if (left_out == file.names.size()) {
+    fail(ErrorCode::usage, "{}: names {}, and none is among the classes {}; correct --classes",
+         file.path, list_of({file.names.begin(), file.names.end()}),
+         fmt::join(classes.names, ", "));
+  }
+  return left_out;
+}
+
+}  // namespace
+
+std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
+                                        std::vector<VolumeCase>& cases,
+                                        std::vector<std::string>& notes) {
+  const bool guess = stated.given.empty() && stated.dataset.empty();
+  const auto files = look_at_labels(cases, guess, jobs);
+  if (!stated.given.empty() && !stated.dataset.empty() &&
+      stated.given.size() != stated.dataset.size()) {
+    fail(ErrorCode::usage, "--classes: {} names, but dataset.json has {} ({})", stated.given.size(),
+         stated.dataset.size(), fmt::join(stated.dataset, ", "));
+  }
+  const auto& chosen = !stated.given.empty()     ? stated.given
+                       : !stated.dataset.empty() ? stated.dataset
+                                                 : guessed(files);
+  if (chosen.empty()) return {};
+  const NamedClasses classes = named(chosen, stated.given.empty() ? "dataset.json" : "--classes");
+  std::size_t left_out = 0, dicom_files = 0;
+  std::set<int> used;
+  for (VolumeCase& volume : cases) {
+    bool masks = false;
+    for (const std::string& path : volume.labels) {
+      const LabelFile& file = files.at(path);
+      masks |= !file.dicom;
+      if (!file.dicom) continue;
+      ++dicom_files;
+      left_out += code_names(volume, file, classes, used);
+    }
+    if (masks) code_values(volume, classes.names.size(), stated.ignore_value);
+    std::sort(volume.coding.begin(), volume.coding.end());
+  }
+  if (left_out > 0) {
+    notes.push_back(fmt::format(
+        "{} segments and structures are not among the classes and left out.", left_out));
+  }
+  return classes.names;
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,307 @@
+#include "headrace/ingest/volumes/volume_inputs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/yaml.hpp"
+#include "headrace/ingest/case_rules.hpp"
+#include "headrace/ingest/input_files.hpp"
+#include "headrace/ingest/volumes/dataset_json.hpp"
+#include "headrace/ingest/volumes/dicom_cases.hpp"
+#include "headrace/ingest/volumes/label_files.hpp"
+#include "headrace/ingest/volumes/site_key.hpp"
+#include "headrace/ingest/volumes/volume_classes.hpp"
+#include "headrace/ingest/volumes/volume_files.hpp"
+#include "headrace/ingest/volumes/volume_table.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Finder {
+ public:
+  explicit Finder(const VolumeIngestOptions& options)
+      : options_(options), key_(options.key_file, options.out), pseudonym_(key_.key()) {
+    stated_.given = options.classes;
+  }
+
+  VolumeInputs find() {
+    read_datasets();
+    if (options_.table.empty()) {
+      take_inputs();
+    } else {
+      take_rows();
+    }
+    take_label_folder();
+    for (VolumeCase& volume : found_.cases) fill_in(volume);
+    sort_by_id(found_.cases);
+    place_in_splits(found_.cases, options_.val_fraction);
+    found_.classes = settle_classes(stated_, options_.jobs, found_.cases, found_.notes);
+    check_lesion_classes();
+    const bool dicom = std::any_of(found_.cases.begin(), found_.cases.end(),
+                                   [](const VolumeCase& v) { return v.series.has_value(); });
+    if (dicom) key_.keep();
+    return std::move(found_);
+  }
+
+ private:
+  void read_datasets() {
+    for (const auto& input : options_.inputs) {
+      if (!fs::is_directory(input) || !is_dataset_folder(input)) continue;
+      DatasetFolder dataset = read_dataset_folder(input);
+      if (!datasets_.empty() &&
+          (stated_.dataset != dataset.classes || stated_.ignore_value != dataset.ignore_value)) {
+        fail(ErrorCode::usage,
+             "{}: dataset.json has the labels {}, that of {} has {}; one store has one list of "
+             "classes",
+             input, fmt::join(dataset.classes, ", "), datasets_.begin()->first,
+             fmt::join(stated_.dataset, ", "));
+      }
+      stated_.dataset = dataset.classes;
+      stated_.ignore_value = dataset.ignore_value;
+      found_.notes.insert(found_.notes.end(), dataset.notes.begin(), dataset.notes.end());
+      datasets_.emplace(input, std::move(dataset));
+    }
+  }
+
+  void take_inputs() {
+    std::vector<std::string> volumes, others;
+    std::vector<std::pair<std::string, VolumeFiles>> plain_inputs;
+    for (const auto& input : options_.inputs) {
+      if (const auto dataset = datasets_.find(input); dataset != datasets_.end()) {
+        append(dataset->second.cases);
+        continue;
+      }
+      VolumeFiles files = volume_files(input);
+      const auto labelled = [&](const std::string& path) {
+        return lies_below(path, options_.labels);
+      };
+      std::erase_if(files.volumes, labelled);
+      std::erase_if(files.others, labelled);
+      volumes.insert(volumes.end(), files.volumes.begin(), files.volumes.end());
+      others.insert(others.end(), files.others.begin(), files.others.end());
+      plain_inputs.emplace_back(input, std::move(files));
+    }
+    std::sort(volumes.begin(), volumes.end());
+    volumes.erase(std::unique(volumes.begin(), volumes.end()), volumes.end());
+    take_volume_files(volumes);
+    const imaging::DicomScan scan = scan_files(others);
+    take_scan(scan);
+    for (const auto& [input, files] : plain_inputs) check_input(input, files, scan);
+  }
+
+  void take_volume_files(const std::vector<std::string>& files) {
+    const bool by_name = options_.labels.empty();
+    std::vector<PairedFile> paired;
+    if (by_name) paired = pair_with_masks(files);
+    for (const auto& file : files) {
+      if (!by_name) paired.push_back({file, {}});
+    }
+    for (const auto& one : paired) {
+      VolumeCase volume;
+      volume.file = one.image;
+      volume.labels = one.labels;
+      found_.cases.push_back(std::move(volume));
+    }
+  }
+
+  imaging::DicomScan scan_files(const std::vector<std::string>& files) const {
+    return files.empty() ? imaging::DicomScan{}
+                         : imaging::scan_dicom(files, pseudonym_, options_.jobs);
+  }
+
+  void take_scan(const imaging::DicomScan& scan) {
+    DicomCases dicom = cases_of_scan(scan);
+    const auto unused = attach_label_objects(scan.labels, dicom.cases);
+    if (!unused.empty() && !dicom.cases.empty()) {
+      dicom.notes.push_back(fmt::format(
+          "{} DICOM label files refer to none of the images and are left out.", unused.size()));
+    }
+    append(dicom.cases);
+    found_.notes.insert(found_.notes.end(), dicom.notes.begin(), dicom.notes.end());
+    found_.skipped += dicom.skipped;
+  }
+
+  void append(const std::vector<VolumeCase>& cases) {
+    found_.cases.insert(found_.cases.end(), cases.begin(), cases.end());
+  }
+
+  /// Refuses an input that gives no volume, and says what it has.
+  static void check_input(const std::string& input, const VolumeFiles& files,
+                          const imaging::DicomScan& scan) {
+    if (!files.volumes.empty()) return;
+    const auto here = [&](const std::string& path) {
+      return std::binary_search(files.others.begin(), files.others.end(), path);
+    };
+    imaging::DicomScan own;
+    for (const auto& series : scan.series) {
+      if (!here(series.slices.front().path)) continue;
+      if (series.modality == imaging::Modality::ct && !series.localizer) return;
+      own.series.push_back(series);
+    }
+    const bool labels = std::any_of(scan.labels.begin(), scan.labels.end(),
+                                    [&](const auto& label) { return here(label.path); });
+    const std::string others = other_series(own);
+    if (!others.empty()) {
+      fail(ErrorCode::unsupported, "{}: holds no CT, but {}; only CT has Hounsfield units", input,
+           others);
+    }
+    if (labels && scan.series.size() > own.series.size()) return;
+    fail(ErrorCode::usage,
+         "{}: holds no volume{}; expected NIfTI, NRRD, MetaImage or DICOM CT with places in space",
+         input, labels ? ", but labels" : "");
+  }
+
+  void take_rows() {
+    const FileFinder finder(options_.inputs, options_.table, true);
+    std::map<std::string, const VolumeCase*> of_datasets;
+    for (const auto& [folder, dataset] : datasets_) {
+      for (const auto& volume : dataset.cases)
+        of_datasets[fs::weakly_canonical(volume.file).string()] = &volume;
+    }
+    for (const VolumeRow& row : read_volume_table(options_.table)) {
+      const std::string path = finder.find(row.file, "file", row.where);
+      const auto known = of_datasets.find(fs::weakly_canonical(path).string());
+      std::vector<VolumeCase> cases;
+      if (known != of_datasets.end()) {
+        cases = {*known->second};
+      } else {
+        cases = cases_at(path, row);
+      }
+      if (cases.size() > 1 && (!row.image.empty() || !row.phase.empty() || !row.labels.empty())) {
+        fail(ErrorCode::usage,
+             "{}: {} holds {} CT series (numbers {}); say which in the column 'series', a row for "
+             "each",
+             row.where, path, cases.size(), numbers_of(cases));
+      }
+      for (VolumeCase& volume : cases)
+        found_.cases.push_back(by_row(std::move(volume), row, finder));
+    }
+  }
+
+  std::vector<VolumeCase> cases_at(const std::string& path, const VolumeRow& row) {
+    const VolumeFiles files = volume_files(path);
+    if (!fs::is_directory(path) && !files.volumes.empty()) {
+      VolumeCase volume;
+      volume.file = path;
+      return {volume};
+    }
+    auto scanned = scans_.find(path);
+    if (scanned == scans_.end()) {
+      const imaging::DicomScan scan = scan_files(files.others);
+      DicomCases dicom = with_context(row.where, [&] { return cases_of_scan(scan); });
+      attach_label_objects(scan.labels, dicom.cases);
+      if (dicom.cases.empty())
+        with_context(row.where, [&] { check_input(path, {{}, files.others}, scan); });
+      found_.notes.insert(found_.notes.end(), dicom.notes.begin(), dicom.notes.end());
+      found_.skipped += dicom.skipped;
+      scanned = scans_.emplace(path, std::move(dicom.cases)).first;
+    }
+    std::vector<VolumeCase> cases = scanned->second;
+    if (!row.series) return cases;
+    const std::string numbers = numbers_of(cases);
+    std::erase_if(cases,
+                  [&](const VolumeCase& v) { return v.series->series_number != row.series; });
+    if (cases.empty()) {
+      fail(ErrorCode::not_found, "{}: {} has no CT series number {}; it has {}", row.where, path,
+           *row.series, numbers);
+    }
+    return cases;
+  }
+
+  static std::string numbers_of(const std::vector<VolumeCase>& cases) {
+    std::vector<std::string> numbers;
+    for (const auto& volume : cases) {
+      const auto number = volume.series ? volume.series->series_number : std::nullopt;
+      numbers.push_back(number ? std::to_string(*number) : "none");
+    }
+    return fmt::format("{}", fmt::join(numbers, ", "));
+  }
+
+  VolumeCase by_row(VolumeCase volume, const VolumeRow& row, const FileFinder& finder) const {
+    volume.where = row.where;
+    if (!row.image.empty()) volume.id = row.image;
+    if (!row.case_id.empty()) volume.case_id = row.case_id;
+    if (!row.cohort.empty()) volume.cohort = row.cohort;
+    if (!row.split.empty()) volume.split = row.split;
+    if (!row.phase.empty()) volume.phase = row.phase;
+    if (!row.labels.empty()) volume.labels.clear();
+    for (const auto& name : row.labels) {
+      volume.labels.push_back(finder.find_annotation(name, options_.labels, row.where, "labels"));
+    }
+    return volume;
+  }
+
+  void take_label_folder() {
+    if (options_.labels.empty()) return;
+    for (VolumeCase& volume : found_.cases) {
+      if (volume.id.empty()) volume.id = id_of(volume);
+    }
+    const auto unused =
+        attach_label_folder(options_.labels, pseudonym_, options_.jobs, found_.cases);
+    if (unused.empty()) return;
+    if (options_.table.empty()) {
+      fail(ErrorCode::usage,
+           "--labels {}: {} fits no image; a mask is named as its image, or with _mask or _seg "
+           "behind, or stands in a table's column 'labels'",
+           options_.labels, unused.front());
+    }
+    std::set<std::string> used;
+    for (const auto& volume : found_.cases) used.insert(volume.labels.begin(), volume.labels.end());
+    const auto left = std::count_if(unused.begin(), unused.end(),
+                                    [&](const auto& file) { return !used.contains(file); });
+    if (left > 0)
+      found_.notes.push_back(fmt::format("{} label files fit no row of the table.", left));
+  }
+
+  static std::string id_of(const VolumeCase& volume) { return plain_id(volume_stem(volume.file)); }
+
+  static void fill_in(VolumeCase& volume) {
+    if (volume.id.empty()) volume.id = id_of(volume);
+    check_id(volume);
+    if (volume.case_id.empty()) volume.case_id = volume.id;
+    if (volume.cohort.empty()) volume.cohort = "default";
+    if (volume.phase.empty()) volume.phase = imaging::name_of(imaging::ContrastPhase::unknown);
+    check_name(volume.id, "image", describe(volume));
+    check_name(volume.case_id, "case", describe(volume));
+  }
+
+  void check_lesion_classes() const {
+    for (const auto& name : options_.lesion_classes) {
+      const auto& classes = found_.classes;
+      if (std::find(classes.begin(), classes.end(), name) != classes.end()) continue;
+      const auto nearest = nearest_name(name, classes);
+      fail(ErrorCode::usage, "--lesion-classes: '{}' is none of the classes {}{}", name,
+           fmt::join(classes, ", "), nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
+    }
+  }
+
+  const VolumeIngestOptions& options_;
+  SiteKey key_;
+  imaging::Pseudonymizer pseudonym_;
+  StatedClasses stated_;
+  std::map<std::string, DatasetFolder> datasets_;  ///< by input
+  std::map<std::string, std::vector<VolumeCase>> scans_;
+  VolumeInputs found_;
+};
+
+}  // namespace
+
+VolumeInputs find_volume_inputs(const VolumeIngestOptions& options) {
+  if (options.inputs.empty() && options.table.empty()) {
+    fail(ErrorCode::usage, "nothing to ingest: name volumes, folders, or a --table");
+  }
+  return Finder(options).find();
+}
+
+std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
+                                                 imaging::Irregular irregular) {
+  if (!volume.series) return imaging::open_volume(volume.file);
+  return imaging::open_dicom_series(*volume.series, irregular);
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,108 @@
+#include "headrace/ingest/volumes/volume_table.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/ingest/case_rules.hpp"
+#include "headrace/ingest/identifying_text.hpp"
+#include "headrace/ingest/volumes/site_key.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+const std::vector<std::string>& columns() {
+  static const std::vector<std::string> kColumns{"file",  "image", "case",   "cohort",
+                                                 "split", "phase", "series", "labels"};
+  return kColumns;
+}
+
+std::vector<std::string> phases() {
+  std::vector<std::string> names;
+  for (const auto phase : {imaging::ContrastPhase::unknown, imaging::ContrastPhase::native,
+                           imaging::ContrastPhase::arterial, imaging::ContrastPhase::portal_venous,
+                           imaging::ContrastPhase::delayed}) {
+    names.emplace_back(imaging::name_of(phase));
+  }
+  return names;
+}
+
+std::optional<int> series_of(const TableRow& row) {
+  const std::string text = row.get("series");
+  if (text.empty()) return std::nullopt;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail(ErrorCode::malformed, "{}: series '{}' is no integer (SeriesNumber)", row.where, text);
+  }
+  return value;
+}
+
+std::vector<std::string> labels_of(const TableRow& row) {
+  std::vector<std::string> names;
+  std::string name;
+  for (const char c : row.get("labels") + ";") {
+    if (c != ';') {
+      name += c;
+      continue;
+    }
+    const auto begin = name.find_first_not_of(' ');
+    if (begin != std::string::npos)
+      names.push_back(name.substr(begin, name.find_last_not_of(' ') - begin + 1));
+    name.clear();
+  }
+  return names;
+}
+
+bool pseudonym_of_patient(const std::string& text) {
+  return text.size() == 12 && is_pseudonym_id(text + "-00000000");
+}
+
+}  // namespace
+
+void check_name(const std::string& text, const std::string& what, const std::string& where) {
+  if (text.empty() || is_pseudonym_id(text) || pseudonym_of_patient(text)) return;
+  std::string letters = text;
+  if (what == "cohort") std::replace(letters.begin(), letters.end(), ' ', '_');
+  if (plain_id(letters) != letters || text.size() > kLongestId) {
+    fail(ErrorCode::usage,
+         "{}: {} '{}' may hold letters, digits, '.', '_' and '-' only (up to {}), no '.' in front; "
+         "it enters the store",
+         where, what, text, kLongestId);
+  }
+  if (const auto why = why_identifying(text)) {
+    fail(ErrorCode::usage,
+         "{}: {} '{}' looks like {}, and it would enter the store; give a pseudonym in a table's "
+         "column '{}'",
+         where, what, text, *why, what);
+  }
+}
+
+std::vector<VolumeRow> read_volume_table(const std::string& file) {
+  const CsvTable table = read_csv_table(file);
+  check_columns(table, columns());
+  std::vector<VolumeRow> rows;
+  for (const TableRow& fields : table.rows) {
+    check_choice(fields, "split", {"train", "val", "test"});
+    check_choice(fields, "phase", phases());
+    VolumeRow row;
+    row.where = fields.where;
+    row.file = fields.get("file");
+    row.image = fields.get("image");
+    row.case_id = fields.get("case");
+    row.cohort = fields.get("cohort");
+    row.split = fields.get("split");
+    row.phase = fields.get("phase");
+    row.series = series_of(fields);
+    row.labels = labels_of(fields);
+    check_name(row.image, "image", row.where);
+    check_name(row.case_id, "case", row.where);
+    check_name(row.cohort, "cohort", row.where);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace headrace::ingest

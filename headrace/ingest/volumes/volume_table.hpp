@@ -1,0 +1,27 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/ingest/csv_table.hpp"
+
+namespace headrace::ingest {
+
+/// What one row of the cohort table of volumes says; docs/formats.md has the columns' meaning.
+struct VolumeRow {
+  std::string where;
+  std::string file;  ///< as written: a file, or a folder of DICOM
+  std::string image, case_id, cohort, split, phase;
+  std::optional<int> series;        ///< SeriesNumber, for a folder with several series
+  std::vector<std::string> labels;  ///< as written, separated by ';'
+};
+
+/// Errors: not_found, malformed and usage with the table's line: unknown columns, a split or phase
+/// that does not exist, names that hold other letters than the store takes, or look like a date, a
+/// UID or a person's name.
+std::vector<VolumeRow> read_volume_table(const std::string& file);
+
+/// Refuses a text of the store that may identify. `what`: "image", "case", "cohort". Errors: usage.
+void check_name(const std::string& text, const std::string& what, const std::string& where);
+
+}  // namespace headrace::ingest
