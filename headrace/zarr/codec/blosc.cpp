@@ -32,9 +32,9 @@ class BloscCodec : public BytesBytesCodec {
     if (header.stored) return encoded.subspan(encoded.size() - size);
     if (size == 0) return {};
     out.reserve(size);
-    if (header.format == BloscHeader::Format::zstd && !header.bitshuffle) {
+    if (decodes_blosc(header)) {
       const ByteRange needed = expect.size ? expect.needed : ByteRange{0, size};
-      decode_blosc_zstd(encoded, header, needed, out.data());
+      decode_blosc(encoded, header, needed, out.data());
       return {out.data(), size};
     }
     const int got = blosc_decompress_ctx(encoded.data(), out.data(), size, 1);
@@ -45,9 +45,8 @@ class BloscCodec : public BytesBytesCodec {
   }
 
   void encode(std::span<const std::byte> decoded, std::vector<std::byte>& out) const override {
-    if (settings_.compressor == "zstd" && settings_.shuffle != BLOSC_BITSHUFFLE) {
-      encode_blosc_zstd(decoded, settings_.level, settings_.shuffle == BLOSC_SHUFFLE,
-                        settings_.typesize, settings_.block_size, out);
+    if (const auto format = own_format()) {
+      encode_blosc(decoded, *format, out);
       return;
     }
     out.resize(decoded.size() + BLOSC_MAX_OVERHEAD);
@@ -63,6 +62,25 @@ class BloscCodec : public BytesBytesCodec {
   }
 
  private:
+  // Settings whose frames are written here.
+  std::optional<BloscFormat> own_format() const {
+    const bool bits = settings_.shuffle == BLOSC_BITSHUFFLE;
+    const bool zstd = settings_.compressor == "zstd";
+    if (bits ? settings_.typesize != 2 : !zstd) return std::nullopt;
+    BloscFormat format{BloscCompressor::zstd, settings_.level, BloscFilter::none,
+                       settings_.typesize, settings_.block_size};
+    if (settings_.compressor == "lz4") {
+      format.compressor = BloscCompressor::lz4;
+    } else if (settings_.compressor == "lz4hc") {
+      format.compressor = BloscCompressor::lz4hc;
+    } else if (!zstd) {
+      return std::nullopt;
+    }
+    if (settings_.shuffle == BLOSC_SHUFFLE) format.filter = BloscFilter::bytes;
+    if (bits) format.filter = BloscFilter::bits;
+    return format;
+  }
+
   Settings settings_;
 };
 

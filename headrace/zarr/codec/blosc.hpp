@@ -3,9 +3,9 @@
 
 namespace headrace::zarr {
 
-/// Codec "blosc": blosc 1 frames. zstd frames are read and written block by block (see
-/// blosc_frame.hpp); those of the other compressors, and bit-shuffled ones, by libblosc. Read and
-/// written.
+/// Codec "blosc": blosc 1 frames. Those of zstd and LZ4 are read block by block (see
+/// blosc_frame.hpp), zstd and bit-shuffled 16-bit elements written so; all else by libblosc. Read
+/// and written.
 ///
 /// specification  https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html
 /// example        {"name": "blosc", "configuration": {"cname": "zstd", "clevel": 5, "shuffle":

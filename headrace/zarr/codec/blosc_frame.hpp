@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "headrace/zarr/codec/blosc_filter.hpp"
+#include "headrace/zarr/codec/blosc_stream.hpp"
 #include "headrace/zarr/codec/codec.hpp"
 
 namespace headrace::zarr {
@@ -20,17 +22,28 @@ struct BloscHeader {
   static BloscHeader parse(std::span<const std::byte> frame);
 };
 
-/// Decodes the blocks of a zstd frame that cover `needed` into `out`, which has room for
-/// `header.size` bytes. Blocks are zstd frames of their own, so a part of a chunk costs a part of
-/// the time; one context serves all of them. Bit-shuffled frames are left to libblosc. Errors:
-/// corrupt.
-void decode_blosc_zstd(std::span<const std::byte> frame, const BloscHeader& header,
-                       ByteRange needed, std::byte* out);
+/// Whether `decode_blosc` takes such frames: zstd or LZ4, with no filter, byte shuffle, or bit
+/// shuffle of 16-bit elements.
+bool decodes_blosc(const BloscHeader& header) noexcept;
 
-/// Writes a frame of zstd blocks, with or without byte shuffle: what libblosc writes at
-/// the same settings, but with one context for all blocks.
-/// block_size: 0 takes libblosc's for the level.
-void encode_blosc_zstd(std::span<const std::byte> data, int level, bool shuffle,
-                       std::int32_t typesize, std::int32_t block_size, std::vector<std::byte>& out);
+/// Decodes the blocks of a frame that cover `needed` into `out`, which has room for `header.size`
+/// bytes. Blocks are compressed on their own, so a part of a chunk costs a part of the time; one
+/// context serves all of them. Errors: corrupt.
+void decode_blosc(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
+                  std::byte* out);
+
+/// How a frame is written. block_size: 0 takes libblosc's for zstd at this level.
+struct BloscFormat {
+  BloscCompressor compressor = BloscCompressor::zstd;
+  int level = 5;  ///< blosc's, 0 to 9
+  BloscFilter filter = BloscFilter::none;
+  std::int32_t typesize = 1, block_size = 0;
+};
+
+/// Writes a frame that any blosc reads: blocks of one stream each. With zstd and without bit
+/// shuffle it is what libblosc writes at the same settings, but with one context for all blocks.
+/// Bit shuffle: typesize 2 alone.
+void encode_blosc(std::span<const std::byte> data, const BloscFormat& format,
+                  std::vector<std::byte>& out);
 
 }  // namespace headrace::zarr
