@@ -56,20 +56,46 @@ HR_HD float sqrt_of(float x) { return __builtin_sqrtf(x); }
 HR_HD float max_of(float x, float y) { return x > y ? x : y; }
 HR_HD float min_of(float x, float y) { return x < y ? x : y; }
 
+/// The bytes at p … p + 7 as two words, lowest address in the lowest byte, from the three aligned
+/// words around them: a GPU loads those, but no unaligned ones. Reads up to 11 bytes behind p.
+HR_HD void load_words(const std::uint8_t* p, std::uint32_t& first, std::uint32_t& second) {
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(at & ~std::uintptr_t{3});
+  const auto bits = static_cast<std::uint32_t>(at & 3) * 8;
+  const auto shifted = [bits](std::uint32_t low, std::uint32_t high) HR_LAMBDA {
+    return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
+  };
+  first = shifted(words[0], words[1]);
+  second = shifted(words[1], words[2]);
+}
+
 /// Loads four bytes at each byte offset, lowest address in the lowest byte. Offsets need no
 /// alignment.
 HR_HD std::int32_t gather32(const std::uint8_t* base, std::int32_t offset) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t first, second;
+  load_words(base + offset, first, second);
+  return static_cast<std::int32_t>(first);
+#else
   const std::uint8_t* p = base + offset;
   return static_cast<std::int32_t>(std::uint32_t{p[0]} | std::uint32_t{p[1]} << 8 |
                                    std::uint32_t{p[2]} << 16 | std::uint32_t{p[3]} << 24);
+#endif
 }
 
 /// Loads the two RGB24 pixels that begin at each byte offset, one a word; the fourth byte of a word
-/// is of no meaning. Reads eight bytes at each offset.
+/// is of no meaning. Reads eight bytes at each offset, on a GPU twelve.
 HR_HD void gather_rgb_pair(const std::uint8_t* base, std::int32_t offset, std::int32_t& first,
                            std::int32_t& second) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t low, high;
+  load_words(base + offset, low, high);
+  first = static_cast<std::int32_t>(low);
+  second = static_cast<std::int32_t>(low >> 24 | high << 8);
+#else
   first = gather32(base, offset);
   second = gather32(base, offset + 3);
+#endif
 }
 
 /// The two halves of the 64-bit product a · factor.

@@ -32,6 +32,11 @@ Mat3 inverse(const Mat3& a) {
           c02 * d, (a[1] * a[6] - a[0] * a[7]) * d, (a[0] * a[4] - a[1] * a[3]) * d};
 }
 
+/// Ruifrok's H, E and DAB as columns: od = stains · c.
+Mat3 ruifrok_stains() {
+  return transpose({0.65, 0.70, 0.29, 0.07, 0.99, 0.11, 0.27, 0.57, 0.78});
+}
+
 ColourAffine affine_of(const Mat3& linear, const std::array<double, 3>& shift) {
   return {{linear[0], linear[1], linear[2], shift[0], linear[3], linear[4], linear[5], shift[1],
            linear[6], linear[7], linear[8], shift[2]}};
@@ -138,9 +143,17 @@ ColourAffine scanner_standardization(const ImageColour& colour) {
   return out;
 }
 
+std::array<double, 6> stain_unmixing(const std::array<double, 6>& stain_od_rgb_he) {
+  return pseudo_inverse(stain_od_rgb_he, "the image");
+}
+
+std::array<double, 6> ruifrok_unmixing() {
+  const Mat3 all = inverse(ruifrok_stains());
+  return {all[0], all[1], all[2], all[3], all[4], all[5]};
+}
+
 ColourAffine hed_jitter(const std::array<double, 3>& factor, const std::array<double, 3>& shift) {
-  constexpr Mat3 kStainRows{0.65, 0.70, 0.29, 0.07, 0.99, 0.11, 0.27, 0.57, 0.78};
-  const Mat3 stains = transpose(kStainRows);  // columns are stains: od = stains · c
+  const Mat3 stains = ruifrok_stains();
   Mat3 scaled = stains;
   std::array<double, 3> offset{};
   for (int r = 0; r < 3; ++r) {

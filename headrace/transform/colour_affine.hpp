@@ -34,6 +34,11 @@ ColourAffine scanner_standardization(const ImageColour& colour);
 /// c·(1 + factor) + shift. source  Ruifrok and Johnston, Anal. Quant. Cytol. Histol. 23, 2001;
 /// Tellez et al., Med. Image Anal. 58, 2019
 ColourAffine hed_jitter(const std::array<double, 3>& factor, const std::array<double, 3>& shift);
+/// Amounts of haematoxylin and eosin from OD, (2, 3) row-major: the pseudo-inverse of two stain
+/// vectors, and for Ruifrok's the first rows of the inverse of H, E and DAB together. Errors:
+/// malformed, where the two vectors are one.
+std::array<double, 6> stain_unmixing(const std::array<double, 6>& stain_od_rgb_he);
+std::array<double, 6> ruifrok_unmixing();
 /// From a map of OD to the one of log2(v + 1) that math::affine_density takes.
 ColourAffine density_to_log2(const ColourAffine& od);
 

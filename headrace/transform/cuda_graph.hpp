@@ -1,12 +1,14 @@
 #pragma once
 #include <memory>
+#include <span>
 
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/transform/graph.hpp"
+#include "headrace/transform/tensor_format.hpp"
 
 namespace headrace::transform {
 
-/// Memory on the GPU, and pinned memory, of one stream: several patches may be under way in that
+/// Memory on the GPU, and pinned memory, of one stream: several batches may be under way in that
 /// stream, none in another. Destroyed after the stream has finished.
 class CudaScratch {
  public:
@@ -21,18 +23,28 @@ class CudaScratch {
   std::unique_ptr<State> state_;
 };
 
-/// A graph run on a GPU: what Graph::image and Graph::labels do, put into a stream. The window's
-/// data and dst are device memory, the window with 4 readable bytes behind its last pixel; both
-/// stay until the stream is done. Graph, params and geometry may go at once. The same bytes as on a
-/// CPU. Errors: unsupported (a build without CUDA), device, memory, and those of the Graph.
+/// One context of one sample, its window in device memory with 8 readable bytes behind its last
+/// pixel.
+struct CudaPatch {
+  const SampleParams* params = nullptr;
+  const PatchGeometry* geometry = nullptr;
+  ImageView window;
+  Box2 level_extent;  ///< as of Graph::image
+};
+
+/// A graph run on a GPU: what Graph::image and Graph::labels do, for a whole batch at once and put
+/// into a stream: one launch for all patches, four more where some are blurred. Windows and dst
+/// stay until the stream is done; graph, patches, params and geometry may go at once. The same
+/// bytes as on a CPU. Errors: unsupported (a build without CUDA), device, memory, and those of the
+/// Graph.
 struct CudaGraph {
   const Graph& graph;
 
-  void image(const SampleParams& params, const PatchGeometry& geometry, const ImageView& window,
-             const Box2& level_extent, float* dst, CudaScratch& scratch,
-             device::cuda::Stream& stream) const;
-  void labels(const SampleParams& params, const PatchGeometry& geometry, const ImageView& window,
-              const Box2& level_extent, std::uint8_t outside, std::uint8_t* dst,
+  /// dst: patches.size() times 3 × height × width values of `format`.
+  void images(std::span<const CudaPatch> patches, const TensorFormat& format, void* dst,
+              CudaScratch& scratch, device::cuda::Stream& stream) const;
+  /// dst: patches.size() times height × width bytes.
+  void labels(std::span<const CudaPatch> patches, std::uint8_t outside, std::uint8_t* dst,
               CudaScratch& scratch, device::cuda::Stream& stream) const;
 };
 

@@ -25,85 +25,51 @@ HR_HD TapCoordinates taps_of(const Placement& p, std::int32_t row, std::int32_t 
   return at;
 }
 
-/// One thread a pixel: what a GPU runs. The row driver gives the same bytes.
-struct PatchPixel {
-  PatchKernel k;
+/// The finished value of one pixel of the first pass, computed alone: what a GPU's thread runs. The
+/// row driver gives the same bytes.
+HR_HD math::Rgb<float> patch_value(const PatchKernel& k, std::int32_t row, std::int32_t column) {
+  const TapCoordinates at = taps_of(k.placement, row, column);
+  const math::Rgb<float> v = k.whole ? math::bilinear_rgb<false>(k.window, at.y, at.x)
+                                     : math::bilinear_rgb<true>(k.window, at.y, at.x);
+  math::Rgb<float> noise{0.0f, 0.0f, 0.0f};
+  if (k.noise) noise = noise_at(k.stream, row, column);
+  return run(k.program, v, noise);
+}
 
-  HR_HD void operator()(std::int64_t i) const {
-    const auto row = static_cast<std::int32_t>(i / k.width);
-    const auto column = static_cast<std::int32_t>(i % k.width);
-    const TapCoordinates at = taps_of(k.placement, row, column);
-    const math::Rgb<float> v = k.whole ? math::bilinear_rgb<false>(k.window, at.y, at.x)
-                                       : math::bilinear_rgb<true>(k.window, at.y, at.x);
-    math::Rgb<float> noise{0.0f, 0.0f, 0.0f};
-    if (k.noise) noise = noise_at(k.stream, row, column);
-    const math::Rgb<float> out = run(k.program, v, noise);
-    const std::int64_t plane = std::int64_t{k.height} * k.width;
-    k.dst[i] = out.r;
-    k.dst[plane + i] = out.g;
-    k.dst[2 * plane + i] = out.b;
+/// The value of a later pass at one pixel of the planes k.dst.
+HR_HD math::Rgb<float> recoloured_value(const RecolourKernel& k, std::int32_t row,
+                                        std::int32_t column) {
+  const std::int64_t plane = std::int64_t{k.height} * k.width;
+  const std::int64_t i = std::int64_t{row} * k.width + column;
+  math::Rgb<float> noise{0.0f, 0.0f, 0.0f};
+  if (k.noise) noise = noise_at(k.stream, row, column);
+  return run(k.program, math::Rgb<float>{k.dst[i], k.dst[plane + i], k.dst[2 * plane + i]}, noise);
+}
+
+HR_HD std::uint8_t label_value(const LabelKernel& k, std::int32_t row, std::int32_t column) {
+  const TapCoordinates at = taps_of(k.placement, row, column);
+  return static_cast<std::uint8_t>(math::nearest_byte(k.window, at.y, at.x, k.outside));
+}
+
+/// One value of one plane of `from`, blurred along its row; and along its column. All of the one
+/// are there before any of the other.
+HR_HD float blurred_along_row(const BlurKernel& k, const float* from, std::int32_t row,
+                              std::int32_t column) {
+  const float* line = from + std::int64_t{row} * k.width;
+  float sum = 0.0f;
+  for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
+    sum = sum + line[mirrored(column + tap - k.radius, k.width)] * k.weights[tap];
   }
-};
-
-/// One pixel of a later pass.
-struct RecolourPixel {
-  RecolourKernel k;
-
-  HR_HD void operator()(std::int64_t i) const {
-    const std::int64_t plane = std::int64_t{k.height} * k.width;
-    math::Rgb<float> noise{0.0f, 0.0f, 0.0f};
-    if (k.noise) {
-      noise = noise_at(k.stream, static_cast<std::int32_t>(i / k.width),
-                       static_cast<std::int32_t>(i % k.width));
-    }
-    const math::Rgb<float> v{k.dst[i], k.dst[plane + i], k.dst[2 * plane + i]};
-    const math::Rgb<float> out = run(k.program, v, noise);
-    k.dst[i] = out.r;
-    k.dst[plane + i] = out.g;
-    k.dst[2 * plane + i] = out.b;
+  return sum;
+}
+HR_HD float blurred_along_column(const BlurKernel& k, const float* from, std::int32_t row,
+                                 std::int32_t column) {
+  float sum = 0.0f;
+  for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
+    const std::int64_t line = mirrored(row + tap - k.radius, k.height);
+    sum = sum + from[line * k.width + column] * k.weights[tap];
   }
-};
-
-struct LabelPixel {
-  LabelKernel k;
-
-  HR_HD void operator()(std::int64_t i) const {
-    const TapCoordinates at = taps_of(k.placement, static_cast<std::int32_t>(i / k.width),
-                                      static_cast<std::int32_t>(i % k.width));
-    k.dst[i] = static_cast<std::uint8_t>(math::nearest_byte(k.window, at.y, at.x, k.outside));
-  }
-};
-
-/// One value of three planes, blurred along its row into `plane`; and from there along its column
-/// into dst. Both run over 3 · height · width values, all of the one before any of the other.
-struct BlurRowPixel {
-  BlurKernel k;
-  float* plane;  ///< (3, height, width)
-
-  HR_HD void operator()(std::int64_t i) const {
-    const auto column = static_cast<std::int32_t>(i % k.width);
-    const float* row = k.dst + (i - column);
-    float sum = 0.0f;
-    for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
-      sum = sum + row[mirrored(column + tap - k.radius, k.width)] * k.weights[tap];
-    }
-    plane[i] = sum;
-  }
-};
-struct BlurColumnPixel {
-  BlurKernel k;
-  const float* plane;
-
-  HR_HD void operator()(std::int64_t i) const {
-    const auto row = static_cast<std::int32_t>(i / k.width % k.height);
-    const float* first = plane + (i - std::int64_t{row} * k.width);
-    float sum = 0.0f;
-    for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
-      const std::int64_t line = mirrored(row + tap - k.radius, k.height);
-      sum = sum + first[line * k.width] * k.weights[tap];
-    }
-    k.dst[i] = sum;
-  }
-};
+  return sum;
+}
 
 }  // namespace headrace::transform

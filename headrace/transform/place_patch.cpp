@@ -1,10 +1,9 @@
 #include "headrace/transform/place_patch.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "headrace/core/error.hpp"
-#include "headrace/math/exponential.hpp"
+#include "headrace/transform/gaussian.hpp"
 
 namespace headrace::transform {
 namespace {
@@ -113,12 +112,8 @@ BlurKernel blur_kernel(double sigma, const PatchSpec& patch, float* dst) {
   k.height = patch.height;
   k.width = patch.width;
   k.dst = dst;
-  std::array<double, 2 * BlurKernel::kMaxRadius + 1> weights{};
-  double sum = 0;
-  for (int i = -k.radius; i <= k.radius; ++i) {
-    sum += weights[i + k.radius] = math::exp_of(-0.5 * i * i / (sigma * sigma));
-  }
-  for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i] / sum);
+  const std::vector<double> weights = gaussian_weights(sigma, k.radius);
+  for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i]);
   return k;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "headrace/core/error.hpp"
@@ -15,48 +16,58 @@ namespace {
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
 using testing::KernelCase;
-using testing::kGuard;
 using testing::Prepared;
 using testing::Result;
 
 constexpr std::size_t kGuards = 16;
 
-/// The patch of one case on the GPU: window and poisoned, guarded outputs.
+/// A case drawn several times, as one batch on the GPU: windows, and poisoned, guarded outputs.
 class OnGpu {
  public:
-  OnGpu(const Prepared& prepared, Stream& stream) : p_(prepared), stream_(stream) {
-    const PatchSpec& patch = p_.graph.patch();
-    const std::size_t pixels = std::size_t(patch.height) * patch.width;
-    image_.assign(3 * pixels + 2 * kGuards, std::nanf(""));
-    std::fill_n(image_.begin(), kGuards, kGuard);
-    std::fill_n(image_.rbegin(), kGuards, kGuard);
-    labels_.assign(pixels + 2 * kGuards, 0xA5);
-    image_window_ = sent(p_.image.bytes);
-    label_window_ = sent(p_.label.bytes);
+  OnGpu(const KernelCase& c, std::size_t count, const TensorFormat& format, Stream& stream)
+      : format_(format), stream_(stream) {
+    for (std::size_t i = 0; i < count; ++i) {
+      prepared_.push_back(std::make_unique<Prepared>(c, i));
+      image_windows_.push_back(sent(prepared_[i]->image.bytes));
+      label_windows_.push_back(sent(prepared_[i]->label.bytes));
+    }
+    const PatchSpec& patch = prepared_.front()->graph.patch();
+    pixels_ = std::size_t(patch.height) * patch.width;
+    image_.assign(count * 3 * pixels_ * bytes_of(format.element) + 2 * kGuards, 0xA5);
+    labels_.assign(count * pixels_ + 2 * kGuards, 0xA5);
     image_out_ = sent(image_);
     labels_out_ = sent(labels_);
   }
 
   void start(CudaScratch& scratch) {
-    const CudaGraph graph{p_.graph};
-    graph.image(*p_.params, p_.geometry, moved(p_.image.view, image_window_), p_.image.extent,
-                image_out_.as<float>() + kGuards, scratch, stream_);
-    graph.labels(*p_.params, p_.geometry, moved(p_.label.view, label_window_), p_.label.extent, 255,
-                 labels_out_.as<std::uint8_t>() + kGuards, scratch, stream_);
+    std::vector<CudaPatch> images, labels;
+    for (std::size_t i = 0; i < prepared_.size(); ++i) {
+      const Prepared& p = *prepared_[i];
+      images.push_back(
+          {p.params.get(), &p.geometry, moved(p.image.view, image_windows_[i]), p.image.extent});
+      labels.push_back(
+          {p.params.get(), &p.geometry, moved(p.label.view, label_windows_[i]), p.label.extent});
+    }
+    const CudaGraph graph{prepared_.front()->graph};
+    graph.images(images, format_, image_out_.as<std::uint8_t>() + kGuards, scratch, stream_);
+    graph.labels(labels, 255, labels_out_.as<std::uint8_t>() + kGuards, scratch, stream_);
   }
 
-  Result result() {
-    copy_to_host(image_.data(), image_out_.as<float>(), image_.size() * sizeof(float), stream_);
+  /// Empty when the GPU's bytes are the CPU's and its guards are whole.
+  std::string difference() {
+    copy_to_host(image_.data(), image_out_.as<std::uint8_t>(), image_.size(), stream_);
     copy_to_host(labels_.data(), labels_out_.as<std::uint8_t>(), labels_.size(), stream_);
     stream_.wait();
-    for (std::size_t i = 0; i < kGuards; ++i) {
-      EXPECT_EQ(image_[i], kGuard);
-      EXPECT_EQ(image_[image_.size() - 1 - i], kGuard);
-      EXPECT_EQ(labels_[i], 0xA5);
-      EXPECT_EQ(labels_[labels_.size() - 1 - i], 0xA5);
+    std::vector<std::uint8_t> image(image_.size(), 0xA5), labels(labels_.size(), 0xA5);
+    const std::size_t bytes = 3 * pixels_ * bytes_of(format_.element);
+    for (std::size_t i = 0; i < prepared_.size(); ++i) {
+      const Result cpu = prepared_[i]->run();
+      convert(cpu.image.data(),
+              {image.data() + kGuards + i * bytes, format_, 3, static_cast<std::int64_t>(pixels_)});
+      std::copy(cpu.labels.begin(), cpu.labels.end(),
+                labels.begin() + static_cast<std::ptrdiff_t>(kGuards + i * pixels_));
     }
-    return {{image_.begin() + kGuards, image_.end() - kGuards},
-            {labels_.begin() + kGuards, labels_.end() - kGuards}};
+    return compared(image_, image, "image") + compared(labels_, labels, "labels");
   }
 
  private:
@@ -70,31 +81,26 @@ class OnGpu {
     view.data = to.as<std::uint8_t>();
     return view;
   }
-
-  const Prepared& p_;
-  Stream& stream_;
-  std::vector<float> image_;
-  std::vector<std::uint8_t> labels_;
-  DeviceBuffer image_window_, label_window_, image_out_, labels_out_;
-};
-
-/// How many values differ, and the first: what one wants to know of a back end that is wrong.
-std::string difference(const Result& gpu, const Result& cpu) {
-  std::string text;
-  const auto compare = [&text](const auto& a, const auto& b, const char* what) {
+  /// How many bytes differ, and the first: what one wants to know of a back end that is wrong.
+  static std::string compared(const std::vector<std::uint8_t>& gpu,
+                              const std::vector<std::uint8_t>& cpu, const char* what) {
     std::size_t count = 0, first = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-      if (std::memcmp(&a[i], &b[i], sizeof a[i]) != 0 && count++ == 0) first = i;
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+      if (gpu[i] != cpu[i] && count++ == 0) first = i;
     }
-    if (count > 0) {
-      text += fmt::format("{}: {} of {} values differ, first [{}]: GPU {}, CPU {}\n", what, count,
-                          b.size(), first, a[first], b[first]);
-    }
-  };
-  compare(gpu.image, cpu.image, "image");
-  compare(gpu.labels, cpu.labels, "labels");
-  return text;
-}
+    if (count == 0) return "";
+    return fmt::format("{}: {} of {} bytes differ, first [{}]: GPU {}, CPU {}\n", what, count,
+                       cpu.size(), first, gpu[first], cpu[first]);
+  }
+
+  TensorFormat format_;
+  Stream& stream_;
+  std::vector<std::unique_ptr<Prepared>> prepared_;
+  std::size_t pixels_ = 0;
+  std::vector<std::uint8_t> image_, labels_;
+  std::vector<DeviceBuffer> image_windows_, label_windows_;
+  DeviceBuffer image_out_, labels_out_;
+};
 
 class CudaKernel : public ::testing::TestWithParam<KernelCase> {
  protected:
@@ -105,33 +111,32 @@ class CudaKernel : public ::testing::TestWithParam<KernelCase> {
   }
 };
 
+constexpr std::array kFormats{TensorFormat{Element::float32, Layout::channels_first},
+                              TensorFormat{Element::float32, Layout::channels_last},
+                              TensorFormat{Element::float16, Layout::channels_first},
+                              TensorFormat{Element::bfloat16, Layout::channels_last}};
+
 TEST_P(CudaKernel, GivesTheBytesOfTheCpu) {
-  for (std::uint64_t index = 0; index < 8; ++index) {
-    const Prepared p(GetParam(), index);
+  for (const TensorFormat& format : kFormats) {
     Stream stream;
     CudaScratch scratch;
-    OnGpu patch(p, stream);
-    patch.start(scratch);
-    ASSERT_EQ(difference(patch.result(), p.run()), "") << "index " << index;
+    OnGpu batch(GetParam(), 8, format, stream);
+    batch.start(scratch);
+    ASSERT_EQ(batch.difference(), "");
   }
 }
 
-/// Control values of a patch must stay until its kernel has read them: forty patches are under way
-/// before the first is looked at.
-TEST_P(CudaKernel, PatchesUnderWayDoNotDisturbEachOther) {
-  constexpr std::uint64_t kPatches = 40;
+/// What a batch's kernels read must stay until they have read it: ten batches are under way before
+/// the first is looked at.
+TEST_P(CudaKernel, BatchesUnderWayDoNotDisturbEachOther) {
   Stream stream;
   CudaScratch scratch;
-  std::vector<std::unique_ptr<Prepared>> prepared;
-  std::vector<OnGpu> patches;
-  for (std::uint64_t index = 0; index < kPatches; ++index) {
-    prepared.push_back(std::make_unique<Prepared>(GetParam(), index));
-    patches.emplace_back(*prepared.back(), stream);
+  std::vector<OnGpu> batches;
+  for (std::size_t count = 1; count <= 10; ++count) {
+    batches.emplace_back(GetParam(), count, kFormats[0], stream);
   }
-  for (OnGpu& patch : patches) patch.start(scratch);
-  for (std::size_t i = 0; i < patches.size(); ++i) {
-    ASSERT_EQ(difference(patches[i].result(), prepared[i]->run()), "") << "patch " << i;
-  }
+  for (OnGpu& batch : batches) batch.start(scratch);
+  for (std::size_t i = 0; i < batches.size(); ++i) ASSERT_EQ(batches[i].difference(), "") << i;
 }
 
 std::string name_of_case(const ::testing::TestParamInfo<KernelCase>& info) {

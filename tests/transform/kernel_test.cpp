@@ -1,12 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <thread>
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/transform/patch_pixel.hpp"
+#include "headrace/transform/batch_pixel.hpp"
 #include "headrace/transform/place_patch.hpp"
 #include "prepared_case.hpp"
 
@@ -50,42 +51,81 @@ TEST(Kernel, EveryInstructionSetGivesTheSameBytes) {
   }
 }
 
-template <typename Pixel>
-void for_each(std::int64_t count, const Pixel& pixel) {
-  for (std::int64_t i = 0; i < count; ++i) pixel(i);
+template <typename Pass>
+void for_each_of(std::size_t items, std::size_t elements, const Pass& pass) {
+  for (std::size_t item = 0; item < items; ++item) {
+    for (std::size_t i = 0; i < elements; ++i) {
+      pass(static_cast<std::int32_t>(item), static_cast<std::int32_t>(i));
+    }
+  }
 }
 
-/// What Graph::image does, in the per-pixel form.
-void image_by_pixels(const Prepared& p, float* dst) {
-  const PatchSpec& patch = p.graph.patch();
-  const std::int64_t pixels = std::int64_t{patch.height} * patch.width;
-  ControlPixels controls;
-  const PatchKernel kernel =
-      patch_kernel(*p.params, patch, p.geometry, p.image.view, p.image.extent, dst, controls);
-  for_each(pixels, PatchPixel{kernel});
-  if (!(p.params->blur_sigma > 0)) return;
-  const BlurKernel blur = blur_kernel(p.params->blur_sigma, patch, dst);
-  std::vector<float> plane(static_cast<std::size_t>(3 * pixels), std::nanf(""));
-  for_each(3 * pixels, BlurRowPixel{blur, plane.data()});
-  for_each(3 * pixels, BlurColumnPixel{blur, plane.data()});
-  for_each(pixels, RecolourPixel{{p.params->after_blur, p.params->noise_after_blur, kernel.stream,
-                                  patch.height, patch.width, dst}});
-}
+/// A case drawn several times, run as a GPU runs a batch: pass by pass, one pixel at a time.
+struct BatchByPixels {
+  std::vector<std::byte> image;
+  std::vector<std::uint8_t> labels;
 
-/// The per-pixel form is what a GPU runs: compiled here by the host compiler, one pixel at a time.
-TEST(Kernel, OnePixelAtATimeGivesTheBytesOfRows) {
+  BatchByPixels(const std::vector<std::unique_ptr<Prepared>>& batch, const TensorFormat& format) {
+    const PatchSpec& patch = batch.front()->graph.patch();
+    const auto pixels = static_cast<std::size_t>(patch.height) * patch.width;
+    image.assign(batch.size() * 3 * pixels * bytes_of(format.element), std::byte{0xEE});
+    labels.assign(batch.size() * pixels, 0xEE);
+    std::vector<PatchKernel> kernels;
+    std::vector<LabelKernel> label_kernels;
+    std::vector<BlurredPatch> blurred;
+    std::vector<ControlPixels> controls(2 * batch.size());
+    std::vector<std::vector<float>> planes;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const Prepared& p = *batch[i];
+      const bool blurs = p.params->blur_sigma > 0;
+      float* dst = nullptr;
+      if (blurs) dst = planes.emplace_back(6 * pixels, std::nanf("")).data();
+      kernels.push_back(patch_kernel(*p.params, patch, p.geometry, p.image.view, p.image.extent,
+                                     dst, controls[2 * i]));
+      label_kernels.push_back(label_kernel(*p.params, patch, p.geometry, p.label.view,
+                                           p.label.extent, 255, labels.data() + i * pixels,
+                                           controls[2 * i + 1]));
+      if (!blurs) continue;
+      blurred.push_back({blur_kernel(p.params->blur_sigma, patch, dst),
+                         {p.params->after_blur, p.params->noise_after_blur, kernels.back().stream,
+                          patch.height, patch.width, dst},
+                         dst + 3 * pixels,
+                         static_cast<std::int32_t>(i)});
+    }
+    const BatchTensor out{image.data(), format, patch.height, patch.width};
+    for_each_of(batch.size(), pixels, BatchPatchPixel{kernels.data(), out});
+    for_each_of(blurred.size(), 3 * pixels, BatchBlurRowPixel{blurred.data()});
+    for_each_of(blurred.size(), 3 * pixels, BatchBlurColumnPixel{blurred.data()});
+    for_each_of(blurred.size(), pixels, BatchRecolourPixel{blurred.data(), out});
+    for_each_of(batch.size(), pixels, BatchLabelPixel{label_kernels.data()});
+  }
+};
+
+constexpr std::array kFormats{TensorFormat{Element::float32, Layout::channels_first},
+                              TensorFormat{Element::float32, Layout::channels_last},
+                              TensorFormat{Element::float16, Layout::channels_first},
+                              TensorFormat{Element::bfloat16, Layout::channels_last}};
+
+/// The per-pixel form is what a GPU runs: compiled here by the host compiler, in every format.
+TEST(Kernel, ABatchOnePixelAtATimeGivesTheBytesOfRows) {
   for (const KernelCase& c : testing::kernel_cases()) {
-    const Prepared p(c);
-    const Result rows = p.run();
-    Result pixels = rows;
-    std::fill(pixels.image.begin(), pixels.image.end(), std::nanf(""));
-    std::fill(pixels.labels.begin(), pixels.labels.end(), std::uint8_t{0xEE});
-    image_by_pixels(p, pixels.image.data());
-    ControlPixels controls;
-    for_each(static_cast<std::int64_t>(rows.labels.size()),
-             LabelPixel{label_kernel(*p.params, c.patch, p.geometry, p.label.view, p.label.extent,
-                                     255, pixels.labels.data(), controls)});
-    EXPECT_TRUE(pixels == rows) << c.name;
+    std::vector<std::unique_ptr<Prepared>> batch;
+    for (std::uint64_t index : {5u, 6u}) batch.push_back(std::make_unique<Prepared>(c, index));
+    for (const TensorFormat& format : kFormats) {
+      const BatchByPixels pixels(batch, format);
+      const std::size_t bytes = pixels.image.size() / batch.size();
+      const std::size_t count = pixels.labels.size() / batch.size();
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        const Result rows = batch[i]->run();
+        std::vector<std::byte> expected(bytes);
+        convert(rows.image.data(), {expected.data(), format, 3, static_cast<std::int64_t>(count)});
+        EXPECT_EQ(std::memcmp(pixels.image.data() + i * bytes, expected.data(), bytes), 0)
+            << c.name << ", patch " << i;
+        EXPECT_TRUE(std::equal(rows.labels.begin(), rows.labels.end(),
+                               pixels.labels.begin() + static_cast<std::ptrdiff_t>(i * count)))
+            << c.name << ", patch " << i;
+      }
+    }
   }
 }
 

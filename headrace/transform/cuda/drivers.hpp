@@ -1,15 +1,16 @@
 #pragma once
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/transform/patch_kernel.hpp"
+#include "headrace/transform/batch_pixel.hpp"
 
-/// One launch for each operation; the arithmetic is in patch_pixel.hpp. Every pointer of a kernel,
-/// control values included, is device memory.
+/// One launch a pass; the arithmetic is in patch_pixel.hpp. Every pointer, those in the kernels'
+/// arrays included, is device memory.
 namespace headrace::transform::cuda {
 
-void image(const PatchKernel& kernel, device::cuda::Stream& stream);
-void recolour(const RecolourKernel& kernel, device::cuda::Stream& stream);
-void labels(const LabelKernel& kernel, device::cuda::Stream& stream);
-/// `plane`: (3, height, width) floats to work in.
-void blur(const BlurKernel& kernel, float* plane, device::cuda::Stream& stream);
+void images(std::int32_t patches, const BatchPatchPixel& pass, device::cuda::Stream& stream);
+/// Blurs and finishes the patches that drew it.
+void blurred(std::int32_t count, const BlurredPatch* patches, const BatchTensor& out,
+             device::cuda::Stream& stream);
+void labels(std::int32_t patches, std::int32_t pixels, const BatchLabelPixel& pass,
+            device::cuda::Stream& stream);
 
 }  // namespace headrace::transform::cuda

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "headrace/transform/cuda/drivers.hpp"
 #include "headrace/transform/cuda_graph.hpp"
@@ -12,39 +14,90 @@ using device::cuda::Stream;
 
 namespace {
 
-/// Control values of one patch on their way to the GPU; free again when `used` has come.
-struct Slot {
-  ControlPixels controls;
-  device::cuda::PinnedBuffer staged;
-  device::cuda::DeviceBuffer on_device;
-  device::cuda::Event used;
-
-  /// Puts the copy into the stream, and the kernel's pointers on it.
-  void send(Placement& placement, Stream& stream) {
-    if (placement.grid == 0) return;
-    const std::size_t count = controls.y.size(), bytes = count * sizeof(float);
-    staged.reserve(2 * bytes);
-    on_device.reserve(2 * bytes);
-    std::memcpy(staged.as<float>(), controls.y.data(), bytes);
-    std::memcpy(staged.as<float>() + count, controls.x.data(), bytes);
-    device::cuda::copy_to_device(on_device.as<float>(), staged.as<float>(), 2 * bytes, stream);
-    placement.control_y = on_device.as<float>();
-    placement.control_x = on_device.as<float>() + count;
+/// What one batch's kernels read besides pixels, gathered on the host and sent in one copy: arrays
+/// of kernels, and the control values that these point to.
+class Parcel {
+ public:
+  /// Waits until the GPU has read what this held before.
+  void begin() {
+    used_.wait();
+    size_ = 0;
   }
+  /// Makes room for `count` of T; gives its offset. Nothing is written before `fix`.
+  template <typename T>
+  std::size_t room(std::size_t count) {
+    constexpr std::size_t kAlign = 64;
+    const std::size_t at = (size_ + kAlign - 1) / kAlign * kAlign;
+    size_ = at + count * sizeof(T);
+    return at;
+  }
+  void fix() {
+    staged_.reserve(size_);
+    on_device_.reserve(size_);
+  }
+  template <typename T>
+  T* host(std::size_t at) const {
+    return reinterpret_cast<T*>(staged_.as<std::byte>() + at);
+  }
+  template <typename T>
+  T* device(std::size_t at) const {
+    return reinterpret_cast<T*>(on_device_.as<std::byte>() + at);
+  }
+  void send(Stream& stream) {
+    device::cuda::copy_to_device(on_device_.as<std::byte>(), staged_.as<std::byte>(), size_,
+                                 stream);
+  }
+  void sent_and_read(Stream& stream) { used_.record(stream); }
+
+ private:
+  device::cuda::PinnedBuffer staged_;
+  device::cuda::DeviceBuffer on_device_;
+  device::cuda::Event used_;
+  std::size_t size_ = 0;
+};
+
+/// Control values of all patches of a batch, of which each has as many.
+class Controls {
+ public:
+  Controls(std::span<const CudaPatch> patches, Parcel& parcel) : parcel_(parcel) {
+    std::size_t most = 0;
+    for (const CudaPatch& patch : patches) {
+      const auto edge = static_cast<std::size_t>(patch.params->elastic.grid) + 3;
+      if (patch.params->elastic.grid > 0) most = std::max(most, edge * edge);
+    }
+    each_ = most == 0 ? 0 : most + kPadding;
+    at_ = parcel.room<float>(2 * each_ * patches.size());
+  }
+  /// Copies what `pixels` holds and points the placement to where it will lie on the GPU.
+  void put(std::size_t patch, const ControlPixels& pixels, Placement& placement) const {
+    if (placement.grid == 0) return;
+    const std::size_t y = 2 * each_ * patch, x = y + each_;
+    const std::size_t count = std::min(pixels.y.size(), each_);
+    std::memcpy(parcel_.host<float>(at_) + y, pixels.y.data(), count * sizeof(float));
+    std::memcpy(parcel_.host<float>(at_) + x, pixels.x.data(), count * sizeof(float));
+    placement.control_y = parcel_.device<float>(at_) + y;
+    placement.control_x = parcel_.device<float>(at_) + x;
+  }
+
+ private:
+  static constexpr std::size_t kPadding = 8;  ///< a pack behind the last, as on a CPU
+  Parcel& parcel_;
+  std::size_t each_ = 0, at_ = 0;
 };
 
 }  // namespace
 
 struct CudaScratch::State {
-  static constexpr std::size_t kUnderWay = 16;
-  std::array<Slot, kUnderWay> slots;
+  static constexpr std::size_t kUnderWay = 4;
+  std::array<Parcel, kUnderWay> parcels;
   std::size_t next = 0;
-  device::cuda::DeviceBuffer plane;
+  device::cuda::DeviceBuffer planes;  ///< of the blurred patches: planes and rows
+  ControlPixels controls;
 
-  Slot& take() {
-    Slot& slot = slots[next++ % kUnderWay];
-    slot.used.wait();
-    return slot;
+  Parcel& take() {
+    Parcel& parcel = parcels[next++ % kUnderWay];
+    parcel.begin();
+    return parcel;
   }
 };
 
@@ -53,35 +106,72 @@ CudaScratch::~CudaScratch() = default;
 CudaScratch::CudaScratch(CudaScratch&&) noexcept = default;
 CudaScratch& CudaScratch::operator=(CudaScratch&&) noexcept = default;
 
-void CudaGraph::image(const SampleParams& params, const PatchGeometry& geometry,
-                      const ImageView& window, const Box2& level_extent, float* dst,
-                      CudaScratch& scratch, Stream& stream) const {
+void CudaGraph::images(std::span<const CudaPatch> patches, const TensorFormat& format, void* dst,
+                       CudaScratch& scratch, Stream& stream) const {
+  if (patches.empty()) return;
   CudaScratch::State& state = *scratch.state_;
   const PatchSpec& patch = graph.patch();
-  Slot& slot = state.take();
-  PatchKernel kernel =
-      patch_kernel(params, patch, geometry, window, level_extent, dst, slot.controls);
-  slot.send(kernel.placement, stream);
-  cuda::image(kernel, stream);
-  slot.used.record(stream);
-  if (!(params.blur_sigma > 0)) return;
-  state.plane.reserve(sizeof(float) * 3 * static_cast<std::size_t>(patch.height) *
-                      static_cast<std::size_t>(patch.width));
-  cuda::blur(blur_kernel(params.blur_sigma, patch, dst), state.plane.as<float>(), stream);
-  cuda::recolour(
-      {params.after_blur, params.noise_after_blur, kernel.stream, patch.height, patch.width, dst},
-      stream);
+  const std::size_t values =
+      3u * static_cast<std::size_t>(patch.height) * static_cast<std::size_t>(patch.width);
+  std::vector<std::size_t> blurred;
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    if (patches[i].params->blur_sigma > 0) blurred.push_back(i);
+  }
+  state.planes.reserve(2 * values * sizeof(float) * blurred.size());
+  Parcel& parcel = state.take();
+  const std::size_t kernels = parcel.room<PatchKernel>(patches.size());
+  const std::size_t later = parcel.room<BlurredPatch>(blurred.size());
+  const Controls controls(patches, parcel);
+  parcel.fix();
+
+  std::size_t b = 0;
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    const CudaPatch& p = patches[i];
+    const bool blurs = b < blurred.size() && blurred[b] == i;
+    float* planes = blurs ? state.planes.as<float>() + 2 * values * b : nullptr;
+    PatchKernel kernel = patch_kernel(*p.params, patch, *p.geometry, p.window, p.level_extent,
+                                      planes, state.controls);
+    controls.put(i, state.controls, kernel.placement);
+    std::memcpy(parcel.host<PatchKernel>(kernels) + i, &kernel, sizeof kernel);
+    if (!blurs) continue;
+    const BlurredPatch then{blur_kernel(p.params->blur_sigma, patch, planes),
+                            {p.params->after_blur, p.params->noise_after_blur, kernel.stream,
+                             patch.height, patch.width, planes},
+                            planes + values,
+                            static_cast<std::int32_t>(i)};
+    std::memcpy(parcel.host<BlurredPatch>(later) + b++, &then, sizeof then);
+  }
+  parcel.send(stream);
+  const BatchTensor out{static_cast<std::byte*>(dst), format, patch.height, patch.width};
+  cuda::images(static_cast<std::int32_t>(patches.size()),
+               {parcel.device<PatchKernel>(kernels), out}, stream);
+  cuda::blurred(static_cast<std::int32_t>(blurred.size()), parcel.device<BlurredPatch>(later), out,
+                stream);
+  parcel.sent_and_read(stream);
 }
 
-void CudaGraph::labels(const SampleParams& params, const PatchGeometry& geometry,
-                       const ImageView& window, const Box2& level_extent, std::uint8_t outside,
-                       std::uint8_t* dst, CudaScratch& scratch, Stream& stream) const {
-  Slot& slot = scratch.state_->take();
-  LabelKernel kernel = label_kernel(params, graph.patch(), geometry, window, level_extent, outside,
-                                    dst, slot.controls);
-  slot.send(kernel.placement, stream);
-  cuda::labels(kernel, stream);
-  slot.used.record(stream);
+void CudaGraph::labels(std::span<const CudaPatch> patches, std::uint8_t outside, std::uint8_t* dst,
+                       CudaScratch& scratch, Stream& stream) const {
+  if (patches.empty()) return;
+  CudaScratch::State& state = *scratch.state_;
+  const PatchSpec& patch = graph.patch();
+  const std::int32_t pixels = patch.height * patch.width;
+  Parcel& parcel = state.take();
+  const std::size_t kernels = parcel.room<LabelKernel>(patches.size());
+  const Controls controls(patches, parcel);
+  parcel.fix();
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    const CudaPatch& p = patches[i];
+    LabelKernel kernel =
+        label_kernel(*p.params, patch, *p.geometry, p.window, p.level_extent, outside,
+                     dst + i * static_cast<std::size_t>(pixels), state.controls);
+    controls.put(i, state.controls, kernel.placement);
+    std::memcpy(parcel.host<LabelKernel>(kernels) + i, &kernel, sizeof kernel);
+  }
+  parcel.send(stream);
+  cuda::labels(static_cast<std::int32_t>(patches.size()), pixels,
+               {parcel.device<LabelKernel>(kernels)}, stream);
+  parcel.sent_and_read(stream);
 }
 
 }  // namespace headrace::transform

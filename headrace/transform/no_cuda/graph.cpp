@@ -15,12 +15,12 @@ CudaScratch::~CudaScratch() = default;
 CudaScratch::CudaScratch(CudaScratch&&) noexcept = default;
 CudaScratch& CudaScratch::operator=(CudaScratch&&) noexcept = default;
 
-void CudaGraph::image(const SampleParams&, const PatchGeometry&, const ImageView&, const Box2&,
-                      float*, CudaScratch&, device::cuda::Stream&) const {
+void CudaGraph::images(std::span<const CudaPatch>, const TensorFormat&, void*, CudaScratch&,
+                       device::cuda::Stream&) const {
   refuse();
 }
-void CudaGraph::labels(const SampleParams&, const PatchGeometry&, const ImageView&, const Box2&,
-                       std::uint8_t, std::uint8_t*, CudaScratch&, device::cuda::Stream&) const {
+void CudaGraph::labels(std::span<const CudaPatch>, std::uint8_t, std::uint8_t*, CudaScratch&,
+                       device::cuda::Stream&) const {
   refuse();
 }
 

@@ -1,0 +1,34 @@
+#pragma once
+#include "headrace/device/cpu_isa.hpp"
+#include "headrace/transform/volume/kernel.hpp"
+
+namespace headrace::transform::cpu {
+
+/// Memory that a driver works in, which the caller owns. Rows hold volume_pitch(width) floats.
+struct VolumeRowScratch {
+  float* tap[3];  ///< tap coordinates of the row, z, y, x
+  float* values;
+  float* line;     ///< blur: a row with its mirrored ends
+  float* place_t;  ///< column → position in its cell
+  std::int32_t* place_cell;
+  float* slice_control[3];  ///< (grid + 3)² and a pack's room
+  float* row_control[3];    ///< grid + 3 and a pack's room
+  float* volume;            ///< passes over neighbours: a second patch, rows of width floats
+};
+/// Rows are worked off in groups of 32 voxels.
+constexpr std::int32_t volume_pitch(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
+
+/// The loops over rows and packs for one instruction set. All arithmetic is in the kernels.
+/// Statistics are added to `sums` where it is not null.
+struct VolumeDriver {
+  void (*gather)(const VolumeKernel&, const VolumeRowScratch&, PatchSums* sums);
+  void (*stages)(const VolumeStagesKernel&, const VolumeRowScratch&, PatchSums* sums);
+  void (*statistics)(const VolumeStagesKernel&, const VolumeRowScratch&, PatchSums* sums);
+  void (*blur)(const VolumeBlurKernel&, const VolumeRowScratch&);
+  void (*low_resolution)(const LowResolutionKernel&, const VolumeRowScratch&);
+  void (*smooth)(const SmoothKernel&);
+};
+extern const VolumeDriver kVolumeDriverV1, kVolumeDriverV2, kVolumeDriverV3;
+const VolumeDriver& volume_driver_for(device::CpuIsa isa) noexcept;
+
+}  // namespace headrace::transform::cpu
