@@ -15,7 +15,7 @@ namespace headrace::train {
 namespace {
 
 /// Size of an image in pixels at the patch's mpp: what the tiles cover.
-std::array<std::int64_t, 2> extent_at_patch_mpp(const source::ImageRecord& record,
+std::array<std::int64_t, 3> extent_at_patch_mpp(const source::ImageRecord& record,
                                                 const loader::RunConfig& config) {
   const auto mpp = loader::level_mpp_yx(record, 0, config);
   const auto edge = [&](std::int64_t pixels, double level_mpp) {
@@ -24,7 +24,7 @@ std::array<std::int64_t, 2> extent_at_patch_mpp(const source::ImageRecord& recor
                std::ceil(static_cast<double>(pixels) / (config.patch.mpp / level_mpp))));
   };
   const source::ImageLevel& level = record.levels.front();
-  return {edge(level.height, mpp[0]), edge(level.width, mpp[1])};
+  return {1, edge(level.height, mpp[0]), edge(level.width, mpp[1])};
 }
 
 /// The model's input as a picture: the run's normalisation undone, context 1.
@@ -125,9 +125,10 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
   const auto overlap_px =
       std::llround(std::min(config.patch.height, config.patch.width) * config.eval.overlap);
   Stitcher stitcher(
-      static_cast<std::int64_t>(classes), config.patch.height, config.patch.width, overlap_px,
+      static_cast<std::int64_t>(classes), {1, config.patch.height, config.patch.width},
+      {1, overlap_px, overlap_px},
       [&](std::uint32_t image) { return extent_at_patch_mpp(cohort->images()[image], config); },
-      [&](const StitchedRow& row) { tally.add(row); });
+      [&](const StitchedPart& row) { tally.add(row); });
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
   while (const auto batch = loader.next()) {
     const std::span<const float> probabilities = network.predict(*batch);
@@ -135,7 +136,8 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
     for (std::int64_t s = 0; s < batch->samples; ++s) {
       const loader::SampleSite& site = batch->sites[static_cast<std::size_t>(s)];
       const float* sample = probabilities.data() + s * static_cast<std::int64_t>(classes) * plane;
-      stitcher.add({site.image, site.tile_yx, sample, batch->labels + s * plane});
+      stitcher.add(
+          {site.image, {0, site.tile_yx[0], site.tile_yx[1]}, sample, batch->labels + s * plane});
       montage.offer(*batch, s, sample);
     }
     progress.advance(static_cast<std::uint64_t>(batch->samples));

@@ -1,10 +1,8 @@
 #include "headrace/train/kappa.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
-#include "headrace/math/philox.hpp"
+#include "headrace/train/bootstrap.hpp"
 
 namespace headrace::train {
 namespace {
@@ -50,30 +48,16 @@ std::optional<std::array<double, 2>> bootstrap_kappa(const std::vector<RatedSlid
   std::vector<const std::vector<const RatedSlide*>*> cases;
   for (const auto& [name, members] : by_case) cases.push_back(&members);
 
-  std::vector<double> values;
-  for (std::int64_t r = 0; r < resamples; ++r) {
+  const auto kappa = [&](std::span<const std::size_t> drawn_cases) -> Figures {
     std::vector<const RatedSlide*> drawn;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const math::Philox4 words = math::philox4x32_10(
-          math::Philox4{
-              {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(r), kBootstrapStream, 0}},
-          static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
-      const double u = math::uniform01(words.v[0], words.v[1]);
-      const auto& members = *cases[static_cast<std::size_t>(u * static_cast<double>(cases.size()))];
-      drawn.insert(drawn.end(), members.begin(), members.end());
+    for (const std::size_t i : drawn_cases) {
+      drawn.insert(drawn.end(), cases[i]->begin(), cases[i]->end());
     }
-    if (const auto value = kappa_of(drawn, grades)) values.push_back(*value);
-  }
-  if (values.empty() || 2 * values.size() < static_cast<std::size_t>(resamples))
-    return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const auto quantile = [&](double q) {
-    const double at = q * static_cast<double>(values.size() - 1);
-    const auto low = static_cast<std::size_t>(at);
-    const auto high = std::min(low + 1, values.size() - 1);
-    return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
+    return {kappa_of(drawn, grades)};
   };
-  return std::array<double, 2>{quantile(0.025), quantile(0.975)};
+  const auto intervals =
+      bootstrap_intervals(cases.size(), resamples, seed, kBootstrapStream, kappa);
+  return intervals.empty() ? std::nullopt : intervals.front();
 }
 
 }  // namespace headrace::train

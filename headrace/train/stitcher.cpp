@@ -12,6 +12,7 @@ constexpr std::uint8_t kNone = 255;
 /// Rises from the edge to 1 over `overlap` pixels, symmetric, never 0.
 std::vector<float> edge_weights(std::int64_t size, std::int64_t overlap) {
   std::vector<float> weights(static_cast<std::size_t>(size), 1.0f);
+  if (size == 1) return weights;  // the axis that a slide does not have
   const auto ramp =
       static_cast<float>(std::clamp<std::int64_t>(overlap, 1, std::max<std::int64_t>(1, size / 2)));
   for (std::int64_t i = 0; i < size; ++i) {
@@ -23,27 +24,32 @@ std::vector<float> edge_weights(std::int64_t size, std::int64_t overlap) {
 
 }  // namespace
 
-Stitcher::Stitcher(std::int64_t classes, std::int64_t tile_height, std::int64_t tile_width,
-                   std::int64_t overlap_px, Extent extent, RowSink sink)
-    : classes_(classes),
-      tile_height_(tile_height),
-      tile_width_(tile_width),
-      weight_y_(edge_weights(tile_height, overlap_px)),
-      weight_x_(edge_weights(tile_width, overlap_px)),
+Stitcher::Axes Stitcher::turned(const Axes& zyx) const {
+  return slides_ ? Axes{zyx[1], zyx[0], zyx[2]} : zyx;
+}
+
+Stitcher::Stitcher(std::int64_t classes, const Axes& tile_zyx, const Axes& overlap_zyx,
+                   Extent extent, Sink sink)
+    : slides_(tile_zyx[0] == 1),
+      classes_(classes),
+      tile_(turned(tile_zyx)),
       extent_(std::move(extent)),
-      sink_(std::move(sink)) {}
+      sink_(std::move(sink)) {
+  const Axes overlap = turned(overlap_zyx);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    weights_[axis] = edge_weights(tile_[axis], overlap[axis]);
+}
 
 void Stitcher::start_image(std::uint32_t image) {
   image_ = image;
-  const auto [height, width] = extent_(image);
-  height_ = height;
-  width_ = width;
-  first_row_ = 0;
-  const auto pixels = static_cast<std::size_t>(tile_height_ * width_);
+  size_ = turned(extent_(image));
+  first_ = 0;
+  part_pixels_ = static_cast<std::size_t>(size_[1] * size_[2]);
+  const std::size_t pixels = static_cast<std::size_t>(tile_[0]) * part_pixels_;
   sums_.assign(pixels * static_cast<std::size_t>(classes_), 0.0f);
   covered_.assign(pixels, 0);
   truth_.assign(pixels, kNone);
-  predicted_.assign(static_cast<std::size_t>(width_), kNone);
+  predicted_.assign(part_pixels_, kNone);
   open_ = true;
 }
 
@@ -52,66 +58,71 @@ void Stitcher::add(const TileResult& tile) {
     if (open_ && tile.image < image_) {
       fail(ErrorCode::internal, "Tiles come out of order: image {} after {}.", tile.image, image_);
     }
-    if (open_) release_rows(height_);
+    if (open_) release(size_[0]);
     start_image(tile.image);
   }
-  const std::int64_t top = std::max<std::int64_t>(0, tile.origin_yx[0]);
-  const std::int64_t bottom = std::min(height_, tile.origin_yx[0] + tile_height_);
-  const std::int64_t left = std::max<std::int64_t>(0, tile.origin_yx[1]);
-  const std::int64_t right = std::min(width_, tile.origin_yx[1] + tile_width_);
-  if (top < first_row_) {
-    fail(ErrorCode::internal, "Tiles of image {} come out of order: row {} after {}.", image_, top,
-         first_row_);
+  const Axes origin = turned(tile.origin_zyx);
+  Axes low{}, high{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    low[axis] = std::max<std::int64_t>(0, origin[axis]);
+    high[axis] = std::min(size_[axis], origin[axis] + tile_[axis]);
   }
-  release_rows(std::min(top, height_));
-  if (right <= left) return;
-  const auto count = static_cast<std::size_t>(right - left);
-  for (std::int64_t y = top; y < bottom; ++y) {
-    const std::int64_t ty = y - tile.origin_yx[0], tx = left - tile.origin_yx[1];
-    const float wy = weight_y_[static_cast<std::size_t>(ty)];
-    const float* wx = weight_x_.data() + tx;
-    const std::size_t at =
-        slot(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(left);
-    for (std::int64_t c = 0; c < classes_; ++c) {
-      const float* p = tile.probabilities + (c * tile_height_ + ty) * tile_width_ + tx;
-      float* sum = sums_.data() +
-                   (slot(y) * static_cast<std::size_t>(classes_) + static_cast<std::size_t>(c)) *
-                       static_cast<std::size_t>(width_) +
-                   left;
-      for (std::size_t i = 0; i < count; ++i) sum[i] += wy * wx[i] * p[i];
-    }
-    std::fill_n(covered_.begin() + static_cast<std::ptrdiff_t>(at), count, std::uint8_t{1});
-    if (tile.truth != nullptr) {
-      std::copy_n(tile.truth + ty * tile_width_ + tx, count,
-                  truth_.begin() + static_cast<std::ptrdiff_t>(at));
+  if (low[0] < first_) {
+    fail(ErrorCode::internal, "Tiles of image {} come out of order: row {} after {}.", image_,
+         low[0], first_);
+  }
+  release(std::min(low[0], size_[0]));
+  if (high[2] <= low[2]) return;
+  for (std::int64_t a = low[0]; a < high[0]; ++a) {
+    for (std::int64_t b = low[1]; b < high[1]; ++b) {
+      blend_row(tile, {a - origin[0], b - origin[1], low[2] - origin[2]}, {a, b, low[2]},
+                static_cast<std::size_t>(high[2] - low[2]));
     }
   }
 }
 
-void Stitcher::release_rows(std::int64_t end) {
-  for (; first_row_ < end; ++first_row_) release_row(first_row_);
+void Stitcher::blend_row(const TileResult& tile, const Axes& in_tile, const Axes& in_image,
+                         std::size_t count) {
+  const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const float w = weights_[0][index(in_tile[0])] * weights_[1][index(in_tile[1])];
+  const float* wx = weights_[2].data() + in_tile[2];
+  const std::size_t row = index((in_tile[0] * tile_[1] + in_tile[1]) * tile_[2] + in_tile[2]);
+  const std::size_t tile_pixels = index(tile_[0] * tile_[1] * tile_[2]);
+  const std::size_t pixel = index(in_image[1] * size_[2] + in_image[2]);
+  for (std::size_t c = 0; c < index(classes_); ++c) {
+    const float* p = tile.probabilities + c * tile_pixels + row;
+    float* sum = sums_.data() + (slot(in_image[0]) * index(classes_) + c) * part_pixels_ + pixel;
+    for (std::size_t i = 0; i < count; ++i) sum[i] += w * wx[i] * p[i];
+  }
+  const auto at = static_cast<std::ptrdiff_t>(slot(in_image[0]) * part_pixels_ + pixel);
+  std::fill_n(covered_.begin() + at, count, std::uint8_t{1});
+  if (tile.truth != nullptr) std::copy_n(tile.truth + row, count, truth_.begin() + at);
 }
 
-void Stitcher::release_row(std::int64_t y) {
-  const auto width = static_cast<std::size_t>(width_);
-  float* sums = sums_.data() + slot(y) * static_cast<std::size_t>(classes_) * width;
-  std::uint8_t* covered = covered_.data() + slot(y) * width;
-  std::uint8_t* truth = truth_.data() + slot(y) * width;
-  for (std::size_t x = 0; x < width; ++x) {
+void Stitcher::release(std::int64_t end) {
+  for (; first_ < end; ++first_) release_part(first_);
+}
+
+void Stitcher::release_part(std::int64_t at) {
+  const std::size_t pixels = part_pixels_, classes = static_cast<std::size_t>(classes_);
+  float* sums = sums_.data() + slot(at) * classes * pixels;
+  std::uint8_t* covered = covered_.data() + slot(at) * pixels;
+  std::uint8_t* truth = truth_.data() + slot(at) * pixels;
+  for (std::size_t i = 0; i < pixels; ++i) {
     std::size_t best = 0;
-    for (std::size_t c = 1; c < static_cast<std::size_t>(classes_); ++c) {
-      if (sums[c * width + x] > sums[best * width + x]) best = c;
+    for (std::size_t c = 1; c < classes; ++c) {
+      if (sums[c * pixels + i] > sums[best * pixels + i]) best = c;
     }
-    predicted_[x] = covered[x] != 0 ? static_cast<std::uint8_t>(best) : kNone;
+    predicted_[i] = covered[i] != 0 ? static_cast<std::uint8_t>(best) : kNone;
   }
-  sink_({image_, y, predicted_, {truth, width}});
-  std::fill_n(sums, static_cast<std::size_t>(classes_) * width, 0.0f);
-  std::fill_n(covered, width, std::uint8_t{0});
-  std::fill_n(truth, width, kNone);
+  sink_({image_, at, predicted_, {truth, pixels}, {sums, classes * pixels}});
+  std::fill_n(sums, classes * pixels, 0.0f);
+  std::fill_n(covered, pixels, std::uint8_t{0});
+  std::fill_n(truth, pixels, kNone);
 }
 
 void Stitcher::finish() {
-  if (open_) release_rows(height_);
+  if (open_) release(size_[0]);
   open_ = false;
 }
 

@@ -25,7 +25,7 @@ Tally::Tally(const source::Cohort& cohort, const loader::RunConfig& config)
   if (config.task == "gleason") find_gleason_classes(cohort.classes());
 }
 
-void Tally::add(const StitchedRow& row) {
+void Tally::add(const StitchedPart& row) {
   const std::size_t classes = cohort_.classes().size();
   ImageTally& tally = images_.try_emplace(row.image, classes).first->second;
   for (std::size_t x = 0; x < row.predicted.size(); ++x) {
@@ -36,7 +36,7 @@ void Tally::add(const StitchedRow& row) {
     if (truth >= classes) {
       fail(ErrorCode::malformed,
            "image {}: label {} at row {}, column {}; the store has classes 0 to {}.",
-           cohort_.images()[row.image].id, truth, row.y, x, classes - 1);
+           cohort_.images()[row.image].id, truth, row.at, x, classes - 1);
     }
     ++tally.truth_px[truth];
     tally.confusion.add(truth, predicted);

@@ -22,13 +22,13 @@ struct ImageTally {
   std::vector<std::uint64_t> truth_px;      ///< by class, annotated pixels under a tile
 };
 
-/// Counts stitched rows by image, and makes the figures of eval.json from them.
+/// Counts stitched rows or slices by image, and makes the figures of eval.json from them.
 class Tally {
  public:
   Tally(const source::Cohort& cohort, const loader::RunConfig& config);
 
   /// Errors: malformed when the truth has a value that is neither a class nor 255.
-  void add(const StitchedRow& row);
+  void add(const StitchedPart& row);
   /// {classes, overall, cohorts, scanners, images[]} and for task gleason {gleason}.
   Json to_json() const;
   double mean_dice() const;

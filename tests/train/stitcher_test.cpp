@@ -47,30 +47,30 @@ struct Rows {
   std::map<std::pair<std::uint32_t, std::int64_t>,
            std::pair<std::vector<std::uint8_t>, std::vector<std::uint8_t>>>
       all;
-  Stitcher::RowSink sink() {
-    return [this](const StitchedRow& row) {
+  Stitcher::Sink sink() {
+    return [this](const StitchedPart& row) {
       const bool fresh =
-          all.try_emplace({row.image, row.y},
+          all.try_emplace({row.image, row.at},
                           std::vector<std::uint8_t>(row.predicted.begin(), row.predicted.end()),
                           std::vector<std::uint8_t>(row.truth.begin(), row.truth.end()))
               .second;
-      EXPECT_TRUE(fresh) << "row " << row.y << " twice";
+      EXPECT_TRUE(fresh) << "row " << row.at << " twice";
     };
   }
 };
 
 void add(Stitcher& stitcher, std::uint32_t image, std::int64_t y, std::int64_t x) {
   const Tile tile(y, x);
-  stitcher.add({image, {y, x}, tile.probabilities.data(), tile.truth.data()});
+  stitcher.add({image, {0, y, x}, tile.probabilities.data(), tile.truth.data()});
 }
 
 TEST(Stitcher, OverlappingTilesGiveTheWholeImage) {
   constexpr std::int64_t kHeight = 29, kWidth = 41;
   Rows rows;
   Stitcher stitcher(
-      kClasses, kTileH, kTileW, 3,
+      kClasses, {1, kTileH, kTileW}, {1, 3, 3},
       [&](std::uint32_t) {
-        return std::array{kHeight, kWidth};
+        return std::array<std::int64_t, 3>{1, kHeight, kWidth};
       },
       rows.sink());
   for (std::uint32_t image : {2u, 5u}) {
@@ -92,9 +92,9 @@ TEST(Stitcher, OverlappingTilesGiveTheWholeImage) {
 TEST(Stitcher, WhatNoTileCoversIsMarked) {
   Rows rows;
   Stitcher stitcher(
-      kClasses, kTileH, kTileW, 2,
+      kClasses, {1, kTileH, kTileW}, {1, 2, 2},
       [](std::uint32_t) {
-        return std::array<std::int64_t, 2>{40, 30};
+        return std::array<std::int64_t, 3>{1, 40, 30};
       },
       rows.sink());
   add(stitcher, 0, 4, 6);
@@ -116,9 +116,9 @@ TEST(Stitcher, WhatNoTileCoversIsMarked) {
 TEST(Stitcher, TilesThatStickOutAreCut) {
   Rows rows;
   Stitcher stitcher(
-      kClasses, kTileH, kTileW, 2,
+      kClasses, {1, kTileH, kTileW}, {1, 2, 2},
       [](std::uint32_t) {
-        return std::array<std::int64_t, 2>{5, 7};
+        return std::array<std::int64_t, 3>{1, 5, 7};
       },
       rows.sink());
   add(stitcher, 0, -1, -2);
@@ -136,17 +136,17 @@ TEST(Stitcher, TheMiddleOfATileOutweighsAnothersEdge) {
   // second.
   std::vector<std::uint8_t> predicted;
   Stitcher stitcher(
-      2, 1, 12, 4,
+      2, {1, 1, 12}, {1, 4, 4},
       [](std::uint32_t) {
-        return std::array<std::int64_t, 2>{1, 20};
+        return std::array<std::int64_t, 3>{1, 1, 20};
       },
-      [&](const StitchedRow& row) {
+      [&](const StitchedPart& row) {
         predicted.assign(row.predicted.begin(), row.predicted.end());
       });
   std::vector<float> zero(24, 0.4f), one(24, 0.4f);
   for (int x = 0; x < 12; ++x) zero[x] = one[12 + x] = 0.6f;
-  stitcher.add({0, {0, 0}, zero.data(), nullptr});
-  stitcher.add({0, {0, 8}, one.data(), nullptr});
+  stitcher.add({0, {0, 0, 0}, zero.data(), nullptr});
+  stitcher.add({0, {0, 0, 8}, one.data(), nullptr});
   stitcher.finish();
   EXPECT_EQ(predicted[8], 0);
   EXPECT_EQ(predicted[11], 1);
@@ -154,11 +154,11 @@ TEST(Stitcher, TheMiddleOfATileOutweighsAnothersEdge) {
 
 TEST(Stitcher, TilesOutOfOrderAreABug) {
   Stitcher stitcher(
-      kClasses, kTileH, kTileW, 2,
+      kClasses, {1, kTileH, kTileW}, {1, 2, 2},
       [](std::uint32_t) {
-        return std::array<std::int64_t, 2>{40, 30};
+        return std::array<std::int64_t, 3>{1, 40, 30};
       },
-      [](const StitchedRow&) {});
+      [](const StitchedPart&) {});
   add(stitcher, 1, 10, 0);
   EXPECT_THROW(add(stitcher, 1, 9, 0), Error);
   EXPECT_THROW(add(stitcher, 0, 0, 0), Error);
