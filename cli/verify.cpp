@@ -7,6 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/manifest.hpp"
+#include "headrace/ingest/phi_check.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
@@ -17,8 +18,12 @@ constexpr const char* kFooter =
     "  headrace verify cohort.zarr\n"
     "  headrace verify cohort.zarr --json --jobs 8\n"
     "\n"
+    "Every name and text in a store of volumes is also held against the allow-list of what may "
+    "stand "
+    "there: what could identify\n"
+    "a patient is named by its object and key, and not repeated.\n"
     "Exit codes: 0 every object is as it was stored, 1 failed, 4 something is damaged, missing or "
-    "foreign.";
+    "foreign, or may identify.";
 
 const char* name_of(ingest::Damage::Kind kind) {
   switch (kind) {
@@ -36,32 +41,53 @@ const char* name_of(ingest::Damage::Kind kind) {
   return "";
 }
 
+/// Nothing for other kinds of stores; damaged metadata has been reported by then.
+std::vector<ingest::PhiFinding> phi_of(const storage::Store& store, ThreadPool& pool) {
+  try {
+    if (ingest::holds_volumes(store)) return ingest::check_phi(store, pool);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::malformed && error.code() != ErrorCode::not_found) throw;
+  }
+  return {};
+}
+
 void run(const std::string& path, int jobs, bool json) {
   if (!std::filesystem::is_directory(path))
     fail(ErrorCode::not_found, "{}: there is no such store", path);
   const storage::LocalStore store(path);
   ThreadPool pool(jobs);
   const auto damages = ingest::verify(store, pool);
+  const auto phi = phi_of(store, pool);
+  const bool sound = damages.empty() && phi.empty();
   if (json) {
     Json list = Json::array();
     for (const auto& damage : damages) {
       list.push_back(
           {{"key", damage.key}, {"kind", name_of(damage.kind)}, {"detail", damage.detail}});
     }
-    Json facts{{"store", path}, {"ok", damages.empty()}, {"damage", list}};
+    Json texts = Json::array();
+    for (const auto& finding : phi) {
+      texts.push_back({{"key", finding.key}, {"at", finding.at}, {"detail", finding.detail}});
+    }
+    Json facts{{"store", path}, {"ok", sound}, {"damage", list}, {"phi", texts}};
     if (damages.empty()) facts["dataset_hash"] = ingest::Manifest::load(store).dataset_hash();
     fmt::print("{}", dump_json(facts));
   } else {
     for (const auto& damage : damages)
       fmt::print("{} {}: {}\n", name_of(damage.kind), damage.key, damage.detail);
+    for (const auto& finding : phi)
+      fmt::print("may identify {}{}: {}\n", finding.key,
+                 finding.at.empty() ? "" : " at " + finding.at, finding.detail);
     if (damages.empty()) {
       fmt::print("{}: every object is as it was stored (dataset hash {})\n", path,
                  ingest::Manifest::load(store).dataset_hash());
     } else {
       fmt::print("{}: {} objects are not as they were stored\n", path, damages.size());
     }
+    if (!phi.empty())
+      fmt::print("{}: {} texts that the allow-list does not know\n", path, phi.size());
   }
-  if (!damages.empty()) throw ExitCode{4};
+  if (!sound) throw ExitCode{4};
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <openssl/rand.h>
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/ingest/store_names.hpp"
 #include "headrace/ingest/volumes/volume_files.hpp"
 #include "headrace/storage/posix.hpp"
 
@@ -63,20 +63,6 @@ bool has_pseudonyms(const std::string& out) {
 }
 
 }  // namespace
-
-bool is_pseudonym_id(const std::string& id) {
-  const auto hex = [&](std::size_t begin, std::size_t end) {
-    return std::all_of(id.begin() + static_cast<std::ptrdiff_t>(begin),
-                       id.begin() + static_cast<std::ptrdiff_t>(end), [](unsigned char c) {
-                         return std::isdigit(c) != 0 || (c >= 'a' && c <= 'f');
-                       });
-  };
-  if (id.size() < 21 || id[12] != '-' || !hex(0, 12) || !hex(13, 21)) return false;
-  if (id.size() == 21) return true;
-  return id[21] == '-' && id.size() > 22 && id.size() < 26 &&
-         std::all_of(id.begin() + 22, id.end(),
-                     [](unsigned char c) { return std::isdigit(c) != 0; });
-}
 
 SiteKey::SiteKey(const std::string& key_file, const std::string& out) {
   std::string store = out;

@@ -26,8 +26,4 @@ class SiteKey {
   bool fresh_ = false;
 };
 
-/// Whether an image's name is one that hashed identifiers give: 12 hex digits, '-', 8 hex digits,
-/// and perhaps "-2" for a second stack of the series.
-bool is_pseudonym_id(const std::string& id);
-
 }  // namespace headrace::ingest

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/yaml.hpp"
 #include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/volumes/dataset_json.hpp"
@@ -41,7 +40,6 @@ class Finder {
     sort_by_id(found_.cases);
     place_in_splits(found_.cases, options_.val_fraction);
     found_.classes = settle_classes(stated_, options_.jobs, found_.cases, found_.notes);
-    check_lesion_classes();
     const bool dicom = std::any_of(found_.cases.begin(), found_.cases.end(),
                                    [](const VolumeCase& v) { return v.series.has_value(); });
     if (dicom) key_.keep();
@@ -268,16 +266,6 @@ class Finder {
     if (volume.phase.empty()) volume.phase = imaging::name_of(imaging::ContrastPhase::unknown);
     check_name(volume.id, "image", describe(volume));
     check_name(volume.case_id, "case", describe(volume));
-  }
-
-  void check_lesion_classes() const {
-    for (const auto& name : options_.lesion_classes) {
-      const auto& classes = found_.classes;
-      if (std::find(classes.begin(), classes.end(), name) != classes.end()) continue;
-      const auto nearest = nearest_name(name, classes);
-      fail(ErrorCode::usage, "--lesion-classes: '{}' is none of the classes {}{}", name,
-           fmt::join(classes, ", "), nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
-    }
   }
 
   const VolumeIngestOptions& options_;

@@ -1,14 +1,10 @@
 #include "headrace/ingest/volumes/volume_table.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
-#include "headrace/ingest/case_rules.hpp"
-#include "headrace/ingest/identifying_text.hpp"
-#include "headrace/ingest/volumes/site_key.hpp"
+#include "headrace/ingest/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -56,28 +52,14 @@ std::vector<std::string> labels_of(const TableRow& row) {
   return names;
 }
 
-bool pseudonym_of_patient(const std::string& text) {
-  return text.size() == 12 && is_pseudonym_id(text + "-00000000");
-}
-
 }  // namespace
 
 void check_name(const std::string& text, const std::string& what, const std::string& where) {
-  if (text.empty() || is_pseudonym_id(text) || pseudonym_of_patient(text)) return;
-  std::string letters = text;
-  if (what == "cohort") std::replace(letters.begin(), letters.end(), ' ', '_');
-  if (plain_id(letters) != letters || text.size() > kLongestId) {
-    fail(ErrorCode::usage,
-         "{}: {} '{}' may hold letters, digits, '.', '_' and '-' only (up to {}), no '.' in front; "
-         "it enters the store",
-         where, what, text, kLongestId);
-  }
-  if (const auto why = why_identifying(text)) {
-    fail(ErrorCode::usage,
-         "{}: {} '{}' looks like {}, and it would enter the store; give a pseudonym in a table's "
-         "column '{}'",
-         where, what, text, *why, what);
-  }
+  const auto why = why_no_name(text, what == "cohort");
+  if (!why) return;
+  fail(ErrorCode::usage,
+       "{}: {} '{}' {}, and it would enter the store; give a pseudonym in a table's column '{}'",
+       where, what, text, *why, what);
 }
 
 std::vector<VolumeRow> read_volume_table(const std::string& file) {
@@ -97,9 +79,9 @@ std::vector<VolumeRow> read_volume_table(const std::string& file) {
     row.phase = fields.get("phase");
     row.series = series_of(fields);
     row.labels = labels_of(fields);
-    check_name(row.image, "image", row.where);
-    check_name(row.case_id, "case", row.where);
-    check_name(row.cohort, "cohort", row.where);
+    if (!row.image.empty()) check_name(row.image, "image", row.where);
+    if (!row.case_id.empty()) check_name(row.case_id, "case", row.where);
+    if (!row.cohort.empty()) check_name(row.cohort, "cohort", row.where);
     rows.push_back(std::move(row));
   }
   return rows;

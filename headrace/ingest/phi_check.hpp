@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/storage/store.hpp"
+
+namespace headrace::ingest {
+
+/// Something in a store that its allow-list does not know, and that may therefore identify.
+struct PhiFinding {
+  std::string key;     ///< the object
+  std::string at;      ///< where in it, as a JSON pointer; empty: its name
+  std::string detail;  ///< what is wrong; never the text itself, which may be an identifier
+};
+
+/// Whether a store keeps volumes, which are the ones that are checked. Errors: malformed.
+bool holds_volumes(const storage::Store& store);
+
+/// Holds every name and every JSON value of a store of volumes against an allow-list: known keys
+/// only, and below each of them a number, a hash, one of the words of its list, a class name of the
+/// store, a name as ingest accepts it, or a note made of the words of our notes. Texts that look
+/// like a date, a UID or a person's name are findings wherever they stand.
+///
+/// out     by object, in order; objects that the manifest does not list are left to verify()
+/// errors  io
+std::vector<PhiFinding> check_phi(const storage::Store& store, ThreadPool& pool);
+
+}  // namespace headrace::ingest
