@@ -1,6 +1,7 @@
-// Times the fused transform on a GPU: 512×512 patches from a level in device memory into float32
-// tensors there, one stream, one host thread. A chain is timed only if its bytes are the CPU's. A
-// Markdown table on stdout; without a GPU one line that says so.
+// Times the fused transform on a GPU: batches of 64 patches of 512×512 from a level in device
+// memory into tensors there, float32 NCHW and bfloat16 NHWC, one stream, one host thread. A chain
+// is timed only if its bytes are the CPU's. A Markdown table on stdout; without a GPU one line that
+// says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,12 +22,14 @@ using device::cuda::Stream;
 
 constexpr std::int64_t kLevel = 2048;
 constexpr std::int32_t kSize = 512;
-constexpr std::size_t kValues = 3u * kSize * kSize, kDrawn = 256, kBatch = 64;
+constexpr std::size_t kValues = 3u * kSize * kSize, kDrawn = 8, kBatch = 64;
+constexpr TensorFormat kFloat32{}, kBfloat16{Element::bfloat16, Layout::channels_last};
 
 struct Drawn {
   std::shared_ptr<const SampleParams> params;
   PatchGeometry geometry;
 };
+using Batch = std::vector<Drawn>;
 
 class Bench {
  public:
@@ -35,66 +38,80 @@ class Bench {
   }
 
   /// One row of the table; false if the bytes are not the CPU's.
-  bool row(const bench::Case& c, std::size_t patches, int repeats) {
+  bool row(const bench::Case& c, std::size_t batches, int repeats) {
     const Graph graph = Graph::compile(c.specs, {kSize, kSize, 0.5, {1}});
-    std::vector<Drawn> drawn(kDrawn);
-    for (std::size_t i = 0; i < kDrawn; ++i) drawn[i] = draw(graph, i);
-    if (!same_bytes(graph, drawn)) {
-      fmt::print("| {} | differs from the CPU, not timed | | |\n", c.op);
+    std::vector<Batch> drawn;
+    for (std::size_t i = 0; i < kDrawn; ++i) drawn.push_back(draw(graph, i));
+    if (!same_bytes(graph, drawn.front(), kFloat32) || !same_bytes(graph, drawn[1], kBfloat16)) {
+      fmt::print("| {} | differs from the CPU, not timed | | | |\n", c.op);
       return false;
     }
-    std::vector<double> ready, whole;
+    std::vector<double> full, half, whole;
     for (int i = 0; i < repeats; ++i) {
-      ready.push_back(seconds([&](std::size_t k) { start(graph, drawn[k % kDrawn], k); }, patches));
-      whole.push_back(seconds([&](std::size_t k) { start(graph, draw(graph, k), k); }, patches));
+      const auto run = [&](const TensorFormat& format) {
+        return seconds([&](std::size_t k) { start(graph, drawn[k % kDrawn], format); }, batches);
+      };
+      full.push_back(run(kFloat32));
+      half.push_back(run(kBfloat16));
+      whole.push_back(
+          seconds([&](std::size_t k) { start(graph, draw(graph, k), kBfloat16); }, batches));
     }
-    std::sort(ready.begin(), ready.end());
-    std::sort(whole.begin(), whole.end());
-    const auto n = static_cast<double>(patches);
-    const std::size_t middle = ready.size() / 2;
-    fmt::print("| {} | {:.0f} | {:.0f} | {:.0f} |\n", c.op, n / ready[middle], n / ready.front(),
-               n / whole[middle]);
+    const auto rate = [&](std::vector<double>& times) {
+      std::sort(times.begin(), times.end());
+      return static_cast<double>(batches * kBatch) / times[times.size() / 2];
+    };
+    const double bfloat16 = rate(half);
+    fmt::print("| {} | {:.0f} | {:.0f} | {:.0f} | {:.0f} |\n", c.op, rate(full), bfloat16,
+               static_cast<double>(batches * kBatch) / half.front(), rate(whole));
     std::fflush(stdout);
     return true;
   }
 
  private:
-  Drawn draw(const Graph& graph, std::uint64_t index) const {
-    Drawn d;
-    d.params = graph.draw({303, 0, index}, colour_, true);
-    graph.locate(*d.params, 1, {1024.25, 1024.5}, {0.5, 0.5}, d.geometry);
-    return d;
+  Batch draw(const Graph& graph, std::uint64_t batch) const {
+    Batch drawn(kBatch);
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      drawn[i].params = graph.draw({303, 0, batch * kBatch + i}, colour_, true);
+      graph.locate(*drawn[i].params, 1, {1024.25, 1024.5}, {0.5, 0.5}, drawn[i].geometry);
+    }
+    return drawn;
   }
   ImageView view(const std::uint8_t* level, const Box2& w) const {
     return {level + (w.y0 * kLevel + w.x0) * 3, static_cast<std::int32_t>(w.height),
             static_cast<std::int32_t>(w.width), kLevel * 3};
   }
-  void start(const Graph& graph, const Drawn& d, std::size_t k) {
-    const Box2& w = d.geometry.window;
-    CudaGraph{graph}.image(*d.params, d.geometry, view(level_.as<std::uint8_t>(), w),
-                           {0, 0, w.height, w.width}, out_.as<float>() + k % kBatch * kValues,
-                           scratch_, stream_);
+  void start(const Graph& graph, const Batch& batch, const TensorFormat& format) {
+    std::vector<CudaPatch> patches;
+    for (const Drawn& d : batch) {
+      const Box2& w = d.geometry.window;
+      patches.push_back({d.params.get(),
+                         &d.geometry,
+                         view(level_.as<std::uint8_t>(), w),
+                         {0, 0, w.height, w.width}});
+    }
+    CudaGraph{graph}.images(patches, format, out_.as<float>(), scratch_, stream_);
   }
-  bool same_bytes(const Graph& graph, const std::vector<Drawn>& drawn) {
-    std::vector<float> gpu(kBatch * kValues), cpu(kValues);
-    for (std::size_t k = 0; k < kBatch; ++k) start(graph, drawn[k], k);
-    copy_to_host(gpu.data(), out_.as<float>(), gpu.size() * sizeof(float), stream_);
+  bool same_bytes(const Graph& graph, const Batch& batch, const TensorFormat& format) {
+    const std::size_t bytes = kValues * bytes_of(format.element);
+    std::vector<std::byte> gpu(kBatch * bytes), cpu(bytes);
+    std::vector<float> planes(kValues);
+    start(graph, batch, format);
+    copy_to_host(gpu.data(), out_.as<float>(), gpu.size(), stream_);
     stream_.wait();
     for (std::size_t k = 0; k < kBatch; ++k) {
-      const Box2& w = drawn[k].geometry.window;
-      graph.image(*drawn[k].params, drawn[k].geometry, view(host_level_.data(), w),
-                  {0, 0, w.height, w.width}, cpu.data(), host_scratch_);
-      if (std::memcmp(gpu.data() + k * kValues, cpu.data(), kValues * sizeof(float)) != 0) {
-        return false;
-      }
+      const Box2& w = batch[k].geometry.window;
+      graph.image(*batch[k].params, batch[k].geometry, view(host_level_.data(), w),
+                  {0, 0, w.height, w.width}, planes.data(), host_scratch_);
+      convert(planes.data(), {cpu.data(), format, 3, std::int64_t{kSize} * kSize});
+      if (std::memcmp(gpu.data() + k * bytes, cpu.data(), bytes) != 0) return false;
     }
     return true;
   }
   template <typename Work>
-  double seconds(const Work& work, std::size_t patches) {
+  double seconds(const Work& work, std::size_t batches) {
     stream_.wait();
     const auto begin = std::chrono::steady_clock::now();
-    for (std::size_t k = 0; k < patches; ++k) work(k);
+    for (std::size_t k = 0; k < batches; ++k) work(k);
     stream_.wait();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
@@ -110,7 +127,7 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int patches = argc > 1 ? std::max(1, std::atoi(argv[1])) : 20000;
+  const int batches = argc > 1 ? std::max(1, std::atoi(argv[1])) : 400;
   const int repeats = argc > 2 ? std::max(1, std::atoi(argv[2])) : 9;
   try {
     if (!device::cuda::cuda_available()) {
@@ -118,14 +135,16 @@ int main(int argc, char** argv) {
       return 0;
     }
     fmt::print(
-        "{}; {} patches of 512×512 RGB to float32, {} repeats, one stream, one host thread\n\n",
-        device::cuda::describe(), patches, repeats);
+        "{}; {} batches of {} patches of 512×512 RGB, {} repeats, one stream, one host thread; "
+        "patches/s, median unless it says best\n\n",
+        device::cuda::describe(), batches, kBatch, repeats);
     fmt::print(
-        "| chain | patches/s, median | best | with draw and locate, median |\n|---|---|---|---|\n");
+        "| chain | float32 NCHW | bfloat16 NHWC | best | bfloat16 with draw and locate |\n"
+        "|---|---|---|---|---|\n");
     Bench gpu;
     bool same = true;
     for (const bench::Case& c : bench::cases()) {
-      same = gpu.row(c, static_cast<std::size_t>(patches), repeats) && same;
+      same = gpu.row(c, static_cast<std::size_t>(batches), repeats) && same;
     }
     return same ? 0 : 1;
   } catch (const Error& error) {

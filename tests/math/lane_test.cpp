@@ -116,5 +116,17 @@ TEST(Trigonometry, QuarterTurnsAreExact) {
   }
 }
 
+TEST(Lane, WordsFromAlignedLoadsAreTheBytesThere) {
+  alignas(4) std::uint8_t bytes[64];
+  for (int i = 0; i < 64; ++i) bytes[i] = static_cast<std::uint8_t>(37 * i + 11);
+  for (int at = 0; at < 48; ++at) {
+    std::uint32_t expected[2], first, second;
+    std::memcpy(expected, bytes + at, sizeof expected);
+    load_words(bytes + at, first, second);
+    EXPECT_EQ(first, expected[0]) << at;
+    EXPECT_EQ(second, expected[1]) << at;
+  }
+}
+
 }  // namespace
 }  // namespace headrace::math

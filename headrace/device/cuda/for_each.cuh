@@ -32,4 +32,27 @@ void for_each(Stream& stream, std::int64_t count, const Kernel& kernel, const ch
   check(cudaGetLastError(), name, __FILE__, __LINE__);
 }
 
+template <typename Kernel>
+__global__ void run_each_of(std::int32_t elements, const __grid_constant__ Kernel kernel) {
+  const auto element = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (element < elements) kernel(static_cast<std::int32_t>(blockIdx.y), element);
+}
+
+/// Puts kernel(item, element) for every item below `items` and element below `elements` into the
+/// stream, one thread each, in no order, in one launch of at most 65,535 items.
+/// Errors: device, if it can't be launched; they say `name`, as a profiler does.
+template <typename Kernel>
+void for_each_of(Stream& stream, std::int32_t items, std::int32_t elements, const Kernel& kernel,
+                 const char* name) {
+  static_assert(std::is_trivially_copyable_v<Kernel>);
+  constexpr std::int32_t kThreads = 256;
+  if (items <= 0 || elements <= 0) return;
+  const dim3 blocks(static_cast<unsigned>((elements + kThreads - 1) / kThreads),
+                    static_cast<unsigned>(items));
+  nvtxRangePushA(name);
+  run_each_of<<<blocks, kThreads, 0, stream.get()>>>(elements, kernel);
+  nvtxRangePop();
+  check(cudaGetLastError(), name, __FILE__, __LINE__);
+}
+
 }  // namespace headrace::device::cuda
