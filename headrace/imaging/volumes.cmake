@@ -7,6 +7,7 @@ target_sources(headrace_imaging PRIVATE
   nifti/nifti_grid.cpp
   nifti/nifti_header.cpp
   nifti/nifti_reader.cpp
+  nifti/nifti_writer.cpp
   volume/byte_source.cpp
   volume/components.cpp
   volume/label_volume.cpp

@@ -17,7 +17,15 @@ enum class Purpose : std::uint32_t {
   stroma_nucleus,
   free_cell,
   lumen_hole,
-  sensor_noise
+  sensor_noise,
+  noise_volume = 64,  ///< from here on: CT bodies
+  body,
+  colon,
+  small_bowel,
+  lesion,
+  lesion_size,
+  ct_scanner,
+  voxel_noise = 80  ///< one for each contrast phase behind it
 };
 
 /// Four random words for lattice point (i, j), a pure function of (seed, slide, purpose, i, j).

@@ -1,0 +1,49 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace headrace::phantom {
+
+/// What a CT body is made of.
+enum class Tissue : std::size_t {
+  air,
+  table_shell,
+  table_foam,
+  skin,
+  fat,
+  muscle,
+  lung,
+  liver,
+  liver_vessel,
+  spleen,
+  kidney_cortex,
+  kidney_medulla,
+  artery,
+  vein,
+  heart,
+  gut_wall,  ///< of stomach and small bowel
+  colon_wall,
+  fluid,
+  stool,
+  gas,
+  urine,
+  marrow,
+  compact_bone,
+  disc,
+  lesion,
+  lesion_core
+};
+inline constexpr std::size_t kTissues = 26;
+
+enum class Phase : std::size_t { native, arterial, portal_venous, delayed };
+inline constexpr std::size_t kPhases = 4;
+std::string_view name_of(
+    Phase phase) noexcept;  ///< "native", "arterial", "portal-venous", "delayed"
+
+/// Mean of each tissue in Hounsfield units in one contrast phase. Textbook ranges of abdominal CT
+/// (for example Prokop and Galanski, Spiral and Multislice CT of the Body, 2003), not measured
+/// values: only their order and rough distances are meant.
+const std::array<float, kTissues>& tissue_hu(Phase phase) noexcept;
+
+}  // namespace headrace::phantom
