@@ -15,6 +15,8 @@ namespace headrace::device::cuda {
 bool cuda_available() noexcept;
 /// One line: which GPU there is, or why there is none.
 std::string describe();
+/// PCI bus id of the current device, as GpuMeter takes it; empty without one.
+std::string pci_bus_id();
 
 /// A queue of work; what is put into one stream is done in that order. Movable.
 class Stream {

@@ -31,6 +31,17 @@ std::string describe() {
                      driver / 1000, driver % 1000 / 10);
 }
 
+std::string pci_bus_id() {
+  int device = 0;
+  char id[32] = {};
+  if (cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetPCIBusId(id, sizeof id, device) == cudaSuccess) {
+    return id;
+  }
+  cudaGetLastError();
+  return {};
+}
+
 Stream::Stream() { HR_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
 Stream::~Stream() {
   if (stream_ != nullptr) cudaStreamDestroy(stream_);

@@ -11,6 +11,7 @@ constexpr const char* kAbsent = "this build has no CUDA; configure with -DHR_WIT
 
 bool cuda_available() noexcept { return false; }
 std::string describe() { return kAbsent; }
+std::string pci_bus_id() { return {}; }
 
 Stream::Stream() { refuse(); }
 Stream::~Stream() = default;
