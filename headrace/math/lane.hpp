@@ -98,6 +98,12 @@ HR_HD void gather_rgb_pair(const std::uint8_t* base, std::int32_t offset, std::i
 #endif
 }
 
+/// The two numbers that begin at each index.
+HR_HD void gather_pair(const float* base, std::int32_t index, float& first, float& second) {
+  first = base[index];
+  second = base[index + 1];
+}
+
 /// The two halves of the 64-bit product a · factor.
 HR_HD void multiply_wide(std::uint32_t a, std::uint32_t factor, std::uint32_t& high,
                          std::uint32_t& low) {
@@ -208,6 +214,32 @@ HR_HD void gather_rgb_pair(const std::uint8_t* base, v8i offset, v8i& first, v8i
   }
   first = __builtin_bit_cast(v8i, f);
   second = __builtin_bit_cast(v8i, s);
+#endif
+}
+HR_HD void gather_pair(const float* base, v8i index, v8f& first, v8f& second) {
+  alignas(32) std::int32_t at[8];
+  const v8i offset = index * 4;
+  __builtin_memcpy(at, &offset, sizeof at);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(base);
+#if defined(__AVX2__)
+  // Lanes 0 1 4 5 and 2 3 6 7, as above.
+  const __m256i a = _mm256_set_m128i(load_two(bytes, at[4], at[5]), load_two(bytes, at[0], at[1]));
+  const __m256i b = _mm256_set_m128i(load_two(bytes, at[6], at[7]), load_two(bytes, at[2], at[3]));
+  first = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
+  second = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xDD);
+#else
+  struct Packs {
+    __m128 half[2];
+  };
+  Packs f, s;
+  for (int i = 0; i < 2; ++i) {
+    const __m128 a = _mm_castsi128_ps(load_two(bytes, at[4 * i], at[4 * i + 1]));
+    const __m128 b = _mm_castsi128_ps(load_two(bytes, at[4 * i + 2], at[4 * i + 3]));
+    f.half[i] = _mm_shuffle_ps(a, b, 0x88);
+    s.half[i] = _mm_shuffle_ps(a, b, 0xDD);
+  }
+  first = __builtin_bit_cast(v8f, f);
+  second = __builtin_bit_cast(v8f, s);
 #endif
 }
 #endif

@@ -33,9 +33,7 @@ Mat3 inverse(const Mat3& a) {
 }
 
 /// Ruifrok's H, E and DAB as columns: od = stains · c.
-Mat3 ruifrok_stains() {
-  return transpose({0.65, 0.70, 0.29, 0.07, 0.99, 0.11, 0.27, 0.57, 0.78});
-}
+Mat3 ruifrok_stains() { return transpose({0.65, 0.70, 0.29, 0.07, 0.99, 0.11, 0.27, 0.57, 0.78}); }
 
 ColourAffine affine_of(const Mat3& linear, const std::array<double, 3>& shift) {
   return {{linear[0], linear[1], linear[2], shift[0], linear[3], linear[4], linear[5], shift[1],

@@ -8,7 +8,7 @@ namespace headrace::transform::cpu {
 struct VolumeRowScratch {
   float* tap[3];  ///< tap coordinates of the row, z, y, x
   float* values;
-  float* line;     ///< blur: a row with its mirrored ends
+  float* line;     ///< a row of the window; of the patch with mirrored ends
   float* place_t;  ///< column → position in its cell
   std::int32_t* place_cell;
   float* slice_control[3];  ///< (grid + 3)² and a pack's room
@@ -19,11 +19,11 @@ struct VolumeRowScratch {
 constexpr std::int32_t volume_pitch(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
 
 /// The loops over rows and packs for one instruction set. All arithmetic is in the kernels.
-/// Statistics are added to `sums` where it is not null.
+/// The sums of each row of the patch go to `sums` where it is not null.
 struct VolumeDriver {
-  void (*gather)(const VolumeKernel&, const VolumeRowScratch&, PatchSums* sums);
-  void (*stages)(const VolumeStagesKernel&, const VolumeRowScratch&, PatchSums* sums);
-  void (*statistics)(const VolumeStagesKernel&, const VolumeRowScratch&, PatchSums* sums);
+  void (*gather)(const VolumeKernel&, const VolumeRowScratch&, RowSums* sums);
+  void (*stages)(const VolumeStagesKernel&, const VolumeRowScratch&, RowSums* sums);
+  void (*statistics)(const VolumeStagesKernel&, const VolumeRowScratch&, RowSums* sums);
   void (*blur)(const VolumeBlurKernel&, const VolumeRowScratch&);
   void (*low_resolution)(const LowResolutionKernel&, const VolumeRowScratch&);
   void (*smooth)(const SmoothKernel&);

@@ -15,8 +15,10 @@ struct VolumeScratch::State {
   std::array<device::HostBuffer, 2> smooth;
   ControlVoxels controls;
   std::vector<PatchStatistics> statistics;
+  std::vector<RowSums> sums;
 
-  cpu::VolumeRowScratch reserve(const VolumePatchSpec& patch, int grid, bool neighbours);
+  cpu::VolumeRowScratch reserve(const VolumePatchSpec& patch, int grid, std::size_t window_width,
+                                bool neighbours);
 };
 
 VolumeScratch::VolumeScratch() : state_(std::make_unique<State>()) {}
@@ -26,9 +28,9 @@ VolumeScratch& VolumeScratch::operator=(VolumeScratch&&) noexcept = default;
 
 /// `neighbours` adds the second patch.
 cpu::VolumeRowScratch VolumeScratch::State::reserve(const VolumePatchSpec& patch, int grid,
-                                                    bool neighbours) {
+                                                    std::size_t window_width, bool neighbours) {
   const auto pitch = static_cast<std::size_t>(cpu::volume_pitch(patch.size_zyx[2]));
-  const std::size_t line = pitch + 2 * VolumeBlurKernel::kMaxRadius;
+  const std::size_t line = std::max(pitch + 2 * VolumeBlurKernel::kMaxRadius, window_width + 16);
   const auto edge = static_cast<std::size_t>(grid + 3);
   const std::size_t plane = edge * edge + 8, control = edge + 8;
   rows.reserve((4 * pitch + line + 2 * pitch + 3 * (plane + control)) * sizeof(float));
@@ -214,19 +216,20 @@ void VolumeGraph::run(const VolumeParams& params, const VolumeGeometry& geometry
   const bool neighbours =
       std::any_of(params.passes.begin(), params.passes.end(),
                   [](const VolumePass& p) { return p.kind != VolumePass::Kind::stages; });
-  const cpu::VolumeRowScratch rows = state.reserve(patch_, params.elastic.grid, neighbours);
+  const cpu::VolumeRowScratch rows = state.reserve(
+      patch_, params.elastic.grid, std::size_t(geometry.window.size_zyx[2]), neighbours);
   const cpu::VolumeDriver& driver = cpu::volume_driver_for(device::cpu_isa());
   const auto smoothing = smoothing_of(params, geometry.scale_zyx);
   const VolumeView<std::int16_t> window =
       smoothed(driver, smoothing, image, extent, geometry.window, state.smooth);
-  const double count = double(patch_.size_zyx[0]) * patch_.size_zyx[1] * patch_.size_zyx[2];
+  const std::int32_t row_count = patch_.size_zyx[0] * patch_.size_zyx[1];
   state.statistics.assign(params.passes.size(), {});
   for (std::size_t i = 0; i < params.passes.size(); ++i) {
     const VolumePass& pass = params.passes[i];
     VolumeStagesKernel stages{resolved(pass.stages, state.statistics), {}, dst};
     std::copy(patch_.size_zyx.begin(), patch_.size_zyx.end(), stages.size);
-    PatchSums sums{};
-    PatchSums* wanted = pass.statistics ? &sums : nullptr;
+    if (pass.statistics) state.sums.resize(static_cast<std::size_t>(row_count));
+    RowSums* wanted = pass.statistics ? state.sums.data() : nullptr;
     if (i == 0) {
       const VolumeKernel kernel = volume_kernel(params, patch_, geometry, window, labels, extent,
                                                 outside_label, dst, dst_labels, state.controls);
@@ -241,7 +244,8 @@ void VolumeGraph::run(const VolumeParams& params, const VolumeGeometry& geometry
       }
       if (pass.statistics) driver.statistics(stages, rows, wanted);
     }
-    if (pass.statistics) state.statistics[i] = statistics_of(sums, dst[0], count);
+    if (!pass.statistics) continue;
+    state.statistics[i] = statistics_of(wanted, row_count, patch_.size_zyx[2], dst[0]);
   }
 }
 

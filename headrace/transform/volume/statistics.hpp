@@ -34,35 +34,44 @@ HR_HD void sum_lanes(const float* row, std::int32_t width, float shift, std::int
   Pack::store(out.high + lane, high);
 }
 
-/// Sums over rows, those of the lanes in order and then the rows in order. The shift is the patch's
-/// first value, so that little is lost where the mean is far from 0; low and high begin with it.
-struct PatchSums {
+/// Sums of one row: its lanes in order.
+struct RowSums {
   double sum, squares;
   float low, high;
-
-  HR_HD void add(const RowLanes& row) {
-    double s = 0, q = 0;
-    for (int lane = 0; lane < 8; ++lane) {
-      s += static_cast<double>(row.sum[lane]);
-      q += static_cast<double>(row.squares[lane]);
-      low = math::min_of(row.low[lane], low);
-      high = math::max_of(row.high[lane], high);
-    }
-    sum += s;
-    squares += q;
-  }
 };
+HR_HD RowSums sums_of(const RowLanes& row) {
+  RowSums out{0, 0, row.low[0], row.high[0]};
+  for (int lane = 0; lane < 8; ++lane) {
+    out.sum += static_cast<double>(row.sum[lane]);
+    out.squares += static_cast<double>(row.squares[lane]);
+    out.low = math::min_of(row.low[lane], out.low);
+    out.high = math::max_of(row.high[lane], out.high);
+  }
+  return out;
+}
 
 /// Mean, population standard deviation and range of a patch.
 struct PatchStatistics {
   double mean, std;
   float low, high;
 };
-HR_HD PatchStatistics statistics_of(const PatchSums& sums, float shift, double count) {
-  const double off = sums.sum / count;
-  const double variance = sums.squares / count - off * off;
-  return {static_cast<double>(shift) + off, variance > 0 ? __builtin_sqrt(variance) : 0.0, sums.low,
-          sums.high};
+/// From its rows in order. `shift`: the patch's first value, which was taken from each, so that
+/// little is lost where the mean is far from 0.
+HR_HD PatchStatistics statistics_of(const RowSums* rows, std::int32_t count, std::int32_t width,
+                                    float shift) {
+  double sum = 0, squares = 0;
+  float low = shift, high = shift;
+  for (std::int32_t i = 0; i < count; ++i) {
+    sum += rows[i].sum;
+    squares += rows[i].squares;
+    low = math::min_of(rows[i].low, low);
+    high = math::max_of(rows[i].high, high);
+  }
+  const double values = static_cast<double>(count) * width;
+  const double off = sum / values;
+  const double variance = squares / values - off * off;
+  return {static_cast<double>(shift) + off, variance > 0 ? __builtin_sqrt(variance) : 0.0, low,
+          high};
 }
 
 }  // namespace headrace::transform
