@@ -247,7 +247,12 @@ Json bytes_codec(DType dtype) {
 
 Json Codecs::blosc_zstd(DType dtype, int level, const std::string& shuffle,
                         std::int64_t block_bytes) {
-  const Json blosc = {{"cname", "zstd"},
+  return blosc("zstd", dtype, level, shuffle, block_bytes);
+}
+
+Json Codecs::blosc(const std::string& compressor, DType dtype, int level,
+                   const std::string& shuffle, std::int64_t block_bytes) {
+  const Json blosc = {{"cname", compressor},
                       {"clevel", level},
                       {"shuffle", shuffle},
                       {"typesize", size_of(dtype)},
@@ -258,6 +263,11 @@ Json Codecs::blosc_zstd(DType dtype, int level, const std::string& shuffle,
 Json Codecs::zstd(DType dtype, int level) {
   return Json::array(
       {bytes_codec(dtype), codec("zstd", Json{{"level", level}, {"checksum", false}})});
+}
+
+Json Codecs::checked(Json codecs) {
+  codecs.push_back(codec("crc32c", Json::object()));
+  return codecs;
 }
 
 Json Codecs::jpeg(int quality) {

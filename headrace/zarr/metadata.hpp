@@ -39,7 +39,12 @@ struct Codecs {
   /// blosc (zstd) behind bytes. block_bytes: 0 takes libblosc's for the level
   static Json blosc_zstd(DType dtype, int level, const std::string& shuffle,
                          std::int64_t block_bytes = 0);
+  /// blosc with any of its compressors ("lz4", "lz4hc", "zstd", …) behind bytes
+  static Json blosc(const std::string& compressor, DType dtype, int level,
+                    const std::string& shuffle, std::int64_t block_bytes = 0);
   static Json zstd(DType dtype, int level);
+  /// `codecs` with crc32c behind them: a changed bit is an error, not another voxel
+  static Json checked(Json codecs);
   /// `imagecodecs_jpeg`, read by zarr-python with imagecodecs and by Headrace
   static Json jpeg(int quality);
   /// One sharding_indexed codec: index at the end with crc32c.

@@ -62,6 +62,20 @@ void copy_run(std::int64_t count, const std::byte* src, std::int64_t src_step, s
   }
 }
 
+// Rows of a chunk are short, and a call of memcpy costs as much as copying one: from 16 to 64 bytes
+// two pieces of fixed size that may overlap do.
+template <std::size_t kPiece>
+struct TwoPieces {
+  std::size_t size;
+  void operator()(std::byte* dst, const std::byte* src) const {
+    std::array<std::byte, kPiece> first, last;
+    std::memcpy(first.data(), src, kPiece);
+    std::memcpy(last.data(), src + size - kPiece, kPiece);
+    std::memcpy(dst, first.data(), kPiece);
+    std::memcpy(dst + size - kPiece, last.data(), kPiece);
+  }
+};
+
 using RunFn = void (*)(std::int64_t, const std::byte*, std::int64_t, std::byte*, std::int64_t);
 
 RunFn run_for(std::size_t item_size, bool swap) {
@@ -127,8 +141,16 @@ void copy_elements(int rank, const Index& shape, const std::byte* src, const Ind
   const bool swap = swap_bytes && item_size > 1;
   if (!swap && (count == 1 || (src_step == size && dst_step == size))) {
     const auto bytes = static_cast<std::size_t>(count * size);
-    for_each_run(loops,
-                 [&](std::int64_t s, std::int64_t d) { std::memcpy(dst + d, src + s, bytes); });
+    const auto each = [&](const auto& copy) {
+      for_each_run(loops, [&](std::int64_t s, std::int64_t d) { copy(dst + d, src + s); });
+    };
+    if (bytes >= 16 && bytes <= 32) {
+      each(TwoPieces<16>{bytes});
+    } else if (bytes > 32 && bytes <= 64) {
+      each(TwoPieces<32>{bytes});
+    } else {
+      each([&](std::byte* d, const std::byte* s) { std::memcpy(d, s, bytes); });
+    }
     return;
   }
   const RunFn run = run_for(item_size, swap);

@@ -51,15 +51,51 @@ std::uint32_t update_by_table(std::uint32_t crc, const std::byte* data, std::siz
 }
 
 #if defined(__x86_64__)
+// What a running value becomes when `bytes` zero bytes follow: linear in its bits, so four tables
+// of one byte each hold it.
+using ShiftTables = std::array<std::array<std::uint32_t, 256>, 4>;
+
+ShiftTables shift_by(std::size_t bytes) {
+  ShiftTables tables;
+  for (std::size_t k = 0; k < 4; ++k) {
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      std::uint32_t crc = byte << (8 * k);
+      for (std::size_t i = 0; i < bytes; ++i) crc = (crc >> 8) ^ kTables[0][crc & 0xff];
+      tables[k][byte] = crc;
+    }
+  }
+  return tables;
+}
+
+std::uint64_t shifted(const ShiftTables& tables, std::uint64_t crc) noexcept {
+  return tables[0][crc & 0xff] ^ tables[1][crc >> 8 & 0xff] ^ tables[2][crc >> 16 & 0xff] ^
+         tables[3][crc >> 24 & 0xff];
+}
+
+std::uint64_t load64(const std::byte* at) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, at, 8);
+  return word;
+}
+
+// The instruction takes three cycles but one can start in each: three neighbouring thirds are
+// summed at once, then joined.
 __attribute__((target("sse4.2"))) std::uint32_t update_by_sse42(std::uint32_t start,
                                                                 const std::byte* data,
                                                                 std::size_t size) noexcept {
+  constexpr std::size_t kThird = 1024;
+  static const ShiftTables third = shift_by(kThird);
   std::uint64_t crc = start;
-  for (; size >= 8; size -= 8, data += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, data, 8);
-    crc = _mm_crc32_u64(crc, word);
+  for (; size >= 3 * kThird; size -= 3 * kThird, data += 3 * kThird) {
+    std::uint64_t middle = 0, last = 0;
+    for (std::size_t i = 0; i < kThird; i += 8) {
+      crc = _mm_crc32_u64(crc, load64(data + i));
+      middle = _mm_crc32_u64(middle, load64(data + kThird + i));
+      last = _mm_crc32_u64(last, load64(data + 2 * kThird + i));
+    }
+    crc = shifted(third, shifted(third, crc) ^ middle) ^ last;
   }
+  for (; size >= 8; size -= 8, data += 8) crc = _mm_crc32_u64(crc, load64(data));
   auto narrow = static_cast<std::uint32_t>(crc);
   for (; size > 0; --size, ++data) {
     narrow = _mm_crc32_u8(narrow, std::to_integer<std::uint8_t>(*data));
