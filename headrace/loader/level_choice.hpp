@@ -18,4 +18,13 @@ std::array<double, 2> level_mpp_yx(const source::ImageRecord& image, std::size_t
 /// level 0 is coarser than asked for, level 0.
 std::size_t choose_level(const source::ImageRecord& image, int context, const RunConfig& config);
 
+/// Millimetres between the voxels of a volume's level as the transform sees them; with
+/// patch.spacing_mm null, voxels of level 0.
+std::array<double, 3> level_spacing_mm_zyx(const source::ImageRecord& image, std::size_t level,
+                                           const RunConfig& config);
+
+/// The level that a volume's patches are read from: the coarsest that is along every axis at least
+/// as fine as the patch, or as level 0 where even that is coarser (to one part in a thousand).
+std::size_t choose_volume_level(const source::ImageRecord& image, const RunConfig& config);
+
 }  // namespace headrace::loader

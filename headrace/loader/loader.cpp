@@ -1,8 +1,5 @@
 #include "headrace/loader/loader.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <limits>
@@ -24,8 +21,8 @@ double seconds(Clock::duration time) { return std::chrono::duration<double>(time
 struct Slot {
   enum class Stage { empty, preparing, open, done };
 
-  explicit Slot(const detail::Recipe& recipe) : work(recipe) {}
-  detail::BatchWork work;
+  explicit Slot(const detail::Recipe& recipe) : work(detail::BatchWork::make(recipe)) {}
+  std::unique_ptr<detail::BatchWork> work;
   Stage stage = Stage::empty;
   std::size_t next_sample = 0, finished = 0, count = 0;
   std::exception_ptr error;
@@ -37,43 +34,6 @@ struct Slot {
     error_sample = sample;
   }
 };
-
-detail::Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
-                           std::shared_ptr<const SamplePlan> plan, bool with_labels) {
-  if (config.loader.device == "cuda") {
-    fail(ErrorCode::unsupported,
-         "loader.device is 'cuda', but this build makes batches on the CPU. Use auto or cpu");
-  }
-  if (config.data.expect_hash && *config.data.expect_hash != cohort->dataset_hash()) {
-    fail(ErrorCode::usage,
-         "{}: dataset hash {}, but data.expect_hash is {}. Run on that dataset, or change the "
-         "config",
-         cohort->path(), cohort->dataset_hash(), *config.data.expect_hash);
-  }
-  if (with_labels && config.data.labels.empty()) {
-    fail(ErrorCode::usage,
-         "labels are asked for, but data.labels is null. Name the label images of the store");
-  }
-  const std::int64_t batch = plan->random() ? config.sampling.batch : config.eval.batch;
-  const auto colour_of = [&](const std::string& id) {
-    return cohort->images()[cohort->find_image(id)].colour;
-  };
-  transform::Graph graph = transform::Graph::compile(config.transforms, config.patch, colour_of);
-  detail::Recipe recipe{std::move(cohort), config,      std::move(plan),
-                        std::move(graph),  with_labels, batch};
-  const double needed = static_cast<double>(recipe.batch_bytes()) * (config.loader.prefetch + 1);
-  const double present =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (needed > present) {
-    fail(ErrorCode::memory,
-         "{} batches of {:.2f} GiB do not fit into the {:.1f} GiB of this machine. Lower "
-         "loader.prefetch, the batch or "
-         "patch.size",
-         config.loader.prefetch + 1, static_cast<double>(recipe.batch_bytes()) / (1 << 30),
-         present / (1 << 30));
-  }
-  return recipe;
-}
 
 }  // namespace
 
@@ -180,7 +140,7 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   lock.unlock();
   std::exception_ptr error;
   try {
-    mine.work.prepare(epoch_offset + n / per_epoch, n % per_epoch, *pool, worker);
+    mine.work->prepare(epoch_offset + n / per_epoch, n % per_epoch, *pool, worker);
   } catch (...) {
     error = std::current_exception();
   }
@@ -189,9 +149,9 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   if (error) {
     mine.keep_error(0, std::move(error));
   } else {
-    mine.count = mine.work.planned();
-    if (mine.work.plan_error()) mine.keep_error(mine.count, mine.work.plan_error());
-    stats.plan_s += static_cast<double>(mine.work.plan_times().plan_ns) * 1e-9;
+    mine.count = mine.work->planned();
+    if (mine.work->plan_error()) mine.keep_error(mine.count, mine.work->plan_error());
+    stats.plan_s += static_cast<double>(mine.work->plan_times().plan_ns) * 1e-9;
   }
   finish_if_done(mine);
   work_there.notify_all();
@@ -203,7 +163,7 @@ void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std
   detail::StageTimes times;
   std::exception_ptr error;
   try {
-    mine.work.make_sample(sample, worker, times);
+    mine.work->make_sample(sample, worker, times);
   } catch (...) {
     error = std::current_exception();
   }
@@ -217,7 +177,7 @@ void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std
 void Loader::State::finish_if_done(Slot& mine) {
   if (mine.finished != mine.count) return;
   mine.stage = Slot::Stage::done;
-  const zarr::ReadStats read = mine.work.read_stats();
+  const zarr::ReadStats read = mine.work->read_stats();
   stats.bytes_read += read.bytes_read;
   stats.read_s += static_cast<double>(read.read_ns) * 1e-9;
   stats.decode_s += static_cast<double>(read.decode_ns) * 1e-9;
@@ -255,7 +215,7 @@ std::optional<Batch> Loader::State::next() {
     work_there.notify_all();
     std::rethrow_exception(failed);
   }
-  Batch batch = mine.work.take(pool);
+  Batch batch = mine.work->take(pool);
   mine.stage = Slot::Stage::empty;
   ++next_take;
   if (idle_since) {
@@ -272,7 +232,7 @@ Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& co
                std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch,
                std::uint64_t first_batch, std::optional<std::uint64_t> count)
     : state_(std::make_unique<State>(
-          make_recipe(std::move(cohort), config, std::move(plan), with_labels), first_epoch,
+          detail::make_recipe(std::move(cohort), config, std::move(plan), with_labels), first_epoch,
           first_batch, count)) {}
 Loader::~Loader() = default;
 

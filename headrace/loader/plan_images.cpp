@@ -24,9 +24,9 @@ std::string hint(const std::string& name, const std::set<std::string>& known) {
 
 std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const RunConfig& config,
                                            const std::string& split, const std::string& key) {
-  if (cohort.kind() != "slide") {
-    fail(ErrorCode::usage, "{}: a store of kind '{}', but task '{}' needs slides", cohort.path(),
-         cohort.kind(), config.task);
+  if (cohort.kind() != (config.volumes ? "volume" : "slide")) {
+    fail(ErrorCode::usage, "{}: a store of {}s, but patch.size has {} numbers, which is for {}s",
+         cohort.path(), cohort.kind(), config.volumes ? 3 : 2, config.volumes ? "volume" : "slide");
   }
   std::vector<std::uint32_t> images;
   std::set<std::string> splits;
@@ -34,7 +34,7 @@ std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const R
     splits.insert(cohort.images()[i].split);
     if (cohort.images()[i].split != split) continue;
     images.push_back(static_cast<std::uint32_t>(i));
-    level_mpp_yx(cohort.images()[i], 0, config);
+    if (!config.volumes) level_mpp_yx(cohort.images()[i], 0, config);
   }
   if (images.empty()) {
     fail(ErrorCode::usage, "{}: {} is '{}', but none of the {} images is in that split. {}",

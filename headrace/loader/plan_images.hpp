@@ -9,8 +9,8 @@
 namespace headrace::loader::detail {
 
 /// Numbers of the images of a split, in order of id. `key` names where the split comes from in
-/// errors. Errors: usage: a volume store, no image in the split (names those there are), an image
-/// without mpp.
+/// errors. Errors: usage: a store of another kind than the run's, no image in the split (names
+/// those there are), a slide without mpp.
 std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const RunConfig& config,
                                            const std::string& split, const std::string& key);
 

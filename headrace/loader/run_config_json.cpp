@@ -4,53 +4,79 @@
 
 namespace headrace::loader {
 
-Json RunConfig::to_json() const {
-  const Json mpp = patch_in_level0_pixels ? Json(nullptr) : Json(patch.mpp);
-  Json json = {
-      {"task", task},
-      {"data",
-       {{"store", data.store},
-        {"labels", data.labels.empty() ? Json(nullptr) : Json(data.labels)},
-        {"train", data.train},
-        {"val", data.val},
-        {"expect_hash", data.expect_hash ? Json(*data.expect_hash) : Json(nullptr)}}},
-      {"patch",
-       {{"size", Json::array({patch.height, patch.width})},
-        {"mpp", mpp},
-        {"context", patch.context}}},
-      {"sampling",
-       {{"seed", sampling.seed},
-        {"batch", sampling.batch},
-        {"batches_per_epoch", sampling.batches_per_epoch},
-        {"foreground", sampling.foreground},
-        {"balance", sampling.balance},
-        {"cohort_weights", Json(sampling.cohort_weights)},
-        {"keep_inside", sampling.keep_inside}}},
-      {"transforms", transform::to_json(transforms)},
-      {"loader",
-       {{"threads", loader.threads}, {"prefetch", loader.prefetch}, {"device", loader.device}}},
-      {"model", {{"name", model.name}, {"widths", model.widths}}},
-      {"train",
-       {{"epochs", train.epochs},
-        {"lr", train.lr},
-        {"weight_decay", train.weight_decay},
-        {"schedule", train.schedule},
-        {"amp", train.amp},
-        {"checkpoint_every", train.checkpoint_every},
-        {"threads", train.threads},
-        {"warmup_steps", train.warmup_steps},
-        {"clip_norm", train.clip_norm},
-        {"dice_weight", train.dice_weight},
-        {"class_weights", train.class_weights},
-        {"log_every", train.log_every},
-        {"validate_every", train.validate_every}}},
-      {"eval", {{"overlap", eval.overlap}, {"batch", eval.batch}}}};
-  if (task == "gleason") {
-    json["eval"]["min_cancer"] = eval.min_cancer;
-    json["eval"]["min_area"] = eval.min_area;
-    json["eval"]["bootstrap"] = eval.bootstrap;
+namespace {
+
+Json patch_json(const RunConfig& config) {
+  const bool in_pixels = config.patch_in_level0_pixels;
+  if (config.volumes) {
+    const auto& patch = config.volume_patch;
+    return {{"size", patch.size_zyx},
+            {"spacing_mm", in_pixels ? Json(nullptr) : Json(patch.spacing_mm_zyx)}};
+  }
+  const auto& patch = config.patch;
+  return {{"size", Json::array({patch.height, patch.width})},
+          {"mpp", in_pixels ? Json(nullptr) : Json(patch.mpp)},
+          {"context", patch.context}};
+}
+
+Json eval_json(const RunConfig& config) {
+  const RunConfig::Eval& eval = config.eval;
+  Json json = {{"overlap", eval.overlap}, {"batch", eval.batch}};
+  if (config.task == "gleason") {
+    json["min_cancer"] = eval.min_cancer;
+    json["min_area"] = eval.min_area;
+    json["bootstrap"] = eval.bootstrap;
+  }
+  if (config.task == "colorectal") {
+    json["bootstrap"] = eval.bootstrap;
+    json["surface_tolerance_mm"] = eval.surface_tolerance_mm;
+    json["lesion_probability"] = eval.lesion_probability;
+    json["lesion_min_mm3"] = eval.lesion_min_mm3;
+    json["lesion_overlap"] = eval.lesion_overlap;
+    json["lesion_classes"] = eval.lesion_classes;
   }
   return json;
+}
+
+}  // namespace
+
+Json RunConfig::to_json() const {
+  return {{"task", task},
+          {"data",
+           {{"store", data.store},
+            {"labels", data.labels.empty() ? Json(nullptr) : Json(data.labels)},
+            {"train", data.train},
+            {"val", data.val},
+            {"expect_hash", data.expect_hash ? Json(*data.expect_hash) : Json(nullptr)}}},
+          {"patch", patch_json(*this)},
+          {"sampling",
+           {{"seed", sampling.seed},
+            {"batch", sampling.batch},
+            {"batches_per_epoch", sampling.batches_per_epoch},
+            {"foreground", sampling.foreground},
+            {"balance", sampling.balance},
+            {"cohort_weights", Json(sampling.cohort_weights)},
+            {"keep_inside", sampling.keep_inside}}},
+          {"transforms",
+           volumes ? transform::to_json(volume_transforms) : transform::to_json(transforms)},
+          {"loader",
+           {{"threads", loader.threads}, {"prefetch", loader.prefetch}, {"device", loader.device}}},
+          {"model", {{"name", model.name}, {"widths", model.widths}}},
+          {"train",
+           {{"epochs", train.epochs},
+            {"lr", train.lr},
+            {"weight_decay", train.weight_decay},
+            {"schedule", train.schedule},
+            {"amp", train.amp},
+            {"checkpoint_every", train.checkpoint_every},
+            {"threads", train.threads},
+            {"warmup_steps", train.warmup_steps},
+            {"clip_norm", train.clip_norm},
+            {"dice_weight", train.dice_weight},
+            {"class_weights", train.class_weights},
+            {"log_every", train.log_every},
+            {"validate_every", train.validate_every}}},
+          {"eval", eval_json(*this)}};
 }
 
 std::string RunConfig::hash() const {

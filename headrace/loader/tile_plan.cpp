@@ -8,19 +8,11 @@
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/plan_images.hpp"
 #include "headrace/loader/sample_plan.hpp"
+#include "headrace/loader/tile_corners.hpp"
+#include "headrace/loader/volume_tile_plan.hpp"
 
 namespace headrace::loader {
 namespace {
-
-/// Tile corners along one axis: every `step`, the last one flush with the end, so that tiles stay
-/// inside where they can.
-std::vector<std::int64_t> corners(std::int64_t extent, std::int64_t tile, std::int64_t step) {
-  std::vector<std::int64_t> result{0};
-  while (result.back() + tile < extent) {
-    result.push_back(std::min(result.back() + step, extent - tile));
-  }
-  return result;
-}
 
 struct Tile {
   std::uint32_t image = 0;
@@ -68,13 +60,6 @@ std::vector<Tile> TilePlan::tiles_of(const source::Cohort& cohort, const RunConf
   const source::CellIndex index = cohort.cells(image);
   const source::ImageLevel& level = cohort.images()[image].levels.front();
   const auto [step_y, step_x] = level0_px_[image];
-  const auto extent = [](std::int64_t pixels, double step) {
-    return std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(std::ceil(static_cast<double>(pixels) / step)));
-  };
-  const auto stride = [&](std::int32_t edge) {
-    return std::max<std::int64_t>(1, std::llround(edge * (1 - config.eval.overlap)));
-  };
   std::set<std::pair<std::int64_t, std::int64_t>> occupied;
   for (std::size_t k = 0; k < index.cell_y.size(); ++k)
     occupied.emplace(index.cell_y[k], index.cell_x[k]);
@@ -95,8 +80,12 @@ std::vector<Tile> TilePlan::tiles_of(const source::Cohort& cohort, const RunConf
     return false;
   };
   std::vector<Tile> tiles;
-  for (const std::int64_t y : corners(extent(level.height, step_y), height_, stride(height_))) {
-    for (const std::int64_t x : corners(extent(level.width, step_x), width_, stride(width_))) {
+  const auto starts = [&](std::int64_t pixels, double step, std::int32_t edge) {
+    return detail::tile_corners(detail::patch_extent(pixels, step), edge,
+                                detail::tile_step(edge, config.eval.overlap));
+  };
+  for (const std::int64_t y : starts(level.height, step_y, height_)) {
+    for (const std::int64_t x : starts(level.width, step_x, width_)) {
       if (touches(y, x)) tiles.push_back({image, y, x});
     }
   }
@@ -120,6 +109,7 @@ SampleSite TilePlan::site(std::uint64_t, std::uint64_t index) const {
 std::shared_ptr<const SamplePlan> make_tile_plan(const source::Cohort& cohort,
                                                  const RunConfig& config,
                                                  const std::string& split) {
+  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, split);
   return std::make_shared<TilePlan>(cohort, config, split);
 }
 

@@ -129,13 +129,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"NoStore", "task: gleason\n", "run.yaml:1: top level: the key 'data' is required"},
         Refused{"EmptyStore", "task: gleason\ndata: {store: ''}\n",
                 "run.yaml:2: data.store: the path of a store is required, found nothing"},
-        Refused{"TaskOfAnotherVersion", "task: colorectal\ndata: {store: a}\n",
-                "run.yaml:1: task: 'colorectal' needs volumes, which this version does not read. "
-                "Use one of: gleason, "
-                "segmentation"},
         Refused{"UnknownTask", "task: gleson\ndata: {store: a}\n",
-                "run.yaml:1: task: 'gleson' is none of: gleason, segmentation. Did you mean "
-                "'gleason'?"},
+                "run.yaml:1: task: 'gleson' is none of: gleason, segmentation, colorectal. Did you "
+                "mean 'gleason'?"},
         Refused{"UnknownSection", kBase + "sampeling: {seed: 1}\n",
                 "run.yaml:3: unknown key 'sampeling'. Did you mean 'sampling'?"},
         Refused{"UnknownKey", kBase + "sampling:\n  sede: 1\n",
@@ -144,8 +140,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "run.yaml:2: data.expect_hash: expected a dataset hash of 64 lower-case "
                 "hexadecimal digits, found 'abc'. "
                 "headrace info STORE prints it"},
-        Refused{"SizeOfThree", kBase + "patch: {size: [96, 96, 96]}\n",
-                "run.yaml:3: patch.size: expected a list of 2, found 3"},
+        Refused{"SizeOfFour", kBase + "patch: {size: [1, 96, 96, 96]}\n",
+                "run.yaml:3: patch.size: expected two numbers (y, x) for slides or three (z, y, "
+                "x) for volumes, found 4"},
         Refused{"SizeOutOfRange", kBase + "patch: {size: [8, 512]}\n",
                 "run.yaml:3: patch.size[0]: expected 16 to 8192, found 8"},
         Refused{"MppIsText", kBase + "patch: {mpp: fine}\n",

@@ -10,6 +10,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/loader/level_choice.hpp"
+#include "tests/loader/expect_fits.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::loader {
@@ -40,24 +41,7 @@ class SamplePlanTest : public ::testing::Test {
   static inline std::shared_ptr<const source::Cohort> cohort_;
 };
 
-/// Pearson's statistic, and the bound it stays under with probability 1 - 1e-6 (Wilson and
-/// Hilferty's approximation).
-void expect_fits(const std::map<std::uint64_t, double>& expected_share,
-                 const std::map<std::uint64_t, std::uint64_t>& count, const std::string& what) {
-  double total = 0, statistic = 0;
-  for (const auto& [key, n] : count) {
-    ASSERT_TRUE(expected_share.contains(key)) << what << ": drawn, though its share is 0: " << key;
-    total += static_cast<double>(n);
-  }
-  for (const auto& [key, share] : expected_share) {
-    const auto found = count.find(key);
-    const double observed = found == count.end() ? 0 : static_cast<double>(found->second);
-    statistic += (observed - share * total) * (observed - share * total) / (share * total);
-  }
-  const double k = static_cast<double>(expected_share.size()) - 1, z = 4.75;
-  const double bound = k * std::pow(1 - 2 / (9 * k) + z * std::sqrt(2 / (9 * k)), 3);
-  EXPECT_LT(statistic, bound) << what << ", " << k << " degrees of freedom";
-}
+using testing::expect_fits;
 
 std::uint64_t cell_key(std::uint64_t image, std::uint64_t y, std::uint64_t x) {
   return image * 1000000 + y * 1000 + x;
@@ -170,9 +154,12 @@ TEST_F(SamplePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
 }
 
 TEST_F(SamplePlanTest, ASiteIsAFunctionOfSeedEpochAndIndexAlone) {
-  const auto plan = make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
-  const auto again = make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
-  const auto other = make_training_plan(*cohort_, config("sampling: {seed: 2, keep_inside: false}\n"));
+  const auto plan =
+      make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
+  const auto again =
+      make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
+  const auto other =
+      make_training_plan(*cohort_, config("sampling: {seed: 2, keep_inside: false}\n"));
   int same_as_other_seed = 0, same_as_next_epoch = 0;
   for (std::uint64_t i = 1000; i-- > 0;) {
     const SampleSite a = plan->site(4, i), b = again->site(4, i);

@@ -168,17 +168,6 @@ void write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
   store->put_text("images/" + id + "/zarr.json", dump_json(group));
 }
 
-void write_manifest(const std::shared_ptr<storage::Store>& store) {
-  Json objects = Json::object();
-  for (const std::string& key : store->list("")) {
-    const auto bytes = store->get(key);
-    objects[key] = {{"sha256", sha256_hex(bytes)}, {"size", bytes.size()}};
-  }
-  const std::string root = sha256_hex(dump_json(objects));
-  store->put_text("manifest.json",
-                  dump_json({{"format", 1}, {"dataset_hash", root}, {"objects", objects}}));
-}
-
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
@@ -188,6 +177,17 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(root_, ignored);
+}
+
+void write_fixture_manifest(const std::shared_ptr<storage::Store>& store) {
+  Json objects = Json::object();
+  for (const std::string& key : store->list("")) {
+    const auto bytes = store->get(key);
+    objects[key] = {{"sha256", sha256_hex(bytes)}, {"size", bytes.size()}};
+  }
+  const std::string root = sha256_hex(dump_json(objects));
+  store->put_text("manifest.json",
+                  dump_json({{"format", 1}, {"dataset_hash", root}, {"objects", objects}}));
 }
 
 std::string fixture_id(int i) { return fmt::format("slide-{:03}", i); }
@@ -232,7 +232,7 @@ void write_store(const std::string& path, const StoreSpec& spec) {
       {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", own}}}};
   store->put_text("zarr.json", dump_json(root));
   for (int i = 0; i < spec.images; ++i) write_image(store, spec, i);
-  write_manifest(store);
+  write_fixture_manifest(store);
 }
 
 }  // namespace headrace::testing

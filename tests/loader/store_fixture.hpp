@@ -2,9 +2,12 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "headrace/storage/store.hpp"
 
 namespace headrace::testing {
 
@@ -45,5 +48,7 @@ std::uint8_t fixture_label(const StoreSpec& spec, int i, std::int64_t y, std::in
 std::string fixture_id(int i);
 
 void write_store(const std::string& path, const StoreSpec& spec);
+/// Lists every object that is there: after it the store is finished.
+void write_fixture_manifest(const std::shared_ptr<storage::Store>& store);
 
 }  // namespace headrace::testing

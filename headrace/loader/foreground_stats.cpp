@@ -1,0 +1,65 @@
+#include "headrace/loader/foreground_stats.hpp"
+
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/plan_images.hpp"
+
+namespace headrace::loader::detail {
+namespace {
+
+double percentile(const std::map<std::int32_t, std::uint64_t>& voxels_of_hu, std::uint64_t voxels,
+                  double percent) {
+  const double place = percent / 100 * static_cast<double>(voxels - 1);
+  const auto low = static_cast<std::uint64_t>(place);
+  const auto at_rank = [&](std::uint64_t rank) {
+    std::uint64_t below = 0;
+    for (const auto& [hu, count] : voxels_of_hu) {
+      below += count;
+      if (rank < below) return static_cast<double>(hu);
+    }
+    return static_cast<double>(voxels_of_hu.rbegin()->first);
+  };
+  const double a = at_rank(low), b = at_rank(low + 1);
+  return a + (b - a) * (place - static_cast<double>(low));
+}
+
+}  // namespace
+
+IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& voxels_of_hu) {
+  IntensityStats stats;
+  std::int64_t sum = 0;  // |HU| ≤ 2^15: room for 2^48 voxels
+  for (const auto& [hu, count] : voxels_of_hu) {
+    stats.voxels += count;
+    sum += hu * static_cast<std::int64_t>(count);
+  }
+  if (stats.voxels == 0) return stats;
+  stats.mean = static_cast<double>(sum) / static_cast<double>(stats.voxels);
+  double squares = 0;
+  for (const auto& [hu, count] : voxels_of_hu)
+    squares += (hu - stats.mean) * (hu - stats.mean) * static_cast<double>(count);
+  stats.std = std::sqrt(squares / static_cast<double>(stats.voxels));
+  stats.low = percentile(voxels_of_hu, stats.voxels, 0.5);
+  stats.high = percentile(voxels_of_hu, stats.voxels, 99.5);
+  return stats;
+}
+
+IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config) {
+  std::map<std::int32_t, std::uint64_t> voxels_of_hu;
+  for (const std::uint32_t image :
+       images_of_split(cohort, config, config.data.train, "data.train")) {
+    const source::VolumeHistogram histogram = cohort.histogram(image);
+    for (std::size_t i = 0; i < histogram.hu.size(); ++i) {
+      if (histogram.foreground[i] > 0) voxels_of_hu[histogram.hu[i]] += histogram.foreground[i];
+    }
+  }
+  if (voxels_of_hu.empty()) {
+    fail(ErrorCode::usage,
+         "{}: a transform needs the intensities under the labels, but no image of split '{}' has a "
+         "voxel of a class other than background. Use those of the patient, or ingest with labels",
+         cohort.path(), config.data.train);
+  }
+  return stats_of_histogram(voxels_of_hu);
+}
+
+}  // namespace headrace::loader::detail

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <map>
+
+#include "headrace/core/intensity_stats.hpp"
+#include "headrace/loader/run_config.hpp"
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::loader::detail {
+
+/// Mean, population standard deviation and percentiles of the intensities whose histogram this is,
+/// exact: percentiles interpolate linearly between order statistics, as NumPy's default does.
+IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& voxels_of_hu);
+
+/// Of every voxel under a label above 0 in the training split: what its histograms add up to.
+/// Errors: usage, where there is no such voxel.
+IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config);
+
+}  // namespace headrace::loader::detail

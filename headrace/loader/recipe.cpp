@@ -1,0 +1,99 @@
+#include "headrace/loader/recipe.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/foreground_stats.hpp"
+
+namespace headrace::loader::detail {
+namespace {
+
+void check_request(const source::Cohort& cohort, const RunConfig& config, bool with_labels) {
+  if (config.loader.device == "cuda") {
+    fail(ErrorCode::unsupported,
+         "loader.device is 'cuda', but this build makes batches on the CPU. Use auto or cpu");
+  }
+  if (config.data.expect_hash && *config.data.expect_hash != cohort.dataset_hash()) {
+    fail(ErrorCode::usage,
+         "{}: dataset hash {}, but data.expect_hash is {}. Run on that dataset, or change the "
+         "config",
+         cohort.path(), cohort.dataset_hash(), *config.data.expect_hash);
+  }
+  if (with_labels && config.data.labels.empty()) {
+    fail(ErrorCode::usage,
+         "labels are asked for, but data.labels is null. Name the label images of the store");
+  }
+}
+
+void compile_slides(Recipe& recipe) {
+  const auto colour_of = [&](const std::string& id) {
+    return recipe.cohort->images()[recipe.cohort->find_image(id)].colour;
+  };
+  const transform::PatchSpec& patch = recipe.config.patch;
+  recipe.graph = transform::Graph::compile(recipe.config.transforms, patch, colour_of);
+  recipe.contexts = static_cast<std::int64_t>(patch.context.size());
+  recipe.height = patch.height;
+  recipe.width = patch.width;
+}
+
+void compile_volumes(Recipe& recipe) {
+  const RunConfig& config = recipe.config;
+  IntensityStats foreground;
+  if (transform::VolumeGraph::needs_foreground(config.volume_transforms))
+    foreground = foreground_stats(*recipe.cohort, config);
+  const transform::VolumePatchSpec& patch = config.volume_patch;
+  recipe.volume = transform::VolumeGraph::compile(config.volume_transforms, patch, foreground);
+  recipe.channels = 1;
+  recipe.depth = patch.size_zyx[0];
+  recipe.height = patch.size_zyx[1];
+  recipe.width = patch.size_zyx[2];
+}
+
+void check_memory(const Recipe& recipe) {
+  const int batches = recipe.config.loader.prefetch + 1;
+  const double needed = static_cast<double>(recipe.batch_bytes()) * batches;
+  const double present =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed <= present) return;
+  fail(ErrorCode::memory,
+       "{} batches of {:.2f} GiB do not fit into the {:.1f} GiB of this machine. Lower "
+       "loader.prefetch, the batch or "
+       "patch.size",
+       batches, static_cast<double>(recipe.batch_bytes()) / (1 << 30), present / (1 << 30));
+}
+
+}  // namespace
+
+std::int64_t Recipe::plane() const { return std::max<std::int64_t>(depth, 1) * height * width; }
+std::size_t Recipe::image_bytes() const {
+  return static_cast<std::size_t>(contexts * channels * plane()) * sizeof(float);
+}
+std::size_t Recipe::label_bytes() const {
+  return with_labels ? static_cast<std::size_t>(plane()) : 0;
+}
+std::size_t Recipe::batch_bytes() const {
+  return static_cast<std::size_t>(batch) * (image_bytes() + label_bytes());
+}
+
+Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+                   std::shared_ptr<const SamplePlan> plan, bool with_labels) {
+  check_request(*cohort, config, with_labels);
+  Recipe recipe;
+  recipe.batch = plan->random() ? config.sampling.batch : config.eval.batch;
+  recipe.cohort = std::move(cohort);
+  recipe.config = config;
+  recipe.plan = std::move(plan);
+  recipe.with_labels = with_labels;
+  if (config.volumes) {
+    compile_volumes(recipe);
+  } else {
+    compile_slides(recipe);
+  }
+  check_memory(recipe);
+  return recipe;
+}
+
+}  // namespace headrace::loader::detail

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/run_config_parts.hpp"
+
+namespace headrace::loader::detail {
+namespace {
+
+/// Keys of `eval` that only some tasks know.
+const std::map<std::string, std::vector<std::string>>& tasks_of_key() {
+  static const std::map<std::string, std::vector<std::string>> keys{
+      {"min_cancer", {"gleason"}},
+      {"min_area", {"gleason"}},
+      {"bootstrap", {"gleason", "colorectal"}},
+      {"surface_tolerance_mm", {"colorectal"}},
+      {"lesion_probability", {"colorectal"}},
+      {"lesion_min_mm3", {"colorectal"}},
+      {"lesion_overlap", {"colorectal"}},
+      {"lesion_classes", {"colorectal"}}};
+  return keys;
+}
+
+}  // namespace
+
+RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
+  RunConfig::Eval eval;
+  if (config.volumes) eval.batch = 2;
+  eval.overlap = map.get_double("overlap", eval.overlap, 0, 0.9);
+  eval.batch = map.get_int("batch", eval.batch, 1, 4096);
+  for (const auto& [key, tasks] : tasks_of_key()) {
+    const auto value = map.find(key);
+    if (!value || std::find(tasks.begin(), tasks.end(), config.task) != tasks.end()) continue;
+    value->reject(fmt::format("belongs to task: {}, but the task is '{}'. Leave it out",
+                              fmt::join(tasks, " or "), config.task));
+  }
+  eval.min_cancer = map.get_double("min_cancer", eval.min_cancer, 0, 1);
+  eval.min_area = map.get_double("min_area", eval.min_area, 0, 1);
+  eval.bootstrap = map.get_int("bootstrap", eval.bootstrap, 0, 1'000'000);
+  eval.surface_tolerance_mm =
+      map.get_double("surface_tolerance_mm", eval.surface_tolerance_mm, 0, 1000);
+  eval.lesion_probability = map.get_double("lesion_probability", eval.lesion_probability, 0, 1);
+  eval.lesion_min_mm3 = map.get_double("lesion_min_mm3", eval.lesion_min_mm3, 0, 1e9);
+  eval.lesion_overlap = map.get_double("lesion_overlap", eval.lesion_overlap, 0, 1);
+  if (const auto value = map.find("lesion_classes")) {
+    for (const YamlValue& entry : value->as_list()) {
+      const std::string name = entry.as_string();
+      if (std::find(eval.lesion_classes.begin(), eval.lesion_classes.end(), name) !=
+          eval.lesion_classes.end())
+        entry.reject(fmt::format("class '{}' stands twice in the list; keep one", name));
+      eval.lesion_classes.push_back(name);
+    }
+  }
+  map.finish();
+  return eval;
+}
+
+}  // namespace headrace::loader::detail

@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+
+#include "headrace/core/yaml.hpp"
+#include "headrace/loader/run_config.hpp"
+
+namespace headrace::loader::detail {
+
+// The sections of RUN.yaml that differ between slides and volumes. Each reads its mapping whole and
+// refuses what does not belong there.
+
+bool has_key(const YamlMap& map, const std::string& key);
+/// True where the key stands there as null: `labels: null` switches something off, which is not the
+/// same as leaving it out.
+bool is_given_null(YamlMap& map, const std::string& key);
+
+/// Sets config.volumes from config.task and the size, then patch or volume_patch.
+void parse_patch(YamlMap map, RunConfig& config);
+/// Reads and compiles transforms or volume_transforms.
+void parse_transform_list(const YamlValue& list, RunConfig& config);
+RunConfig::Model parse_model(YamlMap map, const RunConfig& config, const std::string& file);
+RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config);
+
+}  // namespace headrace::loader::detail

@@ -1,0 +1,122 @@
+#include "headrace/loader/slide_work.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "headrace/loader/level_choice.hpp"
+
+namespace headrace::loader::detail {
+namespace {
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+void SlideWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
+  Sample& sample = samples_[s];
+  const RunConfig& config = recipe_.config;
+  const SampleSite& site = sites_[s];
+  const source::ImageRecord& image = recipe_.cohort->images()[site.image];
+  sample.params = recipe_.graph.draw(key, image.colour, recipe_.plan->random());
+  sample.contexts.resize(config.patch.context.size());
+  sample.has_label = has_labels(image);
+  for (std::size_t c = 0; c < sample.contexts.size(); ++c) {
+    const int context = config.patch.context[c];
+    const std::size_t k = choose_level(image, context, config);
+    const source::ImageLevel& level = image.levels[k];
+    Window& window = sample.contexts[c];
+    recipe_.graph.locate(*sample.params, context,
+                         {site.centre_level0_yx[0] / level.downsample_yx[0],
+                          site.centre_level0_yx[1] / level.downsample_yx[1]},
+                         level_mpp_yx(image, k, config), window.geometry);
+    window.array = recipe_.cohort->image_array(site.image, k);
+    place(window, level, 3);
+    if (c == 0 && sample.has_label) {
+      sample.label.geometry = window.geometry;
+      sample.label.array = recipe_.cohort->label_array(site.image, config.data.labels, k);
+      place(sample.label, level, 1);
+    }
+  }
+}
+
+/// Finds what the level has of a window, and where its rows lie.
+void SlideWork::place(Window& window, const source::ImageLevel& level, std::int64_t channels) {
+  const Box2& box = window.geometry.window;
+  window.row_bytes = round_up(box.width * channels, 64);
+  const auto [y, height] = part_inside(box.y0, box.height, level.height);
+  const auto [x, width] = part_inside(box.x0, box.width, level.width);
+  window.extent = {y, x, height, width};
+  window.spans.clear();
+  for (std::int64_t row = y; row < y + height; ++row) {
+    const auto [begin, end] = window.geometry.row_spans[static_cast<std::size_t>(row)];
+    const auto in_extent = [x = x, width = width](std::int32_t column) {
+      return static_cast<std::int32_t>(std::clamp<std::int64_t>(column - x, 0, width));
+    };
+    window.spans.push_back({in_extent(begin), in_extent(end)});
+  }
+}
+
+void SlideWork::add_reads(std::size_t s) {
+  for (Window& window : samples_[s].contexts) add_read(window, 3);
+  if (samples_[s].has_label) add_read(samples_[s].label, 1);
+}
+
+/// Reads what the level has of the window; the rest is never looked at.
+void SlideWork::add_read(Window& window, std::int64_t channels) {
+  const Box2& box = window.geometry.window;
+  const Box2& extent = window.extent;
+  window.empty = extent.height == 0 || extent.width == 0;
+  if (window.empty) return;
+  zarr::RegionRead region;
+  region.origin = {box.y0 + extent.y0, box.x0 + extent.x0};
+  region.shape = {extent.height, extent.width};
+  region.strides_bytes = {window.row_bytes, channels};
+  if (channels == 3) {
+    region.origin.insert(region.origin.begin(), 0);
+    region.shape.insert(region.shape.begin(), 3);
+    region.strides_bytes.insert(region.strides_bytes.begin(), 1);
+  }
+  region.row_spans = window.spans;
+  window.read = read_.add(window.array, std::move(region));
+}
+
+/// Decodes a window into the worker's own memory.
+transform::ImageView SlideWork::decode(const Window& window, std::int64_t channels,
+                                       Worker& worker) {
+  const Box2& box = window.geometry.window;
+  std::byte* memory = grown(worker.window, window.row_bytes * box.height);
+  if (!window.empty) {
+    read_.decode(window.read,
+                 memory + window.extent.y0 * window.row_bytes + window.extent.x0 * channels);
+  }
+  return {reinterpret_cast<const std::uint8_t*>(memory), static_cast<std::int32_t>(box.height),
+          static_cast<std::int32_t>(box.width), window.row_bytes};
+}
+
+void SlideWork::make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
+                     StageTimes& times) {
+  const Sample& sample = samples_[s];
+  for (const Window& window : sample.contexts) {
+    const transform::ImageView view = decode(window, 3, worker);
+    const std::int64_t start = now_ns();
+    recipe_.graph.image(*sample.params, window.geometry, view, window.extent, images,
+                        worker.scratch);
+    times.transform_ns += now_ns() - start;
+    images += 3 * recipe_.plane();
+  }
+  if (labels == nullptr) return;
+  if (!sample.has_label) {
+    std::memset(labels, kIgnoreLabel, recipe_.label_bytes());
+    return;
+  }
+  const transform::ImageView view = decode(sample.label, 1, worker);
+  const std::int64_t start = now_ns();
+  recipe_.graph.labels(*sample.params, sample.label.geometry, view, sample.label.extent,
+                       kIgnoreLabel, labels, worker.scratch);
+  times.transform_ns += now_ns() - start;
+}
+
+}  // namespace headrace::loader::detail

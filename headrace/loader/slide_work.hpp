@@ -1,0 +1,44 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "headrace/loader/batch_work.hpp"
+
+namespace headrace::loader::detail {
+
+/// Batches of slides: concentric RGB windows of a sample, each from its own level.
+class SlideWork : public BatchWork {
+ public:
+  using BatchWork::BatchWork;
+
+ private:
+  struct Window {
+    transform::PatchGeometry geometry;
+    std::vector<zarr::RowSpan> spans;
+    Box2 extent;           ///< the part that the level has, in window pixels
+    bool empty = false;    ///< the level has none of it: nothing is read
+    std::size_t read = 0;  ///< region of read_
+    std::int64_t row_bytes = 0;
+    std::shared_ptr<const zarr::Array> array;
+  };
+  struct Sample {
+    std::shared_ptr<const transform::SampleParams> params;
+    std::vector<Window> contexts;
+    Window label;
+    bool has_label = false;
+  };
+
+  void reserve(std::size_t samples) override { samples_.resize(samples); }
+  void plan_sample(std::size_t s, const transform::SampleKey& key) override;
+  void add_reads(std::size_t s) override;
+  void make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
+            StageTimes& times) override;
+
+  void place(Window& window, const source::ImageLevel& level, std::int64_t channels);
+  void add_read(Window& window, std::int64_t channels);
+  transform::ImageView decode(const Window& window, std::int64_t channels, Worker& worker);
+
+  std::vector<Sample> samples_;
+};
+
+}  // namespace headrace::loader::detail

@@ -1,0 +1,362 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/foreground_stats.hpp"
+#include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/sample_plan.hpp"
+#include "tests/loader/expect_fits.hpp"
+#include "tests/loader/store_fixture.hpp"
+#include "tests/loader/volume_fixture.hpp"
+
+namespace headrace::loader {
+namespace {
+
+using testing::VolumeSpec;
+
+/// One store for every test here: writing it is the slow part.
+class VolumePlanTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    spec_.images = 5;
+    testing::write_volume_store(folder_->path("c.zarr"), spec_);
+    cohort_ = source::Cohort::open(folder_->path("c.zarr"));
+  }
+  static void TearDownTestSuite() {
+    cohort_.reset();
+    folder_.reset();
+  }
+  static RunConfig config(const std::string& sampling = "", const std::string& more = "",
+                          const std::string& patch = "size: [32, 48, 64], spacing_mm: [2, 1, 1]") {
+    return RunConfig::parse("task: segmentation\ndata: {store: c.zarr}\npatch: {" + patch +
+                                "}\nsampling: {" + sampling + "}\n" + more,
+                            "run.yaml");
+  }
+  static std::array<double, 3> centre_of(const SampleSite& site) {
+    return {site.centre_level0_z, site.centre_level0_yx[0], site.centre_level0_yx[1]};
+  }
+
+  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline VolumeSpec spec_;
+  static inline std::shared_ptr<const source::Cohort> cohort_;
+};
+
+std::uint64_t cell_key(std::uint64_t image, const std::array<std::uint32_t, 3>& cell) {
+  return ((image * 100 + cell[0]) * 100 + cell[1]) * 100 + cell[2];
+}
+constexpr std::uint64_t kClass = 1'000'000'000;
+
+TEST_F(VolumePlanTest, ClassBalanceDrawsClassesAlikeAndTheirVoxelsAlike) {
+  const auto plan = make_training_plan(
+      *cohort_, config("seed: 11, foreground: 1, balance: class, keep_inside: false"));
+  std::map<std::uint64_t, double> share;
+  std::map<std::uint64_t, double> sum;
+  for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
+    const auto cells = cohort_->volume_cells(image);
+    for (std::size_t k = 0; k < cells.cell_zyx.size(); ++k) {
+      for (std::uint64_t c = 1; c < 3; ++c) {
+        const std::uint32_t voxels = cells.class_voxels[c][k];
+        if (voxels == 0) continue;
+        share[c * kClass + cell_key(image, cells.cell_zyx[k])] = voxels;
+        sum[c] += voxels;
+      }
+    }
+  }
+  for (auto& [key, voxels] : share) voxels *= 0.5 / sum[key / kClass];
+  std::map<std::uint64_t, std::uint64_t> count;
+  for (std::uint64_t i = 0; i < 200000; ++i) {
+    const SampleSite site = plan->site(3, i);
+    std::array<std::uint32_t, 3> cell{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      cell[axis] = static_cast<std::uint32_t>(centre_of(site)[axis] / 16);
+    ++count[static_cast<std::uint64_t>(site.drawn_class) * kClass + cell_key(site.image, cell)];
+  }
+  testing::expect_fits(share, count, "class, image and cell");
+}
+
+TEST_F(VolumePlanTest, PositionsAreUniformInTheirCell) {
+  const auto plan = make_training_plan(
+      *cohort_, config("seed: 5, foreground: 1, balance: body, keep_inside: false"));
+  std::map<std::uint64_t, std::uint64_t> count;
+  std::map<std::uint64_t, double> share;
+  for (std::uint64_t bin = 0; bin < 64; ++bin) share[bin] = 1.0 / 64;
+  for (std::uint64_t i = 0; i < 100000; ++i) {
+    const auto at = centre_of(plan->site(0, i));
+    // Cells at the far edges are cut by the volume's.
+    if (at[0] >= 48 || at[1] >= 128 || at[2] >= 128) continue;
+    std::uint64_t bin = 0;
+    for (const double v : at) bin = bin * 4 + static_cast<std::uint64_t>(std::fmod(v, 16) / 4);
+    ++count[bin];
+  }
+  testing::expect_fits(share, count, "position in the cell");
+}
+
+TEST_F(VolumePlanTest, TheRestLiesAnywhereInTheBodysBox) {
+  const auto plan =
+      make_training_plan(*cohort_, config("seed: 6, foreground: 0.25, keep_inside: false"));
+  std::map<std::uint64_t, std::array<std::array<double, 3>, 2>> boxes;
+  for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
+    std::array<double, 3> low{1e9, 1e9, 1e9}, high{};
+    for (const auto& cell : cohort_->volume_cells(image).cell_zyx) {
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        low[axis] = std::min(low[axis], cell[axis] * 16.0);
+        high[axis] = std::max(high[axis], std::min(cell[axis] * 16.0 + 16,
+                                                   static_cast<double>(spec_.shape_zyx[axis])));
+      }
+    }
+    boxes[image] = {low, high};
+  }
+  std::map<std::uint64_t, std::uint64_t> count, origin;
+  std::map<std::uint64_t, double> share;
+  for (const auto& [image, box] : boxes) {
+    for (std::uint64_t bin = 0; bin < 8; ++bin) share[image * 8 + bin] = 1.0 / 32;
+  }
+  for (std::uint64_t i = 0; i < 100000; ++i) {
+    const SampleSite site = plan->site(0, i);
+    ++origin[site.drawn_class < 0 ? 0 : 1];
+    if (site.drawn_class >= 0) continue;
+    std::uint64_t bin = site.image;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto& [low, high] = boxes.at(site.image);
+      const double at = centre_of(site)[axis];
+      ASSERT_GE(at, low[axis]);
+      ASSERT_LE(at, high[axis]);
+      bin = bin * 2 + (at > (low[axis] + high[axis]) / 2 ? 1 : 0);
+    }
+    ++count[bin];
+  }
+  testing::expect_fits(share, count, "anywhere");
+  testing::expect_fits({{0, 0.75}, {1, 0.25}}, origin, "foreground");
+}
+
+TEST_F(VolumePlanTest, APatchThatIsNotTurnedStaysInsideItsVolume) {
+  const RunConfig inside = config("seed: 6, foreground: 0.5");
+  const auto plan = make_training_plan(*cohort_, inside);
+  std::uint64_t at_the_edge = 0;
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const auto at = centre_of(plan->site(0, i));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double half = 0.5 * inside.volume_patch.size_zyx[axis] *
+                          inside.volume_patch.spacing_mm_zyx[axis] / spec_.spacing_mm_zyx[axis];
+      const auto length = static_cast<double>(spec_.shape_zyx[axis]);
+      ASSERT_GE(at[axis], half);
+      ASSERT_LE(at[axis], length - half);
+      at_the_edge += at[axis] == half || at[axis] == length - half ? 1 : 0;
+    }
+  }
+  EXPECT_GT(at_the_edge, 0u) << "nothing was moved: the test's patch is too small to tell";
+}
+
+TEST_F(VolumePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
+  const auto images_of = [&](const std::string& sampling) {
+    const auto plan = make_training_plan(*cohort_, config(sampling));
+    std::map<std::uint64_t, std::uint64_t> count;
+    for (std::uint64_t i = 0; i < 50000; ++i) ++count[plan->site(0, i).image];
+    return count;
+  };
+  testing::expect_fits({{0, 0.25}, {1, 0.25}, {3, 0.25}, {4, 0.25}}, images_of("balance: image"),
+                       "image balance");
+  // Cohorts in turn: images 0 and 4 are east, 1 and 3 west.
+  testing::expect_fits({{0, 0.375}, {4, 0.375}, {1, 0.125}, {3, 0.125}},
+                       images_of("balance: image, cohort_weights: {east: 3, west: 1}"),
+                       "cohort weights");
+}
+
+TEST_F(VolumePlanTest, ASiteIsAFunctionOfSeedEpochAndIndexAlone) {
+  const auto plan = make_training_plan(*cohort_, config("seed: 1, keep_inside: false"));
+  const auto again = make_training_plan(*cohort_, config("seed: 1, keep_inside: false"));
+  const auto other = make_training_plan(*cohort_, config("seed: 2, keep_inside: false"));
+  int as_other_seed = 0, as_next_epoch = 0;
+  for (std::uint64_t i = 1000; i-- > 0;) {
+    const SampleSite a = plan->site(4, i), b = again->site(4, i);
+    EXPECT_EQ(a.image, b.image);
+    EXPECT_EQ(centre_of(a), centre_of(b));
+    as_other_seed += centre_of(a)[0] == centre_of(other->site(4, i))[0];
+    as_next_epoch += centre_of(a)[0] == centre_of(plan->site(5, i))[0];
+  }
+  EXPECT_EQ(as_other_seed, 0);
+  EXPECT_EQ(as_next_epoch, 0);
+}
+
+TEST_F(VolumePlanTest, TilesCoverTheBodyInOrderAndStayInside) {
+  const auto settings = config("", "eval: {overlap: 0.25}\n");
+  const auto plan = make_tile_plan(*cohort_, settings, "val");
+  EXPECT_FALSE(plan->random());
+  const std::array<std::int64_t, 3> extent{63, 104, 113};  // of the volume in patch voxels, up
+  std::set<std::array<std::int64_t, 3>> starts;
+  std::array<std::int64_t, 3> last{-1, -1, -1};
+  for (std::uint64_t i = 0; i < plan->samples_per_epoch(); ++i) {
+    const SampleSite site = plan->site(0, i);
+    ASSERT_EQ(site.image, 2u);
+    EXPECT_EQ(site.drawn_class, -1);
+    const std::array<std::int64_t, 3> start{site.tile_z, site.tile_yx[0], site.tile_yx[1]};
+    ASSERT_LT(last, start) << "z, then y, then x";
+    last = start;
+    starts.insert(start);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto size = settings.volume_patch.size_zyx[axis];
+      ASSERT_GE(start[axis], 0);
+      ASSERT_LE(start[axis] + size, extent[axis]);
+      EXPECT_NEAR(centre_of(site)[axis],
+                  (static_cast<double>(start[axis]) + size * 0.5) *
+                      settings.volume_patch.spacing_mm_zyx[axis] / spec_.spacing_mm_zyx[axis],
+                  1e-9);
+    }
+  }
+  for (std::int64_t z = 0; z < spec_.shape_zyx[0]; ++z) {
+    for (std::int64_t y = 0; y < spec_.shape_zyx[1]; y += 3) {
+      for (std::int64_t x = 0; x < spec_.shape_zyx[2]; x += 3) {
+        if (testing::fixture_hu(spec_, 2, z, y, x) <= -500) continue;
+        const std::array<double, 3> at{(z + 0.5) * 2.5 / 2, (y + 0.5) * 0.8, (x + 0.5) * 0.8};
+        const bool covered = std::any_of(starts.begin(), starts.end(), [&](const auto& start) {
+          bool in = true;
+          for (std::size_t a = 0; a < 3; ++a) {
+            const auto from = static_cast<double>(start[a]);
+            in &= at[a] >= from && at[a] < from + settings.volume_patch.size_zyx[a];
+          }
+          return in;
+        });
+        ASSERT_TRUE(covered) << z << ", " << y << ", " << x;
+      }
+    }
+  }
+}
+
+TEST_F(VolumePlanTest, NeighbouringTilesShareTheOverlap) {
+  const auto settings =
+      config("", "eval: {overlap: 0.5}\n", "size: [16, 32, 32], spacing_mm: null");
+  const auto plan = make_tile_plan(*cohort_, settings, "val");
+  std::array<std::set<std::int64_t>, 3> starts;
+  for (std::uint64_t i = 0; i < plan->samples_per_epoch(); ++i) {
+    const SampleSite site = plan->site(0, i);
+    starts[0].insert(site.tile_z);
+    starts[1].insert(site.tile_yx[0]);
+    starts[2].insert(site.tile_yx[1]);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t size = settings.volume_patch.size_zyx[axis];
+    ASSERT_GT(starts[axis].size(), 2u);
+    for (auto next = std::next(starts[axis].begin()); next != starts[axis].end(); ++next)
+      EXPECT_LE(*next - *std::prev(next), size / 2) << "along axis " << axis;
+  }
+}
+
+TEST_F(VolumePlanTest, ATileLargerThanItsVolumeStartsAtItsCorner) {
+  const auto plan = make_tile_plan(*cohort_, config("", "", "size: [96, 160, 160]"), "val");
+  ASSERT_EQ(plan->samples_per_epoch(), 2u) << "125 mm along z take two windows of 96";
+  const SampleSite site = plan->site(0, 0);
+  EXPECT_EQ(site.tile_z, 0);
+  EXPECT_EQ(site.tile_yx, (std::array<std::int64_t, 2>{0, 0}));
+}
+
+TEST_F(VolumePlanTest, TheLevelIsTheCoarsestThatIsFineEnoughAlongEveryAxis) {
+  const auto level = [&](const std::string& spacing) {
+    return choose_volume_level(cohort_->images()[0],
+                               config("", "", "size: [32, 32, 32], spacing_mm: " + spacing));
+  };
+  // Levels: 2.5 x 0.8 x 0.8, 2.5 x 1.6 x 1.6, 2.5 x 3.2 x 3.2.
+  EXPECT_EQ(level("[1, 1, 1]"), 0u);
+  EXPECT_EQ(level("[1.5, 1.5, 1.5]"), 0u);
+  EXPECT_EQ(level("[1.6, 1.6, 1.6]"), 1u) << "z is coarser at every level";
+  EXPECT_EQ(level("[5, 1.599, 3.3]"), 1u) << "to one part in a thousand";
+  EXPECT_EQ(level("[5, 1.59, 3.3]"), 0u);
+  EXPECT_EQ(level("[5, 3.2, 3.2]"), 2u);
+  EXPECT_EQ(level("[9, 9, 9]"), 2u);
+  EXPECT_EQ(level("null"), 0u);
+}
+
+TEST_F(VolumePlanTest, ForegroundStatsAreThoseOfEveryLabelledVoxelOfTheTrainingSplit) {
+  std::vector<double> hu;
+  for (const int image : {0, 1, 3, 4}) {
+    for (std::int64_t z = 0; z < spec_.shape_zyx[0]; ++z) {
+      for (std::int64_t y = 0; y < spec_.shape_zyx[1]; ++y) {
+        for (std::int64_t x = 0; x < spec_.shape_zyx[2]; ++x) {
+          const auto label = testing::fixture_volume_label(spec_, image, z, y, x);
+          if (label == 1 || label == 2) hu.push_back(testing::fixture_hu(spec_, image, z, y, x));
+        }
+      }
+    }
+  }
+  std::sort(hu.begin(), hu.end());
+  double sum = 0, squares = 0;
+  for (const double v : hu) sum += v;
+  const auto n = static_cast<double>(hu.size());
+  for (const double v : hu) squares += (v - sum / n) * (v - sum / n);
+  const auto stats = detail::foreground_stats(*cohort_, config());
+  EXPECT_EQ(stats.voxels, hu.size());
+  EXPECT_NEAR(stats.mean, sum / n, 1e-9);
+  EXPECT_NEAR(stats.std, std::sqrt(squares / n), 1e-9);
+  EXPECT_NEAR(stats.low, hu[static_cast<std::size_t>(0.005 * (n - 1))], 1);
+  EXPECT_NEAR(stats.high, hu[static_cast<std::size_t>(0.995 * (n - 1))], 1);
+}
+
+TEST(HistogramStats, InterpolateBetweenOrderStatisticsAsNumPyDoes) {
+  // numpy.percentile([-5] * 150 + [10] * 49 + [40], [0.5, 99.5]) = [-5, 10.15], numpy.std
+  // = 7.0738957
+  const auto stats = detail::stats_of_histogram({{-5, 150}, {10, 49}, {40, 1}});
+  EXPECT_EQ(stats.voxels, 200u);
+  EXPECT_NEAR(stats.mean, (-750 + 490 + 40) / 200.0, 1e-12);
+  EXPECT_NEAR(stats.std, 7.0738957, 1e-6);
+  EXPECT_EQ(stats.low, -5);
+  EXPECT_NEAR(stats.high, 10.15, 1e-9);
+  EXPECT_EQ(detail::stats_of_histogram({}).voxels, 0u);
+}
+
+std::string refusal(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted";
+  return {};
+}
+
+TEST_F(VolumePlanTest, AStoreOfTheOtherKindIsRefused) {
+  const auto slides = RunConfig::parse("task: segmentation\ndata: {store: c}\n", "run.yaml");
+  const std::string text = refusal([&] { make_training_plan(*cohort_, slides); });
+  EXPECT_TRUE(text.ends_with(
+      "c.zarr: a store of volumes, but patch.size has 2 numbers, which is for slides"))
+      << text;
+}
+
+TEST(VolumePlan, AStoreWithoutLabelsOrWithoutBodyIsRefusedWithAWayOut) {
+  const testing::TemporaryFolder folder;
+  VolumeSpec spec;
+  spec.images = 1;
+  spec.shape_zyx = {20, 30, 40};
+  spec.labels = false;
+  spec.air_alone = true;
+  testing::write_volume_store(folder.path("c.zarr"), spec);
+  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto config = [](const std::string& sampling) {
+    return RunConfig::parse(
+        "task: segmentation\ndata: {store: c.zarr}\npatch: {size: [16, 16, "
+        "16]}\nmodel: {widths: [8, 16]}\nsampling: {" +
+            sampling + "}\n",
+        "run.yaml");
+  };
+  EXPECT_TRUE(refusal([&] { make_training_plan(*cohort, config("")); })
+                  .ends_with("c.zarr: sampling.balance is 'class', but no image of split 'train' "
+                             "has a voxel of a class other than background. Use body or image, or "
+                             "ingest with annotations"));
+  EXPECT_TRUE(refusal([&] { make_training_plan(*cohort, config("balance: body")); })
+                  .ends_with("c.zarr: no image of split 'train' has a body. Set "
+                             "sampling.foreground: 0 to sample anywhere"));
+  EXPECT_TRUE(refusal([&] {
+                detail::foreground_stats(*cohort, config(""));
+              }).find("no image of split 'train' has a voxel of a class") != std::string::npos);
+  const auto anywhere = make_training_plan(*cohort, config("foreground: 0, balance: body"));
+  EXPECT_LT(anywhere->site(0, 7).centre_level0_z, 20);
+  EXPECT_GT(make_tile_plan(*cohort, config(""), "train")->samples_per_epoch(), 0u)
+      << "the whole volume, where there is no body";
+}
+
+}  // namespace
+}  // namespace headrace::loader
