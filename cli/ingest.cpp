@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/ingest_kinds.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/ingest_slides.hpp"
 
@@ -130,9 +131,10 @@ void add_slides(CLI::App& parent) {
 }  // namespace
 
 void add_ingest(CLI::App& app) {
-  CLI::App* ingest = app.add_subcommand("ingest", "Turns slides into a store that training reads.");
+  CLI::App* ingest = app.add_subcommand("ingest", "Turns slides or volumes into a store that training reads.");
   ingest->require_subcommand(1);
   add_slides(*ingest);
+  add_ingest_volumes(*ingest);
 }
 
 }  // namespace headrace::cli

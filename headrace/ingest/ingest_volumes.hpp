@@ -12,7 +12,7 @@ struct VolumeIngestOptions {
   std::vector<std::string> classes;  ///< class names by label value; empty: found out
   std::vector<std::string>
       lesion_classes;  ///< components of these become the lesion table; empty: all above 0
-  std::string codec = "blosc-zstd";   ///< blosc-zstd | blosc-lz4 | zstd
+  std::string codec = "blosc-lz4";    ///< blosc-lz4 | blosc-zstd | zstd
   std::int64_t chunk = 0, shard = 0;  ///< edges in voxels; 0: the defaults
   int clevel = -1;                    ///< -1: the codec's default
   double val_fraction = 0.2;
@@ -25,13 +25,13 @@ struct VolumeIngestOptions {
 struct VolumeIngestResult {
   std::string dataset_hash;
   std::uint64_t images = 0, reused = 0, skipped = 0;  ///< skipped: series that are no CT, scouts
-  std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0, dropped_chunks = 0;
+  std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
   std::vector<std::string> notes;  ///< one sentence each: what was left out or resolved
   double seconds = 0;
 };
 
-/// Makes or completes a store of volumes. As ingest_slides: the same dataset hash for any number of
-/// jobs, order of inputs and interruptions; bad input leaves no store behind.
+/// Makes or completes a store of volumes (docs/formats.md). As ingest_slides: the same dataset hash
+/// for any number of jobs, order of inputs and interruptions; bad input leaves no store behind.
 VolumeIngestResult ingest_volumes(const VolumeIngestOptions& options);
 
 }  // namespace headrace::ingest

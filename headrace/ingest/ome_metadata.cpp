@@ -6,8 +6,6 @@
 namespace headrace::ingest {
 namespace {
 
-constexpr const char* kVersion = "0.5";
-
 // Class 0 is clear; then the colours that pathologists' viewers use for rising malignancy, and more
 // for other tasks.
 constexpr std::array<std::array<int, 4>, 8> kColours{{{0, 0, 0, 0},
@@ -59,7 +57,7 @@ Json channel(const char* label, const char* colour) {
 }  // namespace
 
 Json ome_image(const SlidePlan& plan, const std::string& id) {
-  return {{"version", kVersion},
+  return {{"version", kOmeVersion},
           {"multiscales", multiscales(plan, id, true)},
           {"omero",
            {{"channels", Json::array({channel("red", "FF0000"), channel("green", "00FF00"),
@@ -69,23 +67,27 @@ Json ome_image(const SlidePlan& plan, const std::string& id) {
 
 Json ome_label(const SlidePlan& plan, const std::string& name,
                const std::vector<std::string>& classes) {
+  return ome_label_image(multiscales(plan, name, false), classes);
+}
+
+Json ome_label_image(const Json& multiscales, const std::vector<std::string>& classes) {
   Json colours = Json::array(), properties = Json::array();
   for (std::size_t v = 0; v < classes.size(); ++v) {
     const std::size_t colour = v < kColours.size() ? v : 1 + (v - 1) % (kColours.size() - 1);
     colours.push_back({{"label-value", v}, {"rgba", kColours[colour]}});
     properties.push_back({{"label-value", v}, {"class", classes[v]}});
   }
-  return {{"version", kVersion},
-          {"multiscales", multiscales(plan, name, false)},
+  return {{"version", kOmeVersion},
+          {"multiscales", multiscales},
           {"image-label",
-           {{"version", kVersion},
+           {{"version", kOmeVersion},
             {"colors", colours},
             {"properties", properties},
             {"source", {{"image", "../../"}}}}}};
 }
 
 Json ome_labels_group(const std::vector<std::string>& names) {
-  return {{"version", kVersion}, {"labels", names}};
+  return {{"version", kOmeVersion}, {"labels", names}};
 }
 
 }  // namespace headrace::ingest

@@ -5,15 +5,13 @@
 
 #include "headrace/ingest/cell_index.hpp"
 #include "headrace/ingest/label_source.hpp"
+#include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/pick_cascade.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/slide_job.hpp"
 #include "headrace/zarr/array_writer.hpp"
 
 namespace headrace::ingest {
-
-/// Name of the label image that annotations become.
-inline constexpr const char* kLabelName = "annotation";
 
 /// Stores the label pyramid of one slide and counts classes for the sampler's index. Tasks as of
 /// SlidePixels.

@@ -6,37 +6,10 @@
 #include "headrace/ingest/label_source.hpp"
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/slide_labels.hpp"
-#include "headrace/zarr/array_writer.hpp"
+#include "headrace/ingest/small_array.hpp"
 
 namespace headrace::ingest {
 namespace {
-
-constexpr int kSmallArrayLevel = 5;
-
-/// A small array in one chunk.
-void write_array(storage::Store& store, const std::string& path,
-                 const std::vector<std::int64_t>& shape, DType dtype,
-                 const std::vector<std::string>& names, const Json& attributes,
-                 std::span<const std::byte> elements) {
-  // The writer keeps its store; this one lives as long as the call.
-  const std::shared_ptr<storage::Store> borrowed(&store, [](storage::Store*) {});
-  zarr::ArrayMetadata metadata;
-  metadata.shape = shape;
-  metadata.dtype = dtype;
-  metadata.chunk_shape = shape;
-  for (auto& edge : metadata.chunk_shape) edge = std::max<std::int64_t>(1, edge);
-  metadata.fill_value.assign(size_of(dtype), std::byte{0});
-  metadata.codecs = zarr::Codecs::blosc_zstd(dtype, kSmallArrayLevel, "shuffle");
-  metadata.dimension_names = names;
-  metadata.attributes = {{"headrace", attributes}};
-  zarr::ArrayWriter writer(borrowed, path, metadata);
-  if (!elements.empty()) {
-    std::vector<std::int64_t> strides(shape.size(), static_cast<std::int64_t>(size_of(dtype)));
-    for (std::size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
-    writer.write_shard(std::vector<std::int64_t>(shape.size()), elements.data(), strides);
-  }
-  writer.finish();
-}
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {
@@ -91,44 +64,42 @@ Json image_attributes(const SlideFacts& facts) {
           {"labels", facts.labelled ? Json::array({kLabelName}) : Json::array()}};
 }
 
-void put_group(storage::Store& store, const std::string& path, const Json& attributes) {
-  store.put_text(path + "/zarr.json", dump_json(zarr::group_metadata(attributes)));
-}
-
 }  // namespace
 
 void write_masks(storage::Store& store, const SlideFacts& facts) {
   const std::string image = "images/" + facts.slide.id;
   const Mask& mask = facts.tissue.mask;
-  write_array(store, image + "/masks/tissue", {mask.height, mask.width}, DType::uint8, {"y", "x"},
-              {{"downsample", std::int64_t{1} << facts.outlook.plan.tissue_level}},
-              std::as_bytes(std::span(mask.pixels)));
-  put_group(store, image + "/masks", Json::object());
+  write_small_array(store, image + "/masks/tissue", {mask.height, mask.width}, DType::uint8,
+                    {"y", "x"},
+                    {{"downsample", std::int64_t{1} << facts.outlook.plan.tissue_level}},
+                    std::as_bytes(std::span(mask.pixels)));
+  write_group(store, image + "/masks", Json::object());
   const auto& icc = facts.info.icc_profile;
   if (icc.empty()) return;
-  write_array(store, image + "/icc_profile", {static_cast<std::int64_t>(icc.size())}, DType::uint8,
-              {}, Json::object(), icc);
+  write_small_array(store, image + "/icc_profile", {static_cast<std::int64_t>(icc.size())},
+                    DType::uint8, {}, Json::object(), icc);
 }
 
 void write_index(storage::Store& store, const std::string& id, std::int64_t cell_px,
                  const CellCounts& cells) {
   const auto rows = cells.rows();
   const auto columns = static_cast<std::int64_t>(cells.columns());
-  write_array(store, "index/" + id, {static_cast<std::int64_t>(rows.size()) / columns, columns},
-              DType::uint32, {}, {{"cell_size_px", cell_px}}, std::as_bytes(std::span(rows)));
+  write_small_array(store, "index/" + id,
+                    {static_cast<std::int64_t>(rows.size()) / columns, columns}, DType::uint32, {},
+                    {{"cell_size_px", cell_px}}, std::as_bytes(std::span(rows)));
 }
 
 void write_image_group(storage::Store& store, const SlideFacts& facts,
                        const std::vector<std::string>& classes) {
   const std::string image = "images/" + facts.slide.id;
   if (facts.labelled) {
-    put_group(store, fmt::format("{}/labels/{}", image, kLabelName),
-              {{"ome", ome_label(facts.outlook.plan, kLabelName, classes)}});
-    put_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
+    write_group(store, fmt::format("{}/labels/{}", image, kLabelName),
+                {{"ome", ome_label(facts.outlook.plan, kLabelName, classes)}});
+    write_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
   }
-  put_group(store, image,
-            {{"ome", ome_image(facts.outlook.plan, facts.slide.id)},
-             {"headrace", image_attributes(facts)}});
+  write_group(store, image,
+              {{"ome", ome_image(facts.outlook.plan, facts.slide.id)},
+               {"headrace", image_attributes(facts)}});
 }
 
 }  // namespace headrace::ingest

@@ -13,19 +13,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kWholeBytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 10;
-constexpr std::uint64_t kPieces = 64;
+/// How much of a large file is read.
+struct Pieces {
+  std::uint64_t whole_bytes;  ///< files up to this are read whole
+  std::uint64_t piece_bytes, count;
+};
+constexpr Pieces kOfFile{std::uint64_t{4} << 20, std::uint64_t{64} << 10, 64};
+constexpr Pieces kOfSlice{std::uint64_t{64} << 10, std::uint64_t{16} << 10, 4};
 
-void add_bytes(Sha256& sha, const storage::Object& object) {
+void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces) {
   const std::uint64_t size = object.size_bytes();
-  const bool whole = size <= kWholeBytes;
-  const std::uint64_t pieces = whole ? 1 : kPieces;
-  std::vector<std::byte> bytes(whole ? size : kPieceBytes);
-  for (std::uint64_t i = 0; i < pieces; ++i) {
-    const std::uint64_t offset = whole ? 0 : (size - kPieceBytes) / (kPieces - 1) * i;
-    object.read(i + 1 == pieces && !whole ? size - kPieceBytes : offset,
-                std::span<std::byte>(bytes));
+  const bool whole = size <= pieces.whole_bytes;
+  const std::uint64_t count = whole ? 1 : pieces.count;
+  std::vector<std::byte> bytes(whole ? size : pieces.piece_bytes);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t last = size - pieces.piece_bytes;
+    const std::uint64_t offset = whole ? 0 : last / (count - 1) * i;
+    object.read(i + 1 == count && !whole ? last : offset, std::span<std::byte>(bytes));
     sha.update(std::span<const std::byte>(bytes));
   }
 }
@@ -46,10 +50,8 @@ std::uint64_t add_mirax_folder(Sha256& sha, const fs::path& file) {
   return size_bytes;
 }
 
-}  // namespace
-
-SourceStamp stamp_source(const std::string& file) {
-  const fs::path path(file);
+SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
+  const std::string file = path.string();
   if (!fs::is_regular_file(path)) fail(ErrorCode::not_found, "{}: there is no such file", file);
   const storage::LocalStore folder(path.has_parent_path() ? path.parent_path() : fs::path("."), 1);
   const auto object = folder.open(path.filename().string());
@@ -57,10 +59,15 @@ SourceStamp stamp_source(const std::string& file) {
   Sha256 sha;
   SourceStamp stamp;
   stamp.size_bytes = object->size_bytes();
-  add_bytes(sha, *object);
+  add_bytes(sha, *object, pieces);
   stamp.size_bytes += add_mirax_folder(sha, path);
   stamp.sha256 = sha.hex();
   return stamp;
 }
+
+}  // namespace
+
+SourceStamp stamp_source(const std::string& file) { return stamp(file, kOfFile); }
+SourceStamp stamp_slice_file(const std::string& file) { return stamp(file, kOfSlice); }
 
 }  // namespace headrace::ingest

@@ -19,6 +19,9 @@ class IntensityHistogram {
   void merge(const IntensityHistogram& other);
 
   std::uint64_t count() const;
+  std::uint64_t count_of(std::int16_t value) const {
+    return counts_[static_cast<std::size_t>(value + 32768)];
+  }
   double mean() const;  ///< 0 when empty
   double std() const;   ///< of the population, as NumPy's default
   /// Percentile 0..100 with linear interpolation between order statistics, as NumPy's default. 0

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/ingest_kinds.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/ingest/ingest_volumes.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  headrace ingest volumes dicom-export/ --out cohort.zarr --key-file site.key\n"
+    "  headrace ingest volumes Task10_Colon/ --out colon.zarr --lesion-classes cancer\n"
+    "  headrace ingest volumes ct/*.nii.gz --labels masks/ --classes background,liver,tumour --out "
+    "ct.zarr --codec blosc-lz4\n"
+    "\n"
+    "An interrupted run is finished by running it again. Of DICOM no name, identifier, date or "
+    "text enters the store:\n"
+    "patients and studies are named by a hash with the key file's secret. Names in a table and "
+    "the stems of other\n"
+    "files' names do enter it.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage.";
+
+double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+void print(const ingest::VolumeIngestResult& result, bool json) {
+  const double seconds = result.seconds > 0 ? result.seconds : 1e-9;
+  const double pixels = result.pixel_bytes > 0 ? static_cast<double>(result.pixel_bytes) : 1.0;
+  const double ratio = static_cast<double>(result.stored_bytes) / pixels;
+  const double speed = megabytes(result.reused == result.images ? 0 : result.pixel_bytes) / seconds;
+  if (json) {
+    fmt::print("{}", dump_json({{"dataset_hash", result.dataset_hash},
+                                {"images", result.images},
+                                {"reused", result.reused},
+                                {"skipped", result.skipped},
+                                {"pixel_bytes", result.pixel_bytes},
+                                {"stored_bytes", result.stored_bytes},
+                                {"source_bytes", result.source_bytes},
+                                {"stored_per_pixel_byte", ratio},
+                                {"mb_per_s", speed},
+                                {"notes", result.notes},
+                                {"seconds", result.seconds}}));
+    return;
+  }
+  for (const auto& note : result.notes) fmt::print("{}\n", note);
+  fmt::print(
+      "{} volumes ({} already there, {} series left out), {:.1f} MB of voxels in {:.1f} s: "
+      "{:.0f} MB/s\n",
+      result.images, result.reused, result.skipped, megabytes(result.pixel_bytes), result.seconds,
+      speed);
+  fmt::print("stored {:.1f} MB ({:.2f} of the voxels' bytes) for {:.1f} MB of source files\n",
+             megabytes(result.stored_bytes), ratio, megabytes(result.source_bytes));
+  fmt::print("dataset hash {}\n", result.dataset_hash);
+}
+
+}  // namespace
+
+void add_ingest_volumes(CLI::App& parent) {
+  CLI::App* app = parent.add_subcommand(
+      "volumes", "CT volumes (DICOM, NIfTI, NRRD, MetaImage), with labels, to an OME-Zarr store.");
+  app->footer(kFooter);
+  struct Arguments {
+    ingest::VolumeIngestOptions options;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  auto& options = arguments->options;
+  app->add_option("INPUT", options.inputs,
+                  "files, folders and trees of them; nnU-Net's and the Decathlon's folders are "
+                  "recognised")
+      ->required();
+  app->add_option("--out", options.out, "the store, a folder ending in .zarr")->required();
+  app->add_option("--table", options.table, "cohort table (CSV), docs/formats.md")->group("Cohort");
+  app->add_option("--labels", options.labels, "folder of label files, named as the volumes")
+      ->group("Cohort");
+  app->add_option("--classes", options.classes, "class names by label value, separated by commas")
+      ->delimiter(',')
+      ->group("Cohort");
+  app->add_option("--lesion-classes", options.lesion_classes,
+                  "classes whose components are lesions; without: all but the first")
+      ->delimiter(',')
+      ->group("Cohort");
+  app->add_option("--val-fraction", options.val_fraction,
+                  "share of the cases that nothing puts in a split that go to val")
+      ->capture_default_str()
+      ->group("Cohort");
+  app->add_option("--key-file", options.key_file,
+                  "secret of the site for pseudonyms, at least 16 bytes; without: one is made and "
+                  "kept beside the store")
+      ->group("Cohort");
+  app->add_option("--irregular", options.irregular,
+                  "missing, doubled or unevenly spaced slices and gantry tilt: refuse, resample")
+      ->capture_default_str()
+      ->group("Cohort");
+  app->add_option("--codec", options.codec,
+                  "blosc-zstd (smaller), blosc-lz4 (read faster), zstd; all are lossless")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_option("--chunk", options.chunk, "edge of a chunk in voxels; 0: the default")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_option("--shard", options.shard, "edge of a shard (one file) in voxels; 0: near 192")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_option("--clevel", options.clevel,
+                  "effort of the compressor, 0 to 9 (zstd: 22); -1: the codec's default")
+      ->capture_default_str()
+      ->group("Store");
+  app->add_option("--jobs", options.jobs,
+                  "threads; 0: every core; the store is the same for any number")
+      ->capture_default_str();
+  app->add_flag("--json", arguments->json, "print one JSON object");
+  app->callback(
+      [arguments] { print(ingest::ingest_volumes(arguments->options), arguments->json); });
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,156 @@
+#include "headrace/ingest/ingest_volumes.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/yaml.hpp"
+#include "headrace/ingest/volumes/volume_inputs.hpp"
+#include "headrace/ingest/volumes/volume_job.hpp"
+#include "headrace/ingest/volumes/volume_metadata.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::uint64_t kVoxelBytes = std::uint64_t{1400} << 20;  // of all volumes at work
+constexpr std::size_t kMaxClasses = 255;                          // 255 is ignore
+
+void check_choice(const char* option, const std::string& value,
+                  const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  const auto nearest = nearest_name(value, choices);
+  fail(ErrorCode::usage, "{} {}: is none of {}{}", option, value, fmt::join(choices, ", "),
+       nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
+}
+
+void check_options(const VolumeIngestOptions& options) {
+  check_choice("--codec", options.codec, {"blosc-zstd", "blosc-lz4", "zstd"});
+  check_choice("--irregular", options.irregular, {"refuse", "resample"});
+  const int highest = options.codec == "zstd" ? 22 : 9;
+  if (options.clevel < -1 || options.clevel > highest) {
+    fail(ErrorCode::usage, "--clevel {}: must be 0 to {}, or -1 for the default", options.clevel,
+         highest);
+  }
+  if (!(options.val_fraction >= 0 && options.val_fraction <= 1)) {
+    fail(ErrorCode::usage, "--val-fraction {}: must be 0 to 1", options.val_fraction);
+  }
+  if (options.out.empty()) fail(ErrorCode::usage, "--out: name the store's folder");
+  check_volume_chunks(options);
+}
+
+/// What decides about the bytes of a store besides its inputs.
+Json settings_of(const VolumeIngestOptions& options, const std::vector<std::string>& classes) {
+  return {{"codec", options.codec},
+          {"chunk", options.chunk},
+          {"shard", options.shard},
+          {"clevel", options.clevel},
+          {"irregular", options.irregular},
+          {"classes", classes},
+          {"lesion_classes", options.lesion_classes}};
+}
+
+/// Values of the classes whose components are lesions; by default all but the background.
+std::vector<std::uint16_t> lesion_values(const VolumeIngestOptions& options,
+                                         const std::vector<std::string>& classes) {
+  std::vector<std::uint16_t> values;
+  for (std::size_t v = 1; options.lesion_classes.empty() && v < classes.size(); ++v) {
+    values.push_back(static_cast<std::uint16_t>(v));
+  }
+  for (const auto& name : options.lesion_classes) {
+    const auto found = std::find(classes.begin(), classes.end(), name);
+    if (found == classes.end()) {
+      const auto nearest = nearest_name(name, classes);
+      fail(ErrorCode::usage, "--lesion-classes: '{}' is none of the classes ({}){}", name,
+           fmt::join(classes, ", "), nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+    }
+    values.push_back(static_cast<std::uint16_t>(found - classes.begin()));
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+std::vector<std::string> names_of(const std::vector<std::uint16_t>& values,
+                                  const std::vector<std::string>& classes) {
+  std::vector<std::string> names;
+  for (const std::uint16_t value : values) names.push_back(classes[value]);
+  return names;
+}
+
+/// Opens every input before anything is written, so that bad input leaves no store behind.
+std::vector<VolumeOutlook> look_at_all(const VolumeIngestOptions& options,
+                                       const std::vector<VolumeCase>& cases,
+                                       imaging::Irregular irregular, ThreadPool& pool) {
+  std::vector<VolumeOutlook> outlooks(cases.size());
+  pool.parallel_for(cases.size(),
+                    [&](std::size_t i) { outlooks[i] = look_at(cases[i], options, irregular); });
+  return outlooks;
+}
+
+/// Volumes at work at the same time: as many as threads, less where they would take too much
+/// memory.
+std::size_t volumes_at_once(const std::vector<VolumeOutlook>& outlooks, int threads) {
+  std::uint64_t largest = 1;
+  for (const auto& outlook : outlooks) largest = std::max(largest, outlook.memory_bytes);
+  return std::clamp<std::uint64_t>(kVoxelBytes / largest, 1, static_cast<std::uint64_t>(threads));
+}
+
+VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inputs) {
+  VolumeIngestResult sums;
+  sums.dataset_hash = outcome.dataset_hash;
+  sums.images = outcome.images.size();
+  sums.reused = outcome.reused;
+  sums.skipped = inputs.skipped;
+  sums.notes = inputs.notes;
+  for (const FinishedImage& image : outcome.images) {
+    sums.pixel_bytes += image.pixel_bytes;
+    sums.stored_bytes += image.stored_bytes();
+    sums.source_bytes += image.source_bytes;
+    for (const Json& note : image.facts.at("notes")) {
+      sums.notes.push_back(fmt::format("image {}: {}", image.id, note.get<std::string>()));
+    }
+  }
+  return sums;
+}
+
+VolumeIngestResult run(const VolumeIngestOptions& options) {
+  const VolumeInputs inputs = find_volume_inputs(options);
+  if (inputs.classes.size() > kMaxClasses) {
+    fail(ErrorCode::usage, "--classes: {} classes, at most {} can be stored", inputs.classes.size(),
+         kMaxClasses);
+  }
+  const auto lesions = lesion_values(options, inputs.classes);
+  const auto irregular =
+      options.irregular == "resample" ? imaging::Irregular::resample : imaging::Irregular::refuse;
+  ThreadPool pool(options.jobs);
+  const auto outlooks = look_at_all(options, inputs.cases, irregular, pool);
+  CohortPlan plan;
+  plan.kind = volume_kind();
+  plan.out = options.out;
+  plan.settings = settings_of(options, inputs.classes);
+  for (std::size_t i = 0; i < outlooks.size(); ++i) {
+    plan.images.push_back({inputs.cases[i].id, outlooks[i].fingerprint, describe(inputs.cases[i]),
+                           outlooks[i].pixel_bytes});
+  }
+  plan.at_once = volumes_at_once(outlooks, pool.size());
+  plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
+    const VolumeContext context{store, irregular, inputs.classes, lesions, pool, advance};
+    return ingest_volume(context, inputs.cases[i], outlooks[i]);
+  };
+  plan.root_facts = [&](const auto&) {
+    return Json{{"classes", inputs.classes}, {"lesion_classes", names_of(lesions, inputs.classes)}};
+  };
+  return sum_up(ingest_cohort(plan, pool), inputs);
+}
+
+}  // namespace
+
+VolumeIngestResult ingest_volumes(const VolumeIngestOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check_options(options);
+  VolumeIngestResult result = run(options);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/ingest/volumes/bit_volume.hpp"
+#include "headrace/zarr/array_writer.hpp"
+
+namespace headrace::ingest {
+
+/// A (z, y, x) array that is written layer by layer: one shard deep, all of the slice wide.
+class ShardLayers {
+ public:
+  ShardLayers(std::shared_ptr<storage::Store> store, const std::string& path,
+              zarr::ArrayMetadata metadata);
+
+  std::int64_t layers() const { return writer_.grid()[0]; }
+  std::int64_t first_slice(std::int64_t layer) const { return layer * metadata_.chunk_shape[0]; }
+  /// Slices of a layer: of the last one only those that the array has.
+  std::int64_t depth(std::int64_t layer) const;
+  std::int64_t slice_bytes() const;
+
+  /// Stores a layer. slices: element (first_slice(layer), 0, 0), rows and slices without gaps.
+  void write(std::int64_t layer, const std::byte* slices, ThreadPool& pool);
+  /// Stores a layer of a uint8 array from a mask of its shape: 1 where it is set.
+  void write(std::int64_t layer, const BitVolume& mask, ThreadPool& pool);
+  /// Writes the array's metadata, when all layers are there.
+  void finish() { writer_.finish(); }
+
+ private:
+  zarr::ArrayMetadata metadata_;
+  zarr::ArrayWriter writer_;
+};
+
+}  // namespace headrace::ingest

@@ -1,0 +1,230 @@
+#include "headrace/ingest/volumes/volume_job.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/ome_metadata.hpp"
+#include "headrace/ingest/recording_store.hpp"
+#include "headrace/ingest/volumes/body_mask.hpp"
+#include "headrace/ingest/volumes/shard_layers.hpp"
+#include "headrace/ingest/volumes/volume_cells.hpp"
+#include "headrace/ingest/volumes/volume_metadata.hpp"
+#include "headrace/ingest/volumes/volume_pyramid.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+/// A volume on its way into the store; every step is spread over the pool.
+class VolumeJob {
+ public:
+  VolumeJob(const VolumeContext& context, const VolumeCase& volume, const VolumeOutlook& outlook)
+      : context_(context),
+        volume_(volume),
+        outlook_(outlook),
+        plan_(outlook.plan),
+        shape_(plan_.grid.shape_zyx),
+        store_(std::make_shared<RecordingStore>(context.store)),
+        above_(shape_) {}
+
+  FinishedImage run() {
+    const auto reader = open_case(volume_, context_.irregular);
+    notes_ = reader->facts().notes;
+    read_and_store_level0(*reader);
+    const BitVolume body = find_body();
+    if (!volume_.labels.empty()) read_labels();
+    const IntensityHistogram in_body = write_statistics(body);
+    if (!labels_.empty()) store_labels();
+    std::vector<std::uint8_t>().swap(labels_);
+    store_pyramid();
+    const VolumeStoreFacts facts{volume_, outlook_, reader->facts(), in_body, notes_};
+    write_volume_groups(*store_, facts, context_.classes);
+
+    FinishedImage finished;
+    finished.id = volume_.id;
+    finished.fingerprint = outlook_.fingerprint;
+    finished.objects = store_->entries();
+    finished.facts = {{"notes", notes_}};
+    finished.pixel_bytes = outlook_.pixel_bytes;
+    finished.source_bytes = outlook_.source_bytes;
+    return finished;
+  }
+
+ private:
+  std::string path(const std::string& below) const {
+    return fmt::format("images/{}/{}", volume_.id, below);
+  }
+  std::int64_t slice_voxels() const { return plan_.grid.slice_voxels(); }
+
+  /// Reads layer after layer, and stores each while the next is read.
+  void read_and_store_level0(const imaging::VolumeReader& reader) {
+    if (reader.facts().grid.shape_zyx != shape_) {
+      fail(ErrorCode::io, "the source changed while it was ingested");
+    }
+    hu_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
+    ShardLayers level0(store_, path("0"), plan_.image_array(0));
+    read_layer(reader, level0, 0);
+    for (std::int64_t layer = 0; layer < level0.layers(); ++layer) {
+      context_.pool.parallel_for(2, [&](std::size_t reads) {
+        if (reads == 0) {
+          write_layer(level0, hu_.data() + level0.first_slice(layer) * slice_voxels(), layer);
+        } else if (layer + 1 < level0.layers()) {
+          read_layer(reader, level0, layer + 1);
+        }
+      });
+    }
+    level0.finish();
+  }
+
+  void read_layer(const imaging::VolumeReader& reader, const ShardLayers& level0,
+                  std::int64_t layer) {
+    const std::int64_t z0 = level0.first_slice(layer), depth = level0.depth(layer);
+    const auto read = [&](std::int64_t z, std::int64_t count) {
+      std::int16_t* slice = hu_.data() + z * slice_voxels();
+      reader.read_int16(z, count, slice);
+      for (std::int64_t i = 0; i < count; ++i) {
+        threshold_slice(slice + i * slice_voxels(), kBodyThresholdHu, z + i, above_);
+      }
+    };
+    if (!reader.concurrent()) return read(z0, depth);
+    context_.pool.parallel_for(static_cast<std::size_t>(depth),
+                               [&](std::size_t i) { read(z0 + static_cast<std::int64_t>(i), 1); });
+  }
+
+  void write_layer(ShardLayers& level, const std::int16_t* slices, std::int64_t layer) {
+    level.write(layer, reinterpret_cast<const std::byte*>(slices), context_.pool);
+    context_.advance(static_cast<std::uint64_t>(level.depth(layer) * level.slice_bytes()));
+  }
+
+  BitVolume find_body() {
+    BitVolume body = body_mask(std::move(above_), plan_.grid.spacing_mm_zyx());
+    if (body.count() == 0) {
+      notes_.push_back(fmt::format(
+          "No voxel of a body lies above {} HU, so the body mask is empty.", kBodyThresholdHu));
+    }
+    ShardLayers mask(store_, path("masks/body"), plan_.mask_array());
+    for (std::int64_t layer = 0; layer < mask.layers(); ++layer) {
+      mask.write(layer, body, context_.pool);
+    }
+    mask.finish();
+    return body;
+  }
+
+  /// Reads the labels, writes the lesion table while they have two bytes, and keeps them in one.
+  void read_labels() {
+    const imaging::LabelVolume found = read_case_labels(volume_, plan_.grid);
+    notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
+    write_lesions(*store_, volume_.id,
+                  find_lesions(found.voxels.data(), plan_.grid, context_.lesion_values));
+    labels_.resize(found.voxels.size());
+    const std::size_t classes = context_.classes.size();
+    context_.pool.parallel_for(static_cast<std::size_t>(shape_[0]), [&](std::size_t z) {
+      const auto begin = static_cast<std::int64_t>(z) * slice_voxels();
+      for (std::int64_t i = begin; i < begin + slice_voxels(); ++i) {
+        const std::uint16_t value = found.voxels[static_cast<std::size_t>(i)];
+        if (value >= classes && value != kIgnoreLabel) {
+          fail(ErrorCode::malformed,
+               "label at voxel (x {}, y {}, z {}) is {}, expected 0 to {} or {} (ignore)",
+               i % shape_[2], i / shape_[2] % shape_[1], z, value, classes - 1, kIgnoreLabel);
+        }
+        labels_[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value);
+      }
+    });
+  }
+
+  /// Writes histogram and index, and gives the histogram of the body.
+  IntensityHistogram write_statistics(const BitVolume& body) {
+    // One part a thread, whatever their number: the sums are integers.
+    const auto parts = static_cast<std::size_t>(context_.pool.size());
+    std::vector<IntensityHistogram> in_body(parts), labelled(parts);
+    context_.pool.parallel_for(parts, [&](std::size_t part) {
+      for (auto z = static_cast<std::int64_t>(part); z < shape_[0];
+           z += static_cast<std::int64_t>(parts)) {
+        const std::int64_t begin = z * slice_voxels();
+        in_body[part].add_slice(hu_.data() + begin, z, body);
+        if (labels_.empty()) continue;
+        for (std::int64_t i = begin; i < begin + slice_voxels(); ++i) {
+          const std::uint8_t value = labels_[static_cast<std::size_t>(i)];
+          if (value != 0 && value != kIgnoreLabel)
+            labelled[part].add(hu_[static_cast<std::size_t>(i)]);
+        }
+      }
+    });
+    for (std::size_t part = 1; part < parts; ++part) {
+      in_body[0].merge(in_body[part]);
+      labelled[0].merge(labelled[part]);
+    }
+    write_histogram(*store_, volume_.id, in_body[0], labelled[0]);
+    const std::size_t classes = context_.classes.size();
+    write_volume_index(
+        *store_, volume_.id,
+        count_cells(body, labels_.empty() ? nullptr : labels_.data(), classes, context_.pool),
+        classes);
+    return std::move(in_body[0]);
+  }
+
+  void store_labels() {
+    for (int k = 0; k < static_cast<int>(plan_.levels.size()); ++k) {
+      const VolumeLevelPlan& level = plan_.levels[static_cast<std::size_t>(k)];
+      ShardLayers array(store_, path(fmt::format("labels/{}/{}", kLabelName, k)),
+                        plan_.label_array(k));
+      std::vector<std::uint8_t> slices;
+      for (std::int64_t layer = 0; layer < array.layers(); ++layer) {
+        const std::int64_t z0 = array.first_slice(layer), depth = array.depth(layer);
+        const std::uint8_t* src = labels_.data() + z0 * slice_voxels();
+        if (k > 0) {
+          slices.resize(static_cast<std::size_t>(depth * array.slice_bytes()));
+          pick_labels(labels_.data(), shape_, level, z0, depth, slices.data(), context_.pool);
+          src = slices.data();
+        }
+        array.write(layer, reinterpret_cast<const std::byte*>(src), context_.pool);
+      }
+      array.finish();
+    }
+  }
+
+  /// Each level from the one before, which is let go of.
+  void store_pyramid() {
+    for (int k = 1; k < static_cast<int>(plan_.levels.size()); ++k) {
+      const VolumeLevelPlan& from = plan_.levels[static_cast<std::size_t>(k - 1)];
+      const VolumeLevelPlan& to = plan_.levels[static_cast<std::size_t>(k)];
+      std::vector<std::int16_t> next(static_cast<std::size_t>(voxels_of(to.shape_zyx)));
+      halve_volume(hu_.data(), from, to, next.data(), context_.pool);
+      hu_ = std::move(next);
+      ShardLayers level(store_, path(std::to_string(k)), plan_.image_array(k));
+      for (std::int64_t layer = 0; layer < level.layers(); ++layer) {
+        const std::int64_t first = level.first_slice(layer) * to.shape_zyx[1] * to.shape_zyx[2];
+        write_layer(level, hu_.data() + first, layer);
+      }
+      level.finish();
+    }
+  }
+
+  const VolumeContext& context_;
+  const VolumeCase& volume_;
+  const VolumeOutlook& outlook_;
+  const VolumePlan& plan_;
+  const Shape3 shape_;
+  std::shared_ptr<RecordingStore> store_;
+  std::vector<std::int16_t> hu_;
+  BitVolume above_;
+  std::vector<std::uint8_t> labels_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+FinishedImage ingest_volume(const VolumeContext& context, const VolumeCase& volume,
+                            const VolumeOutlook& outlook) {
+  return with_context(describe(volume), [&] {
+    try {
+      return VolumeJob(context, volume, outlook).run();
+    } catch (const Error& error) {
+      // To the reader damaged voxels are corrupt; to the user of ingest it is input that can't be
+      // taken.
+      if (error.code() != ErrorCode::corrupt) throw;
+      throw Error(ErrorCode::malformed, error.what());
+    }
+  });
+}
+
+}  // namespace headrace::ingest

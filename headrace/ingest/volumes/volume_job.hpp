@@ -1,0 +1,44 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/ingest/cohort_ingest.hpp"
+#include "headrace/ingest/source_stamp.hpp"
+#include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/volume_inputs.hpp"
+#include "headrace/ingest/volumes/volume_plan.hpp"
+#include "headrace/storage/store.hpp"
+
+namespace headrace::ingest {
+
+/// What the volumes of one run share.
+struct VolumeContext {
+  std::shared_ptr<storage::Store> store;
+  imaging::Irregular irregular;
+  const std::vector<std::string>& classes;
+  const std::vector<std::uint16_t>& lesion_values;  ///< classes of the lesion table
+  ThreadPool& pool;
+  const Advance& advance;
+};
+
+/// An input that was looked at, but not read yet.
+struct VolumeOutlook {
+  VolumePlan plan;
+  std::string fingerprint;  ///< of the source, its labels and what the table says of it
+  std::uint64_t source_bytes = 0, pixel_bytes = 0;
+  std::uint64_t memory_bytes = 0;  ///< what it takes at most while it is stored
+};
+
+/// Opens a volume and plans its ingest. Errors: as open_case, with the table's line.
+VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
+                      imaging::Irregular irregular);
+
+/// Reads a volume once and stores everything that belongs to it; the image group's zarr.json comes
+/// last. Holds all of it in memory: int16, and its labels while they are stored.
+/// Errors: as of open_case and read_case_labels, and of the store.
+FinishedImage ingest_volume(const VolumeContext& context, const VolumeCase& volume,
+                            const VolumeOutlook& outlook);
+
+}  // namespace headrace::ingest

@@ -1,0 +1,133 @@
+#include "headrace/ingest/volumes/volume_metadata.hpp"
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/ome_metadata.hpp"
+#include "headrace/ingest/small_array.hpp"
+#include "headrace/ingest/volumes/body_mask.hpp"
+#include "headrace/ingest/volumes/ome_volume.hpp"
+#include "headrace/ingest/volumes/volume_cells.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::int64_t kLowestHu = -32768, kHighestHu = 32767;
+
+Json body_json(const IntensityHistogram& body, const VolumePlan& plan) {
+  const std::uint64_t voxels = body.count();
+  return {{"voxels", voxels},
+          {"fraction", static_cast<double>(voxels) / static_cast<double>(plan.grid.voxels())},
+          {"threshold_hu", kBodyThresholdHu},
+          {"mean", body.mean()},
+          {"std", body.std()},
+          {"p00_5", body.percentile(0.5)},
+          {"p05", body.percentile(5)},
+          {"p50", body.percentile(50)},
+          {"p95", body.percentile(95)},
+          {"p99_5", body.percentile(99.5)}};
+}
+
+std::string format_of(const VolumeCase& volume) {
+  if (volume.series) return "DICOM";
+  const auto ends = [&](const char* end) { return volume.file.ends_with(end); };
+  if (ends(".nrrd") || ends(".nhdr")) return "NRRD";
+  return ends(".mha") || ends(".mhd") ? "MetaImage" : "NIfTI";
+}
+
+std::string phase_of(const VolumeStoreFacts& facts) {
+  return facts.volume.phase.empty() ? std::string(imaging::name_of(facts.source.phase))
+                                    : facts.volume.phase;
+}
+
+Json image_attributes(const VolumeStoreFacts& facts) {
+  const VolumePlan& plan = facts.outlook.plan;
+  Json levels = Json::array(), downsample = Json::array();
+  for (const auto& level : plan.levels) {
+    levels.push_back(level.shape_zyx);
+    downsample.push_back(level.factor_zyx);
+  }
+  return {{"case", facts.volume.case_id},
+          {"cohort", facts.volume.cohort},
+          {"split", facts.volume.split},
+          {"phase", phase_of(facts)},
+          {"modality", std::string(imaging::name_of(facts.source.modality))},
+          {"codec", plan.codec},
+          {"levels", levels},
+          {"downsample", downsample},
+          {"spacing_mm", plan.grid.spacing_mm_zyx()},
+          {"affine_lps", plan.grid.affine_lps},
+          {"body", body_json(facts.body, plan)},
+          {"source",
+           {{"format", format_of(facts.volume)},
+            {"bytes", facts.outlook.source_bytes},
+            {"fingerprint", facts.outlook.fingerprint}}},
+          {"notes", facts.notes},
+          {"labels", facts.volume.labels.empty() ? Json::array() : Json::array({kLabelName})}};
+}
+
+template <typename T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+}  // namespace
+
+CohortKind volume_kind() {
+  return {"volume", {"images", "index", "histograms", "lesions"}, {"notes"}, sizeof(std::int16_t)};
+}
+
+void write_histogram(storage::Store& store, const std::string& id, const IntensityHistogram& body,
+                     const IntensityHistogram& foreground) {
+  std::vector<std::uint64_t> rows;
+  for (std::int64_t hu = kLowestHu; hu <= kHighestHu; ++hu) {
+    const auto value = static_cast<std::int16_t>(hu);
+    const std::uint64_t in_body = body.count_of(value), labelled = foreground.count_of(value);
+    if (in_body == 0 && labelled == 0) continue;
+    rows.insert(rows.end(), {static_cast<std::uint64_t>(hu - kLowestHu), in_body, labelled});
+  }
+  write_small_array(store, "histograms/" + id, {static_cast<std::int64_t>(rows.size()) / 3, 3},
+                    DType::uint64, {}, {{"columns", {"hu + 32768", "body", "foreground"}}},
+                    bytes_of(rows));
+}
+
+void write_volume_index(storage::Store& store, const std::string& id,
+                        const std::vector<std::uint32_t>& rows, std::size_t classes) {
+  const auto columns = static_cast<std::int64_t>(4 + classes);
+  write_small_array(store, "index/" + id,
+                    {static_cast<std::int64_t>(rows.size()) / columns, columns}, DType::uint32, {},
+                    {{"cell_size_zyx", {kVolumeCell, kVolumeCell, kVolumeCell}}}, bytes_of(rows));
+}
+
+void write_lesions(storage::Store& store, const std::string& id,
+                   const std::vector<Lesion>& lesions) {
+  constexpr std::int64_t kColumns = 12;
+  std::vector<double> rows;
+  for (const Lesion& lesion : lesions) {
+    rows.insert(rows.end(), {static_cast<double>(lesion.class_value),
+                             static_cast<double>(lesion.voxels), lesion.volume_mm3});
+    rows.insert(rows.end(), lesion.centre_lps_mm.begin(), lesion.centre_lps_mm.end());
+    for (const std::int64_t first : lesion.box_zyx) rows.push_back(static_cast<double>(first));
+    for (const std::int64_t size : lesion.size_zyx) rows.push_back(static_cast<double>(size));
+  }
+  write_small_array(store, "lesions/" + id, {static_cast<std::int64_t>(lesions.size()), kColumns},
+                    DType::float64, {},
+                    {{"columns",
+                      {"class", "voxels", "volume_mm3", "x_mm", "y_mm", "z_mm", "z", "y", "x",
+                       "depth", "height", "width"}}},
+                    bytes_of(rows));
+}
+
+void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts,
+                         const std::vector<std::string>& classes) {
+  const std::string image = "images/" + facts.volume.id;
+  const VolumePlan& plan = facts.outlook.plan;
+  write_group(store, image + "/masks", Json::object());
+  if (!facts.volume.labels.empty()) {
+    write_group(store, fmt::format("{}/labels/{}", image, kLabelName),
+                {{"ome", ome_label_image(volume_multiscales(plan, kLabelName, false), classes)}});
+    write_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
+  }
+  write_group(store, image,
+              {{"ome", ome_volume(plan, facts.volume.id)}, {"headrace", image_attributes(facts)}});
+}
+
+}  // namespace headrace::ingest

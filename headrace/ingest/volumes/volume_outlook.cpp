@@ -1,0 +1,61 @@
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/ingest/volumes/volume_job.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+/// Of a series: its files in the order of its slices, so that their names do not matter.
+Json series_stamps(const imaging::DicomSeries& series) {
+  Json stamps = Json::array();
+  std::string last;
+  for (const auto& slice : series.slices) {
+    if (slice.path == last) continue;  // frames of one file follow each other
+    last = slice.path;
+    const SourceStamp stamp = stamp_slice_file(slice.path);
+    stamps.push_back({stamp.size_bytes, stamp.sha256});
+  }
+  return stamps;
+}
+
+Json file_stamp(const std::string& file) {
+  const SourceStamp stamp = stamp_source(file);
+  return {stamp.size_bytes, stamp.sha256};
+}
+
+std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes) {
+  Json parts{{"bytes", source_bytes},
+             {"case", volume.case_id},
+             {"cohort", volume.cohort},
+             {"split", volume.split},
+             {"phase", volume.phase}};
+  parts["source"] = volume.series ? series_stamps(*volume.series) : file_stamp(volume.file);
+  for (const auto& label : volume.labels) parts["labels"].push_back(file_stamp(label));
+  for (const auto& [name, value] : volume.coding) parts["coding"].push_back({name, value});
+  return sha256_hex(dump_json(parts));
+}
+
+/// Voxels as int16 and as label values of two bytes, then of one; the next level; masks of a bit.
+constexpr std::uint64_t kBytesPerVoxel = 6;
+
+}  // namespace
+
+VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
+                      imaging::Irregular irregular) {
+  return with_context(volume.where.empty() ? "image " + volume.id : volume.where, [&] {
+    VolumeOutlook outlook;
+    const auto reader = open_case(volume, irregular);
+    outlook.plan = plan_volume(reader->facts().grid, options);
+    outlook.fingerprint = fingerprint_of(volume, reader->facts().source_bytes);
+    outlook.source_bytes = reader->facts().source_bytes;
+    for (const auto& level : outlook.plan.levels) {
+      outlook.pixel_bytes +=
+          sizeof(std::int16_t) * static_cast<std::uint64_t>(voxels_of(level.shape_zyx));
+    }
+    outlook.memory_bytes = kBytesPerVoxel * static_cast<std::uint64_t>(outlook.plan.grid.voxels());
+    return outlook;
+  });
+}
+
+}  // namespace headrace::ingest

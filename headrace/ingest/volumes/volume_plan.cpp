@@ -1,0 +1,120 @@
+#include "headrace/ingest/volumes/volume_plan.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/zarr/defaults.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::int64_t kSmallestLevel = 64;  // the pyramid ends when a level fits into this
+constexpr double kNearlyIsotropic = 1.5;     // axes whose spacing is below this many smallest halve
+constexpr std::int16_t kAirHu = -1024;
+constexpr int kMaxLevels = 20;
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+std::vector<VolumeLevelPlan> plan_levels(const imaging::VolumeGrid& grid) {
+  const auto base_mm = grid.spacing_mm_zyx();
+  std::vector<VolumeLevelPlan> levels{{grid.shape_zyx, {1, 1, 1}}};
+  while (static_cast<int>(levels.size()) < kMaxLevels) {
+    VolumeLevelPlan level = levels.back();
+    if (*std::max_element(level.shape_zyx.begin(), level.shape_zyx.end()) <= kSmallestLevel) break;
+    std::array<double, 3> spacing_mm{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      spacing_mm[a] = base_mm[a] * static_cast<double>(level.factor_zyx[a]);
+    }
+    const double smallest = *std::min_element(spacing_mm.begin(), spacing_mm.end());
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (!(spacing_mm[a] < kNearlyIsotropic * smallest)) continue;
+      level.shape_zyx[a] = (level.shape_zyx[a] + 1) / 2;
+      level.factor_zyx[a] *= 2;
+    }
+    levels.push_back(level);
+  }
+  return levels;
+}
+
+Json inner_codecs(const VolumePlan& plan, DType dtype) {
+  // One byte a voxel has no bytes to sort.
+  const std::string shuffle = size_of(dtype) > 1 ? zarr::kVolumeBloscShuffle : "noshuffle";
+  if (plan.codec == "zstd") return zarr::Codecs::zstd(dtype, plan.clevel);
+  const bool lz4 = plan.codec == "blosc-lz4";
+  return zarr::Codecs::blosc(lz4 ? zarr::kVolumeLz4Compressor : "zstd", dtype, plan.clevel, shuffle,
+                             lz4 ? zarr::kVolumeLz4BlockBytes : zarr::kVolumeZstdBlockBytes);
+}
+
+zarr::ArrayMetadata array_of(const VolumePlan& plan, int level, DType dtype) {
+  const Shape3& shape = plan.levels[static_cast<std::size_t>(level)].shape_zyx;
+  zarr::ArrayMetadata metadata;
+  metadata.dtype = dtype;
+  metadata.dimension_names = {"z", "y", "x"};
+  for (const std::int64_t edge : shape) {
+    metadata.shape.push_back(edge);
+    // A level that is smaller than a shard gets a smaller one: its index then has no empty entries.
+    metadata.chunk_shape.push_back(std::min(plan.shard, round_up(edge, plan.chunk)));
+  }
+  const std::int64_t c = plan.chunk;
+  metadata.codecs =
+      zarr::Codecs::sharded({c, c, c}, zarr::Codecs::checked(inner_codecs(plan, dtype)));
+  return metadata;
+}
+
+std::int64_t chunk_of(const VolumeIngestOptions& options) {
+  return options.chunk != 0 ? options.chunk : zarr::kVolumeInnerEdge;
+}
+
+std::int64_t shard_of(const VolumeIngestOptions& options) {
+  if (options.shard != 0) return options.shard;
+  const std::int64_t chunk = chunk_of(options);
+  return std::max<std::int64_t>(1, zarr::kVolumeShardEdge / chunk) * chunk;
+}
+
+int level_of(const VolumeIngestOptions& options) {
+  if (options.clevel >= 0) return options.clevel;
+  if (options.codec == "zstd") return zarr::kVolumeZstdLevel;
+  return options.codec == "blosc-lz4" ? zarr::kVolumeLz4Level : zarr::kVolumeBloscLevel;
+}
+
+}  // namespace
+
+zarr::ArrayMetadata VolumePlan::image_array(int level) const {
+  zarr::ArrayMetadata metadata = array_of(*this, level, DType::int16);
+  const auto air = static_cast<std::uint16_t>(kAirHu);
+  metadata.fill_value = {std::byte(air & 255), std::byte(air >> 8)};  // little-endian
+  return metadata;
+}
+
+zarr::ArrayMetadata VolumePlan::label_array(int level) const {
+  zarr::ArrayMetadata metadata = array_of(*this, level, DType::uint8);
+  metadata.fill_value = {std::byte{0}};
+  return metadata;
+}
+
+void check_volume_chunks(const VolumeIngestOptions& options) {
+  const std::int64_t chunk = chunk_of(options), shard = shard_of(options);
+  if (chunk < 8 || chunk > 256 || chunk % 8 != 0) {
+    fail(ErrorCode::usage, "--chunk {}: must be a multiple of 8 from 8 to 256", chunk);
+  }
+  if (shard < chunk || shard % chunk != 0 || shard > 1024) {
+    fail(ErrorCode::usage, "--shard {}: must be a multiple of the chunk ({}) and at most 1024",
+         shard, chunk);
+  }
+}
+
+VolumePlan plan_volume(const imaging::VolumeGrid& grid, const VolumeIngestOptions& options) {
+  check_volume_chunks(options);
+  VolumePlan plan;
+  plan.grid = grid;
+  plan.levels = plan_levels(grid);
+  plan.chunk = chunk_of(options);
+  plan.shard = shard_of(options);
+  plan.codec = options.codec;
+  plan.clevel = level_of(options);
+  return plan;
+}
+
+}  // namespace headrace::ingest

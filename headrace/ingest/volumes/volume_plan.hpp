@@ -1,0 +1,46 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headrace/imaging/volume/volume_grid.hpp"
+#include "headrace/ingest/ingest_volumes.hpp"
+#include "headrace/zarr/metadata.hpp"
+
+namespace headrace::ingest {
+
+using Shape3 = std::array<std::int64_t, 3>;  ///< z, y, x
+
+inline std::int64_t voxels_of(const Shape3& shape) { return shape[0] * shape[1] * shape[2]; }
+
+/// One level of the stored pyramid.
+struct VolumeLevelPlan {
+  Shape3 shape_zyx{};
+  Shape3 factor_zyx{1, 1, 1};  ///< voxels of level 0 along the edge of one of this level: 1 or 2^k
+};
+
+/// Everything about a volume that is decided before a voxel is read. The same for any number of
+/// threads.
+struct VolumePlan {
+  imaging::VolumeGrid grid;  ///< of level 0
+  std::vector<VolumeLevelPlan> levels;
+  std::int64_t chunk = 0, shard = 0;  ///< edges in voxels
+  std::string codec;                  ///< blosc-zstd | blosc-lz4 | zstd
+  int clevel = 0;
+
+  /// zarr.json of a level of the image, and of one of the label image.
+  zarr::ArrayMetadata image_array(int level) const;
+  zarr::ArrayMetadata label_array(int level) const;
+  /// zarr.json of a mask of level 0.
+  zarr::ArrayMetadata mask_array() const { return label_array(0); }
+};
+
+/// Levels halve every axis whose spacing is below 1.5 times the smallest, until one fits into 64
+/// voxels an axis. Errors: usage (chunk, shard, clevel).
+VolumePlan plan_volume(const imaging::VolumeGrid& grid, const VolumeIngestOptions& options);
+
+/// Checks the options that plan_volume takes, before there is a volume. Errors: usage.
+void check_volume_chunks(const VolumeIngestOptions& options);
+
+}  // namespace headrace::ingest
