@@ -15,6 +15,7 @@ void add_phantom(CLI::App& app);
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_report(CLI::App& app);
+void add_process(CLI::App& app);
 void add_bench(CLI::App& app);
 
 /// Results that are not errors: 3 gate missed, 4 verification failed.

@@ -89,6 +89,14 @@ void AsideFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes)
   write_through(offset, bytes);
 }
 
+std::uint64_t AsideFile::reserve(std::uint64_t bytes) {
+  flush();
+  const std::uint64_t at = size_;
+  flushed_ += bytes;
+  size_ += bytes;
+  return at;
+}
+
 void AsideFile::flush() {
   write_through(flushed_, pending_);
   flushed_ += pending_.size();

@@ -41,6 +41,12 @@ class AsideFile {
 
   void append(std::span<const std::byte> bytes);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Leaves room for bytes that fill_reserved brings later, in any order and from any thread;
+  /// returns where it begins.
+  std::uint64_t reserve(std::uint64_t bytes);
+  void fill_reserved(std::uint64_t offset, std::span<const std::byte> bytes) {
+    write_through(offset, bytes);
+  }
   std::uint64_t size() const noexcept { return size_; }
   void finish();
 

@@ -24,7 +24,7 @@ StoreLock::StoreLock(const std::string& folder) {
     const int code = errno;
     ::close(descriptor_);
     if (code == EWOULDBLOCK) {
-      fail(ErrorCode::io, "{}: another ingest is writing this store; wait until it has ended",
+      fail(ErrorCode::io, "{}: another run is writing here; wait until it has ended",
            folder);
     }
     fail(ErrorCode::io, "{}: can't be locked: {}", folder, std::strerror(code));

@@ -86,8 +86,11 @@ posix::Descriptor create_temporary(const std::string& folder, std::string& path)
 
 }  // namespace
 
-LocalStore::LocalStore(std::filesystem::path root, std::size_t max_open_files)
-    : root_(std::move(root)), max_open_files_(std::max<std::size_t>(max_open_files, 1)) {}
+LocalStore::LocalStore(std::filesystem::path root, std::size_t max_open_files,
+                       Durability durability)
+    : root_(std::move(root)),
+      max_open_files_(std::max<std::size_t>(max_open_files, 1)),
+      durability_(durability) {}
 
 std::string LocalStore::describe(const std::string& key) const {
   return key.empty() ? root_.string() : (root_ / key).string();
@@ -149,13 +152,14 @@ void LocalStore::put(const std::string& key, std::span<const std::byte> bytes) {
   if (!file.valid()) refuse(errno);
   TemporaryFile temporary(temporary_path);
   if (const int error = posix::write_all(file.get(), bytes); error != 0) refuse(error);
-  if (const int error = posix::sync(file.get()); error != 0) refuse(error);
+  const bool now = durability_ == Durability::each_put;
+  if (const int error = now ? posix::sync(file.get()) : 0; error != 0) refuse(error);
   // Some file systems report a failed write only now.
   if (posix::calls().close(file.release()) != 0 && errno != EINTR) refuse(errno);
   if (posix::calls().rename(temporary_path.c_str(), path.c_str()) != 0) refuse(errno);
   temporary.keep();
   forget(key);
-  if (const int error = posix::sync_folder(folder); error != 0) {
+  if (const int error = now ? posix::sync_folder(folder) : 0; error != 0) {
     fail(ErrorCode::io, "{} while syncing the folder of {} in {}", posix::describe_errno(error),
          key, root_.string());
   }
@@ -209,6 +213,15 @@ std::size_t LocalStore::remove_leftovers() {
   }
   for (const auto& path : leftovers) posix::calls().unlink(path.c_str());
   return leftovers.size();
+}
+
+void LocalStore::sync() {
+  if (!std::filesystem::is_directory(root_)) return;
+  const posix::Descriptor folder = posix::open_file(root_.string(), O_RDONLY | O_DIRECTORY);
+  if (!folder.valid() || ::syncfs(folder.get()) != 0) {
+    fail(ErrorCode::io, "{} while writing {} to the disk", posix::describe_errno(errno),
+         root_.string());
+  }
 }
 
 }  // namespace headrace::storage

@@ -8,12 +8,18 @@
 
 namespace headrace::storage {
 
+/// When objects reach the disk: each before `put` returns, or all of them in `sync`. Either way an
+/// object is whole or absent for every reader, also after its writer was killed; only a machine
+/// that stops before `sync` may lose what was put later.
+enum class Durability { each_put, on_sync };
+
 /// A store in a folder of a POSIX file system. Keeps at most `max_open_files` descriptors open
 /// (least recently used are closed); an Object in use keeps its own alive. An object that another
 /// process replaces is seen by `open` once its old descriptor has been dropped.
 class LocalStore : public Store {
  public:
-  explicit LocalStore(std::filesystem::path root, std::size_t max_open_files = 512);
+  explicit LocalStore(std::filesystem::path root, std::size_t max_open_files = 512,
+                      Durability durability = Durability::each_put);
 
   std::shared_ptr<const Object> open(const std::string& key) const override;
   void put(const std::string& key, std::span<const std::byte> bytes) override;
@@ -24,12 +30,15 @@ class LocalStore : public Store {
   const std::filesystem::path& root() const noexcept { return root_; }
   /// Removes temporary files that killed writers left behind; returns how many.
   std::size_t remove_leftovers();
+  /// Everything put so far is on the disk when it returns. Errors: io.
+  void sync();
 
  private:
   void forget(const std::string& key) const;
 
   std::filesystem::path root_;
   std::size_t max_open_files_;
+  Durability durability_;
   mutable std::mutex mutex_;
   mutable std::uint64_t changes_ = 0;  ///< puts and erases so far: an older descriptor is not kept
   mutable std::list<std::string> recent_;

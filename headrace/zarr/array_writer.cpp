@@ -74,11 +74,16 @@ struct ArrayWriter::State {
   std::vector<std::byte> encode_whole(const View& src, const Index& valid) const {
     const ChunkSpec& spec = chain->spec();
     const auto item = size_of(spec.dtype);
-    std::vector<std::byte> elements(static_cast<std::size_t>(spec.size_bytes()));
     const Index strides = chain->stored_strides();
+    std::vector<std::byte> out;
+    if (valid == spec.shape && src.strides_bytes == strides) {  // as stored: no copy
+      const std::span<const std::byte> all(src.data, static_cast<std::size_t>(spec.size_bytes()));
+      if (!all_equal(all, spec.fill_value)) chain->encode(src, out);
+      return out;
+    }
+    std::vector<std::byte> elements(static_cast<std::size_t>(spec.size_bytes()));
     fill_elements(spec.rank, spec.shape, elements.data(), strides, spec.fill_value);
     copy_elements(spec.rank, valid, src.data, src.strides_bytes, elements.data(), strides, item);
-    std::vector<std::byte> out;
     if (!all_equal(elements, spec.fill_value)) chain->encode({elements.data(), strides}, out);
     return out;
   }
@@ -128,10 +133,12 @@ std::uint64_t ArrayWriter::write_encoded_shard(const std::vector<std::int64_t>& 
                                                std::span<const std::span<const std::byte>> chunks) {
   state_->valid_of(shard);
   const ShardingIndexed* sharding = state_->chain->sharding();
-  if (sharding == nullptr || chunks.size() != sharding->chunk_count()) {
+  const std::size_t wanted = sharding == nullptr ? 1 : sharding->chunk_count();
+  if (chunks.size() != wanted) {
     fail(ErrorCode::usage, "{}: {} encoded chunks given, the shard has {}", state_->origin,
-         chunks.size(), sharding == nullptr ? 0 : sharding->chunk_count());
+         chunks.size(), wanted);
   }
+  if (sharding == nullptr) return state_->put(shard, chunks[0]);
   return state_->put(shard, sharding->assemble(chunks));
 }
 

@@ -32,7 +32,8 @@ class ArrayWriter {
                             const std::vector<std::int64_t>& strides_bytes,
                             ThreadPool* pool = nullptr);
   /// Writes a shard from inner chunks that are already encoded (JPEG passthrough); an empty span is
-  /// a missing chunk. `chunks` in C order of the shard's inner grid.
+  /// a missing chunk. `chunks` in C order of the shard's inner grid. Of an array without sharding:
+  /// its one chunk.
   std::uint64_t write_encoded_shard(const std::vector<std::int64_t>& shard,
                                     std::span<const std::span<const std::byte>> chunks);
   void finish();

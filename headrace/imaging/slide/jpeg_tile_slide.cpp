@@ -23,17 +23,23 @@ class JpegTileSlide : public SlideReader {
  public:
   JpegTileSlide(std::unique_ptr<SlideReader> slide, std::unique_ptr<JpegTiles> tiles,
                 std::string path)
-      : slide_(std::move(slide)), tiles_(std::move(tiles)), path_(std::move(path)) {
-    for (const SlideLevel& level : slide_->info().levels) {
+      : slide_(std::move(slide)),
+        tiles_(std::move(tiles)),
+        path_(std::move(path)),
+        info_(slide_->info()) {
+    for (SlideLevel& level : info_.levels) {
       const auto& found = tiles_->levels();
       const auto same = std::find_if(found.begin(), found.end(), [&](const JpegTileLevel& l) {
         return l.height == level.height && l.width == level.width;
       });
       tile_level_.push_back(same == found.end() ? -1 : static_cast<int>(same - found.begin()));
+      if (same == found.end()) continue;
+      level.block_height = same->tile_height;
+      level.block_width = same->tile_width;
     }
   }
 
-  const SlideInfo& info() const override { return slide_->info(); }
+  const SlideInfo& info() const override { return info_; }
 
   void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
             std::uint8_t* dst, std::int64_t stride) const override {
@@ -96,6 +102,7 @@ class JpegTileSlide : public SlideReader {
   std::unique_ptr<SlideReader> slide_;
   std::unique_ptr<JpegTiles> tiles_;
   std::string path_;
+  SlideInfo info_;
   std::vector<int> tile_level_;
   mutable BlockCache<Pixels> cache_{kCacheBytes};
 };

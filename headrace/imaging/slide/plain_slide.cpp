@@ -64,6 +64,8 @@ class TiffSlide : public PlainSlide {
         tiff_(std::move(tiff)) {
     if (tiff_->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path, *tiff_->why_not_rgb());
     set_mpp(tiff_->facts().mpp_y, tiff_->facts().mpp_x);
+    info_.levels[0].block_height = tiff_->facts().block_height;
+    info_.levels[0].block_width = tiff_->facts().block_width;
   }
 
  private:

@@ -35,6 +35,11 @@ class TiffFileWriter {
 
   /// Appends picture data; returns where it lies. Errors: io.
   std::uint64_t append(std::span<const std::byte> bytes);
+  /// Room for picture data that comes later, in any order and from any thread.
+  std::uint64_t reserve(std::uint64_t bytes) { return file_.reserve(bytes); }
+  void fill_reserved(std::uint64_t offset, std::span<const std::byte> bytes) {
+    file_.fill_reserved(offset, bytes);
+  }
   /// Adds a directory; tags may come in any order.
   void add_directory(std::vector<TiffTag> tags);
   void finish();

@@ -39,21 +39,33 @@ bool is_ink(const std::uint8_t* rgb) {
 
 }  // namespace
 
-TissueMask find_tissue(const imaging::Image8& rgb) {
+DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest) {
   static const std::array<std::uint8_t, 256> kBins = od_bins();
-  const auto bin_of = [&](const std::uint8_t* p) { return kBins[std::min({p[0], p[1], p[2]})]; };
   std::array<std::uint64_t, 256> histogram{};
+  for (std::size_t v = 0; v < darkest.size(); ++v) histogram[kBins[v]] += darkest[v];
+  const int threshold = std::clamp(otsu_threshold(histogram), kLowestBin, kHighestBin);
+  DarkestThreshold found;
+  found.od_threshold = static_cast<double>(threshold + 1) / kBinsPerOd;
+  // Denser is darker, so the values above the threshold are those up to one.
+  while (kBins[static_cast<std::size_t>(found.highest_value + 1)] > threshold)
+    ++found.highest_value;
+  return found;
+}
+
+TissueMask find_tissue(const imaging::Image8& rgb) {
+  const auto darkest_of = [](const std::uint8_t* p) { return std::min({p[0], p[1], p[2]}); };
+  std::array<std::uint64_t, 256> darkest{};
   const std::int64_t count = rgb.height * rgb.width;
   for (std::int64_t i = 0; i < count; ++i)
-    ++histogram[bin_of(&rgb.pixels[static_cast<std::size_t>(3 * i)])];
-  const int threshold = std::clamp(otsu_threshold(histogram), kLowestBin, kHighestBin);
+    ++darkest[darkest_of(&rgb.pixels[static_cast<std::size_t>(3 * i)])];
+  const DarkestThreshold threshold = tissue_threshold(darkest);
 
   TissueMask found;
-  found.od_threshold = static_cast<double>(threshold + 1) / kBinsPerOd;
+  found.od_threshold = threshold.od_threshold;
   Mask dense(rgb.height, rgb.width), ink(rgb.height, rgb.width);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint8_t* pixel = &rgb.pixels[static_cast<std::size_t>(3 * i)];
-    if (bin_of(pixel) <= threshold) continue;
+    if (darkest_of(pixel) > threshold.highest_value) continue;
     dense.pixels[static_cast<std::size_t>(i)] = 1;
     ink.pixels[static_cast<std::size_t>(i)] = is_ink(pixel) ? 1 : 0;
   }

@@ -1,4 +1,7 @@
 #pragma once
+#include <array>
+#include <cstdint>
+
 #include "headrace/imaging/image.hpp"
 #include "headrace/ingest/tissue/mask.hpp"
 
@@ -11,6 +14,14 @@ struct TissueMask {
       0;  ///< pixels whose strongest channel has a higher optical density are candidates
   double pen_fraction = 0;  ///< of all pixels, taken out as ink of a felt-tip pen
 };
+
+/// Otsu's threshold on the optical density of the darkest channel, held between 0.05 and 0.15.
+struct DarkestThreshold {
+  int highest_value = 0;    ///< of the darkest channel where there is tissue
+  double od_threshold = 0;  ///< the optical density that tissue exceeds
+};
+/// darkest: pixels by the value of their darkest channel.
+DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest);
 
 /// Finds tissue in a low-resolution RGB image (8 to 16 micrometres a pixel).
 ///

@@ -1,0 +1,74 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/core/dtype.hpp"
+#include "headrace/core/json.hpp"
+
+namespace headrace::process {
+
+/// How results are to be stored.
+struct SinkOptions {
+  std::string path;
+  std::int64_t chunk = 512;    ///< edge of a Zarr chunk or a TIFF tile: 256, 512, 1024, 2048
+  std::string codec = "none";  ///< "none", "blosc-zstd", "zstd"
+  int level = 1;               ///< of the codec
+  bool overwrite = false;      ///< a finished output may be replaced
+};
+
+/// What is stored.
+struct SinkImage {
+  std::int64_t height = 0, width = 0;
+  std::vector<std::string> channel_names;
+  DType dtype = DType::uint8;
+  std::optional<double> mpp_y, mpp_x;
+  Json operation;  ///< for the output's metadata
+  std::string source_format, source_fingerprint;
+};
+
+/// Where elements of a chunk lie in memory; only those inside the image are read.
+struct ChunkView {
+  const std::byte* data;  ///< channel 0 of the chunk's first pixel
+  std::int64_t channel_bytes, row_bytes, pixel_bytes;
+};
+
+struct SinkCounts {
+  std::uint64_t written = 0;  ///< chunks stored now
+  std::uint64_t empty = 0;    ///< chunks of zeros alone, which Zarr does not store
+  std::uint64_t kept = 0;     ///< chunks of an earlier, interrupted run
+  std::uint64_t bytes = 0;    ///< stored now
+};
+
+/// Takes an image chunk by chunk, in any order, from any thread. Until `finish` what lies at the
+/// path is no image for any reader. The same elements give the same bytes.
+class ImageSink {
+ public:
+  virtual ~ImageSink() = default;
+  /// Whether chunks should be made with their channels beside each other.
+  virtual bool interleaved() const noexcept = 0;
+  /// Whether an earlier, interrupted run with the same settings stored this chunk.
+  virtual bool has(std::int64_t chunk_y, std::int64_t chunk_x) const = 0;
+  /// Stores a chunk; what lies beyond the image's edge is stored as zero. Errors: io.
+  virtual void write(std::int64_t chunk_y, std::int64_t chunk_x, const ChunkView& view) = 0;
+  /// Makes the image whole: on the disk, then marked. Errors: io.
+  virtual void finish() = 0;
+  virtual SinkCounts counts() const = 0;
+
+  /// A path that ends in .tif or .tiff is a tiled BigTIFF without compression, else an OME-Zarr 0.5
+  /// image of one level.
+  ///
+  /// A Zarr output that an interrupted run left is continued where its settings and source are the
+  /// same and the machine has not been restarted, else begun anew; a TIFF is always begun anew.
+  ///
+  /// errors  usage (a finished output without `overwrite`; a folder that is none of ours; a codec
+  ///         that the format lacks), io (another process writes there)
+  static std::unique_ptr<ImageSink> open(const SinkOptions& options, const SinkImage& image);
+};
+
+bool is_tiff_name(const std::string& path);
+
+}  // namespace headrace::process

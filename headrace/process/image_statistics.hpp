@@ -1,0 +1,14 @@
+#pragma once
+#include "headrace/core/threads.hpp"
+#include "headrace/process/image_source.hpp"
+#include "headrace/process/operation.hpp"
+
+namespace headrace::process {
+
+/// Gathers what an operation must know of the whole image, block by block, in bounded memory: the
+/// darkest channel of every pixel, or the stains of at most 1,024 blocks of 256 pixels evenly
+/// spread. The same for any number of threads.
+ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics needed,
+                                  ThreadPool& pool);
+
+}  // namespace headrace::process

@@ -1,0 +1,100 @@
+#include "headrace/process/process.hpp"
+
+#include <optional>
+
+#include "headrace/core/error.hpp"
+#include "headrace/process/image_statistics.hpp"
+#include "headrace/process/tilewise.hpp"
+#include "headrace/process/whole_image.hpp"
+
+namespace headrace::process {
+namespace {
+
+void check_chunk(std::int64_t chunk) {
+  if (chunk != 256 && chunk != 512 && chunk != 1024 && chunk != 2048) {
+    fail(ErrorCode::usage, "--chunk {}: 256, 512, 1024 and 2048 are there", chunk);
+  }
+}
+
+SinkImage sink_image(const ImageSource& source, const Operation& operation) {
+  const ImageFacts& facts = source.facts();
+  return {facts.height,         facts.width,  operation.channel_names(),
+          operation.dtype(),    facts.mpp_y,  facts.mpp_x,
+          operation.describe(), facts.format, source.fingerprint()};
+}
+
+ProcessReport report_of(const ImageFacts& facts) {
+  ProcessReport report;
+  report.height = facts.height;
+  report.width = facts.width;
+  report.channels = facts.channels;
+  return report;
+}
+
+}  // namespace
+
+ProcessReport process_image(const ImageSource& source, const ProcessOptions& options,
+                            ThreadPool& pool) {
+  check_chunk(options.sink.chunk);
+  StageClocks clocks;
+  StageClock whole;
+  ProcessReport report = report_of(source.facts());
+  {
+    const StageClock::Running running(whole);
+    Operation operation(options.operation, source.facts().channels);
+    std::optional<TilewisePlan> plan;
+    std::optional<WholeImage> image;
+    if (options.mode == Mode::tilewise) {
+      plan = plan_tilewise(source.facts(), operation, options.sink.chunk, options.tile,
+                           options.sink.codec != "none", options.memory_bytes, pool.size());
+    } else {
+      const StageClock::Running loading(clocks.load);
+      image.emplace(source, pool);
+    }
+    if (operation.needs() != NeededStatistics::none) {
+      const StageClock::Running gathering(clocks.statistics);
+      const ImageSource& from = image ? *image : source;
+      operation.learn(gather_statistics(from, operation.needs(), pool));
+    }
+    const auto sink = ImageSink::open(options.sink, sink_image(source, operation));
+    if (plan) {
+      report.source_bytes =
+          run_tilewise(source, operation, *sink, *plan, options.sink.chunk, pool, clocks);
+    } else {
+      report.source_bytes =
+          static_cast<std::uint64_t>(report.height * report.width * report.channels);
+      run_whole(*image, operation, *sink, options.sink.chunk, pool, clocks);
+    }
+    {
+      const StageClock::Running saving(clocks.save);
+      sink->finish();
+    }
+    report.counts = sink->counts();
+    report.channels = operation.channels();
+    report.operation = operation.describe();
+    report.overlapped = plan.has_value();
+    report.workers = plan ? static_cast<int>(plan->workers) : pool.size();
+  }
+  report.whole_s = whole.seconds();
+  report.statistics_s = clocks.statistics.seconds();
+  report.load_s = clocks.load.seconds();
+  report.process_s = clocks.process.seconds();
+  report.save_s = clocks.save.seconds();
+  return report;
+}
+
+ProcessReport load_image(const ImageSource& source, ThreadPool& pool) {
+  StageClock whole;
+  ProcessReport report = report_of(source.facts());
+  {
+    const StageClock::Running running(whole);
+    const WholeImage image(source, pool);
+  }
+  report.load_s = report.whole_s = whole.seconds();
+  report.workers = pool.size();
+  report.source_bytes = static_cast<std::uint64_t>(report.height * report.width * report.channels);
+  report.operation = {{"name", "load"}};
+  return report;
+}
+
+}  // namespace headrace::process

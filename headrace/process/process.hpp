@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/process/image_sink.hpp"
+#include "headrace/process/image_source.hpp"
+#include "headrace/process/operation.hpp"
+
+namespace headrace::process {
+
+enum class Mode {
+  tilewise,  ///< reads, processes and writes at the same time; bounded memory
+  global     ///< the whole image and the whole result in memory
+};
+
+struct ProcessOptions {
+  OperationRequest operation;
+  Mode mode = Mode::tilewise;
+  std::int64_t tile = 0;  ///< edge of what is processed at a time, 16 to 8192; 0: the chunk's
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20;  ///< tilewise: bound of the process
+  SinkOptions sink;
+};
+
+/// Times are of the calling thread; where stages overlap (tilewise), they are summed over threads
+/// and `overlapped` is set.
+struct ProcessReport {
+  std::int64_t height = 0, width = 0;
+  int channels = 0;
+  double whole_s = 0, statistics_s = 0, load_s = 0, process_s = 0, save_s = 0;
+  bool overlapped = false;
+  std::uint64_t source_bytes = 0;  ///< decoded pixels read
+  int workers = 0;
+  SinkCounts counts;
+  Json operation;
+};
+
+/// Runs an operation over an image, from where it is stored to where it is to be stored. Both
+/// modes, every tile size and any number of threads give the same stored bytes: each result is a
+/// function of its pixel and neighbours, and tiles are read with a halo of the neighbours' real
+/// pixels.
+///
+/// errors  usage, memory (the bound is too small; says how much is needed), corrupt (a tile of the
+///         source; names it), io. What was stored so far stays marked as incomplete.
+ProcessReport process_image(const ImageSource& source, const ProcessOptions& options,
+                            ThreadPool& pool);
+
+/// Reads the whole image into memory and drops it: what loading costs.
+ProcessReport load_image(const ImageSource& source, ThreadPool& pool);
+
+}  // namespace headrace::process

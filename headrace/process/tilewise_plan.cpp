@@ -1,0 +1,79 @@
+#include "headrace/process/tilewise_plan.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::process {
+namespace {
+
+// The program with its libraries, and what readers keep of decoded blocks (imaging's caches).
+constexpr std::uint64_t kFixedBytes = std::uint64_t{96} << 20;
+// Of each worker: a compressed block of the source, the decoder, the kernel's rows.
+constexpr std::uint64_t kWorkerBytes = std::uint64_t{2} << 20;
+// A strip of fewer regions than this decodes too many blocks twice; rather fewer workers then.
+constexpr std::int64_t kGoodStrip = 4;
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+std::uint64_t window_bytes(const ImageFacts& facts, std::int64_t halo, const TilewisePlan& plan,
+                           std::int64_t strip_regions) {
+  const std::int64_t columns =
+      std::min(facts.width, strip_regions * plan.region + 2 * (halo + facts.block_width));
+  return static_cast<std::uint64_t>(plan.ring_rows * columns * facts.channels);
+}
+
+}  // namespace
+
+TilewisePlan plan_tilewise(const ImageFacts& facts, const Operation& operation, std::int64_t chunk,
+                           std::int64_t tile, bool encoded, std::uint64_t memory_bytes,
+                           int threads) {
+  TilewisePlan plan;
+  plan.tile = tile == 0 ? chunk : tile;
+  if (plan.tile < 16 || plan.tile > 8192) {
+    fail(ErrorCode::usage, "--tile {}: 16 to 8192 pixels are possible", plan.tile);
+  }
+  plan.region = round_up(plan.tile, chunk);
+  const std::int64_t halo = operation.halo();
+  plan.ring_rows =
+      std::min(round_up(2 * plan.region + 2 * halo + facts.block_height, facts.block_height),
+               round_up(facts.height, facts.block_height));
+  const std::int64_t across = (facts.width + plan.region - 1) / plan.region;
+
+  const auto item = static_cast<std::uint64_t>(size_of(operation.dtype()));
+  const auto channels = static_cast<std::uint64_t>(operation.channels());
+  const auto area = [&](std::int64_t edge) {
+    return static_cast<std::uint64_t>(edge * edge) * channels * item;
+  };
+  const std::uint64_t worker =
+      area(plan.region) + kWorkerBytes + (encoded || plan.region != chunk ? 2 * area(chunk) : 0);
+  const auto total = [&](std::size_t workers, std::int64_t strip) {
+    return kFixedBytes + workers * worker + window_bytes(facts, halo, plan, strip);
+  };
+  const std::uint64_t least = total(1, 1);
+  if (least > memory_bytes) {
+    const std::uint64_t mib = (least + (1 << 20) - 1) >> 20;
+    fail(ErrorCode::memory,
+         "--memory {}: tiles of {} pixels with chunks of {} take at least {} MiB; give --memory {} "
+         "or smaller tiles and chunks",
+         memory_bytes >> 20, plan.tile, chunk, mib, mib);
+  }
+  for (const std::int64_t good : {std::min(across, kGoodStrip), std::int64_t{1}}) {
+    for (auto workers = static_cast<std::size_t>(threads); workers >= 1; --workers) {
+      if (total(workers, good) > memory_bytes) continue;
+      std::int64_t strip = good;
+      while (strip < across && total(workers, strip + 1) <= memory_bytes) ++strip;
+      // Strips of equal width: none is a narrow rest.
+      const std::int64_t strips = (across + strip - 1) / strip;
+      plan.strip_regions = (across + strips - 1) / strips;
+      plan.workers = workers;
+      plan.memory_bytes = total(workers, plan.strip_regions);
+      return plan;
+    }
+  }
+  fail(ErrorCode::internal, "no plan for tiles of {}", plan.tile);
+}
+
+}  // namespace headrace::process

@@ -1,0 +1,114 @@
+#include "headrace/process/whole_image.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/process/tile_runner.hpp"
+
+namespace headrace::process {
+namespace {
+
+// What one thread processes at a time: enough pixels, and rows that its cache holds.
+constexpr std::int64_t kBandRows = 128, kBandColumns = 4096;
+
+std::uint64_t available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  std::uint64_t kib = 0;
+  while (file >> name >> kib >> unit) {
+    if (name == "MemAvailable:") return kib << 10;
+  }
+  return ~std::uint64_t{0};
+}
+
+/// Memory in large pages where the system has them: touching fresh small ones costs more than most
+/// operations do.
+device::HostBuffer large_memory(std::uint64_t bytes, const char* what) {
+  if (bytes > available_bytes()) {
+    fail(ErrorCode::memory, "{} takes {} MiB, {} MiB are left; use --mode tilewise", what,
+         bytes >> 20, available_bytes() >> 20);
+  }
+  device::HostBuffer memory(bytes);
+  constexpr std::uintptr_t kLarge = std::uintptr_t{2} << 20;
+  const auto begin =
+      (reinterpret_cast<std::uintptr_t>(memory.data()) + kLarge - 1) / kLarge * kLarge;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory.data()) + bytes) / kLarge * kLarge;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  return memory;
+}
+
+std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
+
+/// Boxes of a grid that covers the image, run by index.
+template <typename Body>
+void each_box(ThreadPool& pool, const ImageFacts& facts, std::int64_t height, std::int64_t width,
+              const Body& body) {
+  const std::int64_t across = count(facts.width, width);
+  const auto boxes = static_cast<std::size_t>(across * count(facts.height, height));
+  ingest::run_in_order(pool, boxes, static_cast<std::size_t>(pool.size()), [&](std::size_t i) {
+    const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
+    const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
+    body(Box2{y, x, std::min(height, facts.height - y), std::min(width, facts.width - x)});
+  });
+}
+
+}  // namespace
+
+WholeImage::WholeImage(const ImageSource& source, ThreadPool& pool)
+    : facts_(source.facts()), fingerprint_(source.fingerprint()) {
+  const std::int64_t row = facts_.width * facts_.channels;
+  memory_ = large_memory(static_cast<std::uint64_t>(facts_.height * row), "the whole image");
+  each_box(pool, facts_, facts_.block_height, facts_.block_width, [&](const Box2& box) {
+    source.read(box, memory_.as<std::uint8_t>() + box.y0 * row + box.x0 * facts_.channels, row);
+  });
+}
+
+void WholeImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const {
+  for (std::int64_t y = 0; y < box.height; ++y) {
+    std::memcpy(dst + y * row_bytes,
+                pixels() + ((box.y0 + y) * facts_.width + box.x0) * facts_.channels,
+                static_cast<std::size_t>(box.width * facts_.channels));
+  }
+}
+
+void run_whole(const WholeImage& image, const Operation& operation, ImageSink& sink,
+               std::int64_t chunk, ThreadPool& pool, StageClocks& clocks) {
+  const ImageFacts& facts = image.facts();
+  const auto item = static_cast<std::int64_t>(size_of(operation.dtype()));
+  const std::int64_t channels = operation.channels(), plane = facts.height * facts.width;
+  auto memory =
+      large_memory(static_cast<std::uint64_t>(plane * channels * item), "the whole result");
+  const bool interleaved = sink.interleaved();
+  const ResultView result{memory.as<std::uint8_t>(),
+                          0,
+                          0,
+                          interleaved ? item : plane * item,
+                          facts.width * item * (interleaved ? channels : 1),
+                          interleaved ? item * channels : item};
+  {
+    const StageClock::Running running(clocks.process);
+    const SourceView view{
+        image.pixels(), facts.width * facts.channels, facts.height, 0, facts.height, facts.width,
+        facts.channels};
+    each_box(pool, facts, kBandRows, kBandColumns, [&](const Box2& box) {
+      run_tiles(operation, view, box, box.height, box.width, result);
+    });
+  }
+  const StageClock::Running running(clocks.save);
+  each_box(pool, facts, chunk, chunk, [&](const Box2& box) {
+    const std::int64_t cy = box.y0 / chunk, cx = box.x0 / chunk;
+    if (sink.has(cy, cx)) return;
+    const std::uint8_t* data =
+        result.data + box.y0 * result.row_bytes + box.x0 * result.pixel_bytes;
+    sink.write(cy, cx,
+               {reinterpret_cast<const std::byte*>(data), result.channel_bytes, result.row_bytes,
+                result.pixel_bytes});
+  });
+}
+
+}  // namespace headrace::process

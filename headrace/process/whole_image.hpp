@@ -1,0 +1,32 @@
+#pragma once
+#include "headrace/core/threads.hpp"
+#include "headrace/device/buffer.hpp"
+#include "headrace/process/image_sink.hpp"
+#include "headrace/process/image_source.hpp"
+#include "headrace/process/operation.hpp"
+#include "headrace/process/stage_clock.hpp"
+
+namespace headrace::process {
+
+/// A whole image in memory, (y, x, c).
+class WholeImage : public ImageSource {
+ public:
+  /// Reads it. Errors: memory (more than the machine has left), and those of the source.
+  WholeImage(const ImageSource& source, ThreadPool& pool);
+
+  const ImageFacts& facts() const override { return facts_; }
+  void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override;
+  std::string fingerprint() const override { return fingerprint_; }
+  const std::uint8_t* pixels() const { return memory_.as<std::uint8_t>(); }
+
+ private:
+  ImageFacts facts_;
+  std::string fingerprint_;
+  device::HostBuffer memory_;
+};
+
+/// Processes an image that is in memory into a result in memory, then stores that.
+void run_whole(const WholeImage& image, const Operation& operation, ImageSink& sink,
+               std::int64_t chunk, ThreadPool& pool, StageClocks& clocks);
+
+}  // namespace headrace::process
