@@ -13,12 +13,16 @@
 
 namespace headrace::train {
 
-/// A picture for the report: what the model saw, what is true, what it said.
+/// Pictures of one patch for the report: of slides what the model saw ("input"), what is true and
+/// what it said; of volumes three planes with both drawn in.
 struct MontagePatch {
+  struct Picture {
+    std::string name;
+    imaging::Image8 pixels;
+  };
   std::string image;
-  std::array<std::int64_t, 2> tile_yx{};
-  imaging::Image8 seen;  ///< after the transforms, their normalisation undone
-  std::vector<std::uint8_t> truth, predicted;
+  std::array<std::int64_t, 3> tile_zyx{};
+  std::vector<Picture> pictures;
 };
 
 struct Evaluation {
@@ -31,19 +35,18 @@ struct Evaluation {
 struct EvaluateOptions {
   std::string split;
   std::size_t montage = 0;  ///< how many patches to keep
+  bool intervals = true;    ///< volumes: also the bootstrap intervals that config.eval asks for
 };
 
 /// Runs the network over every tile of a split through the loader (no random transforms), blends
 /// the overlapping tiles, and compares with the annotation.
 ///
-/// Counted are pixels that are annotated and under a tile (tiles cover the tissue). Class 0 is
-/// background: it has a Dice of its own, and stays out of the mean. Figures for the split, for each
-/// cohort, scanner and image; for task gleason also a grade for each slide and kappa.
+/// Counted are pixels that are annotated and under a tile (tiles cover the tissue, or the body).
+/// Class 0 is background: it has a Dice of its own, and stays out of the mean. Of slides figures
+/// for the split, each cohort, scanner and image, for task gleason also a grade for each slide and
+/// kappa; of volumes what VolumeTally says.
 /// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
 Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
                     const loader::RunConfig& config, const EvaluateOptions& options);
-
-/// One line a slide: id, case, cohort, scanner, Dice by class, and for gleason the grades.
-std::string slides_csv(const Json& evaluation);
 
 }  // namespace headrace::train

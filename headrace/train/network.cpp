@@ -15,6 +15,7 @@
 #include "headrace/model/runtime.hpp"
 #include "headrace/model/safetensors.hpp"
 #include "headrace/model/unet2d.hpp"
+#include "headrace/model/unet3d.hpp"
 
 namespace headrace::train {
 namespace {
@@ -23,12 +24,20 @@ constexpr const char* kWeightPrefix = "model.";
 constexpr const char* kOptimiserPrefix = "optimiser.";
 constexpr const char* kStepKey = "optimiser_steps";
 
-model::UNet2dConfig unet_config(const loader::RunConfig& config, std::size_t classes) {
-  if (config.model.name != "unet2d") {
-    fail(ErrorCode::usage, "model.name: '{}' is not known; there is unet2d.", config.model.name);
+std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
+                                                 std::size_t classes) {
+  const auto& [name, widths] = config.model;
+  const char* fitting = config.volumes ? "unet3d" : "unet2d";
+  if (name != fitting) {
+    fail(ErrorCode::usage, "model.name: '{}' is not for {}; there is {}.", name,
+         config.volumes ? "volumes" : "slides", fitting);
   }
-  return {config.model.widths, config.patch.context, static_cast<int>(classes),
-          config.sampling.seed};
+  if (config.volumes) {
+    return std::make_unique<model::UNet3d>(
+        model::UNet3dConfig{widths, 1, static_cast<int>(classes), config.sampling.seed});
+  }
+  return std::make_unique<model::UNet2d>(model::UNet2dConfig{
+      widths, config.patch.context, static_cast<int>(classes), config.sampling.seed});
 }
 
 at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
@@ -54,22 +63,31 @@ struct Network::State {
   State(const loader::RunConfig& config, std::size_t classes)
       : runtime(
             model::configure_runtime(config.train.threads, config.loader.device, config.train.amp)),
-        net(unet_config(config, classes)),
+        net(make_net(config, classes)),
         weights(class_weights(config, classes).to(runtime.device)),
         config(config) {
-    net.parameters().place(runtime.device, /*channels_last=*/true);
-    optimiser.emplace(net.parameters(), config.train.weight_decay);
+    net->parameters().place(runtime.device, /*channels_last=*/true);
+    optimiser.emplace(net->parameters(), config.train.weight_decay);
   }
 
   at::Tensor images(const loader::Batch& batch) const {
+    std::vector<std::int64_t> shape{batch.samples, batch.contexts, batch.channels, batch.height,
+                                    batch.width};
+    if (batch.depth > 0)
+      shape = {batch.samples, batch.channels, batch.depth, batch.height, batch.width};
     // from_blob takes no const; the tensor is only read.
-    return at::from_blob(const_cast<float*>(batch.images),
-                         {batch.samples, batch.contexts, 3, batch.height, batch.width}, at::kFloat)
+    return at::from_blob(const_cast<float*>(batch.images), shape, at::kFloat).to(runtime.device);
+  }
+
+  at::Tensor labels(const loader::Batch& batch) const {
+    std::vector<std::int64_t> shape{batch.samples, batch.height, batch.width};
+    if (batch.depth > 0) shape.insert(shape.begin() + 1, batch.depth);
+    return at::from_blob(const_cast<std::uint8_t*>(batch.labels), shape, at::kByte)
         .to(runtime.device);
   }
 
   model::Runtime runtime;
-  model::UNet2d net;
+  std::unique_ptr<model::SegmentationNet> net;
   at::Tensor weights;
   std::optional<model::AdamW> optimiser;
   loader::RunConfig config;
@@ -84,15 +102,12 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
   if (batch.labels == nullptr) {
     fail(ErrorCode::internal, "A training batch came without labels.");
   }
-  const at::Tensor labels = at::from_blob(const_cast<std::uint8_t*>(batch.labels),
-                                          {batch.samples, batch.height, batch.width}, at::kByte)
-                                .to(state_->runtime.device);
   model::LossTerms loss;
   {
     const model::Autocast autocast(state_->runtime);
-    const at::Tensor logits = state_->net.forward(state_->images(batch));
-    loss =
-        model::segmentation_loss(logits, labels, state_->weights, state_->config.train.dice_weight);
+    const auto levels = state_->net->forward_levels(state_->images(batch));
+    loss = model::deep_supervision_loss(levels, state_->labels(batch), state_->weights,
+                                        state_->config.train.dice_weight);
   }
   StepLosses out;
   out.total = loss.total.item<double>();
@@ -105,7 +120,7 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
   out.dice = loss.dice.item<double>();
   loss.total.backward();
   out.gradient_norm =
-      model::clip_gradients(state_->net.parameters(), state_->config.train.clip_norm);
+      model::clip_gradients(state_->net->parameters(), state_->config.train.clip_norm);
   state_->optimiser->step(learning_rate);
   return out;
 }
@@ -113,18 +128,18 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
 std::span<const float> Network::predict(const loader::Batch& batch) {
   const at::NoGradGuard no_grad;
   const model::Autocast autocast(state_->runtime);
-  const at::Tensor logits = state_->net.forward(state_->images(batch));
+  const at::Tensor logits = state_->net->forward(state_->images(batch));
   state_->probabilities = at::softmax(logits.to(at::kFloat), 1).contiguous().to(at::kCPU);
   return {state_->probabilities.const_data_ptr<float>(),
           static_cast<std::size_t>(state_->probabilities.numel())};
 }
 
 std::string Network::weights(const Metadata& metadata) const {
-  return model::to_safetensors(prefixed(state_->net.parameters().all(), kWeightPrefix), metadata);
+  return model::to_safetensors(prefixed(state_->net->parameters().all(), kWeightPrefix), metadata);
 }
 
 std::string Network::checkpoint(const Metadata& metadata) const {
-  auto tensors = prefixed(state_->net.parameters().all(), kWeightPrefix);
+  auto tensors = prefixed(state_->net->parameters().all(), kWeightPrefix);
   const auto moments = prefixed(state_->optimiser->state(), kOptimiserPrefix);
   tensors.insert(tensors.end(), moments.begin(), moments.end());
   Metadata all = metadata;
@@ -134,7 +149,7 @@ std::string Network::checkpoint(const Metadata& metadata) const {
 
 Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::string& origin) {
   const model::Safetensors file = model::parse_safetensors(bytes, origin);
-  model::load_parameters(state_->net.parameters(), file.tensors, kWeightPrefix, origin);
+  model::load_parameters(state_->net->parameters(), file.tensors, kWeightPrefix, origin);
   std::vector<model::NamedTensor> moments;
   for (const auto& entry : file.tensors) {
     if (!entry.name.starts_with(kOptimiserPrefix)) continue;
@@ -155,7 +170,7 @@ Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::
 Network::Metadata Network::load_weights(std::span<const std::byte> bytes,
                                         const std::string& origin) {
   const model::Safetensors file = model::parse_safetensors(bytes, origin);
-  model::load_parameters(state_->net.parameters(), file.tensors, kWeightPrefix, origin);
+  model::load_parameters(state_->net->parameters(), file.tensors, kWeightPrefix, origin);
   return file.metadata;
 }
 
@@ -168,6 +183,6 @@ Json Network::runtime() const {
           {"bfloat16", runtime.bfloat16}};
 }
 
-std::int64_t Network::parameter_count() const { return state_->net.parameters().count(); }
+std::int64_t Network::parameter_count() const { return state_->net->parameters().count(); }
 
 }  // namespace headrace::train

@@ -28,7 +28,7 @@ class Network {
 
   /// Forward, loss, backward, clip, AdamW. Errors: internal when the loss is not finite.
   StepLosses step(const loader::Batch& batch, double learning_rate);
-  /// Class probabilities (samples, classes, height, width); valid until the next call.
+  /// Class probabilities (samples, classes[, depth], height, width); valid until the next call.
   std::span<const float> predict(const loader::Batch& batch);
 
   /// Safetensors bytes; equal weights and metadata give equal bytes.

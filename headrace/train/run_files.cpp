@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "headrace/imaging/image_file.hpp"
-#include "headrace/report/overlay.hpp"
 #include "headrace/report/run_report.hpp"
+#include "headrace/train/evaluation_csv.hpp"
 
 namespace headrace::train {
 namespace {
@@ -19,19 +19,27 @@ void write_picture(RunFolder& folder, const std::string& name, const imaging::Im
 void write_evaluation(RunFolder& folder, const std::string& name, const Evaluation& evaluation) {
   Json json = evaluation.json;
   json["montage"] = Json::array();
+  const bool volumes = json.contains("phases");
   for (std::size_t i = 0; i < evaluation.montage.size(); ++i) {
     const MontagePatch& patch = evaluation.montage[i];
-    const std::string stem = fmt::format("montage/{}-{:02}-", name, i);
-    write_picture(folder, stem + "input.png", patch.seen);
-    write_picture(folder, stem + "truth.png", report::overlay(patch.seen, patch.truth));
-    write_picture(folder, stem + "prediction.png", report::overlay(patch.seen, patch.predicted));
-    json["montage"].push_back({{"image", patch.image},
-                               {"tile_yx", patch.tile_yx},
-                               {"input", stem + "input.png"},
-                               {"truth", stem + "truth.png"},
-                               {"prediction", stem + "prediction.png"}});
+    const auto [z, y, x] = patch.tile_zyx;
+    Json entry = {{"image", patch.image}};
+    entry[volumes ? "tile_zyx" : "tile_yx"] = volumes ? Json{z, y, x} : Json{y, x};
+    for (const MontagePatch::Picture& picture : patch.pictures) {
+      const std::string file = fmt::format("montage/{}-{:02}-{}.png", name, i, picture.name);
+      write_picture(folder, file, picture.pixels);
+      entry[picture.name] = file;
+    }
+    json["montage"].push_back(std::move(entry));
   }
-  folder.write(name + "-slides.csv", slides_csv(evaluation.json));
+  if (volumes) {
+    folder.write(name + "-volumes.csv", volumes_csv(json));
+    if (!json.at("lesion_classes").empty()) {
+      folder.write(name + "-lesions.csv", lesions_csv(json));
+    }
+  } else {
+    folder.write(name + "-slides.csv", slides_csv(json));
+  }
   folder.write_json(name + ".json", json);
 }
 

@@ -6,8 +6,8 @@
 
 namespace headrace::train {
 
-/// Writes <name>.json, <name>-slides.csv and, where there are pictures, montage/*.png into the run
-/// folder.
+/// Writes <name>.json, <name>-slides.csv (of volumes <name>-volumes.csv and, with lesions,
+/// <name>-lesions.csv) and, where there are pictures, montage/*.png into the run folder.
 void write_evaluation(RunFolder& folder, const std::string& name, const Evaluation& evaluation);
 
 /// Makes report.html from the files of the run folder.

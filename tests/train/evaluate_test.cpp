@@ -4,6 +4,7 @@
 
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/train/confusion.hpp"
+#include "headrace/train/evaluation_csv.hpp"
 #include "tests/train/training_fixture.hpp"
 
 namespace headrace::train {
@@ -43,7 +44,7 @@ TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
   EXPECT_EQ(result.json.at("overall").at("matrix"),
             expected.to_json(cohort->classes()).at("matrix"));
   ASSERT_EQ(result.montage.size(), 2u);
-  EXPECT_EQ(result.montage[0].seen.height, 152);
+  EXPECT_EQ(result.montage[0].pictures.at(0).pixels.height, 152);
 }
 
 TEST(Evaluate, PartsAddUpToTheWhole) {

@@ -1,0 +1,101 @@
+#include "headrace/train/evaluation_csv.hpp"
+
+#include <algorithm>
+
+namespace headrace::train {
+namespace {
+
+std::string cell(const Json& value) {
+  if (value.is_null()) return std::string();
+  if (!value.is_string()) return value.dump();
+  std::string text = value.get<std::string>();
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
+    text.insert(at, "\"");
+  return "\"" + text + "\"";
+}
+
+}  // namespace
+
+std::string slides_csv(const Json& evaluation) {
+  const bool gleason = evaluation.at("task") == "gleason";
+  std::string out = "id,case,cohort,scanner,pixels,mean_dice";
+  for (const auto& name : evaluation.at("classes")) out += ",dice_" + name.get<std::string>();
+  if (gleason) {
+    out += ",true_primary,true_secondary,true_grade_group,primary,secondary,grade_group";
+  }
+  out += "\n";
+  for (const Json& image : evaluation.at("images")) {
+    for (const char* key : {"id", "case", "cohort", "scanner", "pixels", "mean_dice"}) {
+      out += (key == std::string("id") ? "" : ",") + cell(image.at(key));
+    }
+    for (const auto& name : evaluation.at("classes")) {
+      out += "," + cell(image.at("dice").at(name.get<std::string>()));
+    }
+    for (const char* grade : {"true_grade", "predicted_grade"}) {
+      for (const char* key : {"primary", "secondary", "grade_group"}) {
+        if (gleason)
+          out += "," + cell(image.at(grade).is_null() ? Json() : image.at(grade).at(key));
+      }
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string volumes_csv(const Json& evaluation) {
+  const Json& classes = evaluation.at("classes");
+  const bool lesions = !evaluation.at("lesion_classes").empty();
+  std::string out = "id,case,cohort,phase,voxels,mean_dice";
+  const auto named = [&](const std::string& figure, std::size_t first) {
+    for (std::size_t c = first; c < classes.size(); ++c)
+      out += "," + cell(figure + "_" + classes[c].get<std::string>());
+  };
+  named("dice", 0);
+  named("surface_dice", 1);
+  named("hd95", 1);
+  out += lesions ? ",lesions,lesions_hit,calls,false_positives\n" : "\n";
+  for (const Json& image : evaluation.at("images")) {
+    for (const char* key : {"id", "case", "cohort", "phase", "voxels", "mean_dice"})
+      out += (key == std::string("id") ? "" : ",") + cell(image.at(key));
+    for (std::size_t c = 0; c < classes.size(); ++c)
+      out += "," + cell(image.at("dice").at(classes[c].get<std::string>()));
+    for (const char* figure : {"surface_dice", "hd95"}) {
+      for (std::size_t c = 1; c < classes.size(); ++c)
+        out += "," + cell(image.at(figure).at(classes[c].get<std::string>()));
+    }
+    if (lesions) {
+      const auto hits = [](const Json& findings) {
+        return std::count_if(findings.begin(), findings.end(),
+                             [](const Json& finding) { return finding.at("hit").get<bool>(); });
+      };
+      const Json &found = image.at("lesions"), &calls = image.at("calls");
+      out += "," + std::to_string(found.size()) + "," + std::to_string(hits(found)) + "," +
+             std::to_string(calls.size()) + "," +
+             std::to_string(static_cast<std::ptrdiff_t>(calls.size()) - hits(calls));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string lesions_csv(const Json& evaluation) {
+  std::string out = "id,case,cohort,phase,kind,score,volume_mm3,overlap,x_mm,y_mm,z_mm\n";
+  const auto line = [&](const Json& image, const char* kind, const Json& finding) {
+    for (const char* key : {"id", "case", "cohort", "phase"}) out += cell(image.at(key)) + ",";
+    out += kind;
+    for (const char* key : {"score", "volume_mm3", "overlap"}) out += "," + cell(finding.at(key));
+    for (const Json& mm : finding.at("centre_lps_mm")) out += "," + cell(mm);
+    out += "\n";
+  };
+  for (const Json& image : evaluation.at("images")) {
+    for (const Json& lesion : image.at("lesions"))
+      line(image, lesion.at("hit").get<bool>() ? "hit" : "missed", lesion);
+    for (const Json& call : image.at("calls")) {
+      if (!call.at("hit").get<bool>()) line(image, "false positive", call);
+    }
+  }
+  return out;
+}
+
+}  // namespace headrace::train

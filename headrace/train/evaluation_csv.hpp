@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+#include "headrace/core/json.hpp"
+
+namespace headrace::train {
+
+// Tables of an eval.json (docs/formats.md, "Run folder"); an undefined figure is an empty cell.
+
+/// One line a slide: id, case, cohort, scanner, Dice by class, and for gleason the grades.
+std::string slides_csv(const Json& evaluation);
+/// One line a volume: id, case, cohort, phase, Dice, surface Dice and HD95 by class, and for
+/// colorectal counts of lesions.
+std::string volumes_csv(const Json& evaluation);
+/// One line an annotated lesion or a call that hit none.
+std::string lesions_csv(const Json& evaluation);
+
+}  // namespace headrace::train

@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/tile_corners.hpp"
+#include "headrace/report/plane_picture.hpp"
+#include "headrace/train/examiner.hpp"
+#include "headrace/train/volume/volume_tally.hpp"
+
+namespace headrace::train {
+namespace {
+
+constexpr std::uint8_t kNone = 255;
+constexpr std::int64_t kPicturePixels = 320;
+
+using Axes = Examiner::Axes;
+
+/// Grey values of a patch: what lies between its percentiles 0.5 and 99.5, to 0..1. The picture of
+/// a patch must not depend on how the run normalises.
+std::vector<float> to_grey(const float* values, std::size_t count) {
+  std::vector<float> sorted(values, values + count);
+  const auto pick = [&](double part) {
+    const auto at =
+        sorted.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(count - 1));
+    std::nth_element(sorted.begin(), at, sorted.end());
+    return *at;
+  };
+  const float low = pick(0.005), high = std::max(pick(0.995), low + 1e-6f);
+  std::vector<float> out(count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = (values[i] - low) / (high - low);
+  return out;
+}
+
+/// The plane of a patch at `at` along `axis`; the other two axes stay in order.
+report::Plane plane_of(const Axes& shape, const std::array<double, 3>& spacing, std::size_t axis,
+                       std::int64_t at, const std::vector<float>& grey, const std::uint8_t* truth,
+                       const std::vector<std::uint8_t>& predicted) {
+  const std::size_t rows = axis == 0 ? 1 : 0, columns = axis == 2 ? 1 : 2;
+  report::Plane plane;
+  plane.height = shape[rows];
+  plane.width = shape[columns];
+  plane.row_mm = spacing[rows];
+  plane.column_mm = spacing[columns];
+  for (std::int64_t r = 0; r < plane.height; ++r) {
+    // A coronal or sagittal plane stands with the last slice on top: the head, as CT is shown.
+    const std::int64_t row = axis == 0 ? r : plane.height - 1 - r;
+    for (std::int64_t c = 0; c < plane.width; ++c) {
+      Axes voxel{};
+      voxel[axis] = at;
+      voxel[rows] = row;
+      voxel[columns] = c;
+      const auto i =
+          static_cast<std::size_t>((voxel[0] * shape[1] + voxel[1]) * shape[2] + voxel[2]);
+      plane.values.push_back(grey[i]);
+      plane.truth.push_back(truth[i]);
+      plane.predicted.push_back(predicted[i]);
+    }
+  }
+  return plane;
+}
+
+class VolumeExaminer : public Examiner {
+ public:
+  VolumeExaminer(const source::Cohort& cohort, const loader::RunConfig& config,
+                 const EvaluateOptions& options, std::uint64_t tiles)
+      : cohort_(cohort),
+        config_(config),
+        options_(options),
+        tally_(cohort, config),
+        montage_(options.montage, tiles) {
+    for (const std::uint8_t value : tally_.rules().lesion_classes) is_lesion_[value] = true;
+    // Without lesions to look for, pictures show any class.
+    shown_ = is_lesion_;
+    if (tally_.rules().lesion_classes.empty()) std::fill(shown_.begin() + 1, shown_.end(), true);
+    shown_[kNone] = false;
+  }
+
+  Axes tile_zyx() const override {
+    const auto& size = config_.volume_patch.size_zyx;
+    return {size[0], size[1], size[2]};
+  }
+
+  Axes extent_zyx(std::uint32_t image) const override {
+    const source::ImageRecord& record = cohort_.images()[image];
+    const auto spacing = loader::level_spacing_mm_zyx(record, 0, config_);
+    const auto& shape = record.volume->levels.front().shape_zyx;
+    Axes out{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      out[axis] = loader::detail::patch_extent(
+          shape[axis], config_.volume_patch.spacing_mm_zyx[axis] / spacing[axis]);
+    }
+    return out;
+  }
+
+  void add(const StitchedPart& slice) override {
+    if (!open_ || slice.image != image_) start(slice.image);
+    const std::size_t pixels = slice.predicted.size();
+    volume_.predicted.insert(volume_.predicted.end(), slice.predicted.begin(),
+                             slice.predicted.end());
+    volume_.truth.insert(volume_.truth.end(), slice.truth.begin(), slice.truth.end());
+    const std::size_t classes = tally_.rules().classes;
+    for (std::size_t i = 0; i < pixels; ++i) {
+      float lesion = 0, all = 0;
+      for (std::size_t c = 0; c < classes; ++c) {
+        const float sum = slice.sums[c * pixels + i];
+        all += sum;
+        if (is_lesion_[c]) lesion += sum;
+      }
+      const float p = all > 0 ? std::min(1.0f, lesion / all) : 0.0f;
+      volume_.lesion.push_back(static_cast<std::uint16_t>(std::lround(p * 65535.0f)));
+    }
+    if (slice.at + 1 == volume_.shape_zyx[0]) measure();
+  }
+
+  void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
+    const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];
+    const Axes shape = tile_zyx();
+    const auto voxels = static_cast<std::size_t>(shape[0] * shape[1] * shape[2]);
+    const std::uint8_t* truth = batch.labels + static_cast<std::size_t>(sample) * voxels;
+    const auto score = static_cast<double>(
+        std::count_if(truth, truth + voxels, [&](std::uint8_t label) { return shown_[label]; }));
+    if (!montage_.wants(site.index, score)) return;
+    const auto predicted = most_probable(probabilities, tally_.rules().classes, voxels);
+    const auto grey = to_grey(batch.images + static_cast<std::size_t>(sample) * voxels, voxels);
+    const Axes centre = centre_of(truth, predicted, shape);
+    const auto spacing = spacing_of(site.image);
+    const char* const names[] = {"axial", "coronal", "sagittal"};
+    MontagePatch patch{
+        cohort_.images()[site.image].id, {site.tile_z, site.tile_yx[0], site.tile_yx[1]}, {}};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      patch.pictures.push_back(
+          {names[axis], report::plane_picture(
+                            plane_of(shape, spacing, axis, centre[axis], grey, truth, predicted),
+                            kPicturePixels)});
+    }
+    montage_.keep(site.index, score, std::move(patch));
+  }
+
+  void finish(Evaluation& out) override {
+    if (open_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+    out.json = tally_.to_json(options_.intervals);
+    out.mean_dice = tally_.mean_dice();
+    out.montage = montage_.take();
+  }
+
+ private:
+  std::array<double, 3> spacing_of(std::uint32_t image) const {
+    if (!config_.patch_in_level0_pixels) return config_.volume_patch.spacing_mm_zyx;
+    return cohort_.images()[image].volume->levels.front().spacing_mm_zyx;
+  }
+
+  void start(std::uint32_t image) {
+    if (open_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+    open_ = true;
+    image_ = image;
+    volume_.shape_zyx = extent_zyx(image);
+    volume_.spacing_mm_zyx = spacing_of(image);
+    const auto voxels = static_cast<std::size_t>(volume_.shape_zyx[0] * volume_.shape_zyx[1] *
+                                                 volume_.shape_zyx[2]);
+    volume_.predicted.clear();
+    volume_.truth.clear();
+    volume_.lesion.clear();
+    volume_.predicted.reserve(voxels);
+    volume_.truth.reserve(voxels);
+    volume_.lesion.reserve(voxels);
+  }
+
+  void measure() {
+    const std::string context = "image " + cohort_.images()[image_].id;
+    with_context(context, [&] { tally_.add(image_, measure_volume(volume_, tally_.rules())); });
+    open_ = false;
+  }
+
+  /// The slice along each axis that has most of what is true; where nothing is, of what was said;
+  /// else the middle.
+  Axes centre_of(const std::uint8_t* truth, const std::vector<std::uint8_t>& predicted,
+                 const Axes& shape) const {
+    for (const std::uint8_t* labels : {truth, predicted.data()}) {
+      std::array<std::vector<std::size_t>, 3> counts;
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        counts[axis].assign(static_cast<std::size_t>(shape[axis]), 0);
+      std::size_t sum = 0;
+      for (std::int64_t z = 0; z < shape[0]; ++z) {
+        for (std::int64_t y = 0; y < shape[1]; ++y) {
+          for (std::int64_t x = 0; x < shape[2]; ++x) {
+            if (!shown_[*labels++]) continue;
+            ++counts[0][static_cast<std::size_t>(z)];
+            ++counts[1][static_cast<std::size_t>(y)];
+            ++counts[2][static_cast<std::size_t>(x)];
+            ++sum;
+          }
+        }
+      }
+      if (sum == 0) continue;
+      Axes out{};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        out[axis] =
+            std::max_element(counts[axis].begin(), counts[axis].end()) - counts[axis].begin();
+      }
+      return out;
+    }
+    return {shape[0] / 2, shape[1] / 2, shape[2] / 2};
+  }
+
+  const source::Cohort& cohort_;
+  const loader::RunConfig& config_;
+  EvaluateOptions options_;
+  VolumeTally tally_;
+  MontageSlots montage_;
+  std::array<bool, 256> is_lesion_{}, shown_{};
+  bool open_ = false;
+  std::uint32_t image_ = 0;
+  BlendedVolume volume_;
+};
+
+}  // namespace
+
+std::unique_ptr<Examiner> make_volume_examiner(const source::Cohort& cohort,
+                                               const loader::RunConfig& config,
+                                               const EvaluateOptions& options,
+                                               std::uint64_t tiles) {
+  return std::make_unique<VolumeExaminer>(cohort, config, options, tiles);
+}
+
+}  // namespace headrace::train
