@@ -17,10 +17,14 @@ SLIDES = ROOT / "samples/slides"
 PROGRAM = Path(os.environ.get("HEADRACE", ROOT / "build/headrace")).resolve()
 
 
-def ingest(*arguments):
-    done = subprocess.run([PROGRAM, "ingest", "slides", *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+def run_ingest(kind, *arguments, code=0):
+    done = subprocess.run([PROGRAM, "ingest", kind, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == code, done.stderr
     return done
+
+
+def ingest(*arguments):
+    return run_ingest("slides", *arguments)
 
 
 @dataclass(frozen=True)
