@@ -161,10 +161,24 @@ HR_HD v8f min_of(v8f x, v8f y) {
 }
 #endif
 
+// One load a lane: the hardware gather runs as microcode on many CPUs and takes longer there.
 HR_HD v8i gather32(const std::uint8_t* base, v8i offset) {
 #if defined(__AVX2__)
-  return reinterpret_cast<v8i>(_mm256_i32gather_epi32(reinterpret_cast<const int*>(base),
-                                                      reinterpret_cast<__m256i>(offset), 1));
+  alignas(32) std::int32_t at[8];
+  __builtin_memcpy(at, &offset, sizeof at);
+  const auto word = [&](int i) HR_LAMBDA {
+    std::int32_t w;
+    __builtin_memcpy(&w, base + at[i], sizeof w);
+    return w;
+  };
+  __m128i a = _mm_cvtsi32_si128(word(0)), b = _mm_cvtsi32_si128(word(4));
+  a = _mm_insert_epi32(a, word(1), 1);
+  b = _mm_insert_epi32(b, word(5), 1);
+  a = _mm_insert_epi32(a, word(2), 2);
+  b = _mm_insert_epi32(b, word(6), 2);
+  a = _mm_insert_epi32(a, word(3), 3);
+  b = _mm_insert_epi32(b, word(7), 3);
+  return reinterpret_cast<v8i>(_mm256_set_m128i(b, a));
 #else
   v8i words;
   for (int i = 0; i < 8; ++i) {

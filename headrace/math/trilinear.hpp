@@ -74,28 +74,32 @@ struct LabelVolume {
   std::int32_t outside;            ///< value of those that do not
 };
 
-/// Nearest voxel along one axis, and whether it exists; a tie goes to the higher index.
-template <typename F>
+/// Nearest voxel along one axis; a tie goes to the higher index. With kEdges `inside` becomes 0
+/// where that voxel does not exist; else it is the nearest that does.
+template <bool kEdges, typename F>
 HR_HD IntOf<F> nearest_index(const LabelVolume& w, int axis, F c, IntOf<F>& inside) {
-  const F limited = clamp_to(c, to_float(w.first[axis]) - 1.0f, to_float(w.last[axis]) + 1.0f);
+  const float beyond = kEdges ? 1.0f : 0.0f;
+  const F limited = clamp_to(c, to_float(w.first[axis]) - beyond, to_float(w.last[axis]) + beyond);
   const IntOf<F> index = to_int(limited + 1.5f) - 1;  // truncates what is never below 0
+  if constexpr (!kEdges) return index;
   const IntOf<F> zero = index - index;
   const IntOf<F> low = zero + w.first[axis], high = zero + w.last[axis];
   inside = inside & select(index < low, zero, zero + 1) & select(index > high, zero, zero + 1);
   return select(index < low, low, select(index > high, high, index));
 }
 
-/// Label of the voxel nearest to tap coordinates.
+/// Label of the voxel nearest to tap coordinates; with kEdges, `outside` where none is there.
 ///
-/// NaN     reads as outside
-template <typename F>
+/// NaN     reads as outside, or as the first voxel
+template <bool kEdges, typename F>
 HR_HD IntOf<F> nearest_label(const LabelVolume& w, F z, F y, F x) {
   const IntOf<F> zero = bits_of(z) ^ bits_of(z);
   IntOf<F> inside = zero + 1;
-  const IntOf<F> iz = nearest_index(w, 0, z, inside);
-  const IntOf<F> iy = nearest_index(w, 1, y, inside);
-  const IntOf<F> ix = nearest_index(w, 2, x, inside);
+  const IntOf<F> iz = nearest_index<kEdges>(w, 0, z, inside);
+  const IntOf<F> iy = nearest_index<kEdges>(w, 1, y, inside);
+  const IntOf<F> ix = nearest_index<kEdges>(w, 2, x, inside);
   const IntOf<F> value = gather32(w.data, iz * w.slice_stride + iy * w.row_stride + ix) & 255;
+  if constexpr (!kEdges) return value;
   return select(inside != zero, value, zero + w.outside);
 }
 

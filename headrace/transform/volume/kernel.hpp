@@ -64,6 +64,7 @@ struct VolumeKernel {
   VolumePlacement placement;
   math::VoxelWindow image;
   bool empty;  ///< the level has no voxel of the window: the image reads as -1024 HU
+  bool whole;  ///< the level has every voxel of the window
   math::LabelVolume labels;
   VolumeStages stages;
   std::int32_t size[3];

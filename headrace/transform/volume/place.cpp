@@ -101,12 +101,14 @@ VolumeKernel volume_kernel(const VolumeParams& params, const VolumePatchSpec& pa
     k.labels.slice_stride = static_cast<std::int32_t>(labels.slice_stride);
     k.labels.outside = outside_label;
   }
+  k.whole = true;
   for (std::size_t i = 0; i < 3; ++i) {
     k.size[i] = patch.size_zyx[i];
     const std::int64_t most = geometry.window.size_zyx[i];
     const std::int32_t begin = inside(extent.origin_zyx[i], most);
     const std::int32_t end = inside(extent.origin_zyx[i] + extent.size_zyx[i], most);
     k.empty = k.empty || begin >= end;
+    k.whole = k.whole && begin == 0 && end == most;
     k.image.first[i] = static_cast<float>(begin);
     k.image.last[i] = static_cast<float>(std::max(end - 1, begin));
     k.image.last_cell[i] = std::max(end - 2, begin);
