@@ -21,7 +21,30 @@ constexpr const char* kFooter =
 
 Json or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json describe_image(const source::Cohort& cohort, const source::ImageRecord& image) {
+Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& image) {
+  const source::VolumeRecord& volume = *image.volume;
+  Json levels = Json::array();
+  for (const auto& level : volume.levels) {
+    levels.push_back({{"shape", level.shape_zyx}, {"spacing", level.spacing_mm_zyx}});
+  }
+  return {{"id", image.id},
+          {"case", image.case_id},
+          {"cohort", image.cohort},
+          {"split", image.split},
+          {"kind", cohort.kind()},
+          {"codec", image.codec},
+          {"phase", volume.phase},
+          {"shape", levels.empty() ? Json(nullptr) : levels[0]["shape"]},
+          {"spacing", levels.empty() ? Json(nullptr) : levels[0]["spacing"]},
+          {"affine_lps", volume.affine_lps},
+          {"levels", levels},
+          {"body", {{"voxels", volume.body.voxels}, {"mean", volume.body.mean}}},
+          {"labels", image.labels},
+          {"classes", cohort.classes()},
+          {"source_bytes", image.source_bytes}};
+}
+
+Json describe_slide(const source::Cohort& cohort, const source::ImageRecord& image) {
   Json levels = Json::array();
   for (const auto& level : image.levels) {
     const bool known = level.mpp_yx[0] > 0;
@@ -46,10 +69,24 @@ Json describe_image(const source::Cohort& cohort, const source::ImageRecord& ima
           {"source_bytes", image.source_bytes}};
 }
 
-void print_table(const Json& facts) {
+void print_volumes(const Json& images) {
+  fmt::print("{:<28} {:<16} {:<14} {:<6} {:>16} {:>18} {:>6} {:<10} {}\n", "image", "cohort",
+             "phase", "split", "z x y x x", "mm z, y, x", "levels", "codec", "labels");
+  for (const auto& image : images) {
+    const auto text = [&](const char* key) { return image[key].get<std::string>(); };
+    fmt::print("{:<28} {:<16} {:<14} {:<6} {:>16} {:>18} {:>6} {:<10} {}\n", text("id"),
+               text("cohort"), text("phase"), text("split"),
+               fmt::format("{}", fmt::join(image["shape"].get<std::vector<int>>(), " x ")),
+               fmt::format("{:.4g}", fmt::join(image["spacing"].get<std::vector<double>>(), ", ")),
+               image["levels"].size(), text("codec"),
+               fmt::join(image["labels"].get<std::vector<std::string>>(), ","));
+  }
+}
+
+void print_slides(const Json& images) {
   fmt::print("{:<28} {:<16} {:<12} {:<6} {:>15} {:>7} {:>6} {:<10} {}\n", "image", "cohort",
              "scanner", "split", "height x width", "um/px", "levels", "codec", "labels");
-  for (const auto& image : facts["images"]) {
+  for (const auto& image : images) {
     const auto& shape = image["shape"];
     const auto text = [&](const char* key) { return image[key].get<std::string>(); };
     fmt::print(
@@ -59,6 +96,14 @@ void print_table(const Json& facts) {
         image["spacing"].is_null() ? "?" : fmt::format("{:.4g}", image["spacing"][0].get<double>()),
         image["levels"].size(), text("codec"),
         fmt::join(image["labels"].get<std::vector<std::string>>(), ","));
+  }
+}
+
+void print_table(const Json& facts) {
+  if (facts["kind"] == "volume") {
+    print_volumes(facts["images"]);
+  } else {
+    print_slides(facts["images"]);
   }
   const double bytes = facts["bytes"].get<double>(), source = facts["source_bytes"].get<double>();
   fmt::print("{} images; classes: {}\n", facts["images"].size(),
@@ -75,7 +120,8 @@ void run(const std::string& path, bool json) {
     bytes += entry.size_bytes;
   Json images = Json::array();
   for (const auto& image : cohort->images()) {
-    images.push_back(describe_image(*cohort, image));
+    images.push_back(image.volume ? describe_volume(*cohort, image)
+                                  : describe_slide(*cohort, image));
     source_bytes += image.source_bytes;
   }
   const Json facts{{"dataset_hash", cohort->dataset_hash()},
