@@ -41,23 +41,14 @@ const char* name_of(ingest::Damage::Kind kind) {
   return "";
 }
 
-/// Nothing for other kinds of stores; damaged metadata has been reported by then.
-std::vector<ingest::PhiFinding> phi_of(const storage::Store& store, ThreadPool& pool) {
-  try {
-    if (ingest::holds_volumes(store)) return ingest::check_phi(store, pool);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::malformed && error.code() != ErrorCode::not_found) throw;
-  }
-  return {};
-}
-
 void run(const std::string& path, int jobs, bool json) {
   if (!std::filesystem::is_directory(path))
     fail(ErrorCode::not_found, "{}: there is no such store", path);
   const storage::LocalStore store(path);
   ThreadPool pool(jobs);
   const auto damages = ingest::verify(store, pool);
-  const auto phi = phi_of(store, pool);
+  const auto phi = ingest::holds_volumes(store) ? ingest::check_phi(store, pool)
+                                                : std::vector<ingest::PhiFinding>();
   const bool sound = damages.empty() && phi.empty();
   if (json) {
     Json list = Json::array();

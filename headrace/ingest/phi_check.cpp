@@ -5,7 +5,6 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/identifying_text.hpp"
-#include "headrace/ingest/manifest.hpp"
 #include "headrace/ingest/phi_rules.hpp"
 
 namespace headrace::ingest {
@@ -33,8 +32,10 @@ class Walk {
       for (const auto& [key, item] : json.items()) step(key, key, item);
     } else if (json.is_array() && phi_leads_on(path_)) {
       for (std::size_t i = 0; i < json.size(); ++i) step("*", std::to_string(i), json[i]);
+    } else if (phi_leads_on(path_)) {
+      report("a single value, expected a list or an object");
     } else {
-      report(path_.empty() ? "expected a JSON object" : "a key that stores of volumes do not have");
+      report("a key that stores of volumes do not have");
     }
   }
 
@@ -70,10 +71,20 @@ std::set<std::string> classes_of(const Json& root) {
   return classes;
 }
 
-Json root_of(const storage::Store& store) {
-  if (!store.exists("zarr.json")) return Json::object();
-  const Json root = parse_json(store.get_text("zarr.json"), store.describe("zarr.json"));
-  return root.is_object() ? root : Json::object();
+/// What a JSON object of the store holds; an empty object when it is none, or damaged.
+Json read_object(const storage::Store& store, const std::string& key) {
+  if (!store.exists(key)) return Json::object();
+  const Json json = Json::parse(store.get_text(key), nullptr, false);
+  return json.is_object() ? json : Json::object();
+}
+
+/// The manifest's keys; nothing without a manifest that can be read.
+std::optional<std::set<std::string>> listed_objects(const storage::Store& store) {
+  const Json objects = read_object(store, "manifest.json").value("objects", Json());
+  if (!objects.is_object()) return std::nullopt;
+  std::set<std::string> keys;
+  for (const auto& [key, entry] : objects.items()) keys.insert(key);
+  return keys;
 }
 
 std::vector<PhiFinding> check_object(const storage::Store& store, const std::string& key,
@@ -94,16 +105,17 @@ std::vector<PhiFinding> check_object(const storage::Store& store, const std::str
 }  // namespace
 
 bool holds_volumes(const storage::Store& store) {
-  return root_of(store).value("/attributes/headrace/kind"_json_pointer, Json()) == "volume";
+  return read_object(store, "zarr.json").value("/attributes/headrace/kind"_json_pointer, Json()) ==
+         "volume";
 }
 
 std::vector<PhiFinding> check_phi(const storage::Store& store, ThreadPool& pool) {
-  const auto classes = classes_of(root_of(store));
-  const Manifest manifest = Manifest::load(store);
+  const auto classes = classes_of(read_object(store, "zarr.json"));
+  const auto listed = listed_objects(store);
   const auto keys = store.list("");
   std::vector<std::vector<PhiFinding>> found(keys.size());
   pool.parallel_for(keys.size(), [&](std::size_t i) {
-    found[i] = check_object(store, keys[i], manifest.objects.contains(keys[i]), classes);
+    found[i] = check_object(store, keys[i], !listed || listed->contains(keys[i]), classes);
   });
   std::vector<PhiFinding> all;
   for (auto& list : found) all.insert(all.end(), list.begin(), list.end());

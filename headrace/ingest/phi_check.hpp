@@ -14,7 +14,7 @@ struct PhiFinding {
   std::string detail;  ///< what is wrong; never the text itself, which may be an identifier
 };
 
-/// Whether a store keeps volumes, which are the ones that are checked. Errors: malformed.
+/// Whether a store keeps volumes, which are the ones that are checked. Errors: io.
 bool holds_volumes(const storage::Store& store);
 
 /// Holds every name and every JSON value of a store of volumes against an allow-list: known keys

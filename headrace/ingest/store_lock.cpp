@@ -13,9 +13,9 @@
 
 namespace headrace::ingest {
 
-StoreLock::StoreLock(const std::string& folder) {
+StoreLock::StoreLock(const std::string& folder) : folder_(folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  made_ = std::filesystem::create_directories(folder, error);
   if (error) fail(ErrorCode::io, "{}: can't be made: {}", folder, error.message());
   // The folder itself is locked, so no lock file is left behind in the store.
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -24,13 +24,15 @@ StoreLock::StoreLock(const std::string& folder) {
     const int code = errno;
     ::close(descriptor_);
     if (code == EWOULDBLOCK) {
-      fail(ErrorCode::io, "{}: another run is writing here; wait until it has ended",
-           folder);
+      fail(ErrorCode::io, "{}: another run is writing here; wait until it has ended", folder);
     }
     fail(ErrorCode::io, "{}: can't be locked: {}", folder, std::strerror(code));
   }
 }
 
-StoreLock::~StoreLock() { ::close(descriptor_); }
+StoreLock::~StoreLock() {
+  if (made_) ::rmdir(folder_.c_str());  // leaves a folder that holds something alone
+  ::close(descriptor_);
+}
 
 }  // namespace headrace::ingest

@@ -9,11 +9,14 @@ class StoreLock {
   /// Makes `folder` when it is missing. Errors: io (another process holds the lock, or the folder
   /// can't be made).
   explicit StoreLock(const std::string& folder);
+  /// Removes the folder again when it was made here and is still empty.
   ~StoreLock();
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
  private:
+  std::string folder_;
+  bool made_ = false;
   int descriptor_ = -1;
 };
 

@@ -26,32 +26,45 @@ std::string image_stem(const std::string& stem) {
   return stem;
 }
 
+bool is_mask_word(const std::string& stem) { return stem == "mask" || stem == "seg"; }
+bool named_as_mask(const std::string& stem) {
+  return is_mask_word(stem) || image_stem(stem) != stem;
+}
+
 }  // namespace
 
 std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files) {
-  const auto place = [](const std::string& file, const std::string& stem) {
-    return (fs::path(file).parent_path() / stem).string();
-  };
-  std::map<std::string, std::size_t> images;  // folder and stem
-  std::vector<PairedFile> paired;
+  std::map<std::string, std::map<std::string, PairedFile>> folders;  // by folder and stem
   std::vector<std::string> masks;
-  for (const auto& file : files) images[place(file, volume_stem(file))] = 0;
   for (const auto& file : files) {
-    const std::string stem = volume_stem(file), image = image_stem(stem);
-    if (image != stem && images.contains(place(file, image))) {
+    if (named_as_mask(volume_stem(file))) {
       masks.push_back(file);
     } else {
-      images[place(file, stem)] = paired.size();
-      paired.push_back({file, {}});
+      folders[fs::path(file).parent_path().string()][file] = {file, {}};
     }
   }
   for (const auto& mask : masks) {
-    auto& found = paired[images[place(mask, image_stem(volume_stem(mask)))]];
-    if (!found.labels.empty()) {
-      fail(ErrorCode::usage, "{}: has two masks, {} and {}; keep one, or name both in a table",
-           found.image, found.labels.front(), mask);
+    auto& images = folders[fs::path(mask).parent_path().string()];
+    const std::string stem = image_stem(volume_stem(mask));
+    auto found = std::find_if(images.begin(), images.end(),
+                              [&](const auto& image) { return volume_stem(image.first) == stem; });
+    if (found == images.end() && is_mask_word(stem) && images.size() == 1) found = images.begin();
+    if (found == images.end()) {
+      fail(ErrorCode::usage,
+           "{}: named as a mask, and its image is not beside it; give its folder by --labels, name "
+           "it in a table's column 'labels', or leave it out",
+           mask);
     }
-    found.labels.push_back(mask);
+    auto& labels = found->second.labels;
+    if (!labels.empty()) {
+      fail(ErrorCode::usage, "{}: has two masks, {} and {}; keep one, or name both in a table",
+           found->first, labels.front(), mask);
+    }
+    labels.push_back(mask);
+  }
+  std::vector<PairedFile> paired;
+  for (const auto& [folder, images] : folders) {
+    for (const auto& [file, image] : images) paired.push_back(image);
   }
   return paired;
 }

@@ -7,13 +7,14 @@
 
 namespace headrace::ingest {
 
-/// Masks beside their images: a volume file named <stem>_mask or <stem>_seg in the folder of <stem>
-/// is its label, not an image. Takes them out of `files`, and gives them to the cases made of the
-/// rest.
+/// An image and the masks beside it.
 struct PairedFile {
   std::string image;
   std::vector<std::string> labels;
 };
+/// Takes the masks out of volume files: <stem>_mask and <stem>_seg belong to <stem> in the same
+/// folder, "mask" and "seg" to the only other volume there. Errors: usage (a mask without its
+/// image, or two of one image).
 std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files);
 
 /// Gives the files below `folder` to the cases without labels: masks by name (the image file's stem

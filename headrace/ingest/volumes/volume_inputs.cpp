@@ -93,13 +93,7 @@ class Finder {
   }
 
   void take_volume_files(const std::vector<std::string>& files) {
-    const bool by_name = options_.labels.empty();
-    std::vector<PairedFile> paired;
-    if (by_name) paired = pair_with_masks(files);
-    for (const auto& file : files) {
-      if (!by_name) paired.push_back({file, {}});
-    }
-    for (const auto& one : paired) {
+    for (const auto& one : pair_with_masks(files)) {
       VolumeCase volume;
       volume.file = one.image;
       volume.labels = one.labels;

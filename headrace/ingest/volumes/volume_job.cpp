@@ -215,7 +215,7 @@ class VolumeJob {
 
 FinishedImage ingest_volume(const VolumeContext& context, const VolumeCase& volume,
                             const VolumeOutlook& outlook) {
-  return with_context(describe(volume), [&] {
+  return with_context(volume.where.empty() ? "image " + volume.id : volume.where, [&] {
     try {
       return VolumeJob(context, volume, outlook).run();
     } catch (const Error& error) {
