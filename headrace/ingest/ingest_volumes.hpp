@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/zarr/defaults.hpp"
+
 namespace headrace::ingest {
 
 struct VolumeIngestOptions {
@@ -12,9 +14,9 @@ struct VolumeIngestOptions {
   std::vector<std::string> classes;  ///< class names by label value; empty: found out
   std::vector<std::string>
       lesion_classes;  ///< components of these become the lesion table; empty: all above 0
-  std::string codec = "blosc-lz4";    ///< blosc-lz4 | blosc-zstd | zstd
-  std::int64_t chunk = 0, shard = 0;  ///< edges in voxels; 0: the defaults
-  int clevel = -1;                    ///< -1: the codec's default
+  std::string codec = zarr::kVolumeCodec;  ///< blosc-lz4 | blosc-zstd | zstd
+  std::int64_t chunk = 0, shard = 0;       ///< edges in voxels; 0: the defaults
+  int clevel = -1;                         ///< -1: the codec's default
   double val_fraction = 0.2;
   std::string irregular = "refuse";  ///< refuse | resample: gaps, doubled slices, gantry tilt
   std::string key_file;  ///< site secret for pseudonyms; empty: made, and kept beside the store's
