@@ -5,8 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "headrace/core/error.hpp"
-#include "headrace/device/cpu_isa.hpp"
+#include "forced_isa.hpp"
 #include "headrace/transform/batch_pixel.hpp"
 #include "headrace/transform/place_patch.hpp"
 #include "prepared_case.hpp"
@@ -14,26 +13,10 @@
 namespace headrace::transform {
 namespace {
 
+using testing::ForcedIsa;
 using testing::KernelCase;
 using testing::Prepared;
 using testing::Result;
-
-class ForcedIsa {
- public:
-  explicit ForcedIsa(const char* name) : before_(device::name_of(device::cpu_isa())) {
-    try {
-      device::force_cpu_isa(name);
-    } catch (const Error&) {
-      lacking_ = true;
-    }
-  }
-  ~ForcedIsa() { device::force_cpu_isa(before_); }
-  bool lacking() const { return lacking_; }
-
- private:
-  std::string before_;
-  bool lacking_ = false;
-};
 
 TEST(Kernel, EveryInstructionSetGivesTheSameBytes) {
   for (const KernelCase& c : testing::kernel_cases()) {
