@@ -1,1 +1,1 @@
-headrace_test(ingest_volumes SOURCES volume_masks_test.cpp LINK headrace_ingest)
+headrace_test(ingest_volumes SOURCES identifying_text_test.cpp volume_masks_test.cpp LINK headrace_ingest)

@@ -1,0 +1,111 @@
+// What may stand in a store of volumes: names, notes, keys, and names of objects.
+#include <gtest/gtest.h>
+
+#include "headrace/ingest/identifying_text.hpp"
+#include "headrace/ingest/phi_rules.hpp"
+#include "headrace/ingest/store_names.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+TEST(IdentifyingText, FindsDatesInEveryUsualForm) {
+  for (const char* text :
+       {"20190304", "CT20190304", "20190304T1200", "20190304123000", "201903041230", "2019-03-04",
+        "seen 2019/3/4", "2019.03.04", "2019_03_04", "04.03.2019", "4/3/2019", "03-31-1999",
+        "31 12 2099", "x_1900_01_01_y"}) {
+    EXPECT_EQ(why_identifying(text), "a date") << text;
+  }
+}
+
+TEST(IdentifyingText, FindsUidsAndNames) {
+  EXPECT_EQ(why_identifying("1.2.840.10008"), "a DICOM UID");
+  EXPECT_EQ(why_identifying("series 1.3.6.1 of"), "a DICOM UID");
+  EXPECT_EQ(why_identifying("Doe^Jane"), "a person's name");
+}
+
+TEST(IdentifyingText, LeavesPseudonymsAndNumbersAlone) {
+  for (const char* text :
+       {"", "colon_001", "case_00042", "s0011", "12345678", "19991301", "20190232999", "0.5.0",
+        "1.25.3", "3.270 to 6.540 mm", "-1024", "18000101", "2019-13-40", "40.03.2019", "9-9-99",
+        "first between slice 3 at 12.50 mm and slice 4 at 19.04 mm"}) {
+    EXPECT_EQ(why_identifying(text), std::nullopt) << text;
+  }
+}
+
+TEST(StoreNames, KnowsPseudonyms) {
+  EXPECT_TRUE(is_pseudonym_id("0123456789ab-0123cdef"));
+  EXPECT_TRUE(is_pseudonym_id("0123456789ab-20190304"));  // a hash may look like a date
+  EXPECT_TRUE(is_pseudonym_id("0123456789ab-0123cdef-2"));
+  for (const char* text :
+       {"0123456789ab", "0123456789AB-0123cdef", "0123456789ab_0123cdef", "0123456789ab-0123cdef-",
+        "0123456789ab-0123cdef-x", "", "0123456789ab-0123cdef-20190304"}) {
+    EXPECT_FALSE(is_pseudonym_id(text)) << text;
+  }
+}
+
+TEST(StoreNames, RefusesWhatMayIdentifyOrIsNoName) {
+  EXPECT_FALSE(why_no_name("colon_001", false));
+  EXPECT_FALSE(why_no_name("Site A", true));
+  EXPECT_TRUE(why_no_name("Site A", false));
+  EXPECT_TRUE(why_no_name("", true));
+  EXPECT_TRUE(why_no_name(".hidden", true));
+  EXPECT_TRUE(why_no_name("a/b", true));
+  EXPECT_TRUE(why_no_name("ct-2019-03-04", false));
+  EXPECT_TRUE(why_no_name("M\xC3\xBCller", true));
+  EXPECT_TRUE(why_no_name(std::string(129, 'a'), false));
+}
+
+TEST(PhiRules, KnowTheirPathsAndNoOthers) {
+  EXPECT_EQ(phi_kind({"attributes", "headrace", "case"}), PhiKind::name);
+  EXPECT_EQ(phi_kind({"codecs", "*", "configuration", "codecs", "*", "configuration", "cname"}),
+            PhiKind::word);
+  EXPECT_EQ(phi_kind({"codecs", "*", "configuration", "index_codecs", "*", "name"}), PhiKind::word);
+  EXPECT_FALSE(phi_kind({"attributes", "headrace", "PatientID"}));
+  EXPECT_FALSE(phi_kind({"case"}));
+  EXPECT_FALSE(phi_kind({"attributes", "headrace", "cas"}));
+  EXPECT_FALSE(phi_leads_on({"attributes", "head"}));
+  EXPECT_TRUE(phi_leads_on({"attributes", "headrace"}));
+}
+
+TEST(PhiRules, ValuesMustBeOfTheirKindAndAreNotRepeated) {
+  const std::set<std::string> classes{"background", "lesion"};
+  EXPECT_FALSE(phi_problem(PhiKind::word, "train", classes));
+  EXPECT_FALSE(phi_problem(PhiKind::class_name, "lesion", classes));
+  EXPECT_FALSE(phi_problem(PhiKind::number, 1.5, classes));
+  EXPECT_FALSE(
+      phi_problem(PhiKind::note, "1 slices doubled (first slice 3 and slice 4).", classes));
+  EXPECT_TRUE(phi_problem(PhiKind::class_name, 5, classes));
+  EXPECT_TRUE(phi_problem(PhiKind::note, "slices of Jane", classes));
+  EXPECT_TRUE(phi_problem(PhiKind::note, "slice M\xC3\xBCller", classes));
+  EXPECT_TRUE(phi_problem(PhiKind::number, "12345", classes));
+  EXPECT_TRUE(phi_problem(PhiKind::hash, std::string(63, 'a'), classes));
+  EXPECT_TRUE(phi_problem(PhiKind::name, Json{{"a", 1}}, classes));
+  for (const auto kind : {PhiKind::number, PhiKind::word, PhiKind::hash, PhiKind::name,
+                          PhiKind::class_name, PhiKind::note}) {
+    const auto problem = phi_problem(kind, "Doe^Jane", classes);
+    ASSERT_TRUE(problem);
+    EXPECT_EQ(problem->find("Doe"), std::string::npos) << *problem;
+  }
+}
+
+TEST(PhiRules, KnowTheNamesOfObjects) {
+  for (const char* key :
+       {"zarr.json", "manifest.json", "images/zarr.json", "images/a/zarr.json",
+        "images/a/0/zarr.json", "images/a/0/c/0/1/2", "images/a/labels/zarr.json",
+        "images/a/labels/annotation/zarr.json", "images/a/labels/annotation/2/c/0/0/0",
+        "images/a/masks/zarr.json", "images/a/masks/body/zarr.json", "images/a/masks/body/c/0/0/0",
+        "index/a/zarr.json", "index/a/c/0/0", "histograms/a/c/0/0", "lesions/a/zarr.json"}) {
+    EXPECT_TRUE(phi_known_object(key)) << key;
+  }
+  for (const char* key :
+       {"", "a", "images", "images/a", "images/a/0", "images/a/x/zarr.json", "images/a/0/d/0",
+        "images/a/0/c/x", "images/Doe^Jane/zarr.json", "images/20190304/zarr.json",
+        "images/a/labels/jane/0/zarr.json", "images/a/masks/table/zarr.json",
+        "images/a/0/zarr.json/x", "index/a/c/2019030401", "thumbnail.png", "images/a/header.txt",
+        "patients/a/zarr.json"}) {
+    EXPECT_FALSE(phi_known_object(key)) << key;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::ingest
