@@ -21,7 +21,8 @@ constexpr const char* kFooter =
     "The bytes of a batch depend on the config, the dataset and its number alone: not on "
     "--threads, --start or the CPU.\n"
     "With --out: batch-<epoch>-<number>-images.npy (sample, context, rgb, y, x) float32 and "
-    "-labels.npy (sample, y, x) uint8.\n"
+    "-labels.npy (sample, y, x) uint8;\n"
+    "of volumes (sample, 1, z, y, x) and (sample, z, y, x).\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
@@ -31,24 +32,36 @@ struct Arguments {
   bool json = false;
 };
 
+/// Elements of (a part of) a batch of this shape.
+std::size_t elements(const std::vector<std::int64_t>& shape) {
+  std::size_t product = 1;
+  for (const std::int64_t n : shape) product *= static_cast<std::size_t>(n);
+  return product;
+}
+
+/// (sample, context, rgb, y, x) of slides, (sample, 1, z, y, x) of volumes.
+std::vector<std::int64_t> images_shape(const loader::Batch& batch) {
+  if (batch.depth > 0) return {batch.samples, 1, batch.depth, batch.height, batch.width};
+  return {batch.samples, batch.contexts, batch.channels, batch.height, batch.width};
+}
+std::vector<std::int64_t> labels_shape(const loader::Batch& batch) {
+  if (batch.depth > 0) return {batch.samples, batch.depth, batch.height, batch.width};
+  return {batch.samples, batch.height, batch.width};
+}
+
 std::span<const std::byte> image_bytes(const loader::Batch& batch) {
-  return std::as_bytes(std::span(
-      batch.images,
-      static_cast<std::size_t>(batch.samples * batch.contexts * 3 * batch.height * batch.width)));
+  return std::as_bytes(std::span(batch.images, elements(images_shape(batch))));
 }
 std::span<const std::byte> label_bytes(const loader::Batch& batch) {
   if (batch.labels == nullptr) return {};
-  return std::as_bytes(std::span(
-      batch.labels, static_cast<std::size_t>(batch.samples * batch.height * batch.width)));
+  return std::as_bytes(std::span(batch.labels, elements(labels_shape(batch))));
 }
 
 void save(const loader::Batch& batch, const std::string& folder) {
   const std::string stem = fmt::format("{}/batch-{}-{}", folder, batch.epoch, batch.index);
-  write_npy(stem + "-images.npy", DType::float32,
-            {batch.samples, batch.contexts, 3, batch.height, batch.width}, image_bytes(batch));
+  write_npy(stem + "-images.npy", DType::float32, images_shape(batch), image_bytes(batch));
   if (batch.labels == nullptr) return;
-  write_npy(stem + "-labels.npy", DType::uint8, {batch.samples, batch.height, batch.width},
-            label_bytes(batch));
+  write_npy(stem + "-labels.npy", DType::uint8, labels_shape(batch), label_bytes(batch));
 }
 
 void run(const Arguments& a) {
@@ -79,7 +92,6 @@ void run(const Arguments& a) {
                  labels.is_null() ? "-" : labels.get<std::string>());
     progress.advance();
   }
-  const auto& patch = inputs.config.patch;
   const std::string total = all.hex();
   if (!a.json) {
     fmt::print("all {}\n", total);
@@ -88,7 +100,7 @@ void run(const Arguments& a) {
   fmt::print("{}", dump_json({{"dataset_hash", inputs.cohort->dataset_hash()},
                               {"config_hash", inputs.config.hash()},
                               {"split", a.split.empty() ? Json(nullptr) : Json(a.split)},
-                              {"image_shape", {patch.context.size(), 3, patch.height, patch.width}},
+                              {"image_shape", image_shape(inputs.config)},
                               {"batches", batches},
                               {"sha256", total},
                               {"stall", stall_json(loader.stats())}}));

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <charconv>
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -10,6 +12,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/report/palette.hpp"
 #include "headrace/source/cohort.hpp"
 
 namespace headrace::cli {
@@ -21,66 +24,152 @@ constexpr const char* kFooter =
     "patch.npy\n"
     "  headrace read scan.svs --level 1 --origin 0,0 --size 256,256 --out patch.png\n"
     "\n"
-    "Pixels outside of the image read as white, labels as 255.\n"
+    "  headrace read ct.zarr case-3 --origin 40,0,0 --size 96,512,512 --out block.npy\n"
+    "  headrace read ct.zarr case-3 --origin 88,0,0 --size 1,512,512 --window -160,240 --out "
+    "slice.png\n"
+    "\n"
+    "Of slides origin and size are y,x; pixels outside read as white, labels as 255. Of volumes "
+    "they "
+    "are z,y,x;\n"
+    "voxels outside read as -1024 HU, labels as 0; a picture needs a size of 1 along one axis.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
   std::string path, image, label, out;
   int level = 0;
   std::vector<std::int64_t> origin, size;
+  std::vector<double> window{-160, 240};
 };
 
-imaging::Image8 read_store(const Arguments& a) {
-  if (a.image.empty()) fail(ErrorCode::usage, "IMAGE: name an image of {}", a.path);
-  const auto cohort = source::Cohort::open(a.path);
-  const std::size_t image = cohort->find_image(a.image);
-  const auto& record = cohort->images()[image];
-  if (a.level < 0 || static_cast<std::size_t>(a.level) >= record.levels.size()) {
-    fail(ErrorCode::usage, "--level {}: image {} has levels 0 to {}", a.level, a.image,
-         record.levels.size() - 1);
+/// Refuses a level that is not there.
+std::size_t level_of(const Arguments& a, std::size_t levels) {
+  if (a.level < 0 || static_cast<std::size_t>(a.level) >= levels) {
+    fail(ErrorCode::usage, "--level {}: {} has levels 0 to {}", a.level,
+         a.image.empty() ? a.path : "image " + a.image, levels - 1);
   }
-  const auto level = static_cast<std::size_t>(a.level);
+  return static_cast<std::size_t>(a.level);
+}
+
+/// Refuses an origin or a size that has not as many numbers as the image has axes, or that asks for
+/// more than memory is taken for.
+void check_region(const Arguments& a, std::size_t axes) {
+  if (a.origin.size() != axes || a.size.size() != axes) {
+    fail(ErrorCode::usage, "--origin and --size take {}; {} and {} numbers were given",
+         axes == 2 ? "two numbers, y,x and h,w, for slides"
+                   : "three numbers, z,y,x and d,h,w, for volumes",
+         a.origin.size(), a.size.size());
+  }
+  double elements = 1;
+  for (const std::int64_t n : a.size) {
+    if (n < 1 || n > 65536) {
+      fail(ErrorCode::usage, "--size {}: each must be 1 to 65536", fmt::join(a.size, ","));
+    }
+    elements *= static_cast<double>(n);
+  }
+  if (elements > 4294967296.0) {
+    fail(ErrorCode::usage, "--size {}: more than 2^32 elements; read it in parts",
+         fmt::join(a.size, ","));
+  }
+}
+
+imaging::Image8 read_slide(const Arguments& a, const source::Cohort& cohort) {
+  check_region(a, 2);
+  const std::size_t image = cohort.find_image(a.image);
+  const std::size_t level = level_of(a, cohort.images()[image].levels.size());
   imaging::Image8 pixels(a.size[0], a.size[1], a.label.empty() ? 3 : 1);
   auto* dst = reinterpret_cast<std::byte*>(pixels.pixels.data());
   if (a.label.empty()) {
-    cohort->image_array(image, level)
+    cohort.image_array(image, level)
         ->read({{0, a.origin[0], a.origin[1]},
                 {3, a.size[0], a.size[1]},
                 dst,
                 {1, 3 * a.size[1], 3},
                 {}});
   } else {
-    cohort->label_array(image, a.label, level)->read({a.origin, a.size, dst, {a.size[1], 1}, {}});
+    cohort.label_array(image, a.label, level)->read({a.origin, a.size, dst, {a.size[1], 1}, {}});
   }
   return pixels;
 }
 
 imaging::Image8 read_file(const Arguments& a) {
+  check_region(a, 2);
   const auto reader = imaging::SlideReader::open(a.path);
-  const auto levels = reader->info().levels.size();
   if (!a.label.empty()) fail(ErrorCode::usage, "--label: {} is a slide file, not a store", a.path);
-  if (a.level < 0 || static_cast<std::size_t>(a.level) >= levels) {
-    fail(ErrorCode::usage, "--level {}: {} has levels 0 to {}", a.level, a.path, levels - 1);
-  }
+  level_of(a, reader->info().levels.size());
   imaging::Image8 pixels(a.size[0], a.size[1], 3);
   reader->read(a.level, a.origin[0], a.origin[1], a.size[0], a.size[1], pixels.pixels.data(),
                3 * a.size[1]);
   return pixels;
 }
 
-void run(const Arguments& a) {
-  if (a.origin.size() != 2 || a.size.size() != 2) {
+/// HU between the two ends of the window from black to white, or the palette's colours of labels.
+imaging::Image8 slice_picture(const Arguments& a, std::span<const std::byte> bytes) {
+  const auto cut = std::find(a.size.begin(), a.size.end(), 1);
+  if (cut == a.size.end()) {
     fail(ErrorCode::usage,
-         "--origin and --size take two numbers, y,x and h,w; {} and {} were given", a.origin.size(),
-         a.size.size());
+         "--size {}: a picture shows one slice, so one of the three must be 1. Write .npy for a "
+         "block",
+         fmt::join(a.size, ","));
   }
-  if (a.size[0] < 1 || a.size[1] < 1 || a.size[0] > 65536 || a.size[1] > 65536) {
-    fail(ErrorCode::usage, "--size {},{}: each must be 1 to 65536", a.size[0], a.size[1]);
+  std::vector<std::int64_t> plane(a.size);
+  plane.erase(plane.begin() + (cut - a.size.begin()));
+  imaging::Image8 image(plane[0], plane[1], 3);
+  for (std::int64_t i = 0; i < plane[0] * plane[1]; ++i) {
+    std::uint8_t* pixel = image.pixels.data() + 3 * i;
+    if (!a.label.empty()) {
+      const auto label = static_cast<std::size_t>(bytes[static_cast<std::size_t>(i)]);
+      const auto colour = label == 0 ? report::Rgb{} : report::class_colour(label);
+      std::copy(colour.begin(), colour.end(), pixel);
+      continue;
+    }
+    std::int16_t hu = 0;
+    std::memcpy(&hu, bytes.data() + 2 * i, sizeof(hu));
+    const double grey = (hu - a.window[0]) / (a.window[1] - a.window[0]) * 255 + 0.5;
+    std::fill_n(pixel, 3, static_cast<std::uint8_t>(std::clamp(grey, 0.0, 255.0)));
   }
+  return image;
+}
+
+void write_volume_region(const Arguments& a, const source::Cohort& cohort, bool picture) {
+  check_region(a, 3);
+  const std::size_t image = cohort.find_image(a.image);
+  const std::size_t level = level_of(a, cohort.images()[image].volume->levels.size());
+  const auto array = a.label.empty() ? cohort.image_array(image, level)
+                                     : cohort.label_array(image, a.label, level);
+  const DType dtype = array->metadata().dtype;
+  const auto bytes = static_cast<std::int64_t>(size_of(dtype));
+  std::vector<std::byte> voxels(
+      static_cast<std::size_t>(a.size[0] * a.size[1] * a.size[2] * bytes));
+  array->read({a.origin,
+               a.size,
+               voxels.data(),
+               {a.size[1] * a.size[2] * bytes, a.size[2] * bytes, bytes},
+               {}});
+  if (picture) {
+    imaging::write_png(a.out, slice_picture(a, voxels));
+  } else {
+    write_npy(a.out, dtype, a.size, voxels);
+  }
+}
+
+void run(const Arguments& a) {
   const std::string ending = std::filesystem::path(a.out).extension().string();
   if (ending != ".npy" && ending != ".png")
     fail(ErrorCode::usage, "--out {}: must end in .npy or .png", a.out);
-  const auto pixels = std::filesystem::is_directory(a.path) ? read_store(a) : read_file(a);
+  if (a.window.size() != 2 || !(a.window[0] < a.window[1]))
+    fail(ErrorCode::usage, "--window {}: two rising HU, low,high", fmt::join(a.window, ","));
+  imaging::Image8 pixels;
+  if (std::filesystem::is_directory(a.path)) {
+    if (a.image.empty()) fail(ErrorCode::usage, "IMAGE: name an image of {}", a.path);
+    const auto cohort = source::Cohort::open(a.path);
+    if (cohort->kind() == "volume") {
+      write_volume_region(a, *cohort, ending == ".png");
+      return;
+    }
+    pixels = read_slide(a, *cohort);
+  } else {
+    pixels = read_file(a);
+  }
   if (ending == ".npy") {
     std::vector<std::int64_t> shape{pixels.height, pixels.width};
     if (pixels.channels > 1) shape.push_back(pixels.channels);
@@ -100,12 +189,21 @@ void add_read(CLI::App& app) {
   read->add_option("IMAGE", arguments->image, "the image's name; not needed for a slide file");
   read->add_option("--level", arguments->level, "level of the pyramid, 0 the largest")
       ->capture_default_str();
-  read->add_option("--origin", arguments->origin, "y,x in pixels of the level; may lie outside")
+  read->add_option("--origin", arguments->origin,
+                   "y,x (volumes: z,y,x) in pixels of the level; may lie outside")
       ->delimiter(',')
       ->required();
-  read->add_option("--size", arguments->size, "h,w in pixels")->delimiter(',')->required();
+  read->add_option("--size", arguments->size, "h,w (volumes: d,h,w) in pixels")
+      ->delimiter(',')
+      ->required();
   read->add_option("--label", arguments->label, "read this label image instead of the pixels");
-  read->add_option("--out", arguments->out, "F.npy (y, x, rgb) or F.png")->required();
+  read->add_option("--window", arguments->window,
+                   "low,high: HU shown as black and as white in a "
+                   ".png of a volume")
+      ->delimiter(',')
+      ->capture_default_str();
+  read->add_option("--out", arguments->out, "F.npy (y, x, rgb), of volumes (z, y, x), or F.png")
+      ->required();
   read->callback([arguments] { run(*arguments); });
 }
 

@@ -14,6 +14,15 @@ RunInputs open_run(const std::string& config, const std::string& split, int thre
   return inputs;
 }
 
+std::vector<std::int64_t> image_shape(const loader::RunConfig& config) {
+  if (config.volumes) {
+    const auto& size = config.volume_patch.size_zyx;
+    return {1, size[0], size[1], size[2]};
+  }
+  return {static_cast<std::int64_t>(config.patch.context.size()), 3, config.patch.height,
+          config.patch.width};
+}
+
 Json stall_json(const loader::StallStats& stats) {
   return {{"batches", stats.batches},
           {"samples", stats.samples},

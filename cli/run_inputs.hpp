@@ -1,6 +1,8 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headrace/core/json.hpp"
 #include "headrace/loader/loader.hpp"
@@ -20,6 +22,9 @@ struct RunInputs {
 /// samples. `threads` below 0 and an empty `device` leave the config's own.
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
                    const std::string& device);
+
+/// Shape of one sample's images: (context, 3, y, x) of slides, (1, z, y, x) of volumes.
+std::vector<std::int64_t> image_shape(const loader::RunConfig& config);
 
 /// Where the time of a loader went, for --json.
 Json stall_json(const loader::StallStats& stats);

@@ -4,13 +4,13 @@
 #include <memory>
 #include <variant>
 
-#include "cli/canvas.hpp"
 #include "cli/commands.hpp"
+#include "cli/montage.hpp"
 #include "cli/run_inputs.hpp"
+#include "cli/sample_volumes.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/loader/level_choice.hpp"
-#include "headrace/report/palette.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -22,13 +22,10 @@ constexpr const char* kFooter =
     "\n"
     "For each sample and context the stored pixels and, right of them, what the model gets, "
     "its normalisation\n"
-    "taken back and the labels' outlines over it. The samples are the first of epoch 0, the very "
+    "taken back and the labels' outlines over it; of volumes the three planes through the patch's "
+    "middle. The samples are the first of epoch 0, the very "
     "ones that training draws.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
-
-constexpr int kMargin = 12, kGap = 4, kLine = 18, kLargestCell = 320, kSmallestCell = 160,
-              kPageWidth = 1700;
-constexpr Rgb kPaper{250, 250, 250}, kInk{40, 40, 48}, kPale{120, 120, 130};
 
 struct Arguments {
   std::string config, split, out;
@@ -50,22 +47,6 @@ imaging::Image8 to_pixels(const float* planes, const transform::PatchSpec& patch
     }
   }
   return image;
-}
-
-/// Paints the pixels of every class but background that have another class within two pixels.
-void outline(imaging::Image8& image, const std::uint8_t* labels) {
-  constexpr std::int64_t kReach = 2;
-  for (std::int64_t y = kReach; y + kReach < image.height; ++y) {
-    for (std::int64_t x = kReach; x + kReach < image.width; ++x) {
-      const std::uint8_t* at = labels + y * image.width + x;
-      if (*at == 0 || *at == 255) continue;
-      const bool inside = at[-kReach] == *at && at[kReach] == *at &&
-                          at[-kReach * image.width] == *at && at[kReach * image.width] == *at;
-      if (inside) continue;
-      const Rgb colour = report::class_colour(*at);
-      std::copy(colour.begin(), colour.end(), image.row(y) + 3 * x);
-    }
-  }
 }
 
 /// The stored pixels of a site, at the same scale, without any transform.
@@ -107,46 +88,7 @@ std::string caption(const RunInputs& inputs, const loader::SampleSite& site) {
                      site.centre_level0_yx[0], site.centre_level0_yx[1], drawn);
 }
 
-/// Where things stand in the montage: blocks of samples in as many columns as kPageWidth takes.
-struct Layout {
-  Layout(const transform::PatchSpec& patch, std::int64_t samples, bool legend)
-      : shrink((std::max(patch.height, patch.width) + kLargestCell - 1) / kLargestCell),
-        enlarge(std::max(1, kSmallestCell / std::max(patch.height, patch.width))),
-        cell_h(patch.height / shrink * enlarge),
-        cell_w(patch.width / shrink * enlarge),
-        row(cell_h + kLine + kGap),
-        pair(2 * cell_w + kGap + kMargin),
-        block(static_cast<std::int64_t>(patch.context.size()) * pair),
-        rows(rows_of(samples, std::max<std::int64_t>(kPageWidth / block, 1))),
-        columns((samples + rows - 1) / rows),
-        top(kMargin + kLine * (legend ? 2 : 1)) {}
-
-  std::int64_t height() const { return top + rows * row + kMargin; }
-  std::int64_t width() const { return kMargin + columns * block; }
-  std::int64_t x(std::int64_t column, std::int64_t context) const {
-    return kMargin + column * block + context * pair;
-  }
-
-  static std::int64_t rows_of(std::int64_t samples, std::int64_t columns) {
-    return (samples + columns - 1) / columns;
-  }
-
-  int shrink, enlarge;
-  std::int64_t cell_h, cell_w, row, pair, block, rows, columns, top;
-};
-
-void draw_legend(Canvas& canvas, const std::vector<std::string>& classes) {
-  std::int64_t x = kMargin;
-  for (std::size_t c = 1; c < classes.size(); ++c) {
-    const std::int64_t need = 18 + 7 * static_cast<std::int64_t>(classes[c].size());
-    if (x + need > canvas.image().width) break;
-    canvas.fill(kMargin + kLine + 3, x, 9, 9, report::class_colour(c));
-    canvas.text(kMargin + kLine, x + 14, classes[c], kInk, need);
-    x += need + 12;
-  }
-}
-
-void draw_headings(Canvas& canvas, const Layout& layout, const loader::RunConfig& config) {
+void draw_headings(Canvas& canvas, const MontageLayout& layout, const loader::RunConfig& config) {
   const auto& contexts = config.patch.context;
   for (std::int64_t column = 0; column < layout.columns; ++column) {
     for (std::size_t c = 0; c < contexts.size(); ++c) {
@@ -173,14 +115,19 @@ void run(const Arguments& a) {
   auto& config = inputs.config;
   // One batch that holds them all: a sample does not depend on the batch that it is in.
   config.sampling.batch = config.eval.batch = a.count;
+  if (config.volumes) {
+    imaging::write_png(a.out, montage_of_volumes(inputs));
+    return;
+  }
   loader::Loader loader(inputs.cohort, config, inputs.plan, inputs.with_labels(), 0, 0, 1);
   const auto batch = loader.next();
   const auto plain = transform::Graph::compile({}, config.patch);
   const transform::NormalizeSpec* normalize = find_normalize(config);
   const auto& classes = inputs.cohort->classes();
   const bool legend = inputs.with_labels() && classes.size() > 1;
-  const Layout layout(config.patch, batch->samples, legend);
-  Canvas canvas(layout.height(), layout.width(), kPaper);
+  const MontageLayout layout(config.patch.height, config.patch.width, batch->contexts,
+                             batch->samples, legend);
+  Canvas canvas(layout.page_height(), layout.page_width(), kPaper);
   if (legend) draw_legend(canvas, classes);
   draw_headings(canvas, layout, config);
   transform::Scratch scratch;
@@ -194,7 +141,7 @@ void run(const Arguments& a) {
       const std::int64_t x = layout.x(column, c);
       auto seen =
           to_pixels(batch->images + (s * batch->contexts + c) * 3 * plane, config.patch, normalize);
-      if (c == 0 && batch->labels != nullptr) outline(seen, batch->labels + s * plane);
+      if (c == 0 && batch->labels != nullptr) outline(seen, batch->labels + s * plane, 2);
       canvas.patch(y, x, original(inputs, plain, site, context, scratch), layout.shrink,
                    layout.enlarge);
       canvas.patch(y, x + layout.cell_w + kGap, seen, layout.shrink, layout.enlarge);

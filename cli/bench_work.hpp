@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "headrace/core/json.hpp"
+
+namespace headrace::cli {
+
+struct BenchArguments {
+  std::string what, config, store, image;
+  std::uint64_t count = 128, seed = 101;
+  std::int64_t size = 0, level = 0;
+  int threads = -1;
+  bool json = false;
+};
+
+// Each does its work once before the clock starts, and gives what Meter::report says.
+
+/// Patches of a level, one read each, where the plan or a seed has them; no transform.
+Json bench_read(const BenchArguments& a);
+/// Draw, locate and transform, windows already in memory.
+Json bench_transform(const BenchArguments& a);
+
+}  // namespace headrace::cli

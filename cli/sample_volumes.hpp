@@ -1,0 +1,12 @@
+#pragma once
+#include "cli/run_inputs.hpp"
+#include "headrace/imaging/image.hpp"
+
+namespace headrace::cli {
+
+/// The montage of `headrace sample` for volumes: of each sample the axial, coronal and sagittal
+/// plane through the middle of the patch, as stored and as the model gets it, labels outlined.
+/// The first batch of inputs.plan is shown whole.
+imaging::Image8 montage_of_volumes(const RunInputs& inputs);
+
+}  // namespace headrace::cli
