@@ -37,7 +37,7 @@ test-python: build  ## the program against independent readers, and its messages
 
 bench: build  ## our speed beside the peers', interleaved; results and a table in bench-out/
 	@tools/deps/install.sh test bench
-	@cmake --build build --parallel $(JOBS)
+	@cmake --build build --parallel $(JOBS) --target all bench_volume_prepare
 	@$(PYTHON) bench/run.py --headrace build/headrace --out bench-out
 
 asan tsan:  ## the core layers' tests under a sanitizer: `asan` (address, undefined) or `tsan` (threads)

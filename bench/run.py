@@ -1,6 +1,6 @@
 """Our speed beside the peers': every subject in a process of its own, all of a work taking turns, so that none meets a quieter machine.
 
-Usage: python run.py --headrace build/headrace --out bench-out [--rounds 5] [--works slide_read,…] [--only headrace,…] [--data DIR]
+Usage: python run.py --headrace build/headrace --out bench-out [--rounds 5] [--works slide_read,…] [--only headrace,…] [--data DIR] [--ct SCAN.nii.gz]
 
 Writes OUT/results.jsonl (one line a subject) and OUT/table.md, and prints the table. The main figure is CPU milliseconds an item (user and
 system, children counted), the median over the rounds: wall time moves with the machine's other load.
@@ -19,9 +19,11 @@ import measure
 
 HERE = Path(__file__).resolve().parent
 # work -> threads, whether peers also run with freed memory kept by glibc (page faults on large temporaries are much of their cost)
-WORKS = {"slide_read": (1, False), "path_augment": (1, True), "slide_loader": (2, True), "slide_ingest": (2, False)}
+WORKS = {"slide_read": (1, False), "path_augment": (1, True), "slide_loader": (2, True), "slide_ingest": (2, False),
+         "volume_read": (1, False), "volume_augment": (1, True), "volume_loader": (2, True), "volume_resample": (1, True),
+         "volume_body_mask": (1, True)}
 THREAD_VARIABLES = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "BLOSC_NTHREADS",
-                    "RAYON_NUM_THREADS", "TIFFFILE_NUM_THREADS", "IMAGECODECS_NUM_THREADS"]
+                    "RAYON_NUM_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "TIFFFILE_NUM_THREADS", "IMAGECODECS_NUM_THREADS"]
 KEEP = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(8 << 30), "MALLOC_TOP_PAD_": str(256 << 20)}
 
 
@@ -30,7 +32,7 @@ class Subject:
 
     def __init__(self, work, name, keep, threads, options):
         self.name, self.keep, self.runs = name, keep, []
-        per_process = 1 if work == "slide_loader" else threads  # the DataLoader's workers are its threads
+        per_process = 1 if work.endswith("_loader") else threads  # the DataLoader's workers are its threads
         environment = os.environ | {v: str(per_process) for v in THREAD_VARIABLES} | (KEEP if keep else {}) | {
             "NO_ALBUMENTATIONS_UPDATE": "1", "PYTHONWARNINGS": "ignore", "CUDA_VISIBLE_DEVICES": "", "OMP_WAIT_POLICY": "PASSIVE",
             "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0", "CUFILE_LOGFILE_PATH": str(options.data / "cufile.log")}
@@ -73,12 +75,27 @@ def line_of(work, module, subject, threads, where):
     cpu = [r["cpu_s"] / items * 1e3 for r in subject.runs]
     wall = [r["wall_s"] / items * 1e3 for r in subject.runs]
     return {"work": work, "subject": subject.name, "version": subject.about["version"], "malloc": "keep" if subject.keep else "default",
-            **where, "threads": threads, "cache": "warm", "items": items, "times_s": [round(r["wall_s"], 4) for r in subject.runs],
+            **where, "data": data_of(module), "threads": threads, "cache": "warm", "items": items, "times_s": [round(r["wall_s"], 4) for r in subject.runs],
             "cpu_ms_per_item": round(statistics.median(cpu), 3), "cpu_ms_per_item_min": round(min(cpu), 3),
             "cpu_ms_per_item_max": round(max(cpu), 3), "wall_ms_per_item": round(statistics.median(wall), 3),
             "mb_per_s": round(module.BYTES_PER_ITEM / statistics.median(wall) / 1e3, 1),
             "items_per_s": round(1e3 / statistics.median(wall), 2), "peak_rss_mb": max(r["peak_rss_mb"] for r in subject.runs),
             "check": subject.about["check"], "note": subject.about["note"], "loadavg": round(os.getloadavg()[0], 2)}
+
+
+def data_of(module):
+    if getattr(module, "DATA", "slide") == "slide":
+        return {"name": "slide20k.tif", "shape": [20480, 20480, 3], "dtype": "uint8"}
+    return {"name": "ct.npy", "shape": [400, 512, 512], "dtype": "int16"}
+
+
+def make_data(works, options):
+    """In processes of their own: a child inherits its parent's peak memory, and these take 1.5 GB."""
+    kinds = {getattr(measure.load(HERE / work / "work.py"), "DATA", "slide") for work in works}
+    if "slide" in kinds:
+        subprocess.run([sys.executable, HERE / "make_slide.py", options.data / "slide20k.tif"], check=True)
+    if "volume" in kinds:
+        subprocess.run([sys.executable, HERE / "make_volume.py", options.data, *([options.ct] if options.ct else [])], check=True)
 
 
 def run_work(work, options, where):
@@ -130,7 +147,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--headrace", default="build/headrace", type=Path)
     parser.add_argument("--out", default="bench-out", type=Path)
-    parser.add_argument("--data", type=Path, help="where the slide and the stores go (default: OUT/data; about 3 GB)")
+    parser.add_argument("--data", type=Path, help="where slide, volume and stores go (default: OUT/data; about 5 GB)")
+    parser.add_argument("--ct", type=Path, help="the CT that the volume is made from (default: one of samples/)")
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--works", default=",".join(WORKS))
     parser.add_argument("--only", default="", help="comma-separated parts of subject names")
@@ -139,10 +157,8 @@ def main():
     options.data = (options.data or options.out / "data").resolve()
     options.data.mkdir(parents=True, exist_ok=True)
     options.out.mkdir(parents=True, exist_ok=True)
-    # In a process of its own: a child inherits its parent's peak memory, and this takes 1.5 GB.
-    subprocess.run([sys.executable, HERE / "make_slide.py", options.data / "slide20k.tif"], check=True)
-    where = {"date": time.strftime("%Y-%m-%d"), "commit": commit(), "host": host(),
-             "data": {"name": "slide20k.tif", "shape": [20480, 20480, 3], "dtype": "uint8"}}
+    make_data(options.works.split(","), options)
+    where = {"date": time.strftime("%Y-%m-%d"), "commit": commit(), "host": host()}
     lines = []
     for work in options.works.split(","):
         lines += run_work(work, options, where)

@@ -18,10 +18,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "bench/npy_volume.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array.hpp"
@@ -30,6 +30,7 @@
 namespace {
 
 using namespace headrace;
+using bench::Volume;
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kPatch = 96;
@@ -40,41 +41,6 @@ double thread_cpu_s() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-struct Volume {
-  std::vector<std::int64_t> shape;  // z, y, x
-  std::vector<std::int16_t> voxels;
-  const std::int16_t* at(std::int64_t z, std::int64_t y, std::int64_t x) const {
-    return voxels.data() + (z * shape[1] + y) * shape[2] + x;
-  }
-};
-
-// An int16 .npy file of three axes in C order
-// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
-Volume load_npy(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char magic[10];
-  file.read(magic, sizeof magic);
-  std::uint16_t length = 0;
-  std::memcpy(&length, magic + 8, 2);
-  std::string header(length, '\0');
-  file.read(header.data(), length);
-  const auto at = header.find("'shape': (");
-  Volume volume;
-  volume.shape.resize(3);
-  if (!file || header.find("'<i2'") == std::string::npos || at == std::string::npos ||
-      std::sscanf(header.c_str() + at, "'shape': (%ld, %ld, %ld)", &volume.shape[0],
-                  &volume.shape[1], &volume.shape[2]) != 3) {
-    fail(ErrorCode::malformed, "{}: expected a .npy file of int16 with three axes", path);
-  }
-  volume.voxels.resize(
-      static_cast<std::size_t>(volume.shape[0] * volume.shape[1] * volume.shape[2]));
-  const auto bytes = static_cast<std::streamsize>(2 * volume.voxels.size());
-  if (!file.read(reinterpret_cast<char*>(volume.voxels.data()), bytes)) {
-    fail(ErrorCode::corrupt, "{}: the file ends before its voxels do", path);
-  }
-  return volume;
 }
 
 struct Layout {
@@ -131,8 +97,7 @@ Layout write(const Json& settings, const Volume& volume, const std::string& fold
     }
   }
   writer.finish();
-  layout.written_mb_per_s =
-      2e-6 * static_cast<double>(volume.voxels.size()) / (thread_cpu_s() - begin);
+  layout.written_mb_per_s = 2e-6 * static_cast<double>(volume.count()) / (thread_cpu_s() - begin);
   layout.stored_mb = 1e-6 * static_cast<double>(bytes);
   layout.array = zarr::Array::open(store, path);
   return layout;
@@ -184,7 +149,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "usage: bench_volume_layouts CT.npy FOLDER ROUNDS LAYOUT...\n");
     return 2;
   }
-  const Volume volume = load_npy(argv[1]);
+  const Volume volume = bench::load_npy(argv[1]);
   const auto corners = positions(volume);
   std::vector<Layout> layouts;
   for (int i = 4; i < argc; ++i) {

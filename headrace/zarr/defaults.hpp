@@ -34,9 +34,9 @@ inline constexpr const char* kVolumeBloscShuffle = "bitshuffle";
 /// blocks stay in the cache.
 inline constexpr std::int64_t kVolumeLz4BlockBytes = 16 << 10;
 inline constexpr std::int64_t kVolumeZstdBlockBytes = 32 << 10;
-/// Levels of blosc's lz4hc, of blosc's zstd (zstd's 5), and of codec zstd.
+/// Levels of blosc's lz4hc, of blosc's zstd, and of codec zstd.
 inline constexpr int kVolumeLz4Level = 5;
-inline constexpr int kVolumeBloscLevel = 3;
+inline constexpr int kVolumeBloscLevel = 1;
 inline constexpr int kVolumeZstdLevel = 3;
 inline constexpr const char* kVolumeLz4Compressor = "lz4hc";
 
