@@ -1,1 +1,1 @@
-headrace_test(ingest_volumes SOURCES identifying_text_test.cpp volume_masks_test.cpp LINK headrace_ingest)
+headrace_test(ingest_volumes SOURCES cohort_ingest_test.cpp identifying_text_test.cpp volume_masks_test.cpp volume_pyramid_test.cpp LINK headrace_ingest)

@@ -1,0 +1,134 @@
+#include "headrace/ingest/cohort_ingest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/recording_store.hpp"
+#include "headrace/storage/local_store.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Images of one small object each; those of `broken` fail half way.
+class CohortIngestTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(HR_BINARY_DIR) / "test-cohort" /
+            ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  CohortPlan plan(const std::vector<std::string>& ids, const std::set<std::string>& broken = {}) {
+    CohortPlan plan;
+    plan.kind = {"thing", {"images", "extras"}, {"weight"}, 5};
+    plan.out = root_.string();
+    plan.settings = {{"colour", colour_}};
+    for (const auto& id : ids) plan.images.push_back({id, "print of " + id, "file " + id, 10});
+    plan.at_once = 2;
+    plan.ingest = [=, this](const auto& local, std::size_t i, const Advance& advance) {
+      const auto store = std::make_shared<RecordingStore>(local);
+      FinishedImage image;
+      image.id = ids[i];
+      image.fingerprint = "print of " + ids[i];
+      store->put_text("extras/" + ids[i] + "/a", "extra " + ids[i]);
+      if (broken.contains(ids[i])) fail(ErrorCode::io, "{} is broken", ids[i]);
+      const Json own{{"weight", ids[i].size()},
+                     {"levels", Json::array({Json::array({2, 3})})},
+                     {"source", {{"fingerprint", image.fingerprint}, {"bytes", 7}}}};
+      store->put_text("images/" + ids[i] + "/zarr.json",
+                      dump_json({{"attributes", {{"headrace", own}}}}));
+      image.objects = store->entries();
+      image.facts = {{"weight", ids[i].size()}};
+      image.source_bytes = 7;
+      image.pixel_bytes = 30;
+      advance(10);
+      ++stored_;
+      return image;
+    };
+    plan.root_facts = [](const auto& images) {
+      std::uint64_t weight = 0;
+      for (const auto& [id, image] : images)
+        weight += image.facts.at("weight").template get<std::uint64_t>();
+      return Json{{"weight", weight}};
+    };
+    return plan;
+  }
+
+  std::string failure(const CohortPlan& plan, ErrorCode code) {
+    try {
+      ingest_cohort(plan, pool_);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code) << error.what();
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing failed";
+    return "";
+  }
+
+  std::vector<std::string> keys() const { return storage::LocalStore(root_).list(""); }
+
+  fs::path root_;
+  ThreadPool pool_{2};
+  std::string colour_ = "red";
+  std::atomic<int> stored_{0};
+};
+
+TEST_F(CohortIngestTest, StoresAllAndAddsLaterOnesToTheSameHash) {
+  const auto whole = ingest_cohort(plan({"a", "bb", "ccc"}), pool_);
+  EXPECT_EQ(whole.reused, 0u);
+  const Json root = parse_json(storage::LocalStore(root_).get_text("zarr.json"), "root");
+  EXPECT_EQ(root.at("attributes").at("headrace").at("weight"), 6);
+  EXPECT_EQ(root.at("attributes").at("headrace").at("kind"), "thing");
+  const auto all = keys();
+  fs::remove_all(root_);
+  ingest_cohort(plan({"bb"}), pool_);
+  stored_ = 0;
+  const auto added = ingest_cohort(plan({"a", "bb", "ccc"}), pool_);
+  EXPECT_EQ(stored_, 2);
+  EXPECT_EQ(added.reused, 1u);
+  EXPECT_EQ(added.images[1].pixel_bytes, 30u) << "of the levels that the group states";
+  EXPECT_EQ(added.dataset_hash, whole.dataset_hash);
+  EXPECT_EQ(keys(), all);
+}
+
+TEST_F(CohortIngestTest, AFailureKeepsWholeImagesAndNothingElse) {
+  EXPECT_NE(failure(plan({"a", "b", "c"}, {"b"}), ErrorCode::io).find("b is broken"),
+            std::string::npos);
+  const auto left = keys();
+  for (const auto& key : left) EXPECT_EQ(key.find("/b/"), std::string::npos) << key;
+  EXPECT_TRUE(fs::exists(root_ / "images/a/zarr.json"));
+  EXPECT_FALSE(fs::exists(root_ / "manifest.json"));
+  stored_ = 0;
+  const auto whole = ingest_cohort(plan({"a", "b", "c"}), pool_);
+  EXPECT_GE(whole.reused, 1u);
+  EXPECT_EQ(stored_ + static_cast<int>(whole.reused), 3);
+  EXPECT_FALSE(fs::exists(root_ / ".ingest"));
+}
+
+TEST_F(CohortIngestTest, WhenNoImageIsWholeNothingStays) {
+  failure(plan({"a"}, {"a"}), ErrorCode::io);
+  EXPECT_TRUE(keys().empty());
+}
+
+TEST_F(CohortIngestTest, RefusesOtherSettingsKindsAndSources) {
+  ingest_cohort(plan({"a"}), pool_);
+  auto other = plan({"a"});
+  other.kind.name = "other";
+  EXPECT_NE(failure(other, ErrorCode::usage).find("kind 'thing'"), std::string::npos);
+  other = plan({"a"});
+  other.images[0].fingerprint = "another";
+  EXPECT_NE(failure(other, ErrorCode::usage).find("file a"), std::string::npos);
+  colour_ = "blue";
+  const std::string text = failure(plan({"a"}), ErrorCode::usage);
+  EXPECT_NE(text.find("colour \"red\""), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace headrace::ingest
