@@ -13,13 +13,13 @@ inline constexpr int kMargin = 12, kGap = 4, kLine = 18, kLargestCell = 320, kSm
 inline constexpr Rgb kPaper{250, 250, 250}, kInk{40, 40, 48}, kPale{120, 120, 130};
 
 /// Where things stand in a montage of samples: blocks of `pairs` times two pictures of up to height
-/// × width pixels, in as many columns as kPageWidth takes.
+/// × width pixels, in as many columns as kPageWidth takes. Pictures are enlarged while their longer
+/// edge stays within `smallest` pixels.
 struct MontageLayout {
   MontageLayout(std::int64_t height, std::int64_t width, std::int64_t pairs, std::int64_t samples,
-                bool legend)
+                bool legend, std::int64_t smallest = kSmallestCell)
       : shrink(static_cast<int>((std::max(height, width) + kLargestCell - 1) / kLargestCell)),
-        enlarge(
-            static_cast<int>(std::max<std::int64_t>(1, kSmallestCell / std::max(height, width)))),
+        enlarge(static_cast<int>(std::max<std::int64_t>(1, smallest / std::max(height, width)))),
         cell_h(height / shrink * enlarge),
         cell_w(width / shrink * enlarge),
         row(cell_h + kLine + kGap),

@@ -12,6 +12,8 @@
 namespace headrace::cli {
 namespace {
 
+constexpr std::int64_t kSmallestPlane = 240;
+
 /// Values that are shown as black and as white.
 struct Shades {
   double black = -160, white = 240;
@@ -24,6 +26,16 @@ struct Plane {
 };
 constexpr std::array<Plane, 3> kPlanes{
     {{"axial", 1, 2, 0}, {"coronal", 0, 2, 1}, {"sagittal", 0, 1, 2}}};
+
+/// Which of the axes (z, y, x) are shown from their end.
+using Flips = std::array<bool, 3>;
+
+/// As radiologists look at them: head up, the patient's back down, the patient's right at the left.
+/// Of slices that are far from axial, only as stored.
+Flips flips_of(const source::VolumeRecord& volume) {
+  const auto& affine = volume.affine_lps;
+  return {affine[10] > 0, affine[5] < 0, affine[0] < 0};
+}
 
 /// A patch in memory, (z, y, x).
 struct Patch {
@@ -74,7 +86,12 @@ class Montage {
   Stored stored(const loader::SampleSite& site);
   Shades shades_of_seen(const float* values) const;
   imaging::Image8 picture(const Patch& patch, const Plane& plane, const Shades& shades,
-                          bool upside_down) const;
+                          const Flips& flips) const;
+  /// The voxel along `axis` that pixel `p` shows.
+  std::int64_t at(std::int64_t p, std::size_t axis, const Flips& flips) const {
+    const std::int64_t voxel = p / pixels_[axis];
+    return flips[axis] ? patch_.size_zyx[axis] - 1 - voxel : voxel;
+  }
   std::string caption(const loader::SampleSite& site) const;
   void headings(Canvas& canvas, const MontageLayout& layout) const;
 
@@ -135,25 +152,23 @@ Shades Montage::shades_of_seen(const float* values) const {
   return {sorted[sorted.size() / 200], sorted[sorted.size() - 1 - sorted.size() / 200]};
 }
 
-/// `upside_down`: the last slice at the top.
 imaging::Image8 Montage::picture(const Patch& patch, const Plane& plane, const Shades& shades,
-                                 bool upside_down) const {
+                                 const Flips& flips) const {
   const auto& size = patch_.size_zyx;
   const std::array<std::int64_t, 3> stride{std::int64_t{size[1]} * size[2], size[2], 1};
   imaging::Image8 image(edge(plane.down), edge(plane.right), 3);
   std::vector<std::uint8_t> labels(static_cast<std::size_t>(image.height * image.width));
   const double range = std::max(shades.white - shades.black, 1e-6);
   for (std::int64_t y = 0; y < image.height; ++y) {
-    std::int64_t down = y / pixels_[plane.down];
-    if (upside_down && plane.down == 0) down = size[0] - 1 - down;
+    const std::int64_t down = at(y, plane.down, flips);
     for (std::int64_t x = 0; x < image.width; ++x) {
-      const std::int64_t at = down * stride[plane.down] +
-                              x / pixels_[plane.right] * stride[plane.right] +
-                              size[plane.cut] / 2 * stride[plane.cut];
-      const double grey = (patch.values[at] - shades.black) / range * 255 + 0.5;
+      const std::int64_t voxel = down * stride[plane.down] +
+                                 at(x, plane.right, flips) * stride[plane.right] +
+                                 size[plane.cut] / 2 * stride[plane.cut];
+      const double grey = (patch.values[voxel] - shades.black) / range * 255 + 0.5;
       std::fill_n(image.row(y) + 3 * x, 3, static_cast<std::uint8_t>(std::clamp(grey, 0.0, 255.0)));
       if (patch.labels != nullptr)
-        labels[static_cast<std::size_t>(y * image.width + x)] = patch.labels[at];
+        labels[static_cast<std::size_t>(y * image.width + x)] = patch.labels[voxel];
     }
   }
   outline(image, labels.data(), 1);
@@ -187,7 +202,8 @@ imaging::Image8 Montage::draw() {
   const auto& classes = inputs_.cohort->classes();
   const bool legend = inputs_.with_labels() && classes.size() > 1;
   const MontageLayout layout(std::max(edge(0), edge(1)), std::max(edge(1), edge(2)),
-                             static_cast<std::int64_t>(kPlanes.size()), batch->samples, legend);
+                             static_cast<std::int64_t>(kPlanes.size()), batch->samples, legend,
+                             kSmallestPlane);
   Canvas canvas(layout.page_height(), layout.page_width(), kPaper);
   if (legend) draw_legend(canvas, classes);
   headings(canvas, layout);
@@ -195,8 +211,7 @@ imaging::Image8 Montage::draw() {
     const auto& site = batch->sites[static_cast<std::size_t>(s)];
     const std::int64_t y = layout.top + s % layout.rows * layout.row;
     const std::int64_t column = s / layout.rows;
-    // A slice index that grows towards the head is shown with the head at the top.
-    const bool upside_down = inputs_.cohort->images()[site.image].volume->affine_lps[10] > 0;
+    const Flips flips = flips_of(*inputs_.cohort->images()[site.image].volume);
     const Stored before = stored(site);
     const Patch from{before.values.data(), before.labels.empty() ? nullptr : before.labels.data()};
     const Patch to{batch->images + s * voxels(),
@@ -204,9 +219,9 @@ imaging::Image8 Montage::draw() {
     const Shades shades = shades_of_seen(to.values);
     for (std::size_t p = 0; p < kPlanes.size(); ++p) {
       const std::int64_t x = layout.x(column, static_cast<std::int64_t>(p));
-      canvas.patch(y, x, picture(from, kPlanes[p], stored_shades_, upside_down), layout.shrink,
+      canvas.patch(y, x, picture(from, kPlanes[p], stored_shades_, flips), layout.shrink,
                    layout.enlarge);
-      canvas.patch(y, x + layout.cell_w + kGap, picture(to, kPlanes[p], shades, upside_down),
+      canvas.patch(y, x + layout.cell_w + kGap, picture(to, kPlanes[p], shades, flips),
                    layout.shrink, layout.enlarge);
     }
     canvas.text(y + layout.cell_h + 1, layout.x(column, 0), caption(site), kPale,
