@@ -1,0 +1,114 @@
+// An image larger than the memory it is given: measured, and under a limit of the system.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "headrace/imaging/jpeg_codec.hpp"
+#include "headrace/imaging/tiff/tiff_file_writer.hpp"
+#include "headrace/process/process.hpp"
+#include "tests/process/generated_image.hpp"
+
+namespace headrace::process {
+namespace {
+
+constexpr std::int64_t kEdge = 12288, kTile = 256;  // 453 MB of pixels
+constexpr std::uint64_t kMemory = std::uint64_t{256} << 20;
+
+/// A JPEG TIFF of kEdge² pixels in a few hundred kilobytes: its tiles are 16 different ones, over
+/// and over.
+void write_large_tiff(const std::string& path) {
+  const GeneratedImage parts(4 * kTile, 4 * kTile);
+  imaging::TiffFileWriter file(path);
+  std::vector<std::uint64_t> offsets, sizes, part_offsets, part_sizes;
+  for (int i = 0; i < 16; ++i) {
+    const auto jpeg = imaging::encode_jpeg_tile(parts.at(i / 4 * kTile, i % 4 * kTile), kTile,
+                                                kTile, 4 * kTile * 3, 80);
+    part_offsets.push_back(file.append(jpeg));
+    part_sizes.push_back(jpeg.size());
+  }
+  constexpr std::int64_t across = kEdge / kTile;
+  for (std::int64_t i = 0; i < across * across; ++i) {
+    const auto part = static_cast<std::size_t>((i / across * 7 + i % across * 3) % 16);
+    offsets.push_back(part_offsets[part]);
+    sizes.push_back(part_sizes[part]);
+  }
+  std::vector<std::uint64_t> tables;
+  for (const std::byte b : imaging::encode_jpeg_tables(80)) {
+    tables.push_back(std::to_integer<std::uint64_t>(b));
+  }
+  using imaging::TiffType;
+  file.add_directory({{256, TiffType::dword, {kEdge}},
+                      {257, TiffType::dword, {kEdge}},
+                      {258, TiffType::word, {8, 8, 8}},
+                      {259, TiffType::word, {7}},
+                      {262, TiffType::word, {6}},
+                      {277, TiffType::word, {3}},
+                      {284, TiffType::word, {1}},
+                      {322, TiffType::dword, {kTile}},
+                      {323, TiffType::dword, {kTile}},
+                      {324, TiffType::offset, std::move(offsets)},
+                      {325, TiffType::dword, std::move(sizes)},
+                      {347, TiffType::undefined, std::move(tables)},
+                      {530, TiffType::word, {2, 2}}});
+  file.finish();
+}
+
+std::uint64_t address_space_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  file >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Runs in a process of its own, which the test below starts.
+TEST(ProcessMemory, DISABLED_Child) {
+  const char* in = std::getenv("HR_PROCESS_IN");
+  const char* out = std::getenv("HR_PROCESS_OUT");
+  ASSERT_TRUE(in != nullptr && out != nullptr);
+  ThreadPool pool(2);
+  const auto source = ImageSource::open(in, "", 0);
+  // Address space that is reserved and never touched (stacks, arenas) is no memory: 384 MiB more.
+  const rlim_t limit = address_space_bytes() + kMemory + (std::uint64_t{384} << 20);
+  const rlimit bound{limit, limit};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &bound), 0);
+  ProcessOptions options;
+  options.operation.name = OperationName::sobel;
+  options.operation.output = OutputType::uint8;
+  options.memory_bytes = kMemory;
+  options.sink.path = out;
+  process_image(*source, options, pool);
+}
+
+TEST(ProcessMemory, AnImageLargerThanItsMemoryStaysUnderTheBound) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer's own memory is many times the bound";
+#endif
+  const Folder folder;
+  write_large_tiff(folder / "large.tif");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::setenv("HR_PROCESS_IN", (folder / "large.tif").c_str(), 1);
+    ::setenv("HR_PROCESS_OUT", (folder / "out").c_str(), 1);
+    ::execl("/proc/self/exe", "test_process", "--gtest_filter=ProcessMemory.DISABLED_Child",
+            "--gtest_also_run_disabled_tests", nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage usage{};
+  ASSERT_EQ(::wait4(child, &status, 0, &usage), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+  RecordProperty("peak_mib", std::to_string(peak >> 20));
+  EXPECT_LT(peak, kMemory) << (peak >> 20) << " MiB";
+  const auto result = ImageSource::open(folder / "out", "", 0);
+  EXPECT_EQ(result->facts().height, kEdge);
+}
+
+}  // namespace
+}  // namespace headrace::process
