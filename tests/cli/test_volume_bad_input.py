@@ -188,6 +188,12 @@ def test_a_folder_with_several_series_needs_their_numbers(refused, tmp_path):
     refused(tmp_path / "in", "--table", table, code=1, words=["line 2", "no CT series number 5", "9"])
 
 
+def test_a_row_names_a_folder_of_volume_files(refused, tmp_path):
+    write_volume(tmp_path / "in/a.nii.gz", volume())
+    table = write_table(tmp_path / "cases.csv", [{"file": "in"}])
+    refused(tmp_path / "in", "--table", table, code=2, words=["cases.csv, line 2", "folder without DICOM"])
+
+
 def test_inputs_that_hold_nothing(refused, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/notes.txt").write_text("no volume here")

@@ -182,6 +182,11 @@ class Finder {
       volume.file = path;
       return {volume};
     }
+    if (files.others.empty()) {
+      fail(ErrorCode::usage,
+           "{}: {} is a folder without DICOM; name a volume file in a row of its own", row.where,
+           path);
+    }
     auto scanned = scans_.find(path);
     if (scanned == scans_.end()) {
       const imaging::DicomScan scan = scan_files(files.others);
