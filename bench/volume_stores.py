@@ -116,7 +116,7 @@ def run_config(context, codec, chain=CHAIN):
 
 
 def image_of(store):
-    return next((Path(store) / "images").iterdir()).name
+    return next(p.name for p in (Path(store) / "images").iterdir() if p.is_dir())
 
 
 def level0(store):
