@@ -1,0 +1,84 @@
+"""Writes a store of one volume by zarr-python and NumPy alone, as docs/formats.md says: what the loader reads must not depend on who
+wrote it. Codecs, chunks and shards are others than ingest's."""
+import hashlib
+import json
+
+import nibabel
+import numpy as np
+import zarr
+
+CELL = 16
+
+
+def read_nifti(image, mask):
+    """(z, y, x) HU, labels, spacing z, y, x and the LPS affine of the voxel index x, y, z."""
+    nifti = nibabel.load(image)
+    hu = np.asarray(nifti.dataobj).transpose(2, 1, 0)
+    labels = np.asarray(nibabel.load(mask).dataobj).transpose(2, 1, 0)
+    spacing = [float(s) for s in nifti.header.get_zooms()[2::-1]]
+    affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ nifti.affine
+    return hu.astype(np.int16), labels.astype(np.uint8), spacing, affine
+
+
+def halve(voxels):
+    """Means of 2×2×2 with halves rounded up; at an odd edge of those that exist."""
+    sums = np.zeros([(n + 1) // 2 for n in voxels.shape], np.int64)
+    count = np.zeros_like(sums)
+    for corner in np.ndindex(2, 2, 2):
+        part = voxels[tuple(slice(c, None, 2) for c in corner)].astype(np.int64)
+        at = tuple(slice(n) for n in part.shape)
+        sums[at] += part
+        count[at] += 1
+    return ((2 * sums + count) // (2 * count)).astype(voxels.dtype)
+
+
+def put(folder, name, values, chunks, attributes=None, fill=0, shards=None):
+    array = zarr.create_array(folder, name=name, shape=values.shape, dtype=values.dtype, chunks=chunks, shards=shards, fill_value=fill,
+                              compressors=zarr.codecs.ZstdCodec(level=1), attributes={"headrace": attributes or {}}, zarr_format=3)
+    array[...] = values
+
+
+def cells_of(labels, body, classes):
+    rows = []
+    for z, y, x in np.ndindex(*[-(-n // CELL) for n in labels.shape]):
+        box = tuple(slice(CELL * i, CELL * i + CELL) for i in (z, y, x))
+        counts = [int((labels[box] == c).sum()) for c in range(classes)]
+        if body[box].any() or any(counts[1:]):
+            rows.append([z, y, x, int(body[box].sum()), *counts])
+    return np.array(rows, np.uint32)
+
+
+def write_volume_store(folder, name, image, mask):
+    hu, labels, spacing, affine = read_nifti(image, mask)
+    classes = int(labels.max()) + 1
+    body = hu > -300
+    zarr.create_group(folder, attributes={"headrace": {"format": 1, "kind": "volume", "lesion_classes": [],
+                                                        "classes": ["background"] + [f"class_{c}" for c in range(1, classes)]}})
+    shapes, k, fine = [], 0, hu
+    while True:
+        shapes.append(list(fine.shape))
+        put(folder, f"images/{name}/{k}", fine, (16, 16, 16), fill=-1024, shards=(64, 64, 64))
+        at = [np.minimum(np.arange(n) * 2**k + (2**k) // 2, size - 1) for n, size in zip(fine.shape, labels.shape)]
+        put(folder, f"images/{name}/labels/annotation/{k}", labels[np.ix_(*at)], (32, 32, 32))
+        if max(fine.shape) <= 64:
+            break
+        fine, k = halve(fine), k + 1
+    put(folder, f"images/{name}/masks/body", body.astype(np.uint8), (64, 64, 64))
+    put(folder, f"index/{name}", (rows := cells_of(labels, body, classes)), rows.shape, {"cell_size_zyx": [CELL] * 3})
+    values = np.unique(hu)
+    foreground = hu[(labels > 0) & (labels < 255)]
+    table = np.array([[int(v) + 32768, (hu[body] == v).sum(), (foreground == v).sum()] for v in values], np.uint64)
+    table = table[table[:, 1:].any(1)]
+    put(folder, f"histograms/{name}", table, table.shape)
+    inside = hu[body].astype(np.float64)
+    zarr.open_group(folder, path=f"images/{name}", mode="a").attrs["headrace"] = {
+        "case": name, "cohort": "default", "split": "train", "phase": "unknown", "modality": "CT", "codec": "zstd", "levels": shapes,
+        "downsample": [[2**i] * 3 for i in range(len(shapes))], "spacing_mm": spacing, "affine_lps": affine.ravel().tolist(),
+        "body": {"voxels": int(body.sum()), "mean": inside.mean(), "std": inside.std(), "p00_5": np.percentile(inside, 0.5),
+                 "p99_5": np.percentile(inside, 99.5)},
+        "source": {"bytes": 1}, "labels": ["annotation"]}
+    objects = {str(p.relative_to(folder)): {"sha256": hashlib.sha256(p.read_bytes()).hexdigest(), "size": p.stat().st_size}
+               for p in sorted(folder.rglob("*")) if p.is_file()}
+    digest = hashlib.sha256(json.dumps(objects, sort_keys=True).encode()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps({"format": 1, "dataset_hash": digest, "objects": objects}))
+    return folder
