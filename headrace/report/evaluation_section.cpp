@@ -128,24 +128,29 @@ std::string group_section(const RunData& data) {
   table.numeric.resize(table.head.size(), true);
   add_group_rows(table, "Cohort", data.eval.at("cohorts"), names, data.gleason());
   add_group_rows(table, "Scanner", data.eval.at("scanners"), names, data.gleason());
-  std::string out = "<section><h2>By cohort and scanner</h2>" + table.html();
-  if (!data.other_evals.empty()) {
-    Table others{{"Store", "Split", "Weights", "Dataset", "Mean Dice"},
-                 {},
-                 {false, false, false, false, true}};
-    if (data.gleason()) others.head.push_back("Kappa");
-    others.numeric.resize(others.head.size(), true);
-    for (const auto& [name, eval] : data.other_evals) {
-      others.rows.push_back(
-          {text_of(eval.at("store")), text_of(eval.at("split")), text_of(eval.at("weights")),
-           "<code>" + eval.at("dataset_hash").get<std::string>().substr(0, 12) + "</code>",
-           figure(eval.at("overall").at("mean_dice"))});
-      if (data.gleason())
-        others.rows.back().push_back(figure(eval.at("overall").at("gleason").at("kappa")));
-    }
-    out += "<h3>Other evaluations of this run</h3>" + others.html();
+  return "<section><h2>By cohort and scanner</h2>" + table.html() + other_evaluations(data) +
+         "</section>\n";
+}
+
+std::string other_evaluations(const RunData& data) {
+  if (data.other_evals.empty()) return "";
+  Table others{{"Store", "Split", "Weights", "Dataset", "Mean Dice"},
+               {},
+               {false, false, false, false, true}};
+  if (data.gleason()) others.head.push_back("Kappa");
+  const bool lesions = data.volumes() && !data.eval.at("lesion_classes").empty();
+  if (lesions) others.head.push_back("FROC");
+  others.numeric.resize(others.head.size(), true);
+  for (const auto& [name, eval] : data.other_evals) {
+    const Json& overall = eval.at("overall");
+    others.rows.push_back(
+        {text_of(eval.at("store")), text_of(eval.at("split")), text_of(eval.at("weights")),
+         "<code>" + eval.at("dataset_hash").get<std::string>().substr(0, 12) + "</code>",
+         figure(overall.at("mean_dice"))});
+    if (data.gleason()) others.rows.back().push_back(figure(overall.at("gleason").at("kappa")));
+    if (lesions) others.rows.back().push_back(figure(overall.at("lesion").at("froc")));
   }
-  return out + "</section>\n";
+  return "<h3>Other evaluations of this run</h3>" + others.html();
 }
 
 std::string grade_section(const RunData& data) {
@@ -211,23 +216,34 @@ std::string montage_section(const RunData& data) {
   for (std::size_t c = 1; c < names.size(); ++c) {
     legend += fmt::format("<span class=\"key\">{}</span>", class_label(names[c], c));
   }
+  const std::vector<const char*> slide_kinds{"input", "truth", "prediction"},
+      plane_kinds{"axial", "coronal", "sagittal"};
   for (const Json& patch : montage) {
     rows += "<figure><div class=\"row\">";
-    for (const char* kind : {"input", "truth", "prediction"}) {
+    for (const char* kind : data.volumes() ? plane_kinds : slide_kinds) {
       const std::string png = file_bytes(data.path / patch.at(kind).get<std::string>());
       rows += fmt::format("<span><img alt=\"{}\" src=\"data:image/png;base64,{}\">{}</span>", kind,
                           base64(std::as_bytes(std::span(png))), kind);
     }
-    rows += fmt::format("</div><figcaption>{}, row {}, column {}</figcaption></figure>\n",
-                        text_of(patch.at("image")), patch.at("tile_yx")[0].get<std::int64_t>(),
-                        patch.at("tile_yx")[1].get<std::int64_t>());
+    const Json& tile = patch.at(data.volumes() ? "tile_zyx" : "tile_yx");
+    const auto at = [&](std::size_t axis) { return tile[axis].get<std::int64_t>(); };
+    const std::string place = data.volumes()
+                                  ? fmt::format("slice {}, row {}, column {}", at(0), at(1), at(2))
+                                  : fmt::format("row {}, column {}", at(0), at(1));
+    rows += fmt::format("</div><figcaption>{}, {}</figcaption></figure>\n",
+                        text_of(patch.at("image")), place);
   }
+  const char* what =
+      data.volumes()
+          ? "Planes through patches of the validation windows, grey values as the network got them "
+            "(percentiles 0.5 to 99.5). Outlined: the annotation. Tinted: what the network said."
+          : "The input is what the network got, after the transforms, with the normalisation "
+            "undone.";
   return fmt::format(
-      "<section><h2>What the model saw and said</h2><p>The input is what the network got, after "
-      "the "
-      "transforms, with the normalisation undone.</p><div class=\"legend\">{}</div><br><div "
+      "<section><h2>What the model saw and said</h2><p>{}</p><div "
+      "class=\"legend\">{}</div><br><div "
       "class=\"montage\">{}</div></section>\n",
-      legend, rows);
+      what, legend, rows);
 }
 
 }  // namespace headrace::report

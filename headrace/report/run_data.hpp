@@ -16,6 +16,7 @@ struct RunData {
   std::vector<std::pair<std::string, Json>> other_evals;  ///< name and content, by name
 
   bool phantom() const;  ///< a cohort's name begins with "phantom"
+  bool volumes() const { return eval.contains("phases"); }
   bool gleason() const { return config.at("task") == "gleason"; }
 };
 

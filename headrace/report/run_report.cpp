@@ -8,6 +8,7 @@
 #include "headrace/report/run_data.hpp"
 #include "headrace/report/style_sheet.hpp"
 #include "headrace/report/svg_chart.hpp"
+#include "headrace/report/volume_section.hpp"
 
 namespace headrace::report {
 namespace {
@@ -21,6 +22,11 @@ std::string tiles(const RunData& data) {
   const Json& time = data.summary.at("time");
   std::string out = tile(figure(data.summary.at("mean_dice")), "mean Dice");
   if (data.gleason()) out += tile(figure(data.summary.at("kappa")), "quadratic kappa");
+  const Json lesion = data.summary.value("lesion", Json());
+  if (lesion.is_object()) {
+    out += tile(figure(lesion.at("froc")), "FROC, mean sensitivity");
+    out += tile(figure(lesion.at("sensitivity_at_1")), "sensitivity at 1 false positive a scan");
+  }
   out += tile(figure(data.summary.at("loss")), "last loss");
   out += tile(grouped(data.summary.at("steps").get<std::uint64_t>()), "steps");
   out += tile(figure(time.at("patches_per_s"), 1), "patches a second");
@@ -34,6 +40,7 @@ std::string curves(const RunData& data) {
   Chart validation{"Validation Dice", "step", {}, std::array<double, 2>{0, 1}};
   Series total{"loss", "#1f6f9f", {}, false}, entropy{"cross-entropy", "#9bb8cb", {}, false};
   Series mean{"mean", "#1c2530", {}, true}, kappa{"kappa", "#1f6f9f", {}, true};
+  Series froc{"FROC", "#d6384a", {}, true};
   std::vector<Series> classes;
   const Json names = data.run.at("classes");
   for (std::size_t c = 0; c < names.size(); ++c) {
@@ -52,6 +59,7 @@ std::string curves(const RunData& data) {
       add(mean, figures.at("mean_dice"));
       for (Series& series : classes) add(series, figures.at("dice").at(series.name));
       if (figures.contains("kappa")) add(kappa, figures.at("kappa"));
+      if (figures.contains("lesion")) add(froc, figures.at("lesion").at("froc"));
     }
   }
   loss.series = {entropy, total};
@@ -60,6 +68,10 @@ std::string curves(const RunData& data) {
   if (data.gleason()) {
     validation.title = "Validation Dice and kappa";
     validation.series.push_back(kappa);
+  }
+  if (!froc.points.empty()) {
+    validation.title = "Validation Dice and FROC";
+    validation.series.push_back(froc);
   }
   const std::string charts = svg(loss) + svg(validation);
   if (charts.empty()) return "";
@@ -128,7 +140,7 @@ std::string header(const RunData& data) {
       data.run.at("images").get<std::uint64_t>());
   if (data.phantom()) {
     out +=
-        "<div class=\"notice\"><b>Phantoms.</b> These slides are synthetic. Their figures prove "
+        "<div class=\"notice\"><b>Phantoms.</b> These images are synthetic. Their figures prove "
         "the path, not a "
         "model’s worth in the clinic.</div>\n";
   }
@@ -147,8 +159,13 @@ std::string render_run(const std::filesystem::path& run) {
   }
   body += curves(data);
   if (!data.eval.is_null()) {
-    body += class_section(data) + group_section(data) + grade_section(data) +
-            montage_section(data) + image_section(data);
+    if (data.volumes()) {
+      body += volume_class_section(data) + lesion_section(data) + volume_group_section(data) +
+              montage_section(data) + volume_image_section(data);
+    } else {
+      body += class_section(data) + group_section(data) + grade_section(data) +
+              montage_section(data) + image_section(data);
+    }
   }
   body += time_section(data) + identity_section(data);
   return fmt::format(

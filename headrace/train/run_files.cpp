@@ -52,4 +52,12 @@ Json kappa_of(const Json& evaluation) {
   return overall.contains("gleason") ? overall.at("gleason").at("kappa") : Json(nullptr);
 }
 
+Json lesion_of(const Json& evaluation) {
+  const Json& overall = evaluation.at("overall");
+  if (!overall.contains("lesion")) return nullptr;
+  Json out = overall.at("lesion");
+  out.erase("curve");
+  return out;
+}
+
 }  // namespace headrace::train

@@ -15,5 +15,7 @@ void write_report(RunFolder& folder);
 
 /// Overall kappa of an evaluation; null where there is none.
 Json kappa_of(const Json& evaluation);
+/// FROC and sensitivities of an evaluation of volumes; null where no lesions were looked for.
+Json lesion_of(const Json& evaluation);
 
 }  // namespace headrace::train

@@ -177,7 +177,7 @@ void Training::take(const StepLosses& losses, double rate) {
 
 void Training::validate() {
   const Clock::time_point start = Clock::now();
-  record_validation(evaluate(network_, cohort_, config_, {config_.data.val, 0}), start);
+  record_validation(evaluate(network_, cohort_, config_, {config_.data.val, 0, false}), start);
   validate_s_ += seconds_since(start);
 }
 
@@ -185,6 +185,11 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
   const Json& overall = result.json.at("overall");
   Json figures = {{"mean_dice", overall.at("mean_dice")}, {"dice", overall.at("dice")}};
   if (config_.task == "gleason") figures["kappa"] = kappa_of(result.json);
+  for (const char* key : {"surface_dice", "hd95"}) {
+    if (overall.contains(key)) figures[key] = overall.at(key);
+  }
+  const Json lesion = lesion_of(result.json);
+  if (!lesion.is_null()) figures["lesion"] = lesion;
   if (!has_validation()) {
     folder_.append_metrics({{"step", state_.step},
                             {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
@@ -271,6 +276,7 @@ Json Training::finish() {
                   {"mean_dice", result.json.at("overall").at("mean_dice")},
                   {"dice", result.json.at("overall").at("dice")},
                   {"kappa", kappa_of(result.json)},
+                  {"lesion", lesion_of(result.json)},
                   {"best", {{"step", state_.best_step}, {"mean_dice", state_.best_dice}}},
                   {"weights_sha256", sha256_hex(weights)},
                   {"config_hash", config_.hash()},

@@ -152,6 +152,57 @@ TEST(Stitcher, TheMiddleOfATileOutweighsAnothersEdge) {
   EXPECT_EQ(predicted[11], 1);
 }
 
+TEST(Stitcher, TilesOfAVolumeGiveItsSlices) {
+  // Probabilities of one field over the volume: blending must give it back wherever tiles lie.
+  constexpr std::int64_t kDepth = 11, kHeight = 9, kWidth = 14, kTile = 6;
+  const auto p1 = [](std::int64_t z, std::int64_t y, std::int64_t x) {
+    return static_cast<float>(0.5 + 0.5 * std::sin(0.7 * z + 0.4 * y + 0.9 * x));
+  };
+  std::int64_t next = 0;
+  Stitcher stitcher(
+      2, {kTile, kTile, kTile}, {2, 2, 2},
+      [&](std::uint32_t) {
+        return std::array<std::int64_t, 3>{kDepth, kHeight, kWidth};
+      },
+      [&](const StitchedPart& slice) {
+        ASSERT_EQ(slice.at, next++);
+        ASSERT_EQ(slice.predicted.size(), static_cast<std::size_t>(kHeight * kWidth));
+        for (std::int64_t y = 0; y < kHeight; ++y) {
+          for (std::int64_t x = 0; x < kWidth; ++x) {
+            const auto i = static_cast<std::size_t>(y * kWidth + x);
+            const float expected = p1(slice.at, y, x);
+            const float *none = slice.sums.data(), *one = none + kHeight * kWidth;
+            EXPECT_NEAR(one[i] / (none[i] + one[i]), expected, 1e-6);
+            if (std::abs(expected - 0.5f) > 1e-3f) {
+              EXPECT_EQ(slice.predicted[i], expected > 0.5f ? 1 : 0);
+            }
+            EXPECT_EQ(slice.truth[i], (slice.at + 2 * y + 3 * x) % 5);
+          }
+        }
+      });
+  for (const std::int64_t z0 : {0, 4, 5}) {
+    for (const std::int64_t y0 : {-1, 3}) {
+      for (const std::int64_t x0 : {0, 4, 8}) {
+        std::vector<float> probabilities(2 * kTile * kTile * kTile);
+        std::vector<std::uint8_t> truth(kTile * kTile * kTile);
+        std::size_t i = 0;
+        for (std::int64_t z = z0; z < z0 + kTile; ++z) {
+          for (std::int64_t y = y0; y < y0 + kTile; ++y) {
+            for (std::int64_t x = x0; x < x0 + kTile; ++x, ++i) {
+              probabilities[truth.size() + i] = p1(z, y, x);
+              probabilities[i] = 1 - p1(z, y, x);
+              truth[i] = static_cast<std::uint8_t>((z + 2 * y + 3 * x) % 5);
+            }
+          }
+        }
+        stitcher.add({0, {z0, y0, x0}, probabilities.data(), truth.data()});
+      }
+    }
+  }
+  stitcher.finish();
+  EXPECT_EQ(next, kDepth);
+}
+
 TEST(Stitcher, TilesOutOfOrderAreABug) {
   Stitcher stitcher(
       kClasses, {1, kTileH, kTileW}, {1, 2, 2},

@@ -1,0 +1,205 @@
+#include "headrace/report/volume_section.hpp"
+
+#include <fmt/format.h>
+
+#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/html.hpp"
+#include "headrace/report/palette.hpp"
+#include "headrace/report/svg_chart.hpp"
+
+namespace headrace::report {
+namespace {
+
+constexpr std::size_t kImagesShown = 200;
+constexpr double kMostFalsePositives = 8;  ///< right end of the FROC chart
+
+std::string text_of(const Json& value) { return escape(value.get<std::string>()); }
+
+/// A figure and, where there is one, its interval. `path`: group and name, or the name alone.
+std::string with_interval(const Json& group, const std::vector<std::string>& path, int digits = 3) {
+  const Json* value = &group;
+  const Json nothing = Json::object();
+  const Json* interval = group.contains("interval_95") ? &group.at("interval_95") : &nothing;
+  for (const std::string& key : path) {
+    value = &value->at(key);
+    interval = interval->contains(key) ? &interval->at(key) : &nothing;
+  }
+  std::string out = "<b>" + figure(*value, digits) + "</b>";
+  if (interval->is_array()) {
+    out += fmt::format(" <small>{}–{}</small>", figure((*interval)[0], digits),
+                       figure((*interval)[1], digits));
+  }
+  return out;
+}
+
+bool has_lesions(const RunData& data) { return !data.eval.at("lesion_classes").empty(); }
+
+std::string tolerance_text(const RunData& data) {
+  return fmt::format("{:g}", data.config.at("eval").value("surface_tolerance_mm", 2.0));
+}
+
+std::string interval_text(const Json& group) {
+  return group.contains("interval_95") ? " Small figures: 95 % intervals by resampling cases." : "";
+}
+
+Series froc_curve(const std::string& name, const std::string& colour, const Json& lesion) {
+  Series series{name, colour, {{0, 0}}, false};
+  for (const Json& point : lesion.at("curve")) {
+    const double x = point[0].get<double>(), y = point[1].get<double>();
+    // Sensitivity is what the thresholds so far reached: steps, not lines.
+    if (x > kMostFalsePositives) break;
+    series.points.push_back({x, series.points.back()[1]});
+    series.points.push_back({x, y});
+  }
+  series.points.push_back({kMostFalsePositives, series.points.back()[1]});
+  return series;
+}
+
+void add_group(Table& table, const std::string& kind, const std::string& name, const Json& group,
+               const std::vector<std::string>& classes, bool lesions) {
+  std::vector<std::string> row{
+      kind, escape(name), std::to_string(group.at("cases").get<std::uint64_t>()),
+      std::to_string(group.at("images").get<std::uint64_t>()), with_interval(group, {"mean_dice"})};
+  if (lesions) {
+    row.push_back(std::to_string(group.at("lesion").at("lesions").get<std::uint64_t>()));
+    row.push_back(with_interval(group, {"lesion", "froc"}));
+    row.push_back(with_interval(group, {"lesion", "sensitivity_at_1"}));
+  }
+  for (std::size_t c = 1; c < classes.size(); ++c) {
+    row.push_back(with_interval(group, {"dice", classes[c]}));
+    row.push_back(with_interval(group, {"surface_dice", classes[c]}));
+    row.push_back(with_interval(group, {"hd95", classes[c]}, 1));
+  }
+  table.rows.push_back(std::move(row));
+}
+
+}  // namespace
+
+std::string volume_class_section(const RunData& data) {
+  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  const Json& overall = data.eval.at("overall");
+  Table table{{"Class", "Dice", "Surface Dice", "HD95, mm", "HD95 undefined", "Dice of all voxels",
+               "True voxels"},
+              {},
+              {false, true, true, true, true, true, true}};
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    std::uint64_t sum = 0;
+    for (const Json& count : overall.at("matrix")[c]) sum += count.get<std::uint64_t>();
+    std::vector<std::string> row{class_label(classes[c], c),
+                                 with_interval(overall, {"dice", classes[c]})};
+    if (c == 0) {
+      row.insert(row.end(), {"", "", ""});
+    } else {
+      row.push_back(with_interval(overall, {"surface_dice", classes[c]}));
+      row.push_back(with_interval(overall, {"hd95", classes[c]}, 1));
+      row.push_back(
+          std::to_string(overall.at("hd95_undefined").at(classes[c]).get<std::uint64_t>()));
+    }
+    row.push_back(figure(overall.at("pooled_dice").at(classes[c])));
+    row.push_back(grouped(sum));
+    table.rows.push_back(std::move(row));
+  }
+  return fmt::format(
+      "<section><h2>Segmentation on split “{}”</h2><p>{} volumes of {} cases, {} annotated voxels "
+      "in {} windows, on the patch’s grid. Dice, surface Dice (tolerance {} mm) and HD95 are means "
+      "over volumes; a volume without the class in truth and prediction is left out, HD95 also "
+      "where only one of them is empty (its count is shown).{}</p>{}</section>\n",
+      text_of(data.eval.at("split")), overall.at("images").get<std::uint64_t>(),
+      overall.at("cases").get<std::uint64_t>(), grouped(overall.at("voxels").get<std::uint64_t>()),
+      grouped(data.eval.at("tiles").get<std::uint64_t>()), tolerance_text(data),
+      interval_text(overall), table.html());
+}
+
+std::string lesion_section(const RunData& data) {
+  if (!has_lesions(data)) return "";
+  const Json& overall = data.eval.at("overall");
+  const Json& lesion = overall.at("lesion");
+  Chart chart{"FROC", "false positives a scan", {}, std::array<double, 2>{0, 1}};
+  std::size_t colour = 1;
+  const Json& cohorts = data.eval.at("cohorts");
+  if (cohorts.size() > 1) {
+    for (const auto& [name, group] : cohorts.items())
+      chart.series.push_back(froc_curve(name, css(class_colour(colour++)), group.at("lesion")));
+  }
+  chart.series.push_back(froc_curve("all", "#1c2530", lesion));
+  Table table{{"False positives a scan", "Sensitivity"}, {}, {true, true}};
+  for (const char* at : {"0.25", "0.5", "1", "2", "4", "8"})
+    table.rows.push_back(
+        {at, with_interval(overall, {"lesion", fmt::format("sensitivity_at_{}", at)})});
+  table.rows.push_back({"mean of these", with_interval(overall, {"lesion", "froc"})});
+  const Json& eval = data.config.at("eval");
+  std::string names;
+  for (const Json& name : data.eval.at("lesion_classes"))
+    names += (names.empty() ? "" : ", ") + text_of(name);
+  return fmt::format(
+      "<section><h2>Lesions</h2><p>{} annotated lesions ({}) in {} scans; {} calls, {} of them "
+      "hits. A call is a connected part of the voxels with a probability of at least {:g}, from "
+      "{:g} mm³ on; its score is the highest probability in it. It hits the lesion that it "
+      "overlaps "
+      "most, from an intersection over union of {:g} on; a lesion is hit once, by the call with "
+      "the "
+      "highest score.{}</p><div class=\"two\"><div>{}</div><div>{}</div></div></section>\n",
+      lesion.at("lesions").get<std::uint64_t>(), names, lesion.at("scans").get<std::uint64_t>(),
+      lesion.at("calls").get<std::uint64_t>(), lesion.at("hits").get<std::uint64_t>(),
+      eval.value("lesion_probability", 0.5), eval.value("lesion_min_mm3", 0.0),
+      eval.value("lesion_overlap", 0.0), interval_text(overall), svg(chart), table.html());
+}
+
+std::string volume_group_section(const RunData& data) {
+  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  const bool lesions = has_lesions(data);
+  Table table{{"", "Name", "Cases", "Volumes", "Mean Dice"}, {}, {false, false, true, true, true}};
+  if (lesions) {
+    table.head.insert(table.head.end(), {"Lesions", "FROC", "Sensitivity at 1"});
+  }
+  for (std::size_t c = 1; c < classes.size(); ++c) {
+    const std::string label = class_label(classes[c], c);
+    table.head.insert(table.head.end(),
+                      {label + " Dice", label + " surface Dice", label + " HD95, mm"});
+  }
+  table.numeric.resize(table.head.size(), true);
+  add_group(table, "All", "", data.eval.at("overall"), classes, lesions);
+  for (const auto& [name, group] : data.eval.at("cohorts").items())
+    add_group(table, "Cohort", name, group, classes, lesions);
+  for (const auto& [name, group] : data.eval.at("phases").items())
+    add_group(table, "Phase", name, group, classes, lesions);
+  return "<section><h2>By cohort and phase</h2>" + table.html() + other_evaluations(data) +
+         "</section>\n";
+}
+
+std::string volume_image_section(const RunData& data) {
+  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  const bool lesions = has_lesions(data);
+  Table table{
+      {"Volume", "Case", "Cohort", "Phase", "Mean Dice"}, {}, {false, false, false, false, true}};
+  if (lesions) table.head.insert(table.head.end(), {"Lesions hit", "False positives"});
+  for (std::size_t c = 1; c < classes.size(); ++c)
+    table.head.insert(table.head.end(), {class_label(classes[c], c) + " Dice", "HD95, mm"});
+  table.numeric.resize(table.head.size(), true);
+  const Json& images = data.eval.at("images");
+  for (const Json& image : images) {
+    if (table.rows.size() == kImagesShown) break;
+    std::vector<std::string> row{text_of(image.at("id")), text_of(image.at("case")),
+                                 text_of(image.at("cohort")), text_of(image.at("phase")),
+                                 figure(image.at("mean_dice"))};
+    if (lesions) {
+      std::size_t hits = 0;
+      for (const Json& lesion : image.at("lesions")) hits += lesion.at("hit").get<bool>() ? 1 : 0;
+      row.push_back(fmt::format("{} of {}", hits, image.at("lesions").size()));
+      row.push_back(std::to_string(image.at("calls").size() - hits));
+    }
+    for (std::size_t c = 1; c < classes.size(); ++c) {
+      row.push_back(figure(image.at("dice").at(classes[c])));
+      row.push_back(figure(image.at("hd95").at(classes[c]), 1));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  const std::string rest =
+      images.size() > kImagesShown
+          ? fmt::format("<p>The first {} of {} volumes; eval-volumes.csv has all.</p>",
+                        kImagesShown, images.size())
+          : "";
+  return "<section><h2>Volumes</h2>" + rest + table.html() + "</section>\n";
+}
+
+}  // namespace headrace::report

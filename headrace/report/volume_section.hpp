@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "headrace/report/run_data.hpp"
+
+namespace headrace::report {
+
+// Sections of a run on volumes, from its eval.json.
+
+std::string volume_class_section(const RunData& data);  ///< Dice, surface Dice, HD95 by class
+std::string lesion_section(const RunData& data);        ///< FROC; empty where none were looked for
+std::string volume_group_section(const RunData& data);  ///< by cohort and phase, other evaluations
+std::string volume_image_section(const RunData& data);  ///< one row a volume
+
+}  // namespace headrace::report
