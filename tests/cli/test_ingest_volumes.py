@@ -172,6 +172,21 @@ def test_bad_options_are_one_sentence_and_leave_no_store(sources, tmp_path, opti
     assert not (tmp_path / "s.zarr").exists()
 
 
+def test_a_mask_of_other_voxels_is_refused_before_anything_is_stored(sources, tmp_path):
+    (tmp_path / "labels").mkdir()
+    for path in (sources / "labels").iterdir():
+        (tmp_path / "labels" / path.name).symlink_to(path)
+    last = tmp_path / "labels" / sorted(p.name for p in (sources / "ct").iterdir())[-1]
+    mask = sitk.ReadImage(str(last))
+    mask.SetOrigin([mask.GetOrigin()[0] + 2 * mask.GetSpacing()[0], *mask.GetOrigin()[1:]])
+    last.unlink()
+    sitk.WriteImage(mask, str(last))
+    done = headrace("ingest", "volumes", sources / "ct", "--labels", tmp_path / "labels", "--classes", "background,tumour", "--out",
+                    tmp_path / "s.zarr", code=1)
+    assert "another grid" in message_of(done) and last.name in done.stderr
+    assert not (tmp_path / "s.zarr").exists()
+
+
 def test_a_volume_is_ingested_in_bounded_memory(tmp_path):
     """5 bytes a voxel and 150 MiB: what a study of 512x512x800 may take is 2 GiB, 9.8 bytes a voxel."""
     shape = (200, 320, 320)

@@ -5,9 +5,8 @@
 #include "headrace/core/error.hpp"
 
 namespace headrace::imaging {
-namespace {
 
-AxisMap map_onto(const VolumeGrid& source, const VolumeGrid& image) {
+AxisMap map_onto_image(const VolumeGrid& source, const VolumeGrid& image) {
   const auto map = match_grids(source, image);
   if (!map) {
     fail(ErrorCode::malformed,
@@ -19,11 +18,9 @@ AxisMap map_onto(const VolumeGrid& source, const VolumeGrid& image) {
   return *map;
 }
 
-}  // namespace
-
 LabelVolume read_label_volume(const VolumeReader& labels, const VolumeGrid& image) {
   const VolumeGrid& source = labels.facts().grid;
-  const AxisMap map = map_onto(source, image);
+  const AxisMap map = map_onto_image(source, image);
   LabelVolume out(image);
   const std::array<std::int64_t, 3> image_step{1, image.shape_zyx[2], image.slice_voxels()};
   // Step in the output, and start, for each axis of the source: a gather along the file's order,

@@ -17,6 +17,10 @@ struct LabelVolume {
       : grid(on), voxels(static_cast<std::size_t>(on.voxels())) {}
 };
 
+/// How the axes of a label map lie on those of its image. Errors: malformed, when it has other
+/// voxels (the text shows both grids).
+AxisMap map_onto_image(const VolumeGrid& labels, const VolumeGrid& image);
+
 /// Reads a label map onto the grid of its image. Voxels must lie where the image's do
 /// (kSameGridTolerance); axes may be swapped or reversed in the file, since its own affine says so.
 ///

@@ -36,6 +36,15 @@ std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes)
   return sha256_hex(dump_json(parts));
 }
 
+/// Finds masks of other voxels before anything is stored; DICOM labels show it when they are read.
+void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& image) {
+  for (const auto& label : volume.labels) {
+    if (!imaging::is_volume_file(label)) continue;
+    const auto mask = imaging::open_volume(label);
+    with_context(label, [&] { imaging::map_onto_image(mask->facts().grid, image); });
+  }
+}
+
 /// Voxels as int16 and as label values of two bytes, then of one; the next level; masks of a bit.
 constexpr std::uint64_t kBytesPerVoxel = 6;
 
@@ -47,6 +56,7 @@ VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& optio
     VolumeOutlook outlook;
     const auto reader = open_case(volume, irregular);
     outlook.plan = plan_volume(reader->facts().grid, options);
+    check_label_grids(volume, reader->facts().grid);
     outlook.fingerprint = fingerprint_of(volume, reader->facts().source_bytes);
     outlook.source_bytes = reader->facts().source_bytes;
     for (const auto& level : outlook.plan.levels) {
