@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/bench_meter.hpp"
+#include "cli/bench_process.hpp"
 #include "cli/bench_work.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_inputs.hpp"
@@ -16,11 +18,13 @@ constexpr const char* kFooter =
     "  headrace bench loader --config run.yaml --count 128 --threads 2 --json\n"
     "  headrace bench read --store cohort.zarr --image slide20k --size 512 --seed 101 --count 160 "
     "--json\n"
+    "  headrace bench process --input slide.svs --out bench-out\n"
     "\n"
     "  read       patches of a level, one read each, no transform\n"
     "  transform  draw, locate and transform, windows already in memory\n"
     "  loader     the whole way from the store into batches (count is rounded up to whole "
     "batches)\n"
+    "  process    a whole image from file to Zarr, load, save and whole, one thread and many\n"
     "Each does the work once before the clock starts: what is measured is the warm, steady state.\n"
     "With --store, positions are those of splitmix64 from --seed: (z,) y, then x, each next() mod "
     "(extent - size + 1).\n"
@@ -62,6 +66,15 @@ Json bench_loader(const BenchArguments& a) {
 }
 
 void run(const BenchArguments& a) {
+  if (a.what == "process") {
+    const Json result = bench_process(a.input, a.out, std::max(a.threads, 0));
+    if (a.json) {
+      fmt::print("{}", dump_json(result));
+    } else {
+      print_process_table(result);
+    }
+    return;
+  }
   if (a.what == "read" ? a.config.empty() == a.store.empty() : a.config.empty()) {
     fail(ErrorCode::usage, "bench {}: give --config{}", a.what,
          a.what == "read" ? ", or --store and --image" : "");
@@ -85,13 +98,13 @@ void run(const BenchArguments& a) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* bench =
-      app.add_subcommand("bench", "Measures reading, transforming or loading of patches.");
+  CLI::App* bench = app.add_subcommand(
+      "bench", "Measures reading, transforming or loading of patches, or processing of images.");
   bench->footer(kFooter);
   auto a = std::make_shared<BenchArguments>();
-  bench->add_option("WHAT", a->what, "read, transform or loader")
+  bench->add_option("WHAT", a->what, "read, transform, loader or process")
       ->required()
-      ->check(CLI::IsMember({"read", "transform", "loader"}));
+      ->check(CLI::IsMember({"read", "transform", "loader", "process"}));
   bench->add_option("--config", a->config, "run config (YAML): store, patch, sampling, transforms");
   bench->add_option("--count", a->count, "items to measure")
       ->capture_default_str()
@@ -109,6 +122,8 @@ void add_bench(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::Range(0, 65536));
   bench->add_option("--seed", a->seed, "read: where splitmix64 starts")->capture_default_str();
+  bench->add_option("--input", a->input, "process: a slide or image file, or a Zarr image");
+  bench->add_option("--out", a->out, "process: a new folder for results, removed afterwards");
   bench->add_flag("--json", a->json, "print one JSON object");
   bench->callback([a] { run(*a); });
 }

@@ -7,7 +7,7 @@
 namespace headrace::cli {
 
 struct BenchArguments {
-  std::string what, config, store, image;
+  std::string what, config, store, image, input, out;
   std::uint64_t count = 128, seed = 101;
   std::int64_t size = 0, level = 0;
   int threads = -1;

@@ -191,6 +191,15 @@ def test_what_cannot_be_is_said_in_one_sentence(tmp_path, arguments, words, code
     assert os.listdir(tmp_path) == []
 
 
-def test_load_and_bench_report_figures(tmp_path):
+def test_load_reports_figures():
     found = json_of("process", "load", LZW)
     assert found["seconds"]["load"] > 0 and found["source_bytes"] == tifffile.imread(LZW, key=0).nbytes
+
+
+def test_bench_prints_the_table_of_the_workflow(tmp_path):
+    found = json_of("bench", "process", "--input", LZW, "--out", tmp_path / "out", "--threads", 2)
+    assert {(r["mode"], r["threads"]) for r in found["runs"]} == {(m, t) for m in ("tilewise", "global") for t in (1, 2)}
+    assert all(r["whole_s"] > 0 and r["load_s"] > 0 and r["save_s"] > 0 for r in found["runs"])
+    table = headrace("bench", "process", "--input", LZW, "--out", tmp_path / "out").stdout.splitlines()
+    assert table[1].split()[:2] == ["mode", "threads"] and len(table) >= 5
+    assert not (tmp_path / "out").exists()
