@@ -1,7 +1,7 @@
 """A CT of 200×512×512 int16, 2.5×0.8×0.8 mm, resampled to 1.5 mm: 334×274×274, linear, the outer face of the first voxel kept.
 
 A subject gives resampler(volume) → f() → array. The peers take the voxels as they lie, in float32 or int16; ours also smooths where an axis
-is reduced by more than 1.5, as here in the plane, so the comparison is of means: within 8 HU of SciPy's.
+is reduced by more than 1.5, as here in the plane, so the comparison is of means: within 8 HU of the CT's own.
 """
 import numpy as np
 
