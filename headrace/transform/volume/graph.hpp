@@ -51,8 +51,9 @@ class VolumeScratch {
 };
 
 /// The declared 3-D transforms, compiled. Immutable; safe from any thread.
-/// Geometry is one inverse map wherever it stands in the list (resampling, flip, rotation, scale,
-/// shear, translation, cubic B-spline elastic); the intensity operations keep their order.
+/// Geometry is one inverse map wherever it stands in the list: output → flip and size, slant, turns
+/// about x, y and z in millimetres, translation, + cubic B-spline elastic → level. The intensity
+/// operations keep their order.
 class VolumeGraph {
  public:
   /// `foreground`: intensities under the labels of the training set, for normalize: {method:
@@ -71,8 +72,9 @@ class VolumeGraph {
                                            bool random) const;
 
   /// Window of a sample centred at voxel coordinates of a level with this spacing. Coordinates are
-  /// continuous, the centre of voxel 0 is 0.5. Exact bounds of the affine map and, by the hull of
-  /// its control values, of the elastic one.
+  /// continuous, the centre of voxel 0 is 0.5. Exact bounds of the affine map; of the elastic one
+  /// those at nodes, and between them by its largest second derivatives. With the margin of the
+  /// smoothing (see run). Errors: usage (not finite, more than 4096 voxels along an axis).
   void locate(const VolumeParams& params, std::array<double, 3> centre_level_zyx,
               std::array<double, 3> level_spacing_mm_zyx, VolumeGeometry& out) const;
 
@@ -82,7 +84,10 @@ class VolumeGraph {
   ///
   /// `extent`: the part of the window that the level has, in window voxels. Image voxels outside it
   /// read as the nearest voxel inside (a window with none: -1024 HU), labels as `outside_label`.
-  /// Where an axis is reduced by more than 1.5, the window is smoothed along it first.
+  /// Where an axis is reduced by more than 1.5 (the output's spacing over the level's, divided by
+  /// the affine's scale), the window is smoothed along it first, by a Gaussian of sigma =
+  /// (reduction - 1) / 2 level voxels, to whole HU. Errors: internal (a view that is not the
+  /// geometry's window), memory (2 GiB or more).
   /// The same bytes for every thread, ISA level and back end.
   void run(const VolumeParams& params, const VolumeGeometry& geometry,
            const VolumeView<std::int16_t>& image, const VolumeView<std::uint8_t>& labels,
