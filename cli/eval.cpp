@@ -15,10 +15,14 @@ namespace headrace::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "Writes eval.json and eval-slides.csv into the run folder; on another store, split or weights\n"
-    "eval-WEIGHTS-SPLIT-DATASET.json beside them. The report is made again.\n"
+    "Writes eval.json and eval-slides.csv (of volumes eval-volumes.csv and eval-lesions.csv) into "
+    "the\n"
+    "run folder; on another store, split or weights eval-WEIGHTS-SPLIT-DATASET.json beside them. "
+    "The\n"
+    "report is made again.\n"
     "A gate file holds figures and what they must reach, e.g. {mean_dice: 0.7, gleason.kappa: "
-    "0.6}.\n"
+    "0.6},\n"
+    "or must not exceed, e.g. {lesion.sensitivity_at_1: 0.8, hd95.lesion: {most: 10}}.\n"
     "\n"
     "Examples:\n"
     "  headrace eval --run runs/gleason\n"
@@ -42,18 +46,29 @@ void print_group(const std::string& kind, const std::string& name, const Json& g
   if (group.contains("gleason")) {
     fmt::print("  kappa {}", figure(group.at("gleason").at("kappa")));
   }
+  if (group.contains("lesion")) {
+    fmt::print("  FROC {}  sensitivity at 1 {}", figure(group.at("lesion").at("froc")),
+               figure(group.at("lesion").at("sensitivity_at_1")));
+  }
   fmt::print("\n");
 }
 
 void print_result(const Json& result) {
   print_group("split", result.at("split").get<std::string>(), result.at("overall"));
   for (const auto& [name, group] : result.at("cohorts").items()) print_group("cohort", name, group);
-  for (const auto& [name, group] : result.at("scanners").items()) {
-    print_group("scanner", name, group);
+  const bool volumes = result.contains("phases");
+  for (const auto& [name, group] : result.at(volumes ? "phases" : "scanners").items()) {
+    print_group(volumes ? "phase" : "scanner", name, group);
   }
-  for (const auto& name : result.at("classes")) {
-    fmt::print("  {:<24} Dice {}\n", name.get<std::string>(),
-               figure(result.at("overall").at("dice").at(name.get<std::string>())));
+  const Json& overall = result.at("overall");
+  for (const auto& entry : result.at("classes")) {
+    const std::string name = entry.get<std::string>();
+    fmt::print("  {:<24} Dice {}", name, figure(overall.at("dice").at(name)));
+    if (volumes && overall.at("hd95").contains(name)) {
+      fmt::print("  surface Dice {}  HD95 {} mm", figure(overall.at("surface_dice").at(name)),
+                 figure(overall.at("hd95").at(name)));
+    }
+    fmt::print("\n");
   }
 }
 #endif

@@ -1,6 +1,7 @@
 #include "headrace/train/gate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -32,9 +33,11 @@ bool GateResult::passed() const {
 Json GateResult::to_json() const {
   Json out = {{"passed", passed()}, {"figures", Json::object()}};
   for (const GateFigure& figure : figures) {
-    out["figures"][figure.name] = {{"least", figure.least},
-                                   {"found", figure.found ? Json(*figure.found) : Json(nullptr)},
-                                   {"passed", figure.passed()}};
+    Json& entry = out["figures"][figure.name];
+    entry = {{"found", figure.found ? Json(*figure.found) : Json(nullptr)},
+             {"passed", figure.passed()}};
+    if (figure.least) entry["least"] = *figure.least;
+    if (figure.most) entry["most"] = *figure.most;
   }
   return out;
 }
@@ -42,17 +45,32 @@ Json GateResult::to_json() const {
 std::string GateResult::text() const {
   std::string out;
   for (const GateFigure& figure : figures) {
-    out += fmt::format("gate {}: {} {}, at least {} asked for\n",
-                       figure.passed() ? "passed" : "MISSED", figure.name,
-                       figure.found ? fmt::format("{:.4f}", *figure.found) : "undefined",
-                       figure.least);
+    std::vector<std::string> asked;
+    if (figure.least) asked.push_back(fmt::format("at least {}", *figure.least));
+    if (figure.most) asked.push_back(fmt::format("at most {}", *figure.most));
+    out +=
+        fmt::format("gate {}: {} {}, {} asked for\n", figure.passed() ? "passed" : "MISSED",
+                    figure.name, figure.found ? fmt::format("{:.4f}", *figure.found) : "undefined",
+                    fmt::join(asked, " and "));
   }
   return out;
 }
 
 Gate::Gate(YamlMap map, std::string file) : file_(std::move(file)) {
   for (const std::string& key : map.keys()) {
-    least_.emplace_back(key, map.require(key).as_double(-1e9, 1e9));
+    const YamlValue value = map.require(key);
+    GateFigure figure{key, {}, {}, {}};
+    if (value.is_map()) {
+      YamlMap bounds(value);
+      if (const auto least = bounds.find("least")) figure.least = least->as_double(-1e9, 1e9);
+      if (const auto most = bounds.find("most")) figure.most = most->as_double(-1e9, 1e9);
+      bounds.finish();
+      if (!figure.least && !figure.most)
+        value.reject("expected least, most or both, found neither");
+    } else {
+      figure.least = value.as_double(-1e9, 1e9);
+    }
+    asked_.push_back(std::move(figure));
   }
 }
 
@@ -68,7 +86,8 @@ GateResult Gate::check(const Json& figures) const {
   std::vector<std::string> names;
   for (const auto& [name, value] : all) names.push_back(name);
   GateResult result;
-  for (const auto& [name, least] : least_) {
+  for (const GateFigure& asked : asked_) {
+    const std::string& name = asked.name;
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       const auto nearest = nearest_name(name, names);
@@ -77,8 +96,8 @@ GateResult Gate::check(const Json& figures) const {
                    : fmt::format("; there are {}", fmt::join(names, ", ")));
     }
     const Json& value = all[static_cast<std::size_t>(found - names.begin())].second;
-    result.figures.push_back(
-        {name, least, value.is_null() ? std::nullopt : std::optional<double>(value.get<double>())});
+    result.figures.push_back(asked);
+    if (!value.is_null()) result.figures.back().found = value.get<double>();
   }
   return result;
 }

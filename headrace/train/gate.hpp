@@ -10,23 +10,26 @@ namespace headrace::train {
 
 struct GateFigure {
   std::string name;  ///< path in the figures: "mean_dice", "dice.tumour", "gleason.kappa"
-  double least = 0;
+  std::optional<double> least, most;
   std::optional<double> found;  ///< none: undefined on this split
-  bool passed() const { return found && *found >= least; }
+  bool passed() const {
+    return found && (!least || *found >= *least) && (!most || *found <= *most);
+  }
 };
 
 struct GateResult {
   std::vector<GateFigure> figures;
   bool passed() const;
-  Json to_json() const;      ///< {passed, figures{name: {least, found, passed}}}
+  Json to_json() const;      ///< {passed, figures{name: {least?, most?, found, passed}}}
   std::string text() const;  ///< one line a figure
 };
 
-/// Which figures weights must reach to be promoted: a YAML mapping from figure to least value.
+/// Which figures weights must reach to be promoted: a YAML mapping from figure to least value, or
+/// to {least: a, most: b} with either left out (a distance is to be small).
 class Gate {
  public:
   Gate() = default;  ///< asks for nothing
-  /// Errors: not_found, malformed, usage (not a mapping of numbers).
+  /// Errors: not_found, malformed, usage (not a mapping of numbers and bounds).
   static Gate load(const std::string& file);
   static Gate parse(const std::string& text, const std::string& name);
   /// `figures`: the "overall" part of eval.json. An undefined figure does not pass.
@@ -36,7 +39,7 @@ class Gate {
  private:
   Gate(YamlMap map, std::string file);
 
-  std::vector<std::pair<std::string, double>> least_;
+  std::vector<GateFigure> asked_;  ///< found is not set
   std::string file_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/train/gleason_grade.hpp"
+#include "headrace/train/volume/volume_tally.hpp"
 
 #define HR_TEXT_OF(x) #x
 #define HR_TEXT(x) HR_TEXT_OF(x)
@@ -15,10 +16,11 @@ namespace headrace::train {
 
 Json describe_run(const loader::RunConfig& config, const source::Cohort& cohort,
                   const Network& network, const std::string& code_version) {
-  std::set<std::string> cohorts, scanners;
+  std::set<std::string> cohorts, scanners, phases;
   for (const auto& image : cohort.images()) {
     cohorts.insert(image.cohort);
     scanners.insert(image.scanner);
+    if (image.volume) phases.insert(image.volume->phase);
   }
   return {{"format", 1},
           {"code_version", code_version},
@@ -27,7 +29,7 @@ Json describe_run(const loader::RunConfig& config, const source::Cohort& cohort,
           {"store", std::filesystem::absolute(config.data.store).lexically_normal().string()},
           {"images", cohort.images().size()},
           {"cohorts", cohorts},
-          {"scanners", scanners},
+          {config.volumes ? "phases" : "scanners", config.volumes ? phases : scanners},
           {"classes", cohort.classes()},
           {"runtime", network.runtime()},
           {"decoder", "libjpeg-turbo " HR_TEXT(LIBJPEG_TURBO_VERSION)},
@@ -68,6 +70,7 @@ std::shared_ptr<const source::Cohort> open_cohort(const loader::RunConfig& confi
     fail(ErrorCode::usage, "data.labels is null, but training and evaluation need labels.");
   }
   if (config.task == "gleason") find_gleason_classes(cohort->classes());
+  if (config.volumes) lesion_class_values(*cohort, config);  // refuses what it does not have
   return cohort;
 }
 

@@ -42,6 +42,19 @@ TEST(Gate, UnknownFiguresAreNamedWithTheNearest) {
   }
 }
 
+TEST(Gate, BoundsFromBothSides) {
+  const Json figures = {{"hd95", {{"lesion", 6.5}}}};
+  EXPECT_TRUE(Gate::parse("hd95.lesion: {most: 6.5}", "g").check(figures).passed());
+  const GateResult missed = Gate::parse("hd95.lesion: {most: 6, least: 1}", "g").check(figures);
+  EXPECT_FALSE(missed.passed());
+  EXPECT_NE(missed.text().find("MISSED: hd95.lesion 6.5000, at least 1 and at most 6"),
+            std::string::npos)
+      << missed.text();
+  EXPECT_EQ(missed.to_json().at("figures").at("hd95.lesion").at("most"), 6);
+  EXPECT_THROW(Gate::parse("hd95.lesion: {}", "g"), Error);
+  EXPECT_THROW(Gate::parse("hd95.lesion: {mst: 3}", "g"), Error);
+}
+
 TEST(Gate, ValuesMustBeNumbers) { EXPECT_THROW(Gate::parse("mean_dice: high", "g"), Error); }
 
 }  // namespace

@@ -58,8 +58,10 @@ Json finding_json(const LesionFinding& finding, const source::VolumeRecord& reco
           {"overlap", finding.overlap}};
 }
 
-std::vector<std::uint8_t> lesion_values(const source::Cohort& cohort,
-                                        const loader::RunConfig& config) {
+}  // namespace
+
+std::vector<std::uint8_t> lesion_class_values(const source::Cohort& cohort,
+                                              const loader::RunConfig& config) {
   const auto& classes = cohort.classes();
   std::vector<std::uint8_t> out;
   if (config.task != "colorectal") return out;
@@ -77,13 +79,11 @@ std::vector<std::uint8_t> lesion_values(const source::Cohort& cohort,
   return out;
 }
 
-}  // namespace
-
 VolumeTally::VolumeTally(const source::Cohort& cohort, const loader::RunConfig& config)
     : cohort_(cohort), config_(config) {
   const auto& eval = config.eval;
   const auto& classes = cohort.classes();
-  rules_ = {classes.size(),          eval.surface_tolerance_mm, lesion_values(cohort, config),
+  rules_ = {classes.size(),          eval.surface_tolerance_mm, lesion_class_values(cohort, config),
             eval.lesion_probability, eval.lesion_min_mm3,       eval.lesion_overlap};
   names_.push_back({"", "mean_dice"});
   for (const std::string& name : classes) names_.push_back({"dice", name});
@@ -134,6 +134,7 @@ Json VolumeTally::intervals_json(const Group& group) const {
   for (const std::uint32_t image : group) by_case[cohort_.images()[image].case_id].push_back(image);
   std::vector<const Group*> cases;
   for (const auto& [name, members] : by_case) cases.push_back(&members);
+  if (cases.size() < 2) return Json::object();  // one case says nothing of others
   const auto resampled = [&](std::span<const std::size_t> drawn) {
     Group images;
     for (const std::size_t i : drawn)

@@ -12,6 +12,11 @@
 
 namespace headrace::train {
 
+/// Label values of eval.lesion_classes, or of every class above 0; none for a task without lesions.
+/// Errors: usage (a class that the store does not have).
+std::vector<std::uint8_t> lesion_class_values(const source::Cohort& cohort,
+                                              const loader::RunConfig& config);
+
 /// A figure of a group of volumes; its path in eval.json is group.name, or name alone.
 struct FigureName {
   std::string group, name;
@@ -24,7 +29,7 @@ struct FigureName {
 /// pool the calls of the group's scans. Intervals resample cases.
 class VolumeTally {
  public:
-  /// Errors: usage (eval.lesion_classes names a class that the store does not have).
+  /// Errors: those of lesion_class_values.
   VolumeTally(const source::Cohort& cohort, const loader::RunConfig& config);
 
   const VolumeRules& rules() const noexcept { return rules_; }

@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "headrace/core/json.hpp"
+#include "headrace/imaging/image_file.hpp"
+#include "headrace/report/palette.hpp"
+#include "headrace/report/plane_picture.hpp"
+#include "headrace/report/run_report.hpp"
+
+namespace headrace::report {
+namespace {
+
+Plane grey_plane(std::int64_t height, std::int64_t width) {
+  Plane plane;
+  plane.height = height;
+  plane.width = width;
+  plane.values.assign(static_cast<std::size_t>(height * width), 0.5f);
+  plane.truth.assign(plane.values.size(), 0);
+  plane.predicted = plane.truth;
+  return plane;
+}
+
+TEST(PlanePicture, HasThePatientsProportions) {
+  Plane plane = grey_plane(10, 40);
+  plane.row_mm = 5;
+  plane.column_mm = 0.5;
+  const imaging::Image8 out = plane_picture(plane, 200);  // 50 × 20 mm
+  EXPECT_EQ(out.height, 200);
+  EXPECT_EQ(out.width, 80);
+}
+
+TEST(PlanePicture, OutlinesWhatIsTrueAndTintsWhatWasSaid) {
+  Plane plane = grey_plane(20, 20);
+  for (std::int64_t y = 5; y < 15; ++y) {
+    for (std::int64_t x = 5; x < 15; ++x) {
+      plane.truth[static_cast<std::size_t>(y * 20 + x)] = 1;
+      if (x >= 10) plane.predicted[static_cast<std::size_t>(y * 20 + x)] = 2;
+    }
+  }
+  plane.truth[0] = plane.predicted[0] = 255;
+  const imaging::Image8 out = plane_picture(plane, 20);
+  const Rgb line = class_colour(1), tint = class_colour(2);
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(out.row(5)[3 * 7 + c], line[c]);
+    EXPECT_EQ(out.row(14)[3 * 12 + c], line[c]);
+    EXPECT_EQ(out.row(9)[3 * 8 + c], 128);  // true, not said: left as it is
+    EXPECT_NEAR(out.row(9)[3 * 11 + c], 127.5 * 0.6 + tint[c] * 0.4, 1);
+    EXPECT_EQ(out.row(0)[c], 128);  // not annotated
+    EXPECT_EQ(out.row(2)[3 * 2 + c], 128);
+  }
+}
+
+TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
+  const auto run = std::filesystem::temp_directory_path() /
+                   ("headrace-volume-report-" + std::to_string(getpid()));
+  std::filesystem::remove_all(run);
+  std::filesystem::create_directories(run / "montage");
+  const auto put = [&](const char* name, const Json& value) {
+    std::ofstream(run / name) << value.dump();
+  };
+  const Json classes = {"background", "lesion"};
+  put("config.json", {{"task", "colorectal"},
+                      {"eval", {{"lesion_probability", 0.4}, {"surface_tolerance_mm", 2.5}}}});
+  put("run.json", {{"config_hash", "c"},
+                   {"dataset_hash", "d"},
+                   {"code_version", "1"},
+                   {"runtime", Json::object()},
+                   {"decoder", "x"},
+                   {"parameters", 1},
+                   {"images", 3},
+                   {"cohorts", {"a"}},
+                   {"classes", classes}});
+  imaging::write_png((run / "montage/p.png").string(), imaging::Image8(4, 4, 3));
+  Json lesion = {
+      {"lesions", 4},   {"calls", 7},
+      {"hits", 3},      {"scans", 2},
+      {"froc", 0.4567}, {"curve", {{0.0, 0.25, 0.9}, {0.5, 0.75, 0.6}, {12.0, 0.75, 0.5}}}};
+  for (const char* at : {"0.25", "0.5", "1", "2", "4", "8"})
+    lesion[std::string("sensitivity_at_") + at] = 0.321;
+  const Json figures = {
+      {"images", 3},
+      {"cases", 2},
+      {"voxels", 1234567},
+      {"mean_dice", 0.777},
+      {"dice", {{"background", 0.99}, {"lesion", 0.777}}},
+      {"pooled_dice", {{"background", 0.98}, {"lesion", 0.7}}},
+      {"surface_dice", {{"lesion", 0.654}}},
+      {"hd95", {{"lesion", nullptr}}},
+      {"hd95_undefined", {{"lesion", 1}}},
+      {"matrix", {{10, 1}, {2, 30}}},
+      {"lesion", lesion},
+      {"interval_95", {{"mean_dice", {0.111, 0.888}}, {"lesion", {{"froc", {0.222, 0.666}}}}}}};
+  put("eval.json", {{"classes", classes},
+                    {"lesion_classes", {"lesion"}},
+                    {"split", "val"},
+                    {"tiles", 9},
+                    {"overall", figures},
+                    {"cohorts", {{"a", figures}}},
+                    {"phases", {{"portal-venous", figures}}},
+                    {"images",
+                     {{{"id", "ct-1"},
+                       {"case", "case-1"},
+                       {"cohort", "a"},
+                       {"phase", "portal-venous"},
+                       {"mean_dice", 0.5},
+                       {"dice", {{"background", 0.9}, {"lesion", 0.5}}},
+                       {"hd95", {{"lesion", 7.25}}},
+                       {"lesions", {{{"hit", true}}, {{"hit", false}}}},
+                       {"calls", {{{"hit", true}}}}}}},
+                    {"montage",
+                     {{{"image", "ct-1"},
+                       {"tile_zyx", {3, 4, 5}},
+                       {"axial", "montage/p.png"},
+                       {"coronal", "montage/p.png"},
+                       {"sagittal", "montage/p.png"}}}}});
+  const std::string html = render_run(run);
+  for (const char* text :
+       {"FROC", "0.457", "0.222–0.666", "0.111–0.888", "portal-venous", "1 of 2", "coronal",
+        "slice 3, row 4, column 5", "2.5 mm", "at least 0.4", "0.654", "7.2", "<svg"}) {
+    EXPECT_NE(html.find(text), std::string::npos) << "missing: " << text;
+  }
+  EXPECT_EQ(html.find("http:"), std::string::npos);
+  std::filesystem::remove_all(run);
+}
+
+}  // namespace
+}  // namespace headrace::report
