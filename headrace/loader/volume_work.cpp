@@ -40,42 +40,93 @@ void VolumeWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   sample.has_label = has_labels(image);
   if (sample.has_label)
     sample.label = recipe_.cohort->label_array(site.image, config.data.labels, k);
+  sample.image_slabs.clear();
+  sample.label_slabs.clear();
+  if (sample.empty) return;
+  const transform::VolumeReach reach(*sample.params, config.volume_patch, sample.geometry,
+                                     sample.extent);
+  cut(sample, reach, *sample.image, sample.image_slabs);
+  if (sample.has_label) cut(sample, reach, *sample.label, sample.label_slabs);
 }
 
-std::size_t VolumeWork::add_read(const Sample& sample,
-                                 const std::shared_ptr<const zarr::Array>& array,
-                                 std::int64_t voxel_bytes) {
-  const Box3& window = sample.geometry.window;
-  zarr::RegionRead region;
+/// Goes through the chunks under the extent: slab by slab, chunk row by chunk row, and in each from
+/// the first chunk that is reached to the last.
+void VolumeWork::cut(const Sample& sample, const transform::VolumeReach& reach,
+                     const zarr::Array& array, std::vector<Slab>& slabs) {
+  const Box3& extent = sample.extent;
+  const auto& chunk = array.inner_chunk_shape();
+  std::array<std::vector<std::int64_t>, 3> edges;  // of the chunks, from the extent's corner
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    region.origin.push_back(window.origin_zyx[axis] + sample.extent.origin_zyx[axis]);
-    region.shape.push_back(sample.extent.size_zyx[axis]);
+    const std::int64_t low = sample.geometry.window.origin_zyx[axis] + extent.origin_zyx[axis];
+    edges[axis] = {0};
+    for (std::int64_t at = (low / chunk[axis] + 1) * chunk[axis] - low; at < extent.size_zyx[axis];
+         at += chunk[axis])
+      edges[axis].push_back(at);
+    edges[axis].push_back(extent.size_zyx[axis]);
   }
-  region.strides_bytes = {slice_voxels(window, sample.row) * voxel_bytes, sample.row * voxel_bytes,
-                          voxel_bytes};
-  return read_.add(array, std::move(region));
+  const auto reached = [&](std::size_t k, std::size_t j, std::size_t i) {
+    const std::array<std::size_t, 3> at{k, j, i};
+    Box3 box;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      box.origin_zyx[axis] = extent.origin_zyx[axis] + edges[axis][at[axis]];
+      box.size_zyx[axis] = edges[axis][at[axis] + 1] - edges[axis][at[axis]];
+    }
+    return reach.touches(box);
+  };
+  for (std::size_t k = 0; k + 1 < edges[0].size(); ++k) {
+    Slab slab{edges[0][k], edges[0][k + 1] - edges[0][k], {}, 0};
+    bool any = false;
+    for (std::size_t j = 0; j + 1 < edges[1].size(); ++j) {
+      std::size_t first = 0, last = edges[2].size() - 1;
+      while (first < last && !reached(k, j, first)) ++first;
+      while (last > first && !reached(k, j, last - 1)) --last;
+      any |= first < last;
+      const zarr::RowSpan span{static_cast<std::int32_t>(edges[2][first]),
+                               static_cast<std::int32_t>(edges[2][last])};
+      slab.spans.insert(slab.spans.end(), static_cast<std::size_t>(edges[1][j + 1] - edges[1][j]),
+                        span);
+    }
+    if (any) slabs.push_back(std::move(slab));
+  }
+}
+
+void VolumeWork::add_slabs(const Sample& sample, const std::shared_ptr<const zarr::Array>& array,
+                           std::int64_t voxel_bytes, std::vector<Slab>& slabs) {
+  const Box3& window = sample.geometry.window;
+  for (Slab& slab : slabs) {
+    zarr::RegionRead region;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      region.origin.push_back(window.origin_zyx[axis] + sample.extent.origin_zyx[axis]);
+      region.shape.push_back(sample.extent.size_zyx[axis]);
+    }
+    region.origin[0] += slab.first;
+    region.shape[0] = slab.count;
+    region.strides_bytes = {slice_voxels(window, sample.row) * voxel_bytes,
+                            sample.row * voxel_bytes, voxel_bytes};
+    region.row_spans = slab.spans;
+    slab.read = read_.add(array, std::move(region));
+  }
 }
 
 void VolumeWork::add_reads(std::size_t s) {
   Sample& sample = samples_[s];
-  if (sample.empty) return;
-  sample.image_read = add_read(sample, sample.image, sizeof(std::int16_t));
-  if (sample.has_label) sample.label_read = add_read(sample, sample.label, sizeof(std::uint8_t));
+  add_slabs(sample, sample.image, sizeof(std::int16_t), sample.image_slabs);
+  add_slabs(sample, sample.label, sizeof(std::uint8_t), sample.label_slabs);
 }
 
 /// Decodes a window into the worker's own memory.
 template <typename T>
-transform::VolumeView<T> VolumeWork::decode(const Sample& sample, std::size_t read,
+transform::VolumeView<T> VolumeWork::decode(const Sample& sample, const std::vector<Slab>& slabs,
                                             device::HostBuffer& memory) {
   const Box3& window = sample.geometry.window;
   const Box3& extent = sample.extent;
   const std::int64_t slice = slice_voxels(window, sample.row);
   T* voxels =
       reinterpret_cast<T*>(grown(memory, slice * window.size_zyx[0] * std::int64_t{sizeof(T)}));
-  if (!sample.empty) {
-    T* first = voxels + extent.origin_zyx[0] * slice + extent.origin_zyx[1] * sample.row +
-               extent.origin_zyx[2];
-    read_.decode(read, reinterpret_cast<std::byte*>(first));
+  for (const Slab& slab : slabs) {
+    T* first = voxels + (extent.origin_zyx[0] + slab.first) * slice +
+               extent.origin_zyx[1] * sample.row + extent.origin_zyx[2];
+    read_.decode(slab.read, reinterpret_cast<std::byte*>(first));
   }
   transform::VolumeView<T> view{voxels, {}, sample.row, slice};
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -86,10 +137,10 @@ transform::VolumeView<T> VolumeWork::decode(const Sample& sample, std::size_t re
 void VolumeWork::make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
                       StageTimes& times) {
   const Sample& sample = samples_[s];
-  const auto image = decode<std::int16_t>(sample, sample.image_read, worker.window);
+  const auto image = decode<std::int16_t>(sample, sample.image_slabs, worker.window);
   transform::VolumeView<std::uint8_t> label;
   const bool with_label = labels != nullptr && sample.has_label;
-  if (with_label) label = decode<std::uint8_t>(sample, sample.label_read, worker.label_window);
+  if (with_label) label = decode<std::uint8_t>(sample, sample.label_slabs, worker.label_window);
   const std::int64_t start = now_ns();
   recipe_.volume.run(*sample.params, sample.geometry, image, label, sample.extent, kIgnoreLabel,
                      images, with_label ? labels : nullptr, worker.volume_scratch);

@@ -3,15 +3,23 @@
 #include <vector>
 
 #include "headrace/loader/batch_work.hpp"
+#include "headrace/transform/volume/reach.hpp"
 
 namespace headrace::loader::detail {
 
-/// Batches of volumes: a window of HU and, in the same box, one of labels.
+/// Batches of volumes: a window of HU and, in the same box, one of labels. Of a turned patch only
+/// the chunks that it reaches are read.
 class VolumeWork : public BatchWork {
  public:
   using BatchWork::BatchWork;
 
  private:
+  /// Slices of a window that lie in the same chunks.
+  struct Slab {
+    std::int64_t first = 0, count = 0;  ///< slices of the extent
+    std::vector<zarr::RowSpan> spans;   ///< columns of the extent that are needed, a row each
+    std::size_t read = 0;               ///< region of read_
+  };
   struct Sample {
     std::shared_ptr<const transform::VolumeParams> params;
     transform::VolumeGeometry geometry;
@@ -19,8 +27,8 @@ class VolumeWork : public BatchWork {
     bool empty = false;  ///< the level has none of it: nothing is read
     bool has_label = false;
     std::int64_t row = 0;  ///< voxels from row to row of the windows in memory
-    std::size_t image_read = 0, label_read = 0;  ///< regions of read_
     std::shared_ptr<const zarr::Array> image, label;
+    std::vector<Slab> image_slabs, label_slabs;
   };
 
   void reserve(std::size_t samples) override { samples_.resize(samples); }
@@ -29,10 +37,12 @@ class VolumeWork : public BatchWork {
   void make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
             StageTimes& times) override;
 
-  std::size_t add_read(const Sample& sample, const std::shared_ptr<const zarr::Array>& array,
-                       std::int64_t voxel_bytes);
+  static void cut(const Sample& sample, const transform::VolumeReach& reach,
+                  const zarr::Array& array, std::vector<Slab>& slabs);
+  void add_slabs(const Sample& sample, const std::shared_ptr<const zarr::Array>& array,
+                 std::int64_t voxel_bytes, std::vector<Slab>& slabs);
   template <typename T>
-  transform::VolumeView<T> decode(const Sample& sample, std::size_t read,
+  transform::VolumeView<T> decode(const Sample& sample, const std::vector<Slab>& slabs,
                                   device::HostBuffer& memory);
 
   std::vector<Sample> samples_;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -161,6 +163,70 @@ TEST_F(VolumeLoaderTest, AResampledTileIsTheTrilinearOne) {
     }
   }
   EXPECT_LT(worst, 0.1) << "HU";
+}
+
+/// Every chunk that a sample's bytes depend on is read: what the whole window gives is the same.
+TEST_F(VolumeLoaderTest, ChunksThatATurnedPatchDoesNotReachDoNotMatter) {
+  const char* turned = R"(
+transforms:
+  - affine: {rotate_deg: [-180, 180], scale: [0.5, 2], shear_deg: [-20, 20], translate: 0.2, flip: true}
+  - elastic: {grid: 3, magnitude_mm: 6, probability: 0.5}
+)";
+  for (const std::string spacing : {"[2, 1, 1]", "[4, 2.5, 2.5]", "null"}) {
+    auto settings = config(2, 3, turned, spacing);
+    settings.sampling.keep_inside = false;
+    const auto graph =
+        transform::VolumeGraph::compile(settings.volume_transforms, settings.volume_patch);
+    const auto loader = make(settings);
+    for (int b = 0; b < 16; ++b) {
+      const auto batch = loader->next();
+      const std::size_t voxels = 16 * 24 * 32;
+      for (std::size_t s = 0; s < 3; ++s) {
+        const SampleSite& site = batch->sites[s];
+        const auto& image = cohort_->images()[site.image];
+        const std::size_t k = choose_volume_level(image, settings);
+        const auto& level = image.volume->levels[k];
+        const auto params = graph.draw({3, batch->epoch, site.index}, image.volume->body, true);
+        transform::VolumeGeometry geometry;
+        graph.locate(*params,
+                     {site.centre_level0_z / level.downsample_zyx[0],
+                      site.centre_level0_yx[0] / level.downsample_zyx[1],
+                      site.centre_level0_yx[1] / level.downsample_zyx[2]},
+                     level_spacing_mm_zyx(image, k, settings), geometry);
+        const auto& size = geometry.window.size_zyx;
+        const auto& origin = geometry.window.origin_zyx;
+        Box3 extent;
+        for (std::size_t a = 0; a < 3; ++a) {
+          extent.origin_zyx[a] = std::clamp<std::int64_t>(-origin[a], 0, size[a]);
+          extent.size_zyx[a] = std::clamp<std::int64_t>(level.shape_zyx[a] - origin[a],
+                                                        extent.origin_zyx[a], size[a]) -
+                               extent.origin_zyx[a];
+        }
+        const auto all = static_cast<std::size_t>(geometry.window.voxels());
+        device::HostBuffer hu(all * 2), label(all);
+        const std::vector<std::int64_t> from(origin.begin(), origin.end()),
+            shape(size.begin(), size.end());
+        const std::int64_t row = size[2], slice = size[1] * size[2];
+        cohort_->image_array(site.image, k)
+            ->read({from, shape, hu.data(), {slice * 2, row * 2, 2}, {}});
+        cohort_->label_array(site.image, "annotation", k)
+            ->read({from, shape, label.data(), {slice, row, 1}, {}});
+        const std::array<std::int32_t, 3> edges{static_cast<std::int32_t>(size[0]),
+                                                static_cast<std::int32_t>(size[1]),
+                                                static_cast<std::int32_t>(size[2])};
+        std::vector<float> values(voxels);
+        std::vector<std::uint8_t> classes(voxels);
+        transform::VolumeScratch scratch;
+        graph.run(*params, geometry, {hu.as<std::int16_t>(), edges, row, slice},
+                  {label.as<std::uint8_t>(), edges, row, slice}, extent, 255, values.data(),
+                  classes.data(), scratch);
+        ASSERT_EQ(0, std::memcmp(values.data(), batch->images + s * voxels, voxels * 4))
+            << spacing << ", batch " << b << ", sample " << s;
+        ASSERT_EQ(0, std::memcmp(classes.data(), batch->labels + s * voxels, voxels))
+            << spacing << ", batch " << b << ", sample " << s;
+      }
+    }
+  }
 }
 
 TEST_F(VolumeLoaderTest, ATileLargerThanTheVolumeIsIgnoreOutside) {
