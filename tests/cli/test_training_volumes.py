@@ -1,0 +1,142 @@
+"""Trainings on CT: the same weights and figures every time, whatever the loader's threads, and when killed and resumed; and nothing that was
+planted into the DICOM headers is found in the run folder or its report."""
+import base64
+import csv
+import json
+import re
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from ct_inputs import CT, key_file
+from driving import PROGRAM, headrace, message_of, write_table
+from test_training import same, without_times
+from test_volume_phi import assert_nothing_found, plant, unpacked
+
+CONFIG = """task: colorectal
+data: {{store: {store}}}
+patch: {{size: [16, 32, 32], spacing_mm: [4, 4, 4]}}
+sampling: {{seed: 7, batch: 2, batches_per_epoch: {batches}, foreground: 0.7}}
+transforms:
+  - affine: {{rotate_deg: [-15, 15], scale: [0.8, 1.25], flip: true}}
+  - elastic: {{grid: 4, magnitude_mm: 6, probability: 0.5}}
+  - window_hu: {{low: -160, high: 240}}
+  - gaussian_noise: {{sigma: [0, 0.05], probability: 0.5}}
+model: {{name: unet3d, widths: [8, 16]}}
+train: {{epochs: 2, lr: 3.0e-3, checkpoint_every: 2, threads: 1, log_every: 1}}
+loader: {{threads: {threads}, prefetch: 2}}
+eval: {{bootstrap: 50, surface_tolerance_mm: 4, lesion_probability: 0.3, lesion_min_mm3: 100, lesion_classes: [tumour]}}
+"""
+
+
+def config_of(folder, store, threads=1, batches=6):
+    path = folder / "run.yaml"
+    path.write_text(CONFIG.format(store=store, threads=threads, batches=batches))
+    return path
+
+
+@pytest.fixture(scope="module")
+def ct(tmp_path_factory):
+    """A store of three real CTs with tumours; one comes from DICOM files that name a patient."""
+    folder = tmp_path_factory.mktemp("ct")
+    dicom = plant(CT / "sts-008/image", folder / "in" / "series")
+    rows = [{"file": str(dicom), "image": "sts-008", "case": "sts-008", "cohort": "dicom", "split": "val", "phase": "native",
+             "labels": str(CT / "sts-008/mask.nii.gz")}]
+    rows += [{"file": str(CT / f"sarcoma/{name}.nii.gz"), "image": name, "case": name, "cohort": "nifti", "split": split, "phase": "native",
+              "labels": str(CT / f"sarcoma/{name}-gtv.nii.gz")} for name, split in (("sts-012", "val"), ("sts-018", "train"), ("sts-024", "train"))]
+    table = write_table(folder / "cases.csv", rows)
+    headrace("ingest", "volumes", folder / "in", "--table", table, "--classes", "background,tumour", "--out", folder / "ct.zarr",
+             "--key-file", key_file(folder))
+    return folder / "ct.zarr"
+
+
+@pytest.fixture(scope="module")
+def trained(ct, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    done = headrace("train", "--config", config_of(folder, ct), "--out", folder / "run")
+    (folder / "said.txt").write_text(done.stdout + done.stderr)
+    return folder / "run"
+
+
+def evaluation(run):
+    return without_times(json.loads((run / "eval.json").read_text()))
+
+
+def test_twice_the_same_with_other_loader_threads(trained, ct, tmp_path):
+    headrace("train", "--config", config_of(tmp_path, ct, threads=3), "--out", tmp_path / "run")
+    same(trained, tmp_path / "run")
+    assert evaluation(trained) == evaluation(tmp_path / "run")
+
+
+def test_killed_in_the_middle_and_resumed(trained, ct, tmp_path):
+    config, run = config_of(tmp_path, ct), tmp_path / "run"
+    process = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stderr=subprocess.DEVNULL)
+    deadline = time.time() + 240
+    while process.poll() is None and time.time() < deadline:
+        if (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 3:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.002)
+    assert process.wait() == -signal.SIGKILL
+    headrace("train", "--config", config, "--out", run, "--resume")
+    same(trained, run)
+    assert evaluation(trained) == evaluation(run)
+
+
+def test_figures_are_those_of_the_tables(trained):
+    result = evaluation(trained)
+    with open(trained / "eval-volumes.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == ["sts-008", "sts-012"]
+    overall = result["overall"]
+    dice = [float(row["dice_tumour"]) for row in rows if row["dice_tumour"]]
+    assert overall["dice"]["tumour"] == pytest.approx(np.mean(dice))
+    assert overall["lesion"]["lesions"] == sum(int(row["lesions"]) for row in rows) >= 2
+    assert set(result["cohorts"]) == {"dicom", "nifti"} and set(result["phases"]) == {"native"}
+    assert sum(group["voxels"] for group in result["cohorts"].values()) == overall["voxels"]
+    low, high = overall["interval_95"]["dice"]["tumour"]
+    assert low <= overall["dice"]["tumour"] <= high
+    with open(trained / "eval-lesions.csv", newline="") as file:
+        kinds = [row["kind"] for row in csv.DictReader(file)]
+    assert kinds.count("hit") + kinds.count("missed") == overall["lesion"]["lesions"]
+    assert kinds.count("false positive") == overall["lesion"]["calls"] - overall["lesion"]["hits"]
+
+
+def test_eval_gates_and_report(trained, tmp_path):
+    result = json.loads(headrace("eval", "--run", trained, "--json").stdout)
+    assert without_times(result)["overall"] == evaluation(trained)["overall"]
+    gate = tmp_path / "gate.yaml"
+    gate.write_text("{lesion.froc: 0, lesion.sensitivity_at_1: 0, surface_dice.tumour: 0, hd95.tumour: {most: 1.0e+6}}")
+    assert "hd95.tumour" in headrace("eval", "--run", trained, "--gate", gate).stdout
+    gate.write_text("{dice.tumour: 0.999}")
+    headrace("eval", "--run", trained, "--gate", gate, code=3)
+    gate.write_text("{lesion.frok: 0.5}")
+    assert "lesion.froc" in headrace("eval", "--run", trained, "--gate", gate, code=2).stderr
+    other = headrace("eval", "--run", trained, "--split", "train", "--weights", "best").stdout
+    assert "phase" in other and "FROC" in other
+    headrace("report", trained)
+    text = (trained / "report.html").read_text()
+    assert "FROC" in text and "surface Dice" in text and "HD95" in text and text.count("data:image/png;base64,") >= 6
+    assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
+
+
+def test_planted_identifiers_are_not_in_the_run(trained):
+    assert_nothing_found("output", (trained.parent / "said.txt").read_bytes())
+    files = [path for path in sorted(trained.rglob("*")) if path.is_file()]
+    assert len(files) > 12
+    for path in files:
+        assert_nothing_found("a name", str(path.relative_to(trained)).encode())
+        raw = path.read_bytes()
+        for part in unpacked(raw) if path.suffix == ".png" else [raw]:
+            assert_nothing_found(path, part)
+    for packed in re.findall(r"data:image/png;base64,([^\"]+)", (trained / "report.html").read_text()):
+        assert_nothing_found("a picture", base64.b64decode(packed))
+
+
+def test_a_lesion_class_that_is_not_there_is_named(ct, tmp_path):
+    config = config_of(tmp_path, ct)
+    config.write_text(config.read_text().replace("[tumour]", "[tumor]"))
+    said = message_of(headrace("train", "--config", config, "--out", tmp_path / "run", code=2))
+    assert "eval.lesion_classes" in said and "tumor" in said and "tumour" in said
