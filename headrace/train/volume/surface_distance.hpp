@@ -21,7 +21,7 @@ struct SurfaceDistances {
 /// nor full; outside of the volume is empty. The distance of an element is that to the nearest
 /// element of the other mask, infinite where that is empty.
 ///
-/// cost    about 12 bytes a voxel of the box around both masks
+/// cost    12 bytes a voxel of the box around both masks, up to 32 bytes an element
 /// source  Nikolov et al., Deep learning to achieve clinically applicable segmentation of head and
 ///         neck anatomy, arXiv 1809.04430; equal to DeepMind's surface-distance 0.1
 SurfaceDistances surface_distances(const imaging::BitVolume& truth,
