@@ -10,6 +10,8 @@ namespace {
 
 /// More than float32 coordinates lose against these, and than rounding of the inverse.
 constexpr double kRounding = 1.0 / 16;
+/// Voxels along the extent's edge that samples beyond it may look at, smoothing aside.
+constexpr std::int64_t kEdge = 2;
 
 /// Of a matrix that turns, scales and shears: never singular.
 std::array<double, 9> inverse_of(const Affine3& map) {
@@ -39,6 +41,7 @@ VolumeReach::VolumeReach(const VolumeParams& params, const VolumePatchSpec& patc
     offset_[axis] = geometry.centre_in_window_zyx[axis] - 0.5 + map.m[4 * axis + 3];
     last_[axis] = patch.size_zyx[axis] - 1;
     // A position p reads the voxels floor(p) and floor(p) + 1, smoothed over `radius` voxels.
+    edge_[axis] = kEdge + smoothing[axis].radius;
     margin_low_[axis] = 1 + smoothing[axis].radius + kRounding;
     margin_high_[axis] = smoothing[axis].radius + kRounding;
     if (params.elastic.grid == 0) continue;
@@ -55,9 +58,10 @@ bool VolumeReach::touches(const Box3& box) const {
   std::array<double, 3> middle{}, half{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     std::int64_t begin = box.origin_zyx[axis], end = begin + box.size_zyx[axis];
-    // Everything beyond the extent reads its edge; nothing lies beyond the window.
-    if (begin <= extent_.origin_zyx[axis]) begin = 0;
-    if (end >= extent_.origin_zyx[axis] + extent_.size_zyx[axis]) end = window_.size_zyx[axis];
+    // Everything beyond the extent reads its last voxels; nothing lies beyond the window.
+    const std::int64_t first = extent_.origin_zyx[axis], behind = first + extent_.size_zyx[axis];
+    if (begin < first + edge_[axis]) begin = 0;
+    if (end > behind - edge_[axis]) end = window_.size_zyx[axis];
     const double low = static_cast<double>(begin) - margin_low_[axis] - offset_[axis];
     const double high = static_cast<double>(end) + margin_high_[axis] - offset_[axis];
     middle[axis] = (low + high) / 2;

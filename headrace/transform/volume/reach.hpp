@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstdint>
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/transform/volume/graph.hpp"
@@ -20,7 +21,8 @@ class VolumeReach {
   bool touches(const Box3& box) const;
 
  private:
-  Box3 window_, extent_;                            ///< both in window voxels
+  Box3 window_, extent_;                ///< both in window voxels
+  std::array<std::int64_t, 3> edge_{};  ///< voxels of the extent that stand for what lies beyond
   std::array<double, 3> margin_low_, margin_high_;  ///< voxels beyond a box that count as its own
   std::array<double, 9> patch_from_window_;         ///< linear part, row-major
   std::array<double, 3> offset_;                    ///< window index of output voxel (0, 0, 0)
