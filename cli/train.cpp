@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/loader/run_config.hpp"
@@ -46,6 +47,12 @@ void print_summary(const std::string& out, const Json& summary) {
   for (const auto& [name, dice] : summary.at("dice").items()) {
     fmt::print("  {:<24} {}\n", name, figure(dice));
   }
+  if (summary.at("lesion").is_object()) {
+    fmt::print("FROC {}, sensitivity at 1 false positive a scan {}, {} lesions\n",
+               figure(summary.at("lesion").at("froc")),
+               figure(summary.at("lesion").at("sensitivity_at_1")),
+               summary.at("lesion").at("lesions").get<std::int64_t>());
+  }
   if (summary.contains("grades")) {
     fmt::print("quadratic kappa {} over {} slides\n", figure(summary.at("kappa")),
                summary.at("grades").get<std::int64_t>());
@@ -67,9 +74,7 @@ void run([[maybe_unused]] const Arguments& arguments) {
     print_summary(arguments.out, summary);
   }
 #else
-  fail(ErrorCode::unsupported,
-       "headrace train: this build has no LibTorch. Run tools/deps/install.sh and build again with "
-       "HR_WITH_TORCH=ON.");
+  run_with_torch("train");
 #endif
 }
 

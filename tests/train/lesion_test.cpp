@@ -8,7 +8,7 @@
 #include "headrace/train/volume/froc.hpp"
 #include "headrace/train/volume/lesion_match.hpp"
 #include "headrace/train/volume/volume_figures.hpp"
-#include "tests/train/volume_fixture.hpp"
+#include "tests/train/mask_fixture.hpp"
 
 namespace headrace::train {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "headrace/train/volume/distance_transform.hpp"
 #include "headrace/train/volume/surface_area.hpp"
-#include "tests/train/volume_fixture.hpp"
+#include "tests/train/mask_fixture.hpp"
 
 namespace headrace::train {
 namespace {

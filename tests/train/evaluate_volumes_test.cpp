@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/sample_plan.hpp"
+#include "headrace/train/evaluate.hpp"
+#include "headrace/train/run_identity.hpp"
+#include "headrace/train/volume/volume_figures.hpp"
+#include "tests/loader/store_fixture.hpp"
+#include "tests/loader/volume_fixture.hpp"
+
+namespace headrace::train {
+namespace {
+
+/// Three volumes of 20 × 44 × 52 voxels, 2.5 × 0.8 × 0.8 mm, and a run on them at 2.5 × 1.6 × 1.6.
+class EvaluateVolumesTest : public ::testing::Test {
+ protected:
+  EvaluateVolumesTest() {
+    spec_.shape_zyx = {20, 44, 52};
+    testing::write_volume_store(folder_.path("ct.zarr"), spec_);
+  }
+  loader::RunConfig config(const std::string& size, const std::string& more = "") const {
+    return loader::RunConfig::parse(
+        "task: colorectal\n"
+        "data: {store: " +
+            folder_.path("ct.zarr") +
+            "}\n"
+            "patch: {size: " +
+            size +
+            ", spacing_mm: [2.5, 1.6, 1.6]}\n"
+            "sampling: {seed: 3}\n"
+            "transforms:\n  - window_hu: {low: -160, high: 240}\n"
+            "model: {name: unet3d, widths: [8, 16]}\n"
+            "train: {threads: 1}\n"
+            "eval: {lesion_probability: 0.34, lesion_min_mm3: 0, lesion_classes: [lesion]" +
+            more + "}\n",
+        "run.yaml");
+  }
+
+  testing::VolumeSpec spec_;
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(EvaluateVolumesTest, OneWindowOverAVolumeIsWholeVolumeInference) {
+  const auto run = config("[20, 22, 26]");
+  const auto cohort = open_cohort(run);
+  Network network(run, cohort->classes().size());
+  const Json json = evaluate(network, cohort, run, {"train", 4}).json;
+
+  const auto plan = loader::make_tile_plan(*cohort, run, "train");
+  ASSERT_EQ(plan->samples_per_epoch(), 2u);
+  loader::Loader loader(cohort, run, plan, true);
+  const std::size_t voxels = 20 * 22 * 26;
+  std::size_t image = 0;
+  while (const auto batch = loader.next()) {
+    const auto p = network.predict(*batch);
+    for (std::int64_t s = 0; s < batch->samples; ++s, ++image) {
+      BlendedVolume volume;
+      volume.shape_zyx = {20, 22, 26};
+      volume.spacing_mm_zyx = {2.5, 1.6, 1.6};
+      const std::uint8_t* truth = batch->labels + static_cast<std::size_t>(s) * voxels;
+      volume.truth.assign(truth, truth + voxels);
+      const float* classes = p.data() + static_cast<std::size_t>(s) * 3 * voxels;
+      for (std::size_t i = 0; i < voxels; ++i) {
+        std::size_t best = 0;
+        for (std::size_t c = 1; c < 3; ++c) {
+          if (classes[c * voxels + i] > classes[best * voxels + i]) best = c;
+        }
+        volume.predicted.push_back(static_cast<std::uint8_t>(best));
+        volume.lesion.push_back(
+            static_cast<std::uint16_t>(std::lround(classes[2 * voxels + i] * 65535)));
+      }
+      VolumeRules rules;
+      rules.classes = 3;
+      rules.lesion_classes = {2};
+      rules.lesion_probability = 0.34;
+      const VolumeFigures expected = measure_volume(volume, rules);
+      const Json& found = json.at("images").at(image);
+      EXPECT_EQ(found.at("voxels"), expected.confusion.total());
+      EXPECT_GT(expected.confusion.total(), 8000u);
+      EXPECT_EQ(found.at("dice").at("lesion"), *expected.confusion.dice(2));
+      EXPECT_EQ(found.at("surface_dice").at("liver"), *expected.surface_dice[1]);
+      ASSERT_EQ(found.at("lesions").size(), expected.lesions.size());
+      ASSERT_EQ(expected.lesions.size(), 1u);
+      EXPECT_EQ(found.at("lesions")[0].at("voxels"), expected.lesions[0].voxels);
+    }
+  }
+  EXPECT_EQ(image, 2u);
+}
+
+TEST_F(EvaluateVolumesTest, PartsAddUpAndWindowsCountVoxelsOnce) {
+  const auto whole = config("[20, 22, 26]"), tiled = config("[8, 16, 16]", ", overlap: 0.5");
+  const auto cohort = open_cohort(whole);
+  Network network(whole, cohort->classes().size());
+  const Json one = evaluate(network, cohort, whole, {"train", 0}).json;
+  const Evaluation many = evaluate(network, cohort, tiled, {"train", 3});
+  EXPECT_GT(many.json.at("tiles"), 20);
+  const auto truth_of = [](const Json& json) {
+    std::vector<std::uint64_t> out;
+    for (const Json& row : json.at("overall").at("matrix")) {
+      out.push_back(0);
+      for (const Json& count : row) out.back() += count.get<std::uint64_t>();
+    }
+    return out;
+  };
+  EXPECT_EQ(truth_of(one), truth_of(many.json));
+  for (const char* kind : {"cohorts", "phases", "cases"}) {
+    std::uint64_t voxels = 0, images = 0, lesions = 0;
+    for (const auto& [name, group] : many.json.at(kind).items()) {
+      voxels += group.at("voxels").get<std::uint64_t>();
+      images += group.at("images").get<std::uint64_t>();
+      lesions += group.at("lesion").at("lesions").get<std::uint64_t>();
+    }
+    EXPECT_EQ(voxels, many.json.at("overall").at("voxels").get<std::uint64_t>());
+    EXPECT_EQ(images, 2u);
+    EXPECT_EQ(lesions, 2u);
+  }
+  ASSERT_FALSE(many.montage.empty());
+  ASSERT_EQ(many.montage[0].pictures.size(), 3u);
+  EXPECT_EQ(many.montage[0].pictures[2].name, "sagittal");
+  // 8 slices of 2.5 mm stand over 16 columns of 1.6 mm: 20 × 25.6 mm.
+  EXPECT_EQ(many.montage[0].pictures[1].pixels.width, 320);
+  EXPECT_EQ(many.montage[0].pictures[1].pixels.height, 250);
+}
+
+TEST_F(EvaluateVolumesTest, IntervalsNeedTwoCasesAndHoldTheFigure) {
+  auto run = config("[20, 22, 26]", ", bootstrap: 100");
+  const auto cohort = open_cohort(run);
+  Network network(run, cohort->classes().size());
+  const Json json = evaluate(network, cohort, run, {"train", 0}).json;
+  const Json& interval = json.at("overall").at("interval_95").at("dice").at("background");
+  const double dice = json.at("overall").at("dice").at("background").get<double>();
+  EXPECT_LE(interval[0].get<double>(), dice + 1e-12);
+  EXPECT_GE(interval[1].get<double>(), dice - 1e-12);
+  const Json none = Json::object();
+  EXPECT_EQ(json.at("cohorts").begin()->at("interval_95"), none);
+  EXPECT_FALSE(evaluate(network, cohort, run, {"train", 0, false})
+                   .json.at("overall")
+                   .contains("interval_95"));
+}
+
+TEST_F(EvaluateVolumesTest, ClassesAndNetworksThatDoNotFitAreRefused) {
+  auto run = config("[8, 16, 16]");
+  run.eval.lesion_classes = {"leson"};
+  EXPECT_THROW(open_cohort(run), Error);
+  run = config("[8, 16, 16]");
+  run.model.name = "unet2d";
+  EXPECT_THROW(Network(run, 3), Error);
+}
+
+}  // namespace
+}  // namespace headrace::train
