@@ -84,9 +84,10 @@ def test_surfaces_and_dice_as_monai_measures_them(tmp_path, seed, spacing):
 def test_lesions_are_scipys_components(tmp_path, seed):
     random = np.random.Generator(np.random.PCG64(seed))
     field = scipy.ndimage.gaussian_filter(random.standard_normal((24, 40, 37)), 1.5)
-    probability = np.clip(0.5 + 4 * (field + 0.15 * scipy.ndimage.gaussian_filter(random.standard_normal(field.shape), 1.5)), 0, 1)
+    other = scipy.ndimage.gaussian_filter(random.standard_normal(field.shape), 1.5)
+    probability = np.clip(0.5 + 2 * (field + 0.3 * other - 0.15), 0, 1)
     stored = np.round(probability * 65535)
-    truth, predicted = field > 0.12, stored >= round(0.5 * 65535)
+    truth, predicted = field > 0.15, stored >= round(0.5 * 65535)
     ours = figures(tmp_path, truth, predicted, (1, 1, 1), probability=stored)
     true_ids, lesions = scipy.ndimage.label(truth, np.ones((3, 3, 3)))
     call_ids, calls = scipy.ndimage.label(predicted, np.ones((3, 3, 3)))
