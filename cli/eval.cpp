@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
@@ -90,9 +91,7 @@ void run([[maybe_unused]] const Arguments& arguments) {
   }
   if (!verdict.passed()) throw ExitCode{3};
 #else
-  fail(ErrorCode::unsupported,
-       "headrace eval: this build has no LibTorch. Run tools/deps/install.sh and build again with "
-       "HR_WITH_TORCH=ON.");
+  run_with_torch("eval");
 #endif
 }
 

@@ -6,12 +6,16 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
 
 namespace headrace::cli {
+
+char** command_line = nullptr;
+
 namespace {
 
 constexpr const char* kFooter =
@@ -26,7 +30,11 @@ void build(CLI::App& app, std::string& isa, bool& quiet) {
   app.add_flag("--quiet", quiet, "log warnings and errors only");
   app.fallthrough();
 #define HR_COMMAND(name) add_##name(app);
+#ifdef HR_TORCH
+#include "cli/torch_commands.inc"
+#else
 #include "cli/commands.inc"
+#endif
 #undef HR_COMMAND
 }
 
@@ -49,6 +57,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
 }
 
 int run(int argc, char** argv) {
+  command_line = argv;
   CLI::App app("Headrace feeds medical-image training: ingest once, then batches at the speed of the GPU.", "headrace");
   std::string isa;
   bool quiet = false;

@@ -1,0 +1,14 @@
+#pragma once
+
+namespace headrace::cli {
+
+/// Replaces this program by headrace-torch, which lies beside it and runs the same command line
+/// with LibTorch. A program of its own, because LibTorch and the CUDA libraries that it needs take
+/// 0.4 s and 470 MB to start, which no other command should pay. Errors: unsupported (a build
+/// without LibTorch, or its program is gone)
+[[noreturn]] void run_with_torch(const char* command);
+
+/// What run_with_torch hands on; main sets it before anything is parsed.
+extern char** command_line;
+
+}  // namespace headrace::cli
