@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# From real slides to trained, evaluated and reported models: everything lands in demo-out/ (DEMO_OUT names another folder).
+# From real slides and CT to trained, evaluated and reported models: everything lands in demo-out/ (DEMO_OUT names another folder).
 #   a  every real slide of samples/ into one store; checked; what a model would see of it as a picture
 #   b  nuclei on real stained tissue with real annotations: ingest, train, evaluate, report
 #   c  Gleason grading on a phantom cohort of two scanners, with and without stain normalisation
+#   d  tumours on real CT with a physician's contours: DICOM with RTSTRUCT and NIfTI as one cohort, the same steps in three dimensions
+#   e  colorectal lesions on phantom CT: several contrast phases, two scanners
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${DEMO_OUT:-$root/demo-out}
@@ -10,6 +12,7 @@ program=${HEADRACE:-$root/build/headrace}
 configs=${DEMO_CONFIGS:-$root/samples/configs}
 slides=${DEMO_PHANTOMS:-24} # of the phantom cohort
 edge=${DEMO_PHANTOM_EDGE:-2048}
+patients=${DEMO_PATIENTS:-9} # of the phantom CT cohort
 
 rm -rf "$out"
 mkdir -p "$out"
@@ -51,5 +54,26 @@ for run in gleason gleason-normalized; do
   timed "$run.eval" "$program" eval --run "$run" --json
   "$program" report "$run" >/dev/null
 done
+
+say "d. tumours on real CT: eight patients with soft-tissue sarcoma, a physician's contours"
+sarcoma=$root/samples/ct/sarcoma
+timed ct.ingest "$program" ingest volumes "$sarcoma" --table "$sarcoma/cases.csv" --classes background,lesion=GTV_Mass_CT --out ct.zarr --json
+timed ct.verify "$program" verify ct.zarr --json
+timed ct.info "$program" info ct.zarr --json
+"$program" sample --config "$configs/ct-tumour.yaml" --count 8 --out ct.png
+timed ct-tumour.train "$program" train --config "$configs/ct-tumour.yaml" --out ct-tumour --json
+timed ct-tumour.eval "$program" eval --run ct-tumour --json
+"$program" report ct-tumour >/dev/null
+
+say "e. colorectal lesions on phantom CT: $patients synthetic patients in two phases, two scanners"
+timed colorectal.make "$program" phantom volumes --out bodies --count "$patients" --size 128 --phases 2 --scanners 2 --lesion-mm 20,50 --seed 11 --json
+timed colorectal.ingest "$program" ingest volumes bodies/images --table bodies/cases.csv --classes "$(paste -sd, bodies/classes.txt)" \
+  --lesion-classes lesion --out colorectal.zarr --json
+timed colorectal.verify "$program" verify colorectal.zarr --json
+timed colorectal.info "$program" info colorectal.zarr --json
+"$program" sample --config "$configs/colorectal.yaml" --count 8 --out colorectal.png
+timed colorectal.train "$program" train --config "$configs/colorectal.yaml" --out colorectal --json
+timed colorectal.eval "$program" eval --run colorectal --json
+"$program" report colorectal >/dev/null
 
 python3 "$root/tools/demo_summary.py" "$out"

@@ -25,8 +25,8 @@ def print_store(out, name, title):
     print(f"\n{title}")
     print(f"  {len(info['images'])} images, {ingest['pixel_bytes'] / 1e6:.0f} MB of pixels in {ingest['seconds']:.1f} s: "
           f"{ingest['mb_per_s']:.0f} MB/s")
-    print(f"  footprint {ingest['stored_bytes'] / 1e6:.1f} MB, {ratio:.2f} times the source files' {ingest['source_bytes'] / 1e6:.1f} MB; "
-          f"{100 * ingest['passthrough_share']:.0f} % of it their own JPEG tiles, copied")
+    copied = f"; {100 * ingest['passthrough_share']:.0f} % of it their own JPEG tiles, copied" if "passthrough_share" in ingest else ""
+    print(f"  footprint {ingest['stored_bytes'] / 1e6:.1f} MB, {ratio:.2f} times the source files' {ingest['source_bytes'] / 1e6:.1f} MB{copied}")
     print(f"  dataset hash {ingest['dataset_hash']}")
 
 
@@ -38,6 +38,17 @@ def print_training(out, run):
     print("  Dice " + ", ".join(f"{name} {figure(dice)}" for name, dice in overall["dice"].items())
           + f"; mean {figure(overall['mean_dice'])}, over {overall['images']} images that it never saw")
     return result
+
+
+def print_lesions(result):
+    """What a detector of lesions is judged by, of each group of validation volumes."""
+    groups = {"overall": result["overall"], **result["cohorts"], **(result["phases"] if len(result["phases"]) > 1 else {})}
+    print(f"  {'':<16}{'volumes':>8}{'lesions':>8}{'Dice':>7}{'surface':>8}{'HD95':>9}{'found':>7}{'FP/scan':>9}{'FROC':>7}")
+    for name, group in groups.items():
+        found, distance = group["lesion"], group["hd95"]["lesion"]
+        print(f"  {name:<16}{group['images']:>8}{found['lesions']:>8}{figure(group['dice']['lesion']):>7}"
+              f"{figure(group['surface_dice']['lesion']):>8}{'undefined' if distance is None else f'{distance:.1f} mm':>9}"
+              f"{found['hits']:>7}{found['false_positives_per_scan']:>9.2f}{figure(found['froc']):>7}")
 
 
 def kappas(result):
@@ -60,9 +71,13 @@ def main():
     print(f"\n  quadratic weighted kappa      {''.join(f'{n:>14}' for n in names)}")
     for title, row in found.items():
         print(f"  {title:<30}{''.join(f'{figure(row[n]):>14}' for n in names)}")
+    print_store(out, "ct", "Tumours on real CT: eight sarcomas, DICOM and NIfTI, a physician's contours (STS, CC-BY-3.0). Small crops, few patients")
+    print_lesions(print_training(out, "ct-tumour"))
+    print_store(out, "colorectal", "Colorectal lesions on phantom CT: two phases, two scanners. They prove the path, not a model's worth")
+    print_lesions(print_training(out, "colorectal"))
     print("\nLook at")
-    for name in ("slides.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "nuclei/report.html", "gleason/report.html",
-                 "gleason-normalized/report.html"):
+    for name in ("slides.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "ct.png", "colorectal.png", "nuclei/report.html",
+                 "gleason/report.html", "gleason-normalized/report.html", "ct-tumour/report.html", "colorectal/report.html"):
         print(f"  {out / name}")
     print(f"\ndemo done in {seconds(out, *sorted(p.stem for p in out.glob('*.ms'))):.0f} s")
 
