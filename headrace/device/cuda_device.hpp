@@ -17,6 +17,10 @@ bool cuda_available() noexcept;
 std::string describe();
 /// PCI bus id of the current device, as GpuMeter takes it; empty without one.
 std::string pci_bus_id();
+/// Makes GPU `index` the calling thread's. Errors: device, where there are fewer.
+void use_device(int index);
+/// Bytes of the current device that nobody has taken.
+std::size_t free_bytes();
 
 /// A queue of work; what is put into one stream is done in that order. Movable.
 class Stream {
@@ -34,17 +38,23 @@ class Stream {
   CUstream_st* stream_ = nullptr;
 };
 
-/// A mark in a stream that the host can wait for.
+/// A mark in a stream that the host, or another stream, can wait for. `timed` ones tell how much
+/// time lies between them. A stream of others (LibTorch's, a caller's) is given as it is.
 class Event {
  public:
-  Event();
+  explicit Event(bool timed = false);
   ~Event();
   Event(Event&& o) noexcept : event_(std::exchange(o.event_, nullptr)) {}
   Event& operator=(Event&& o) noexcept;
 
-  void record(Stream& stream);
+  void record(Stream& stream) { record(stream.get()); }
+  void record(CUstream_st* stream);
   /// Returns when the stream has come past the mark; at once where nothing was recorded.
   void wait();
+  /// What is put into `stream` from now on begins when the mark has been passed.
+  void hold(CUstream_st* stream) const;
+  /// Seconds from this mark to `later`. Both are timed and have been passed.
+  double seconds_to(const Event& later) const;
 
  private:
   CUevent_st* event_ = nullptr;

@@ -16,6 +16,8 @@ class CudaScratch {
   ~CudaScratch();
   CudaScratch(CudaScratch&&) noexcept;
   CudaScratch& operator=(CudaScratch&&) noexcept;
+  /// What it holds on the GPU; grows with the largest batch.
+  std::size_t device_bytes() const noexcept;
 
  private:
   friend struct CudaGraph;

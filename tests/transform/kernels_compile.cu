@@ -22,18 +22,13 @@ __global__ void run_recolour(BatchRecolourPixel pass, std::int32_t n) { run(n, p
 __global__ void run_blur_rows(BatchBlurRowPixel pass, std::int32_t n) { run(n, pass); }
 __global__ void run_blur_columns(BatchBlurColumnPixel pass, std::int32_t n) { run(n, pass); }
 
-template <typename Value>
-__device__ void run_value(const Value& value, std::int64_t count) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < count) value(i);
-}
-
-#define HR_VOLUME_KERNEL(name, Value) \
-  __global__ void name(Value value, std::int64_t count) { run_value(value, count); }
+#define HR_VOLUME_KERNEL(name, Pass) \
+  __global__ void name(Pass pass, std::int32_t n) { run(n, pass); }
 HR_VOLUME_KERNEL(run_row_controls, RowControlValue)
 HR_VOLUME_KERNEL(run_volume, VolumeVoxel)
 HR_VOLUME_KERNEL(run_stages_voxel, StagesVoxel)
 HR_VOLUME_KERNEL(run_row_sums, RowSumsValue)
+HR_VOLUME_KERNEL(run_slice_sums, SliceSumsValue)
 HR_VOLUME_KERNEL(run_statistics, PatchStatisticsValue)
 HR_VOLUME_KERNEL(run_resolved, ResolvedStages)
 HR_VOLUME_KERNEL(run_volume_blur, VolumeBlurVoxel)

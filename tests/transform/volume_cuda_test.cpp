@@ -17,34 +17,50 @@ using testing::VolumeSample;
 using testing::VolumeSetting;
 using testing::VolumeWindow;
 
-/// A sample under way on the GPU.
-class VolumeOnGpu {
+/// A batch of samples under way on the GPU.
+class VolumesOnGpu {
  public:
-  VolumeOnGpu(const VolumeSetting& setting, std::uint64_t index, Stream& stream)
-      : sample_(setting, index),
-        window_(volume_level(), sample_.geometry.window),
-        stream_(stream),
-        hu_(sent(window_.hu)),
-        label_(sent(window_.label)),
-        image_(sent(std::vector<float>(sample_.voxels(), std::nanf("")))),
-        labels_(sent(std::vector<std::uint8_t>(sample_.voxels(), 0xEE))) {}
+  VolumesOnGpu(const VolumeSetting& setting, std::size_t count, Element element, Stream& stream)
+      : element_(element), stream_(stream) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const VolumeSample& sample = samples_.emplace_back(setting, i);
+      const VolumeWindow& w = windows_.emplace_back(volume_level(), sample.geometry.window);
+      hu_.push_back(sent(w.hu));
+      label_.push_back(sent(w.label));
+    }
+    voxels_ = samples_.front().voxels();
+    image_.assign(count * voxels_ * bytes_of(element), 0xA5);
+    labels_.assign(count * voxels_, 0xA5);
+    image_out_ = sent(image_);
+    labels_out_ = sent(labels_);
+  }
 
   void start(VolumeCudaScratch& scratch) {
-    VolumeView<std::int16_t> image = window_.image;
-    VolumeView<std::uint8_t> labels = window_.labels;
-    image.data = hu_.as<std::int16_t>();
-    labels.data = label_.as<std::uint8_t>();
-    VolumeCudaGraph{sample_.graph}.run(*sample_.params, sample_.geometry, image, labels,
-                                       window_.extent, 255, image_.as<float>(),
-                                       labels_.as<std::uint8_t>(), scratch, stream_);
+    std::vector<VolumePatch> patches;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      VolumePatch& p = patches.emplace_back(VolumePatch{samples_[i].params.get(),
+                                                        &samples_[i].geometry, windows_[i].image,
+                                                        windows_[i].labels, windows_[i].extent});
+      p.image.data = hu_[i].as<std::int16_t>();
+      p.labels.data = label_[i].as<std::uint8_t>();
+    }
+    VolumeCudaGraph{samples_.front().graph}.run(patches, 255, element_, image_out_.as<std::byte>(),
+                                                labels_out_.as<std::uint8_t>(), scratch, stream_);
   }
-  bool equals_the_cpu() {
-    VolumeResult gpu{std::vector<float>(sample_.voxels()),
-                     std::vector<std::uint8_t>(sample_.voxels())};
-    copy_to_host(gpu.image.data(), image_.as<float>(), gpu.image.size() * sizeof(float), stream_);
-    copy_to_host(gpu.labels.data(), labels_.as<std::uint8_t>(), gpu.labels.size(), stream_);
+  void expect_the_bytes_of_the_cpu() {
+    copy_to_host(image_.data(), image_out_.as<std::uint8_t>(), image_.size(), stream_);
+    copy_to_host(labels_.data(), labels_out_.as<std::uint8_t>(), labels_.size(), stream_);
     stream_.wait();
-    return gpu == sample_.run();
+    std::vector<std::uint8_t> image(image_.size()), labels;
+    const std::size_t bytes = voxels_ * bytes_of(element_);
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      const VolumeResult cpu = samples_[i].run();
+      convert(cpu.image.data(),
+              {image.data() + i * bytes, {element_, {}}, 1, static_cast<std::int64_t>(voxels_)});
+      labels.insert(labels.end(), cpu.labels.begin(), cpu.labels.end());
+    }
+    EXPECT_TRUE(image_ == image);
+    EXPECT_TRUE(labels_ == labels);
   }
 
  private:
@@ -56,10 +72,14 @@ class VolumeOnGpu {
     return buffer;
   }
 
-  VolumeSample sample_;
-  VolumeWindow window_;
+  Element element_;
   Stream& stream_;
-  DeviceBuffer hu_, label_, image_, labels_;
+  std::vector<VolumeSample> samples_;
+  std::vector<VolumeWindow> windows_;
+  std::vector<DeviceBuffer> hu_, label_;
+  std::size_t voxels_ = 0;
+  std::vector<std::uint8_t> image_, labels_;
+  DeviceBuffer image_out_, labels_out_;
 };
 
 class VolumeCuda : public ::testing::TestWithParam<VolumeSetting> {
@@ -71,16 +91,17 @@ class VolumeCuda : public ::testing::TestWithParam<VolumeSetting> {
   }
 };
 
-/// Twenty samples are under way before the first is looked at.
+/// Six batches are under way before the first is looked at.
 TEST_P(VolumeCuda, GivesTheBytesOfTheCpu) {
   Stream stream;
   VolumeCudaScratch scratch;
-  std::vector<std::unique_ptr<VolumeOnGpu>> samples;
-  for (std::uint64_t index = 0; index < 20; ++index) {
-    samples.push_back(std::make_unique<VolumeOnGpu>(GetParam(), index, stream));
+  std::vector<std::unique_ptr<VolumesOnGpu>> batches;
+  for (const std::size_t count : {5, 1, 7, 3, 4, 2}) {
+    const Element element = count % 2 == 1 ? Element::float32 : Element::bfloat16;
+    batches.push_back(std::make_unique<VolumesOnGpu>(GetParam(), count, element, stream));
   }
-  for (const auto& sample : samples) sample->start(scratch);
-  for (const auto& sample : samples) EXPECT_TRUE(sample->equals_the_cpu());
+  for (const auto& batch : batches) batch->start(scratch);
+  for (const auto& batch : batches) batch->expect_the_bytes_of_the_cpu();
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, VolumeCuda, ::testing::ValuesIn(volume_kernel_cases()),

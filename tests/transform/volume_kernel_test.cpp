@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "forced_isa.hpp"
-#include "headrace/transform/volume/place.hpp"
-#include "headrace/transform/volume/voxel.hpp"
+#include "headrace/device/buffer.hpp"
+#include "headrace/transform/volume/batch_launch.hpp"
 #include "volume_kernel_cases.hpp"
 
 namespace headrace::transform {
@@ -34,97 +35,97 @@ TEST(VolumeKernel, EveryInstructionSetGivesTheSameBytes) {
   }
 }
 
-template <typename Value>
-void for_each(std::int64_t count, const Value& value) {
-  for (std::int64_t i = 0; i < count; ++i) value(i);
-}
+constexpr std::size_t kGuards = 64;
 
-/// What VolumeGraph::run does, in the form of one thread a value.
+/// Samples as one batch, in the form of one thread a value, run by the host in memory that is
+/// poisoned, with guards around the outputs.
 class ByVoxels {
  public:
-  ByVoxels(const VolumeSample& sample, VolumeResult& out) : sample_(sample), out_(out) {}
+  explicit ByVoxels(const std::vector<VolumeSample>& samples) : samples_(samples) {
+    for (const VolumeSample& s : samples) windows_.emplace_back(volume_level(), s.geometry.window);
+  }
 
-  void run() {
-    const VolumePatchSpec& patch = sample_.graph.patch();
-    const VolumeParams& params = *sample_.params;
-    const VolumeWindow window(volume_level(), sample_.geometry.window);
-    const auto voxels = static_cast<std::int64_t>(sample_.voxels());
-    const std::int32_t width = patch.size_zyx[2], rows = static_cast<std::int32_t>(voxels / width);
-    float* dst = out_.image.data();
-    std::vector<float> other(sample_.voxels());
-    std::vector<RowSums> sums(static_cast<std::size_t>(rows));
-    std::vector<PatchStatistics> statistics(params.passes.size());
-    for (std::size_t i = 0; i < params.passes.size(); ++i) {
-      const VolumePass& pass = params.passes[i];
-      if (i == 0) {
-        gather(window, dst);
-      } else if (pass.kind == VolumePass::Kind::stages) {
-        VolumeStages resolved;
-        for_each(1, ResolvedStages{pass.stages, statistics.data(), &resolved});
-        for_each(voxels, StagesVoxel{&resolved, width, dst});
-      } else if (pass.kind == VolumePass::Kind::blur) {
-        const VolumeBlurKernel k = volume_blur_kernel(pass.sigma, patch, dst);
-        for_each(voxels, VolumeBlurVoxel{k, 2, dst, other.data()});
-        for_each(voxels, VolumeBlurVoxel{k, 1, other.data(), dst});
-        for_each(voxels, VolumeBlurVoxel{k, 0, dst, other.data()});
-        std::copy(other.begin(), other.end(), dst);
-      } else {
-        const LowResolutionKernel k = low_resolution_kernel(pass.small, patch, dst);
-        for_each(std::int64_t{k.small[0]} * k.small[1] * k.small[2], ReducedVoxel{k, other.data()});
-        for_each(voxels, EnlargedVoxel{k, other.data()});
-      }
-      if (!pass.statistics) continue;
-      for_each(rows, RowSumsValue{dst, width, sums.data()});
-      for_each(1, PatchStatisticsValue{sums.data(), rows, width, dst, &statistics[i]});
+  /// Empty where every sample's bytes are `rows` in that format. Every sample but those of
+  /// `labelled` is given without labels.
+  std::string difference(const std::vector<VolumeResult>& rows, Element element,
+                         std::size_t labelled) {
+    const VolumeGraph& graph = samples_.front().graph;
+    const std::size_t voxels = samples_.front().voxels(), bytes = voxels * bytes_of(element);
+    std::vector<VolumePatch> patches;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      patches.push_back({samples_[i].params.get(), &samples_[i].geometry, windows_[i].image,
+                         i < labelled ? windows_[i].labels : VolumeView<std::uint8_t>{},
+                         windows_[i].extent});
     }
+    const VolumeBatch batch(graph, patches);
+    device::HostBuffer parcel(batch.parcel_bytes()), work(batch.work_bytes());
+    std::memset(work.data(), 0xFF, work.size());
+    std::vector<std::byte> image(samples_.size() * bytes + 2 * kGuards, std::byte{0xA5});
+    std::vector<std::uint8_t> labels(samples_.size() * voxels + 2 * kGuards, 0xA5);
+    const VolumeTensor out{image.data() + kGuards, element, static_cast<std::int64_t>(voxels)};
+    for (const VolumeLaunch& launch :
+         batch.write(parcel.data(), parcel.data(), work.data(), 255, labels.data() + kGuards)) {
+      run_launch(launch, out,
+                 [](std::int32_t items, std::int32_t elements, const auto& kernel, const char*) {
+                   for (std::int32_t item = 0; item < items; ++item) {
+                     for (std::int32_t i = 0; i < elements; ++i) kernel(item, i);
+                   }
+                 });
+    }
+    std::vector<std::byte> wanted(image.size(), std::byte{0xA5});
+    std::vector<std::uint8_t> wanted_labels(labels.size(), 0xA5);
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      convert(rows[i].image.data(),
+              {wanted.data() + kGuards + i * bytes, {element, {}}, 1, out.voxels});
+      std::copy(rows[i].labels.begin(), rows[i].labels.end(),
+                wanted_labels.begin() + static_cast<std::ptrdiff_t>(kGuards + i * voxels));
+      if (i >= labelled) {
+        std::fill_n(wanted_labels.begin() + static_cast<std::ptrdiff_t>(kGuards + i * voxels),
+                    voxels, std::uint8_t{255});
+      }
+    }
+    return std::string(image == wanted ? "" : "images ") +
+           (labels == wanted_labels ? "" : "labels");
   }
 
  private:
-  void gather(const VolumeWindow& window, float* dst) {
-    const VolumePatchSpec& patch = sample_.graph.patch();
-    const VolumeGeometry& geometry = sample_.geometry;
-    const auto smoothing = smoothing_of(*sample_.params, geometry.scale_zyx);
-    VolumeView<std::int16_t> from = window.image;
-    std::vector<std::vector<std::int16_t>> smooth;
-    for (const int axis : {2, 1, 0}) {
-      const AxisSmoothing& s = smoothing[static_cast<std::size_t>(axis)];
-      if (s.radius == 0) continue;
-      smooth.emplace_back(static_cast<std::size_t>(from.slice_stride * from.shape_zyx[0] + 8), 77);
-      SmoothKernel k = smooth_kernel(s, axis, window.extent, geometry.window);
-      k.src = from.data;
-      k.dst = smooth.back().data();
-      k.src_row = k.dst_row = from.row_stride;
-      k.src_slice = k.dst_slice = from.slice_stride;
-      for_each(
-          std::int64_t{k.end[0] - k.begin[0]} * (k.end[1] - k.begin[1]) * (k.end[2] - k.begin[2]),
-          SmoothVoxel{k});
-      from.data = k.dst;
-    }
-    ControlVoxels controls;
-    const VolumeKernel k = volume_kernel(*sample_.params, patch, geometry, from, window.labels,
-                                         window.extent, 255, dst, out_.labels.data(), controls);
-    const std::int32_t grid = k.placement.grid;
-    const std::int64_t values = std::int64_t{k.size[0]} * k.size[1] * 3 * (grid + 3);
-    std::vector<float> rows(grid == 0 ? 0 : static_cast<std::size_t>(values));
-    if (grid > 0) for_each(values, RowControlValue{k.placement, k.size[1], rows.data()});
-    for_each(static_cast<std::int64_t>(out_.image.size()), VolumeVoxel{k, rows.data()});
-  }
-
-  const VolumeSample& sample_;
-  VolumeResult& out_;
+  const std::vector<VolumeSample>& samples_;
+  std::vector<VolumeWindow> windows_;
 };
 
-/// The form of one voxel is what a GPU runs: compiled here by the host compiler.
-TEST(VolumeKernel, OneVoxelAtATimeGivesTheBytesOfRows) {
-  for (const VolumeSetting& c : volume_kernel_cases()) {
-    const VolumeSample sample(c);
-    const VolumeResult rows = sample.run();
-    VolumeResult voxels{std::vector<float>(rows.image.size(), std::nanf("")),
-                        std::vector<std::uint8_t>(rows.labels.size(), 0xEE)};
-    ByVoxels(sample, voxels).run();
-    EXPECT_TRUE(voxels.labels == rows.labels) << c.name;
-    EXPECT_TRUE(voxels == rows) << c.name;
+/// The form of one voxel is what a GPU runs, with the very launches that it is given: compiled here
+/// by the host compiler. Samples of a batch draw different passes.
+TEST(VolumeKernel, ABatchOneVoxelAtATimeGivesTheBytesOfRows) {
+  for (VolumeSetting c : volume_kernel_cases()) {
+    std::vector<VolumeSample> samples;
+    std::vector<VolumeResult> rows;
+    for (const std::uint64_t index : {5, 6, 7})
+      rows.push_back(samples.emplace_back(c, index).run());
+    ByVoxels batch(samples);
+    EXPECT_EQ(batch.difference(rows, Element::float32, 3), "") << c.name;
+    EXPECT_EQ(batch.difference(rows, Element::float16, 2), "") << c.name;
+    EXPECT_EQ(batch.difference(rows, Element::bfloat16, 0), "") << c.name;
   }
+}
+
+/// Not every sample takes part in every pass.
+TEST(VolumeKernel, PassesOfABatchAreOnlyForThoseThatDrewThem) {
+  VolumeSetting c;
+  c.patch = {{9, 12, 21}, {1.5, 1.5, 1.5}};
+  VolumeElasticSpec elastic{4, 5, 0.5};
+  c.specs = {elastic, WindowHuSpec{-160, 240}, VolumeBlurSpec{{0.5, 2}, 0.5},
+             VolumeContrastSpec{{0.75, 1.25}, 0.5, true, true}, LowResolutionSpec{{0.4, 0.9}, 0.5}};
+  std::vector<VolumeSample> samples;
+  std::vector<VolumeResult> rows;
+  std::set<std::size_t> passes;
+  for (std::uint64_t index = 0; index < 16; ++index) {
+    rows.push_back(samples.emplace_back(c, index).run());
+    passes.insert(samples.back().params->passes.size());
+  }
+  EXPECT_GE(passes.size(), 3u);
+  ByVoxels batch(samples);
+  for (const Element element : {Element::float32, Element::float16, Element::bfloat16})
+    EXPECT_EQ(batch.difference(rows, element, 9), "");
 }
 
 TEST(VolumeKernel, OutputsAreNumbersAlone) {

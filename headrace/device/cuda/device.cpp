@@ -42,6 +42,14 @@ std::string pci_bus_id() {
   return {};
 }
 
+void use_device(int index) { HR_CUDA(cudaSetDevice(index)); }
+
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  HR_CUDA(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
 Stream::Stream() { HR_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
 Stream::~Stream() {
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
@@ -52,7 +60,9 @@ Stream& Stream::operator=(Stream&& o) noexcept {
 }
 void Stream::wait() { HR_CUDA(cudaStreamSynchronize(stream_)); }
 
-Event::Event() { HR_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+Event::Event(bool timed) {
+  HR_CUDA(cudaEventCreateWithFlags(&event_, timed ? cudaEventDefault : cudaEventDisableTiming));
+}
 Event::~Event() {
   if (event_ != nullptr) cudaEventDestroy(event_);
 }
@@ -60,8 +70,14 @@ Event& Event::operator=(Event&& o) noexcept {
   std::swap(event_, o.event_);
   return *this;
 }
-void Event::record(Stream& stream) { HR_CUDA(cudaEventRecord(event_, stream.get())); }
+void Event::record(CUstream_st* stream) { HR_CUDA(cudaEventRecord(event_, stream)); }
 void Event::wait() { HR_CUDA(cudaEventSynchronize(event_)); }
+void Event::hold(CUstream_st* stream) const { HR_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
+double Event::seconds_to(const Event& later) const {
+  float milliseconds = 0;
+  HR_CUDA(cudaEventElapsedTime(&milliseconds, event_, later.event_));
+  return static_cast<double>(milliseconds) * 1e-3;
+}
 
 void* DeviceMemory::allocate(std::size_t size_bytes) {
   void* data = nullptr;

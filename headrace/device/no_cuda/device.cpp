@@ -13,16 +13,21 @@ bool cuda_available() noexcept { return false; }
 std::string describe() { return kAbsent; }
 std::string pci_bus_id() { return {}; }
 
+void use_device(int) { refuse(); }
+std::size_t free_bytes() { refuse(); }
+
 Stream::Stream() { refuse(); }
 Stream::~Stream() = default;
 Stream& Stream::operator=(Stream&&) noexcept { return *this; }
 void Stream::wait() { refuse(); }
 
-Event::Event() { refuse(); }
+Event::Event(bool) { refuse(); }
 Event::~Event() = default;
 Event& Event::operator=(Event&&) noexcept { return *this; }
-void Event::record(Stream&) { refuse(); }
+void Event::record(CUstream_st*) { refuse(); }
 void Event::wait() { refuse(); }
+void Event::hold(CUstream_st*) const { refuse(); }
+double Event::seconds_to(const Event&) const { refuse(); }
 
 void* DeviceMemory::allocate(std::size_t) { refuse(); }
 void DeviceMemory::release(void*) noexcept {}

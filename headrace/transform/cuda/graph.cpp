@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <vector>
 
 #include "headrace/transform/cuda/drivers.hpp"
+#include "headrace/transform/cuda/parcel.hpp"
 #include "headrace/transform/cuda_graph.hpp"
 #include "headrace/transform/place_patch.hpp"
 #include "headrace/transform/sample_params.hpp"
@@ -14,52 +14,10 @@ using device::cuda::Stream;
 
 namespace {
 
-/// What one batch's kernels read besides pixels, gathered on the host and sent in one copy: arrays
-/// of kernels, and the control values that these point to.
-class Parcel {
- public:
-  /// Waits until the GPU has read what this held before.
-  void begin() {
-    used_.wait();
-    size_ = 0;
-  }
-  /// Makes room for `count` of T; gives its offset. Nothing is written before `fix`.
-  template <typename T>
-  std::size_t room(std::size_t count) {
-    constexpr std::size_t kAlign = 64;
-    const std::size_t at = (size_ + kAlign - 1) / kAlign * kAlign;
-    size_ = at + count * sizeof(T);
-    return at;
-  }
-  void fix() {
-    staged_.reserve(size_);
-    on_device_.reserve(size_);
-  }
-  template <typename T>
-  T* host(std::size_t at) const {
-    return reinterpret_cast<T*>(staged_.as<std::byte>() + at);
-  }
-  template <typename T>
-  T* device(std::size_t at) const {
-    return reinterpret_cast<T*>(on_device_.as<std::byte>() + at);
-  }
-  void send(Stream& stream) {
-    device::cuda::copy_to_device(on_device_.as<std::byte>(), staged_.as<std::byte>(), size_,
-                                 stream);
-  }
-  void sent_and_read(Stream& stream) { used_.record(stream); }
-
- private:
-  device::cuda::PinnedBuffer staged_;
-  device::cuda::DeviceBuffer on_device_;
-  device::cuda::Event used_;
-  std::size_t size_ = 0;
-};
-
 /// Control values of all patches of a batch, of which each has as many.
 class Controls {
  public:
-  Controls(std::span<const CudaPatch> patches, Parcel& parcel) : parcel_(parcel) {
+  Controls(std::span<const CudaPatch> patches, cuda::Parcel& parcel) : parcel_(parcel) {
     std::size_t most = 0;
     for (const CudaPatch& patch : patches) {
       const auto edge = static_cast<std::size_t>(patch.params->elastic.grid) + 3;
@@ -81,30 +39,25 @@ class Controls {
 
  private:
   static constexpr std::size_t kPadding = 8;  ///< a pack behind the last, as on a CPU
-  Parcel& parcel_;
+  cuda::Parcel& parcel_;
   std::size_t each_ = 0, at_ = 0;
 };
 
 }  // namespace
 
 struct CudaScratch::State {
-  static constexpr std::size_t kUnderWay = 4;
-  std::array<Parcel, kUnderWay> parcels;
-  std::size_t next = 0;
+  cuda::ParcelRing parcels;
   device::cuda::DeviceBuffer planes;  ///< of the blurred patches: planes and rows
   ControlPixels controls;
-
-  Parcel& take() {
-    Parcel& parcel = parcels[next++ % kUnderWay];
-    parcel.begin();
-    return parcel;
-  }
 };
 
 CudaScratch::CudaScratch() : state_(std::make_unique<State>()) {}
 CudaScratch::~CudaScratch() = default;
 CudaScratch::CudaScratch(CudaScratch&&) noexcept = default;
 CudaScratch& CudaScratch::operator=(CudaScratch&&) noexcept = default;
+std::size_t CudaScratch::device_bytes() const noexcept {
+  return state_->planes.size() + state_->parcels.device_bytes();
+}
 
 void CudaGraph::images(std::span<const CudaPatch> patches, const TensorFormat& format, void* dst,
                        CudaScratch& scratch, Stream& stream) const {
@@ -118,7 +71,7 @@ void CudaGraph::images(std::span<const CudaPatch> patches, const TensorFormat& f
     if (patches[i].params->blur_sigma > 0) blurred.push_back(i);
   }
   state.planes.reserve(2 * values * sizeof(float) * blurred.size());
-  Parcel& parcel = state.take();
+  cuda::Parcel& parcel = state.parcels.take();
   const std::size_t kernels = parcel.room<PatchKernel>(patches.size());
   const std::size_t later = parcel.room<BlurredPatch>(blurred.size());
   const Controls controls(patches, parcel);
@@ -156,7 +109,7 @@ void CudaGraph::labels(std::span<const CudaPatch> patches, std::uint8_t outside,
   CudaScratch::State& state = *scratch.state_;
   const PatchSpec& patch = graph.patch();
   const std::int32_t pixels = patch.height * patch.width;
-  Parcel& parcel = state.take();
+  cuda::Parcel& parcel = state.parcels.take();
   const std::size_t kernels = parcel.room<LabelKernel>(patches.size());
   const Controls controls(patches, parcel);
   parcel.fix();

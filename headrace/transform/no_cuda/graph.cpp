@@ -15,6 +15,8 @@ CudaScratch::~CudaScratch() = default;
 CudaScratch::CudaScratch(CudaScratch&&) noexcept = default;
 CudaScratch& CudaScratch::operator=(CudaScratch&&) noexcept = default;
 
+std::size_t CudaScratch::device_bytes() const noexcept { return 0; }
+
 void CudaGraph::images(std::span<const CudaPatch>, const TensorFormat&, void*, CudaScratch&,
                        device::cuda::Stream&) const {
   refuse();

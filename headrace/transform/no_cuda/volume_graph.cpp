@@ -15,10 +15,10 @@ VolumeCudaScratch::~VolumeCudaScratch() = default;
 VolumeCudaScratch::VolumeCudaScratch(VolumeCudaScratch&&) noexcept = default;
 VolumeCudaScratch& VolumeCudaScratch::operator=(VolumeCudaScratch&&) noexcept = default;
 
-void VolumeCudaGraph::run(const VolumeParams&, const VolumeGeometry&,
-                          const VolumeView<std::int16_t>&, const VolumeView<std::uint8_t>&,
-                          const Box3&, std::uint8_t, float*, std::uint8_t*, VolumeCudaScratch&,
-                          device::cuda::Stream&) const {
+std::size_t VolumeCudaScratch::device_bytes() const noexcept { return 0; }
+
+void VolumeCudaGraph::run(std::span<const VolumePatch>, std::uint8_t, Element, void*, std::uint8_t*,
+                          VolumeCudaScratch&, device::cuda::Stream&) const {
   refuse();
 }
 

@@ -2,11 +2,11 @@
 #include <memory>
 
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/transform/volume/graph.hpp"
+#include "headrace/transform/volume/batch.hpp"
 
 namespace headrace::transform {
 
-/// Memory on the GPU, and pinned memory, of one stream: several patches may be under way in that
+/// Memory on the GPU, and pinned memory, of one stream: several batches may be under way in that
 /// stream, none in another. Destroyed after the stream has finished.
 class VolumeCudaScratch {
  public:
@@ -14,6 +14,8 @@ class VolumeCudaScratch {
   ~VolumeCudaScratch();
   VolumeCudaScratch(VolumeCudaScratch&&) noexcept;
   VolumeCudaScratch& operator=(VolumeCudaScratch&&) noexcept;
+  /// What it holds on the GPU; grows with the largest batch.
+  std::size_t device_bytes() const noexcept;
 
  private:
   friend struct VolumeCudaGraph;
@@ -21,17 +23,19 @@ class VolumeCudaScratch {
   std::unique_ptr<State> state_;
 };
 
-/// A graph run on a GPU: what VolumeGraph::run does, put into a stream. The windows' data and both
-/// outputs are device memory, the windows with 16 readable bytes behind their last voxel; all stay
-/// until the stream is done. Graph, params and geometry may go at once. The same bytes as on a CPU.
-/// Errors: unsupported (a build without CUDA), device, memory, and those of the VolumeGraph.
+/// A graph run on a GPU: what VolumeGraph::run does, for a whole batch at once and put into a
+/// stream, one launch a pass. The windows' data and both outputs are device memory, the windows
+/// with 16 readable bytes behind their last voxel; all stay until the stream is done. Graph,
+/// patches, params and geometry may go at once. The same bytes as on a CPU. Errors: unsupported (a
+/// build without CUDA), device, memory, and those of the VolumeGraph.
 struct VolumeCudaGraph {
   const VolumeGraph& graph;
 
-  void run(const VolumeParams& params, const VolumeGeometry& geometry,
-           const VolumeView<std::int16_t>& image, const VolumeView<std::uint8_t>& labels,
-           const Box3& extent, std::uint8_t outside_label, float* dst, std::uint8_t* dst_labels,
-           VolumeCudaScratch& scratch, device::cuda::Stream& stream) const;
+  /// dst: patches.size() times depth × height × width values of one channel, which both layouts
+  /// store alike; dst_labels: as many bytes, or null.
+  void run(std::span<const VolumePatch> patches, std::uint8_t outside_label, Element element,
+           void* dst, std::uint8_t* dst_labels, VolumeCudaScratch& scratch,
+           device::cuda::Stream& stream) const;
 };
 
 }  // namespace headrace::transform

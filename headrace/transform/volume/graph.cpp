@@ -206,6 +206,16 @@ VolumeStages resolved(const VolumeStages& stages, const std::vector<PatchStatist
   return out;
 }
 
+PatchStatistics statistics_of(const std::vector<RowSums>& rows, const VolumePatchSpec& patch,
+                              float shift) {
+  const auto [depth, height, width] = patch.size_zyx;
+  std::vector<RowSums> slices(static_cast<std::size_t>(depth));
+  for (std::size_t z = 0; z < slices.size(); ++z)
+    slices[z] = sums_of(rows.data() + z * static_cast<std::size_t>(height), height);
+  return statistics_of(sums_of(slices.data(), depth), static_cast<double>(depth) * height * width,
+                       shift);
+}
+
 }  // namespace
 
 void VolumeGraph::run(const VolumeParams& params, const VolumeGeometry& geometry,
@@ -245,7 +255,7 @@ void VolumeGraph::run(const VolumeParams& params, const VolumeGeometry& geometry
       if (pass.statistics) driver.statistics(stages, rows, wanted);
     }
     if (!pass.statistics) continue;
-    state.statistics[i] = statistics_of(wanted, row_count, patch_.size_zyx[2], dst[0]);
+    state.statistics[i] = statistics_of(state.sums, patch_, dst[0]);
   }
 }
 

@@ -50,28 +50,31 @@ HR_HD RowSums sums_of(const RowLanes& row) {
   return out;
 }
 
+/// Of several rows, or slices, in order.
+HR_HD RowSums sums_of(const RowSums* parts, std::int32_t count) {
+  RowSums out{0, 0, parts[0].low, parts[0].high};
+  for (std::int32_t i = 0; i < count; ++i) {
+    out.sum += parts[i].sum;
+    out.squares += parts[i].squares;
+    out.low = math::min_of(parts[i].low, out.low);
+    out.high = math::max_of(parts[i].high, out.high);
+  }
+  return out;
+}
+
 /// Mean, population standard deviation and range of a patch.
 struct PatchStatistics {
   double mean, std;
   float low, high;
 };
-/// From its rows in order. `shift`: the patch's first value, which was taken from each, so that
-/// little is lost where the mean is far from 0.
-HR_HD PatchStatistics statistics_of(const RowSums* rows, std::int32_t count, std::int32_t width,
-                                    float shift) {
-  double sum = 0, squares = 0;
-  float low = shift, high = shift;
-  for (std::int32_t i = 0; i < count; ++i) {
-    sum += rows[i].sum;
-    squares += rows[i].squares;
-    low = math::min_of(rows[i].low, low);
-    high = math::max_of(rows[i].high, high);
-  }
-  const double values = static_cast<double>(count) * width;
-  const double off = sum / values;
-  const double variance = squares / values - off * off;
-  return {static_cast<double>(shift) + off, variance > 0 ? __builtin_sqrt(variance) : 0.0, low,
-          high};
+/// Of `values` values whose slices were summed in order, each from its rows in order. `shift`: the
+/// patch's first value, which was taken from each, so that little is lost where the mean is far
+/// from 0.
+HR_HD PatchStatistics statistics_of(const RowSums& sums, double values, float shift) {
+  const double off = sums.sum / values;
+  const double variance = sums.squares / values - off * off;
+  return {static_cast<double>(shift) + off, variance > 0 ? __builtin_sqrt(variance) : 0.0, sums.low,
+          sums.high};
 }
 
 }  // namespace headrace::transform

@@ -1,23 +1,43 @@
 #pragma once
+#include "headrace/transform/tensor_format.hpp"
 #include "headrace/transform/volume/kernel.hpp"
 
-/// One thread a value: what a GPU runs. The row driver gives the same bytes.
+/// Passes over a batch of patches of one size, one thread a (item, value): what a GPU runs, each as
+/// one launch for all patches that take part. Arrays lie where the threads run. The row driver
+/// gives the same bytes. A patch has fewer than 2³¹ voxels, and so has a window.
 namespace headrace::transform {
+
+/// The tensor of a batch: patches of `voxels` values of one channel, one after the other.
+struct VolumeTensor {
+  std::byte* data;
+  Element element;
+  std::int64_t voxels;
+
+  HR_HD void store(std::int32_t patch, std::int32_t voxel, float value) const {
+    const auto bytes = static_cast<std::int64_t>(bytes_of(element));
+    const TensorOut out{data + patch * voxels * bytes, {element, {}}, 1, voxels};
+    out.store(0, voxel, value);
+  }
+};
 
 /// Control values of each row's own spline, (rows, 3, grid + 3): those of a slice at the place of
 /// the row.
-struct RowControlValue {
+struct RowControls {
   VolumePlacement p;
-  std::int32_t height;
+  std::int32_t rows, height;
   float* out;
+};
+struct RowControlValue {
+  const RowControls* patches;
 
-  HR_HD void operator()(std::int64_t i) const {
+  HR_HD void operator()(std::int32_t item, std::int32_t i) const {
+    const RowControls& k = patches[item];
+    const VolumePlacement& p = k.p;
     const std::int32_t edge = p.grid + 3;
-    const auto index = static_cast<std::int32_t>(i % edge);
-    const auto axis = static_cast<int>(i / edge % 3);
-    const auto row = static_cast<std::int32_t>(i / (3 * edge));
-    const math::SplinePlace slice = grid_place(p, 0, row / height);
-    const math::SplinePlace place = grid_place(p, 1, row % height);
+    if (i >= k.rows * 3 * edge) return;
+    const std::int32_t index = i % edge, axis = i / edge % 3, row = i / (3 * edge);
+    const math::SplinePlace slice = grid_place(p, 0, row / k.height);
+    const math::SplinePlace place = grid_place(p, 1, row % k.height);
     const math::SplineWeights<float> w = math::spline_weights(place.t);
     float sum = 0.0f;
     for (int tap = 0; tap < 4; ++tap) {
@@ -25,19 +45,24 @@ struct RowControlValue {
       sum = sum +
             combine_lines<float>(p, p.control[axis], edge * edge, slice, line + index) * w.w[tap];
     }
-    out[i] = sum;
+    k.out[i] = sum;
   }
 };
 
-/// The gather, its labels and the first pass.
-struct VolumeVoxel {
-  VolumeKernel k;
+/// The gather, its labels and the first pass. A patch with later passes has memory of its own as
+/// dst; one without has none, and goes to the tensor.
+struct GatheredPatch {
+  VolumeKernel kernel;
   const float* row_controls;  ///< of RowControlValue; none without a grid
+};
+struct VolumeVoxel {
+  const GatheredPatch* patches;
+  VolumeTensor out;
 
-  HR_HD void operator()(std::int64_t i) const {
+  HR_HD void operator()(std::int32_t patch, std::int32_t i) const {
+    const VolumeKernel& k = patches[patch].kernel;
     const VolumePlacement& p = k.placement;
-    const auto column = static_cast<std::int32_t>(i % k.size[2]);
-    const auto row = static_cast<std::int32_t>(i / k.size[2]);
+    const std::int32_t column = i % k.size[2], row = i / k.size[2];
     const std::int32_t slice = row / k.size[1], y = row % k.size[1];
     float at[3];
     for (int axis = 0; axis < 3; ++axis) {
@@ -45,14 +70,20 @@ struct VolumeVoxel {
       at[axis] = along_row(p, axis, part, math::to_float(column));
       if (p.grid == 0) continue;
       const math::SplinePlace place = grid_place(p, 2, column);
-      const float* controls = row_controls + (std::int64_t{row} * 3 + axis) * (p.grid + 3);
+      const float* controls =
+          patches[patch].row_controls + (std::int64_t{row} * 3 + axis) * (p.grid + 3);
       at[axis] = at[axis] + cell_of_row(p, controls, place.cell)(place.t);
     }
-    const float v = k.empty ? -1024.0f : math::trilinear(k.image, at[0], at[1], at[2]);
-    k.dst[i] = run_stages(k.stages, v, row, column);
+    float v = k.empty ? -1024.0f : math::trilinear(k.image, at[0], at[1], at[2]);
+    v = run_stages(k.stages, v, row, column);
+    if (k.dst == nullptr) {
+      out.store(patch, i, v);
+    } else {
+      k.dst[i] = v;
+    }
     if (k.dst_labels == nullptr) return;
     std::int32_t label = k.labels.outside;
-    if (!k.empty) {
+    if (!k.empty && k.labels.data != nullptr) {
       label = k.whole ? math::nearest_label<false>(k.labels, at[0], at[1], at[2])
                       : math::nearest_label<true>(k.labels, at[0], at[1], at[2]);
     }
@@ -60,121 +91,161 @@ struct VolumeVoxel {
   }
 };
 
-/// A later pass; its stages lie in memory, since they hold what an earlier pass found.
-struct StagesVoxel {
-  const VolumeStages* stages;
-  std::int32_t width;
+/// A later pass; without a dst it goes to the tensor.
+struct StagedPatch {
+  VolumeStages stages;
+  const PatchStatistics* passes;  ///< of the patch's earlier passes
+  const float* src;
   float* dst;
+  std::int32_t width, patch;  ///< number in the batch
+};
+/// Puts their statistics into the stages; then the stages on each voxel.
+struct ResolvedStages {
+  const StagedPatch* patches;
+  VolumeStages* resolved;
 
-  HR_HD void operator()(std::int64_t i) const {
-    dst[i] = run_stages(*stages, dst[i], static_cast<std::int32_t>(i / width),
-                        static_cast<std::int32_t>(i % width));
+  HR_HD void operator()(std::int32_t item, std::int32_t stage) const {
+    const VolumeStages& stages = patches[item].stages;
+    VolumeStages& out = resolved[item];
+    if (stage < stages.count) {
+      out.stage[stage] = resolve(stages.stage[stage], patches[item].passes);
+    }
+    if (stage != 0) return;
+    out.count = stages.count;
+    out.key0 = stages.key0;
+    out.key1 = stages.key1;
+    out.counter3 = stages.counter3;
+  }
+};
+struct StagesVoxel {
+  const StagedPatch* patches;
+  const VolumeStages* resolved;
+  VolumeTensor out;
+
+  HR_HD void operator()(std::int32_t item, std::int32_t i) const {
+    const StagedPatch& k = patches[item];
+    const float v = run_stages(resolved[item], k.src[i], i / k.width, i % k.width);
+    if (k.dst == nullptr) {
+      out.store(k.patch, i, v);
+    } else {
+      k.dst[i] = v;
+    }
   }
 };
 
-/// Sums of one row; of all rows; and stages with their statistics put in.
+/// Sums of each row, then of each slice, then of the patch.
+struct SummedPatch {
+  const float* src;
+  std::int32_t depth, height, width;
+  RowSums *rows, *slices;
+  PatchStatistics* out;
+};
 struct RowSumsValue {
-  const float* dst;
-  std::int32_t width;
-  RowSums* rows;
+  const SummedPatch* patches;
 
-  HR_HD void operator()(std::int64_t row) const {
+  HR_HD void operator()(std::int32_t item, std::int32_t row) const {
+    const SummedPatch& k = patches[item];
     RowLanes lanes;
     for (std::int32_t lane = 0; lane < 8; ++lane) {
-      sum_lanes<float>(dst + row * width, width, dst[0], lane, lanes);
+      sum_lanes<float>(k.src + std::int64_t{row} * k.width, k.width, k.src[0], lane, lanes);
     }
-    rows[row] = sums_of(lanes);
+    k.rows[row] = sums_of(lanes);
+  }
+};
+struct SliceSumsValue {
+  const SummedPatch* patches;
+
+  HR_HD void operator()(std::int32_t item, std::int32_t slice) const {
+    const SummedPatch& k = patches[item];
+    k.slices[slice] = sums_of(k.rows + std::int64_t{slice} * k.height, k.height);
   }
 };
 struct PatchStatisticsValue {
-  const RowSums* rows;
-  std::int32_t count, width;
-  const float* dst;
-  PatchStatistics* out;
+  const SummedPatch* patches;
 
-  HR_HD void operator()(std::int64_t) const { *out = statistics_of(rows, count, width, dst[0]); }
-};
-struct ResolvedStages {
-  VolumeStages stages;
-  const PatchStatistics* passes;
-  VolumeStages* out;
-
-  HR_HD void operator()(std::int64_t) const {
-    *out = stages;
-    for (std::int32_t i = 0; i < stages.count; ++i) {
-      out->stage[i] = resolve(stages.stage[i], passes);
-    }
+  HR_HD void operator()(std::int32_t item, std::int32_t) const {
+    const SummedPatch& k = patches[item];
+    *k.out = statistics_of(sums_of(k.slices, k.depth),
+                           static_cast<double>(k.depth) * k.height * k.width, k.src[0]);
   }
 };
 
-/// One axis of the Gaussian, from one patch to another.
+/// One axis of the Gaussian, from one memory to the other: x and z from a to b, y back.
+struct BlurredVolume {
+  VolumeBlurKernel kernel;
+  float *a, *b;
+};
 struct VolumeBlurVoxel {
-  VolumeBlurKernel k;
-  int axis;
-  const float* src;
-  float* to;
+  const BlurredVolume* patches;
+  std::int32_t axis;
 
-  HR_HD void operator()(std::int64_t i) const {
-    const std::int64_t plane = std::int64_t{k.size[1]} * k.size[2];
-    const std::int64_t step = axis == 0 ? plane : axis == 1 ? k.size[2] : 1;
-    const auto place = static_cast<std::int32_t>(i / step % k.size[axis]);
+  HR_HD void operator()(std::int32_t item, std::int32_t i) const {
+    const VolumeBlurKernel& k = patches[item].kernel;
+    const float* src = axis == 1 ? patches[item].b : patches[item].a;
+    float* to = axis == 1 ? patches[item].a : patches[item].b;
+    const std::int32_t step = axis == 0 ? k.size[1] * k.size[2] : axis == 1 ? k.size[2] : 1;
+    const std::int32_t place = i / step % k.size[axis];
     const float* first = src + (i - place * step);
     float sum = 0.0f;
     for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
-      const std::int64_t at = mirrored(place + tap - k.radius, k.size[axis]);
+      const std::int32_t at = mirrored(place + tap - k.radius, k.size[axis]);
       sum = sum + first[at * step] * k.weights[tap];
     }
     to[i] = sum;
   }
 };
 
-/// A voxel of the reduced patch; and one enlarged from it.
+/// A voxel of the reduced patch, in b; and one of a, enlarged from it.
+struct ReducedVolume {
+  LowResolutionKernel kernel;
+  float *a, *b;
+};
 struct ReducedVoxel {
-  LowResolutionKernel k;
-  float* small;
+  const ReducedVolume* patches;
 
-  HR_HD void operator()(std::int64_t i) const {
-    const auto x = static_cast<std::int32_t>(i % k.small[2]);
-    const auto y = static_cast<std::int32_t>(i / k.small[2] % k.small[1]);
-    const auto z = static_cast<std::int32_t>(i / (std::int64_t{k.small[2]} * k.small[1]));
-    const std::int64_t row =
-        std::int64_t{reduced_index(k, 0, z)} * k.size[1] + reduced_index(k, 1, y);
-    small[i] = k.dst[row * k.size[2] + reduced_index(k, 2, x)];
+  HR_HD void operator()(std::int32_t item, std::int32_t i) const {
+    const LowResolutionKernel& k = patches[item].kernel;
+    if (i >= k.small[0] * k.small[1] * k.small[2]) return;
+    const std::int32_t x = i % k.small[2], y = i / k.small[2] % k.small[1];
+    const std::int32_t z = i / (k.small[2] * k.small[1]);
+    const std::int32_t row = reduced_index(k, 0, z) * k.size[1] + reduced_index(k, 1, y);
+    patches[item].b[i] = patches[item].a[row * k.size[2] + reduced_index(k, 2, x)];
   }
 };
 struct EnlargedVoxel {
-  LowResolutionKernel k;
-  const float* small;
+  const ReducedVolume* patches;
 
-  HR_HD void operator()(std::int64_t i) const {
-    const auto row = static_cast<std::int32_t>(i / k.size[2]);
-    const auto px = enlarged_place(k, 2, static_cast<std::int32_t>(i % k.size[2]));
+  HR_HD void operator()(std::int32_t item, std::int32_t i) const {
+    const LowResolutionKernel& k = patches[item].kernel;
+    const std::int32_t row = i / k.size[2];
+    const auto px = enlarged_place(k, 2, i % k.size[2]);
     const auto py = enlarged_place(k, 1, row % k.size[1]);
     const auto pz = enlarged_place(k, 0, row / k.size[1]);
-    const std::int64_t plane = std::int64_t{k.small[1]} * k.small[2];
-    const float* near = small + pz.index * plane;
+    const std::int32_t plane = k.small[1] * k.small[2];
+    const float* near = patches[item].b + pz.index * plane;
     const float* far = near + (pz.index + 1 < k.small[0] ? plane : 0);
-    const std::int64_t upper = std::int64_t{py.index} * k.small[2];
-    const std::int64_t lower = upper + (py.index + 1 < k.small[1] ? k.small[2] : 0);
+    const std::int32_t upper = py.index * k.small[2];
+    const std::int32_t lower = upper + (py.index + 1 < k.small[1] ? k.small[2] : 0);
     float side[2];
     for (int j = 0; j < 2; ++j) {
-      const std::int64_t x = math::clamp_index(px.index + j, k.small[2] - 1);
+      const std::int32_t x = math::clamp_index(px.index + j, k.small[2] - 1);
       side[j] = math::between_rows(near[upper + x], near[lower + x], far[upper + x], far[lower + x],
                                    py.part, pz.part);
     }
-    k.dst[i] = math::lerp(side[0], side[1], px.part);
+    patches[item].a[i] = math::lerp(side[0], side[1], px.part);
   }
 };
 
-/// A voxel of the window, smoothed along one axis; counts the voxels that exist.
+/// A voxel of a window, smoothed along one axis; counts the voxels that exist.
 struct SmoothVoxel {
-  SmoothKernel k;
+  const SmoothKernel* windows;
 
-  HR_HD void operator()(std::int64_t i) const {
-    const std::int64_t width = k.end[2] - k.begin[2], height = k.end[1] - k.begin[1];
-    std::int32_t at[3]{k.begin[0] + static_cast<std::int32_t>(i / (width * height)),
-                       k.begin[1] + static_cast<std::int32_t>(i / width % height),
-                       k.begin[2] + static_cast<std::int32_t>(i % width)};
+  HR_HD void operator()(std::int32_t item, std::int32_t i) const {
+    const SmoothKernel& k = windows[item];
+    const std::int32_t width = k.end[2] - k.begin[2], height = k.end[1] - k.begin[1];
+    if (i >= width * height * (k.end[0] - k.begin[0])) return;
+    std::int32_t at[3]{k.begin[0] + i / (width * height), k.begin[1] + i / width % height,
+                       k.begin[2] + i % width};
     std::int16_t* out = k.dst + at[0] * k.dst_slice + at[1] * k.dst_row + at[2];
     const std::int32_t place = at[k.axis];
     std::int32_t sum = 0;

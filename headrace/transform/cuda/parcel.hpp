@@ -1,0 +1,71 @@
+#pragma once
+#include <array>
+#include <cstddef>
+
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::transform::cuda {
+
+/// What one batch's kernels read besides pixels, gathered on the host and sent in one copy: arrays
+/// of kernels, and the control values that these point to.
+class Parcel {
+ public:
+  /// Waits until the GPU has read what this held before.
+  void begin() {
+    used_.wait();
+    size_ = 0;
+  }
+  /// Makes room for `count` of T; gives its offset. Nothing is written before `fix`.
+  template <typename T>
+  std::size_t room(std::size_t count) {
+    constexpr std::size_t kAlign = 64;
+    const std::size_t at = (size_ + kAlign - 1) / kAlign * kAlign;
+    size_ = at + count * sizeof(T);
+    return at;
+  }
+  void fix() {
+    staged_.reserve(size_);
+    on_device_.reserve(size_);
+  }
+  template <typename T>
+  T* host(std::size_t at) const {
+    return reinterpret_cast<T*>(staged_.as<std::byte>() + at);
+  }
+  template <typename T>
+  T* device(std::size_t at) const {
+    return reinterpret_cast<T*>(on_device_.as<std::byte>() + at);
+  }
+  void send(device::cuda::Stream& stream) {
+    device::cuda::copy_to_device(on_device_.as<std::byte>(), staged_.as<std::byte>(), size_,
+                                 stream);
+  }
+  std::size_t device_bytes() const noexcept { return on_device_.size(); }
+  void sent_and_read(device::cuda::Stream& stream) { used_.record(stream); }
+
+ private:
+  device::cuda::PinnedBuffer staged_;
+  device::cuda::DeviceBuffer on_device_;
+  device::cuda::Event used_;
+  std::size_t size_ = 0;
+};
+
+/// Parcels of several batches that are under way in one stream.
+class ParcelRing {
+ public:
+  Parcel& take() {
+    Parcel& parcel = parcels_[next_++ % parcels_.size()];
+    parcel.begin();
+    return parcel;
+  }
+  std::size_t device_bytes() const noexcept {
+    std::size_t sum = 0;
+    for (const Parcel& parcel : parcels_) sum += parcel.device_bytes();
+    return sum;
+  }
+
+ private:
+  std::array<Parcel, 4> parcels_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace headrace::transform::cuda
