@@ -96,6 +96,8 @@ const std::vector<std::int64_t>& Array::inner_chunk_shape() const noexcept {
   return state_->inner_chunk_shape;
 }
 
+std::string Array::host_only() const { return state_->unit().host_only(); }
+
 void Array::read(const RegionRead& region) const {
   // One plan for each thread, so that its memory is touched for the first time only once.
   thread_local ReadPlan plan;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "headrace/core/threads.hpp"
 #include "headrace/storage/store.hpp"
+#include "headrace/zarr/decode_plan.hpp"
 #include "headrace/zarr/metadata.hpp"
 
 namespace headrace::zarr {
@@ -43,6 +45,9 @@ class Array {
   const std::string& path() const noexcept;
   /// The unit that is read and decoded: the inner chunk of a shard, or the chunk.
   const std::vector<std::int64_t>& inner_chunk_shape() const noexcept;
+
+  /// Empty when BatchRead::plan_decode takes this array's codecs; else which of them it does not.
+  std::string host_only() const;
 
   /// Reads one region on the calling thread. Errors: corrupt (names chunk, bytes and check), io,
   /// usage (shape).
@@ -81,6 +86,19 @@ class BatchRead {
   /// The same into other memory than `add` was given, of the same strides: a worker's own buffer,
   /// that stays in its cache.
   void decode(std::size_t region, std::byte* dst);
+  /// The other way: what `decode` of every region would do, as a list for a decoder that takes many
+  /// streams at once (decode_plan.hpp), after `fetch`. Checksums are checked here, on `pool`.
+  /// Region i goes to byte destinations[i] of the decoder's windows; the dst it was added with does
+  /// not matter. Errors: corrupt, io (the first chunk's, whatever the threads); unsupported (codecs
+  /// or a chunk that only `decode` takes).
+  void plan_decode(ThreadPool& pool, std::span<const std::uint64_t> destinations, DecodePlan& out);
+  /// Which chunk that is: array, chunk and bytes, for errors met while decoding it.
+  std::string describe(const DecodePlan::Chunk& chunk) const;
+  /// Lets `fetch` put the encoded bytes into memory of the caller's, pinned memory for example:
+  /// `memory` is asked once a fetch for a number of bytes, which stay until the next.
+  void read_into(std::function<std::byte*(std::size_t)> memory);
+  /// The encoded bytes of the last fetch.
+  const std::byte* encoded() const noexcept;
   ReadStats stats() const;
   void clear();
 

@@ -31,6 +31,19 @@ std::size_t BatchRead::add(std::shared_ptr<const Array> array, RegionRead region
 void BatchRead::fetch(ThreadPool& pool) { state_->plan.fetch(&pool); }
 void BatchRead::decode(std::size_t region) { state_->plan.decode(region); }
 void BatchRead::decode(std::size_t region, std::byte* dst) { state_->plan.decode(region, dst); }
+
+void BatchRead::plan_decode(ThreadPool& pool, std::span<const std::uint64_t> destinations,
+                            DecodePlan& out) {
+  state_->plan.plan_decode(&pool, destinations, out);
+}
+std::string BatchRead::describe(const DecodePlan::Chunk& chunk) const {
+  return state_->plan.describe(chunk.source, chunk.inner, {chunk.begin, chunk.end});
+}
+void BatchRead::read_into(std::function<std::byte*(std::size_t)> memory) {
+  state_->plan.read_into(std::move(memory));
+}
+const std::byte* BatchRead::encoded() const noexcept { return state_->plan.encoded(); }
+
 ReadStats BatchRead::stats() const { return state_->plan.stats(); }
 
 void BatchRead::clear() {

@@ -230,11 +230,16 @@ void ReadPlan::merge_reads() {
   }
   fetch_stats_.ranges_wanted += order_.size();
   fetch_stats_.ranges_issued += reads_.size();
+  if (lender_) {
+    encoded_ = lender_(offset);
+    return;
+  }
   if (offset > memory_size_) {
     memory_.reset();
     memory_ = std::make_unique_for_overwrite<std::byte[]>(offset + offset / 4);
     memory_size_ = offset + offset / 4;
   }
+  encoded_ = memory_.get();
 }
 
 void ReadPlan::run_reads(ThreadPool* pool) {
@@ -243,7 +248,7 @@ void ReadPlan::run_reads(ThreadPool* pool) {
     const std::int64_t start = now_ns();
     try {
       sources_[read.source].object->read(
-          read.range.begin, {memory_.get() + read.offset, read.range.end - read.range.begin});
+          read.range.begin, {encoded_ + read.offset, read.range.end - read.range.begin});
     } catch (Error& error) {
       read.error = error;
     }
@@ -265,10 +270,8 @@ void ReadPlan::fetch(ThreadPool* pool) {
 }
 
 void ReadPlan::decode_piece(const Region& region, const Piece& piece, std::byte* region_dst) const {
-  const Source& source = sources_[piece.source];
   const Array::State& array = *region.array;
-  if (source.error) throw Error(*source.error);
-  if (piece.error) throw Error(*piece.error);
+  if (const Error* error = error_of(piece)) throw Error(*error);
   View dst{region_dst, {}};
   for (int axis = 0; axis < array.rank; ++axis) {
     dst.strides_bytes[axis] = region.wanted.strides_bytes[axis];
@@ -282,11 +285,10 @@ void ReadPlan::decode_piece(const Region& region, const Piece& piece, std::byte*
   const Read& read = reads_[piece.read];
   try {
     if (read.error) throw Error(*read.error);
-    const std::byte* bytes = memory_.get() + read.offset + (piece.range.begin - read.range.begin);
+    const std::byte* bytes = encoded_ + read.offset + (piece.range.begin - read.range.begin);
     array.unit().decode({bytes, piece.range.end - piece.range.begin}, piece.box, dst);
   } catch (Error& error) {
-    error.at(fmt::format("{} (bytes {}-{})", array.describe(source.chunk, piece.inner),
-                         piece.range.begin, piece.range.end));
+    error.at(describe(piece.source, piece.inner, piece.range));
     throw;
   }
 }

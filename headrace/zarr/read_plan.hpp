@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/zarr/array_state.hpp"
+#include "headrace/zarr/decode_plan.hpp"
 
 namespace headrace::zarr {
 
@@ -24,6 +26,17 @@ class ReadPlan {
   void fetch(ThreadPool* pool);
   void decode(std::size_t region);
   void decode(std::size_t region, std::byte* dst);
+  /// What decoding all regions means, for a decoder of many streams at once; `fetch` was called.
+  /// Region i goes to byte destinations[i] of the windows, with its strides. Errors: those that
+  /// `decode` finds before decompressing, of the first chunk that has one; unsupported (a codec or
+  /// chunk that only the host decodes).
+  void plan_decode(ThreadPool* pool, std::span<const std::uint64_t> destinations, DecodePlan& out);
+  /// "chunk c/0/1 of …, inner chunk 0/3 (bytes 17-99)".
+  std::string describe(std::size_t source, std::size_t inner, ByteRange range) const;
+  /// Where `fetch` puts the encoded bytes: asked for memory of a size, which stays until the next
+  /// fetch. Empty: memory of its own.
+  void read_into(std::function<std::byte*(std::size_t)> memory) { lender_ = std::move(memory); }
+  const std::byte* encoded() const noexcept { return encoded_; }
   ReadStats stats() const;
   /// Forgets the regions, keeps the memory.
   void clear();
@@ -63,6 +76,13 @@ class ReadPlan {
     std::optional<Error> error;
     std::int64_t read_ns = 0;
   };
+  /// What one chunk of a decode plan is made of.
+  struct Split {
+    std::size_t piece = 0;  ///< the first that needs it
+    Box box;                ///< all that pieces need of it
+    ChunkStreams streams;
+    std::optional<Error> error;
+  };
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   void plan_pieces(Region& region);
@@ -71,6 +91,11 @@ class ReadPlan {
   void place_pieces();
   void merge_reads();
   void run_reads(ThreadPool* pool);
+  const Error* error_of(const Piece& piece) const;
+  std::vector<std::size_t> find_splits();
+  void split_chunk(Split& split) const;
+  void place_region(const Region& region, std::uint64_t at, std::span<const std::size_t> split_of,
+                    std::span<const Placement> likes, DecodePlan& out) const;
   void decode_piece(const Region& region, const Piece& piece, std::byte* dst) const;
 
   std::vector<Region> regions_;
@@ -79,7 +104,10 @@ class ReadPlan {
   std::vector<Piece> pieces_;
   std::vector<Read> reads_;
   std::vector<std::size_t> order_;
+  std::vector<Split> splits_;
+  std::function<std::byte*(std::size_t)> lender_;
   std::unique_ptr<std::byte[]> memory_;
+  std::byte* encoded_ = nullptr;  ///< memory_, or what was lent
   std::size_t memory_size_ = 0;
   ReadStats fetch_stats_;
 };

@@ -9,6 +9,8 @@ namespace headrace::zarr {
 namespace {
 
 constexpr std::string_view kCompressors[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
+constexpr std::string_view kFormats[] = {"blosclz", "lz4", "snappy", "zlib",
+                                         "zstd"};  // BloscHeader::Format
 constexpr std::string_view kShuffles[] = {"noshuffle", "shuffle",
                                           "bitshuffle"};  // blosc.h's 0, 1, 2
 
@@ -23,12 +25,8 @@ class BloscCodec : public BytesBytesCodec {
 
   std::span<const std::byte> decode(std::span<const std::byte> encoded, const Expect& expect,
                                     Scratch& out) const override {
-    const BloscHeader header = BloscHeader::parse(encoded);
+    const BloscHeader header = header_of(encoded, expect);
     const auto size = static_cast<std::size_t>(header.size);
-    if (expect.size ? size != *expect.size : size > expect.limit) {
-      fail(ErrorCode::corrupt, "codec blosc: the frame holds {} bytes, expected {}{}", size,
-           expect.size ? "" : "at most ", expect.size.value_or(expect.limit));
-    }
     if (header.stored) return encoded.subspan(encoded.size() - size);
     if (size == 0) return {};
     out.reserve(size);
@@ -42,6 +40,29 @@ class BloscCodec : public BytesBytesCodec {
       fail(ErrorCode::corrupt, "codec blosc: libblosc cannot decode the frame (result {})", got);
     }
     return {out.data(), size};
+  }
+
+  // Frames of other compressors than zstd and LZ4 are met, and refused, one by one.
+  bool splits() const override { return true; }
+
+  void split(std::span<const std::byte> encoded, const Expect& expect,
+             ChunkStreams& out) const override {
+    const BloscHeader header = header_of(encoded, expect);
+    const auto size = static_cast<std::size_t>(header.size);
+    const ByteRange needed = expect.needed;
+    if (header.stored) {
+      const auto part = encoded.last(size).subspan(needed.begin, needed.end - needed.begin);
+      out.streams.push_back({StreamCodec::stored, part, needed.begin, part.size()});
+      out.size = size;
+      return;
+    }
+    if (!decodes_blosc(header)) {
+      fail(ErrorCode::unsupported,
+           "codec blosc: a frame of compressor {} with{} bit shuffle of {} bytes is for the host",
+           kFormats[static_cast<std::size_t>(header.format)], header.bitshuffle ? "" : "out",
+           header.typesize);
+    }
+    split_blosc(encoded, header, needed, out);
   }
 
   void encode(std::span<const std::byte> decoded, std::vector<std::byte>& out) const override {
@@ -62,6 +83,16 @@ class BloscCodec : public BytesBytesCodec {
   }
 
  private:
+  static BloscHeader header_of(std::span<const std::byte> encoded, const Expect& expect) {
+    const BloscHeader header = BloscHeader::parse(encoded);
+    const auto size = static_cast<std::size_t>(header.size);
+    if (expect.size ? size != *expect.size : size > expect.limit) {
+      fail(ErrorCode::corrupt, "codec blosc: the frame holds {} bytes, expected {}{}", size,
+           expect.size ? "" : "at most ", expect.size.value_or(expect.limit));
+    }
+    return header;
+  }
+
   // Settings whose frames are written here.
   std::optional<BloscFormat> own_format() const {
     const bool bits = settings_.shuffle == BLOSC_BITSHUFFLE;

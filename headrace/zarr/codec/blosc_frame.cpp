@@ -7,6 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/zarr/codec/blosc_filter.hpp"
 #include "headrace/zarr/codec/blosc_stream.hpp"
+#include "headrace/zarr/codec/zstd.hpp"
 
 namespace headrace::zarr {
 namespace {
@@ -54,10 +55,11 @@ Block block_at(std::size_t index, std::size_t block_size, std::size_t total) {
   return {begin, size, size != block_size};
 }
 
-// Decodes the streams of one block, `size` bytes in all, behind each other into `out`.
-void decode_streams(std::span<const std::byte> frame, const BloscHeader& header, std::size_t at,
-                    std::size_t streams, std::size_t size, std::byte* out) {
-  const bool lz4 = header.format == BloscHeader::Format::lz4;
+// Calls body(packed, place in the frame, place in the block, stored) for each stream of a block,
+// which begins at `at` and has `size` bytes in all. Every stream gives `size / streams` bytes.
+template <typename Body>
+void for_each_stream(std::span<const std::byte> frame, std::size_t at, std::size_t streams,
+                     std::size_t size, Body&& body) {
   const std::size_t each = size / streams;
   for (std::size_t stream = 0; stream < streams; ++stream) {
     if (at + 4 > frame.size())
@@ -69,13 +71,31 @@ void decode_streams(std::span<const std::byte> frame, const BloscHeader& header,
            at - 4, packed, frame.size() - at);
     }
     const auto length = static_cast<std::size_t>(packed);
-    if (length == each) {
-      std::memcpy(out, frame.data() + at, each);
-    } else {
-      decode_stream(lz4, frame.subspan(at, length), at - 4, {out, each});
-    }
+    body(frame.subspan(at, length), at - 4, stream * each, length == each);
     at += length;
-    out += each;
+  }
+}
+
+// Calls body(block, first byte, streams) for the blocks that cover `needed`.
+template <typename Body>
+void for_each_block(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
+                    Body&& body) {
+  const auto total = static_cast<std::size_t>(header.size);
+  const auto block_size = static_cast<std::size_t>(header.block_size);
+  if (needed.begin >= needed.end || total == 0) return;
+  const std::size_t blocks = (total + block_size - 1) / block_size;
+  if (kHeaderBytes + 4 * blocks > frame.size()) {
+    fail(ErrorCode::corrupt, "codec blosc: {} blocks do not fit into {} bytes", blocks,
+         frame.size());
+  }
+  const std::size_t last = (std::min(needed.end, total) + block_size - 1) / block_size;
+  for (std::size_t index = needed.begin / block_size; index < last; ++index) {
+    const Block block = block_at(index, block_size, total);
+    const std::int32_t start = load32(frame.data() + kHeaderBytes + 4 * index);
+    if (start < 0) fail(ErrorCode::corrupt, "codec blosc: block {} begins at {}", index, start);
+    const bool split = header.split && !block.leftover;
+    body(block, static_cast<std::size_t>(start),
+         split ? static_cast<std::size_t>(header.typesize) : 1);
   }
 }
 
@@ -158,31 +178,61 @@ bool decodes_blosc(const BloscHeader& header) noexcept {
 
 void decode_blosc(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
                   std::byte* out) {
-  const auto total = static_cast<std::size_t>(header.size);
-  const auto block_size = static_cast<std::size_t>(header.block_size);
-  const auto typesize = static_cast<std::size_t>(header.typesize);
-  if (needed.begin >= needed.end || total == 0) return;
-  const std::size_t blocks = (total + block_size - 1) / block_size;
-  if (kHeaderBytes + 4 * blocks > frame.size()) {
-    fail(ErrorCode::corrupt, "codec blosc: {} blocks do not fit into {} bytes", blocks,
-         frame.size());
-  }
   const BloscFilter filter = filter_of(header);
   const bool filtered = filter != BloscFilter::none;
-  Scratch shuffled(filtered ? std::min(block_size, total) : 0);
-  const std::size_t last = (std::min(needed.end, total) + block_size - 1) / block_size;
-  for (std::size_t index = needed.begin / block_size; index < last; ++index) {
-    const Block block = block_at(index, block_size, total);
-    const std::int32_t start = load32(frame.data() + kHeaderBytes + 4 * index);
-    if (start < 0) fail(ErrorCode::corrupt, "codec blosc: block {} begins at {}", index, start);
-    const std::size_t streams = header.split && !block.leftover ? typesize : 1;
+  const bool lz4 = header.format == BloscHeader::Format::lz4;
+  Scratch shuffled(filtered ? static_cast<std::size_t>(header.block_size) : 0);
+  const auto decode = [&](const Block& block, std::size_t start, std::size_t streams) {
+    const std::size_t each = block.size / streams;
     std::byte* target = filtered ? shuffled.data() : out + block.begin;
-    decode_streams(frame, header, static_cast<std::size_t>(start), streams, block.size, target);
-    if (!filtered) continue;
+    for_each_stream(
+        frame, start, streams, block.size,
+        [&](std::span<const std::byte> packed, std::size_t place, std::size_t at, bool stored) {
+          if (stored) {
+            std::memcpy(target + at, packed.data(), each);
+          } else {
+            decode_stream(lz4, packed, place, {target + at, each});
+          }
+        });
+    if (!filtered) return;
     const std::size_t begin = std::max(needed.begin, block.begin) - block.begin;
     const std::size_t end = std::min(needed.end, block.begin + block.size) - block.begin;
-    undo_filter(filter, typesize, block.size, target, begin, end, out + block.begin);
-  }
+    undo_filter(filter, static_cast<std::size_t>(header.typesize), block.size, target, begin, end,
+                out + block.begin);
+  };
+  for_each_block(frame, header, needed, decode);
+}
+
+void split_blosc(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
+                 ChunkStreams& out) {
+  const bool lz4 = header.format == BloscHeader::Format::lz4;
+  out.filter = filter_of(header);
+  out.typesize = static_cast<std::size_t>(header.typesize);
+  out.block_bytes = static_cast<std::size_t>(header.block_size);
+  out.size = static_cast<std::size_t>(header.size);
+  const auto list = [&](const Block& block, std::size_t start, std::size_t streams) {
+    const std::size_t each = block.size / streams;
+    if (each * streams != block.size) {
+      fail(ErrorCode::corrupt, "codec blosc: a block of {} bytes in {} streams", block.size,
+           streams);
+    }
+    for_each_stream(
+        frame, start, streams, block.size,
+        [&](std::span<const std::byte> packed, std::size_t place, std::size_t at, bool stored) {
+          const StreamCodec codec = stored ? StreamCodec::stored
+                                    : lz4  ? StreamCodec::lz4
+                                           : StreamCodec::zstd;
+          if (codec == StreamCodec::zstd) {
+            with_context(fmt::format("codec blosc: the block at byte {}", place),
+                         [&] { check_zstd_stream(packed, each); });
+          }
+          if (packed.empty()) {
+            fail(ErrorCode::corrupt, "codec blosc: the block at byte {} is empty", place);
+          }
+          out.streams.push_back({codec, packed, block.begin + at, each});
+        });
+  };
+  for_each_block(frame, header, needed, list);
 }
 
 void encode_blosc(std::span<const std::byte> data, const BloscFormat& format,

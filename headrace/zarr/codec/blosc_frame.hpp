@@ -32,6 +32,12 @@ bool decodes_blosc(const BloscHeader& header) noexcept;
 void decode_blosc(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
                   std::byte* out);
 
+/// The streams of those blocks, and the filter that is on them; nothing is decoded. A block in
+/// several streams has them behind each other. Errors: corrupt, as far as it shows; unsupported (a
+/// zstd stream that only libzstd takes).
+void split_blosc(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
+                 ChunkStreams& out);
+
 /// How a frame is written. block_size: 0 takes libblosc's for zstd at this level.
 struct BloscFormat {
   BloscCompressor compressor = BloscCompressor::zstd;

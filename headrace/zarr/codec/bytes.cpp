@@ -27,11 +27,20 @@ class BytesCodec : public ArrayBytesCodec {
   }
 
   void decode(std::span<const std::byte> encoded, const Box& box, const View& dst) const override {
-    if (encoded.size() != size_) {
-      fail(ErrorCode::corrupt, "codec bytes: {} bytes found, expected {}", encoded.size(), size_);
-    }
+    check_size(encoded);
     const std::byte* src = encoded.data() + needed(box).begin;
     copy_elements(rank_, box.shape, src, strides_, dst.data, dst.strides_bytes, item_size_, swap_);
+  }
+
+  bool splits() const override { return !swap_; }
+
+  void split(std::span<const std::byte> encoded, ByteRange needed,
+             ChunkStreams& out) const override {
+    check_size(encoded);
+    const std::size_t size = needed.end - needed.begin;
+    out.streams.push_back(
+        {StreamCodec::stored, encoded.subspan(needed.begin, size), needed.begin, size});
+    out.size = size_;
   }
 
   void encode(const View& src, std::vector<std::byte>& out) const override {
@@ -41,6 +50,11 @@ class BytesCodec : public ArrayBytesCodec {
   }
 
  private:
+  void check_size(std::span<const std::byte> encoded) const {
+    if (encoded.size() == size_) return;
+    fail(ErrorCode::corrupt, "codec bytes: {} bytes found, expected {}", encoded.size(), size_);
+  }
+
   int rank_;
   Index shape_;
   std::size_t item_size_, size_;

@@ -68,13 +68,7 @@ void CodecChain::decode(std::span<const std::byte> encoded, const Box& box, cons
     array_bytes_->decode(encoded, stored_box, stored_dst);
     return;
   }
-  // Sizes before each bytes→bytes codec, as far as they are known.
-  std::optional<std::size_t> size = array_bytes_->fixed_size();
-  std::vector<std::optional<std::size_t>> sizes(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    sizes[i] = size;
-    size = bytes_bytes_[i]->fixed_size(size);
-  }
+  const std::vector<std::optional<std::size_t>> sizes = decoded_sizes();
   Scratch first(0), second(0);
   for (std::size_t i = count; i-- > 0;) {
     BytesBytesCodec::Expect expect{
@@ -83,6 +77,51 @@ void CodecChain::decode(std::span<const std::byte> encoded, const Box& box, cons
     encoded = bytes_bytes_[i]->decode(encoded, expect, i % 2 == 0 ? first : second);
   }
   array_bytes_->decode(encoded, stored_box, stored_dst);
+}
+
+std::vector<std::optional<std::size_t>> CodecChain::decoded_sizes() const {
+  std::vector<std::optional<std::size_t>> sizes;
+  std::optional<std::size_t> size = array_bytes_->fixed_size();
+  for (const auto& codec : bytes_bytes_) {
+    sizes.push_back(size);
+    size = codec->fixed_size(size);
+  }
+  return sizes;
+}
+
+std::string CodecChain::host_only() const {
+  std::size_t packing = 0;  // codecs that change the bytes
+  for (std::size_t i = 0; i < bytes_bytes_.size(); ++i) {
+    const BytesBytesCodec& codec = *bytes_bytes_[i];
+    if (codec.only_checks()) continue;
+    ++packing;
+    if (i > 0 || !codec.splits()) return fmt::format("bytes→bytes codec {} of the chunk", i + 1);
+  }
+  if (!array_bytes_->splits()) return "the array→bytes codec of the chunk";
+  if (packing > 0 && !array_bytes_->fixed_size()) return "a codec behind an image codec";
+  return {};
+}
+
+void CodecChain::split(std::span<const std::byte> encoded, const Box& box,
+                       ChunkStreams& out) const {
+  out.clear();
+  if (const std::string codec = host_only(); !codec.empty()) {
+    fail(ErrorCode::unsupported, "{} is decoded by the host alone", codec);
+  }
+  const Box stored_box{box.rank, order_.apply(box.origin), order_.apply(box.shape)};
+  const ByteRange needed = array_bytes_->needed(stored_box);
+  const std::vector<std::optional<std::size_t>> sizes = decoded_sizes();
+  Scratch unused(0);
+  for (std::size_t i = bytes_bytes_.size(); i-- > 0;) {
+    const BytesBytesCodec::Expect expect{sizes[i], static_cast<std::size_t>(kMaxChunkBytes),
+                                         needed};
+    if (!bytes_bytes_[i]->only_checks()) {
+      bytes_bytes_[i]->split(encoded, expect, out);
+      return;
+    }
+    encoded = bytes_bytes_[i]->decode(encoded, expect, unused);
+  }
+  array_bytes_->split(encoded, needed, out);
 }
 
 void CodecChain::encode(const View& src, std::vector<std::byte>& out) const {

@@ -31,12 +31,23 @@ class CodecChain {
   /// copy.
   Index stored_strides() const noexcept;
   std::optional<std::size_t> fixed_size() const;
+  /// The order in which axes are stored.
+  const AxisOrder& order() const noexcept { return order_; }
+  /// Empty when `split` works on such chunks; else which codec is the host's alone.
+  std::string host_only() const;
+  /// What decoding `box` means, as far as it shows without decoding; checksums are checked. The
+  /// decoded bytes are the chunk's elements in stored order. Errors: corrupt; unsupported (codecs,
+  /// or a chunk whose streams only the host decodes).
+  void split(std::span<const std::byte> encoded, const Box& box, ChunkStreams& out) const;
   /// The sharding codec, where its inner chunks can be read by byte range: no codec follows it and
   /// no transpose comes before it.
   const ShardingIndexed* sharding() const noexcept;
 
  private:
   CodecChain(const ChunkSpec& spec) : spec_(spec), order_(spec.rank) {}
+
+  // What goes into each bytes→bytes codec, as far as it is known.
+  std::vector<std::optional<std::size_t>> decoded_sizes() const;
 
   ChunkSpec spec_;
   AxisOrder order_;

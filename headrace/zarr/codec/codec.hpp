@@ -9,6 +9,7 @@
 
 #include "headrace/core/dtype.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/zarr/codec/chunk_streams.hpp"
 #include "headrace/zarr/codec/scratch.hpp"
 #include "headrace/zarr/strided.hpp"
 
@@ -54,6 +55,14 @@ class ArrayBytesCodec {
                       const View& dst) const = 0;
   /// Encodes a whole chunk.
   virtual void encode(const View& src, std::vector<std::byte>& out) const = 0;
+  /// Whether `split` works: the decoded chunk is then its elements in C order.
+  virtual bool splits() const { return false; }
+  /// Finds what `decode` of the bytes `needed` would decode. Errors: as decode, as far as they show
+  /// without decoding.
+  virtual void split(std::span<const std::byte> encoded, ByteRange needed,
+                     ChunkStreams& out) const {
+    (void)encoded, (void)needed, (void)out;
+  }
 };
 
 /// Turns bytes into other bytes and back, as ArrayBytesCodec.
@@ -75,6 +84,15 @@ class BytesBytesCodec {
   virtual std::span<const std::byte> decode(std::span<const std::byte> encoded,
                                             const Expect& expect, Scratch& out) const = 0;
   virtual void encode(std::span<const std::byte> decoded, std::vector<std::byte>& out) const = 0;
+  /// Whether `decode` only checks, and returns a part of what it was given.
+  virtual bool only_checks() const { return false; }
+  /// As ArrayBytesCodec's. `expect.size` is known. Errors: also unsupported (a stream that only the
+  /// host decodes).
+  virtual bool splits() const { return false; }
+  virtual void split(std::span<const std::byte> encoded, const Expect& expect,
+                     ChunkStreams& out) const {
+    (void)encoded, (void)expect, (void)out;
+  }
 };
 
 }  // namespace headrace::zarr

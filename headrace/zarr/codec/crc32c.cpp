@@ -110,6 +110,8 @@ class Crc32cCodec : public BytesBytesCodec {
     return decoded ? std::optional(*decoded + 4) : std::nullopt;
   }
 
+  bool only_checks() const override { return true; }
+
   std::span<const std::byte> decode(std::span<const std::byte> encoded, const Expect& expect,
                                     Scratch&) const override {
     if (encoded.size() < 4) {

@@ -47,6 +47,16 @@ class JpegCodec : public ArrayBytesCodec {
     copy_elements(rank_, box.shape, first, strides, dst.data, dst.strides_bytes, 1);
   }
 
+  bool splits() const override { return true; }
+
+  void split(std::span<const std::byte> encoded, ByteRange, ChunkStreams& out) const override {
+    check_jpeg(encoded, shape_);
+    out.size = static_cast<std::size_t>(shape_.height * shape_.width * shape_.components);
+    out.streams.push_back({StreamCodec::jpeg, encoded, 0, out.size});
+    out.jpeg_height = static_cast<std::int32_t>(shape_.height);
+    out.jpeg_width = static_cast<std::int32_t>(shape_.width);
+  }
+
   void encode(const View& src, std::vector<std::byte>& out) const override {
     const bool interleaved =
         src.strides_bytes[axes_.x] == shape_.components &&

@@ -92,6 +92,19 @@ class Decoder {
     return nullptr;
   }
 
+  // The header alone; null when it is as expected.
+  const char* check_header(std::span<const std::byte> jpeg, const JpegShape& expect) {
+    if (setjmp(handler_.jump) != 0) {
+      jpeg_abort_decompress(&info_);
+      return handler_.text.data();
+    }
+    jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(jpeg.data()), jpeg.size());
+    jpeg_read_header(&info_, TRUE);
+    const char* problem = check(expect);
+    jpeg_abort_decompress(&info_);
+    return problem;
+  }
+
  private:
   const char* check(const JpegShape& expect) {
     const bool size = info_.image_height == expect.height && info_.image_width == expect.width;
@@ -141,6 +154,11 @@ class Decoder {
   ErrorHandler handler_{};
   jpeg_decompress_struct info_{};
 };
+
+Decoder& decoder() {
+  thread_local Decoder own;
+  return own;
+}
 
 class Encoder {
  public:
@@ -201,12 +219,16 @@ class Encoder {
 
 }  // namespace
 
+void check_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect) {
+  const char* problem = decoder().check_header(jpeg, expect);
+  if (problem != nullptr) fail(ErrorCode::corrupt, "codec imagecodecs_jpeg: {}", problem);
+}
+
 void decode_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect, const JpegWindow& window,
                  std::byte* dst, std::ptrdiff_t row_step) {
-  thread_local Decoder decoder;
   Scratch scratch(static_cast<std::size_t>(expect.width * expect.components) + kHalfAlignment);
   std::byte* row = scratch.data() + (past_the_cache(scratch.data()) ? kHalfAlignment : 0);
-  const char* problem = decoder.decode(jpeg, expect, window, dst, row_step, row);
+  const char* problem = decoder().decode(jpeg, expect, window, dst, row_step, row);
   if (problem != nullptr) fail(ErrorCode::corrupt, "codec imagecodecs_jpeg: {}", problem);
 }
 

@@ -27,6 +27,9 @@ struct JpegShape {
 void decode_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect, const JpegWindow& window,
                  std::byte* dst, std::ptrdiff_t row_step);
 
+/// Reads the header alone. Errors: corrupt (no JPEG; another size, depth or number of components).
+void check_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect);
+
 /// How chroma is stored.
 enum class JpegSubsampling { s444, s422, s420 };
 

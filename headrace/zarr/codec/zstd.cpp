@@ -41,6 +41,16 @@ std::size_t decode_stream(std::span<const std::byte> encoded, std::size_t limit,
   return sink.pos;
 }
 
+void check_frame(std::span<const std::byte> encoded, std::size_t wanted) {
+  const unsigned long long stated = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
+  if (stated == ZSTD_CONTENTSIZE_ERROR) {
+    fail(ErrorCode::corrupt, "codec zstd: the data do not begin with a zstd frame");
+  }
+  if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated > wanted) {
+    fail(ErrorCode::corrupt, "codec zstd: the frame holds {} bytes, expected {}", stated, wanted);
+  }
+}
+
 class ZstdCodec : public BytesBytesCodec {
  public:
   ZstdCodec(int level, bool checksum) : level_(level), checksum_(checksum) {}
@@ -52,13 +62,7 @@ class ZstdCodec : public BytesBytesCodec {
       return {out.data(), size};
     }
     const std::size_t wanted = *expect.size;
-    const unsigned long long stated = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
-    if (stated == ZSTD_CONTENTSIZE_ERROR) {
-      fail(ErrorCode::corrupt, "codec zstd: the data do not begin with a zstd frame");
-    }
-    if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated > wanted) {
-      fail(ErrorCode::corrupt, "codec zstd: the frame holds {} bytes, expected {}", stated, wanted);
-    }
+    check_frame(encoded, wanted);
     out.reserve(wanted);
     const std::size_t size = ZSTD_decompressDCtx(zstd_decompressor(), out.data(), wanted,
                                                  encoded.data(), encoded.size());
@@ -69,6 +73,16 @@ class ZstdCodec : public BytesBytesCodec {
       fail(ErrorCode::corrupt, "codec zstd: {} bytes come out, expected {}", size, wanted);
     }
     return {out.data(), size};
+  }
+
+  bool splits() const override { return true; }
+
+  void split(std::span<const std::byte> encoded, const Expect& expect,
+             ChunkStreams& out) const override {
+    check_frame(encoded, *expect.size);
+    check_zstd_stream(encoded, *expect.size);
+    out.streams.push_back({StreamCodec::zstd, encoded, 0, *expect.size});
+    out.size = *expect.size;
   }
 
   void encode(std::span<const std::byte> decoded, std::vector<std::byte>& out) const override {
@@ -92,6 +106,24 @@ class ZstdCodec : public BytesBytesCodec {
 };
 
 }  // namespace
+
+void check_zstd_stream(std::span<const std::byte> packed, std::size_t size) {
+  const unsigned long long stated = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (stated == ZSTD_CONTENTSIZE_UNKNOWN) {
+    fail(ErrorCode::unsupported, "zstd: a frame that does not state its size is for the host");
+  }
+  if (stated != size) {
+    fail(ErrorCode::corrupt, "zstd: the frame holds {} bytes, expected {}",
+         stated == ZSTD_CONTENTSIZE_ERROR ? 0 : stated, size);
+  }
+  const std::size_t whole = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
+  if (ZSTD_isError(whole) != 0) {
+    fail(ErrorCode::corrupt, "zstd: {}", ZSTD_getErrorName(whole));
+  }
+  if (whole != packed.size()) {
+    fail(ErrorCode::unsupported, "zstd: more than one frame in a stream is for the host");
+  }
+}
 
 ZSTD_CCtx_s* zstd_compressor() {
   struct Free {

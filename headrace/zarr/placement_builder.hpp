@@ -1,0 +1,21 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "headrace/zarr/placement.hpp"
+#include "headrace/zarr/strided.hpp"
+
+namespace headrace::zarr {
+
+/// Appends placements of a box of a C-order chunk: several where the box has more axes than one
+/// placement holds. `like`: what they have in common (kind, item, source, block and chunk).
+/// box, destination_steps: by stored axis; destination: of the box's first element.
+/// Errors: internal (more than 2^31 elements in one).
+void append_placements(const Placement& like, const Index& chunk_shape, const Box& box,
+                       std::int64_t destination, const Index& destination_steps,
+                       std::vector<Placement>& out);
+
+/// One run of bytes from one buffer to another.
+Placement copy_of_bytes(std::uint64_t source, std::uint64_t destination, std::uint64_t size);
+
+}  // namespace headrace::zarr
