@@ -1,0 +1,84 @@
+// The prototypes that nvidia/nvcomp.hpp and nvidia/nvjpeg.hpp restate, held to NVIDIA's own headers
+// when this file is compiled: built only where those are (HR_NVIDIA_WHEELS).
+#include <gtest/gtest.h>
+#include <nvcomp.h>
+#include <nvcomp/lz4.h>
+#include <nvcomp/zstd.h>
+#include <nvjpeg.h>
+
+#include <type_traits>
+
+#include "headrace/zarr/nvidia/nvcomp.hpp"
+#include "headrace/zarr/nvidia/nvjpeg.hpp"
+
+namespace headrace::zarr {
+namespace {
+
+// Whether a value of A is passed as one of B is: of the same kind, size and alignment.
+template <typename A, typename B>
+constexpr bool passes_like() {
+  if constexpr (std::is_pointer_v<A> || std::is_pointer_v<B>) {
+    return std::is_pointer_v<A> && std::is_pointer_v<B>;
+  } else {
+    constexpr bool number = std::is_integral_v<A> || std::is_enum_v<A>;
+    return number == (std::is_integral_v<B> || std::is_enum_v<B>)&&sizeof(A) == sizeof(B) &&
+           alignof(A) == alignof(B);
+  }
+}
+
+template <typename Ours, typename Theirs>
+struct Same;
+template <typename R, typename... A, typename S, typename... B>
+struct Same<R (*)(A...), S (*)(B...)> {
+  static constexpr bool value = [] {
+    if constexpr (sizeof...(A) != sizeof...(B)) {
+      return false;
+    } else {
+      return passes_like<R, S>() && (passes_like<A, B>() && ...);
+    }
+  }();
+};
+#define HR_SAME(member, function) \
+  static_assert(Same<decltype(member), decltype(&function)>::value, #function)
+
+static_assert(!Same<int (*)(int, char*), int (*)(long, char*)>::value);
+static_assert(!Same<int (*)(int), int (*)(int, int)>::value);
+
+HR_SAME(Nvcomp::zstd.alignments, nvcompBatchedZstdDecompressGetRequiredAlignments);
+HR_SAME(Nvcomp::zstd.temp_size, nvcompBatchedZstdDecompressGetTempSize);
+HR_SAME(Nvcomp::zstd.decompress, nvcompBatchedZstdDecompressAsync);
+HR_SAME(Nvcomp::lz4.alignments, nvcompBatchedLZ4DecompressGetRequiredAlignments);
+HR_SAME(Nvcomp::lz4.temp_size, nvcompBatchedLZ4DecompressGetTempSize);
+HR_SAME(Nvcomp::lz4.decompress, nvcompBatchedLZ4DecompressAsync);
+HR_SAME(Nvcomp::status_text, nvcompGetStatusString);
+HR_SAME(Nvcomp::properties, nvcompGetProperties);
+HR_SAME(Nvjpeg::create, nvjpegCreateEx);
+HR_SAME(Nvjpeg::destroy, nvjpegDestroy);
+HR_SAME(Nvjpeg::state_create, nvjpegJpegStateCreate);
+HR_SAME(Nvjpeg::state_destroy, nvjpegJpegStateDestroy);
+HR_SAME(Nvjpeg::batch_begin, nvjpegDecodeBatchedInitialize);
+HR_SAME(Nvjpeg::batch_decode, nvjpegDecodeBatched);
+HR_SAME(Nvjpeg::decode, nvjpegDecode);
+HR_SAME(Nvjpeg::hardware, nvjpegGetHardwareDecoderInfo);
+
+static_assert(offsetof(Nvcomp::Alignments, output) ==
+              offsetof(nvcompAlignmentRequirements_t, output));
+static_assert(offsetof(Nvcomp::Alignments, temp) == offsetof(nvcompAlignmentRequirements_t, temp));
+static_assert(offsetof(Nvcomp::Lz4Options, data_type) ==
+              offsetof(nvcompBatchedLZ4DecompressOpts_t, data_type));
+static_assert(offsetof(Nvcomp::Lz4Options, bitshuffle_mode) ==
+              offsetof(nvcompBatchedLZ4DecompressOpts_t, bitshuffle_mode));
+static_assert(static_cast<int>(Nvcomp::Backend::cuda) == NVCOMP_DECOMPRESS_BACKEND_CUDA);
+static_assert(static_cast<int>(Nvcomp::Backend::hardware) == NVCOMP_DECOMPRESS_BACKEND_HARDWARE);
+static_assert(NVCOMP_TYPE_CHAR == 0 && NVCOMP_BITSHUFFLE_NONE == 0 && nvcompSuccess == 0);
+static_assert(sizeof(Nvjpeg::Image) == sizeof(nvjpegImage_t));
+static_assert(offsetof(Nvjpeg::Image, pitch) == offsetof(nvjpegImage_t, pitch));
+static_assert(static_cast<int>(Nvjpeg::Backend::hardware) == NVJPEG_BACKEND_HARDWARE);
+static_assert(static_cast<int>(Nvjpeg::Backend::gpu_hybrid) == NVJPEG_BACKEND_GPU_HYBRID);
+static_assert(static_cast<int>(Nvjpeg::Output::rgb_interleaved) == NVJPEG_OUTPUT_RGBI);
+static_assert(static_cast<int>(Nvjpeg::Output::grey) == NVJPEG_OUTPUT_Y);
+
+TEST(NvidiaHeaders, AreWhatIsRestated) { SUCCEED() << "shown when this file was compiled"; }
+
+}  // namespace
+}  // namespace headrace::zarr
