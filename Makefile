@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 export HEADRACE_VENV := $(VENV)
 
 # What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
-SANITIZED := core storage zarr imaging source transform ingest loader
+SANITIZED := core storage zarr imaging volume source transform ingest ingest_volumes process loader
 
 .PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint help clean
 all: build
