@@ -13,18 +13,27 @@ configs=${DEMO_CONFIGS:-$root/samples/configs}
 slides=${DEMO_PHANTOMS:-24} # of the phantom cohort
 edge=${DEMO_PHANTOM_EDGE:-2048}
 patients=${DEMO_PATIENTS:-9} # of the phantom CT cohort
+ingest_only=${DEMO_INGEST_ONLY:-} # set: stores and pictures, no training
 
 rm -rf "$out"
 mkdir -p "$out"
 cd "$out" # the configs name their stores relative to here
 
 say() { printf '\n== %s\n' "$*" >&2; }
-# timed NAME COMMAND…: runs it, keeps its standard output as NAME.json and its wall time as NAME.seconds
+# timed NAME COMMAND…: runs it, keeps its standard output as NAME.json and its wall time as NAME.ms
 timed() {
   local name=$1 start=${EPOCHREALTIME/[.,]/}
   shift
   "$@" >"$name.json"
   echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000)) >"$name.ms"
+}
+# learn RUN COUNT: what its config lets a model see, as a picture of COUNT patches; then trains, evaluates and reports
+learn() {
+  "$program" sample --config "$configs/$1.yaml" --count "$2" --out "$1.png"
+  if [ -n "$ingest_only" ]; then return; fi
+  timed "$1.train" "$program" train --config "$configs/$1.yaml" --out "$1" --json
+  timed "$1.eval" "$program" eval --run "$1" --json
+  "$program" report "$1" >/dev/null
 }
 
 say "a. real slides: $(find "$root/samples/slides" -type f | wc -l) files, every format"
@@ -38,32 +47,22 @@ timed nuclei.ingest "$program" ingest slides "$root/samples/nuclei/images" --tab
   --classes background,nucleus --out nuclei.zarr --json
 timed nuclei.verify "$program" verify nuclei.zarr --json
 timed nuclei.info "$program" info nuclei.zarr --json
-"$program" sample --config "$configs/nuclei.yaml" --count 16 --out nuclei.png
-timed nuclei.train "$program" train --config "$configs/nuclei.yaml" --out nuclei --json
-timed nuclei.eval "$program" eval --run nuclei --json
-"$program" report nuclei >/dev/null
+learn nuclei 16
 
 say "c. Gleason grading on phantoms: $slides synthetic slides of $edge×$edge pixels, two scanners"
 timed phantoms.make "$program" phantom slides --out phantoms --count "$slides" --size "$edge" --scanners 2 --seed 11
 timed phantoms.ingest "$program" ingest slides phantoms/slides --table phantoms/cases.csv --classes "$(paste -sd, phantoms/classes.txt)" --out phantoms.zarr --json
 timed phantoms.verify "$program" verify phantoms.zarr --json
 timed phantoms.info "$program" info phantoms.zarr --json
-for run in gleason gleason-normalized; do
-  "$program" sample --config "$configs/$run.yaml" --count 16 --out "$run.png"
-  timed "$run.train" "$program" train --config "$configs/$run.yaml" --out "$run" --json
-  timed "$run.eval" "$program" eval --run "$run" --json
-  "$program" report "$run" >/dev/null
-done
+learn gleason 16
+learn gleason-normalized 16
 
 say "d. tumours on real CT: eight patients with soft-tissue sarcoma, a physician's contours"
 sarcoma=$root/samples/ct/sarcoma
 timed ct.ingest "$program" ingest volumes "$sarcoma" --table "$sarcoma/cases.csv" --classes background,lesion=GTV_Mass_CT --out ct.zarr --json
 timed ct.verify "$program" verify ct.zarr --json
 timed ct.info "$program" info ct.zarr --json
-"$program" sample --config "$configs/ct-tumour.yaml" --count 8 --out ct.png
-timed ct-tumour.train "$program" train --config "$configs/ct-tumour.yaml" --out ct-tumour --json
-timed ct-tumour.eval "$program" eval --run ct-tumour --json
-"$program" report ct-tumour >/dev/null
+learn ct-tumour 8
 
 say "e. colorectal lesions on phantom CT: $patients synthetic patients in two phases, two scanners"
 timed colorectal.make "$program" phantom volumes --out bodies --count "$patients" --size 128 --phases 2 --scanners 2 --lesion-mm 20,50 --seed 11 --json
@@ -71,9 +70,6 @@ timed colorectal.ingest "$program" ingest volumes bodies/images --table bodies/c
   --lesion-classes lesion --out colorectal.zarr --json
 timed colorectal.verify "$program" verify colorectal.zarr --json
 timed colorectal.info "$program" info colorectal.zarr --json
-"$program" sample --config "$configs/colorectal.yaml" --count 8 --out colorectal.png
-timed colorectal.train "$program" train --config "$configs/colorectal.yaml" --out colorectal --json
-timed colorectal.eval "$program" eval --run colorectal --json
-"$program" report colorectal >/dev/null
+learn colorectal 8
 
-python3 "$root/tools/demo_summary.py" "$out"
+if [ -z "$ingest_only" ]; then python3 "$root/tools/demo_summary.py" "$out"; fi

@@ -76,7 +76,7 @@ def main():
     print_store(out, "colorectal", "Colorectal lesions on phantom CT: two phases, two scanners. They prove the path, not a model's worth")
     print_lesions(print_training(out, "colorectal"))
     print("\nLook at")
-    for name in ("slides.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "ct.png", "colorectal.png", "nuclei/report.html",
+    for name in ("slides.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "ct-tumour.png", "colorectal.png", "nuclei/report.html",
                  "gleason/report.html", "gleason-normalized/report.html", "ct-tumour/report.html", "colorectal/report.html"):
         print(f"  {out / name}")
     print(f"\ndemo done in {seconds(out, *sorted(p.stem for p in out.glob('*.ms'))):.0f} s")
