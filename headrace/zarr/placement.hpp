@@ -35,7 +35,7 @@ struct Placement {
   std::int64_t destination_step[kAxes] = {};  ///< in bytes
 
   /// Calls of place_unit.
-  std::int32_t units() const noexcept {
+  HR_HD std::int32_t units() const noexcept {
     return static_cast<std::int32_t>(units_per_row) * shape[0] * shape[1] * shape[2];
   }
 };

@@ -1,0 +1,21 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "headrace/device/cuda_device.hpp"
+#include "headrace/zarr/placement.hpp"
+
+namespace headrace::zarr::cuda {
+
+/// A table of placements in device memory, and the most units that any of them has.
+struct PlacementTable {
+  const Placement* placements = nullptr;
+  std::size_t count = 0;
+  std::int32_t most_units = 0;
+};
+
+/// Runs place_unit for every unit of every placement: one launch for 65,535 of them.
+void place(const PlacementTable& table, const std::uint8_t* encoded, const std::uint8_t* decoded,
+           std::uint8_t* out, const char* name, device::cuda::Stream& stream);
+
+}  // namespace headrace::zarr::cuda

@@ -1,0 +1,201 @@
+#include "headrace/zarr/device_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "headrace/core/error.hpp"
+#include "headrace/zarr/cuda/drivers.hpp"
+#include "headrace/zarr/nvidia/jpeg_batch.hpp"
+#include "headrace/zarr/nvidia/stream_batch.hpp"
+
+namespace headrace::zarr {
+
+using device::cuda::DeviceBuffer;
+using device::cuda::Event;
+using device::cuda::PinnedBuffer;
+using device::cuda::Stream;
+
+DecodeOn parse_decode_on(const std::string& text) {
+  if (text == "auto") return DecodeOn::automatic;
+  if (text == "cpu") return DecodeOn::cpu;
+  if (text == "gpu") return DecodeOn::gpu;
+  fail(ErrorCode::usage, "decode is '{}', expected auto, cpu or gpu", text);
+}
+
+const GpuDecoders& GpuDecoders::here() {
+  static const GpuDecoders found = [] {
+    GpuDecoders out;
+    if (!device::cuda::cuda_available()) {
+      out.no_streams = out.no_jpeg = device::cuda::describe();
+      return out;
+    }
+    out.no_streams = Nvcomp::shared().library.missing();
+    out.no_jpeg = Nvjpeg::shared().library.missing();
+    if (out.no_streams.empty()) out.names = Nvcomp::shared().name();
+    if (out.no_jpeg.empty()) out.names += out.names.empty() ? "nvJPEG" : ", nvJPEG";
+    return out;
+  }();
+  return found;
+}
+
+struct DeviceDecoder::State {
+  explicit State(DecodeOn wanted) : on(wanted) {}
+
+  DecodeOn on;
+  std::optional<StreamBatch> streams;
+  std::optional<JpegBatch> jpegs;
+  PinnedBuffer encoded, tables, windows;
+  DeviceBuffer device_encoded, decoded, device_tables;
+  Event done;
+  DecodePlan plan;
+  bool on_gpu = false;
+  std::string decoded_by, left_to_cpu;
+
+  std::span<const DecodePlan::Segment> segments(bool jpeg) const {
+    const auto first = std::find_if(plan.segments.begin(), plan.segments.end(),
+                                    [](const auto& s) { return s.codec == StreamCodec::jpeg; });
+    return jpeg ? std::span<const DecodePlan::Segment>(first, plan.segments.end())
+                : std::span<const DecodePlan::Segment>(plan.segments.begin(), first);
+  }
+
+  // Why the plan is not for the GPU; empty where it is.
+  std::string refused() const {
+    const GpuDecoders& here = GpuDecoders::here();
+    if (!segments(false).empty() && !here.no_streams.empty()) return here.no_streams;
+    if (segments(true).empty()) return {};
+    if (!here.no_jpeg.empty()) return here.no_jpeg;
+    if (on == DecodeOn::gpu) return {};
+    return "JPEG decoded by a GPU differs from the CPU's by a few levels, so only where it is "
+           "asked for";
+  }
+
+  bool plan_for_gpu(BatchRead& batch, ThreadPool& pool,
+                    std::span<const std::uint64_t> destinations) {
+    left_to_cpu.clear();
+    if (on == DecodeOn::cpu) return false;
+    try {
+      batch.plan_decode(pool, destinations, plan);
+      left_to_cpu = refused();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported) throw;
+      left_to_cpu = error.what();
+    }
+    if (left_to_cpu.empty()) return true;
+    if (on == DecodeOn::gpu) {
+      fail(ErrorCode::unsupported, "decode is gpu: {}. Set it to auto or cpu", left_to_cpu);
+    }
+    return false;
+  }
+
+  void start_on_cpu(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations,
+                    std::uint64_t size_bytes, std::byte* out, Stream& stream) {
+    windows.reserve(size_bytes);
+    auto* host = windows.as<std::byte>();
+    pool.parallel_for(destinations.size(),
+                      [&](std::size_t i) { batch.decode(i, host + destinations[i]); });
+    device::cuda::copy_to_device(out, host, size_bytes, stream);
+    decoded_by = "CPU";
+  }
+
+  void decompress(const BatchRead& batch, Stream& stream) {
+    decoded_by.clear();
+    auto* to = decoded.as<std::byte>();
+    if (const auto wanted = segments(false); !wanted.empty()) {
+      if (!streams) streams.emplace();
+      streams->start(wanted, device_encoded.as<std::byte>(), to, stream);
+      decoded_by = Nvcomp::shared().name();
+    }
+    if (const auto wanted = segments(true); !wanted.empty()) {
+      if (!jpegs) jpegs.emplace();
+      std::string problem;
+      const auto* failed = jpegs->start(wanted, batch.encoded(), to, stream, problem);
+      if (failed != nullptr) refuse(batch, *failed, problem);
+      decoded_by += decoded_by.empty() ? jpegs->name() : ", " + jpegs->name();
+    }
+    if (decoded_by.empty()) decoded_by = "nothing was compressed";
+  }
+
+  // All placements in one table, one copy.
+  void place(std::uint8_t* out, Stream& stream) {
+    const std::vector<Placement>* lists[] = {&plan.copies, &plan.fills, &plan.places};
+    std::size_t bytes = 0;
+    for (const auto* list : lists) bytes += list->size() * sizeof(Placement);
+    tables.reserve(bytes);
+    device_tables.reserve(bytes);
+    auto* at = tables.as<std::byte>();
+    for (const auto* list : lists) {
+      if (!list->empty()) std::memcpy(at, list->data(), list->size() * sizeof(Placement));
+      at += list->size() * sizeof(Placement);
+    }
+    if (bytes == 0) return;
+    device::cuda::copy_to_device(device_tables.as<void>(), tables.as<void>(), bytes, stream);
+    const auto* table = device_tables.as<const Placement>();
+    for (const auto* list : lists) {
+      cuda::PlacementTable part{table, list->size(), 0};
+      for (const Placement& p : *list) part.most_units = std::max(part.most_units, p.units());
+      const bool between = list == &plan.copies;
+      cuda::place(part, device_encoded.as<std::uint8_t>(), decoded.as<std::uint8_t>(),
+                  between ? decoded.as<std::uint8_t>() : out,
+                  between ? "stored streams" : "placing elements", stream);
+      table += list->size();
+    }
+  }
+
+  [[noreturn]] void refuse(const BatchRead& batch, const DecodePlan::Segment& segment,
+                           const std::string& problem) const {
+    fail(ErrorCode::corrupt, "{}: {}. Run `headrace verify STORE` to list every damaged chunk",
+         batch.describe(plan.chunks[segment.chunk]), problem);
+  }
+};
+
+DeviceDecoder::DeviceDecoder(DecodeOn on) : state_(std::make_unique<State>(on)) {
+  if (on != DecodeOn::gpu) return;
+  const GpuDecoders& here = GpuDecoders::here();
+  if (here.no_streams.empty() || here.no_jpeg.empty()) return;
+  fail(ErrorCode::unsupported, "decode is gpu: {}. Set it to auto or cpu", here.no_streams);
+}
+DeviceDecoder::~DeviceDecoder() = default;
+DeviceDecoder::DeviceDecoder(DeviceDecoder&&) noexcept = default;
+DeviceDecoder& DeviceDecoder::operator=(DeviceDecoder&&) noexcept = default;
+
+void DeviceDecoder::lend_memory(BatchRead& batch) {
+  batch.read_into([state = state_.get()](std::size_t size_bytes) {
+    state->encoded.reserve(size_bytes);
+    return state->encoded.as<std::byte>();
+  });
+}
+
+void DeviceDecoder::start(BatchRead& batch, ThreadPool& pool,
+                          std::span<const std::uint64_t> destinations, std::uint64_t size_bytes,
+                          std::byte* windows, Stream& stream) {
+  State& state = *state_;
+  state.on_gpu = state.plan_for_gpu(batch, pool, destinations);
+  if (state.on_gpu) {
+    state.device_encoded.reserve(state.plan.encoded_bytes);
+    state.decoded.reserve(state.plan.decoded_bytes);
+    if (state.plan.encoded_bytes > 0) {
+      device::cuda::copy_to_device(state.device_encoded.as<void>(), batch.encoded(),
+                                   state.plan.encoded_bytes, stream);
+    }
+    state.decompress(batch, stream);
+    state.place(reinterpret_cast<std::uint8_t*>(windows), stream);
+  } else {
+    state.start_on_cpu(batch, pool, destinations, size_bytes, windows, stream);
+  }
+  state.done.record(stream);
+}
+
+void DeviceDecoder::finish(const BatchRead& batch) {
+  State& state = *state_;
+  state.done.wait();
+  if (!state.on_gpu || !state.streams) return;
+  std::string problem;
+  const auto* failed = state.streams->failed(state.segments(false), problem);
+  if (failed != nullptr) state.refuse(batch, *failed, problem);
+}
+
+const std::string& DeviceDecoder::decoded_by() const noexcept { return state_->decoded_by; }
+const std::string& DeviceDecoder::left_to_cpu() const noexcept { return state_->left_to_cpu; }
+
+}  // namespace headrace::zarr

@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headrace/device/cuda_device.hpp"
+#include "headrace/zarr/array.hpp"
+
+namespace headrace::zarr {
+
+/// Where chunks are decoded for a batch on a GPU. automatic: on the GPU where it can be done there
+/// and gives the CPU's bytes, so all but JPEG; else by the CPU into pinned memory.
+/// gpu: an error where it cannot be done there.
+enum class DecodeOn { automatic, cpu, gpu };
+
+/// "auto", "cpu" or "gpu". Errors: usage (names the three).
+DecodeOn parse_decode_on(const std::string& text);
+
+/// What this machine can decode on a GPU. Each is empty where it can, else why not, in one
+/// sentence: no GPU, or a library that is not there.
+struct GpuDecoders {
+  std::string no_streams;  ///< zstd and LZ4, by nvCOMP
+  std::string no_jpeg;     ///< by nvJPEG
+  std::string names;       ///< of the libraries that are there, for a run's record
+  static const GpuDecoders& here();
+};
+
+/// Decodes one batch after the other into windows in device memory. The encoded bytes go over as
+/// they are stored; the GPU decompresses, undoes the shuffle and puts every element to its place.
+/// What it cannot do the CPU does into pinned memory, which is copied: either way the same bytes,
+/// but for JPEG, whose decoders differ by a few levels. Several batches in flight: a decoder each.
+class DeviceDecoder {
+ public:
+  /// Errors: unsupported (a build without CUDA; gpu: a missing library), device (no GPU).
+  explicit DeviceDecoder(DecodeOn on);
+  ~DeviceDecoder();
+  DeviceDecoder(DeviceDecoder&&) noexcept;
+  DeviceDecoder& operator=(DeviceDecoder&&) noexcept;
+
+  /// Makes `batch` fetch into pinned memory of this decoder, so that the copy runs beside all else.
+  void lend_memory(BatchRead& batch);
+  /// After `batch.fetch`: puts copy, decoding and placing into the stream. Region i goes to byte
+  /// destinations[i] of `windows` in device memory, which has `size_bytes`. `batch` stays as it is,
+  /// and is not fetched again, until finish().
+  /// Errors: of BatchRead::plan_decode or BatchRead::decode, the lowest region's; unsupported (gpu:
+  /// what the GPU cannot decode), memory, device.
+  void start(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations,
+             std::uint64_t size_bytes, std::byte* windows, device::cuda::Stream& stream);
+  /// Waits until the windows are written. Errors: corrupt (a stream that the GPU could not decode;
+  /// names chunk and bytes), device.
+  void finish(const BatchRead& batch);
+
+  /// What decoded the last batch: "nvCOMP 6.0.0", "nvJPEG (hardware)", "CPU".
+  const std::string& decoded_by() const noexcept;
+  /// Why the last batch was left to the CPU; empty when it was not, or the CPU was asked for.
+  const std::string& left_to_cpu() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace::zarr

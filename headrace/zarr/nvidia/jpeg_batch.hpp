@@ -1,0 +1,42 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "headrace/device/cuda_device.hpp"
+#include "headrace/zarr/decode_plan.hpp"
+#include "headrace/zarr/nvidia/nvjpeg.hpp"
+
+namespace headrace::zarr {
+
+/// JPEGs decoded by nvJPEG, many at once: by the GPU's JPEG engines where it has some, else by its
+/// kernels. One batch at a time.
+class JpegBatch {
+ public:
+  /// HEADRACE_NVJPEG_BACKEND: "hardware", "gpu" or "standard" takes this one alone, for
+  /// measurements. Errors: unsupported (the library), device (none of its back ends).
+  JpegBatch();
+  ~JpegBatch();
+  JpegBatch(const JpegBatch&) = delete;
+  JpegBatch& operator=(const JpegBatch&) = delete;
+
+  /// Puts the decoding of `segments`, JPEGs all, into the stream. encoded: host memory that stays
+  /// as it is until the stream is done; decoded: device memory. Returns the segment that nvJPEG
+  /// cannot decode, with its text, or null.
+  const DecodePlan::Segment* start(std::span<const DecodePlan::Segment> segments,
+                                   const std::byte* encoded, std::byte* decoded,
+                                   device::cuda::Stream& stream, std::string& problem);
+  /// "nvJPEG (hardware)", with how many engines.
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  const DecodePlan::Segment* start_group(std::span<const DecodePlan::Segment* const> group,
+                                         bool grey, const std::byte* encoded, std::byte* decoded,
+                                         device::cuda::Stream& stream, std::string& problem);
+
+  const Nvjpeg& nvjpeg_;
+  Nvjpeg::Handle handle_ = nullptr;
+  Nvjpeg::State state_ = nullptr;
+  std::string name_;
+};
+
+}  // namespace headrace::zarr
