@@ -7,8 +7,9 @@ namespace headrace::cli {
 
 /// Times the workflow of `process` on one image: loading it into memory, Sobel in memory, saving
 /// the result as Zarr, and the whole, in both modes, on one thread and on `threads` (0: every
-/// core). Results are written below `out`, a new folder, and removed. Errors: usage (a folder that
-/// is there), and those of process.
+/// core), and the same on a GPU where there is one (else "cuda" says why not). Results are written
+/// below `out`, a new folder, and removed. Errors: usage (a folder that is there), and those of
+/// process.
 Json bench_process(const std::string& in, const std::string& out, int threads);
 
 /// The table that people read.

@@ -10,14 +10,14 @@
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/device/cuda_device.hpp"
 
 namespace headrace::cli {
 namespace {
 
 constexpr const char* kFooter =
     "Operations:\n"
-    "  load            reads the image into memory and drops it; no OUT\n"
+    "  load            reads the image into memory (the GPU's, with --device cuda) and drops it; "
+    "no OUT\n"
     "  save            the pixels as they are\n"
     "  sobel           gradient magnitude of the luminance (float32, 1 is full range)\n"
     "  gaussian        every channel blurred by --sigma (uint8)\n"
@@ -29,18 +29,19 @@ constexpr const char* kFooter =
     "  headrace process sobel slide.svs edges.zarr --mode tilewise --threads 8\n"
     "  headrace process gaussian cohort.zarr blurred.tif --image case-17 --sigma 2.5\n"
     "\n"
-    "Both modes, every tile size and any number of threads give the same stored bytes. Outside of\n"
-    "the image the pixels mirrored at its edge count (scikit-image's mode 'reflect').\n"
+    "Both modes, every tile size, any number of threads and both devices give the same stored\n"
+    "bytes. With --device cuda the driver's own memory comes on top of --memory. Outside of the\n"
+    "image the pixels mirrored at its edge count (scikit-image's mode 'reflect').\n"
     "A Zarr output is marked incomplete until it is whole; a run that was interrupted is "
     "continued\n"
     "by the same command.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a tile of IN is damaged or IN is incomplete.";
 
 struct Arguments {
-  std::string operation, in, out, image, mode = "tilewise", device = "cpu", stains = "ruifrok";
+  std::string operation, in, out, image, mode = "tilewise", device = "auto", stains = "ruifrok";
   std::string dtype;
   int level = 0, threads = 0;
-  std::uint64_t memory_mib = 256;
+  std::uint64_t memory_mib = 256, device_mib = 1024;
   process::ProcessOptions options;
   bool json = false;
 };
@@ -67,6 +68,7 @@ Json report_json(const Arguments& a, const process::ProcessReport& r, double pea
       {"mpix_per_s", mpix / r.whole_s},
       {"source_bytes", r.source_bytes},
       {"threads", r.workers},
+      {"device", a.device == "cuda" ? "cuda" : "cpu"},
       {"isa", device::name_of(device::cpu_isa())},
       {"peak_rss_mb", peak_mb}};
   if (a.operation == "load") return json;
@@ -80,6 +82,7 @@ Json report_json(const Arguments& a, const process::ProcessReport& r, double pea
       {"written", r.counts.written}, {"empty", r.counts.empty}, {"kept", r.counts.kept}};
   json["stored_bytes"] = r.counts.bytes;
   if (a.mode == "tilewise") json["memory_mib"] = a.memory_mib;
+  if (a.mode == "tilewise" && a.device == "cuda") json["device_memory_mib"] = a.device_mib;
   return json;
 }
 
@@ -99,10 +102,6 @@ void print(const Arguments& a, const process::ProcessReport& r, double peak_mb) 
 }
 
 void check(const Arguments& a) {
-  if (a.device == "cuda") {
-    fail(ErrorCode::unsupported, "--device cuda: process runs on the CPU; {}",
-         device::cuda::cuda_available() ? "leave the option out" : device::cuda::describe());
-  }
   const bool load = a.operation == "load";
   if (load && !a.out.empty()) fail(ErrorCode::usage, "OUT: load stores nothing; leave it out");
   if (!load && a.out.empty()) fail(ErrorCode::usage, "OUT: name the Zarr folder or .tif to write");
@@ -120,16 +119,18 @@ void run(Arguments& a) {
   if (!a.dtype.empty()) a.options.operation.output = output_type(a.dtype);
   a.options.mode = a.mode == "global" ? process::Mode::global : process::Mode::tilewise;
   a.options.memory_bytes = a.memory_mib << 20;
+  a.options.device_bytes = a.device_mib << 20;
   a.options.sink.path = a.out;
   // Chunks are encoded in buffers of a few MB: kept, not given back to the system each time.
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
+  const auto accelerator = a.device == "cuda" ? process::open_cuda_accelerator() : nullptr;
   const auto source = process::ImageSource::open(a.in, a.image, a.level);
   ThreadPool pool(a.threads);
   const Meter meter;
-  const process::ProcessReport report = a.operation == "load"
-                                            ? process::load_image(*source, pool)
-                                            : process::process_image(*source, a.options, pool);
+  const process::ProcessReport report =
+      a.operation == "load" ? process::load_image(*source, pool, accelerator.get())
+                            : process::process_image(*source, a.options, pool, accelerator.get());
   print(a, report, meter.report(1, 1, pool.size()).at("peak_rss_mb").get<double>());
 }
 
@@ -166,9 +167,17 @@ void add_process(CLI::App& app) {
   process->add_option("--threads", a->threads, "0: every core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  process->add_option("--device", a->device, "where to compute")
+  process
+      ->add_option("--device", a->device,
+                   "where to compute: cpu, cuda (a GPU; decoding and writing stay with the CPU); "
+                   "auto: the CPU")
       ->capture_default_str()
-      ->check(CLI::IsMember({"cpu", "cuda"}));
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  process
+      ->add_option("--device-memory", a->device_mib,
+                   "MiB of the GPU's memory that a tilewise run may take")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
   process->add_option("--chunk", sink.chunk, "edge of OUT's chunks or TIFF tiles")
       ->capture_default_str()
       ->check(CLI::IsMember({256, 512, 1024, 2048}));

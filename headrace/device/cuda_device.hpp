@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,9 @@ std::string describe();
 std::string pci_bus_id();
 /// Makes GPU `index` the calling thread's. Errors: device, where there are fewer.
 void use_device(int index);
+/// The GPU of this process: LOCAL_RANK, as launchers of several processes set it, else 0. Errors:
+/// usage (no whole number, or as many GPUs are not there).
+int process_device();
 /// Bytes of the current device that nobody has taken.
 std::size_t free_bytes();
 
@@ -112,5 +116,9 @@ using PinnedBuffer = OwnedBytes<PinnedMemory>;
 /// Copies in the order of the stream. Host memory must stay as it is until the copy is done.
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream);
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream);
+/// Copies rows of `row_bytes` that lie `*_pitch` bytes apart, from host to device or back: CUDA
+/// tells which is which by the address.
+void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,
+               std::int64_t row_bytes, std::int64_t rows, Stream& stream);
 
 }  // namespace headrace::device::cuda

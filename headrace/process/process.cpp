@@ -3,7 +3,9 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/process/device_image.hpp"
 #include "headrace/process/image_statistics.hpp"
+#include "headrace/process/regions.hpp"
 #include "headrace/process/tilewise.hpp"
 #include "headrace/process/whole_image.hpp"
 
@@ -34,7 +36,7 @@ ProcessReport report_of(const ImageFacts& facts) {
 }  // namespace
 
 ProcessReport process_image(const ImageSource& source, const ProcessOptions& options,
-                            ThreadPool& pool) {
+                            ThreadPool& pool, Accelerator* accelerator) {
   check_chunk(options.sink.chunk);
   StageClocks clocks;
   StageClock whole;
@@ -44,25 +46,36 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
     Operation operation(options.operation, source.facts().channels);
     std::optional<TilewisePlan> plan;
     std::optional<WholeImage> image;
+    std::optional<DeviceImage> on_device;
+    const ImageSource* loaded = &source;
     if (options.mode == Mode::tilewise) {
       plan = plan_tilewise(source.facts(), operation, options.sink.chunk, options.tile,
                            options.sink.codec != "none", options.memory_bytes, pool.size());
     } else {
       const StageClock::Running loading(clocks.load);
-      image.emplace(source, pool);
+      loaded = accelerator != nullptr
+                   ? static_cast<ImageSource*>(&on_device.emplace(source, pool, *accelerator))
+                   : &image.emplace(source, pool);
     }
     if (operation.needs() != NeededStatistics::none) {
       const StageClock::Running gathering(clocks.statistics);
-      const ImageSource& from = image ? *image : source;
-      operation.learn(gather_statistics(from, operation.needs(), pool));
+      operation.learn(gather_statistics(*loaded, operation.needs(), pool));
+    }
+    std::unique_ptr<Regions> regions;  // before the sink: one that can't be made leaves nothing
+    if (plan) {
+      regions = accelerator != nullptr ? accelerated_regions(operation, *plan, source.facts(),
+                                                             *accelerator, options.device_bytes)
+                                       : cpu_regions(operation, *plan);
     }
     const auto sink = ImageSink::open(options.sink, sink_image(source, operation));
+    report.source_bytes =
+        static_cast<std::uint64_t>(report.height * report.width * report.channels);
     if (plan) {
       report.source_bytes =
-          run_tilewise(source, operation, *sink, *plan, options.sink.chunk, pool, clocks);
+          run_tilewise(source, operation, *sink, *plan, *regions, options.sink.chunk, pool, clocks);
+    } else if (on_device) {
+      run_on_device(*on_device, operation, *sink, options.sink.chunk, pool, clocks);
     } else {
-      report.source_bytes =
-          static_cast<std::uint64_t>(report.height * report.width * report.channels);
       run_whole(*image, operation, *sink, options.sink.chunk, pool, clocks);
     }
     {
@@ -83,12 +96,16 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
   return report;
 }
 
-ProcessReport load_image(const ImageSource& source, ThreadPool& pool) {
+ProcessReport load_image(const ImageSource& source, ThreadPool& pool, Accelerator* accelerator) {
   StageClock whole;
   ProcessReport report = report_of(source.facts());
   {
     const StageClock::Running running(whole);
-    const WholeImage image(source, pool);
+    if (accelerator != nullptr) {
+      const DeviceImage image(source, pool, *accelerator);
+    } else {
+      const WholeImage image(source, pool);
+    }
   }
   report.load_s = report.whole_s = whole.seconds();
   report.workers = pool.size();

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "headrace/core/threads.hpp"
+#include "headrace/process/accelerator.hpp"
 #include "headrace/process/image_sink.hpp"
 #include "headrace/process/image_source.hpp"
 #include "headrace/process/operation.hpp"
@@ -19,6 +20,7 @@ struct ProcessOptions {
   Mode mode = Mode::tilewise;
   std::int64_t tile = 0;  ///< edge of what is processed at a time, 16 to 8192; 0: the chunk's
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;  ///< tilewise: bound of the process
+  std::uint64_t device_bytes = std::uint64_t{1} << 30;    ///< tilewise: of an accelerator's memory
   SinkOptions sink;
 };
 
@@ -41,11 +43,17 @@ struct ProcessReport {
 /// pixels.
 ///
 /// errors  usage, memory (the bound is too small; says how much is needed), corrupt (a tile of the
-///         source; names it), io. What was stored so far stays marked as incomplete.
+///         source; names it), io, device. What was stored so far stays marked as incomplete.
+///
+/// accelerator: what makes the results, none for the CPU; the bytes are the same. Decoding, writing
+/// and what needs statistics of the whole image stay with the CPU. In mode `global` image and
+/// result lie in its memory. What its driver takes of the host's memory comes on top of
+/// memory_bytes.
 ProcessReport process_image(const ImageSource& source, const ProcessOptions& options,
-                            ThreadPool& pool);
+                            ThreadPool& pool, Accelerator* accelerator = nullptr);
 
-/// Reads the whole image into memory and drops it: what loading costs.
-ProcessReport load_image(const ImageSource& source, ThreadPool& pool);
+/// Reads the whole image into memory, or the accelerator's, and drops it: what loading costs.
+ProcessReport load_image(const ImageSource& source, ThreadPool& pool,
+                         Accelerator* accelerator = nullptr);
 
 }  // namespace headrace::process

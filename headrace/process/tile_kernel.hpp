@@ -8,10 +8,10 @@ namespace headrace::process {
 
 /// Interleaved 8-bit pixels of an image: all of it, or the rows that are needed now, in a ring.
 struct SourceView {
-  const std::uint8_t* base;  ///< pixel (0, x0) of the ring
+  const std::uint8_t* base;  ///< pixel (y0, x0)
   std::int64_t row_bytes;
-  std::int64_t ring_rows;      ///< row y of the image lies at y mod ring_rows
-  std::int64_t x0;             ///< first column that is there
+  std::int64_t ring_rows;      ///< row y of the image lies at (y - y0) mod ring_rows
+  std::int64_t y0, x0;         ///< no row or column before these is asked for
   std::int64_t height, width;  ///< of the whole image
   std::int32_t channels;       ///< 1 or 3
 };

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "headrace/device/buffer.hpp"
 #include "headrace/ingest/ordered_tasks.hpp"
-#include "headrace/process/tile_runner.hpp"
 
 namespace headrace::process {
 namespace {
@@ -14,17 +12,15 @@ namespace {
 class Strip {
  public:
   Strip(const ImageSource& source, const Operation& operation, ImageSink& sink,
-        const TilewisePlan& plan, std::int64_t chunk, device::HostBuffer& ring,
-        device::BufferPool& results, StageClocks& clocks, Progress& progress,
-        std::int64_t first_region)
+        const TilewisePlan& plan, std::int64_t chunk, Regions& processor, StageClocks& clocks,
+        Progress& progress, std::int64_t first_region)
       : source_(source),
         facts_(source.facts()),
         operation_(operation),
         sink_(sink),
         plan_(plan),
         chunk_(chunk),
-        ring_(ring),
-        results_(results),
+        processor_(processor),
         clocks_(clocks),
         progress_(progress),
         first_(first_region),
@@ -33,7 +29,7 @@ class Strip {
     x0_ = std::max<std::int64_t>(0, first_ * plan.region - halo) / bw * bw;
     x1_ = std::min(facts_.width, (last_ * plan.region + halo + bw - 1) / bw * bw);
     row_bytes_ = (x1_ - x0_) * facts_.channels;
-    ring_.reserve(static_cast<std::size_t>(plan.ring_rows * row_bytes_));
+    ring_ = processor.ring(static_cast<std::size_t>(plan.ring_rows * row_bytes_));
   }
 
   std::uint64_t run(ThreadPool& pool) {
@@ -120,29 +116,17 @@ class Strip {
     box.height = std::min(bh, facts_.height - box.y0);
     box.width = std::min(bw, facts_.width - box.x0);
     source_.read(box,
-                 ring_.as<std::uint8_t>() + box.y0 % plan_.ring_rows * row_bytes_ +
-                     (box.x0 - x0_) * facts_.channels,
+                 ring_ + box.y0 % plan_.ring_rows * row_bytes_ + (box.x0 - x0_) * facts_.channels,
                  row_bytes_);
     bytes_read_ += static_cast<std::uint64_t>(box.height * box.width * facts_.channels);
   }
 
   void process_region(std::int64_t ry, std::int64_t rx) {
-    const auto item = static_cast<std::int64_t>(size_of(operation_.dtype()));
-    const std::int64_t channels = operation_.channels(), r = plan_.region;
-    auto memory = results_.take(static_cast<std::size_t>(r * r * channels * item));
-    const bool interleaved = sink_.interleaved();
-    const ResultView result{memory->as<std::uint8_t>(),
-                            ry * r,
-                            rx * r,
-                            interleaved ? item : r * r * item,
-                            interleaved ? r * item * channels : r * item,
-                            interleaved ? item * channels : item};
-    {
-      const StageClock::Running running(clocks_.process);
-      const Box2 box{ry * r, rx * r, std::min(r, facts_.height - ry * r),
-                     std::min(r, facts_.width - rx * r)};
-      run_tiles(operation_, view(), box, plan_.tile, plan_.tile, result);
-    }
+    const std::int64_t r = plan_.region;
+    const Box2 box{ry * r, rx * r, std::min(r, facts_.height - ry * r),
+                   std::min(r, facts_.width - rx * r)};
+    const RegionResult made = process(box);
+    const ResultView& result = made.view;
     const StageClock::Running running(clocks_.save);
     const std::int64_t per = r / chunk_;
     for (std::int64_t cy = ry * per; cy < std::min((ry + 1) * per, chunks(facts_.height)); ++cy) {
@@ -159,9 +143,11 @@ class Strip {
     }
   }
 
-  SourceView view() const {
-    return {ring_.as<std::uint8_t>(), row_bytes_, plan_.ring_rows, x0_, facts_.height, facts_.width,
-            facts_.channels};
+  RegionResult process(const Box2& box) {
+    const StageClock::Running running(clocks_.process);
+    const SourceView view{ring_, row_bytes_,    plan_.ring_rows, 0,
+                          x0_,   facts_.height, facts_.width,    facts_.channels};
+    return processor_.run(view, box, sink_.interleaved());
   }
 
   const ImageSource& source_;
@@ -170,13 +156,13 @@ class Strip {
   ImageSink& sink_;
   const TilewisePlan& plan_;
   std::int64_t chunk_;
-  device::HostBuffer& ring_;
-  device::BufferPool& results_;
+  Regions& processor_;
   StageClocks& clocks_;
   Progress& progress_;
   std::int64_t first_, last_;     ///< regions of the strip
   std::int64_t x0_ = 0, x1_ = 0;  ///< columns that the ring holds
   std::int64_t row_bytes_ = 0;
+  std::uint8_t* ring_ = nullptr;
   std::int64_t next_row_ = 0;  ///< of blocks: decoded so far
   std::atomic<std::uint64_t> bytes_read_{0};
 };
@@ -184,8 +170,8 @@ class Strip {
 }  // namespace
 
 std::uint64_t run_tilewise(const ImageSource& source, const Operation& operation, ImageSink& sink,
-                           const TilewisePlan& plan, std::int64_t chunk, ThreadPool& pool,
-                           StageClocks& clocks) {
+                           const TilewisePlan& plan, Regions& processor, std::int64_t chunk,
+                           ThreadPool& pool, StageClocks& clocks) {
   const ImageFacts& facts = source.facts();
   const auto count = [](std::int64_t extent, std::int64_t edge) {
     return (extent + edge - 1) / edge;
@@ -193,13 +179,11 @@ std::uint64_t run_tilewise(const ImageSource& source, const Operation& operation
   Progress progress(
       "processing",
       static_cast<std::uint64_t>(count(facts.height, chunk) * count(facts.width, chunk)), "chunks");
-  device::HostBuffer ring;
-  device::BufferPool results;
   std::uint64_t bytes = 0;
   for (std::int64_t first = 0; first < count(facts.width, plan.region);
        first += plan.strip_regions) {
-    bytes += Strip(source, operation, sink, plan, chunk, ring, results, clocks, progress, first)
-                 .run(pool);
+    bytes +=
+        Strip(source, operation, sink, plan, chunk, processor, clocks, progress, first).run(pool);
   }
   return bytes;
 }

@@ -4,16 +4,18 @@
 #include "headrace/process/image_sink.hpp"
 #include "headrace/process/image_source.hpp"
 #include "headrace/process/operation.hpp"
+#include "headrace/process/regions.hpp"
 #include "headrace/process/stage_clock.hpp"
 #include "headrace/process/tilewise_plan.hpp"
 
 namespace headrace::process {
 
-/// Reads, processes and writes an image strip by strip, as `plan` says. Regions whose chunks an
+/// Reads, processes and writes an image strip by strip, as `plan` says; `processor` was made for
+/// this plan. Regions whose chunks an
 /// earlier run stored are left out, and source blocks that only they need. Returns the bytes of
 /// decoded pixels read.
 std::uint64_t run_tilewise(const ImageSource& source, const Operation& operation, ImageSink& sink,
-                           const TilewisePlan& plan, std::int64_t chunk, ThreadPool& pool,
-                           StageClocks& clocks);
+                           const TilewisePlan& plan, Regions& processor, std::int64_t chunk,
+                           ThreadPool& pool, StageClocks& clocks);
 
 }  // namespace headrace::process

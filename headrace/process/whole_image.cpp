@@ -93,7 +93,7 @@ void run_whole(const WholeImage& image, const Operation& operation, ImageSink& s
   {
     const StageClock::Running running(clocks.process);
     const SourceView view{
-        image.pixels(), facts.width * facts.channels, facts.height, 0, facts.height, facts.width,
+        image.pixels(), facts.width * facts.channels, facts.height, 0, 0, facts.height, facts.width,
         facts.channels};
     each_box(pool, facts, kBandRows, kBandColumns, [&](const Box2& box) {
       run_tiles(operation, view, box, box.height, box.width, result);

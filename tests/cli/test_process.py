@@ -180,7 +180,6 @@ def test_a_broken_tile_is_named_with_its_file(tmp_path):
     (["sobel", LZW, LZW], "IN and OUT at once", 2),
     (["sobel", LZW, "o.zarr", "--level", "7"], "levels 0 to", 2),
     (["sobel", LZW, "o.zarr", "--memory", "64"], "at least", 1),
-    (["sobel", LZW, "o.zarr", "--device", "cuda"], "--device cuda", 1),
     (["gaussian", LZW, "o.zarr", "--sigma", "99"], "--sigma 99", 2),
     (["sobel", LZW, "o.tif", "--codec", "zstd"], "without compression", 2),
     (["sobel", "absent.tif", "o.zarr"], "absent.tif", 1),
@@ -188,6 +187,17 @@ def test_a_broken_tile_is_named_with_its_file(tmp_path):
 def test_what_cannot_be_is_said_in_one_sentence(tmp_path, arguments, words, code):
     text = message_of(headrace("process", *arguments, code=code, cwd=tmp_path))
     assert words in text
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("arguments", [["load", LZW], ["save", LZW, "o.zarr"], ["sobel", LZW, "o.zarr", "--mode", "global"]])
+def test_without_a_gpu_cuda_is_refused_in_one_sentence(tmp_path, arguments):
+    run = subprocess.run([PROGRAM, "process", *map(str, arguments), "--device", "cuda"], capture_output=True, text=True, cwd=tmp_path)
+    if run.returncode == 0:
+        pytest.skip("there is a GPU")
+    assert run.returncode == 1
+    text = message_of(run)
+    assert "--device cuda: " in text and ("no GPU" in text or "this build has no CUDA" in text)
     assert os.listdir(tmp_path) == []
 
 
@@ -200,6 +210,8 @@ def test_bench_prints_the_table_of_the_workflow(tmp_path):
     found = json_of("bench", "process", "--input", LZW, "--out", tmp_path / "out", "--threads", 2)
     assert {(r["mode"], r["threads"]) for r in found["runs"]} == {(m, t) for m in ("tilewise", "global") for t in (1, 2)}
     assert all(r["whole_s"] > 0 and r["load_s"] > 0 and r["save_s"] > 0 for r in found["runs"])
+    assert {r["device"] for r in found["runs"]} == ({"cpu"} if "not_measured" in found["cuda"] else {"cpu", "cuda"})
     table = headrace("bench", "process", "--input", LZW, "--out", tmp_path / "out").stdout.splitlines()
-    assert table[1].split()[:2] == ["mode", "threads"] and len(table) >= 5
+    assert table[1].split()[:3] == ["device", "mode", "threads"] and len(table) >= 6
+    assert [line for line in table if line.startswith("cuda")]
     assert not (tmp_path / "out").exists()

@@ -19,7 +19,7 @@ std::int64_t mirror(std::int64_t i, std::int64_t n) {
 std::vector<float> run(const GeneratedImage& image, const Operation& operation) {
   const ImageFacts& f = image.facts();
   std::vector<float> out(static_cast<std::size_t>(f.height * f.width * operation.channels()));
-  const SourceView view{image.at(0, 0), f.width * f.channels, f.height, 0, f.height, f.width,
+  const SourceView view{image.at(0, 0), f.width * f.channels, f.height, 0, 0, f.height, f.width,
                         f.channels};
   run_tiles(
       operation, view, {0, 0, f.height, f.width}, f.height, f.width,
@@ -133,7 +133,7 @@ TEST(Process, IntegersAreRoundedAndLimited) {
   const Operation narrow(request, 3);
   ASSERT_EQ(narrow.output(), OutputType::uint8);
   std::vector<std::uint8_t> bytes(30 * 40 * 3);
-  const SourceView view{image.at(0, 0), 120, 30, 0, 30, 40, 3};
+  const SourceView view{image.at(0, 0), 120, 30, 0, 0, 30, 40, 3};
   run_tiles(narrow, view, {0, 0, 30, 40}, 30, 40, {bytes.data(), 0, 0, 1200, 40, 1});
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     ASSERT_EQ(bytes[i], static_cast<int>(exact[i] * 255.0f + 0.5f)) << i;

@@ -1,5 +1,10 @@
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/device/cuda/check.hpp"
 #include "headrace/device/cuda_device.hpp"
@@ -43,6 +48,20 @@ std::string pci_bus_id() {
 }
 
 void use_device(int index) { HR_CUDA(cudaSetDevice(index)); }
+
+int process_device() {
+  const char* rank = std::getenv("LOCAL_RANK");
+  if (rank == nullptr || *rank == 0) return 0;
+  int index = -1, count = 0;
+  const char* end = rank + std::strlen(rank);
+  const auto [rest, error] = std::from_chars(rank, end, index);
+  HR_CUDA(cudaGetDeviceCount(&count));
+  if (error != std::errc() || rest != end || index < 0 || index >= count) {
+    fail(ErrorCode::usage, "LOCAL_RANK is '{}': expected the number of a GPU, 0 to {}", rank,
+         count - 1);
+  }
+  return index;
+}
 
 std::size_t free_bytes() {
   std::size_t free = 0, total = 0;
@@ -101,6 +120,13 @@ void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stre
 }
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
   HR_CUDA(cudaMemcpyAsync(host, device, size_bytes, cudaMemcpyDeviceToHost, stream.get()));
+}
+void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,
+               std::int64_t row_bytes, std::int64_t rows, Stream& stream) {
+  if (row_bytes <= 0 || rows <= 0) return;
+  const auto size = [](std::int64_t v) { return static_cast<std::size_t>(v); };
+  HR_CUDA(cudaMemcpy2DAsync(to, size(to_pitch), from, size(from_pitch), size(row_bytes), size(rows),
+                            cudaMemcpyDefault, stream.get()));
 }
 
 }  // namespace headrace::device::cuda

@@ -14,6 +14,7 @@ std::string describe() { return kAbsent; }
 std::string pci_bus_id() { return {}; }
 
 void use_device(int) { refuse(); }
+int process_device() { refuse(); }
 std::size_t free_bytes() { refuse(); }
 
 Stream::Stream() { refuse(); }
@@ -36,5 +37,9 @@ void PinnedMemory::release(void*) noexcept {}
 
 void copy_to_device(void*, const void*, std::size_t, Stream&) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream&) { refuse(); }
+void copy_rows(void*, std::int64_t, const void*, std::int64_t, std::int64_t, std::int64_t,
+               Stream&) {
+  refuse();
+}
 
 }  // namespace headrace::device::cuda

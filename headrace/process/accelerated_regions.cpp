@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/process/lent.hpp"
+#include "headrace/process/regions.hpp"
+#include "headrace/process/tile_pixel.hpp"
+
+namespace headrace::process {
+namespace {
+
+/// What one region takes of the accelerator. The queue is the last member, the first to go: it
+/// waits for what still uses the memory.
+struct Lane {
+  SharedMemory source, result;
+  SharedMemory sums;
+  std::unique_ptr<Queue> queue;
+};
+
+class AcceleratedRegions : public Regions {
+ public:
+  AcceleratedRegions(const Operation& operation, const TilewisePlan& plan, const ImageFacts& facts,
+                     Accelerator& accelerator, std::uint64_t device_bytes)
+      : operation_(operation), plan_(plan), accelerator_(accelerator) {
+    const std::int64_t r = plan.region, halo = operation.halo();
+    columns_ = std::min(facts.width, r + 2 * halo);
+    source_rows_ = std::min(facts.height, r + 2 * halo);
+    const auto source_bytes = static_cast<std::size_t>(source_rows_ * columns_ * facts.channels);
+    TileKernel largest = operation.kernel();
+    largest.source.channels = facts.channels;
+    largest.height = static_cast<std::int32_t>(std::min(facts.height, r));
+    largest.width = static_cast<std::int32_t>(std::min(facts.width, r));
+    const std::size_t sums = static_cast<std::size_t>(sums_of(largest)) * sizeof(float);
+    const std::size_t result = result_bytes(operation, r, r);
+    const std::uint64_t lane = source_bytes + result + sums;
+    if (lane > device_bytes) {
+      const std::uint64_t mib = (lane + (1 << 20) - 1) >> 20;
+      fail(ErrorCode::memory,
+           "--device-memory {}: a region of {} pixels takes {} MiB of the GPU's memory; give "
+           "--device-memory {} or smaller tiles and chunks",
+           device_bytes >> 20, r, mib, mib);
+    }
+    const std::uint64_t lanes = std::min<std::uint64_t>(device_bytes / lane, plan.workers);
+    for (std::uint64_t i = 0; i < lanes; ++i) {
+      lanes_.put(Lane{accelerator.device_memory(source_bytes), accelerator.device_memory(result),
+                      sums == 0 ? nullptr : accelerator.device_memory(sums), accelerator.queue()});
+    }
+    for (std::size_t i = 0; i < plan.workers; ++i) {
+      results_.put(accelerator.host_memory(result));
+    }
+  }
+
+  std::uint8_t* ring(std::size_t size_bytes) override {
+    if (size_bytes > ring_bytes_) {
+      ring_.reset();
+      ring_ = accelerator_.host_memory(size_bytes);
+      ring_bytes_ = size_bytes;
+    }
+    return ring_.get();
+  }
+
+  RegionResult run(const SourceView& source, const Box2& box, bool interleaved) override {
+    // Every worker holds at most one result, so there is one.
+    auto host = std::make_shared<Lent<SharedMemory>::Loan>(results_);
+    const ResultView view =
+        result_view((*host)->get(), operation_, box, plan_.region, plan_.region, interleaved);
+    Lent<Lane>::Loan lane(lanes_);
+    run_in(*lane, source, box, view);
+    return {view, std::move(host)};
+  }
+
+ private:
+  void run_in(Lane& lane, const SourceView& source, const Box2& box, const ResultView& view) {
+    const std::int64_t halo = operation_.halo(), channels = source.channels;
+    const std::int64_t top = std::max<std::int64_t>(0, box.y0 - halo);
+    const std::int64_t bottom = std::min(source.height, box.y0 + box.height + halo);
+    const std::int64_t left = std::max<std::int64_t>(0, box.x0 - halo);
+    const std::int64_t right = std::min(source.width, box.x0 + box.width + halo);
+    const std::int64_t pitch = columns_ * channels;
+    for (std::int64_t y = top; y < bottom;) {  // the ring may begin anew between two rows
+      const std::int64_t slot = (y - source.y0) % source.ring_rows;
+      const std::int64_t rows = std::min(bottom - y, source.ring_rows - slot);
+      lane.queue->to_device(lane.source.get() + (y - top) * pitch, pitch,
+                            source.base + slot * source.row_bytes + (left - source.x0) * channels,
+                            source.row_bytes, (right - left) * channels, rows);
+      y += rows;
+    }
+    TileKernel kernel = operation_.kernel();
+    kernel.source = {lane.source.get(), pitch,        source_rows_,   top, left,
+                     source.height,     source.width, source.channels};
+    kernel.y0 = box.y0;
+    kernel.x0 = box.x0;
+    kernel.height = static_cast<std::int32_t>(box.height);
+    kernel.width = static_cast<std::int32_t>(box.width);
+    kernel.out.data = lane.result.get();
+    kernel.out.channel_bytes = view.channel_bytes;
+    kernel.out.row_bytes = view.row_bytes;
+    kernel.out.pixel_bytes = view.pixel_bytes;
+    lane.queue->run(kernel, reinterpret_cast<float*>(lane.sums.get()));
+    const std::int64_t planes = view.pixel_bytes > view.channel_bytes ? 1 : operation_.channels();
+    for (std::int64_t plane = 0; plane < planes; ++plane) {
+      const std::int64_t at = plane * view.channel_bytes;
+      lane.queue->to_host(view.data + at, view.row_bytes, lane.result.get() + at, view.row_bytes,
+                          box.width * view.pixel_bytes, box.height);
+    }
+    lane.queue->wait();
+  }
+
+  const Operation& operation_;
+  const TilewisePlan& plan_;
+  Accelerator& accelerator_;
+  std::int64_t columns_ = 0, source_rows_ = 0;
+  SharedMemory ring_;
+  std::size_t ring_bytes_ = 0;
+  Lent<SharedMemory> results_;
+  Lent<Lane> lanes_;  ///< after the memory of the host that their work uses
+};
+
+}  // namespace
+
+std::unique_ptr<Regions> accelerated_regions(const Operation& operation, const TilewisePlan& plan,
+                                             const ImageFacts& facts, Accelerator& accelerator,
+                                             std::uint64_t device_bytes) {
+  return std::make_unique<AcceleratedRegions>(operation, plan, facts, accelerator, device_bytes);
+}
+
+}  // namespace headrace::process

@@ -1,0 +1,16 @@
+#include "headrace/process/cuda/passes.hpp"
+
+#include "headrace/device/cuda/for_each.cuh"
+#include "headrace/process/tile_pixel.hpp"
+
+namespace headrace::process::cuda {
+
+void run(const TileKernel& kernel, float* sums, device::cuda::Stream& stream) {
+  run_passes(
+      kernel, sums,
+      [&stream](std::int32_t rows, std::int32_t elements, const auto& pass, const char* name) {
+        device::cuda::for_each_of(stream, rows, elements, pass, name);
+      });
+}
+
+}  // namespace headrace::process::cuda

@@ -1,0 +1,149 @@
+#include "headrace/process/device_image.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/process/regions.hpp"
+#include "headrace/process/tile_pixel.hpp"
+
+namespace headrace::process {
+namespace {
+
+// Rows of one launch: bounds the sums of gaussian, and is under the 65,535 that a launch may have.
+constexpr std::int64_t kBandRows = 1024;
+
+SharedMemory taken(Accelerator& accelerator, std::size_t bytes, const char* what) {
+  const std::size_t free = accelerator.free_bytes();
+  if (bytes > free) {
+    fail(ErrorCode::memory,
+         "{} takes {} MiB of the GPU's memory, {} MiB are left; use --mode tilewise", what,
+         bytes >> 20, free >> 20);
+  }
+  return accelerator.device_memory(bytes);
+}
+
+std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
+
+/// Boxes of a grid over the image, each on a thread with a courier of `bytes`, which it has to
+/// itself.
+template <typename Body>
+void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageFacts& facts,
+              std::int64_t height, std::int64_t width, std::size_t bytes, const Body& body) {
+  const std::int64_t across = count(facts.width, width);
+  const auto boxes = static_cast<std::size_t>(across * count(facts.height, height));
+  const auto workers = std::min(static_cast<std::size_t>(pool.size()), boxes);
+  Lent<Courier> couriers;
+  for (std::size_t i = 0; i < workers; ++i) {
+    couriers.put({accelerator.host_memory(bytes), bytes, accelerator.queue()});
+  }
+  ingest::run_in_order(pool, boxes, workers, [&](std::size_t i) {
+    const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
+    const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
+    Lent<Courier>::Loan courier(couriers);
+    body(*courier,
+         Box2{y, x, std::min(height, facts.height - y), std::min(width, facts.width - x)});
+  });
+  for (Courier& courier : couriers.idle()) courier.queue->wait();
+}
+
+}  // namespace
+
+DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator)
+    : facts_(source.facts()), fingerprint_(source.fingerprint()), accelerator_(accelerator) {
+  const std::int64_t channels = facts_.channels, row = facts_.width * channels;
+  pixels_ = taken(accelerator, static_cast<std::size_t>(facts_.height * row), "the whole image");
+  const std::int64_t pitch = facts_.block_width * channels;
+  each_box(pool, accelerator, facts_, facts_.block_height, facts_.block_width,
+           static_cast<std::size_t>(facts_.block_height * pitch),
+           [&](Courier& courier, const Box2& box) {
+             courier.queue->wait();  // for the copy of the block before
+             source.read(box, courier.memory.get(), pitch);
+             courier.queue->to_device(pixels_.get() + box.y0 * row + box.x0 * channels, row,
+                                      courier.memory.get(), pitch, box.width * channels,
+                                      box.height);
+           });
+  for (int i = 0; i < pool.size(); ++i) readers_.put({nullptr, 0, accelerator.queue()});
+}
+
+void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const {
+  Lent<Courier>::Loan courier(readers_);
+  const std::int64_t row = facts_.width * facts_.channels, part = box.width * facts_.channels;
+  const auto bytes = static_cast<std::size_t>(box.height * part);
+  if (bytes > courier->bytes) {
+    courier->memory = accelerator_.host_memory(bytes);
+    courier->bytes = bytes;
+  }
+  courier->queue->to_host(courier->memory.get(), part,
+                          pixels_.get() + box.y0 * row + box.x0 * facts_.channels, row, part,
+                          box.height);
+  courier->queue->wait();
+  for (std::int64_t y = 0; y < box.height; ++y) {
+    std::memcpy(dst + y * row_bytes, courier->memory.get() + y * part,
+                static_cast<std::size_t>(part));
+  }
+}
+
+SourceView DeviceImage::view() const {
+  return {pixels_.get(),
+          facts_.width * facts_.channels,
+          facts_.height,
+          0,
+          0,
+          facts_.height,
+          facts_.width,
+          facts_.channels};
+}
+
+void run_on_device(const DeviceImage& image, const Operation& operation, ImageSink& sink,
+                   std::int64_t chunk, ThreadPool& pool, StageClocks& clocks) {
+  const ImageFacts& facts = image.facts();
+  Accelerator& accelerator = image.accelerator();
+  const bool interleaved = sink.interleaved();
+  TileKernel kernel = operation.kernel();
+  kernel.source = image.view();
+  kernel.width = static_cast<std::int32_t>(facts.width);
+  kernel.height = static_cast<std::int32_t>(std::min(facts.height, kBandRows));
+  const SharedMemory sums =
+      taken(accelerator, static_cast<std::size_t>(sums_of(kernel)) * sizeof(float), "the blur");
+  const SharedMemory memory =
+      taken(accelerator, result_bytes(operation, facts.height, facts.width), "the whole result");
+  const ResultView result = result_view(memory.get(), operation, {0, 0, facts.height, facts.width},
+                                        facts.height, facts.width, interleaved);
+  {
+    const StageClock::Running running(clocks.process);
+    const auto queue = accelerator.queue();
+    kernel.out.channel_bytes = result.channel_bytes;
+    kernel.out.row_bytes = result.row_bytes;
+    kernel.out.pixel_bytes = result.pixel_bytes;
+    for (std::int64_t y = 0; y < facts.height; y += kBandRows) {
+      kernel.y0 = y;
+      kernel.height = static_cast<std::int32_t>(std::min(kBandRows, facts.height - y));
+      kernel.out.data = result.data + y * result.row_bytes;
+      queue->run(kernel, reinterpret_cast<float*>(sums.get()));
+    }
+    queue->wait();
+  }
+  const StageClock::Running running(clocks.save);
+  const int planes = interleaved ? 1 : operation.channels();
+  each_box(pool, accelerator, facts, chunk, chunk, result_bytes(operation, chunk, chunk),
+           [&](Courier& courier, const Box2& box) {
+             const std::int64_t cy = box.y0 / chunk, cx = box.x0 / chunk;
+             if (sink.has(cy, cx)) return;
+             const ResultView view =
+                 result_view(courier.memory.get(), operation, box, chunk, chunk, interleaved);
+             for (int plane = 0; plane < planes; ++plane) {
+               courier.queue->to_host(view.data + plane * view.channel_bytes, view.row_bytes,
+                                      result.data + plane * result.channel_bytes +
+                                          box.y0 * result.row_bytes + box.x0 * result.pixel_bytes,
+                                      result.row_bytes, box.width * view.pixel_bytes, box.height);
+             }
+             courier.queue->wait();
+             sink.write(cy, cx,
+                        {reinterpret_cast<const std::byte*>(view.data), view.channel_bytes,
+                         view.row_bytes, view.pixel_bytes});
+           });
+}
+
+}  // namespace headrace::process

@@ -1,0 +1,54 @@
+#pragma once
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace headrace::process {
+
+/// Things of which a limited number is there: a thread that finds none waits for another's. Safe
+/// from any thread. Whoever holds one must not wait for a second.
+template <typename T>
+class Lent {
+ public:
+  /// One on loan; goes back at its end.
+  class Loan {
+   public:
+    explicit Loan(Lent& from) : from_(from), thing_(from.take()) {}
+    ~Loan() { from_.put(std::move(thing_)); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    T& operator*() noexcept { return thing_; }
+    T* operator->() noexcept { return &thing_; }
+
+   private:
+    Lent& from_;
+    T thing_;
+  };
+
+  void put(T thing) {
+    {
+      const std::lock_guard lock(mutex_);
+      idle_.push_back(std::move(thing));
+    }
+    returned_.notify_one();
+  }
+
+  /// Those that are idle; for when no thread is at work any more.
+  std::vector<T>& idle() noexcept { return idle_; }
+
+ private:
+  T take() {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [&] { return !idle_.empty(); });
+    T thing = std::move(idle_.back());
+    idle_.pop_back();
+    return thing;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<T> idle_;
+};
+
+}  // namespace headrace::process

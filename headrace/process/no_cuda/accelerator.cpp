@@ -1,0 +1,12 @@
+#include "headrace/process/accelerator.hpp"
+
+#include "headrace/core/error.hpp"
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::process {
+
+std::unique_ptr<Accelerator> open_cuda_accelerator() {
+  fail(ErrorCode::unsupported, "--device cuda: {}", device::cuda::describe());
+}
+
+}  // namespace headrace::process

@@ -1,0 +1,40 @@
+// The operations on a GPU: the CPU's bytes. Without a GPU none of this is shown, and each test says
+// so.
+#include "headrace/device/cuda_device.hpp"
+#include "tests/process/accelerated_cases.hpp"
+
+namespace headrace::process {
+namespace {
+
+class ProcessCuda : public testing::TestWithParam<OperationName> {
+ protected:
+  void SetUp() override {
+    if (!device::cuda::cuda_available()) {
+      GTEST_SKIP() << "not run: " << device::cuda::describe();
+    }
+  }
+};
+
+TEST_P(ProcessCuda, MakesTheTilesOfTheCpu) {
+  expect_tiles_of_the_cpu(GetParam(), *open_cuda_accelerator());
+}
+
+TEST_P(ProcessCuda, StoresTheBytesOfTheCpu) {
+  expect_stored_bytes_of_the_cpu(GetParam(), *open_cuda_accelerator());
+}
+
+INSTANTIATE_TEST_SUITE_P(Process, ProcessCuda, testing::ValuesIn(all_operations()), test_name);
+
+TEST(ProcessCudaPresence, AMachineWithoutAGpuIsToldSo) {
+  if (device::cuda::cuda_available()) GTEST_SKIP() << "not run: there is a GPU";
+  try {
+    open_cuda_accelerator();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_EQ(std::string(error.what()).rfind("--device cuda: no GPU: ", 0), 0u) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace headrace::process
