@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::storage {
+
+/// Reading files straight into device memory (GPUDirect Storage, by cuFile). automatic: where
+/// cuFile starts, else through pinned memory; on: an error where it does not; off: through pinned
+/// memory.
+enum class GpuDirect { automatic, on, off };
+
+/// "auto", "on" or "off". Errors: usage (names the three).
+GpuDirect parse_gpu_direct(const std::string& text);
+
+/// Bytes of a file, and where in device memory they go.
+struct DeviceRange {
+  std::uint64_t offset = 0, size = 0;
+  std::byte* to = nullptr;
+};
+
+/// Reads byte ranges of local files into device memory. Whether a file's bytes really bypass the
+/// host is cuFile's decision (file system, driver); aligned to 4 KiB (ArrayWriter::align_chunks)
+/// they may. One thread.
+class DeviceReader {
+ public:
+  /// Errors: unsupported (on: no cuFile), device (on: cuFile does not start, with its number).
+  explicit DeviceReader(GpuDirect choice);
+  ~DeviceReader();
+  DeviceReader(DeviceReader&&) noexcept;
+  DeviceReader& operator=(DeviceReader&&) noexcept;
+
+  /// Reads ranges of one file. What went through pinned memory is in the stream; what cuFile read
+  /// is there when this returns.
+  /// Errors: io (the file; it ends before a range does), device.
+  void read(const std::string& path, std::span<const DeviceRange> ranges,
+            device::cuda::Stream& stream);
+  /// "cuFile", or "POSIX" and why.
+  const std::string& how() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace::storage

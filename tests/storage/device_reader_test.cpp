@@ -1,0 +1,110 @@
+// DeviceReader with the host in a GPU's place, by a stand-in for cuFile and through pinned memory.
+#include "headrace/storage/device_reader.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "headrace/core/error.hpp"
+#include "headrace/storage/cufile.hpp"
+
+namespace headrace::storage {
+namespace {
+
+using device::cuda::DeviceBuffer;
+using device::cuda::Stream;
+
+class DeviceReading : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = std::filesystem::path(::testing::TempDir()) / "headrace-device-reader";
+    bytes_.resize(20'000'000);
+    std::uint32_t value = 1;
+    for (char& byte : bytes_) {
+      value = value * 1664525 + 1013904223;
+      byte = static_cast<char>(value >> 24);
+    }
+    std::ofstream(path_, std::ios::binary)
+        .write(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  void expect_read(GpuDirect choice, const std::string& how) {
+    DeviceReader reader(choice);
+    EXPECT_EQ(reader.how(), how);
+    DeviceBuffer memory(bytes_.size());
+    auto* to = memory.as<std::byte>();
+    const std::vector<DeviceRange> ranges{{4096, 8192, to},
+                                          {1, 17'000'001, to + 8192},
+                                          {5, 0, to},
+                                          {19'999'990, 10, to + 18'000'000}};
+    Stream stream;
+    reader.read(path_, ranges, stream);
+    stream.wait();
+    for (const DeviceRange& range : ranges) {
+      EXPECT_EQ(std::memcmp(range.to, bytes_.data() + range.offset, range.size), 0) << range.offset;
+    }
+  }
+
+  std::string error_of(GpuDirect choice, const std::string& path, const DeviceRange& range) {
+    DeviceReader reader(choice);
+    Stream stream;
+    try {
+      reader.read(path, {&range, 1}, stream);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::io);
+      return error.what();
+    }
+    return {};
+  }
+
+  std::string path_;
+  std::vector<char> bytes_;
+};
+
+TEST_F(DeviceReading, ByCufileAndThroughPinnedMemoryGivesTheFile) {
+  expect_read(GpuDirect::on, "cuFile");
+  expect_read(GpuDirect::automatic, "cuFile");
+  expect_read(GpuDirect::off, "POSIX: GPUDirect is off");
+}
+
+TEST_F(DeviceReading, PastTheEndNamesFileAndPlace) {
+  DeviceBuffer memory(1000);
+  for (const GpuDirect choice : {GpuDirect::on, GpuDirect::off}) {
+    const std::string text = error_of(choice, path_, {19'999'900, 1000, memory.as<std::byte>()});
+    EXPECT_EQ(text, path_ + ": 1000 bytes at 19999900 wanted, 100 read: the file ends there");
+    const std::string none = error_of(choice, path_ + "-none", {0, 1, memory.as<std::byte>()});
+    EXPECT_EQ(none.rfind(path_ + "-none: cannot be opened: ", 0), 0u) << none;
+  }
+}
+
+TEST(Cufile, IsNotTouchedWhereTheDriverDoesNotStart) {
+  void* library = dlopen(HR_FAKE_CUFILE, RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto* opened = static_cast<int*>(dlsym(library, "fake_cufile_opened"));
+  const int before = *opened;
+  EXPECT_EQ(Cufile("libheadrace_no_driver.so")
+                .missing()
+                .rfind("libheadrace_no_driver.so cannot be loaded (", 0),
+            0u);
+  setenv("HEADRACE_TEST_CUINIT", "100", 1);
+  EXPECT_EQ(Cufile(HR_FAKE_CUFILE).missing(), "the CUDA driver does not start (cuInit: 100)");
+  unsetenv("HEADRACE_TEST_CUINIT");
+  EXPECT_EQ(*opened, before);
+  EXPECT_EQ(Cufile(HR_FAKE_CUFILE).missing(), "");
+  EXPECT_EQ(*opened, before + 1);
+}
+
+TEST(GpuDirectChoice, IsAutoOnOrOff) {
+  EXPECT_EQ(parse_gpu_direct("auto"), GpuDirect::automatic);
+  EXPECT_EQ(parse_gpu_direct("on"), GpuDirect::on);
+  EXPECT_EQ(parse_gpu_direct("off"), GpuDirect::off);
+  EXPECT_THROW(parse_gpu_direct("yes"), Error);
+}
+
+}  // namespace
+}  // namespace headrace::storage
