@@ -1,6 +1,7 @@
 #include "headrace/zarr/array_writer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <nlohmann/json.hpp>
 
 #include "headrace/core/error.hpp"
@@ -24,6 +25,7 @@ struct ArrayWriter::State {
   std::string path, origin;
   ArrayMetadata metadata;
   std::shared_ptr<const CodecChain> chain;
+  std::size_t alignment = 1;
 
   std::string key_of(const std::vector<std::int64_t>& shard) const {
     const std::string key = metadata.chunk_key(shard);
@@ -68,7 +70,8 @@ struct ArrayWriter::State {
     } else {
       for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) encode(chunk);
     }
-    return sharding.assemble(std::vector<std::span<const std::byte>>(chunks.begin(), chunks.end()));
+    return sharding.assemble(std::vector<std::span<const std::byte>>(chunks.begin(), chunks.end()),
+                             alignment);
   }
 
   std::vector<std::byte> encode_whole(const View& src, const Index& valid) const {
@@ -102,6 +105,15 @@ ArrayWriter::ArrayWriter(std::shared_ptr<storage::Store> store, std::string path
 }
 
 ArrayWriter::~ArrayWriter() = default;
+
+void ArrayWriter::align_chunks(std::size_t bytes) {
+  constexpr std::size_t kMost = 1 << 20;
+  if (!std::has_single_bit(bytes) || bytes > kMost) {
+    fail(ErrorCode::usage, "{}: chunks aligned to {} bytes, expected a power of two up to {}",
+         state_->origin, bytes, kMost);
+  }
+  state_->alignment = bytes;
+}
 
 std::vector<std::int64_t> ArrayWriter::grid() const {
   const ArrayMetadata& metadata = state_->metadata;
@@ -139,7 +151,7 @@ std::uint64_t ArrayWriter::write_encoded_shard(const std::vector<std::int64_t>& 
          chunks.size(), wanted);
   }
   if (sharding == nullptr) return state_->put(shard, chunks[0]);
-  return state_->put(shard, sharding->assemble(chunks));
+  return state_->put(shard, sharding->assemble(chunks, state_->alignment));
 }
 
 void ArrayWriter::finish() {

@@ -22,6 +22,12 @@ class ArrayWriter {
   ArrayWriter(std::shared_ptr<storage::Store> store, std::string path, ArrayMetadata metadata);
   ~ArrayWriter();
 
+  /// Inner chunks begin at multiples of `bytes` in their shards from now on, with zeros between
+  /// them: 4096 for GPUDirect Storage, whose reads want whole blocks of a disk. Any reader reads
+  /// it. Without sharding a chunk is an object, and nothing changes. Errors: usage (not a power of
+  /// two up to 1 MiB).
+  void align_chunks(std::size_t bytes);
+
   /// Grid of shards (or chunks), one count an axis.
   std::vector<std::int64_t> grid() const;
   /// Writes a shard from elements in memory: `src` is element (0,…,0) of the shard, `strides_bytes`

@@ -112,5 +112,48 @@ TEST(ArrayWriter, WhatCannotBeReadBackIsRefused) {
   EXPECT_TRUE(store->objects.empty());
 }
 
+TEST(ArrayWriter, AlignsInnerChunks) {
+  const test::Shape shape{70, 90, 75}, chunk{64, 64, 64}, inner{32, 32, 32};
+  const auto elements = test::smooth_bytes(70 * 90 * 75 * 2, 3);
+  for (const char* location : {"end", "start"}) {
+    SCOPED_TRACE(location);
+    Json codecs = Codecs::sharded(inner, Codecs::zstd(DType::int16, 3));
+    codecs[0]["configuration"]["index_location"] = location;
+    const auto metadata = test::metadata_of(shape, chunk, DType::int16, codecs);
+    auto plain = std::make_shared<test::MemoryStore>();
+    auto aligned = std::make_shared<test::MemoryStore>();
+    test::write_array(plain, "a", metadata, elements);
+    test::write_array(aligned, "a", metadata, elements, nullptr, 4096);
+    std::size_t chunks = 0;
+    for (const auto& [key, bytes] : aligned->objects) {
+      if (key.ends_with("zarr.json")) continue;
+      // The index: 8 inner chunks, offset and size each, then crc32c.
+      const std::size_t index = std::string(location) == "end" ? bytes.size() - 132 : 0;
+      for (std::size_t i = 0; i < 8; ++i) {
+        std::uint64_t at, size;
+        std::memcpy(&at, bytes.data() + index + 16 * i, 8);
+        std::memcpy(&size, bytes.data() + index + 16 * i + 8, 8);
+        if (at == UINT64_MAX) continue;
+        EXPECT_EQ(at % 4096, 0u) << key;
+        EXPECT_GT(size, 0u);
+        ++chunks;
+      }
+      EXPECT_GE(bytes.size(), plain->objects.at(key).size());
+    }
+    EXPECT_EQ(chunks, 27u);
+    const auto read = test::read_region(*Array::open(aligned, "a"), {0, 0, 0}, shape);
+    EXPECT_EQ(read, elements);
+  }
+}
+
+TEST(ArrayWriter, RefusesAnAlignmentThatIsNone) {
+  ArrayWriter writer(std::make_shared<test::MemoryStore>(), "a",
+                     test::metadata_of({4}, {4}, DType::uint8, Codecs::zstd(DType::uint8, 1)));
+  for (const std::size_t bytes : {0, 3, 4095, 1 << 21}) {
+    const auto text = test::error_of(ErrorCode::usage, [&] { writer.align_chunks(bytes); });
+    EXPECT_NE(text.find("expected a power of two up to 1048576"), text.npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace headrace::zarr

@@ -1,5 +1,6 @@
-// The prototypes that nvidia/nvcomp.hpp and nvidia/nvjpeg.hpp restate, held to NVIDIA's own headers
-// when this file is compiled: built only where those are (HR_NVIDIA_WHEELS).
+// The prototypes that nvidia/nvcomp.hpp, nvidia/nvjpeg.hpp and storage/cufile.hpp restate, held to
+// NVIDIA's own headers when this file is compiled: built only where those are (HR_NVIDIA_WHEELS).
+#include <cufile.h>
 #include <gtest/gtest.h>
 #include <nvcomp.h>
 #include <nvcomp/lz4.h>
@@ -8,6 +9,7 @@
 
 #include <type_traits>
 
+#include "headrace/storage/cufile.hpp"
 #include "headrace/zarr/nvidia/nvcomp.hpp"
 #include "headrace/zarr/nvidia/nvjpeg.hpp"
 
@@ -19,6 +21,8 @@ template <typename A, typename B>
 constexpr bool passes_like() {
   if constexpr (std::is_pointer_v<A> || std::is_pointer_v<B>) {
     return std::is_pointer_v<A> && std::is_pointer_v<B>;
+  } else if constexpr (std::is_void_v<A> || std::is_void_v<B>) {
+    return std::is_same_v<A, B>;
   } else {
     constexpr bool number = std::is_integral_v<A> || std::is_enum_v<A>;
     return number == (std::is_integral_v<B> || std::is_enum_v<B>)&&sizeof(A) == sizeof(B) &&
@@ -61,6 +65,16 @@ HR_SAME(Nvjpeg::batch_decode, nvjpegDecodeBatched);
 HR_SAME(Nvjpeg::decode, nvjpegDecode);
 HR_SAME(Nvjpeg::hardware, nvjpegGetHardwareDecoderInfo);
 
+HR_SAME(storage::Cufile::open, cuFileDriverOpen);
+HR_SAME(storage::Cufile::handle_register, cuFileHandleRegister);
+HR_SAME(storage::Cufile::handle_deregister, cuFileHandleDeregister);
+HR_SAME(storage::Cufile::read, cuFileRead);
+
+static_assert(sizeof(storage::Cufile::Description) == sizeof(CUfileDescr_t));
+static_assert(offsetof(storage::Cufile::Description, handle) == offsetof(CUfileDescr_t, handle));
+static_assert(offsetof(storage::Cufile::Description, operations) ==
+              offsetof(CUfileDescr_t, fs_ops));
+static_assert(CU_FILE_HANDLE_TYPE_OPAQUE_FD == 1 && CU_FILE_SUCCESS == 0);
 static_assert(offsetof(Nvcomp::Alignments, output) ==
               offsetof(nvcompAlignmentRequirements_t, output));
 static_assert(offsetof(Nvcomp::Alignments, temp) == offsetof(nvcompAlignmentRequirements_t, temp));

@@ -110,8 +110,9 @@ inline ArrayMetadata metadata_of(const Shape& shape, const Shape& chunk, DType d
 /// Writes a C-order array whole.
 inline void write_array(const std::shared_ptr<storage::Store>& store, const std::string& path,
                         const ArrayMetadata& metadata, const std::vector<std::byte>& elements,
-                        ThreadPool* pool = nullptr) {
+                        ThreadPool* pool = nullptr, std::size_t alignment = 1) {
   ArrayWriter writer(store, path, metadata);
+  writer.align_chunks(alignment);
   const Shape strides =
       c_strides(metadata.shape, static_cast<std::int64_t>(size_of(metadata.dtype)));
   const Shape grid = writer.grid();

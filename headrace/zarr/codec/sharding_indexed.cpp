@@ -184,10 +184,12 @@ void ShardingIndexed::encode_chunk(std::size_t chunk, const View& shard, const I
   inner_->encode({elements.data(), strides}, out);
 }
 
-std::vector<std::byte> ShardingIndexed::assemble(
-    std::span<const std::span<const std::byte>> chunks) const {
+std::vector<std::byte> ShardingIndexed::assemble(std::span<const std::span<const std::byte>> chunks,
+                                                 std::size_t alignment) const {
   std::size_t size = index_size_;
-  for (const auto& chunk : chunks) size += chunk.size();
+  for (const auto& chunk : chunks) {
+    size += chunk.empty() ? 0 : chunk.size() + alignment - 1;
+  }
   std::vector<std::byte> out;
   if (size == index_size_) return out;
   out.reserve(size);
@@ -195,6 +197,7 @@ std::vector<std::byte> ShardingIndexed::assemble(
   std::vector<std::uint64_t> index(2 * chunk_count(), UINT64_MAX);
   for (const std::uint32_t chunk : z_order(chunk_count(), rank(), grid_)) {
     if (chunks[chunk].empty()) continue;
+    out.resize((out.size() + alignment - 1) / alignment * alignment);
     index[2 * chunk] = out.size();
     index[2 * chunk + 1] = chunks[chunk].size();
     out.insert(out.end(), chunks[chunk].begin(), chunks[chunk].end());

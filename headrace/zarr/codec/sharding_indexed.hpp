@@ -50,7 +50,9 @@ class ShardingIndexed : public ArrayBytesCodec {
   void encode_chunk(std::size_t chunk, const View& shard, const Index& valid,
                     std::vector<std::byte>& out) const;
   /// Puts encoded inner chunks (C order; empty: none) together; empty when there is none at all.
-  std::vector<std::byte> assemble(std::span<const std::span<const std::byte>> chunks) const;
+  /// Each begins at a multiple of `alignment` bytes of the shard, zeros before it.
+  std::vector<std::byte> assemble(std::span<const std::span<const std::byte>> chunks,
+                                  std::size_t alignment = 1) const;
 
  private:
   ChunkSpec shard_;
