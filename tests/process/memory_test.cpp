@@ -7,55 +7,15 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "headrace/imaging/jpeg_codec.hpp"
-#include "headrace/imaging/tiff/tiff_file_writer.hpp"
 #include "headrace/process/process.hpp"
 #include "tests/process/generated_image.hpp"
+#include "tests/process/large_tiff.hpp"
 
 namespace headrace::process {
 namespace {
 
-constexpr std::int64_t kEdge = 12288, kTile = 256;  // 453 MB of pixels
+constexpr std::int64_t kEdge = 12288;  // 453 MB of pixels
 constexpr std::uint64_t kMemory = std::uint64_t{256} << 20;
-
-/// A JPEG TIFF of kEdge² pixels in a few hundred kilobytes: its tiles are 16 different ones, over
-/// and over.
-void write_large_tiff(const std::string& path) {
-  const GeneratedImage parts(4 * kTile, 4 * kTile);
-  imaging::TiffFileWriter file(path);
-  std::vector<std::uint64_t> offsets, sizes, part_offsets, part_sizes;
-  for (int i = 0; i < 16; ++i) {
-    const auto jpeg = imaging::encode_jpeg_tile(parts.at(i / 4 * kTile, i % 4 * kTile), kTile,
-                                                kTile, 4 * kTile * 3, 80);
-    part_offsets.push_back(file.append(jpeg));
-    part_sizes.push_back(jpeg.size());
-  }
-  constexpr std::int64_t across = kEdge / kTile;
-  for (std::int64_t i = 0; i < across * across; ++i) {
-    const auto part = static_cast<std::size_t>((i / across * 7 + i % across * 3) % 16);
-    offsets.push_back(part_offsets[part]);
-    sizes.push_back(part_sizes[part]);
-  }
-  std::vector<std::uint64_t> tables;
-  for (const std::byte b : imaging::encode_jpeg_tables(80)) {
-    tables.push_back(std::to_integer<std::uint64_t>(b));
-  }
-  using imaging::TiffType;
-  file.add_directory({{256, TiffType::dword, {kEdge}},
-                      {257, TiffType::dword, {kEdge}},
-                      {258, TiffType::word, {8, 8, 8}},
-                      {259, TiffType::word, {7}},
-                      {262, TiffType::word, {6}},
-                      {277, TiffType::word, {3}},
-                      {284, TiffType::word, {1}},
-                      {322, TiffType::dword, {kTile}},
-                      {323, TiffType::dword, {kTile}},
-                      {324, TiffType::offset, std::move(offsets)},
-                      {325, TiffType::dword, std::move(sizes)},
-                      {347, TiffType::undefined, std::move(tables)},
-                      {530, TiffType::word, {2, 2}}});
-  file.finish();
-}
 
 std::uint64_t address_space_bytes() {
   std::ifstream file("/proc/self/statm");
@@ -88,7 +48,7 @@ TEST(ProcessMemory, AnImageLargerThanItsMemoryStaysUnderTheBound) {
   GTEST_SKIP() << "the sanitizer's own memory is many times the bound";
 #endif
   const Folder folder;
-  write_large_tiff(folder / "large.tif");
+  write_large_tiff(folder / "large.tif", kEdge);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

@@ -1,0 +1,10 @@
+# `headrace process` on the GPU: its tests, and the table of load, save and whole. Included where the codecs' libraries are.
+foreach(layer ingest process)
+  add_subdirectory(${repo}/headrace/${layer} lib/${layer})
+endforeach()
+set(process_tests ${repo}/tests/process)
+headrace_test(process_kernels SOURCES ${process_tests}/kernel_test.cpp ${process_tests}/accelerated_test.cpp LINK headrace_process)
+headrace_test(process_cuda SOURCES ${process_tests}/cuda_test.cpp LINK headrace_process LABELS cuda)
+set_tests_properties(process_cuda PROPERTIES SKIP_REGULAR_EXPRESSION "not run: no GPU")
+add_executable(bench_process bench_process.cpp ${repo}/cli/bench_process.cpp ${repo}/cli/bench_meter.cpp)
+target_link_libraries(bench_process PRIVATE headrace_process)
