@@ -12,7 +12,7 @@ program=${HEADRACE:-$root/build/headrace}
 configs=${DEMO_CONFIGS:-$root/samples/configs}
 slides=${DEMO_PHANTOMS:-24} # of the phantom cohort
 edge=${DEMO_PHANTOM_EDGE:-2048}
-patients=${DEMO_PATIENTS:-9} # of the phantom CT cohort
+patients=${DEMO_PATIENTS:-12} # of the phantom CT cohort
 ingest_only=${DEMO_INGEST_ONLY:-} # set: stores and pictures, no training
 
 rm -rf "$out"
@@ -20,12 +20,11 @@ mkdir -p "$out"
 cd "$out" # the configs name their stores relative to here
 
 say() { printf '\n== %s\n' "$*" >&2; }
-# timed NAME COMMAND…: runs it, keeps its standard output as NAME.json and its wall time as NAME.ms
+# timed NAME COMMAND…: runs it, keeps its standard output as NAME.json and its seconds (wall, user, system) as NAME.time
 timed() {
-  local name=$1 start=${EPOCHREALTIME/[.,]/}
+  local name=$1 TIMEFORMAT='%R %U %S'
   shift
-  "$@" >"$name.json"
-  echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000)) >"$name.ms"
+  { time "$@" >"$name.json" 2>&3; } 3>&2 2>"$name.time"
 }
 # learn RUN COUNT: what its config lets a model see, as a picture of COUNT patches; then trains, evaluates and reports
 learn() {
@@ -65,7 +64,7 @@ timed ct.info "$program" info ct.zarr --json
 learn ct-tumour 8
 
 say "e. colorectal lesions on phantom CT: $patients synthetic patients in two phases, two scanners"
-timed colorectal.make "$program" phantom volumes --out bodies --count "$patients" --size 128 --phases 2 --scanners 2 --lesion-mm 20,50 --seed 11 --json
+timed colorectal.make "$program" phantom volumes --out bodies --count "$patients" --size 128 --phases 2 --scanners 2 --lesion-mm 20,50 --seed 31 --json
 timed colorectal.ingest "$program" ingest volumes bodies/images --table bodies/cases.csv --classes "$(paste -sd, bodies/classes.txt)" \
   --lesion-classes lesion --out colorectal.zarr --json
 timed colorectal.verify "$program" verify colorectal.zarr --json

@@ -11,8 +11,10 @@ def read(out, name):
     return json.loads((out / f"{name}.json").read_text())
 
 
-def seconds(out, *names):
-    return sum(int((out / f"{name}.ms").read_text()) for name in names) / 1000
+def seconds(out):
+    """Wall and CPU seconds of all commands that were timed."""
+    times = [[float(part) for part in path.read_text().split()] for path in sorted(out.glob("*.time"))]
+    return sum(wall for wall, _, _ in times), sum(user + system for _, user, system in times)
 
 
 def figure(value):
@@ -79,7 +81,8 @@ def main():
     for name in ("slides.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "ct-tumour.png", "colorectal.png", "nuclei/report.html",
                  "gleason/report.html", "gleason-normalized/report.html", "ct-tumour/report.html", "colorectal/report.html"):
         print(f"  {out / name}")
-    print(f"\ndemo done in {seconds(out, *sorted(p.stem for p in out.glob('*.ms'))):.0f} s")
+    wall, cpu = seconds(out)
+    print(f"\ndemo done in {wall:.0f} s, {cpu:.0f} s of CPU")
 
 
 if __name__ == "__main__":
