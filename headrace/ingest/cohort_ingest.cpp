@@ -45,7 +45,8 @@ class CohortIngest {
     if (missing.empty() && !journal_.finished_hash().empty()) {
       log::info("{}: nothing to do, all {} images are ingested", plan_.out, plan_.images.size());
       images_ = journal_.images();
-      journal_.close();
+      journal_.close();  // of a run that was stopped between its manifest and its end
+      remove_empty_folders(plan_.out);
       return outcome(journal_.finished_hash(), missing.size());
     }
     journal_.reopen_finished_store();

@@ -117,6 +117,16 @@ TEST_F(CohortIngestTest, WhenNoImageIsWholeNothingStays) {
   EXPECT_TRUE(keys().empty());
 }
 
+TEST_F(CohortIngestTest, StoppedBetweenManifestAndEndTheNextRunTidiesUp) {
+  const auto whole = ingest_cohort(plan({"a", "b"}), pool_);
+  const auto all = keys();
+  storage::LocalStore(root_).put_text(".ingest/settings.json", "{}");
+  storage::LocalStore(root_).put_text(".ingest/done/a.json", "{}");
+  EXPECT_EQ(ingest_cohort(plan({"a", "b"}), pool_).dataset_hash, whole.dataset_hash);
+  EXPECT_EQ(keys(), all);
+  EXPECT_FALSE(fs::exists(root_ / ".ingest"));
+}
+
 TEST_F(CohortIngestTest, RefusesOtherSettingsKindsAndSources) {
   ingest_cohort(plan({"a"}), pool_);
   auto other = plan({"a"});
