@@ -12,7 +12,8 @@ CONFIGS = sorted((SAMPLES / "configs").glob("*.yaml"))
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "out"
-    settings = {"DEMO_OUT": out, "HEADRACE": PROGRAM, "DEMO_INGEST_ONLY": "1", "DEMO_PHANTOMS": "8", "DEMO_PHANTOM_EDGE": "512"}
+    settings = {"DEMO_OUT": out, "HEADRACE": PROGRAM, "DEMO_INGEST_ONLY": "1", "DEMO_PHANTOMS": "8", "DEMO_PHANTOM_EDGE": "512",
+                "DEMO_PATIENTS": "6"}
     done = subprocess.run([ROOT / "tools/demo.sh"], capture_output=True, text=True, timeout=600,
                           env=os.environ | {name: str(value) for name, value in settings.items()})
     assert done.returncode == 0, done.stderr[-3000:]
