@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -22,7 +23,10 @@ constexpr const char* kFooter =
     "--threads, --start or the CPU.\n"
     "With --out: batch-<epoch>-<number>-images.npy (sample, context, rgb, y, x) float32 and "
     "-labels.npy (sample, y, x) uint8;\n"
-    "of volumes (sample, 1, z, y, x) and (sample, z, y, x).\n"
+    "of volumes (sample, 1, z, y, x) and (sample, z, y, x). loader.element and loader.layout: "
+    "other "
+    "values (bfloat16 as the bits of uint16),\n"
+    "the channels innermost.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
@@ -32,36 +36,40 @@ struct Arguments {
   bool json = false;
 };
 
-/// Elements of (a part of) a batch of this shape.
-std::size_t elements(const std::vector<std::int64_t>& shape) {
-  std::size_t product = 1;
-  for (const std::int64_t n : shape) product *= static_cast<std::size_t>(n);
-  return product;
-}
-
-/// (sample, context, rgb, y, x) of slides, (sample, 1, z, y, x) of volumes.
-std::vector<std::int64_t> images_shape(const loader::Batch& batch) {
-  if (batch.depth > 0) return {batch.samples, 1, batch.depth, batch.height, batch.width};
-  return {batch.samples, batch.contexts, batch.channels, batch.height, batch.width};
-}
-std::vector<std::int64_t> labels_shape(const loader::Batch& batch) {
-  if (batch.depth > 0) return {batch.samples, batch.depth, batch.height, batch.width};
-  return {batch.samples, batch.height, batch.width};
-}
-
 std::span<const std::byte> image_bytes(const loader::Batch& batch) {
-  return std::as_bytes(std::span(batch.images, elements(images_shape(batch))));
+  return {static_cast<const std::byte*>(batch.images), batch.images_bytes()};
 }
 std::span<const std::byte> label_bytes(const loader::Batch& batch) {
-  if (batch.labels == nullptr) return {};
-  return std::as_bytes(std::span(batch.labels, elements(labels_shape(batch))));
+  return {reinterpret_cast<const std::byte*>(batch.labels), batch.labels_bytes()};
+}
+
+/// NumPy knows no bfloat16: its bits as they are.
+DType npy_type(const loader::Batch& batch) {
+  switch (batch.format.element) {
+    case transform::Element::float32:
+      return DType::float32;
+    case transform::Element::float16:
+      return DType::float16;
+    case transform::Element::bfloat16:
+      return DType::uint16;
+  }
+  return DType::float32;
+}
+
+/// As the values lie in memory.
+std::vector<std::int64_t> npy_shape(const loader::Batch& batch) {
+  std::vector<std::int64_t> shape = batch.images_shape();
+  if (batch.format.layout == transform::Layout::channels_first) return shape;
+  const auto channels = shape.begin() + (batch.depth > 0 ? 1 : 2);
+  std::rotate(channels, channels + 1, shape.end());
+  return shape;
 }
 
 void save(const loader::Batch& batch, const std::string& folder) {
   const std::string stem = fmt::format("{}/batch-{}-{}", folder, batch.epoch, batch.index);
-  write_npy(stem + "-images.npy", DType::float32, images_shape(batch), image_bytes(batch));
+  write_npy(stem + "-images.npy", npy_type(batch), npy_shape(batch), image_bytes(batch));
   if (batch.labels == nullptr) return;
-  write_npy(stem + "-labels.npy", DType::uint8, labels_shape(batch), label_bytes(batch));
+  write_npy(stem + "-labels.npy", DType::uint8, batch.labels_shape(), label_bytes(batch));
 }
 
 void run(const Arguments& a) {
@@ -76,7 +84,8 @@ void run(const Arguments& a) {
   Json batches = Json::array();
   Sha256 all;
   Progress progress("batches", a.count, "batch");
-  while (const auto batch = loader.next()) {
+  while (const auto made = loader.next()) {
+    const std::optional<loader::Batch> batch = made->on_host();
     const std::string images = sha256_hex(image_bytes(*batch));
     const Json labels = batch->labels == nullptr ? Json() : Json(sha256_hex(label_bytes(*batch)));
     all.update(image_bytes(*batch));

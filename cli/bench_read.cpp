@@ -9,6 +9,7 @@
 #include "cli/bench_work.hpp"
 #include "cli/run_inputs.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/loader/level_choice.hpp"
 
 namespace headrace::cli {

@@ -4,6 +4,7 @@
 #include "cli/bench_meter.hpp"
 #include "cli/bench_work.hpp"
 #include "cli/run_inputs.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/recipe.hpp"
 

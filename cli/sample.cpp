@@ -9,6 +9,7 @@
 #include "cli/run_inputs.hpp"
 #include "cli/sample_volumes.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/loader/level_choice.hpp"
 
@@ -140,7 +141,7 @@ void run(const Arguments& a) {
       const int context = config.patch.context[static_cast<std::size_t>(c)];
       const std::int64_t x = layout.x(column, c);
       auto seen =
-          to_pixels(batch->images + (s * batch->contexts + c) * 3 * plane, config.patch, normalize);
+          to_pixels(batch->floats() + (s * batch->contexts + c) * 3 * plane, config.patch, normalize);
       if (c == 0 && batch->labels != nullptr) outline(seen, batch->labels + s * plane, 2);
       canvas.patch(y, x, original(inputs, plain, site, context, scratch), layout.shrink,
                    layout.enlarge);

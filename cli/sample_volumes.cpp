@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "cli/montage.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/loader/level_choice.hpp"
 
 namespace headrace::cli {
@@ -214,7 +215,7 @@ imaging::Image8 Montage::draw() {
     const Flips flips = flips_of(*inputs_.cohort->images()[site.image].volume);
     const Stored before = stored(site);
     const Patch from{before.values.data(), before.labels.empty() ? nullptr : before.labels.data()};
-    const Patch to{batch->images + s * voxels(),
+    const Patch to{batch->floats() + s * voxels(),
                    batch->labels == nullptr ? nullptr : batch->labels + s * voxels()};
     const Shades shades = shades_of_seen(to.values);
     for (std::size_t p = 0; p < kPlanes.size(); ++p) {

@@ -59,7 +59,7 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
       static_cast<std::uint64_t>(recipe_.batch), recipe_.plan->samples_per_epoch() - first));
   sites_.resize(count_);
   reserve(static_cast<std::size_t>(recipe_.batch));
-  output_ = pool.take(recipe_.batch_bytes());
+  if (!arena_memory_) output_ = pool.take(recipe_.batch_bytes());
   for (std::size_t s = 0; s < count_; ++s) {
     try {
       sites_[s] = recipe_.plan->site(epoch, first + s);
@@ -73,28 +73,49 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
     ++planned_;
   }
   for (std::size_t s = 0; s < planned_; ++s) add_reads(s);
+  if (arena_memory_) {
+    arena_bytes_ = 0;
+    for (std::size_t s = 0; s < planned_; ++s) lay_out(s);
+    arena_ = arena_memory_(arena_bytes_);
+  }
   plan_ns_ = now_ns() - start;
   read_.fetch(worker.inline_pool);
 }
 
+std::size_t BatchWork::place(std::int64_t bytes) {
+  constexpr std::size_t kAlign = 256;  // of transactions on a GPU
+  const std::size_t at = arena_bytes_;
+  const std::size_t end = at + static_cast<std::size_t>(bytes) + device::HostBuffer::kTailPadding;
+  arena_bytes_ = (end + kAlign - 1) / kAlign * kAlign;
+  return at;
+}
+
+float* BatchWork::planes(std::byte* images, std::int64_t channels, Worker& worker) const {
+  if (recipe_.format == transform::TensorFormat{}) return reinterpret_cast<float*>(images);
+  const std::int64_t bytes = channels * recipe_.plane() * std::int64_t{sizeof(float)};
+  return reinterpret_cast<float*>(grown(worker.values, bytes));
+}
+
+void BatchWork::store(const float* planes, std::int64_t channels, std::byte* images) const {
+  if (recipe_.format == transform::TensorFormat{}) return;
+  transform::convert(
+      planes, {images, recipe_.format, static_cast<std::int32_t>(channels), recipe_.plane()});
+}
+
 void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
-  float* images = output_->as<float>() + s * recipe_.image_bytes() / sizeof(float);
+  if (arena_memory_) {
+    with_context(where(s), [&] { fill(s); });
+    return;
+  }
+  std::byte* images = output_->data() + s * recipe_.image_bytes();
   std::uint8_t* labels = nullptr;
   if (recipe_.with_labels) {
-    labels = output_->as<std::uint8_t>() +
-             static_cast<std::size_t>(recipe_.batch) * recipe_.image_bytes() +
-             s * recipe_.label_bytes();
+    labels = output_->as<std::uint8_t>() + recipe_.labels_at() + s * recipe_.label_bytes();
   }
   with_context(where(s), [&] { make(s, images, labels, worker, times); });
 }
 
 Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
-  // Members die last to first: the lease goes back before its pool may go.
-  struct Held {
-    std::shared_ptr<device::BufferPool> pool;
-    device::BufferPool::Lease lease;
-  };
-  auto held = std::make_shared<Held>(Held{std::move(pool), std::move(output_)});
   Batch batch;
   batch.epoch = epoch_;
   batch.index = index_;
@@ -105,11 +126,16 @@ Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
   batch.height = recipe_.height;
   batch.width = recipe_.width;
   batch.sites = sites_;
-  batch.images = held->lease->as<float>();
-  if (recipe_.with_labels) {
-    batch.labels = held->lease->as<std::uint8_t>() +
-                   static_cast<std::size_t>(recipe_.batch) * recipe_.image_bytes();
-  }
+  batch.format = recipe_.format;
+  if (arena_memory_) return batch;
+  // Members die last to first: the lease goes back before its pool may go.
+  struct Held {
+    std::shared_ptr<device::BufferPool> pool;
+    device::BufferPool::Lease lease;
+  };
+  auto held = std::make_shared<Held>(Held{std::move(pool), std::move(output_)});
+  batch.images = held->lease->data();
+  if (recipe_.with_labels) batch.labels = held->lease->as<std::uint8_t>() + recipe_.labels_at();
   batch.memory = std::move(held);
   return batch;
 }

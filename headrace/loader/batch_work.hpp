@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/recipe.hpp"
+#include "headrace/transform/cuda_graph.hpp"
+#include "headrace/transform/volume/cuda_graph.hpp"
 #include "headrace/zarr/array.hpp"
 
 namespace headrace::loader::detail {
@@ -22,6 +25,8 @@ struct Worker {
   /// The image and the labels under the sample in work (of slides: under the context in work):
   /// small enough to stay in the cache.
   device::HostBuffer window, label_window;
+  /// Values of the sample in work where the batch stores them in another format.
+  device::HostBuffer values;
 };
 
 /// Memory of at least `bytes`, grown by half as much again, or every slightly larger window would
@@ -37,13 +42,30 @@ std::int64_t now_ns();
 std::array<std::int64_t, 2> part_inside(std::int64_t origin, std::int64_t size,
                                         std::int64_t extent);
 
+/// Where a batch is made on a GPU: the arena's copy there, the outputs, and what to work in.
+struct DeviceTarget {
+  const std::byte* windows;
+  std::byte* images;
+  std::uint8_t* labels;  ///< null: none
+  transform::CudaScratch& scratch;
+  transform::VolumeCudaScratch& volume_scratch;
+  device::cuda::Stream& stream;
+};
+
 /// One batch in the making: prepare once, then make_sample for each sample on any threads, then
 /// take. Reusable. What a sample is, slides and volumes say.
+///
+/// Without an arena make_sample decodes and transforms. With one it decodes alone, each window into
+/// its place of the arena, and `launch` transforms all of them from a copy of it.
 class BatchWork {
  public:
   explicit BatchWork(const Recipe& recipe) : recipe_(recipe) {}
   virtual ~BatchWork() = default;
   static std::unique_ptr<BatchWork> make(const Recipe& recipe);
+  /// `memory` is asked by prepare, once a batch, for memory that stays until the next.
+  void into_arena(std::function<std::byte*(std::size_t)> memory) {
+    arena_memory_ = std::move(memory);
+  }
 
   /// Draws every sample, finds what it needs to read and reads it. Samples from the first that
   /// can't be planned on are left out; its error is kept for `error`. Throws what reading the batch
@@ -52,12 +74,15 @@ class BatchWork {
   std::size_t planned() const noexcept { return planned_; }
   std::exception_ptr plan_error() const noexcept { return plan_error_; }
 
-  /// Decodes and transforms sample `s` < planned() into the batch.
+  /// Decodes and transforms sample `s` < planned() into the batch; or decodes it into the arena.
   void make_sample(std::size_t s, Worker& worker, StageTimes& times);
 
   zarr::ReadStats read_stats() const { return read_.stats(); }
   StageTimes plan_times() const { return {plan_ns_, 0}; }
-  /// The finished batch; its memory goes back to `pool` when it is destroyed.
+  /// Puts the transform of all samples into the target's stream.
+  virtual void launch(const DeviceTarget& target) const = 0;
+  /// The finished batch; its memory goes back to `pool` when it is destroyed. Of a batch with an
+  /// arena everything but images, labels and memory.
   Batch take(std::shared_ptr<device::BufferPool> pool);
 
  protected:
@@ -66,9 +91,21 @@ class BatchWork {
   virtual void plan_sample(std::size_t s, const transform::SampleKey& key) = 0;
   /// Adds what sample `s` needs to read_.
   virtual void add_reads(std::size_t s) = 0;
+  /// Takes the places of the sample's windows in the arena.
+  virtual void lay_out(std::size_t s) = 0;
+  /// Decodes the sample's windows into the arena.
+  virtual void fill(std::size_t s) = 0;
   /// `labels` is null for a run without labels.
-  virtual void make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
+  virtual void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
                     StageTimes& times) = 0;
+
+  /// The next place of the arena, with readable bytes behind it.
+  std::size_t place(std::int64_t bytes);
+  std::byte* arena() const noexcept { return arena_; }
+  /// Where a transform writes `channels` planes that become values of the batch, and the step after
+  /// it: nothing where the batch stores them like that.
+  float* planes(std::byte* images, std::int64_t channels, Worker& worker) const;
+  void store(const float* planes, std::int64_t channels, std::byte* images) const;
 
   /// Whether labels are asked for and the image has them.
   bool has_labels(const source::ImageRecord& image) const;
@@ -85,6 +122,9 @@ class BatchWork {
   std::uint64_t epoch_ = 0, index_ = 0;
   std::int64_t plan_ns_ = 0;
   device::BufferPool::Lease output_;
+  std::function<std::byte*(std::size_t)> arena_memory_;
+  std::byte* arena_ = nullptr;
+  std::size_t arena_bytes_ = 0;
 };
 
 }  // namespace headrace::loader::detail

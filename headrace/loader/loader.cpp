@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/batch_work.hpp"
+#include "headrace/loader/device_lane.hpp"
 
 namespace headrace::loader {
 namespace {
@@ -22,7 +22,14 @@ struct Slot {
   enum class Stage { empty, preparing, open, done };
 
   explicit Slot(const detail::Recipe& recipe) : work(detail::BatchWork::make(recipe)) {}
+  Slot(const detail::Recipe& recipe, const std::shared_ptr<detail::DeviceBudget>& budget,
+       const std::shared_ptr<detail::DevicePool>& pool)
+      : Slot(recipe) {
+    lane = std::make_unique<detail::DeviceLane>(recipe, budget, pool);
+    work->into_arena([this](std::size_t bytes) { return lane->arena(bytes); });
+  }
   std::unique_ptr<detail::BatchWork> work;
+  std::unique_ptr<detail::DeviceLane> lane;  ///< null: batches are made on the CPU
   Stage stage = Stage::empty;
   std::size_t next_sample = 0, finished = 0, count = 0;
   std::exception_ptr error;
@@ -54,8 +61,7 @@ struct Loader::State {
       next_start = next_take = first_epoch * per_epoch + first_batch;
     }
     if (count && *count < end - std::min(end, next_take)) end = next_take + *count;
-    for (int i = 0; i < recipe.config.loader.prefetch; ++i)
-      ring.push_back(std::make_unique<Slot>(recipe));
+    make_ring();
     worker_count = static_cast<std::size_t>(
         recipe.config.loader.threads > 0 ? recipe.config.loader.threads : available_cores());
     for (std::size_t i = 0; i < worker_count; ++i) threads.emplace_back([this] { run(); });
@@ -68,6 +74,17 @@ struct Loader::State {
     }
     work_there.notify_all();
     for (std::thread& thread : threads) thread.join();
+  }
+
+  void make_ring() {
+    const auto places = static_cast<std::size_t>(recipe.config.loader.prefetch);
+    if (recipe.device_index < 0) {
+      while (ring.size() < places) ring.push_back(std::make_unique<Slot>(recipe));
+      return;
+    }
+    const auto budget = std::make_shared<detail::DeviceBudget>(recipe.device_limit_bytes);
+    const auto memory = std::make_shared<detail::DevicePool>(budget);
+    while (ring.size() < places) ring.push_back(std::make_unique<Slot>(recipe, budget, memory));
   }
 
   std::uint64_t batches_in_epoch() const {
@@ -83,7 +100,7 @@ struct Loader::State {
   void start_batch(std::unique_lock<std::mutex>& lock, detail::Worker& worker);
   void make_one(std::unique_lock<std::mutex>& lock, Slot& slot, std::size_t sample,
                 detail::Worker& worker);
-  void finish_if_done(Slot& slot);
+  void finish_if_done(std::unique_lock<std::mutex>& lock, Slot& slot);
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   std::optional<Batch> next();
 
@@ -107,6 +124,7 @@ struct Loader::State {
 
 void Loader::State::run() {
   detail::Worker worker;
+  if (recipe.device_index >= 0) device::cuda::use_device(recipe.device_index);
   std::unique_lock lock(mutex);
   while (!stop) {
     std::size_t sample = 0;
@@ -153,7 +171,7 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
     if (mine.work->plan_error()) mine.keep_error(mine.count, mine.work->plan_error());
     stats.plan_s += static_cast<double>(mine.work->plan_times().plan_ns) * 1e-9;
   }
-  finish_if_done(mine);
+  finish_if_done(lock, mine);
   work_there.notify_all();
 }
 
@@ -171,11 +189,26 @@ void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std
   if (error) mine.keep_error(sample, std::move(error));
   stats.transform_s += static_cast<double>(times.transform_ns) * 1e-9;
   ++mine.finished;
-  finish_if_done(mine);
+  finish_if_done(lock, mine);
 }
 
-void Loader::State::finish_if_done(Slot& mine) {
+void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& mine) {
   if (mine.finished != mine.count) return;
+  if (mine.lane && !mine.error) {
+    // Nobody else has to do with a batch whose samples are all finished.
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      mine.lane->start(*mine.work);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    if (error) mine.keep_error(mine.count, std::move(error));
+    const auto times = mine.lane->take_times();
+    stats.copy_s += times.copy_s;
+    stats.device_transform_s += times.transform_s;
+  }
   mine.stage = Slot::Stage::done;
   const zarr::ReadStats read = mine.work->read_stats();
   stats.bytes_read += read.bytes_read;
@@ -216,6 +249,7 @@ std::optional<Batch> Loader::State::next() {
     std::rethrow_exception(failed);
   }
   Batch batch = mine.work->take(pool);
+  if (mine.lane) mine.lane->hand_over(batch);
   mine.stage = Slot::Stage::empty;
   ++next_take;
   if (idle_since) {

@@ -2,43 +2,33 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "headrace/device/buffer.hpp"
+#include "headrace/loader/batch.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/source/cohort.hpp"
 
 namespace headrace::loader {
 
-/// One batch, ready for the model. Memory belongs to the loader's ring and goes back when the Batch
-/// is destroyed.
-struct Batch {
-  std::uint64_t epoch = 0, index = 0;  ///< batch `index` of `epoch`
-  std::int64_t samples = 0, contexts = 0, height = 0, width = 0;
-  std::int64_t depth = 0;     ///< 0: slides
-  std::int64_t channels = 3;  ///< 1 of volumes
-  std::vector<SampleSite> sites;
-  /// (samples, contexts, 3, height, width) of slides, (samples, 1, depth, height, width) of volumes
-  const float* images = nullptr;
-  const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); null when the plan
-                                         ///< has no labels. 255: ignore
-  std::shared_ptr<void> memory;
-};
-
 /// Where the time of a run went. Stage times are summed over loader threads; waits are wall time.
 struct StallStats {
   std::uint64_t batches = 0, samples = 0, bytes_read = 0;
   double plan_s = 0, read_s = 0, decode_s = 0, transform_s = 0;  ///< worker time by stage
-  double data_wait_s = 0;   ///< the consumer waited for a batch
-  double model_wait_s = 0;  ///< the loader waited for a free place in the ring
-  double wall_s = 0;        ///< since the first next()
+  double copy_s = 0, device_transform_s = 0;  ///< the GPU's, of batches made there; streams overlap
+  double data_wait_s = 0;                     ///< the consumer waited for a batch
+  double model_wait_s = 0;                    ///< the loader waited for a free place in the ring
+  double wall_s = 0;                          ///< since the first next()
   double stall_fraction() const { return wall_s > 0 ? data_wait_s / wall_s : 0; }
 };
 
 /// Makes batches ahead of their consumer, in order. The bytes of batch b of epoch e depend on the
 /// config, the dataset and (e, b) alone: not on threads, prefetch depth, earlier batches or
 /// restarts. At most `prefetch` finished batches are held.
+///
+/// With loader.device cuda the workers decode into pinned memory, and who finishes a batch puts its
+/// copy and its transform into a stream: next() gives a batch that the GPU may still be making (see
+/// Batch::hold). The loader makes its GPU the constructing thread's. The bytes are the CPU's. auto
+/// makes batches on the CPU: whoever feeds a model on a GPU chooses.
 class Loader {
  public:
   /// Starts at batch `first_batch` of `first_epoch`: resuming is starting where the run stopped.

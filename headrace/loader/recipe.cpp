@@ -3,18 +3,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/foreground_stats.hpp"
 
 namespace headrace::loader::detail {
 namespace {
 
 void check_request(const source::Cohort& cohort, const RunConfig& config, bool with_labels) {
-  if (config.loader.device == "cuda") {
-    fail(ErrorCode::unsupported,
-         "loader.device is 'cuda', but this build makes batches on the CPU. Use auto or cpu");
+  if (config.loader.device == "cuda" && !device::cuda::cuda_available()) {
+    fail(ErrorCode::unsupported, "loader.device is 'cuda', but {}. Use auto or cpu",
+         device::cuda::describe());
   }
   if (config.data.expect_hash && *config.data.expect_hash != cohort.dataset_hash()) {
     fail(ErrorCode::usage,
@@ -65,11 +67,52 @@ void check_memory(const Recipe& recipe) {
        batches, static_cast<double>(recipe.batch_bytes()) / (1 << 30), present / (1 << 30));
 }
 
+void check_device_memory(Recipe& recipe) {
+  recipe.device_index = device::cuda::process_device();
+  device::cuda::use_device(recipe.device_index);
+  const auto mib = static_cast<std::size_t>(recipe.config.loader.device_memory_mib);
+  const std::size_t free = device::cuda::free_bytes();
+  recipe.device_limit_bytes = mib == 0 ? free / 2 : mib << 20;
+  const std::size_t least = least_device_bytes(recipe);
+  if (least <= recipe.device_limit_bytes) return;
+  fail(ErrorCode::memory,
+       "{} batches with their windows need {} MiB of the GPU, but the loader may take {} "
+       "(loader.device_memory_mib; {} are free). Raise it, or lower loader.prefetch, the batch or "
+       "patch.size",
+       recipe.config.loader.prefetch, least >> 20, recipe.device_limit_bytes >> 20, free >> 20);
+}
+
 }  // namespace
+
+transform::TensorFormat choose_format(const RunConfig& config, bool on_device) {
+  using transform::Element, transform::Layout;
+  const auto& [element, layout] = std::tie(config.loader.element, config.loader.layout);
+  transform::TensorFormat format;
+  if (element == "auto") {
+    if (on_device && config.train.amp != "off") format.element = Element::bfloat16;
+  } else {
+    format.element = element == "bfloat16"  ? Element::bfloat16
+                     : element == "float16" ? Element::float16
+                                            : Element::float32;
+  }
+  const bool last = layout == "auto" ? on_device : layout == "channels_last";
+  format.layout = last ? Layout::channels_last : Layout::channels_first;
+  return format;
+}
+
+std::size_t least_device_bytes(const Recipe& recipe) {
+  const std::size_t voxel = recipe.depth > 0 ? sizeof(std::int16_t) : 3u;
+  const std::size_t windows =
+      static_cast<std::size_t>(recipe.batch) *
+      (static_cast<std::size_t>(recipe.contexts * recipe.plane()) * voxel + recipe.label_bytes());
+  const auto ring = static_cast<std::size_t>(recipe.config.loader.prefetch);
+  return ring * windows + (ring + 2) * recipe.batch_bytes();
+}
 
 std::int64_t Recipe::plane() const { return std::max<std::int64_t>(depth, 1) * height * width; }
 std::size_t Recipe::image_bytes() const {
-  return static_cast<std::size_t>(contexts * channels * plane()) * sizeof(float);
+  return static_cast<std::size_t>(contexts * channels * plane()) *
+         transform::bytes_of(format.element);
 }
 std::size_t Recipe::label_bytes() const {
   return with_labels ? static_cast<std::size_t>(plane()) : 0;
@@ -77,6 +120,8 @@ std::size_t Recipe::label_bytes() const {
 std::size_t Recipe::batch_bytes() const {
   return static_cast<std::size_t>(batch) * (image_bytes() + label_bytes());
 }
+
+std::size_t Recipe::labels_at() const { return static_cast<std::size_t>(batch) * image_bytes(); }
 
 Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
                    std::shared_ptr<const SamplePlan> plan, bool with_labels) {
@@ -92,7 +137,13 @@ Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig
   } else {
     compile_slides(recipe);
   }
-  check_memory(recipe);
+  const bool on_device = config.loader.device == "cuda";
+  recipe.format = choose_format(config, on_device);
+  if (on_device) {
+    check_device_memory(recipe);
+  } else {
+    check_memory(recipe);
+  }
   return recipe;
 }
 

@@ -6,6 +6,7 @@
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/source/cohort.hpp"
 #include "headrace/transform/graph.hpp"
+#include "headrace/transform/tensor_format.hpp"
 #include "headrace/transform/volume/graph.hpp"
 
 namespace headrace::loader::detail {
@@ -24,12 +25,24 @@ struct Recipe {
 
   // Shape of one sample; depth 0: slides.
   std::int64_t contexts = 1, channels = 3, depth = 0, height = 0, width = 0;
+  transform::TensorFormat format;
+  int device_index = -1;               ///< the GPU that batches are made on; -1: the CPU
+  std::size_t device_limit_bytes = 0;  ///< what the loader may take of its memory
 
   std::int64_t plane() const;       ///< pixels or voxels of a sample
   std::size_t image_bytes() const;  ///< of one sample, all contexts
   std::size_t label_bytes() const;  ///< of one sample
   std::size_t batch_bytes() const;
+  std::size_t labels_at() const;  ///< bytes of a batch in front of its labels
 };
+
+/// How the values of a batch are stored: loader.element and loader.layout. auto is float32,
+/// channels first, on a CPU; on a GPU bfloat16 where the model takes it (train.amp is not off),
+/// channels last.
+transform::TensorFormat choose_format(const RunConfig& config, bool on_device);
+/// Bytes of a GPU that a ring of such batches takes at the very least, windows as large as the
+/// patches and two batches with the consumer.
+std::size_t least_device_bytes(const Recipe& recipe);
 
 /// Errors: usage (another dataset than expected, transforms that the data can't serve), unsupported
 /// (a device that is not there), memory (the ring does not fit).

@@ -79,6 +79,12 @@ RunConfig::Loader parse_loader(YamlMap map) {
   loader.threads = static_cast<int>(map.get_int("threads", loader.threads, 0, 1024));
   loader.prefetch = static_cast<int>(map.get_int("prefetch", loader.prefetch, 1, 1024));
   loader.device = map.get_choice("device", loader.device, {"auto", "cpu", "cuda"});
+  loader.element =
+      map.get_choice("element", loader.element, {"auto", "float32", "bfloat16", "float16"});
+  loader.layout =
+      map.get_choice("layout", loader.layout, {"auto", "channels_first", "channels_last"});
+  loader.device_memory_mib =
+      map.get_int("device_memory_mib", loader.device_memory_mib, 0, 1'000'000'000);
   map.finish();
   return loader;
 }
@@ -90,6 +96,7 @@ RunConfig::Train parse_train(YamlMap map) {
   train.weight_decay = map.get_double("weight_decay", train.weight_decay, 0, 10);
   train.schedule = map.get_choice("schedule", train.schedule, {"cosine", "constant"});
   train.amp = map.get_choice("amp", train.amp, {"auto", "on", "off"});
+  train.deterministic = map.get_bool("deterministic", train.deterministic);
   train.checkpoint_every = map.get_int("checkpoint_every", train.checkpoint_every, 1, 100'000'000);
   train.threads = static_cast<int>(map.get_int("threads", train.threads, 0, 1024));
   train.warmup_steps = map.get_int("warmup_steps", train.warmup_steps, 0, 100'000'000);

@@ -45,9 +45,12 @@ struct RunConfig {
   std::vector<transform::TransformSpec> transforms;  ///< of slides
   std::vector<transform::VolumeTransformSpec> volume_transforms;
   struct Loader {
-    int threads = 0;              ///< 0: every core
-    int prefetch = 4;             ///< batches
-    std::string device = "auto";  ///< auto | cpu | cuda
+    int threads = 0;                     ///< 0: every core
+    int prefetch = 4;                    ///< batches
+    std::string device = "auto";         ///< auto | cpu | cuda
+    std::string element = "auto";        ///< auto | float32 | bfloat16 | float16
+    std::string layout = "auto";         ///< auto | channels_first | channels_last
+    std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: half of what is free
   } loader;
   struct Model {
     std::string name = "unet2d";
@@ -58,6 +61,7 @@ struct RunConfig {
     double lr = 1e-3, weight_decay = 1e-2;
     std::string schedule = "cosine";      ///< cosine | constant
     std::string amp = "auto";             ///< auto | on | off
+    bool deterministic = true;            ///< on a GPU: the same bytes from run to run
     std::int64_t checkpoint_every = 500;  ///< steps
     int threads = 0;                ///< LibTorch's intra-op threads; part of the result's identity
     std::int64_t warmup_steps = 0;  ///< the learning rate rises linearly over these
@@ -89,7 +93,8 @@ struct RunConfig {
   /// In full, defaults filled in.
   Json to_json() const;
   /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch,
-  /// data.expect_hash and the place of data.store.
+  /// loader.device_memory_mib, data.expect_hash and the place of data.store; loader.element,
+  /// loader.layout and train.deterministic only where they are not the default.
   std::string hash() const;
 };
 

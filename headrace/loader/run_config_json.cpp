@@ -60,7 +60,12 @@ Json RunConfig::to_json() const {
           {"transforms",
            volumes ? transform::to_json(volume_transforms) : transform::to_json(transforms)},
           {"loader",
-           {{"threads", loader.threads}, {"prefetch", loader.prefetch}, {"device", loader.device}}},
+           {{"threads", loader.threads},
+            {"prefetch", loader.prefetch},
+            {"device", loader.device},
+            {"element", loader.element},
+            {"layout", loader.layout},
+            {"device_memory_mib", loader.device_memory_mib}}},
           {"model", {{"name", model.name}, {"widths", model.widths}}},
           {"train",
            {{"epochs", train.epochs},
@@ -68,6 +73,7 @@ Json RunConfig::to_json() const {
             {"weight_decay", train.weight_decay},
             {"schedule", train.schedule},
             {"amp", train.amp},
+            {"deterministic", train.deterministic},
             {"checkpoint_every", train.checkpoint_every},
             {"threads", train.threads},
             {"warmup_steps", train.warmup_steps},
@@ -83,6 +89,11 @@ std::string RunConfig::hash() const {
   Json json = to_json();
   json["loader"].erase("threads");
   json["loader"].erase("prefetch");
+  json["loader"].erase("device_memory_mib");
+  for (const char* key : {"element", "layout"}) {
+    if (json["loader"].at(key) == "auto") json["loader"].erase(key);
+  }
+  if (train.deterministic) json["train"].erase("deterministic");
   json["data"].erase("store");
   json["data"].erase("expect_hash");
   return sha256_hex(dump_json(json));

@@ -83,40 +83,94 @@ void SlideWork::add_read(Window& window, std::int64_t channels) {
   window.read = read_.add(window.array, std::move(region));
 }
 
-/// Decodes a window into the worker's own memory.
-transform::ImageView SlideWork::decode(const Window& window, std::int64_t channels,
-                                       Worker& worker) {
+void SlideWork::lay_out(std::size_t s) {
+  const auto take = [&](Window& window) {
+    window.place = BatchWork::place(window.row_bytes * window.geometry.window.height);
+  };
+  for (Window& window : samples_[s].contexts) take(window);
+  if (samples_[s].has_label) take(samples_[s].label);
+}
+
+void SlideWork::decode(const Window& window, std::int64_t channels, std::byte* memory) {
+  if (window.empty) return;
+  read_.decode(window.read,
+               memory + window.extent.y0 * window.row_bytes + window.extent.x0 * channels);
+}
+
+transform::ImageView SlideWork::view(const Window& window, const std::byte* memory) {
   const Box2& box = window.geometry.window;
-  std::byte* memory = grown(worker.window, window.row_bytes * box.height);
-  if (!window.empty) {
-    read_.decode(window.read,
-                 memory + window.extent.y0 * window.row_bytes + window.extent.x0 * channels);
-  }
   return {reinterpret_cast<const std::uint8_t*>(memory), static_cast<std::int32_t>(box.height),
           static_cast<std::int32_t>(box.width), window.row_bytes};
 }
 
-void SlideWork::make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
+/// Decodes a window into the worker's own memory.
+transform::ImageView SlideWork::decoded(const Window& window, std::int64_t channels,
+                                        Worker& worker) {
+  std::byte* memory = grown(worker.window, window.row_bytes * window.geometry.window.height);
+  decode(window, channels, memory);
+  return view(window, memory);
+}
+
+void SlideWork::fill(std::size_t s) {
+  const Sample& sample = samples_[s];
+  for (const Window& window : sample.contexts) decode(window, 3, arena() + window.place);
+  if (sample.has_label) decode(sample.label, 1, arena() + sample.label.place);
+}
+
+void SlideWork::make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
                      StageTimes& times) {
   const Sample& sample = samples_[s];
   for (const Window& window : sample.contexts) {
-    const transform::ImageView view = decode(window, 3, worker);
+    const transform::ImageView view = decoded(window, 3, worker);
     const std::int64_t start = now_ns();
-    recipe_.graph.image(*sample.params, window.geometry, view, window.extent, images,
+    float* values = planes(images, 3, worker);
+    recipe_.graph.image(*sample.params, window.geometry, view, window.extent, values,
                         worker.scratch);
+    store(values, 3, images);
     times.transform_ns += now_ns() - start;
-    images += 3 * recipe_.plane();
+    images += recipe_.image_bytes() / sample.contexts.size();
   }
   if (labels == nullptr) return;
   if (!sample.has_label) {
     std::memset(labels, kIgnoreLabel, recipe_.label_bytes());
     return;
   }
-  const transform::ImageView view = decode(sample.label, 1, worker);
+  const transform::ImageView view = decoded(sample.label, 1, worker);
   const std::int64_t start = now_ns();
   recipe_.graph.labels(*sample.params, sample.label.geometry, view, sample.label.extent,
                        kIgnoreLabel, labels, worker.scratch);
   times.transform_ns += now_ns() - start;
+}
+
+std::vector<transform::CudaPatch> SlideWork::image_patches(const std::byte* windows) const {
+  std::vector<transform::CudaPatch> patches;
+  for (std::size_t s = 0; s < planned(); ++s) {
+    for (const Window& w : samples_[s].contexts) {
+      patches.push_back(
+          {samples_[s].params.get(), &w.geometry, view(w, windows + w.place), w.extent});
+    }
+  }
+  return patches;
+}
+
+std::vector<transform::CudaPatch> SlideWork::label_patches(const std::byte* windows) const {
+  std::vector<transform::CudaPatch> patches;
+  for (std::size_t s = 0; s < planned(); ++s) {
+    const Sample& sample = samples_[s];
+    const Window& w = sample.has_label ? sample.label : sample.contexts.front();
+    patches.push_back({sample.params.get(), &w.geometry, view(w, windows + w.place),
+                       sample.has_label ? w.extent : Box2{}});
+  }
+  return patches;
+}
+
+void SlideWork::launch(const DeviceTarget& target) const {
+  const transform::CudaGraph graph{recipe_.graph};
+  graph.images(image_patches(target.windows), recipe_.format, target.images, target.scratch,
+               target.stream);
+  if (target.labels == nullptr) return;
+  graph.labels(label_patches(target.windows), kIgnoreLabel, target.labels, target.scratch,
+               target.stream);
 }
 
 }  // namespace headrace::loader::detail

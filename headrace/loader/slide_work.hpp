@@ -11,6 +11,12 @@ class SlideWork : public BatchWork {
  public:
   using BatchWork::BatchWork;
 
+  void launch(const DeviceTarget& target) const override;
+  /// All windows of the batch, and those of its labels, in a copy of the arena at `windows`. Those
+  /// without labels have nothing of theirs inside.
+  std::vector<transform::CudaPatch> image_patches(const std::byte* windows) const;
+  std::vector<transform::CudaPatch> label_patches(const std::byte* windows) const;
+
  private:
   struct Window {
     transform::PatchGeometry geometry;
@@ -19,6 +25,7 @@ class SlideWork : public BatchWork {
     bool empty = false;    ///< the level has none of it: nothing is read
     std::size_t read = 0;  ///< region of read_
     std::int64_t row_bytes = 0;
+    std::size_t place = 0;  ///< in the arena
     std::shared_ptr<const zarr::Array> array;
   };
   struct Sample {
@@ -31,12 +38,16 @@ class SlideWork : public BatchWork {
   void reserve(std::size_t samples) override { samples_.resize(samples); }
   void plan_sample(std::size_t s, const transform::SampleKey& key) override;
   void add_reads(std::size_t s) override;
-  void make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
+  void lay_out(std::size_t s) override;
+  void fill(std::size_t s) override;
+  void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
             StageTimes& times) override;
 
   void place(Window& window, const source::ImageLevel& level, std::int64_t channels);
   void add_read(Window& window, std::int64_t channels);
-  transform::ImageView decode(const Window& window, std::int64_t channels, Worker& worker);
+  void decode(const Window& window, std::int64_t channels, std::byte* memory);
+  transform::ImageView decoded(const Window& window, std::int64_t channels, Worker& worker);
+  static transform::ImageView view(const Window& window, const std::byte* memory);
 
   std::vector<Sample> samples_;
 };

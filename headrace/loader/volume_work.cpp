@@ -114,38 +114,88 @@ void VolumeWork::add_reads(std::size_t s) {
   add_slabs(sample, sample.label, sizeof(std::uint8_t), sample.label_slabs);
 }
 
-/// Decodes a window into the worker's own memory.
-template <typename T>
-transform::VolumeView<T> VolumeWork::decode(const Sample& sample, const std::vector<Slab>& slabs,
-                                            device::HostBuffer& memory) {
+std::int64_t VolumeWork::window_voxels(const Sample& sample) {
   const Box3& window = sample.geometry.window;
+  return slice_voxels(window, sample.row) * window.size_zyx[0];
+}
+
+template <typename T>
+void VolumeWork::decode(const Sample& sample, const std::vector<Slab>& slabs, std::byte* memory) {
   const Box3& extent = sample.extent;
-  const std::int64_t slice = slice_voxels(window, sample.row);
-  T* voxels =
-      reinterpret_cast<T*>(grown(memory, slice * window.size_zyx[0] * std::int64_t{sizeof(T)}));
+  const std::int64_t slice = slice_voxels(sample.geometry.window, sample.row);
   for (const Slab& slab : slabs) {
-    T* first = voxels + (extent.origin_zyx[0] + slab.first) * slice +
+    T* first = reinterpret_cast<T*>(memory) + (extent.origin_zyx[0] + slab.first) * slice +
                extent.origin_zyx[1] * sample.row + extent.origin_zyx[2];
     read_.decode(slab.read, reinterpret_cast<std::byte*>(first));
   }
-  transform::VolumeView<T> view{voxels, {}, sample.row, slice};
+}
+
+template <typename T>
+transform::VolumeView<T> VolumeWork::view(const Sample& sample, const std::byte* memory) {
+  const Box3& window = sample.geometry.window;
+  transform::VolumeView<T> view{
+      reinterpret_cast<const T*>(memory), {}, sample.row, slice_voxels(window, sample.row)};
   for (std::size_t axis = 0; axis < 3; ++axis)
     view.shape_zyx[axis] = static_cast<std::int32_t>(window.size_zyx[axis]);
   return view;
 }
 
-void VolumeWork::make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
+/// Decodes a window into the worker's own memory.
+template <typename T>
+transform::VolumeView<T> VolumeWork::decoded(const Sample& sample, const std::vector<Slab>& slabs,
+                                             device::HostBuffer& memory) {
+  std::byte* bytes = grown(memory, window_voxels(sample) * std::int64_t{sizeof(T)});
+  decode<T>(sample, slabs, bytes);
+  return view<T>(sample, bytes);
+}
+
+void VolumeWork::lay_out(std::size_t s) {
+  Sample& sample = samples_[s];
+  sample.image_place = place(window_voxels(sample) * std::int64_t{sizeof(std::int16_t)});
+  if (sample.has_label) sample.label_place = place(window_voxels(sample));
+}
+
+void VolumeWork::fill(std::size_t s) {
+  const Sample& sample = samples_[s];
+  decode<std::int16_t>(sample, sample.image_slabs, arena() + sample.image_place);
+  if (sample.has_label)
+    decode<std::uint8_t>(sample, sample.label_slabs, arena() + sample.label_place);
+}
+
+void VolumeWork::make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
                       StageTimes& times) {
   const Sample& sample = samples_[s];
-  const auto image = decode<std::int16_t>(sample, sample.image_slabs, worker.window);
+  const auto image = decoded<std::int16_t>(sample, sample.image_slabs, worker.window);
   transform::VolumeView<std::uint8_t> label;
   const bool with_label = labels != nullptr && sample.has_label;
-  if (with_label) label = decode<std::uint8_t>(sample, sample.label_slabs, worker.label_window);
+  if (with_label) label = decoded<std::uint8_t>(sample, sample.label_slabs, worker.label_window);
   const std::int64_t start = now_ns();
+  float* values = planes(images, 1, worker);
   recipe_.volume.run(*sample.params, sample.geometry, image, label, sample.extent, kIgnoreLabel,
-                     images, with_label ? labels : nullptr, worker.volume_scratch);
+                     values, with_label ? labels : nullptr, worker.volume_scratch);
+  store(values, 1, images);
   if (labels != nullptr && !with_label) std::memset(labels, kIgnoreLabel, recipe_.label_bytes());
   times.transform_ns += now_ns() - start;
+}
+
+std::vector<transform::VolumePatch> VolumeWork::patches(const std::byte* windows) const {
+  std::vector<transform::VolumePatch> patches;
+  for (std::size_t s = 0; s < planned(); ++s) {
+    const Sample& sample = samples_[s];
+    transform::VolumePatch& patch = patches.emplace_back();
+    patch.params = sample.params.get();
+    patch.geometry = &sample.geometry;
+    patch.image = view<std::int16_t>(sample, windows + sample.image_place);
+    if (sample.has_label) patch.labels = view<std::uint8_t>(sample, windows + sample.label_place);
+    patch.extent = sample.extent;
+  }
+  return patches;
+}
+
+void VolumeWork::launch(const DeviceTarget& target) const {
+  transform::VolumeCudaGraph{recipe_.volume}.run(
+      patches(target.windows), kIgnoreLabel, recipe_.format.element, target.images, target.labels,
+      target.volume_scratch, target.stream);
 }
 
 }  // namespace headrace::loader::detail

@@ -13,6 +13,10 @@ class VolumeWork : public BatchWork {
  public:
   using BatchWork::BatchWork;
 
+  void launch(const DeviceTarget& target) const override;
+  /// All samples of the batch, with their windows in a copy of the arena at `windows`.
+  std::vector<transform::VolumePatch> patches(const std::byte* windows) const;
+
  private:
   /// Slices of a window that lie in the same chunks.
   struct Slab {
@@ -27,6 +31,7 @@ class VolumeWork : public BatchWork {
     bool empty = false;  ///< the level has none of it: nothing is read
     bool has_label = false;
     std::int64_t row = 0;  ///< voxels from row to row of the windows in memory
+    std::size_t image_place = 0, label_place = 0;  ///< in the arena
     std::shared_ptr<const zarr::Array> image, label;
     std::vector<Slab> image_slabs, label_slabs;
   };
@@ -34,16 +39,23 @@ class VolumeWork : public BatchWork {
   void reserve(std::size_t samples) override { samples_.resize(samples); }
   void plan_sample(std::size_t s, const transform::SampleKey& key) override;
   void add_reads(std::size_t s) override;
-  void make(std::size_t s, float* images, std::uint8_t* labels, Worker& worker,
+  void lay_out(std::size_t s) override;
+  void fill(std::size_t s) override;
+  void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
             StageTimes& times) override;
 
   static void cut(const Sample& sample, const transform::VolumeReach& reach,
                   const zarr::Array& array, std::vector<Slab>& slabs);
   void add_slabs(const Sample& sample, const std::shared_ptr<const zarr::Array>& array,
                  std::int64_t voxel_bytes, std::vector<Slab>& slabs);
+  static std::int64_t window_voxels(const Sample& sample);
   template <typename T>
-  transform::VolumeView<T> decode(const Sample& sample, const std::vector<Slab>& slabs,
-                                  device::HostBuffer& memory);
+  void decode(const Sample& sample, const std::vector<Slab>& slabs, std::byte* memory);
+  template <typename T>
+  static transform::VolumeView<T> view(const Sample& sample, const std::byte* memory);
+  template <typename T>
+  transform::VolumeView<T> decoded(const Sample& sample, const std::vector<Slab>& slabs,
+                                   device::HostBuffer& memory);
 
   std::vector<Sample> samples_;
 };

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/autocast_mode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <malloc.h>
 #include <torch/headeronly/version.h>
 
@@ -12,6 +13,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
+#include "headrace/device/cuda_device.hpp"
 
 namespace headrace::model {
 namespace {
@@ -26,7 +28,8 @@ void keep_freed_memory() {
 
 }  // namespace
 
-Runtime configure_runtime(int threads, const std::string& device, const std::string& amp) {
+Runtime configure_runtime(int threads, const std::string& device, const std::string& amp,
+                          bool deterministic) {
   keep_freed_memory();
   Runtime runtime;
   runtime.threads = threads > 0 ? threads : available_cores();
@@ -35,9 +38,9 @@ Runtime configure_runtime(int threads, const std::string& device, const std::str
   // made.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::Context& context = at::globalContext();
-  context.setDeterministicAlgorithms(true, /*warn_only=*/false);
-  context.setDeterministicCuDNN(true);
-  context.setBenchmarkCuDNN(false);
+  context.setDeterministicAlgorithms(deterministic, /*warn_only=*/false);
+  context.setDeterministicCuDNN(deterministic);
+  context.setBenchmarkCuDNN(!deterministic);
 
   const bool has_cuda =
       device != "cpu" && at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
@@ -45,7 +48,11 @@ Runtime configure_runtime(int threads, const std::string& device, const std::str
     fail(ErrorCode::unsupported,
          "loader.device: cuda asked for, but LibTorch sees no GPU. Use auto or cpu.");
   }
-  runtime.device = has_cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  if (has_cuda) {
+    const int index = device::cuda::cuda_available() ? device::cuda::process_device() : 0;
+    runtime.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
+    c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(runtime.device);
+  }
   if (amp == "on" && !has_cuda) {
     fail(ErrorCode::usage, "train.amp: on needs a GPU, and LibTorch sees none. Use auto or off.");
   }

@@ -13,12 +13,14 @@ struct Runtime {
   std::string torch_version, cpu_capability;
 };
 
-/// Fixes the number of threads, turns deterministic algorithms on and chooses the device.
+/// Fixes the number of threads and chooses the device: of several GPUs the one that LOCAL_RANK says.
 /// in      threads  0: every core
 ///         device   auto | cpu | cuda
 ///         amp      auto (on with CUDA) | on | off
+///         deterministic  the same bytes from run to run; false: whichever algorithm is the fastest
 /// errors  unsupported (cuda without a GPU), usage (amp on without a GPU)
-Runtime configure_runtime(int threads, const std::string& device, const std::string& amp);
+Runtime configure_runtime(int threads, const std::string& device, const std::string& amp,
+                          bool deterministic = true);
 
 /// Mixed precision while it lives, where `runtime` says so.
 class Autocast {

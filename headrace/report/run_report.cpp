@@ -32,6 +32,10 @@ std::string tiles(const RunData& data) {
   out += tile(figure(time.at("patches_per_s"), 1), "patches a second");
   out += tile(fmt::format("{:.1f}&#8239;%", time.at("stall_fraction").get<double>() * 100),
               "of the time waiting for data");
+  const Json gpu = time.value("gpu", Json::object());
+  if (gpu.contains("busy")) {
+    out += tile(fmt::format("{:.0f}&#8239;%", gpu.at("busy").get<double>() * 100), "GPU busy");
+  }
   return "<div class=\"tiles\">" + out + "</div>\n";
 }
 

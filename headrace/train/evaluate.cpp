@@ -14,7 +14,12 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
                     const loader::RunConfig& config, const EvaluateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto plan = loader::make_tile_plan(*cohort, config, options.split);
-  loader::Loader loader(cohort, config, plan, /*with_labels=*/true);
+  // Labels are counted on the host, and pictures are made there.
+  loader::RunConfig on_host = config;
+  on_host.loader.device = "cpu";
+  on_host.loader.element = "float32";
+  on_host.loader.layout = "channels_first";
+  loader::Loader loader(cohort, on_host, plan, /*with_labels=*/true);
   const auto examiner = (config.volumes ? make_volume_examiner : make_slide_examiner)(
       *cohort, config, options, plan->samples_per_epoch());
   const auto tile = examiner->tile_zyx();

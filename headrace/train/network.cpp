@@ -5,11 +5,13 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <charconv>
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/device/cuda_device.hpp"
 #include "headrace/model/adamw.hpp"
 #include "headrace/model/loss.hpp"
 #include "headrace/model/runtime.hpp"
@@ -50,6 +52,23 @@ at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
   return at::tensor(given, at::kDouble).to(at::kFloat);
 }
 
+at::ScalarType type_of(transform::Element element) {
+  switch (element) {
+    case transform::Element::float16:
+      return at::kHalf;
+    case transform::Element::bfloat16:
+      return at::kBFloat16;
+    default:
+      return at::kFloat;
+  }
+}
+
+std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& shape) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
 std::vector<model::NamedTensor> prefixed(const std::vector<model::NamedTensor>& tensors,
                                          const std::string& prefix) {
   std::vector<model::NamedTensor> out = tensors;
@@ -61,8 +80,8 @@ std::vector<model::NamedTensor> prefixed(const std::vector<model::NamedTensor>& 
 
 struct Network::State {
   State(const loader::RunConfig& config, std::size_t classes)
-      : runtime(
-            model::configure_runtime(config.train.threads, config.loader.device, config.train.amp)),
+      : runtime(model::configure_runtime(config.train.threads, config.loader.device,
+                                         config.train.amp, config.train.deterministic)),
         net(make_net(config, classes)),
         weights(class_weights(config, classes).to(runtime.device)),
         config(config) {
@@ -70,19 +89,39 @@ struct Network::State {
     optimiser.emplace(net->parameters(), config.train.weight_decay);
   }
 
+  /// The batch's memory as a tensor, where it lies. from_blob takes no const; it is only read.
+  static at::Tensor tensor(const loader::Batch& batch, const void* data,
+                           const std::vector<std::int64_t>& shape,
+                           const std::vector<std::int64_t>& strides, at::ScalarType type) {
+    const at::Device where =
+        batch.device < 0 ? at::Device(at::kCPU)
+                         : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(batch.device));
+    return at::for_blob(const_cast<void*>(data), shape)
+        .strides(strides)
+        .options(at::TensorOptions(type).device(where))
+        .target_device(where)
+        .make_tensor();
+  }
+
+  /// What is computed from now on waits for a batch that its GPU still makes.
+  void hold(const loader::Batch& batch) const {
+    if (batch.device < 0) return;
+    const c10::impl::VirtualGuardImpl cuda(at::kCUDA);
+    const c10::Stream stream =
+        cuda.getStream(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(batch.device)));
+    batch.hold(static_cast<CUstream_st*>(stream.native_handle()));
+  }
+
   at::Tensor images(const loader::Batch& batch) const {
-    std::vector<std::int64_t> shape{batch.samples, batch.contexts, batch.channels, batch.height,
-                                    batch.width};
-    if (batch.depth > 0)
-      shape = {batch.samples, batch.channels, batch.depth, batch.height, batch.width};
-    // from_blob takes no const; the tensor is only read.
-    return at::from_blob(const_cast<float*>(batch.images), shape, at::kFloat).to(runtime.device);
+    const at::Tensor values = tensor(batch, batch.images, batch.images_shape(),
+                                     batch.images_strides(), type_of(batch.format.element));
+    // Without mixed precision the weights are float32, and so must be what meets them.
+    return values.to(runtime.device, runtime.bfloat16 ? values.scalar_type() : at::kFloat);
   }
 
   at::Tensor labels(const loader::Batch& batch) const {
-    std::vector<std::int64_t> shape{batch.samples, batch.height, batch.width};
-    if (batch.depth > 0) shape.insert(shape.begin() + 1, batch.depth);
-    return at::from_blob(const_cast<std::uint8_t*>(batch.labels), shape, at::kByte)
+    const std::vector<std::int64_t> shape = batch.labels_shape();
+    return tensor(batch, batch.labels, shape, contiguous_strides(shape), at::kByte)
         .to(runtime.device);
   }
 
@@ -102,6 +141,7 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
   if (batch.labels == nullptr) {
     fail(ErrorCode::internal, "A training batch came without labels.");
   }
+  state_->hold(batch);
   model::LossTerms loss;
   {
     const model::Autocast autocast(state_->runtime);
@@ -126,6 +166,7 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
 }
 
 std::span<const float> Network::predict(const loader::Batch& batch) {
+  state_->hold(batch);
   const at::NoGradGuard no_grad;
   const model::Autocast autocast(state_->runtime);
   const at::Tensor logits = state_->net->forward(state_->images(batch));
@@ -181,6 +222,10 @@ Json Network::runtime() const {
           {"cpu_capability", runtime.cpu_capability},
           {"device", runtime.device.str()},
           {"bfloat16", runtime.bfloat16}};
+}
+
+bool Network::on_gpu() const {
+  return state_->runtime.device.is_cuda() && device::cuda::cuda_available();
 }
 
 std::int64_t Network::parameter_count() const { return state_->net->parameters().count(); }

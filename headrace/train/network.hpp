@@ -27,6 +27,7 @@ class Network {
   ~Network();
 
   /// Forward, loss, backward, clip, AdamW. Errors: internal when the loss is not finite.
+  /// A batch on the model's GPU is taken as it lies there, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
   /// Class probabilities (samples, classes[, depth], height, width); valid until the next call.
   std::span<const float> predict(const loader::Batch& batch);
@@ -41,6 +42,8 @@ class Network {
   /// {torch, threads, cpu_capability, device, bfloat16}: all that the result depends on beside
   /// config and data.
   Json runtime() const;
+  /// Whether the model, and so its batches, are on a GPU that the loader can reach as well.
+  bool on_gpu() const;
   std::int64_t parameter_count() const;
 
  private:

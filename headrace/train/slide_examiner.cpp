@@ -30,7 +30,7 @@ imaging::Image8 picture(const loader::Batch& batch, std::int64_t sample,
     if (const auto* found = std::get_if<transform::NormalizeSpec>(&spec)) normalize = *found;
   }
   const std::int64_t plane = batch.height * batch.width;
-  const float* source = batch.images + sample * batch.contexts * 3 * plane;
+  const float* source = batch.floats() + sample * batch.contexts * 3 * plane;
   imaging::Image8 image(batch.height, batch.width, 3);
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::int64_t i = 0; i < plane; ++i) {

@@ -8,6 +8,8 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/device/cuda_device.hpp"
+#include "headrace/device/gpu_meter.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/train/evaluate.hpp"
@@ -100,9 +102,11 @@ class Training {
   RunFolder folder_;
   std::int64_t resumed_at_ = 0;
   std::optional<loader::Loader> loader_;
+  std::optional<device::GpuMeter> meter_;  ///< while a GPU trains
   Clock::time_point start_ = Clock::now();
   double step_s_ = 0, validate_s_ = 0, checkpoint_s_ = 0, loop_s_ = 0;
   loader::StallStats stats_;
+  device::GpuUsage usage_;
 };
 
 RunFolder Training::open_folder(const TrainOptions& options) {
@@ -135,22 +139,34 @@ Json Training::time_json() const {
   const std::int64_t steps = state_.step - resumed_at_;
   const auto patches = static_cast<double>(steps * config_.sampling.batch);
   const double feeding_s = step_s_ + stats_.data_wait_s;
-  return {{"wall_s", seconds_since(start_)},
-          {"loop_s", loop_s_},
-          {"model_s", step_s_},
-          {"data_wait_s", stats_.data_wait_s},
-          {"stall_fraction", feeding_s > 0 ? stats_.data_wait_s / feeding_s : 0},
-          {"validate_s", validate_s_},
-          {"checkpoint_s", checkpoint_s_},
-          {"patches_per_s", feeding_s > 0 ? patches / feeding_s : 0},
-          {"resumed_at", resumed_at_},
-          {"loader",
-           {{"read_s", stats_.read_s},
-            {"decode_s", stats_.decode_s},
-            {"transform_s", stats_.transform_s},
-            {"model_wait_s", stats_.model_wait_s},
-            {"bytes_read", stats_.bytes_read},
-            {"threads", config_.loader.threads}}}};
+  Json time = {{"wall_s", seconds_since(start_)},
+               {"loop_s", loop_s_},
+               {"model_s", step_s_},
+               {"data_wait_s", stats_.data_wait_s},
+               {"stall_fraction", feeding_s > 0 ? stats_.data_wait_s / feeding_s : 0},
+               {"validate_s", validate_s_},
+               {"checkpoint_s", checkpoint_s_},
+               {"patches_per_s", feeding_s > 0 ? patches / feeding_s : 0},
+               {"resumed_at", resumed_at_},
+               {"loader",
+                {{"read_s", stats_.read_s},
+                 {"decode_s", stats_.decode_s},
+                 {"transform_s", stats_.transform_s},
+                 {"copy_s", stats_.copy_s},
+                 {"device_transform_s", stats_.device_transform_s},
+                 {"model_wait_s", stats_.model_wait_s},
+                 {"bytes_read", stats_.bytes_read},
+                 {"threads", config_.loader.threads}}}};
+  const device::GpuUsage usage = meter_ ? meter_->usage() : usage_;
+  if (usage.samples > 0) {
+    time["gpu"] = {{"device", usage.device},
+                   {"busy", usage.busy_percent / 100},
+                   {"memory_busy", usage.memory_busy_percent / 100},
+                   {"memory_used_bytes", usage.memory_used_bytes}};
+  } else if (!usage.not_measured.empty()) {
+    time["gpu"] = {{"not_measured", usage.not_measured}};
+  }
+  return time;
 }
 
 void Training::take(const StepLosses& losses, double rate) {
@@ -225,7 +241,10 @@ void Training::train_steps() {
   const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
   Progress progress("train", static_cast<std::uint64_t>(total_steps_), "steps");
   progress.advance(static_cast<std::uint64_t>(state_.step));
-  loader_.emplace(cohort_, config_, plan_, /*with_labels=*/true,
+  loader::RunConfig feeding = config_;
+  if (feeding.loader.device == "auto") feeding.loader.device = network_.on_gpu() ? "cuda" : "cpu";
+  if (network_.on_gpu()) meter_.emplace(device::cuda::pci_bus_id());
+  loader_.emplace(cohort_, feeding, plan_, /*with_labels=*/true,
                   static_cast<std::uint64_t>(state_.step / per_epoch),
                   static_cast<std::uint64_t>(state_.step % per_epoch));
   const Clock::time_point start = Clock::now();
@@ -250,6 +269,8 @@ void Training::train_steps() {
   loop_s_ = seconds_since(start);
   stats_ = loader_->stats();
   loader_.reset();
+  if (meter_) usage_ = meter_->usage();
+  meter_.reset();
 }
 
 /// Whether metrics.jsonl has the validation of this step: so when a finished run is resumed again.

@@ -67,7 +67,7 @@ std::string hash_of(const Batch& batch) {
   const auto pixels = static_cast<std::size_t>(batch.samples * batch.height * batch.width);
   Sha256 sha;
   sha.update(std::as_bytes(
-      std::span(batch.images, pixels * 3 * static_cast<std::size_t>(batch.contexts))));
+      std::span(batch.floats(), pixels * 3 * static_cast<std::size_t>(batch.contexts))));
   if (batch.labels != nullptr) sha.update(std::as_bytes(std::span(batch.labels, pixels)));
   return sha.hex();
 }
@@ -143,7 +143,7 @@ TEST_F(LoaderTest, WithoutRandomTransformsATileIsTheStoredPixels) {
               testing::fixture_pixel(spec_, 2, site.tile_yx[0] + y, site.tile_yx[1] + x);
           const std::int64_t at = y * batch->width + x;
           for (std::int64_t c = 0; c < 3; ++c) {
-            ASSERT_NEAR(batch->images[(s * 3 + c) * plane + at] * 255,
+            ASSERT_NEAR(batch->floats()[(s * 3 + c) * plane + at] * 255,
                         rgb[static_cast<std::size_t>(c)], 0.01)
                 << "tile " << tiles << " at " << y << ", " << x;
           }

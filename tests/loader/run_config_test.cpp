@@ -1,4 +1,5 @@
 #include "headrace/loader/run_config.hpp"
+#include "headrace/core/sha256.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/sha256.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::loader {
@@ -85,6 +87,27 @@ TEST(RunConfig, HashIsOfWhatDecidesTheResult) {
   EXPECT_NE(hash("sampling: {seed: 1}\n"), base);
   EXPECT_NE(hash("train: {threads: 1}\n"), base);
   EXPECT_NE(hash("transforms: [{hed_jitter: {sigma: 0.1}}]\n"), base);
+}
+
+/// A run of an earlier version keeps its name: keys that came later count where they are used.
+TEST(RunConfig, KeysThatCameLaterLeaveHashesAsTheyWere) {
+  const RunConfig config = RunConfig::parse(kBase, "run.yaml");
+  Json json = config.to_json();
+  for (const char* key : {"threads", "prefetch", "element", "layout", "device_memory_mib"})
+    json["loader"].erase(key);
+  json["train"].erase("deterministic");
+  json["data"].erase("store");
+  json["data"].erase("expect_hash");
+  EXPECT_EQ(config.hash(), sha256_hex(dump_json(json)));
+  const auto hash = [](const char* more) {
+    return RunConfig::parse(kBase + more, "run.yaml").hash();
+  };
+  EXPECT_EQ(hash("loader: {device_memory_mib: 4096, element: auto, layout: auto}\n"),
+            config.hash());
+  EXPECT_EQ(hash("train: {deterministic: true}\n"), config.hash());
+  EXPECT_NE(hash("loader: {element: bfloat16}\n"), config.hash());
+  EXPECT_NE(hash("loader: {layout: channels_last}\n"), config.hash());
+  EXPECT_NE(hash("train: {deterministic: false}\n"), config.hash());
 }
 
 TEST(RunConfig, ARelativeStoreIsFoundBesideTheConfig) {

@@ -8,6 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/loader.hpp"
 #include "tests/loader/store_fixture.hpp"
@@ -66,7 +67,7 @@ std::string hash_of(const Batch& batch) {
   const auto voxels =
       static_cast<std::size_t>(batch.samples * batch.depth * batch.height * batch.width);
   Sha256 sha;
-  sha.update(std::as_bytes(std::span(batch.images, voxels)));
+  sha.update(std::as_bytes(std::span(batch.floats(), voxels)));
   if (batch.labels != nullptr) sha.update(std::as_bytes(std::span(batch.labels, voxels)));
   return sha.hex();
 }
@@ -111,7 +112,7 @@ TEST_F(VolumeLoaderTest, WithoutRandomTransformsATileInVoxelsOfLevelZeroIsTheSto
   Loader loader(cohort_, plain, make_tile_plan(*cohort_, plain, "val"), true);
   std::uint64_t tiles = 0;
   while (const auto batch = loader.next()) {
-    const float* image = batch->images;
+    const float* image = batch->floats();
     const std::uint8_t* label = batch->labels;
     for (const SampleSite& site : batch->sites) {
       ++tiles;
@@ -158,7 +159,7 @@ TEST_F(VolumeLoaderTest, AResampledTileIsTheTrilinearOne) {
       for (std::int64_t x = 0; x < 32; ++x) {
         const std::int64_t ly = site.tile_yx[0] + y, lx = site.tile_yx[1] + x;
         const double expected = at(z0, ly, lx) * (1 - part) + at(z0 + 1, ly, lx) * part;
-        worst = std::max(worst, std::abs(expected - batch->images[(z * 24 + y) * 32 + x]));
+        worst = std::max(worst, std::abs(expected - batch->floats()[(z * 24 + y) * 32 + x]));
       }
     }
   }
@@ -220,7 +221,7 @@ transforms:
         graph.run(*params, geometry, {hu.as<std::int16_t>(), edges, row, slice},
                   {label.as<std::uint8_t>(), edges, row, slice}, extent, 255, values.data(),
                   classes.data(), scratch);
-        ASSERT_EQ(0, std::memcmp(values.data(), batch->images + s * voxels, voxels * 4))
+        ASSERT_EQ(0, std::memcmp(values.data(), batch->floats() + s * voxels, voxels * 4))
             << spacing << ", batch " << b << ", sample " << s;
         ASSERT_EQ(0, std::memcmp(classes.data(), batch->labels + s * voxels, voxels))
             << spacing << ", batch " << b << ", sample " << s;
@@ -244,7 +245,7 @@ TEST_F(VolumeLoaderTest, ATileLargerThanTheVolumeIsIgnoreOutside) {
         ASSERT_EQ(batch->labels[v],
                   inside ? testing::fixture_volume_label(spec_, 2, z, y, x) : 255);
         if (inside) continue;
-        ASSERT_NEAR(batch->images[v], -1000, 400) << "the nearest voxel inside";
+        ASSERT_NEAR(batch->floats()[v], -1000, 400) << "the nearest voxel inside";
       }
     }
   }
@@ -257,8 +258,8 @@ TEST_F(VolumeLoaderTest, ForegroundNormalisationUsesTheTrainingSetsHistograms) {
   std::uint64_t voxels = 0;
   for (std::int64_t i = 0; i < batch->samples * 16 * 24 * 32; ++i) {
     if (batch->labels[i] != 1 && batch->labels[i] != 2) continue;
-    ASSERT_LT(std::abs(batch->images[i]), 4);
-    sum += batch->images[i];
+    ASSERT_LT(std::abs(batch->floats()[i]), 4);
+    sum += batch->floats()[i];
     ++voxels;
   }
   ASSERT_GT(voxels, 1000u);

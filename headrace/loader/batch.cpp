@@ -1,0 +1,85 @@
+#include "headrace/loader/batch.hpp"
+
+#include <functional>
+#include <numeric>
+
+#include "headrace/core/error.hpp"
+#include "headrace/device/buffer.hpp"
+#include "headrace/loader/device_pool.hpp"
+
+namespace headrace::loader {
+namespace {
+
+std::size_t product(const std::vector<std::int64_t>& shape) {
+  return std::accumulate(
+      shape.begin(), shape.end(), std::size_t{1},
+      [](std::size_t so_far, std::int64_t n) { return so_far * static_cast<std::size_t>(n); });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Batch::images_shape() const {
+  if (depth > 0) return {samples, channels, depth, height, width};
+  return {samples, contexts, channels, height, width};
+}
+
+std::vector<std::int64_t> Batch::images_strides() const {
+  const bool last = format.layout == transform::Layout::channels_last;
+  const std::int64_t column = last ? channels : 1, row = width * column;
+  if (depth > 0) {
+    const std::int64_t slice = height * row, pixels = depth * height * width;
+    return {channels * pixels, last ? 1 : pixels, slice, row, column};
+  }
+  const std::int64_t pixels = height * width, context = channels * pixels;
+  return {contexts * context, context, last ? 1 : pixels, row, column};
+}
+
+std::vector<std::int64_t> Batch::labels_shape() const {
+  if (depth > 0) return {samples, depth, height, width};
+  return {samples, height, width};
+}
+
+std::size_t Batch::images_bytes() const {
+  return product(images_shape()) * transform::bytes_of(format.element);
+}
+std::size_t Batch::labels_bytes() const { return labels == nullptr ? 0 : product(labels_shape()); }
+
+const float* Batch::floats() const {
+  if (device >= 0 || format != transform::TensorFormat{}) {
+    fail(ErrorCode::internal, "a batch of float32 in host memory was expected, channels first");
+  }
+  return static_cast<const float*>(images);
+}
+
+void Batch::hold(CUstream_st* stream) const {
+  if (lease) lease->hold(stream);
+}
+
+void Batch::release_on(CUstream_st* stream) {
+  if (lease) lease->consumer = stream;
+  lease.reset();
+  memory.reset();
+  images = nullptr;
+  labels = nullptr;
+}
+
+Batch Batch::on_host() const {
+  if (device < 0) return *this;
+  Batch copy = *this;
+  device::cuda::Stream stream;
+  lease->ready.hold(stream.get());
+  auto bytes = std::make_shared<device::HostBuffer>(images_bytes() + labels_bytes());
+  device::cuda::copy_to_host(bytes->data(), images, images_bytes(), stream);
+  if (labels != nullptr) {
+    device::cuda::copy_to_host(bytes->data() + images_bytes(), labels, labels_bytes(), stream);
+    copy.labels = bytes->as<std::uint8_t>() + images_bytes();
+  }
+  stream.wait();
+  copy.images = bytes->data();
+  copy.device = -1;
+  copy.memory = std::move(bytes);
+  copy.lease.reset();
+  return copy;
+}
+
+}  // namespace headrace::loader

@@ -1,0 +1,318 @@
+// Batches for a GPU, as far as a CPU can make them: windows decoded into an arena, and transformed
+// from a copy of it elsewhere, must give the bytes of the loader that decodes and transforms sample
+// by sample. Formats and budgets.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/device_pool.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/loader/slide_work.hpp"
+#include "headrace/loader/volume_work.hpp"
+#include "headrace/transform/volume/batch_launch.hpp"
+#include "tests/loader/store_fixture.hpp"
+#include "tests/loader/volume_fixture.hpp"
+
+namespace headrace::loader {
+namespace {
+
+using detail::Recipe;
+using transform::Element;
+using transform::Layout;
+using transform::TensorFormat;
+
+constexpr const char* kSlides = R"(
+task: segmentation
+data: {store: c.zarr}
+patch: {size: [64, 96], mpp: 0.5, context: [1, 2]}
+sampling: {seed: 3, batch: 5, batches_per_epoch: 3, keep_inside: false}
+model: {widths: [8, 16]}
+loader: {threads: 2}
+transforms:
+  - affine: {rotate_deg: [-180, 180], scale: [0.8, 1.25], shear_deg: [-5, 5], translate: 0.1, flip: true}
+  - elastic: {grid: 4, magnitude_um: 5, probability: 0.5}
+  - stain_normalize: {}
+  - blur: {sigma: [0.5, 1.5], probability: 0.5}
+  - normalize: {mean: [0.7, 0.55, 0.7], std: [0.2, 0.22, 0.18]}
+)";
+constexpr const char* kVolumes = R"(
+task: segmentation
+data: {store: v.zarr}
+patch: {size: [16, 24, 32], spacing_mm: [2, 1, 1]}
+sampling: {seed: 3, batch: 3, batches_per_epoch: 3, keep_inside: false}
+model: {widths: [8, 16]}
+loader: {threads: 2}
+transforms:
+  - affine: {rotate_deg: [-30, 30], scale: [0.8, 1.25], shear_deg: [-5, 5], translate: 0.1, flip: true}
+  - elastic: {grid: 4, magnitude_mm: 4, probability: 0.5}
+  - window_hu: {low: -160, high: 240}
+  - blur: {sigma: [0.5, 1], probability: 0.5}
+  - gamma: {gamma: [0.7, 1.5], probability: 0.5}
+)";
+
+class ArenaTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    testing::write_store(folder_->path("c.zarr"), {});
+    testing::write_volume_store(folder_->path("v.zarr"), {});
+    testing::StoreSpec bare;
+    bare.labels = false;
+    testing::write_store(folder_->path("bare.zarr"), bare);
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static std::shared_ptr<const source::Cohort> cohort(const char* name) {
+    return source::Cohort::open(folder_->path(name));
+  }
+  static Recipe recipe(const char* config, const char* store) {
+    const auto data = cohort(store);
+    const RunConfig run = RunConfig::parse(config, "run.yaml");
+    return detail::make_recipe(data, run, make_training_plan(*data, run), true);
+  }
+
+  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+};
+
+/// Batch 1 of epoch 0 in the form of an arena; `elsewhere` is where its copy lies.
+template <typename Work>
+class InArena {
+ public:
+  explicit InArena(const Recipe& recipe) : recipe_(recipe), work_(recipe) {
+    work_.into_arena([this](std::size_t bytes) {
+      bytes_ = bytes;
+      arena_.reserve(bytes);
+      std::memset(arena_.data(), 0xEE, bytes);
+      return arena_.data();
+    });
+  }
+  const Work& make(std::uint64_t index) {
+    detail::Worker worker;
+    work_.prepare(0, index, pool_, worker);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 2; ++t) {
+      threads.emplace_back([this, t] {
+        detail::Worker mine;
+        detail::StageTimes times;
+        for (std::size_t s = t; s < work_.planned(); s += 2) work_.make_sample(s, mine, times);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    elsewhere_.reserve(bytes_);
+    std::memcpy(elsewhere_.data(), arena_.data(), bytes_);
+    std::memset(arena_.data(), 0xDD, bytes_);
+    return work_;
+  }
+  const std::byte* copy() const { return elsewhere_.data(); }
+
+ private:
+  const Recipe& recipe_;
+  device::BufferPool pool_;
+  Work work_;
+  device::HostBuffer arena_, elsewhere_;
+  std::size_t bytes_ = 0;
+};
+
+Batch batch_of(const Recipe& recipe, std::uint64_t index) {
+  Loader loader(recipe.cohort, recipe.config, recipe.plan, true, 0, index, 1);
+  return *loader.next();
+}
+
+TEST_F(ArenaTest, SlidesAreTheBytesOfTheLoader) {
+  const Recipe slides = recipe(kSlides, "c.zarr");
+  InArena<detail::SlideWork> arena(slides);
+  for (const std::uint64_t index : {0, 1, 2}) {
+    const Batch wanted = batch_of(slides, index);
+    const detail::SlideWork& work = arena.make(index);
+    const auto images = work.image_patches(arena.copy());
+    const auto labels = work.label_patches(arena.copy());
+    ASSERT_EQ(images.size(), 10u);
+    ASSERT_EQ(labels.size(), 5u);
+    transform::Scratch scratch;
+    const std::size_t plane = 64 * 96;
+    std::vector<float> image(3 * plane);
+    std::vector<std::uint8_t> label(plane);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const auto& p = images[i];
+      slides.graph.image(*p.params, *p.geometry, p.window, p.level_extent, image.data(), scratch);
+      ASSERT_EQ(0, std::memcmp(image.data(), wanted.floats() + i * 3 * plane, 12 * plane)) << i;
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto& p = labels[i];
+      slides.graph.labels(*p.params, *p.geometry, p.window, p.level_extent, 255, label.data(),
+                          scratch);
+      ASSERT_EQ(0, std::memcmp(label.data(), wanted.labels + i * plane, plane)) << i;
+    }
+  }
+}
+
+/// The label patches of images without labels read as ignore.
+TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
+  const auto data = cohort("bare.zarr");
+  RunConfig run = RunConfig::parse(kSlides, "run.yaml");
+  run.sampling.balance = "tissue";
+  const Recipe bare = detail::make_recipe(data, run, make_training_plan(*data, run), true);
+  InArena<detail::SlideWork> arena(bare);
+  const detail::SlideWork& work = arena.make(0);
+  transform::Scratch scratch;
+  std::vector<std::uint8_t> label(64 * 96, 7);
+  for (const auto& p : work.label_patches(arena.copy())) {
+    bare.graph.labels(*p.params, *p.geometry, p.window, p.level_extent, 255, label.data(), scratch);
+    ASSERT_EQ(label, std::vector<std::uint8_t>(label.size(), 255));
+  }
+}
+
+/// The whole of a GPU's work on a batch of volumes but the GPU: the very launches, in every format.
+TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
+  for (const char* element : {"float32", "bfloat16", "float16"}) {
+    Recipe volumes = recipe(kVolumes, "v.zarr");
+    volumes.config.loader.element = element;
+    volumes.format = detail::choose_format(volumes.config, false);
+    InArena<detail::VolumeWork> arena(volumes);
+    for (const std::uint64_t index : {0, 1, 2}) {
+      const Batch wanted = batch_of(volumes, index);
+      ASSERT_EQ(wanted.format, volumes.format);
+      const auto patches = arena.make(index).patches(arena.copy());
+      const transform::VolumeBatch batch(volumes.volume, patches);
+      device::HostBuffer parcel(batch.parcel_bytes()), work(batch.work_bytes());
+      std::vector<std::byte> images(wanted.images_bytes());
+      std::vector<std::uint8_t> labels(wanted.labels_bytes());
+      const transform::VolumeTensor out{images.data(), volumes.format.element, volumes.plane()};
+      for (const auto& launch :
+           batch.write(parcel.data(), parcel.data(), work.data(), 255, labels.data())) {
+        run_launch(launch, out,
+                   [](std::int32_t items, std::int32_t elements, const auto& kernel, const char*) {
+                     for (std::int32_t item = 0; item < items; ++item) {
+                       for (std::int32_t i = 0; i < elements; ++i) kernel(item, i);
+                     }
+                   });
+      }
+      EXPECT_EQ(0, std::memcmp(images.data(), wanted.images, images.size())) << element << index;
+      EXPECT_EQ(0, std::memcmp(labels.data(), wanted.labels, labels.size())) << element << index;
+    }
+  }
+}
+
+/// Every format holds the float32 values, rounded to it, in its order.
+TEST_F(ArenaTest, AnotherFormatIsTheSameBatchConverted) {
+  const Recipe plain = recipe(kSlides, "c.zarr");
+  const Batch floats = batch_of(plain, 0);
+  for (const char* element : {"float32", "bfloat16", "float16"}) {
+    for (const char* layout : {"channels_first", "channels_last"}) {
+      Recipe other = plain;
+      other.config.loader.element = element;
+      other.config.loader.layout = layout;
+      const Batch batch = batch_of(other, 0);
+      const std::size_t size = transform::bytes_of(batch.format.element);
+      ASSERT_EQ(batch.images_bytes(), 5 * 2 * 3 * 64 * 96 * size);
+      std::vector<std::byte> wanted(batch.images_bytes());
+      for (std::size_t i = 0; i < 10; ++i) {
+        const std::size_t values = 3 * 64 * 96;
+        transform::convert(floats.floats() + i * values,
+                           {wanted.data() + i * values * size, batch.format, 3, 64 * 96});
+      }
+      EXPECT_EQ(0, std::memcmp(batch.images, wanted.data(), wanted.size())) << element << layout;
+      EXPECT_EQ(0, std::memcmp(batch.labels, floats.labels, floats.labels_bytes()));
+      if (batch.format != TensorFormat{}) {
+        EXPECT_THROW(batch.floats(), Error);
+      }
+    }
+  }
+}
+
+TEST(BatchFormat, StridesFindTheValue) {
+  Batch slides;
+  slides.samples = 2, slides.contexts = 3, slides.height = 5, slides.width = 7;
+  EXPECT_EQ(slides.images_strides(), (std::vector<std::int64_t>{315, 105, 35, 7, 1}));
+  slides.format.layout = Layout::channels_last;
+  EXPECT_EQ(slides.images_strides(), (std::vector<std::int64_t>{315, 105, 1, 21, 3}));
+  Batch volumes;
+  volumes.samples = 2, volumes.depth = 4, volumes.height = 5, volumes.width = 7;
+  volumes.channels = 1;
+  EXPECT_EQ(volumes.images_shape(), (std::vector<std::int64_t>{2, 1, 4, 5, 7}));
+  EXPECT_EQ(volumes.images_strides(), (std::vector<std::int64_t>{140, 140, 35, 7, 1}));
+}
+
+TEST(BatchFormat, AutoIsWhatTheDeviceTakes) {
+  RunConfig run = RunConfig::parse(kSlides, "run.yaml");
+  EXPECT_EQ(detail::choose_format(run, false), TensorFormat{});
+  EXPECT_EQ(detail::choose_format(run, true),
+            (TensorFormat{Element::bfloat16, Layout::channels_last}));
+  run.train.amp = "off";
+  EXPECT_EQ(detail::choose_format(run, true),
+            (TensorFormat{Element::float32, Layout::channels_last}));
+  run.loader.element = "float16";
+  run.loader.layout = "channels_first";
+  for (const bool on_device : {false, true}) {
+    EXPECT_EQ(detail::choose_format(run, on_device),
+              (TensorFormat{Element::float16, Layout::channels_first}));
+  }
+}
+
+TEST(DeviceBudget, RefusesWhatDoesNotFitAndCountsWhatDoes) {
+  detail::DeviceBudget budget(100 << 20);
+  budget.take(60 << 20, "batches");
+  try {
+    budget.take(41 << 20, "windows of a batch");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::memory);
+    EXPECT_STREQ(error.what(),
+                 "windows of a batch of 41 MiB do not fit: the loader may take 100 MiB of the GPU "
+                 "and has taken 60. Raise loader.device_memory_mib, or lower loader.prefetch, the "
+                 "batch or patch.size");
+  }
+  budget.take(40 << 20, "windows of a batch");
+  EXPECT_EQ(budget.used(), std::size_t{100} << 20);
+  budget.give_back(1);
+  budget.take(1, "batches");
+}
+
+/// 8 slots of windows of 10 patches of 64 × 96 × 3 and 5 of labels; 10 batches of the same in
+/// float32.
+TEST_F(ArenaTest, TheLeastThatARingNeedsIsItsBatchesAndWindows) {
+  Recipe slides = recipe(kSlides, "c.zarr");
+  slides.config.loader.prefetch = 8;
+  const std::size_t plane = 64 * 96, windows = 10 * 3 * plane + 5 * plane;
+  EXPECT_EQ(detail::least_device_bytes(slides),
+            8 * windows + 10 * (10 * 3 * plane * 4 + 5 * plane));
+}
+
+/// On a GPU: the CPU's batches, in the same format, whatever threads and prefetch.
+TEST_F(ArenaTest, BatchesOfAGpuAreThoseOfTheCpu) {
+  if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
+  for (const auto& [config, store] :
+       {std::pair{kSlides, "c.zarr"}, std::pair{kVolumes, "v.zarr"}}) {
+    for (const char* element : {"float32", "bfloat16"}) {
+      Recipe here = recipe(config, store);
+      here.config.loader.element = element;
+      here.config.loader.layout = "channels_last";
+      RunConfig there = here.config;
+      there.loader.device = "cuda";
+      there.loader.threads = 3;
+      Loader cpu(here.cohort, here.config, here.plan, true),
+          gpu(here.cohort, there, here.plan, true);
+      device::cuda::Stream consumer;
+      for (int i = 0; i < 12; ++i) {
+        const Batch wanted = *cpu.next();
+        Batch batch = *gpu.next();
+        EXPECT_EQ(batch.device, 0);
+        batch.hold(consumer.get());
+        const Batch copy = batch.on_host();
+        ASSERT_EQ(copy.images_bytes(), wanted.images_bytes());
+        EXPECT_EQ(0, std::memcmp(copy.images, wanted.images, wanted.images_bytes())) << i;
+        EXPECT_EQ(0, std::memcmp(copy.labels, wanted.labels, wanted.labels_bytes())) << i;
+        if (i % 2 == 0) batch.release_on(consumer.get());
+      }
+      EXPECT_GT(gpu.stats().device_transform_s, 0);
+      there.loader.device_memory_mib = 1;
+      there.loader.prefetch = 64;
+      EXPECT_THROW(Loader(here.cohort, there, here.plan, true), Error);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace::loader
