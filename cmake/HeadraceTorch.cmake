@@ -1,7 +1,10 @@
 # LibTorch from the PyPI wheel, as a hand-made target: find_package(Torch) of the CUDA wheel insists on a CUDA toolkit.
 set(HR_TORCH OFF)
 if(NOT HR_WITH_TORCH STREQUAL "OFF")
-  file(GLOB _torch LIST_DIRECTORIES true ${HR_VENV}/lib/python3*/site-packages/torch)
+  set(_torch ${HR_TORCH_DIR})  # where it is elsewhere than in HR_VENV
+  if(NOT _torch)
+    file(GLOB _torch LIST_DIRECTORIES true ${HR_VENV}/lib/python3*/site-packages/torch)
+  endif()
   if(_torch AND EXISTS ${_torch}/lib/libtorch_cpu.so)
     set(HR_TORCH ON)
     add_library(headrace_torch INTERFACE)
