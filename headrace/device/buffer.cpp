@@ -1,5 +1,7 @@
 #include "headrace/device/buffer.hpp"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -8,14 +10,25 @@
 namespace headrace::device {
 namespace {
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
+/// Asks for large pages, which a system may or may not have: both are right.
+void prefer_large_pages(std::byte* data, std::size_t size_bytes) {
+  ::madvise(data, size_bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
 }
+}  // namespace
 
 void HostBuffer::Free::operator()(std::byte* pointer) const noexcept { std::free(pointer); }
 
 HostBuffer::HostBuffer(std::size_t size_bytes) : size_(size_bytes) {
   const std::size_t whole = (size_bytes + kTailPadding + kAlignment - 1) / kAlignment * kAlignment;
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole)));
-  if (!data_) fail(ErrorCode::memory, "{} bytes of host memory could not be allocated", size_bytes);
+  const bool large = size_bytes >= kLargePage;
+  void* data = nullptr;
+  if (::posix_memalign(&data, large ? kLargePage : kAlignment, whole) != 0) {
+    fail(ErrorCode::memory, "{} bytes of host memory could not be allocated", size_bytes);
+  }
+  data_.reset(static_cast<std::byte*>(data));
+  if (large) prefer_large_pages(data_.get(), size_bytes);
   std::memset(data_.get() + size_bytes, 0, whole - size_bytes);
 }
 

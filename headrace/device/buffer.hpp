@@ -9,7 +9,7 @@
 namespace headrace::device {
 
 /// Host memory, 64-byte aligned, with kTailPadding readable bytes behind its size, so that a 4-byte gather at the last
-/// pixel stays inside. Contents are undefined until written. Movable, not copyable.
+/// pixel stays inside. From 2 MiB on it lies in large pages where the system gives them on request. Contents are undefined until written. Movable, not copyable.
 class HostBuffer {
  public:
   static constexpr std::size_t kTailPadding = 64;

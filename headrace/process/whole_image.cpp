@@ -1,7 +1,5 @@
 #include "headrace/process/whole_image.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -26,20 +24,12 @@ std::uint64_t available_bytes() {
   return ~std::uint64_t{0};
 }
 
-/// Memory in large pages where the system has them: touching fresh small ones costs more than most
-/// operations do.
-device::HostBuffer large_memory(std::uint64_t bytes, const char* what) {
+device::HostBuffer checked_memory(std::uint64_t bytes, const char* what) {
   if (bytes > available_bytes()) {
     fail(ErrorCode::memory, "{} takes {} MiB, {} MiB are left; use --mode tilewise", what,
          bytes >> 20, available_bytes() >> 20);
   }
-  device::HostBuffer memory(bytes);
-  constexpr std::uintptr_t kLarge = std::uintptr_t{2} << 20;
-  const auto begin =
-      (reinterpret_cast<std::uintptr_t>(memory.data()) + kLarge - 1) / kLarge * kLarge;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory.data()) + bytes) / kLarge * kLarge;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-  return memory;
+  return device::HostBuffer(bytes);
 }
 
 std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
@@ -62,7 +52,7 @@ void each_box(ThreadPool& pool, const ImageFacts& facts, std::int64_t height, st
 WholeImage::WholeImage(const ImageSource& source, ThreadPool& pool)
     : facts_(source.facts()), fingerprint_(source.fingerprint()) {
   const std::int64_t row = facts_.width * facts_.channels;
-  memory_ = large_memory(static_cast<std::uint64_t>(facts_.height * row), "the whole image");
+  memory_ = checked_memory(static_cast<std::uint64_t>(facts_.height * row), "the whole image");
   each_box(pool, facts_, facts_.block_height, facts_.block_width, [&](const Box2& box) {
     source.read(box, memory_.as<std::uint8_t>() + box.y0 * row + box.x0 * facts_.channels, row);
   });
@@ -82,7 +72,7 @@ void run_whole(const WholeImage& image, const Operation& operation, ImageSink& s
   const auto item = static_cast<std::int64_t>(size_of(operation.dtype()));
   const std::int64_t channels = operation.channels(), plane = facts.height * facts.width;
   auto memory =
-      large_memory(static_cast<std::uint64_t>(plane * channels * item), "the whole result");
+      checked_memory(static_cast<std::uint64_t>(plane * channels * item), "the whole result");
   const bool interleaved = sink.interleaved();
   const ResultView result{memory.as<std::uint8_t>(),
                           0,

@@ -22,6 +22,18 @@ TEST(HostBuffer, IsAlignedAndHasReadableZerosBehindItsEnd) {
   }
 }
 
+TEST(HostBuffer, LargeOnesLieWhereLargePagesCan) {
+  constexpr std::size_t kPage = std::size_t{2} << 20;
+  for (const std::size_t size : {kPage, 5 * kPage + 12345}) {
+    HostBuffer buffer(size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % kPage, 0u);
+    std::memset(buffer.data(), 7, size);  // all of it is ours
+    for (std::size_t i = 0; i < HostBuffer::kTailPadding; ++i) {
+      ASSERT_EQ(buffer.data()[size + i], std::byte{0});
+    }
+  }
+}
+
 TEST(HostBuffer, ReserveGrowsButNeverShrinks) {
   HostBuffer buffer(100);
   const std::byte* before = buffer.data();
