@@ -32,11 +32,11 @@ struct Arguments {
   bool resume = false, json = false;
 };
 
+#ifdef HR_TORCH
 std::string figure(const Json& value) {
   return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
 }
 
-#ifdef HR_TORCH
 void print_summary(const std::string& out, const Json& summary) {
   const Json& time = summary.at("time");
   const auto text = [&](const char* key) { return summary.at(key).get<std::string>(); };
