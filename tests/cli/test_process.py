@@ -93,8 +93,7 @@ def test_both_modes_store_the_same_bytes(tmp_path, operation):
 
 
 def test_an_image_of_a_store_and_a_written_image_are_read(slide, tmp_path):
-    info = json_of("info", slide)
-    name = info["images"][0]["id"] if isinstance(info.get("images"), list) else "cmu-aperio-style-4level"
+    name = json_of("info", slide)["images"][0]["id"]
     headrace("process", "save", slide, tmp_path / "copy.zarr", "--image", name, "--codec", "blosc-zstd")
     headrace("process", "sobel", slide, tmp_path / "a.zarr", "--image", name)
     headrace("process", "sobel", tmp_path / "copy.zarr", tmp_path / "b.zarr")
@@ -129,9 +128,8 @@ def test_a_killed_run_is_no_image_and_the_next_one_finishes_it(tmp_path):
             time.sleep(0.001)
         run.send_signal(signal.SIGKILL)
         run.wait()
-    if run.returncode == 0:
-        pytest.skip("the machine was too slow to kill it in time")
-    with pytest.raises(Exception):
+    assert run.returncode == -signal.SIGKILL  # else it was done before: give it more to do
+    with pytest.raises(KeyError):
         zarr.open_group(str(out), mode="r")["0"][:]
     text = message_of(headrace("process", "sobel", out, tmp_path / "other.zarr", code=4))
     assert "was not finished" in text and not (tmp_path / "other.zarr").exists()
@@ -141,19 +139,13 @@ def test_a_killed_run_is_no_image_and_the_next_one_finishes_it(tmp_path):
     assert objects(out) == objects(tmp_path / "whole.zarr")
 
 
-def test_a_nearly_full_disk(tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", disk], capture_output=True).returncode:
-        pytest.skip("mounting a small disk is not allowed here")
-    try:
-        text = message_of(headrace("process", "sobel", SLIDE, disk / "out.zarr", code=1))
-        assert "disk full" in text and re.search(r"0/c/\d+/\d+", text)
-        assert "was not finished" in message_of(headrace("process", "sobel", disk / "out.zarr", tmp_path / "o.zarr", code=4))
-        text = message_of(headrace("process", "sobel", SLIDE, disk / "out.tif", code=1))
-        assert "out.tif" in text and not list(disk.glob("*.tif"))
-    finally:
-        subprocess.run(["umount", disk], check=True)
+def test_a_nearly_full_disk(small_disk, tmp_path):
+    disk = small_disk(8)
+    text = message_of(headrace("process", "sobel", SLIDE, disk / "out.zarr", code=1))
+    assert "disk full" in text and re.search(r"0/c/\d+/\d+", text)
+    assert "was not finished" in message_of(headrace("process", "sobel", disk / "out.zarr", tmp_path / "o.zarr", code=4))
+    text = message_of(headrace("process", "sobel", SLIDE, disk / "out.tif", code=1))
+    assert "out.tif" in text and not list(disk.glob("*.tif"))
 
 
 def test_a_broken_tile_is_named_with_its_file(tmp_path):
@@ -168,7 +160,7 @@ def test_a_broken_tile_is_named_with_its_file(tmp_path):
     text = message_of(headrace("process", "sobel", broken, tmp_path / "out.zarr", code=4))
     assert "broken.tif" in text and f"tile row {3 // across}, column {3 % across}" in text
     assert "was not finished" in message_of(headrace("process", "save", tmp_path / "out.zarr", tmp_path / "x.zarr", code=4))
-    assert headrace("process", "sobel", JPEG, tmp_path / "out.zarr")  # another source: begun anew, not continued
+    headrace("process", "sobel", JPEG, tmp_path / "out.zarr")  # another source: begun anew, not continued
     headrace("process", "sobel", JPEG, tmp_path / "whole.zarr")
     assert objects(tmp_path / "out.zarr") == objects(tmp_path / "whole.zarr")
 
@@ -190,11 +182,10 @@ def test_what_cannot_be_is_said_in_one_sentence(tmp_path, arguments, words, code
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="there is a GPU")
 @pytest.mark.parametrize("arguments", [["load", LZW], ["save", LZW, "o.zarr"], ["sobel", LZW, "o.zarr", "--mode", "global"]])
 def test_without_a_gpu_cuda_is_refused_in_one_sentence(tmp_path, arguments):
     run = subprocess.run([PROGRAM, "process", *map(str, arguments), "--device", "cuda"], capture_output=True, text=True, cwd=tmp_path)
-    if run.returncode == 0:
-        pytest.skip("there is a GPU")
     assert run.returncode == 1
     text = message_of(run)
     assert "--device cuda: " in text and ("no GPU" in text or "this build has no CUDA" in text)

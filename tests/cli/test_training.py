@@ -1,6 +1,5 @@
 """Two trainings of one config are the same bit for bit; so is one that was killed and resumed, and one with other loader threads."""
 import json
-import os
 import signal
 import subprocess
 import time

@@ -8,6 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 import scipy.ndimage
+import torch
+from monai import metrics
 from volume_tool import ROOT
 
 # surface-distance 0.1 was written for NumPy 1: names that NumPy 2 dropped.
@@ -66,8 +68,6 @@ def test_surfaces_as_surface_distance_measures_them(tmp_path, kind, seed, spacin
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("spacing", SPACINGS, ids=str)
 def test_surfaces_and_dice_as_monai_measures_them(tmp_path, seed, spacing):
-    torch = pytest.importorskip("torch")
-    metrics = pytest.importorskip("monai.metrics")
     truth, predicted = shapes("blobs", seed + 10)
     ours = figures(tmp_path, truth, predicted, spacing, 2.0)
     batch = [torch.from_numpy(np.stack([~mask, mask])[None].astype(np.float32)) for mask in (predicted, truth)]

@@ -25,16 +25,5 @@ TEST_P(ProcessCuda, StoresTheBytesOfTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Process, ProcessCuda, testing::ValuesIn(all_operations()), test_name);
 
-TEST(ProcessCudaPresence, AMachineWithoutAGpuIsToldSo) {
-  if (device::cuda::cuda_available()) GTEST_SKIP() << "not run: there is a GPU";
-  try {
-    open_cuda_accelerator();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unsupported);
-    EXPECT_EQ(std::string(error.what()).rfind("--device cuda: no GPU: ", 0), 0u) << error.what();
-  }
-}
-
 }  // namespace
 }  // namespace headrace::process

@@ -30,14 +30,10 @@ class DeviceDecoding : public ::testing::Test {
   void SetUp() override {
     if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
   }
-  static void need_streams() {
-    if (const auto& why = GpuDecoders::here().no_streams; !why.empty())
-      GTEST_SKIP() << "not run: " << why;
-  }
-  static void need_jpeg() {
-    if (const auto& why = GpuDecoders::here().no_jpeg; !why.empty())
-      GTEST_SKIP() << "not run: " << why;
-  }
+  // Why a decoder is not there, empty when it is. The tests skip themselves: a skip in a function
+  // that they call would only leave that function.
+  static const std::string& no_streams() { return GpuDecoders::here().no_streams; }
+  static const std::string& no_jpeg() { return GpuDecoders::here().no_jpeg; }
 
   // A batch of all requests, decoded into poisoned windows that come back.
   std::vector<std::byte> decoded(DeviceDecoder& decoder, const std::shared_ptr<const Array>& array,
@@ -85,7 +81,7 @@ class DeviceDecoding : public ::testing::Test {
 };
 
 TEST_F(DeviceDecoding, GivesWhatArrayReadGives) {
-  need_streams();
+  if (!no_streams().empty()) GTEST_SKIP() << "not run: " << no_streams();
   DeviceDecoder decoder(DecodeOn::automatic);
   for (const Layout& layout : test::layouts()) {
     SCOPED_TRACE(layout.name);
@@ -117,7 +113,7 @@ TEST_F(DeviceDecoding, ByTheCpuGivesTheSame) {
 }
 
 TEST_F(DeviceDecoding, OfJpegIsNearTheCpu) {
-  need_jpeg();
+  if (!no_jpeg().empty()) GTEST_SKIP() << "not run: " << no_jpeg();
   const Shape shape{256, 200, 3}, chunk{128, 100, 3};
   std::vector<std::byte> pixels(static_cast<std::size_t>(test::count_of(shape)));
   for (std::size_t i = 0; i < pixels.size(); ++i) {
@@ -158,7 +154,7 @@ class Damaged : public DeviceDecoding {
 };
 
 TEST_F(Damaged, StreamsAreNamed) {
-  need_streams();
+  if (!no_streams().empty()) GTEST_SKIP() << "not run: " << no_streams();
   const auto expect = [](const std::string& text, const char* part) {
     EXPECT_EQ(text.rfind("chunk c/0/0 of memory:a (bytes 0-", 0), 0u) << text;
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -180,14 +176,14 @@ TEST_F(Damaged, StreamsAreNamed) {
 }
 
 TEST_F(Damaged, JpegIsNamed) {
-  need_jpeg();
+  if (!no_jpeg().empty()) GTEST_SKIP() << "not run: " << no_jpeg();
   const std::string text = error_of(Codecs::jpeg(90), [](auto& b) { b.resize(b.size() / 3); });
   EXPECT_EQ(text.rfind("chunk c/0/0 of memory:a (bytes 0-", 0), 0u) << text;
   EXPECT_NE(text.find("nvJPEG: "), std::string::npos) << text;
 }
 
 TEST_F(DeviceDecoding, OfWhatOnlyTheHostDecodesIsRefusedOrLeftToTheCpu) {
-  need_streams();
+  if (!no_streams().empty()) GTEST_SKIP() << "not run: " << no_streams();
   const Layout layout{"",
                       {64, 64},
                       {64, 64},
@@ -207,7 +203,7 @@ TEST_F(DeviceDecoding, OfWhatOnlyTheHostDecodesIsRefusedOrLeftToTheCpu) {
 }
 
 TEST_F(DeviceDecoding, OfManyStreamsGoesInSeveralCalls) {
-  need_streams();
+  if (!no_streams().empty()) GTEST_SKIP() << "not run: " << no_streams();
   const Layout& layout = layout_named("volumes' blosc-zstd");
   const auto array = Array::open(test::stored(layout), "a");
   batch_.add(array, {{0, 0, 0}, layout.shape, nullptr, test::c_strides(layout.shape, 2), {}});

@@ -40,7 +40,10 @@ TEST(NvidiaLibrary, NamedByTheEnvironmentIsTheOnlyOneLookedFor) {
 
 TEST(NvidiaLibrary, NvcompTakesStreamsAtAnyByteAndStatesItsScratch) {
   const Nvcomp& nvcomp = Nvcomp::shared();
-  if (!nvcomp.library.there()) GTEST_SKIP() << "not run: " << nvcomp.library.missing();
+  if (!nvcomp.library.there()) {
+    ASSERT_EQ(std::getenv("HEADRACE_NVCOMP"), nullptr) << nvcomp.library.missing();
+    GTEST_SKIP() << "not run: " << nvcomp.library.missing();
+  }
   Nvcomp::Alignments zstd, lz4;
   ASSERT_EQ(nvcomp.zstd.alignments({}, &zstd), 0);
   ASSERT_EQ(nvcomp.lz4.alignments({}, &lz4), 0);
@@ -65,7 +68,10 @@ TEST(NvidiaLibrary, NvcompTakesStreamsAtAnyByteAndStatesItsScratch) {
 
 TEST(NvidiaLibrary, NvjpegIsFoundWithAllItsFunctions) {
   const Nvjpeg& nvjpeg = Nvjpeg::shared();
-  if (!nvjpeg.library.there()) GTEST_SKIP() << "not run: " << nvjpeg.library.missing();
+  if (!nvjpeg.library.there()) {
+    ASSERT_EQ(std::getenv("HEADRACE_NVJPEG"), nullptr) << nvjpeg.library.missing();
+    GTEST_SKIP() << "not run: " << nvjpeg.library.missing();
+  }
   EXPECT_NE(nvjpeg.batch_decode, nullptr);
   EXPECT_STREQ(Nvjpeg::text_of(3), "bad JPEG");
 }
