@@ -1,6 +1,6 @@
 #include "headrace/device/gpu_meter.hpp"
+#include "headrace/device/shared_library.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,18 +33,12 @@ struct Nvml {
   int (*memory)(NvmlDevice, NvmlMemory*) = nullptr;
 };
 
-template <typename F>
-bool find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  return function != nullptr;
-}
-
 }  // namespace
 
 struct GpuMeter::State {
   static constexpr std::chrono::milliseconds kInterval{250};
 
-  void* library = nullptr;
+  SharedLibrary library;
   Nvml nvml;
   bool started = false;
   NvmlDevice device = nullptr;
@@ -54,19 +48,20 @@ struct GpuMeter::State {
   GpuUsage usage;  ///< busy percents are sums
   std::thread thread;
 
+  explicit State(const std::string& file) : library(nullptr, file.c_str()) {
+    library.find("nvmlInit_v2", nvml.init);
+    library.find("nvmlShutdown", nvml.shutdown);
+    library.find("nvmlErrorString", nvml.error_string);
+    library.find("nvmlDeviceGetHandleByPciBusId_v2", nvml.by_bus_id);
+    library.find("nvmlDeviceGetHandleByIndex_v2", nvml.by_index);
+    library.find("nvmlDeviceGetName", nvml.name);
+    library.find("nvmlDeviceGetUtilizationRates", nvml.utilization);
+    library.find("nvmlDeviceGetMemoryInfo", nvml.memory);
+  }
+
   /// Why there is nothing to measure; empty when there is.
-  std::string open(const std::string& pci_bus_id, const std::string& file) {
-    library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return fmt::format("there is no NVIDIA driver here ({})", file);
-    const bool complete = find(library, "nvmlInit_v2", nvml.init) &&
-                          find(library, "nvmlShutdown", nvml.shutdown) &&
-                          find(library, "nvmlErrorString", nvml.error_string) &&
-                          find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.by_bus_id) &&
-                          find(library, "nvmlDeviceGetHandleByIndex_v2", nvml.by_index) &&
-                          find(library, "nvmlDeviceGetName", nvml.name) &&
-                          find(library, "nvmlDeviceGetUtilizationRates", nvml.utilization) &&
-                          find(library, "nvmlDeviceGetMemoryInfo", nvml.memory);
-    if (!complete) return fmt::format("{} lacks functions of NVML", file);
+  std::string open(const std::string& pci_bus_id) {
+    if (!library.there()) return fmt::format("NVML: {}", library.missing());
     if (const int error = nvml.init(); error != 0) return told("nvmlInit", error);
     started = true;
     const int error = pci_bus_id.empty() ? nvml.by_index(0, &device)
@@ -107,9 +102,8 @@ struct GpuMeter::State {
 };
 
 GpuMeter::GpuMeter(const std::string& pci_bus_id, const std::string& library)
-    : state_(std::make_unique<State>()) {
-  state_->usage.not_measured =
-      state_->open(pci_bus_id, library.empty() ? "libnvidia-ml.so.1" : library);
+    : state_(std::make_unique<State>(library.empty() ? "libnvidia-ml.so.1" : library)) {
+  state_->usage.not_measured = state_->open(pci_bus_id);
   if (!state_->usage.not_measured.empty()) {
     state_->usage.device.clear();
     return;
@@ -127,7 +121,6 @@ GpuMeter::~GpuMeter() {
     state_->thread.join();
   }
   if (state_->started) state_->nvml.shutdown();
-  if (state_->library != nullptr) dlclose(state_->library);
 }
 
 GpuUsage GpuMeter::usage() const {
