@@ -9,6 +9,7 @@
 #include "headrace/ingest/cohort_inputs.hpp"
 #include "headrace/ingest/cohort_metadata.hpp"
 #include "headrace/ingest/label_source.hpp"
+#include "headrace/ingest/option_choice.hpp"
 #include "headrace/ingest/slide_job.hpp"
 
 namespace headrace::ingest {
@@ -19,12 +20,7 @@ constexpr std::uint64_t kUnfinishedBytes =
 constexpr std::size_t kKeepBytes = std::size_t{512} << 20;
 
 void check_options(const SlideIngestOptions& options) {
-  const std::vector<std::string> codecs{"auto", "blosc-zstd", "zstd", "jpeg"};
-  if (std::find(codecs.begin(), codecs.end(), options.codec) == codecs.end()) {
-    const auto nearest = nearest_name(options.codec, codecs);
-    fail(ErrorCode::usage, "--codec {}: is none of {}{}", options.codec, fmt::join(codecs, ", "),
-         nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
-  }
+  check_choice("--codec", options.codec, {"auto", "blosc-zstd", "zstd", "jpeg"});
   if (options.clevel < 0 || options.clevel > 9)
     fail(ErrorCode::usage, "--clevel {}: must be 0 to 9", options.clevel);
   if (options.val_fraction < 0 || options.val_fraction > 1) {

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/yaml.hpp"
+#include "headrace/ingest/option_choice.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_job.hpp"
 #include "headrace/ingest/volumes/volume_metadata.hpp"
@@ -14,14 +15,6 @@ namespace {
 
 constexpr std::uint64_t kVoxelBytes = std::uint64_t{1400} << 20;  // of all volumes at work
 constexpr std::size_t kMaxClasses = 255;                          // 255 is ignore
-
-void check_choice(const char* option, const std::string& value,
-                  const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-  const auto nearest = nearest_name(value, choices);
-  fail(ErrorCode::usage, "{} {}: is none of {}{}", option, value, fmt::join(choices, ", "),
-       nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
-}
 
 void check_options(const VolumeIngestOptions& options) {
   check_choice("--codec", options.codec, {"blosc-zstd", "blosc-lz4", "zstd"});

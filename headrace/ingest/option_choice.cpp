@@ -1,0 +1,20 @@
+#include "headrace/ingest/option_choice.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/yaml.hpp"
+
+namespace headrace::ingest {
+
+void check_choice(const char* option, const std::string& value,
+                  const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  const auto nearest = nearest_name(value, choices);
+  fail(ErrorCode::usage, "{} {}: is none of {}{}", option, value, fmt::join(choices, ", "),
+       nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
+}
+
+}  // namespace headrace::ingest
