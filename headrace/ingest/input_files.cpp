@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -18,9 +18,7 @@ constexpr std::array kEndings{".svs", ".tif", ".tiff", ".ndpi",    ".mrxs", ".sc
                               ".dcm", ".png", ".jpg",  ".jpeg"};
 
 bool has_image_ending(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lowered(path.extension().string());
   return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 

@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/label_source.hpp"
 
@@ -11,10 +12,7 @@ namespace {
 constexpr std::size_t kValues = 65536;
 
 std::string plain_name(const std::string& name) {
-  std::string plain;
-  for (const unsigned char c : name) {
-    if (c != ' ' && c != '-' && c != '_') plain += static_cast<char>(std::tolower(c));
-  }
+  const std::string plain = folded_name(name);
   for (const std::string prefix : {"gleasonpattern", "gleason", "grade", "g"}) {
     if (plain.size() == prefix.size() + 1 && plain.starts_with(prefix) &&
         std::isdigit(static_cast<unsigned char>(plain.back())) != 0) {
@@ -43,7 +41,7 @@ std::vector<int> coding_table(const std::string& coding, std::size_t classes) {
   if (coding == "classes") {
     for (std::size_t v = 0; v < std::min<std::size_t>(classes, 255); ++v)
       table[v] = static_cast<int>(v);
-    table[kIgnore] = kIgnore;
+    table[kIgnoreLabel] = kIgnoreLabel;
   } else if (coding == "panda-radboud") {
     // 1 is stroma, 2 healthy epithelium, 3 to 5 the patterns: canonical values of
     // gleason_classes().
@@ -53,7 +51,7 @@ std::vector<int> coding_table(const std::string& coding, std::size_t classes) {
     // 2 is cancer of a pattern that the mask does not tell.
     table[0] = 0;
     table[1] = 1;
-    table[2] = kIgnore;
+    table[2] = kIgnoreLabel;
   } else if (coding == "instances") {
     std::fill(table.begin(), table.end(), 1);
     table[0] = 0;

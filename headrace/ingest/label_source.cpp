@@ -1,10 +1,10 @@
 #include "headrace/ingest/label_source.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/imaging/geojson.hpp"
 #include "headrace/imaging/label_reader.hpp"
 
@@ -94,9 +94,7 @@ class PolygonLabels : public LabelSource {
 }  // namespace
 
 bool is_geojson(const std::string& file) {
-  std::string ending = std::filesystem::path(file).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lowered(std::filesystem::path(file).extension().string());
   return ending == ".geojson" || ending == ".json";
 }
 

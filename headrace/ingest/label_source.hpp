@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "headrace/core/geometry.hpp"
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/ingest/cascade.hpp"
 
 namespace headrace::ingest {
-
-/// Label value of pixels that no loss may count.
-inline constexpr std::uint8_t kIgnore = 255;
 
 /// Class values of level 0, from a mask image or from QuPath's GeoJSON. Safe from any thread.
 class LabelSource {

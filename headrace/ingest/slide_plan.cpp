@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 #include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
@@ -15,10 +16,6 @@ constexpr double kTissueMpp = 8;          // the mask is made at 8 to 16 microme
 constexpr std::int64_t kTissuePx = 1024;  // or, where no size is known, at 1024 pixels or fewer
 constexpr double kColourMpp = 1;          // colour statistics: 1 to 2 micrometres a pixel
 constexpr int kMaxLevels = 20;
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 /// Whether a source's level is 2^k times smaller than level 0, rounded either way.
 bool is_halved(std::int64_t size, std::int64_t level0, int k) {

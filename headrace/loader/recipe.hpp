@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/source/cohort.hpp"
@@ -10,8 +11,6 @@
 #include "headrace/transform/volume/graph.hpp"
 
 namespace headrace::loader::detail {
-
-inline constexpr std::uint8_t kIgnoreLabel = 255;
 
 /// What every batch of a loader is made from. Immutable.
 struct Recipe {

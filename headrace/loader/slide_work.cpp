@@ -4,17 +4,10 @@
 #include <cstring>
 #include <utility>
 
+#include "headrace/core/rounding.hpp"
 #include "headrace/loader/level_choice.hpp"
 
 namespace headrace::loader::detail {
-namespace {
-
-std::int64_t round_up(std::int64_t value, std::int64_t step) {
-  return (value + step - 1) / step * step;
-}
-
-}  // namespace
-
 void SlideWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   Sample& sample = samples_[s];
   const RunConfig& config = recipe_.config;

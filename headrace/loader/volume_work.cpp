@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 #include "headrace/loader/level_choice.hpp"
 
 namespace headrace::loader::detail {
@@ -35,7 +36,7 @@ void VolumeWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
     sample.extent.size_zyx[axis] = count;
   }
   sample.empty = sample.extent.voxels() == 0;
-  sample.row = (window.size_zyx[2] + 31) / 32 * 32;
+  sample.row = round_up(window.size_zyx[2], 32);
   sample.image = recipe_.cohort->image_array(site.image, k);
   sample.has_label = has_labels(image);
   if (sample.has_label)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 
 namespace headrace::process {
 namespace {
@@ -13,10 +14,6 @@ constexpr std::uint64_t kFixedBytes = std::uint64_t{96} << 20;
 constexpr std::uint64_t kWorkerBytes = std::uint64_t{2} << 20;
 // A strip of fewer regions than this decodes too many blocks twice; rather fewer workers then.
 constexpr std::int64_t kGoodStrip = 4;
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 std::uint64_t window_bytes(const ImageFacts& facts, std::int64_t halo, const TilewisePlan& plan,
                            std::int64_t strip_regions) {

@@ -1,11 +1,11 @@
 #include "headrace/report/overlay.hpp"
 
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/report/palette.hpp"
 
 namespace headrace::report {
 namespace {
 
-constexpr std::uint8_t kNotAnnotated = 255;
 constexpr int kTintPercent = 32;
 
 std::uint8_t mix(std::uint8_t base, std::uint8_t tint, int percent) {
@@ -24,7 +24,7 @@ imaging::Image8 overlay(const imaging::Image8& rgb, std::span<const std::uint8_t
       const std::uint8_t label = at(y, x);
       std::uint8_t* pixel = out.row(y) + x * 3;
       if (label == 0) continue;
-      if (label == kNotAnnotated) {
+      if (label == kIgnoreLabel) {
         for (int c = 0; c < 3; ++c) pixel[c] = mix(pixel[c], 210, 60);
         continue;
       }

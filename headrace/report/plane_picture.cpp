@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/report/palette.hpp"
 
 namespace headrace::report {
 namespace {
 
-constexpr std::uint8_t kNotAnnotated = 255;
 constexpr double kTint = 0.4;
 constexpr std::int64_t kLine = 2;  ///< pixels of an outline, inside of what it surrounds
 
@@ -72,8 +72,8 @@ imaging::Image8 plane_picture(const Plane& plane, std::int64_t longest_px) {
           255 *
           std::clamp(static_cast<double>(bilinear(plane, rows.at(y), columns.at(x))), 0.0, 1.0);
       const std::uint8_t truth = label(plane.truth, y, x), said = label(plane.predicted, y, x);
-      const bool line = truth != 0 && truth != kNotAnnotated && outlined(y, x, truth);
-      const bool tint = said != 0 && said != kNotAnnotated;
+      const bool line = truth != 0 && truth != kIgnoreLabel && outlined(y, x, truth);
+      const bool tint = said != 0 && said != kIgnoreLabel;
       const Rgb colour = class_colour(line ? truth : said);
       const double part = line ? 1 : tint ? kTint : 0;
       for (std::size_t c = 0; c < 3; ++c)

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ignore_label.hpp"
 
 namespace headrace::train {
 namespace {
-
-constexpr std::uint8_t kNone = 255;
 
 /// Rises from the edge to 1 over `overlap` pixels, symmetric, never 0.
 std::vector<float> edge_weights(std::int64_t size, std::int64_t overlap) {
@@ -48,8 +47,8 @@ void Stitcher::start_image(std::uint32_t image) {
   const std::size_t pixels = static_cast<std::size_t>(tile_[0]) * part_pixels_;
   sums_.assign(pixels * static_cast<std::size_t>(classes_), 0.0f);
   covered_.assign(pixels, 0);
-  truth_.assign(pixels, kNone);
-  predicted_.assign(part_pixels_, kNone);
+  truth_.assign(pixels, kIgnoreLabel);
+  predicted_.assign(part_pixels_, kIgnoreLabel);
   open_ = true;
 }
 
@@ -113,12 +112,12 @@ void Stitcher::release_part(std::int64_t at) {
     for (std::size_t c = 1; c < classes; ++c) {
       if (sums[c * pixels + i] > sums[best * pixels + i]) best = c;
     }
-    predicted_[i] = covered[i] != 0 ? static_cast<std::uint8_t>(best) : kNone;
+    predicted_[i] = covered[i] != 0 ? static_cast<std::uint8_t>(best) : kIgnoreLabel;
   }
   sink_({image_, at, predicted_, {truth, pixels}, {sums, classes * pixels}});
   std::fill_n(sums, classes * pixels, 0.0f);
   std::fill_n(covered, pixels, std::uint8_t{0});
-  std::fill_n(truth, pixels, kNone);
+  std::fill_n(truth, pixels, kIgnoreLabel);
 }
 
 void Stitcher::finish() {

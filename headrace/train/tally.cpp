@@ -4,12 +4,11 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/train/gleason_grade.hpp"
 
 namespace headrace::train {
 namespace {
-
-constexpr std::uint8_t kNone = 255;
 
 Json grade_json(const std::optional<GleasonGrade>& grade) {
   if (!grade) return nullptr;
@@ -30,9 +29,9 @@ void Tally::add(const StitchedPart& row) {
   ImageTally& tally = images_.try_emplace(row.image, classes).first->second;
   for (std::size_t x = 0; x < row.predicted.size(); ++x) {
     const std::uint8_t predicted = row.predicted[x], truth = row.truth[x];
-    if (predicted == kNone) continue;
+    if (predicted == kIgnoreLabel) continue;
     ++tally.predicted_px[predicted];
-    if (truth == kNone) continue;
+    if (truth == kIgnoreLabel) continue;
     if (truth >= classes) {
       fail(ErrorCode::malformed,
            "image {}: label {} at row {}, column {}; the store has classes 0 to {}.",

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
@@ -16,20 +17,13 @@ namespace {
 constexpr std::array kSlideEndings{".svs", ".ndpi",    ".mrxs", ".scn", ".vms", ".vmu",
                                    ".bif", ".svslide", ".zvi",  ".czi", ".dcm"};
 
-std::string lower_extension(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return extension;
-}
-
 }  // namespace
 
 std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
   { const FileBytes exists(path); }
   const OpenSlideLibrary* openslide = openslide_library();
   const char* vendor = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
-  const std::string ending = lower_extension(path);
+  const std::string ending = lowered(std::filesystem::path(path).extension().string());
   const bool named_slide =
       std::find(kSlideEndings.begin(), kSlideEndings.end(), ending) != kSlideEndings.end();
   if (vendor == nullptr && openslide == nullptr && named_slide) {

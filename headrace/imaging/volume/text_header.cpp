@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
@@ -18,11 +19,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
-std::string trimmed_lower(std::string_view text) {
-  std::string out = trimmed(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
+std::string trimmed_lower(std::string_view text) { return lowered(trimmed(text)); }
 
 std::vector<double> parse_numbers(std::string_view text) {
   std::vector<double> numbers;

@@ -1,12 +1,12 @@
 #include "headrace/ingest/volumes/volume_classes.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
@@ -17,15 +17,6 @@ namespace headrace::ingest {
 namespace {
 
 constexpr std::size_t kMostClasses = 255, kLongestName = 64;
-
-/// Without case, spaces, '-' and '_'.
-std::string plain(const std::string& name) {
-  std::string out;
-  for (const unsigned char c : name) {
-    if (c != ' ' && c != '-' && c != '_') out += static_cast<char>(std::tolower(c));
-  }
-  return out;
-}
 
 struct NamedClasses {
   std::vector<std::string> names;
@@ -47,8 +38,8 @@ std::vector<std::string> split(const std::string& text, char at) {
 NamedClasses named(const std::vector<std::string>& given, const std::string& origin) {
   NamedClasses classes;
   const auto also = [&](const std::string& name, std::size_t value) {
-    if (!classes.by_plain_name.try_emplace(plain(name), static_cast<int>(value)).second ||
-        plain(name).empty()) {
+    if (!classes.by_plain_name.try_emplace(folded_name(name), static_cast<int>(value)).second ||
+        folded_name(name).empty()) {
       fail(ErrorCode::usage, "{}: '{}' is empty, or stands there twice", origin, name);
     }
   };
@@ -62,7 +53,7 @@ NamedClasses named(const std::vector<std::string>& given, const std::string& ori
     also(name, classes.names.size());
     if (equals != std::string::npos) {
       for (const std::string& other : split(text.substr(equals + 1), '|')) {
-        if (plain(other) != plain(name)) also(other, classes.names.size());
+        if (folded_name(other) != folded_name(name)) also(other, classes.names.size());
       }
     }
     classes.names.push_back(name);
@@ -169,7 +160,7 @@ std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedCla
                        std::set<int>& used) {
   std::size_t left_out = 0;
   for (const std::string& name : file.names) {
-    const auto found = classes.by_plain_name.find(plain(name));
+    const auto found = classes.by_plain_name.find(folded_name(name));
     if (found == classes.by_plain_name.end()) {
       ++left_out;
       continue;

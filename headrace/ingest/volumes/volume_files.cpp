@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 
 namespace headrace::ingest {
@@ -16,11 +16,10 @@ namespace fs = std::filesystem;
 constexpr std::array kEndings{".nii.gz", ".nii", ".nrrd", ".nhdr", ".mha", ".mhd"};
 
 /// Length of the ending of volumes; 0 when there is none.
-std::size_t ending_of(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
+std::size_t ending_of(const std::string& name) {
+  const std::string plain = lowered(name);
   for (const std::string ending : kEndings) {
-    if (name.size() > ending.size() && name.ends_with(ending)) return ending.size();
+    if (plain.size() > ending.size() && plain.ends_with(ending)) return ending.size();
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/volume/label_volume.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
@@ -11,9 +12,6 @@
 #include "headrace/ingest/volume_case.hpp"
 
 namespace headrace::ingest {
-
-/// The value of a label voxel that says nothing about its class.
-inline constexpr std::uint16_t kIgnoreLabel = 255;
 
 /// The volumes of one run and the classes of their labels.
 struct VolumeInputs {

@@ -116,17 +116,12 @@ class VolumeJob {
     write_lesions(*store_, volume_.id,
                   find_lesions(found.voxels.data(), plan_.grid, context_.lesion_values));
     labels_.resize(found.voxels.size());
-    const std::size_t classes = context_.classes.size();
     context_.pool.parallel_for(static_cast<std::size_t>(shape_[0]), [&](std::size_t z) {
       const auto begin = static_cast<std::int64_t>(z) * slice_voxels();
       for (std::int64_t i = begin; i < begin + slice_voxels(); ++i) {
-        const std::uint16_t value = found.voxels[static_cast<std::size_t>(i)];
-        if (value >= classes && value != kIgnoreLabel) {
-          fail(ErrorCode::malformed,
-               "label at voxel (x {}, y {}, z {}) is {}, expected 0 to {} or {} (ignore)",
-               i % shape_[2], i / shape_[2] % shape_[1], z, value, classes - 1, kIgnoreLabel);
-        }
-        labels_[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value);
+        // Classes and ignore alone: read_case_labels refuses other values.
+        const auto at = static_cast<std::size_t>(i);
+        labels_[at] = static_cast<std::uint8_t>(found.voxels[at]);
       }
     });
   }

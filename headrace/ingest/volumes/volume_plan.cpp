@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 #include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
@@ -12,10 +13,6 @@ constexpr std::int64_t kSmallestLevel = 64;  // the pyramid ends when a level fi
 constexpr double kNearlyIsotropic = 1.5;     // axes whose spacing is below this many smallest halve
 constexpr std::int16_t kAirHu = -1024;
 constexpr int kMaxLevels = 20;
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 std::vector<VolumeLevelPlan> plan_levels(const imaging::VolumeGrid& grid) {
   const auto base_mm = grid.spacing_mm_zyx();

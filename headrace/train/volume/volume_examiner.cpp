@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/tile_corners.hpp"
 #include "headrace/report/plane_picture.hpp"
@@ -11,7 +12,6 @@
 namespace headrace::train {
 namespace {
 
-constexpr std::uint8_t kNone = 255;
 constexpr std::int64_t kPicturePixels = 320;
 
 using Axes = Examiner::Axes;
@@ -73,7 +73,7 @@ class VolumeExaminer : public Examiner {
     // Without lesions to look for, pictures show any class.
     shown_ = is_lesion_;
     if (tally_.rules().lesion_classes.empty()) std::fill(shown_.begin() + 1, shown_.end(), true);
-    shown_[kNone] = false;
+    shown_[kIgnoreLabel] = false;
   }
 
   Axes tile_zyx() const override {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/train/volume/lesion_match.hpp"
 #include "headrace/train/volume/surface_distance.hpp"
 
@@ -13,7 +14,6 @@ namespace {
 using imaging::BitVolume;
 using imaging::Components;
 
-constexpr std::uint8_t kNone = 255;
 constexpr double kHausdorffPart = 0.95;
 
 /// Voxels (by their place in memory) for which `set` holds.
@@ -35,7 +35,7 @@ void count_voxels(const BlendedVolume& volume, VolumeFigures& out) {
   const std::size_t classes = out.confusion.classes();
   for (std::size_t i = 0; i < volume.truth.size(); ++i) {
     const std::uint8_t truth = volume.truth[i], predicted = volume.predicted[i];
-    if (truth == kNone || predicted == kNone) continue;
+    if (truth == kIgnoreLabel || predicted == kIgnoreLabel) continue;
     if (truth >= classes) {
       const auto [depth, height, width] = volume.shape_zyx;
       const auto at = static_cast<std::int64_t>(i);
@@ -51,7 +51,7 @@ void measure_surfaces(const BlendedVolume& volume, const VolumeRules& rules, Vol
   for (std::size_t c = 1; c < rules.classes; ++c) {
     if (out.confusion.truth_sum(c) + out.confusion.predicted_sum(c) == 0) continue;
     const auto seen = [&](std::size_t i) {
-      return volume.truth[i] != kNone && volume.predicted[i] != kNone;
+      return volume.truth[i] != kIgnoreLabel && volume.predicted[i] != kIgnoreLabel;
     };
     const BitVolume truth = bits_where(
         volume.shape_zyx, [&](std::size_t i) { return seen(i) && volume.truth[i] == c; });
@@ -121,17 +121,17 @@ void find_lesions(const BlendedVolume& volume, const VolumeRules& rules, VolumeF
   std::array<bool, 256> is_lesion{};
   for (const std::uint8_t value : rules.lesion_classes) is_lesion[value] = true;
   const auto threshold = static_cast<std::uint16_t>(std::lround(rules.lesion_probability * 65535));
-  const Components lesions = find_components(bits_where(volume.shape_zyx,
-                                                        [&](std::size_t i) {
-                                                          return volume.predicted[i] != kNone &&
-                                                                 is_lesion[volume.truth[i]];
-                                                        }),
-                                             imaging::Neighbours::everything);
+  const Components lesions = find_components(
+      bits_where(volume.shape_zyx,
+                 [&](std::size_t i) {
+                   return volume.predicted[i] != kIgnoreLabel && is_lesion[volume.truth[i]];
+                 }),
+      imaging::Neighbours::everything);
   const Components calls =
       without_small(find_components(bits_where(volume.shape_zyx,
                                                [&](std::size_t i) {
-                                                 return volume.truth[i] != kNone &&
-                                                        volume.predicted[i] != kNone &&
+                                                 return volume.truth[i] != kIgnoreLabel &&
+                                                        volume.predicted[i] != kIgnoreLabel &&
                                                         volume.lesion[i] >= threshold;
                                                }),
                                     imaging::Neighbours::everything),
