@@ -13,10 +13,19 @@
 #include <thread>
 #include <vector>
 
+// gcc and clang say differently that ThreadSanitizer is on.
+#if defined(__SANITIZE_THREAD__)
+#define HR_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HR_UNDER_TSAN 1
+#endif
+#endif
+
 namespace headrace {
 namespace {
 
-#if !defined(__SANITIZE_THREAD__)
+#if !defined(HR_UNDER_TSAN)
 /// oneTBB gives out at most one worker a core, and warns on standard error, unless told otherwise.
 /// Who asks for seven threads on two cores gets seven: each arena's size is the bound.
 void allow_more_threads_than_cores() {
@@ -28,7 +37,7 @@ void allow_more_threads_than_cores() {
 
 using Ranges = std::function<void(std::size_t begin, std::size_t end)>;
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(HR_UNDER_TSAN)
 // ThreadSanitizer does not see what happens inside Debian's oneTBB, which is built without it, and
 // takes every hand-over there for a race. Under it plain threads share the work, so that what it
 // reports is ours.

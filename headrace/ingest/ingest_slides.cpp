@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/yaml.hpp"
 #include "headrace/ingest/cohort_ingest.hpp"
 #include "headrace/ingest/cohort_inputs.hpp"
 #include "headrace/ingest/cohort_metadata.hpp"

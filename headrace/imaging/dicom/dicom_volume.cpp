@@ -126,9 +126,11 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
     return std::make_unique<DicomVolume>(series, facts_of(series, spacing));
   }
   if (irregular == Irregular::refuse) {
-    fail(ErrorCode::malformed,
-         "series of {} slices (with {}): {}. Complete the series, or ask for it to be resampled.",
-         series.slices.size(), first, findings.problem);
+    fail(
+        ErrorCode::malformed,
+        "series of {} slices (with {}): {}. Complete the series, or have it resampled to even gaps "
+        "(ingest: --irregular resample).",
+        series.slices.size(), first, findings.problem);
   }
   if (!(findings.spacing_mm > 0)) {
     fail(ErrorCode::malformed,
