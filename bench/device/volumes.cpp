@@ -1,6 +1,7 @@
-// Times the volume transform on a GPU: batches of two patches of 128³ voxels with their labels,
-// from levels in device memory into bfloat16 there, one stream, one host thread. A chain is timed
-// only if its bytes are the CPU's. A Markdown table on stdout; without a GPU one line that says so.
+// Times the volume transform on a GPU: batches of two patches of 128³ voxels with their labels, all
+// over levels in device memory that no cache holds, into bfloat16 there, one stream, one host
+// thread. A chain is timed only if its bytes are the CPU's. A Markdown table on stdout, with the
+// part of the memory's bandwidth and the goals; without a GPU one line that says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/device/bandwidth.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/transform/volume/cuda_graph.hpp"
 #include "headrace/transform/volume/params.hpp"
@@ -20,12 +22,13 @@ using namespace headrace::transform;
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
 
-constexpr std::int32_t kLevel = 256, kSize = 128;
+constexpr std::int32_t kLevel = 384, kSize = 128;
 constexpr std::size_t kVoxels = std::size_t{kSize} * kSize * kSize, kBatch = 2, kDrawn = 8;
 
 struct Case {
   const char* op;
   std::vector<VolumeTransformSpec> specs;
+  double goal_ms = 0, goal_gvoxel = 0;  ///< a batch, voxels a second; 0: none
 };
 std::vector<Case> cases() {
   VolumeAffineSpec affine;
@@ -38,10 +41,12 @@ std::vector<Case> cases() {
   const VolumeBlurSpec blur{{0.5, 1}, 1};
   const LowResolutionSpec low{{0.5, 1}, 1};
   return {{"copy", {}},
-          {"affine+elastic", {affine, elastic}},
-          {"affine+elastic+window+gamma+noise", {affine, elastic, window, gamma, noise}},
+          {"affine+elastic", {affine, elastic}, 0, 20},
+          {"affine+elastic+window+gamma+noise", {affine, elastic, window, gamma, noise}, 0.5, 0},
           {"the same with blur and low resolution",
-           {affine, elastic, window, noise, blur, low, gamma}}};
+           {affine, elastic, window, noise, blur, low, gamma},
+           1,
+           0}};
 }
 
 struct Drawn {
@@ -62,7 +67,11 @@ class Bench {
     copy_to_device(hu_there_.as<std::byte>(), hu_.data(), hu_there_.size(), stream_);
     copy_to_device(label_there_.as<std::byte>(), label_.data(), label_there_.size(), stream_);
     stream_.wait();
+    copy_bandwidth_ = device_bench::copy_bandwidth(stream_);
   }
+
+  double copy_bandwidth() const { return copy_bandwidth_; }
+  const std::string& goals() const { return goals_; }  ///< a line for each that a chain has
 
   /// One row of the table; false if the bytes are not the CPU's.
   bool row(const Case& c, std::size_t batches, int repeats) {
@@ -70,7 +79,9 @@ class Bench {
     std::vector<Batch> drawn;
     for (std::size_t i = 0; i < kDrawn; ++i) drawn.push_back(draw(graph, i));
     if (!same_bytes(graph, drawn.front())) {
-      fmt::print("| {} | differs from the CPU, not timed | | |\n", c.op);
+      fmt::print("| {} | differs from the CPU, not timed | | | | | |\n", c.op);
+      if (c.goal_ms + c.goal_gvoxel > 0)
+        goals_ += device_bench::against(goal_of(c), "not timed", false);
       return false;
     }
     std::vector<double> ready, whole;
@@ -81,19 +92,55 @@ class Bench {
     std::sort(ready.begin(), ready.end());
     std::sort(whole.begin(), whole.end());
     const double each = ready[ready.size() / 2] / static_cast<double>(batches);
-    fmt::print("| {} | {:.3f} | {:.2f} | {:.3f} |\n", c.op, each * 1e3,
-               static_cast<double>(kBatch * kVoxels) / each * 1e-9,
-               whole[whole.size() / 2] / static_cast<double>(batches) * 1e3);
+    const double rate = static_cast<double>(kBatch * kVoxels) / each * 1e-9;
+    fmt::print("| {} | {:.3f} | {:.2f} | {:.3f} | {} |\n", c.op, each * 1e3, rate,
+               whole[whole.size() / 2] / static_cast<double>(batches) * 1e3,
+               device_bench::bandwidth_cells(bytes_of_batch(drawn) / each, copy_bandwidth_));
+    if (c.goal_ms > 0) {
+      goals_ += device_bench::against(goal_of(c), fmt::format("{:.3f} ms", each * 1e3),
+                                      each * 1e3 <= c.goal_ms);
+    }
+    if (c.goal_gvoxel > 0) {
+      goals_ += device_bench::against(goal_of(c), fmt::format("{:.2f} Gvoxel/s", rate),
+                                      rate >= c.goal_gvoxel);
+    }
     std::fflush(stdout);
     return true;
   }
 
  private:
+  static std::string goal_of(const Case& c) {
+    return c.goal_ms > 0 ? fmt::format("{:.1f} ms for 2 × 128³ with labels, {}", c.goal_ms, c.op)
+                         : fmt::format("{:.0f} Gvoxel/s, {}", c.goal_gvoxel, c.op);
+  }
+  /// Bytes that a batch must move: windows of both kinds, as far as they lie in the level, and both
+  /// results.
+  static double bytes_of_batch(const std::vector<Batch>& drawn) {
+    double voxels = 0;
+    for (const Batch& batch : drawn) {
+      for (const Drawn& d : batch) {
+        double window = 1;
+        for (std::size_t i = 0; i < 3; ++i) {
+          const auto begin = std::max<std::int64_t>(0, d.geometry.window.origin_zyx[i]);
+          const auto end = std::min<std::int64_t>(
+              kLevel, d.geometry.window.origin_zyx[i] + d.geometry.window.size_zyx[i]);
+          window *= static_cast<double>(std::max<std::int64_t>(0, end - begin));
+        }
+        voxels += window;
+      }
+    }
+    return 3 * voxels / static_cast<double>(kDrawn) + 3.0 * static_cast<double>(kBatch * kVoxels);
+  }
   Batch draw(const VolumeGraph& graph, std::uint64_t batch) const {
     Batch drawn(kBatch);
     for (std::size_t i = 0; i < kBatch; ++i) {
       drawn[i].params = graph.draw({303, 0, batch * kBatch + i}, {}, true);
-      graph.locate(*drawn[i].params, {128.3, 128.1, 128.4}, {1, 1, 1}, drawn[i].geometry);
+      const std::uint64_t place = (batch % kDrawn * kBatch + i) * 2654435761u;
+      std::array<double, 3> centre{};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        centre[axis] = 112.3 + static_cast<double>((place >> (8 * axis)) % (kLevel - 224));
+      }
+      graph.locate(*drawn[i].params, centre, {1, 1, 1}, drawn[i].geometry);
     }
     return drawn;
   }
@@ -161,6 +208,8 @@ class Bench {
   DeviceBuffer out_{2 * kBatch * kVoxels}, labels_out_{kBatch * kVoxels};
   VolumeCudaScratch scratch_;
   VolumeScratch host_scratch_;
+  double copy_bandwidth_ = 0;
+  std::string goals_;
 };
 
 }  // namespace
@@ -176,13 +225,16 @@ int main(int argc, char** argv) {
     fmt::print(
         "{}; {} batches of {} patches of 128³ voxels with labels, bfloat16 out, {} repeats, one "
         "stream, one host thread; medians\n\n"
-        "| chain | ms a batch | Gvoxel/s | ms a batch with draw and locate |\n|---|---|---|---|\n",
+        "| chain | ms a batch | Gvoxel/s | ms a batch with draw and locate | GB/s | of a copy's | "
+        "of "
+        "4.8 TB/s |\n|---|---|---|---|---|---|---|\n",
         device::cuda::describe(), batches, kBatch, repeats);
     Bench gpu;
     bool same = true;
     for (const Case& c : cases()) {
       same = gpu.row(c, static_cast<std::size_t>(batches), repeats) && same;
     }
+    fmt::print("\n{}\n\n{}", device_bench::bandwidth_note(gpu.copy_bandwidth()), gpu.goals());
     return same ? 0 : 1;
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
