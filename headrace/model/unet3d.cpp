@@ -1,6 +1,7 @@
 #include "headrace/model/unet3d.hpp"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/avg_pool3d.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv3d.h>
@@ -44,6 +45,13 @@ at::Tensor pointwise(const at::Tensor& weight, const at::Tensor& x) {
 
 }  // namespace
 
+at::Tensor mean_of_cubes(const at::Tensor& x) {
+  const auto sizes = x.sizes();
+  const at::Tensor squares = at::avg_pool2d(x.flatten(1, 2), {2, 2});
+  return squares.reshape({sizes[0], sizes[1], sizes[2] / 2, 2, squares.size(2), squares.size(3)})
+      .mean(3);
+}
+
 at::Tensor UNet3d::Conv::operator()(const at::Tensor& x) const {
   const std::int64_t pad = weight.size(2) / 2;
   const at::Tensor y = weight.size(2) == 1
@@ -54,7 +62,9 @@ at::Tensor UNet3d::Conv::operator()(const at::Tensor& x) const {
 
 at::Tensor UNet3d::Block::operator()(const at::Tensor& x) const {
   at::Tensor beside = x;
-  if (first.stride > 1) beside = at::avg_pool3d(beside, {2, 2, 2});
+  if (first.stride > 1) {
+    beside = beside.is_cpu() ? at::avg_pool3d(beside, {2, 2, 2}) : mean_of_cubes(beside);
+  }
   if (!skip.empty()) beside = skip.front()(beside);
   const at::Tensor inside = second(at::leaky_relu(first(x), kSlope));
   return at::leaky_relu(inside + beside, kSlope);

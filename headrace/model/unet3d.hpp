@@ -13,6 +13,11 @@ struct UNet3dConfig {
   std::uint64_t seed = 0;
 };
 
+/// Means of 2×2×2 voxels of (n, channels, depth, height, width), edges even. LibTorch's avg_pool3d
+/// adds gradients atomically on a GPU and refuses to under deterministic algorithms; this is made
+/// of operations that do not.
+at::Tensor mean_of_cubes(const at::Tensor& x);
+
 /// Residual U-Net for patches of volumes.
 ///
 /// A level of the encoder is one residual block (below the first: two), the first convolution of
