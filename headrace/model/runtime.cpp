@@ -41,6 +41,12 @@ Runtime configure_runtime(int threads, const std::string& device, const std::str
   context.setDeterministicAlgorithms(deterministic, /*warn_only=*/false);
   context.setDeterministicCuDNN(deterministic);
   context.setBenchmarkCuDNN(!deterministic);
+  // float32 on a GPU is float32: cuDNN would round its factors to TF32's ten bits, unasked. Who
+  // wants fewer bits has train.amp.
+  context.setAllowTF32CuDNN(false);
+  context.setAllowTF32CuBLAS(false);
+  // Nothing reads memory before it has been written; deterministic algorithms would fill it.
+  context.setDeterministicFillUninitializedMemory(false);
 
   const bool has_cuda =
       device != "cpu" && at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
@@ -49,7 +55,11 @@ Runtime configure_runtime(int threads, const std::string& device, const std::str
          "loader.device: cuda asked for, but LibTorch sees no GPU. Use auto or cpu.");
   }
   if (has_cuda) {
-    const int index = device::cuda::cuda_available() ? device::cuda::process_device() : 0;
+    int index = 0;
+    if (device::cuda::cuda_available()) {
+      index = device::cuda::process_device();
+      device::cuda::use_device(index);  // LibTorch's runtime and ours each remember one
+    }
     runtime.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
     c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(runtime.device);
   }

@@ -1,3 +1,5 @@
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/avg_pool3d.h>
@@ -8,12 +10,14 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <array>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "headrace/model/loss.hpp"
+#include "headrace/model/runtime.hpp"
 #include "headrace/model/unet2d.hpp"
 #include "headrace/model/unet3d.hpp"
 
@@ -99,6 +103,19 @@ TEST(GpuDeterminism, MeansOfCubesAreThoseOfAvgPool3d) {
   (means * weights).sum().backward();
   (expected * weights).sum().backward();
   EXPECT_TRUE(a.grad().equal(b.grad()));  // both divide by 8, exactly
+}
+
+TEST(GpuDeterminism, TheRuntimeAsksForItAndForWholeFloats) {
+  at::Context& context = at::globalContext();
+  const bool before = context.deterministicAlgorithms();
+  configure_runtime(at::get_num_threads(), "cpu", "off", /*deterministic=*/true);
+  EXPECT_TRUE(context.deterministicAlgorithms());
+  EXPECT_TRUE(context.deterministicCuDNN());
+  EXPECT_FALSE(context.benchmarkCuDNN());
+  EXPECT_FALSE(context.allowTF32CuDNN());
+  EXPECT_FALSE(context.allowTF32CuBLAS());
+  EXPECT_NE(std::getenv("CUBLAS_WORKSPACE_CONFIG"), nullptr);
+  context.setDeterministicAlgorithms(before, /*warn_only=*/false);
 }
 
 }  // namespace
