@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 
@@ -35,40 +36,55 @@ const unsigned char* bytes_of(const DecodePlan::Segment& segment, const std::byt
 
 }  // namespace
 
+int JpegBatch::Decoder::open(Nvjpeg::Backend backend) {
+  const int status = nvjpeg.create(backend, nullptr, nullptr, 0, &handle);
+  return status != 0 ? status : nvjpeg.state_create(handle, &state);
+}
+
+JpegBatch::Decoder::~Decoder() {
+  if (state != nullptr) nvjpeg.state_destroy(state);
+  if (handle != nullptr) nvjpeg.destroy(handle);
+}
+
 JpegBatch::JpegBatch() : nvjpeg_(Nvjpeg::shared()) {
   if (!nvjpeg_.library.there()) fail(ErrorCode::unsupported, "{}", nvjpeg_.library.missing());
   const char* forced = std::getenv("HEADRACE_NVJPEG_BACKEND");
+  forced_ = forced != nullptr;
   int status = -1;
   for (const Choice& choice : kChoices) {
-    if (forced != nullptr && std::string_view(forced) != choice.name) continue;
-    status = nvjpeg_.create(choice.backend, nullptr, nullptr, 0, &handle_);
-    if (status == 0) status = nvjpeg_.state_create(handle_, &state_);
-    if (status == 0) {
-      name_ = fmt::format("nvJPEG ({})", choice.name);
-      return;
-    }
-    if (handle_ != nullptr) nvjpeg_.destroy(handle_);
-    handle_ = nullptr;
+    if (forced_ && std::string_view(forced) != choice.name) continue;
+    batches_ = std::make_unique<Decoder>(nvjpeg_);
+    status = batches_->open(choice.backend);
+    if (status != 0) continue;
+    name_ = fmt::format("nvJPEG ({})", choice.name);
+    return;
   }
   fail(ErrorCode::device, "nvJPEG does not start{}: {}",
-       forced == nullptr ? "" : fmt::format(" with HEADRACE_NVJPEG_BACKEND={}", forced),
+       forced_ ? fmt::format(" with HEADRACE_NVJPEG_BACKEND={}", forced) : "",
        status < 0 ? "expected hardware, gpu or standard" : Nvjpeg::text_of(status));
 }
 
-JpegBatch::~JpegBatch() {
-  if (state_ != nullptr) nvjpeg_.state_destroy(state_);
-  if (handle_ != nullptr) nvjpeg_.destroy(handle_);
+JpegBatch::Decoder& JpegBatch::of_single_images() {
+  if (forced_) return *batches_;
+  if (!singles_) {
+    auto opened = std::make_unique<Decoder>(nvjpeg_);
+    if (opened->open(Nvjpeg::Backend::standard) != 0) return *batches_;
+    singles_ = std::move(opened);
+  }
+  return *singles_;
 }
 
 const DecodePlan::Segment* JpegBatch::start(std::span<const DecodePlan::Segment> segments,
                                             const std::byte* encoded, std::byte* decoded,
                                             device::cuda::Stream& stream, std::string& problem) {
+  bool waits = false;
   for (const bool grey : {false, true}) {
     std::vector<const DecodePlan::Segment*> group;
     for (const DecodePlan::Segment& segment : segments) {
       if (is_grey(segment) == grey) group.push_back(&segment);
     }
     if (group.empty()) continue;
+    if (std::exchange(waits, true)) stream.wait();  // the state's memory is still being read
     const auto* failed = start_group(group, grey, encoded, decoded, stream, problem);
     if (failed != nullptr) return failed;
   }
@@ -88,15 +104,19 @@ const DecodePlan::Segment* JpegBatch::start_group(std::span<const DecodePlan::Se
     sizes.push_back(segment->size);
     images.push_back(image_of(*segment, decoded));
   }
-  int status = nvjpeg_.batch_begin(handle_, state_, static_cast<int>(group.size()), 1, output);
+  int status = nvjpeg_.batch_begin(batches_->handle, batches_->state,
+                                   static_cast<int>(group.size()), 1, output);
   if (status == 0) {
-    status = nvjpeg_.batch_decode(handle_, state_, data.data(), sizes.data(), images.data(),
-                                  stream.get());
+    status = nvjpeg_.batch_decode(batches_->handle, batches_->state, data.data(), sizes.data(),
+                                  images.data(), stream.get());
   }
   if (status == 0) return nullptr;
   // A batch fails as a whole: one by one, to find which it was, or to do without the batch.
+  const Decoder& single = of_single_images();
   for (std::size_t i = 0; i < group.size(); ++i) {
-    status = nvjpeg_.decode(handle_, state_, data[i], sizes[i], output, &images[i], stream.get());
+    stream.wait();  // for what the state's memory was used for
+    status = nvjpeg_.decode(single.handle, single.state, data[i], sizes[i], output, &images[i],
+                            stream.get());
     if (status == 0) continue;
     problem = fmt::format("nvJPEG: {}", Nvjpeg::text_of(status));
     return group[i];

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 
@@ -15,13 +16,14 @@ class JpegBatch {
   /// HEADRACE_NVJPEG_BACKEND: "hardware", "gpu" or "standard" takes this one alone, for
   /// measurements. Errors: unsupported (the library), device (none of its back ends).
   JpegBatch();
-  ~JpegBatch();
   JpegBatch(const JpegBatch&) = delete;
   JpegBatch& operator=(const JpegBatch&) = delete;
 
   /// Puts the decoding of `segments`, JPEGs all, into the stream. encoded: host memory that stays
   /// as it is until the stream is done; decoded: device memory. Returns the segment that nvJPEG
-  /// cannot decode, with its text, or null.
+  /// cannot decode, with its text, or null. Waits for the stream only between grey and coloured
+  /// JPEGs, and where a batch is not taken: then each is decoded alone, by the kernels, which take
+  /// what the engines do not (progressive JPEGs, 4:1:1 and 4:1:0).
   const DecodePlan::Segment* start(std::span<const DecodePlan::Segment> segments,
                                    const std::byte* encoded, std::byte* decoded,
                                    device::cuda::Stream& stream, std::string& problem);
@@ -29,13 +31,27 @@ class JpegBatch {
   const std::string& name() const noexcept { return name_; }
 
  private:
+  /// A back end of nvJPEG with the memory that it works in: of one batch, or image, at a time.
+  struct Decoder {
+    explicit Decoder(const Nvjpeg& library) : nvjpeg(library) {}
+    ~Decoder();
+    Decoder(const Decoder&) = delete;
+    Decoder& operator=(const Decoder&) = delete;
+    int open(Nvjpeg::Backend backend);  ///< nvJPEG's status
+
+    const Nvjpeg& nvjpeg;
+    Nvjpeg::Handle handle = nullptr;
+    Nvjpeg::State state = nullptr;
+  };
+
+  Decoder& of_single_images();
   const DecodePlan::Segment* start_group(std::span<const DecodePlan::Segment* const> group,
                                          bool grey, const std::byte* encoded, std::byte* decoded,
                                          device::cuda::Stream& stream, std::string& problem);
 
   const Nvjpeg& nvjpeg_;
-  Nvjpeg::Handle handle_ = nullptr;
-  Nvjpeg::State state_ = nullptr;
+  std::unique_ptr<Decoder> batches_, singles_;
+  bool forced_;  ///< one back end alone
   std::string name_;
 };
 
