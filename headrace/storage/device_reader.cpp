@@ -33,6 +33,7 @@ namespace {
 
 struct DeviceReader::State {
   const Cufile* cufile = nullptr;
+  bool must = false;  ///< GpuDirect::on
   std::string how;
   // One half is filled while the other is copied.
   static constexpr std::size_t kHalf = 8 << 20;
@@ -40,20 +41,26 @@ struct DeviceReader::State {
   Event copied[2];
   std::size_t next = 0;
 
-  void read_direct(const std::string& path, int fd, std::span<const DeviceRange> ranges) {
+  /// False: cuFile does not take files of this kind (file system, driver), and need not.
+  bool read_direct(const std::string& path, int fd, std::span<const DeviceRange> ranges,
+                   Stream& stream) {
     Cufile::Description description;
     description.handle.fd = fd;
     Cufile::Handle handle = nullptr;
     const Cufile::Result result = cufile->handle_register(&handle, &description);
     if (result.error != 0) {
-      fail(ErrorCode::device, "{}: cuFile does not take the file (error {}, CUDA {})", path,
-           result.error, result.cuda_error);
+      const std::string why = fmt::format("cuFile does not take {} (error {}, CUDA {})", path,
+                                          result.error, result.cuda_error);
+      if (must) fail(ErrorCode::device, "GPUDirect is on: {}. Set it to auto or off", why);
+      how = "POSIX: " + why;
+      return false;
     }
     struct Release {
       const Cufile* cufile;
       Cufile::Handle handle;
       ~Release() { cufile->handle_deregister(handle); }
     } release{cufile, handle};
+    stream.wait();  // cuFile knows of no stream, and what was put in may still use the memory
     for (const DeviceRange& range : ranges) {
       std::uint64_t done = 0;
       while (done < range.size) {
@@ -69,6 +76,7 @@ struct DeviceReader::State {
         done += static_cast<std::uint64_t>(got);
       }
     }
+    return true;
   }
 
   void read_pinned(const std::string& path, int fd, std::span<const DeviceRange> ranges,
@@ -100,6 +108,7 @@ DeviceReader::DeviceReader(GpuDirect choice) : state_(std::make_unique<State>())
   const Cufile& cufile = Cufile::shared();
   if (cufile.missing().empty()) {
     state_->cufile = &cufile;
+    state_->must = choice == GpuDirect::on;
     state_->how = "cuFile";
   } else if (choice == GpuDirect::on) {
     fail(ErrorCode::unsupported, "GPUDirect is on: {}. Set it to auto or off", cufile.missing());
@@ -113,18 +122,21 @@ DeviceReader& DeviceReader::operator=(DeviceReader&&) noexcept = default;
 
 void DeviceReader::read(const std::string& path, std::span<const DeviceRange> ranges,
                         Stream& stream) {
+  State& state = *state_;
   posix::Descriptor file;
-  if (state_->cufile != nullptr) file = posix::open_file(path, O_RDONLY | O_DIRECT);
+  if (state.cufile != nullptr) file = posix::open_file(path, O_RDONLY | O_DIRECT);
   // Some file systems have no O_DIRECT; cuFile then reads through its own memory.
+  const bool blocks_alone = file.valid();
   if (!file.valid()) file = posix::open_file(path, O_RDONLY);
+  if (file.valid() && state.cufile != nullptr) {
+    if (state.read_direct(path, file.get(), ranges, stream)) return;
+    state.cufile = nullptr;
+    if (blocks_alone) file = posix::open_file(path, O_RDONLY);
+  }
   if (!file.valid()) {
     fail(ErrorCode::io, "{}: cannot be opened: {}", path, posix::describe_errno(errno));
   }
-  if (state_->cufile != nullptr) {
-    state_->read_direct(path, file.get(), ranges);
-  } else {
-    state_->read_pinned(path, file.get(), ranges, stream);
-  }
+  state.read_pinned(path, file.get(), ranges, stream);
 }
 
 const std::string& DeviceReader::how() const noexcept { return state_->how; }

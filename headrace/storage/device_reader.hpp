@@ -9,8 +9,8 @@
 namespace headrace::storage {
 
 /// Reading files straight into device memory (GPUDirect Storage, by cuFile). automatic: where
-/// cuFile starts, else through pinned memory; on: an error where it does not; off: through pinned
-/// memory.
+/// cuFile starts and takes the files, else through pinned memory; on: an error where it does not;
+/// off: through pinned memory.
 enum class GpuDirect { automatic, on, off };
 
 /// "auto", "on" or "off". Errors: usage (names the three).
@@ -33,9 +33,11 @@ class DeviceReader {
   DeviceReader(DeviceReader&&) noexcept;
   DeviceReader& operator=(DeviceReader&&) noexcept;
 
-  /// Reads ranges of one file. What went through pinned memory is in the stream; what cuFile read
-  /// is there when this returns.
-  /// Errors: io (the file; it ends before a range does), device.
+  /// Reads ranges of one file, after what was put into the stream before. What went through pinned
+  /// memory is in the stream; what cuFile read is there when this returns. automatic: a file that
+  /// cuFile does not take is read through pinned memory, and so is all after it.
+  /// Errors: io (the file; it ends before a range does), device (on: a file that cuFile does not
+  /// take).
   void read(const std::string& path, std::span<const DeviceRange> ranges,
             device::cuda::Stream& stream);
   /// "cuFile", or "POSIX" and why.

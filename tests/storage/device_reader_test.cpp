@@ -33,7 +33,7 @@ class DeviceReading : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path_); }
 
-  void expect_read(GpuDirect choice, const std::string& how) {
+  void expect_read(GpuDirect choice, const std::string& how, const std::string& how_then = {}) {
     DeviceReader reader(choice);
     EXPECT_EQ(reader.how(), how);
     DeviceBuffer memory(bytes_.size());
@@ -45,6 +45,7 @@ class DeviceReading : public ::testing::Test {
     Stream stream;
     reader.read(path_, ranges, stream);
     stream.wait();
+    EXPECT_EQ(reader.how(), how_then.empty() ? how : how_then);
     for (const DeviceRange& range : ranges) {
       EXPECT_EQ(std::memcmp(range.to, bytes_.data() + range.offset, range.size), 0) << range.offset;
     }
@@ -70,6 +71,40 @@ TEST_F(DeviceReading, ByCufileAndThroughPinnedMemoryGivesTheFile) {
   expect_read(GpuDirect::on, "cuFile");
   expect_read(GpuDirect::automatic, "cuFile");
   expect_read(GpuDirect::off, "POSIX: GPUDirect is off");
+}
+
+TEST_F(DeviceReading, AFileThatCufileDoesNotTakeGoesThroughPinnedMemoryUnlessItMust) {
+  setenv("HEADRACE_TEST_CUFILE_REGISTER", "5027", 1);
+  expect_read(GpuDirect::automatic, "cuFile",
+              "POSIX: cuFile does not take " + path_ + " (error 5027, CUDA 0)");
+  DeviceReader reader(GpuDirect::on);
+  Stream stream;
+  try {
+    reader.read(path_, {}, stream);
+    ADD_FAILURE() << "a refused file was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    EXPECT_EQ(std::string(error.what()), "GPUDirect is on: cuFile does not take " + path_ +
+                                             " (error 5027, CUDA 0). Set it to auto or off");
+  }
+  unsetenv("HEADRACE_TEST_CUFILE_REGISTER");
+}
+
+// cuFile reads at once, whatever a stream is still to do with the memory.
+TEST_F(DeviceReading, WhatTheStreamStillDoesWithTheMemoryComesFirst) {
+  for (const GpuDirect choice : {GpuDirect::on, GpuDirect::off}) {
+    DeviceReader reader(choice);
+    DeviceBuffer memory(4096);
+    std::vector<char> earlier(4096, 'x'), seen(4096);
+    Stream stream;
+    device::cuda::copy_to_device(memory.as<std::byte>(), earlier.data(), 4096, stream);
+    device::cuda::copy_to_host(seen.data(), memory.as<std::byte>(), 4096, stream);
+    const DeviceRange range{100, 4096, memory.as<std::byte>()};
+    reader.read(path_, {&range, 1}, stream);
+    stream.wait();
+    EXPECT_EQ(seen, earlier);
+    EXPECT_EQ(std::memcmp(range.to, bytes_.data() + 100, 4096), 0);
+  }
 }
 
 TEST_F(DeviceReading, PastTheEndNamesFileAndPlace) {
