@@ -52,8 +52,9 @@ std::shared_ptr<DeviceLease> DevicePool::take(std::size_t bytes, device::cuda::S
   {
     const std::lock_guard lock(mutex_);
     if (!kept_.empty()) {
-      found = std::move(kept_.back());
-      kept_.pop_back();
+      // The one that came back first: its consumer is most likely done with it.
+      found = std::move(kept_.front());
+      kept_.pop_front();
       reused = true;
     }
   }

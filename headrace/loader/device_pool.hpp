@@ -1,10 +1,10 @@
 #pragma once
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "headrace/device/cuda_device.hpp"
 
@@ -68,7 +68,7 @@ class DevicePool : public std::enable_shared_from_this<DevicePool> {
   };
   std::shared_ptr<DeviceBudget> budget_;
   std::mutex mutex_;
-  std::vector<Kept> kept_;
+  std::deque<Kept> kept_;
 };
 
 }  // namespace headrace::loader::detail

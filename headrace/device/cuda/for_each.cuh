@@ -34,8 +34,9 @@ void for_each(Stream& stream, std::int64_t count, const Kernel& kernel, const ch
 
 template <typename Kernel>
 __global__ void run_each_of(std::int32_t elements, const __grid_constant__ Kernel kernel) {
-  const auto element = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (element < elements) kernel(static_cast<std::int32_t>(blockIdx.y), element);
+  const unsigned element = blockIdx.x * blockDim.x + threadIdx.x;  // beyond 2^31 in the last block
+  if (element >= static_cast<unsigned>(elements)) return;
+  kernel(static_cast<std::int32_t>(blockIdx.y), static_cast<std::int32_t>(element));
 }
 
 /// Puts kernel(item, element) for every item below `items` and element below `elements` into the
@@ -45,9 +46,9 @@ template <typename Kernel>
 void for_each_of(Stream& stream, std::int32_t items, std::int32_t elements, const Kernel& kernel,
                  const char* name) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
-  constexpr std::int32_t kThreads = 256;
+  constexpr unsigned kThreads = 256;
   if (items <= 0 || elements <= 0) return;
-  const dim3 blocks(static_cast<unsigned>((elements + kThreads - 1) / kThreads),
+  const dim3 blocks((static_cast<unsigned>(elements) + kThreads - 1) / kThreads,
                     static_cast<unsigned>(items));
   nvtxRangePushA(name);
   run_each_of<<<blocks, kThreads, 0, stream.get()>>>(elements, kernel);
