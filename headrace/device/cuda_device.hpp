@@ -12,7 +12,8 @@ struct CUevent_st;
 /// or memory) that names the call and its place; one of a kernel is met at the next wait().
 namespace headrace::device::cuda {
 
-/// Whether a kernel can run here. False without a driver or a GPU; a program starts all the same.
+/// Whether a kernel can run here. False without a driver, a GPU, or with one older than sm_80; a
+/// program starts all the same.
 bool cuda_available() noexcept;
 /// One line: which GPU there is, or why there is none.
 std::string describe();

@@ -11,9 +11,19 @@
 
 namespace headrace::device::cuda {
 
+namespace {
+
+constexpr int kOldestMajor = 8;  // compute capability of what kernels are compiled for
+
+}  // namespace
+
 bool cuda_available() noexcept {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) == cudaSuccess) return count > 0;
+  int count = 0, device = 0, major = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0 &&
+      cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess) {
+    return major >= kOldestMajor;
+  }
   cudaGetLastError();
   return false;
 }
@@ -31,6 +41,10 @@ std::string describe() {
   HR_CUDA(cudaGetDevice(&device));
   HR_CUDA(cudaGetDeviceProperties(&properties, device));
   HR_CUDA(cudaDriverGetVersion(&driver));
+  if (properties.major < kOldestMajor) {
+    return fmt::format("no GPU: {} is sm_{}{}, and the kernels are for sm_{}0 and newer",
+                       properties.name, properties.major, properties.minor, kOldestMajor);
+  }
   return fmt::format("{}, sm_{}{}, {} MiB, driver for CUDA {}.{}", properties.name,
                      properties.major, properties.minor, properties.totalGlobalMem >> 20,
                      driver / 1000, driver % 1000 / 10);
@@ -80,7 +94,9 @@ Stream& Stream::operator=(Stream&& o) noexcept {
 void Stream::wait() { HR_CUDA(cudaStreamSynchronize(stream_)); }
 
 Event::Event(bool timed) {
-  HR_CUDA(cudaEventCreateWithFlags(&event_, timed ? cudaEventDefault : cudaEventDisableTiming));
+  // Who waits sleeps: CUDA's default is a loop that takes a core from those that decode.
+  const unsigned flags = cudaEventBlockingSync | (timed ? 0u : cudaEventDisableTiming);
+  HR_CUDA(cudaEventCreateWithFlags(&event_, flags));
 }
 Event::~Event() {
   if (event_ != nullptr) cudaEventDestroy(event_);
