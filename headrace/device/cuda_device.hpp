@@ -117,6 +117,8 @@ using PinnedBuffer = OwnedBytes<PinnedMemory>;
 /// Copies in the order of the stream. Host memory must stay as it is until the copy is done.
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream);
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream);
+/// Makes memory of the GPU 0.
+void clear(void* device, std::size_t size_bytes, Stream& stream);
 /// Copies rows of `row_bytes` that lie `*_pitch` bytes apart, from host to device or back: CUDA
 /// tells which is which by the address.
 void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,

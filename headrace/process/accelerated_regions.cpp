@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
-#include "headrace/process/lent.hpp"
+#include "headrace/core/lent.hpp"
 #include "headrace/process/regions.hpp"
 #include "headrace/process/tile_pixel.hpp"
 

@@ -5,39 +5,24 @@
 #include <string>
 
 #include "headrace/process/tile_kernel.hpp"
+#include "headrace/transform/statistics/device.hpp"
 
 namespace headrace::process {
 
-/// Memory of an accelerator, or of the host in a place that it can copy from and to; released when
-/// its last holder is gone. Contents are undefined until written.
-using SharedMemory = std::shared_ptr<std::uint8_t>;
+using transform::SharedMemory;
 
-/// Work of an accelerator, done in the order in which it is put in. All but wait() return before it
-/// is done; host memory stays as it is until then. One thread at a time. At its end it waits.
-/// Errors: device, at once or at the next wait().
-class Queue {
+/// Work of an accelerator, in order: copies, passes that gather statistics, and tiles.
+class Queue : public transform::StatisticsQueue {
  public:
-  virtual ~Queue() = default;
-  /// Copies rows of `row_bytes`, which lie `*_pitch` bytes apart.
-  virtual void to_device(std::uint8_t* device, std::int64_t device_pitch, const std::uint8_t* host,
-                         std::int64_t host_pitch, std::int64_t row_bytes, std::int64_t rows) = 0;
-  virtual void to_host(std::uint8_t* host, std::int64_t host_pitch, const std::uint8_t* device,
-                       std::int64_t device_pitch, std::int64_t row_bytes, std::int64_t rows) = 0;
   /// Every pointer of the kernel, and `sums` (sums_of(kernel) floats), is the accelerator's.
   virtual void run(const TileKernel& kernel, float* sums) = 0;
-  virtual void wait() = 0;
 };
 
 /// What computes tiles in memory of its own. Safe from any thread.
-class Accelerator {
+class Accelerator : public transform::StatisticsDevice {
  public:
-  virtual ~Accelerator() = default;
-  virtual std::string name() const = 0;
-  virtual std::size_t free_bytes() const = 0;  ///< of its memory
-  /// Errors: memory.
-  virtual SharedMemory device_memory(std::size_t size_bytes) = 0;
-  virtual SharedMemory host_memory(std::size_t size_bytes) = 0;
   virtual std::unique_ptr<Queue> queue() = 0;
+  std::unique_ptr<transform::StatisticsQueue> statistics_queue() override { return queue(); }
 };
 
 /// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; says

@@ -85,6 +85,10 @@ void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_byte
   }
 }
 
+SharedMemory DeviceImage::memory_for(std::size_t bytes, const char* what) const {
+  return taken(accelerator_, bytes, what);
+}
+
 SourceView DeviceImage::view() const {
   return {pixels_.get(),
           facts_.width * facts_.channels,
@@ -106,9 +110,9 @@ void run_on_device(const DeviceImage& image, const Operation& operation, ImageSi
   kernel.width = static_cast<std::int32_t>(facts.width);
   kernel.height = static_cast<std::int32_t>(std::min(facts.height, kBandRows));
   const SharedMemory sums =
-      taken(accelerator, static_cast<std::size_t>(sums_of(kernel)) * sizeof(float), "the blur");
+      image.memory_for(static_cast<std::size_t>(sums_of(kernel)) * sizeof(float), "the blur");
   const SharedMemory memory =
-      taken(accelerator, result_bytes(operation, facts.height, facts.width), "the whole result");
+      image.memory_for(result_bytes(operation, facts.height, facts.width), "the whole result");
   const ResultView result = result_view(memory.get(), operation, {0, 0, facts.height, facts.width},
                                         facts.height, facts.width, interleaved);
   {

@@ -1,9 +1,9 @@
 #pragma once
+#include "headrace/core/lent.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/process/accelerator.hpp"
 #include "headrace/process/image_sink.hpp"
 #include "headrace/process/image_source.hpp"
-#include "headrace/process/lent.hpp"
 #include "headrace/process/operation.hpp"
 #include "headrace/process/stage_clock.hpp"
 
@@ -28,6 +28,8 @@ class DeviceImage : public ImageSource {
   std::string fingerprint() const override { return fingerprint_; }
   SourceView view() const;
   Accelerator& accelerator() const { return accelerator_; }
+  /// More of the accelerator's memory. Errors: memory, naming `what` it is for.
+  SharedMemory memory_for(std::size_t bytes, const char* what) const;
 
  private:
   ImageFacts facts_;

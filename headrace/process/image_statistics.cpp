@@ -12,10 +12,22 @@ namespace {
 constexpr std::int64_t kStainBlock = 256, kStainBlocks = 1024;
 constexpr std::size_t kMaxWorkers = 8;  // a stain accumulator is 8 MiB
 
+/// A grid of blocks over an image, of which some are looked at, evenly spread.
+struct Blocks {
+  std::int64_t height, width, across, all, chosen;
+
+  Blocks(const ImageFacts& facts, bool stain)
+      : height(stain ? kStainBlock : facts.block_height),
+        width(stain ? kStainBlock : facts.block_width),
+        across((facts.width + width - 1) / width),
+        all(across * ((facts.height + height - 1) / height)),
+        chosen(stain ? std::min(all, kStainBlocks) : all) {}
+};
+
 void count_darkest(const std::uint8_t* rgb, std::int64_t pixels,
                    std::array<std::uint64_t, 256>& counts) {
   for (std::int64_t i = 0; i < pixels; ++i) {
-    ++counts[std::min({rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]})];
+    ++counts[static_cast<std::size_t>(transform::darkest_of(rgb + 3 * i))];
   }
 }
 
@@ -25,18 +37,14 @@ ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics ne
                                   ThreadPool& pool) {
   const ImageFacts& facts = source.facts();
   const bool stain = needed == NeededStatistics::stain;
-  const std::int64_t block_height = stain ? kStainBlock : facts.block_height;
-  const std::int64_t block_width = stain ? kStainBlock : facts.block_width;
-  const std::int64_t across = (facts.width + block_width - 1) / block_width;
-  const std::int64_t blocks = across * ((facts.height + block_height - 1) / block_height);
-  const std::int64_t chosen = stain ? std::min(blocks, kStainBlocks) : blocks;
+  const Blocks blocks(facts, stain);
   const std::size_t workers =
       std::min<std::size_t>(static_cast<std::size_t>(pool.size()), kMaxWorkers);
 
   ImageStatistics sum;
   std::mutex mutex;
   std::vector<std::unique_ptr<ImageStatistics>> idle;
-  ingest::run_in_order(pool, static_cast<std::size_t>(chosen), workers, [&](std::size_t i) {
+  ingest::run_in_order(pool, static_cast<std::size_t>(blocks.chosen), workers, [&](std::size_t i) {
     std::unique_ptr<ImageStatistics> mine;
     {
       const std::lock_guard lock(mutex);
@@ -47,10 +55,10 @@ ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics ne
     }
     if (!mine) mine = std::make_unique<ImageStatistics>();
     static thread_local device::HostBuffer pixels;
-    const std::int64_t block = static_cast<std::int64_t>(i) * blocks / chosen;
-    Box2 box{block / across * block_height, block % across * block_width, 0, 0};
-    box.height = std::min(block_height, facts.height - box.y0);
-    box.width = std::min(block_width, facts.width - box.x0);
+    const std::int64_t block = static_cast<std::int64_t>(i) * blocks.all / blocks.chosen;
+    Box2 box{block / blocks.across * blocks.height, block % blocks.across * blocks.width, 0, 0};
+    box.height = std::min(blocks.height, facts.height - box.y0);
+    box.width = std::min(blocks.width, facts.width - box.x0);
     pixels.reserve(static_cast<std::size_t>(box.height * box.width * 3));
     source.read(box, pixels.as<std::uint8_t>(), box.width * 3);
     if (stain) {
@@ -62,6 +70,50 @@ ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics ne
     idle.push_back(std::move(mine));
   });
   for (const auto& part : idle) sum.merge(*part);
+  return sum;
+}
+
+ImageStatistics gather_statistics(const DeviceImage& image, NeededStatistics needed) {
+  ImageStatistics sum;
+  if (needed == NeededStatistics::none) return sum;
+  const bool stain = needed == NeededStatistics::stain;
+  const ImageFacts& facts = image.facts();
+  Accelerator& accelerator = image.accelerator();
+  const std::size_t count = stain ? transform::kStainTotals : sum.darkest.size();
+  const auto bytes = static_cast<std::int64_t>(count * sizeof(std::uint64_t));
+  const SharedMemory there = image.memory_for(count * sizeof(std::uint64_t), "the statistics");
+  const SharedMemory here = accelerator.host_memory(count * sizeof(std::uint64_t));
+  const auto totals = reinterpret_cast<std::uint64_t*>(there.get());
+  const SourceView view = image.view();
+  const transform::RgbView rgb{view.base, view.row_bytes};
+  const auto queue = accelerator.queue();
+  queue->clear(there.get(), bytes);
+  if (stain) {
+    const Blocks blocks(facts, true);
+    queue->gather(transform::StainSums{rgb,
+                                       facts.height,
+                                       facts.width,
+                                       0,
+                                       0,
+                                       {},
+                                       blocks.all,
+                                       blocks.across,
+                                       blocks.chosen,
+                                       static_cast<std::int32_t>(kStainBlock),
+                                       totals,
+                                       transform::stain_rule(sum.stain.variant())});
+  } else {
+    queue->gather(
+        transform::DarkestCount{rgb, facts.height, static_cast<std::int32_t>(facts.width), totals});
+  }
+  queue->to_host(here.get(), bytes, there.get(), bytes, bytes, 1);
+  queue->wait();
+  const auto sums = reinterpret_cast<const std::uint64_t*>(here.get());
+  if (stain) {
+    sum.stain.add_totals({sums, count});
+  } else {
+    std::copy_n(sums, count, sum.darkest.begin());
+  }
   return sum;
 }
 

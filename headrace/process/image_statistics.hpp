@@ -1,5 +1,6 @@
 #pragma once
 #include "headrace/core/threads.hpp"
+#include "headrace/process/device_image.hpp"
 #include "headrace/process/image_source.hpp"
 #include "headrace/process/operation.hpp"
 
@@ -10,5 +11,7 @@ namespace headrace::process {
 /// spread. The same for any number of threads.
 ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics needed,
                                   ThreadPool& pool);
+/// The same of an image in an accelerator's memory, by the accelerator. Errors: memory (of it).
+ImageStatistics gather_statistics(const DeviceImage& image, NeededStatistics needed);
 
 }  // namespace headrace::process

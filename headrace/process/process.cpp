@@ -59,7 +59,8 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
     }
     if (operation.needs() != NeededStatistics::none) {
       const StageClock::Running gathering(clocks.statistics);
-      operation.learn(gather_statistics(*loaded, operation.needs(), pool));
+      operation.learn(on_device ? gather_statistics(*on_device, operation.needs())
+                                : gather_statistics(*loaded, operation.needs(), pool));
     }
     std::unique_ptr<Regions> regions;  // before the sink: one that can't be made leaves nothing
     if (plan) {

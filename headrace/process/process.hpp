@@ -45,10 +45,10 @@ struct ProcessReport {
 /// errors  usage, memory (the bound is too small; says how much is needed), corrupt (a tile of the
 ///         source; names it), io, device. What was stored so far stays marked as incomplete.
 ///
-/// accelerator: what makes the results, none for the CPU; the bytes are the same. Decoding, writing
-/// and what needs statistics of the whole image stay with the CPU. In mode `global` image and
-/// result lie in its memory. What its driver takes of the host's memory comes on top of
-/// memory_bytes.
+/// accelerator: what makes the results, none for the CPU; the bytes are the same. Decoding
+/// and writing stay with the CPU. In mode `global` image and result lie in its memory, and it
+/// gathers the statistics of the whole image too. What its driver takes of the host's memory comes
+/// on top of memory_bytes.
 ProcessReport process_image(const ImageSource& source, const ProcessOptions& options,
                             ThreadPool& pool, Accelerator* accelerator = nullptr);
 

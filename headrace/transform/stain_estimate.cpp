@@ -34,10 +34,26 @@ const std::array<std::uint32_t, 256>& od_table() {
   return table;
 }
 
+OdMoments moments_of(const std::uint64_t* sums) {
+  OdMoments m;
+  m.pixels = sums[0];
+  std::copy_n(sums + 1, 3, m.sum.begin());
+  std::copy_n(sums + 4, 6, m.product.begin());
+  return m;
+}
+
 /// The stained side of the threshold on 8-bit values: OD > beta where v < limit.
 int value_limit(StainVariant variant) {
   // 10^-0.15 · 256 = 181.2…, e^-0.15 · 256 = 220.3…: the first v + 1 that is not below, less 1.
   return variant == StainVariant::macenko_log10_any ? 181 : 220;
+}
+
+StainRule make_rule(StainVariant variant) {
+  StainRule rule{};
+  std::copy_n(od_table().begin(), 256, rule.od);
+  rule.limit = value_limit(variant);
+  rule.any = variant == StainVariant::macenko_log10_any ? 1 : 0;
+  return rule;
 }
 
 using Vec3 = std::array<double, 3>;
@@ -159,6 +175,12 @@ std::string_view name_of(StainVariant variant) noexcept {
 
 std::uint32_t od_fixed13(std::uint8_t value) noexcept { return od_table()[value]; }
 
+const StainRule& stain_rule(StainVariant variant) noexcept {
+  static const StainRule any = make_rule(StainVariant::macenko_log10_any);
+  static const StainRule all = make_rule(StainVariant::macenko_ln_all);
+  return variant == StainVariant::macenko_log10_any ? any : all;
+}
+
 void OdMoments::merge(const OdMoments& other) noexcept {
   pixels += other.pixels;
   for (int i = 0; i < 3; ++i) sum[i] += other.sum[i];
@@ -194,35 +216,34 @@ std::array<double, 3> OdMoments::std() const {
 }
 
 StainAccumulator::StainAccumulator(StainVariant variant)
-    : variant_(variant), bins_(std::size_t{1} << 18) {}
+    : variant_(variant), bins_(static_cast<std::size_t>(kStainBins)) {}
 
 void StainAccumulator::add(const std::uint8_t* rgb, std::int64_t pixels, const std::uint8_t* mask) {
-  const std::uint32_t* table = od_table().data();
-  const int limit = value_limit(variant_);
-  const bool any = variant_ == StainVariant::macenko_log10_any;
-  OdMoments m;
+  const StainRule& rule = stain_rule(variant_);
+  std::uint64_t sums[kStainMoments] = {};
   for (std::int64_t i = 0; i < pixels; ++i, rgb += 3) {
     if (mask != nullptr && mask[i] == 0) continue;
-    const int r = rgb[0], g = rgb[1], b = rgb[2];
-    if ((any ? std::min({r, g, b}) : std::max({r, g, b})) >= limit) continue;
-    const std::uint64_t od_r = table[r], od_g = table[g], od_b = table[b];
-    ++m.pixels;
-    m.sum[0] += od_r;
-    m.sum[1] += od_g;
-    m.sum[2] += od_b;
-    m.product[0] += od_r * od_r;
-    m.product[1] += od_r * od_g;
-    m.product[2] += od_r * od_b;
-    m.product[3] += od_g * od_g;
-    m.product[4] += od_g * od_b;
-    m.product[5] += od_b * od_b;
-    Bin& bin = bins_[static_cast<std::size_t>((r >> 2) << 12 | (g >> 2) << 6 | b >> 2)];
+    const StainSample sample = stain_sample(rule, rgb);
+    if (sample.bin < 0) continue;
+    add_moments(sample, sums);
+    Bin& bin = bins_[static_cast<std::size_t>(sample.bin)];
     ++bin.pixels;
-    bin.od_sum[0] += od_r;
-    bin.od_sum[1] += od_g;
-    bin.od_sum[2] += od_b;
+    for (int k = 0; k < 3; ++k) bin.od_sum[k] += sample.value[k];
   }
-  moments_.merge(m);
+  moments_.merge(moments_of(sums));
+}
+
+void StainAccumulator::add_totals(std::span<const std::uint64_t> totals) {
+  if (totals.size() != static_cast<std::size_t>(kStainTotals)) {
+    fail(ErrorCode::usage, "stain sums are {} numbers, not {}", kStainTotals, totals.size());
+  }
+  moments_.merge(moments_of(totals.data()));
+  const std::uint64_t* from = totals.data() + kStainMoments;
+  for (Bin& bin : bins_) {
+    bin.pixels += from[0];
+    for (int k = 0; k < 3; ++k) bin.od_sum[k] += from[1 + k];
+    from += 4;
+  }
 }
 
 void StainAccumulator::merge(const StainAccumulator& other) {

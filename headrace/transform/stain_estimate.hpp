@@ -2,8 +2,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
+
+#include "headrace/transform/statistics/stain_sums.hpp"
 
 namespace headrace::transform {
 
@@ -52,9 +55,13 @@ class StainAccumulator {
 
   /// Adds `pixels` interleaved RGB pixels; where `mask` is given only those with a non-zero byte.
   void add(const std::uint8_t* rgb, std::int64_t pixels, const std::uint8_t* mask = nullptr);
+  /// Adds kStainTotals sums (statistics/stain_sums.hpp) that were made elsewhere by the rule of
+  /// this variant. Errors: usage, for another number of them.
+  void add_totals(std::span<const std::uint64_t> totals);
   /// Errors: usage, for another variant.
   void merge(const StainAccumulator& other);
 
+  StainVariant variant() const noexcept { return variant_; }
   const OdMoments& moments() const noexcept { return moments_; }
   /// Nothing when fewer than 1,000 pixels are stained or when they show no two stains (all of one
   /// hue).
@@ -70,6 +77,9 @@ class StainAccumulator {
   OdMoments moments_;
   std::vector<Bin> bins_;  // 6 bits a channel, R highest
 };
+
+/// Which pixels a variant takes, and the OD of 8-bit values.
+const StainRule& stain_rule(StainVariant variant) noexcept;
 
 /// OD of an 8-bit value in units of 2^-13.
 std::uint32_t od_fixed13(std::uint8_t value) noexcept;

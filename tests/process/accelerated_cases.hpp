@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "headrace/process/image_statistics.hpp"
 #include "headrace/process/process.hpp"
 #include "headrace/process/tile_runner.hpp"
 #include "tests/process/generated_image.hpp"
@@ -61,6 +62,25 @@ inline void expect_stored_bytes_of_the_cpu(OperationName name, Accelerator& acce
   EXPECT_EQ(run(options, 2, &accelerator), tiff);
   options.sink.path = folder / "global";
   EXPECT_EQ(run(options, 3, &accelerator), expected);
+}
+
+/// What an operation must know of a whole image, from the image in the accelerator's memory.
+inline void expect_statistics_of_the_cpu(Accelerator& accelerator) {
+  for (const auto& [height, width] : {std::pair{1, 1}, {1, 700}, {301, 1}, {777, 1031}}) {
+    const GeneratedImage image(height, width);
+    ThreadPool pool(2);
+    const DeviceImage there(image, pool, accelerator);
+    const auto counted = gather_statistics(there, NeededStatistics::darkest);
+    EXPECT_EQ(counted.darkest, gather_statistics(image, NeededStatistics::darkest, pool).darkest);
+    const auto stained = gather_statistics(there, NeededStatistics::stain).stain;
+    const auto expected = gather_statistics(image, NeededStatistics::stain, pool).stain;
+    EXPECT_EQ(stained.moments().product, expected.moments().product);
+    const auto a = stained.estimate(), b = expected.estimate();
+    ASSERT_EQ(a.has_value(), b.has_value());
+    if (height == 777) ASSERT_TRUE(a.has_value());
+    if (a) EXPECT_EQ(a->stain_od_rgb_he, b->stain_od_rgb_he);
+    if (a) EXPECT_EQ(a->max_concentration, b->max_concentration);
+  }
 }
 
 /// Tiles at every edge of small images, grey ones too, in every output type.

@@ -21,6 +21,28 @@ TEST_P(Accelerated, MakesTheTilesOfTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Process, Accelerated, testing::ValuesIn(all_operations()), test_name);
 
+TEST(AcceleratedStatistics, AreThoseOfTheCpu) {
+  HostAccelerator accelerator;
+  expect_statistics_of_the_cpu(accelerator);
+  EXPECT_EQ(accelerator.passes(), 8);
+  EXPECT_EQ(accelerator.held_device_bytes(), 0u);
+}
+
+TEST(AcceleratedStatistics, ComeFromTheImageInItsMemory) {
+  const GeneratedImage image(500, 600, 3, 100);
+  for (const OperationName name : {OperationName::tissue_mask, OperationName::normalize}) {
+    const Folder folder;
+    HostAccelerator accelerator;
+    ThreadPool pool(2);
+    auto options = accelerated_options(name, folder / "out");
+    options.mode = Mode::global;
+    image.reads = 0;
+    process_image(image, options, pool, &accelerator);
+    EXPECT_EQ(accelerator.passes(), 1);
+    EXPECT_EQ(image.reads, 30) << "every block once, to load it";
+  }
+}
+
 std::string refusal(const ImageSource& image, const ProcessOptions& options, ErrorCode code,
                     Accelerator& accelerator) {
   ThreadPool pool(3);

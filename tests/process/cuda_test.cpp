@@ -23,6 +23,11 @@ TEST_P(ProcessCuda, StoresTheBytesOfTheCpu) {
   expect_stored_bytes_of_the_cpu(GetParam(), *open_cuda_accelerator());
 }
 
+TEST(ProcessCudaStatistics, AreThoseOfTheCpu) {
+  if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
+  expect_statistics_of_the_cpu(*open_cuda_accelerator());
+}
+
 INSTANTIATE_TEST_SUITE_P(Process, ProcessCuda, testing::ValuesIn(all_operations()), test_name);
 
 }  // namespace

@@ -2,6 +2,7 @@
 // (--fmad=false) its PTX must hold no fused multiply-add, or the two would differ in their last
 // bits.
 #include "headrace/transform/batch_pixel.hpp"
+#include "headrace/transform/statistics/pass.hpp"
 #include "headrace/transform/volume/voxel.hpp"
 
 namespace {
@@ -22,16 +23,33 @@ __global__ void run_recolour(BatchRecolourPixel pass, std::int32_t n) { run(n, p
 __global__ void run_blur_rows(BatchBlurRowPixel pass, std::int32_t n) { run(n, pass); }
 __global__ void run_blur_columns(BatchBlurColumnPixel pass, std::int32_t n) { run(n, pass); }
 
-#define HR_VOLUME_KERNEL(name, Pass) \
+#define HR_KERNEL(name, Pass) \
   __global__ void name(Pass pass, std::int32_t n) { run(n, pass); }
-HR_VOLUME_KERNEL(run_row_controls, RowControlValue)
-HR_VOLUME_KERNEL(run_volume, VolumeVoxel)
-HR_VOLUME_KERNEL(run_stages_voxel, StagesVoxel)
-HR_VOLUME_KERNEL(run_row_sums, RowSumsValue)
-HR_VOLUME_KERNEL(run_slice_sums, SliceSumsValue)
-HR_VOLUME_KERNEL(run_statistics, PatchStatisticsValue)
-HR_VOLUME_KERNEL(run_resolved, ResolvedStages)
-HR_VOLUME_KERNEL(run_volume_blur, VolumeBlurVoxel)
-HR_VOLUME_KERNEL(run_reduced, ReducedVoxel)
-HR_VOLUME_KERNEL(run_enlarged, EnlargedVoxel)
-HR_VOLUME_KERNEL(run_smooth, SmoothVoxel)
+HR_KERNEL(run_row_controls, RowControlValue)
+HR_KERNEL(run_volume, VolumeVoxel)
+HR_KERNEL(run_stages_voxel, StagesVoxel)
+HR_KERNEL(run_row_sums, RowSumsValue)
+HR_KERNEL(run_slice_sums, SliceSumsValue)
+HR_KERNEL(run_statistics, PatchStatisticsValue)
+HR_KERNEL(run_resolved, ResolvedStages)
+HR_KERNEL(run_volume_blur, VolumeBlurVoxel)
+HR_KERNEL(run_reduced, ReducedVoxel)
+HR_KERNEL(run_enlarged, EnlargedVoxel)
+HR_KERNEL(run_smooth, SmoothVoxel)
+
+HR_KERNEL(run_spread, SpreadPixel)
+HR_KERNEL(run_threshold, ThresholdWord)
+HR_KERNEL(run_along_x, WordAlongX)
+HR_KERNEL(run_along_y, WordAlongY)
+#define HR_COUNTING_KERNEL(name, Pass)                                   \
+  __global__ void name(Pass pass, std::int32_t* out) {                   \
+    *out = pass.bin(blockIdx.y, static_cast<std::int32_t>(threadIdx.x)); \
+  }
+HR_COUNTING_KERNEL(run_darkest, DarkestCount)
+HR_COUNTING_KERNEL(run_tissue, TissueCount)
+HR_COUNTING_KERNEL(run_cleared, ClearedCount)
+HR_COUNTING_KERNEL(run_intensity, IntensityCount)
+__global__ void run_stain(StainSums pass, StainSample* out) {
+  *out = pass.sample(blockIdx.y, static_cast<std::int32_t>(threadIdx.x));
+  StainSums::add(*out, pass.totals);
+}

@@ -137,6 +137,9 @@ void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stre
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
   HR_CUDA(cudaMemcpyAsync(host, device, size_bytes, cudaMemcpyDeviceToHost, stream.get()));
 }
+void clear(void* device, std::size_t size_bytes, Stream& stream) {
+  HR_CUDA(cudaMemsetAsync(device, 0, size_bytes, stream.get()));
+}
 void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,
                std::int64_t row_bytes, std::int64_t rows, Stream& stream) {
   if (row_bytes <= 0 || rows <= 0) return;

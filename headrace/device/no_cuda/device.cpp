@@ -37,6 +37,7 @@ void PinnedMemory::release(void*) noexcept {}
 
 void copy_to_device(void*, const void*, std::size_t, Stream&) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream&) { refuse(); }
+void clear(void*, std::size_t, Stream&) { refuse(); }
 void copy_rows(void*, std::int64_t, const void*, std::int64_t, std::int64_t, std::int64_t,
                Stream&) {
   refuse();

@@ -6,7 +6,8 @@
 namespace headrace::process {
 
 std::unique_ptr<Accelerator> open_cuda_accelerator() {
-  fail(ErrorCode::unsupported, "--device cuda: {}", device::cuda::describe());
+  fail(ErrorCode::unsupported, "--device cuda: {}; --device cpu gives the same bytes",
+       device::cuda::describe());
 }
 
 }  // namespace headrace::process

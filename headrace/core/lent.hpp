@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::process {
+namespace headrace {
 
 /// Things of which a limited number is there: a thread that finds none waits for another's. Safe
 /// from any thread. Whoever holds one must not wait for a second.
@@ -51,4 +51,4 @@ class Lent {
   std::vector<T> idle_;
 };
 
-}  // namespace headrace::process
+}  // namespace headrace

@@ -1,0 +1,23 @@
+#include "headrace/transform/cuda/statistics_device.hpp"
+
+namespace headrace::transform {
+namespace {
+
+class CudaStatistics : public cuda::CudaDeviceOf<StatisticsDevice> {
+ public:
+  std::unique_ptr<StatisticsQueue> statistics_queue() override {
+    return std::make_unique<cuda::CudaQueueOf<StatisticsQueue>>();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StatisticsDevice> open_cuda_statistics() {
+  if (!device::cuda::cuda_available()) {
+    fail(ErrorCode::unsupported, "--device cuda: {}; --device cpu gives the same bytes",
+         device::cuda::describe());
+  }
+  return std::make_unique<CudaStatistics>();
+}
+
+}  // namespace headrace::transform

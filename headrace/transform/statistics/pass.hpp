@@ -1,0 +1,36 @@
+#pragma once
+#include <type_traits>
+#include <variant>
+
+#include "headrace/transform/statistics/mask_passes.hpp"
+#include "headrace/transform/statistics/rgb.hpp"
+#include "headrace/transform/statistics/stain_sums.hpp"
+#include "headrace/transform/statistics/volume_passes.hpp"
+
+namespace headrace::transform {
+
+/// One pass over pixels or voxels of a back end's memory, its arithmetic in the pass itself. Each
+/// is called for every item below items() and element below elements(), in any order:
+///
+///   with kSums  sample(item, element): its `value`s and 1 are added to the place of its bin behind
+///               kSums sums, to which add() adds the sample; -1: to nothing
+///   with kBins  bin(item, element): 1 is added to that counter, to none for -1. Of bins
+///   [kNearFirst,
+///               kNearFirst + kNear) most are expected, so they may be kept near while counting
+///   else        (item, element): stores a result
+///
+/// Counters and sums are integers of 64 bits: no order can be seen in them.
+using StatisticsPass = std::variant<DarkestCount, StainSums, TissueCount, SpreadPixel, ClearedCount,
+                                    ThresholdWord, WordAlongX, WordAlongY, IntensityCount>;
+static_assert(std::is_trivially_copyable_v<StatisticsPass>);
+
+template <typename Pass>
+inline constexpr bool is_sum = requires {
+  Pass::kSums;
+};
+template <typename Pass>
+inline constexpr bool is_count = requires {
+  Pass::kBins;
+};
+
+}  // namespace headrace::transform
