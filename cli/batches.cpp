@@ -106,13 +106,16 @@ void run(const Arguments& a) {
     fmt::print("all {}\n", total);
     return;
   }
+  const loader::StallStats stats = loader.stats();
   fmt::print("{}", dump_json({{"dataset_hash", inputs.cohort->dataset_hash()},
                               {"config_hash", inputs.config.hash()},
                               {"split", a.split.empty() ? Json(nullptr) : Json(a.split)},
                               {"image_shape", image_shape(inputs.config)},
                               {"batches", batches},
                               {"sha256", total},
-                              {"stall", stall_json(loader.stats())}}));
+                              {"decoded_by", stats.decoded_by},
+                              {"left_to_cpu", stats.left_to_cpu},
+                              {"stall", stall_json(stats)}}));
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ Json stall_json(const loader::StallStats& stats) {
           {"decode_s", stats.decode_s},
           {"transform_s", stats.transform_s},
           {"copy_s", stats.copy_s},
+          {"device_decode_s", stats.device_decode_s},
           {"device_transform_s", stats.device_transform_s},
           {"data_wait_s", stats.data_wait_s},
           {"model_wait_s", stats.model_wait_s},

@@ -42,8 +42,22 @@ bool BatchWork::has_labels(const source::ImageRecord& image) const {
 }
 
 std::string BatchWork::where(std::size_t s) const {
-  return fmt::format("epoch {}, batch {}, sample {} (image {})", epoch_, index_, s,
+  return fmt::format("{}, sample {} (image {})", name(), s,
                      recipe_.cohort->images()[sites_[s].image].id);
+}
+
+std::string BatchWork::name() const { return fmt::format("epoch {}, batch {}", epoch_, index_); }
+
+std::size_t BatchWork::add_region(std::shared_ptr<const zarr::Array> array,
+                                  zarr::RegionRead region) {
+  ++regions_;
+  return read_.add(std::move(array), std::move(region));
+}
+
+std::vector<std::uint64_t> BatchWork::destinations() const {
+  std::vector<std::uint64_t> destinations(regions_);
+  for (std::size_t s = 0; s < planned_; ++s) locate_regions(s, destinations);
+  return destinations;
 }
 
 void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::BufferPool& pool,
@@ -54,6 +68,7 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
   plan_error_ = nullptr;
   planned_ = 0;
   read_.clear();
+  regions_ = 0;
   const std::uint64_t first = index * static_cast<std::uint64_t>(recipe_.batch);
   count_ = static_cast<std::size_t>(std::min<std::uint64_t>(
       static_cast<std::uint64_t>(recipe_.batch), recipe_.plan->samples_per_epoch() - first));

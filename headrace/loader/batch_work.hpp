@@ -3,6 +3,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,10 +63,12 @@ class BatchWork {
   explicit BatchWork(const Recipe& recipe) : recipe_(recipe) {}
   virtual ~BatchWork() = default;
   static std::unique_ptr<BatchWork> make(const Recipe& recipe);
-  /// `memory` is asked by prepare, once a batch, for memory that stays until the next.
+  /// `memory` is asked by prepare, once a batch, for memory that stays until the next; or null
+  /// where only `use_arena` will tell.
   void into_arena(std::function<std::byte*(std::size_t)> memory) {
     arena_memory_ = std::move(memory);
   }
+  void use_arena(std::byte* memory) noexcept { arena_ = memory; }
 
   /// Draws every sample, finds what it needs to read and reads it. Samples from the first that
   /// can't be planned on are left out; its error is kept for `error`. Throws what reading the batch
@@ -76,6 +79,14 @@ class BatchWork {
 
   /// Decodes and transforms sample `s` < planned() into the batch; or decodes it into the arena.
   void make_sample(std::size_t s, Worker& worker, StageTimes& times);
+
+  /// The other way to fill an arena: what was read, for a decoder that writes into a copy of it.
+  zarr::BatchRead& reads() noexcept { return read_; }
+  const zarr::BatchRead& reads() const noexcept { return read_; }
+  /// Where the regions of reads() go, in bytes of the arena.
+  std::vector<std::uint64_t> destinations() const;
+  /// "epoch 0, batch 3".
+  std::string name() const;
 
   zarr::ReadStats read_stats() const { return read_.stats(); }
   StageTimes plan_times() const { return {plan_ns_, 0}; }
@@ -95,6 +106,8 @@ class BatchWork {
   virtual void lay_out(std::size_t s) = 0;
   /// Decodes the sample's windows into the arena.
   virtual void fill(std::size_t s) = 0;
+  /// Sets where in the arena the sample's regions go, by their numbers in read_.
+  virtual void locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const = 0;
   /// `labels` is null for a run without labels.
   virtual void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
                     StageTimes& times) = 0;
@@ -111,13 +124,16 @@ class BatchWork {
   bool has_labels(const source::ImageRecord& image) const;
 
   const Recipe& recipe_;
+  /// Adds a region to read_; gives its number.
+  std::size_t add_region(std::shared_ptr<const zarr::Array> array, zarr::RegionRead region);
+
   zarr::BatchRead read_;
   std::vector<SampleSite> sites_;
 
  private:
   std::string where(std::size_t s) const;
 
-  std::size_t count_ = 0, planned_ = 0;
+  std::size_t count_ = 0, planned_ = 0, regions_ = 0;
   std::exception_ptr plan_error_;
   std::uint64_t epoch_ = 0, index_ = 0;
   std::int64_t plan_ns_ = 0;

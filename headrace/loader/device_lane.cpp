@@ -6,9 +6,22 @@
 
 namespace headrace::loader::detail {
 
+using device::cuda::MemoryCounter;
+
 DeviceLane::DeviceLane(const Recipe& recipe, std::shared_ptr<DeviceBudget> budget,
-                       std::shared_ptr<DevicePool> pool)
-    : recipe_(recipe), budget_(std::move(budget)), pool_(std::move(pool)) {}
+                       std::shared_ptr<DevicePool> pool, BatchWork& work)
+    : recipe_(recipe), budget_(std::move(budget)), pool_(std::move(pool)) {
+  const auto counted = [this](const char* what) {
+    return MemoryCounter(
+        [budget = budget_, what](std::size_t bytes) { budget->take(bytes, what); });
+  };
+  counter_ = counted("windows of a batch");
+  work.into_arena([this](std::size_t bytes) { return arena(bytes); });
+  if (recipe_.decoding.on == zarr::DecodeOn::cpu) return;
+  decoder_.emplace(recipe_.decoding.on);
+  decoder_->count_memory(counted("the chunks of a batch and what decodes them"));
+  decoder_->lend_memory(work.reads());
+}
 
 DeviceLane::~DeviceLane() {
   try {
@@ -18,29 +31,73 @@ DeviceLane::~DeviceLane() {
   }
 }
 
+void DeviceLane::begin(const BatchWork& work) {
+  if (!std::exchange(under_way_, false)) return;
+  done_.wait();
+  times_.copy_s += begun_.seconds_to(copied_);
+  times_.decode_s += on_gpu_ ? copied_.seconds_to(decoded_) : 0;
+  times_.transform_s += decoded_.seconds_to(done_);
+  if (!on_gpu_) return;
+  try {
+    decoder_->finish(work.reads());
+  } catch (const Error& error) {
+    fail(ErrorCode::device,
+         "{} was decoded wrong by the GPU, although its checksums are right: {}. Set loader.decode "
+         "to cpu",
+         work.name(), error.what());
+  }
+}
+
 std::byte* DeviceLane::arena(std::size_t bytes) {
-  if (std::exchange(under_way_, false)) {
-    done_.wait();
-    times_.copy_s += begun_.seconds_to(copied_);
-    times_.transform_s += copied_.seconds_to(done_);
-  }
   bytes_ = bytes;
-  if (bytes > windows_.size()) {
-    const std::size_t grown = bytes + bytes / 8;  // every slightly larger batch would allocate
-    budget_->take(grown - windows_.size(), "windows of a batch");
-    windows_.reserve(grown);
-    staged_.reserve(grown);
-  }
+  counter_.reserve(windows_, bytes);
+  return decoder_ ? nullptr : stage();
+}
+
+std::byte* DeviceLane::stage() {
+  if (bytes_ > staged_.size()) staged_.reserve(windows_.size());
   return staged_.as<std::byte>();
+}
+
+bool DeviceLane::plan(BatchWork& work, ThreadPool& pool) {
+  on_gpu_ = false;
+  if (!decoder_) return false;
+  if (work.plan_error()) {
+    // It ends in an error, of this or of a lower sample.
+    leave_to_cpu(work, {});
+    return false;
+  }
+  try {
+    on_gpu_ = decoder_->plan(work.reads(), pool, work.destinations());
+    if (!on_gpu_) leave_to_cpu(work, decoder_->left_to_cpu());
+  } catch (const Error& error) {
+    // Damage is met again by the sample that has it, which the error then names.
+    if (error.code() != ErrorCode::corrupt && error.code() != ErrorCode::io) throw;
+    leave_to_cpu(work, error.what());
+  }
+  return on_gpu_;
+}
+
+void DeviceLane::leave_to_cpu(BatchWork& work, std::string why) {
+  on_gpu_ = false;
+  left_to_cpu_ = std::move(why);
+  work.use_arena(stage());
 }
 
 void DeviceLane::start(const BatchWork& work) {
   lease_ = pool_->take(recipe_.batch_bytes(), stream_);
   begun_.record(stream_);
-  if (bytes_ > 0)
-    device::cuda::copy_to_device(windows_.as<std::byte>(), staged_.as<std::byte>(), bytes_,
-                                 stream_);
-  copied_.record(stream_);
+  if (on_gpu_) {
+    decoder_->run(work.reads(), windows_.as<std::byte>(), stream_, &copied_);
+    decoded_by_ = decoder_->decoded_by();
+  } else {
+    if (bytes_ > 0)
+      device::cuda::copy_to_device(windows_.as<std::byte>(), staged_.as<std::byte>(), bytes_,
+                                   stream_);
+    copied_.record(stream_);
+    decoded_by_ = "CPU";
+  }
+  decoded_.record(stream_);
   auto* images = lease_->buffer.as<std::byte>();
   work.launch({windows_.as<std::byte>(), images,
                recipe_.with_labels ? reinterpret_cast<std::uint8_t*>(images) + recipe_.labels_at()
@@ -50,6 +107,24 @@ void DeviceLane::start(const BatchWork& work) {
   lease_->ready.record(stream_);
   under_way_ = true;
   count_scratch();
+}
+
+void DeviceLane::finish(BatchWork& work) {
+  std::string problem;
+  try {
+    decoder_->finish(work.reads());
+    return;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;
+    problem = fmt::format("{}: {}", work.name(), error.what());
+  }
+  leave_to_cpu(work, problem);
+  device::cuda::use_device(recipe_.device_index);  // the consumer's thread may have another
+  Worker worker;
+  StageTimes times;
+  for (std::size_t s = 0; s < work.planned(); ++s) work.make_sample(s, worker, times);
+  if (recipe_.decoding.on == zarr::DecodeOn::gpu) fail(ErrorCode::corrupt, "{}", problem);
+  start(work);
 }
 
 /// The transform's memory grows with the largest batch and is counted when it has.

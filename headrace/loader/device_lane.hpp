@@ -1,35 +1,58 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "headrace/core/threads.hpp"
 #include "headrace/loader/batch_work.hpp"
 #include "headrace/loader/device_pool.hpp"
+#include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::loader::detail {
 
-/// What a place of the ring has on the GPU: a stream, pinned memory that the workers decode into,
-/// its copy on the device, and what the transform works in. One batch after the other.
+/// What a place of the ring has on the GPU: a stream, pinned memory that the workers decode into or
+/// that encoded chunks are read into, windows on the device, and what decoding and transform work
+/// in. One batch after the other: begin, BatchWork::prepare, plan, the samples where there are any
+/// to make, start, finish, hand_over.
 class DeviceLane {
  public:
+  /// `work` is the one that will be given to everything else.
   DeviceLane(const Recipe& recipe, std::shared_ptr<DeviceBudget> budget,
-             std::shared_ptr<DevicePool> pool);
+             std::shared_ptr<DevicePool> pool, BatchWork& work);
   ~DeviceLane();
 
-  /// Pinned memory for the windows of the next batch. Waits until the GPU has made the batch
-  /// before.
-  std::byte* arena(std::size_t bytes);
-  /// Puts the copy and the transform into the stream: returns before they are done.
+  /// Waits until the GPU has made the batch before. Errors: device, if decoding it went wrong after
+  /// all: its chunks' checksums were right.
+  void begin(const BatchWork& work);
+  /// After prepare. True: the GPU decodes the batch; false: its samples are to be made, into memory
+  /// that `work` has been given. Errors: unsupported (loader.decode is gpu, and it can't).
+  bool plan(BatchWork& work, ThreadPool& pool);
+  /// Puts copy, decoding where it is the GPU's, and transform into the stream: returns before they
+  /// are done.
   void start(const BatchWork& work);
+  /// Whether the batch may hold what only the GPU can tell to be damaged: `finish` must come before
+  /// `hand_over`, and waits for the decoder.
+  bool to_be_checked() const noexcept { return on_gpu_ && decoder_->to_be_checked(); }
+  /// Errors: what decoding such a batch on the CPU finds, the lowest sample's. What the CPU can
+  /// decode is started anew from there, but under loader.decode gpu: corrupt, with the GPU's words.
+  void finish(BatchWork& work);
   /// Makes `batch`, which `work` has described, the one that was started.
   void hand_over(Batch& batch);
 
   /// Seconds of the batches that the GPU has made, since the last call.
   struct Times {
-    double copy_s = 0, transform_s = 0;
+    double copy_s = 0, decode_s = 0, transform_s = 0;
   };
   Times take_times();
+  /// Of the batch that was started: "CPU", or the decoders; and why not the GPU's where they were
+  /// to be.
+  const std::string& decoded_by() const noexcept { return decoded_by_; }
+  const std::string& left_to_cpu() const noexcept { return left_to_cpu_; }
 
  private:
+  std::byte* arena(std::size_t bytes);
+  std::byte* stage();
+  void leave_to_cpu(BatchWork& work, std::string why);
   void count_scratch();
 
   const Recipe& recipe_;
@@ -37,11 +60,14 @@ class DeviceLane {
   std::shared_ptr<DevicePool> pool_;
   device::cuda::PinnedBuffer staged_;
   device::cuda::DeviceBuffer windows_;
+  device::cuda::MemoryCounter counter_;
   std::size_t bytes_ = 0, scratch_bytes_ = 0;
   transform::CudaScratch scratch_;
   transform::VolumeCudaScratch volume_scratch_;
-  device::cuda::Event begun_{true}, copied_{true}, done_{true};
-  bool under_way_ = false;
+  device::cuda::Event begun_{true}, copied_{true}, decoded_{true}, done_{true};
+  std::optional<zarr::DeviceDecoder> decoder_;
+  bool under_way_ = false, on_gpu_ = false;
+  std::string decoded_by_ = "CPU", left_to_cpu_;
   Times times_;
   std::shared_ptr<DeviceLease> lease_;
   device::cuda::Stream stream_;

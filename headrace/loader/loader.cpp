@@ -4,9 +4,11 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/loader/device_lane.hpp"
 
 namespace headrace::loader {
@@ -25,8 +27,7 @@ struct Slot {
   Slot(const detail::Recipe& recipe, const std::shared_ptr<detail::DeviceBudget>& budget,
        const std::shared_ptr<detail::DevicePool>& pool)
       : Slot(recipe) {
-    lane = std::make_unique<detail::DeviceLane>(recipe, budget, pool);
-    work->into_arena([this](std::size_t bytes) { return lane->arena(bytes); });
+    lane = std::make_unique<detail::DeviceLane>(recipe, budget, pool, *work);
   }
   std::unique_ptr<detail::BatchWork> work;
   std::unique_ptr<detail::DeviceLane> lane;  ///< null: batches are made on the CPU
@@ -61,6 +62,7 @@ struct Loader::State {
       next_start = next_take = first_epoch * per_epoch + first_batch;
     }
     if (count && *count < end - std::min(end, next_take)) end = next_take + *count;
+    stats.left_to_cpu = recipe.decoding.left_to_cpu;
     make_ring();
     worker_count = static_cast<std::size_t>(
         recipe.config.loader.threads > 0 ? recipe.config.loader.threads : available_cores());
@@ -79,6 +81,7 @@ struct Loader::State {
   void make_ring() {
     const auto places = static_cast<std::size_t>(recipe.config.loader.prefetch);
     if (recipe.device_index < 0) {
+      stats.decoded_by = "CPU";
       while (ring.size() < places) ring.push_back(std::make_unique<Slot>(recipe));
       return;
     }
@@ -101,6 +104,8 @@ struct Loader::State {
   void make_one(std::unique_lock<std::mutex>& lock, Slot& slot, std::size_t sample,
                 detail::Worker& worker);
   void finish_if_done(std::unique_lock<std::mutex>& lock, Slot& slot);
+  void record_lane(detail::DeviceLane& lane);
+  void check_decoded(std::unique_lock<std::mutex>& lock, Slot& slot);
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   std::optional<Batch> next();
 
@@ -117,6 +122,7 @@ struct Loader::State {
   std::exception_ptr failed;  ///< what the consumer was told; nothing is delivered after it
 
   StallStats stats;
+  std::set<std::string> decoders;  ///< of the batches so far
   std::size_t worker_count = 0, waiting = 0;
   std::optional<Clock::time_point> first_next, idle_since, ended;
   std::vector<std::thread> threads;
@@ -157,8 +163,11 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   mine.error_sample = kNoSample;
   lock.unlock();
   std::exception_ptr error;
+  bool decodes_itself = false;
   try {
+    if (mine.lane) mine.lane->begin(*mine.work);
     mine.work->prepare(epoch_offset + n / per_epoch, n % per_epoch, *pool, worker);
+    decodes_itself = mine.lane && mine.lane->plan(*mine.work, worker.inline_pool);
   } catch (...) {
     error = std::current_exception();
   }
@@ -167,8 +176,8 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   if (error) {
     mine.keep_error(0, std::move(error));
   } else {
-    mine.count = mine.work->planned();
-    if (mine.work->plan_error()) mine.keep_error(mine.count, mine.work->plan_error());
+    mine.count = decodes_itself ? 0 : mine.work->planned();
+    if (mine.work->plan_error()) mine.keep_error(mine.work->planned(), mine.work->plan_error());
     stats.plan_s += static_cast<double>(mine.work->plan_times().plan_ns) * 1e-9;
   }
   finish_if_done(lock, mine);
@@ -205,9 +214,7 @@ void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& min
     }
     lock.lock();
     if (error) mine.keep_error(mine.count, std::move(error));
-    const auto times = mine.lane->take_times();
-    stats.copy_s += times.copy_s;
-    stats.device_transform_s += times.transform_s;
+    record_lane(*mine.lane);
   }
   mine.stage = Slot::Stage::done;
   const zarr::ReadStats read = mine.work->read_stats();
@@ -215,6 +222,34 @@ void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& min
   stats.read_s += static_cast<double>(read.read_ns) * 1e-9;
   stats.decode_s += static_cast<double>(read.decode_ns) * 1e-9;
   batch_done.notify_all();
+}
+
+void Loader::State::record_lane(detail::DeviceLane& lane) {
+  const auto times = lane.take_times();
+  stats.copy_s += times.copy_s;
+  stats.device_decode_s += times.decode_s;
+  stats.device_transform_s += times.transform_s;
+  decoders.insert(lane.decoded_by());
+  stats.decoded_by = fmt::format("{}", fmt::join(decoders, ", "));
+  if (lane.left_to_cpu().empty() || !stats.left_to_cpu.empty()) return;
+  stats.left_to_cpu = lane.left_to_cpu();
+  log::info("a batch is decoded on the CPU: {}", stats.left_to_cpu);
+}
+
+/// Waits, without the lock, until the GPU has told whether the batch could be decoded. Only the
+/// consumer has to do with a finished batch.
+void Loader::State::check_decoded(std::unique_lock<std::mutex>& lock, Slot& mine) {
+  if (!mine.lane || mine.error || !mine.lane->to_be_checked()) return;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    mine.lane->finish(*mine.work);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  if (error) mine.keep_error(0, std::move(error));
+  record_lane(*mine.lane);
 }
 
 /// The loader waits for the model from when its last worker finds the ring full until a batch is
@@ -240,6 +275,7 @@ std::optional<Batch> Loader::State::next() {
   }
   Slot& mine = slot(next_take);
   batch_done.wait(lock, [&] { return next_take < next_start && mine.stage == Slot::Stage::done; });
+  check_decoded(lock, mine);
   stats.data_wait_s += seconds(Clock::now() - asked);
   if (mine.error) {
     failed = mine.error;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "headrace/loader/batch.hpp"
 #include "headrace/loader/run_config.hpp"
@@ -14,10 +15,14 @@ namespace headrace::loader {
 struct StallStats {
   std::uint64_t batches = 0, samples = 0, bytes_read = 0;
   double plan_s = 0, read_s = 0, decode_s = 0, transform_s = 0;  ///< worker time by stage
-  double copy_s = 0, device_transform_s = 0;  ///< the GPU's, of batches made there; streams overlap
-  double data_wait_s = 0;                     ///< the consumer waited for a batch
-  double model_wait_s = 0;                    ///< the loader waited for a free place in the ring
-  double wall_s = 0;                          ///< since the first next()
+  /// The GPU's, of batches made there; streams overlap.
+  double copy_s = 0, device_decode_s = 0, device_transform_s = 0;
+  double data_wait_s = 0;   ///< the consumer waited for a batch
+  double model_wait_s = 0;  ///< the loader waited for a free place in the ring
+  double wall_s = 0;        ///< since the first next()
+  /// What decoded the batches: "CPU", the names of decoders on a GPU, or both; and why the CPU
+  /// decoded what a GPU was allowed to (of the first such batch); empty where it did not.
+  std::string decoded_by, left_to_cpu;
   double stall_fraction() const { return wall_s > 0 ? data_wait_s / wall_s : 0; }
 };
 
@@ -25,10 +30,13 @@ struct StallStats {
 /// config, the dataset and (e, b) alone: not on threads, prefetch depth, earlier batches or
 /// restarts. At most `prefetch` finished batches are held.
 ///
-/// With loader.device cuda the workers decode into pinned memory, and who finishes a batch puts its
-/// copy and its transform into a stream: next() gives a batch that the GPU may still be making (see
-/// Batch::hold). The loader makes its GPU the constructing thread's. The bytes are the CPU's. auto
-/// makes batches on the CPU: whoever feeds a model on a GPU chooses.
+/// With loader.device cuda the workers decode into pinned memory, or with loader.decode read
+/// encoded chunks there that the GPU decodes; who finishes a batch puts copy, decoding and
+/// transform into a stream: next() gives a batch that the GPU may still be making (see
+/// Batch::hold). Where no checksum has told on the host that the batch's chunks are sound, next()
+/// waits until the GPU has decoded them. The loader makes its GPU the constructing thread's. The
+/// bytes are the CPU's, but of JPEG under loader.decode gpu. auto makes batches on the CPU: whoever
+/// feeds a model on a GPU chooses.
 class Loader {
  public:
   /// Starts at batch `first_batch` of `first_epoch`: resuming is starting where the run stopped.

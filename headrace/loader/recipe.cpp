@@ -144,6 +144,7 @@ Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig
   } else {
     check_memory(recipe);
   }
+  recipe.decoding = choose_decoding(recipe);
   return recipe;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "headrace/core/ignore_label.hpp"
+#include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/source/cohort.hpp"
@@ -27,6 +28,7 @@ struct Recipe {
   transform::TensorFormat format;
   int device_index = -1;               ///< the GPU that batches are made on; -1: the CPU
   std::size_t device_limit_bytes = 0;  ///< what the loader may take of its memory
+  DecodeChoice decoding;
 
   std::int64_t plane() const;       ///< pixels or voxels of a sample
   std::size_t image_bytes() const;  ///< of one sample, all contexts
@@ -44,7 +46,7 @@ transform::TensorFormat choose_format(const RunConfig& config, bool on_device);
 std::size_t least_device_bytes(const Recipe& recipe);
 
 /// Errors: usage (another dataset than expected, transforms that the data can't serve), unsupported
-/// (a device that is not there), memory (the ring does not fit).
+/// (a device that is not there), memory (the ring does not fit), and those of choose_decoding.
 Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
                    std::shared_ptr<const SamplePlan> plan, bool with_labels);
 

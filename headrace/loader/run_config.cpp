@@ -85,6 +85,15 @@ RunConfig::Loader parse_loader(YamlMap map) {
       map.get_choice("layout", loader.layout, {"auto", "channels_first", "channels_last"});
   loader.device_memory_mib =
       map.get_int("device_memory_mib", loader.device_memory_mib, 0, 1'000'000'000);
+  loader.decode = map.get_choice("decode", loader.decode, {"auto", "cpu", "gpu"});
+  loader.gpudirect = map.get_choice("gpudirect", loader.gpudirect, {"auto", "on", "off"});
+  if (loader.device == "cpu" && loader.decode == "gpu")
+    map.find("decode")->reject("'gpu' is for batches made on a GPU, but loader.device is cpu");
+  if (loader.gpudirect == "on" && (loader.device == "cpu" || loader.decode == "cpu")) {
+    map.find("gpudirect")
+        ->reject(fmt::format("'on' is for batches decoded on a GPU, but loader.{} is cpu",
+                             loader.device == "cpu" ? "device" : "decode"));
+  }
   map.finish();
   return loader;
 }

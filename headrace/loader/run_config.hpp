@@ -51,6 +51,8 @@ struct RunConfig {
     std::string element = "auto";        ///< auto | float32 | bfloat16 | float16
     std::string layout = "auto";         ///< auto | channels_first | channels_last
     std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: half of what is free
+    std::string decode = "auto";         ///< auto | cpu | gpu, of batches made on a GPU
+    std::string gpudirect = "off";       ///< auto | on | off, of what is decoded there
   } loader;
   struct Model {
     std::string name = "unet2d";
@@ -93,8 +95,9 @@ struct RunConfig {
   /// In full, defaults filled in.
   Json to_json() const;
   /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch,
-  /// loader.device_memory_mib, data.expect_hash and the place of data.store; loader.element,
-  /// loader.layout and train.deterministic only where they are not the default.
+  /// loader.device_memory_mib, loader.gpudirect, data.expect_hash and the place of data.store;
+  /// loader.decode only where it is gpu, since JPEG decoders differ; loader.element, loader.layout
+  /// and train.deterministic only where they are not the default.
   std::string hash() const;
 };
 

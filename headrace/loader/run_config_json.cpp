@@ -65,7 +65,9 @@ Json RunConfig::to_json() const {
             {"device", loader.device},
             {"element", loader.element},
             {"layout", loader.layout},
-            {"device_memory_mib", loader.device_memory_mib}}},
+            {"device_memory_mib", loader.device_memory_mib},
+            {"decode", loader.decode},
+            {"gpudirect", loader.gpudirect}}},
           {"model", {{"name", model.name}, {"widths", model.widths}}},
           {"train",
            {{"epochs", train.epochs},
@@ -90,6 +92,8 @@ std::string RunConfig::hash() const {
   json["loader"].erase("threads");
   json["loader"].erase("prefetch");
   json["loader"].erase("device_memory_mib");
+  json["loader"].erase("gpudirect");
+  if (loader.decode != "gpu") json["loader"].erase("decode");
   for (const char* key : {"element", "layout"}) {
     if (json["loader"].at(key) == "auto") json["loader"].erase(key);
   }

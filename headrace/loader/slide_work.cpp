@@ -73,7 +73,7 @@ void SlideWork::add_read(Window& window, std::int64_t channels) {
     region.strides_bytes.insert(region.strides_bytes.begin(), 1);
   }
   region.row_spans = window.spans;
-  window.read = read_.add(window.array, std::move(region));
+  window.read = add_region(window.array, std::move(region));
 }
 
 void SlideWork::lay_out(std::size_t s) {
@@ -86,8 +86,21 @@ void SlideWork::lay_out(std::size_t s) {
 
 void SlideWork::decode(const Window& window, std::int64_t channels, std::byte* memory) {
   if (window.empty) return;
-  read_.decode(window.read,
-               memory + window.extent.y0 * window.row_bytes + window.extent.x0 * channels);
+  read_.decode(window.read, memory + first_byte(window, channels));
+}
+
+std::int64_t SlideWork::first_byte(const Window& window, std::int64_t channels) {
+  return window.extent.y0 * window.row_bytes + window.extent.x0 * channels;
+}
+
+void SlideWork::locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const {
+  const auto locate = [&](const Window& window, std::int64_t channels) {
+    if (window.empty) return;
+    destinations[window.read] =
+        window.place + static_cast<std::uint64_t>(first_byte(window, channels));
+  };
+  for (const Window& window : samples_[s].contexts) locate(window, 3);
+  if (samples_[s].has_label) locate(samples_[s].label, 1);
 }
 
 transform::ImageView SlideWork::view(const Window& window, const std::byte* memory) {

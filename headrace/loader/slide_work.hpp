@@ -40,11 +40,14 @@ class SlideWork : public BatchWork {
   void add_reads(std::size_t s) override;
   void lay_out(std::size_t s) override;
   void fill(std::size_t s) override;
+  void locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const override;
   void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
             StageTimes& times) override;
 
   void place(Window& window, const source::ImageLevel& level, std::int64_t channels);
   void add_read(Window& window, std::int64_t channels);
+  /// Bytes of the window in front of what the level has of it.
+  static std::int64_t first_byte(const Window& window, std::int64_t channels);
   void decode(const Window& window, std::int64_t channels, std::byte* memory);
   transform::ImageView decoded(const Window& window, std::int64_t channels, Worker& worker);
   static transform::ImageView view(const Window& window, const std::byte* memory);

@@ -105,7 +105,7 @@ void VolumeWork::add_slabs(const Sample& sample, const std::shared_ptr<const zar
     region.strides_bytes = {slice_voxels(window, sample.row) * voxel_bytes,
                             sample.row * voxel_bytes, voxel_bytes};
     region.row_spans = slab.spans;
-    slab.read = read_.add(array, std::move(region));
+    slab.read = add_region(array, std::move(region));
   }
 }
 
@@ -122,13 +122,27 @@ std::int64_t VolumeWork::window_voxels(const Sample& sample) {
 
 template <typename T>
 void VolumeWork::decode(const Sample& sample, const std::vector<Slab>& slabs, std::byte* memory) {
-  const Box3& extent = sample.extent;
-  const std::int64_t slice = slice_voxels(sample.geometry.window, sample.row);
   for (const Slab& slab : slabs) {
-    T* first = reinterpret_cast<T*>(memory) + (extent.origin_zyx[0] + slab.first) * slice +
-               extent.origin_zyx[1] * sample.row + extent.origin_zyx[2];
-    read_.decode(slab.read, reinterpret_cast<std::byte*>(first));
+    read_.decode(slab.read, memory + first_voxel(sample, slab) * std::int64_t{sizeof(T)});
   }
+}
+
+std::int64_t VolumeWork::first_voxel(const Sample& sample, const Slab& slab) {
+  const Box3& extent = sample.extent;
+  return (extent.origin_zyx[0] + slab.first) * slice_voxels(sample.geometry.window, sample.row) +
+         extent.origin_zyx[1] * sample.row + extent.origin_zyx[2];
+}
+
+void VolumeWork::locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const {
+  const Sample& sample = samples_[s];
+  const auto locate = [&](const std::vector<Slab>& slabs, std::size_t place, std::size_t bytes) {
+    for (const Slab& slab : slabs) {
+      destinations[slab.read] =
+          place + static_cast<std::uint64_t>(first_voxel(sample, slab)) * bytes;
+    }
+  };
+  locate(sample.image_slabs, sample.image_place, sizeof(std::int16_t));
+  locate(sample.label_slabs, sample.label_place, sizeof(std::uint8_t));
 }
 
 template <typename T>

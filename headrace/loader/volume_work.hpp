@@ -41,6 +41,7 @@ class VolumeWork : public BatchWork {
   void add_reads(std::size_t s) override;
   void lay_out(std::size_t s) override;
   void fill(std::size_t s) override;
+  void locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const override;
   void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
             StageTimes& times) override;
 
@@ -49,6 +50,8 @@ class VolumeWork : public BatchWork {
   void add_slabs(const Sample& sample, const std::shared_ptr<const zarr::Array>& array,
                  std::int64_t voxel_bytes, std::vector<Slab>& slabs);
   static std::int64_t window_voxels(const Sample& sample);
+  /// Voxels of the window in front of the first that the slab reads.
+  static std::int64_t first_voxel(const Sample& sample, const Slab& slab);
   template <typename T>
   void decode(const Sample& sample, const std::vector<Slab>& slabs, std::byte* memory);
   template <typename T>

@@ -19,6 +19,8 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
   on_host.loader.device = "cpu";
   on_host.loader.element = "float32";
   on_host.loader.layout = "channels_first";
+  on_host.loader.decode = "cpu";
+  on_host.loader.gpudirect = "off";
   loader::Loader loader(cohort, on_host, plan, /*with_labels=*/true);
   const auto examiner = (config.volumes ? make_volume_examiner : make_slide_examiner)(
       *cohort, config, options, plan->samples_per_epoch());

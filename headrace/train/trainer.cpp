@@ -153,7 +153,10 @@ Json Training::time_json() const {
                  {"decode_s", stats_.decode_s},
                  {"transform_s", stats_.transform_s},
                  {"copy_s", stats_.copy_s},
+                 {"device_decode_s", stats_.device_decode_s},
                  {"device_transform_s", stats_.device_transform_s},
+                 {"decoded_by", stats_.decoded_by},
+                 {"left_to_cpu", stats_.left_to_cpu},
                  {"model_wait_s", stats_.model_wait_s},
                  {"bytes_read", stats_.bytes_read},
                  {"threads", config_.loader.threads}}}};

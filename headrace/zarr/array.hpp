@@ -48,6 +48,8 @@ class Array {
 
   /// Empty when BatchRead::plan_decode takes this array's codecs; else which of them it does not.
   std::string host_only() const;
+  /// Whether its chunks are JPEGs, which decoders decode with differences of some levels.
+  bool is_jpeg() const noexcept;
 
   /// Reads one region on the calling thread. Errors: corrupt (names chunk, bytes and check), io,
   /// usage (shape).

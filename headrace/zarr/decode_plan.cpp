@@ -166,7 +166,9 @@ void ReadPlan::plan_decode(ThreadPool* pool, std::span<const std::uint64_t> dest
     const auto number = static_cast<std::uint32_t>(out.chunks.size());
     out.chunks.push_back({static_cast<std::uint32_t>(piece.source), piece.inner, piece.range.begin,
                           piece.range.end});
+    const std::size_t before = out.segments.size();
     likes.push_back(list_streams(done.streams, number, encoded_, out));
+    out.proven &= done.streams.proven || out.segments.size() == before;
   }
   std::stable_sort(out.segments.begin(), out.segments.end(),
                    [](const auto& a, const auto& b) { return a.codec < b.codec; });

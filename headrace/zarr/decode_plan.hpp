@@ -35,6 +35,9 @@ struct DecodePlan {
   std::vector<Placement> copies, fills, places;
   std::vector<Chunk> chunks;
   std::uint64_t encoded_bytes = 0, decoded_bytes = 0;
+  /// Every stream lies under a checksum that was right, so that only a decoder's own fault can make
+  /// it fail.
+  bool proven = true;
 
   void clear() {
     segments.clear();
@@ -43,6 +46,7 @@ struct DecodePlan {
     places.clear();
     chunks.clear();
     encoded_bytes = decoded_bytes = 0;
+    proven = true;
   }
 };
 

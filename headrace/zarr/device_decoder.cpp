@@ -43,6 +43,7 @@ struct DeviceDecoder::State {
   explicit State(DecodeOn wanted) : on(wanted) {}
 
   DecodeOn on;
+  device::cuda::MemoryCounter counter;
   std::optional<StreamBatch> streams;
   std::optional<JpegBatch> jpegs;
   PinnedBuffer encoded, tables, windows;
@@ -66,8 +67,7 @@ struct DeviceDecoder::State {
     if (segments(true).empty()) return {};
     if (!here.no_jpeg.empty()) return here.no_jpeg;
     if (on == DecodeOn::gpu) return {};
-    return "JPEG decoded by a GPU differs from the CPU's by a few levels, so only where it is "
-           "asked for";
+    return kJpegStaysOnCpu;
   }
 
   bool plan_for_gpu(BatchRead& batch, ThreadPool& pool,
@@ -102,7 +102,7 @@ struct DeviceDecoder::State {
     decoded_by.clear();
     auto* to = decoded.as<std::byte>();
     if (const auto wanted = segments(false); !wanted.empty()) {
-      if (!streams) streams.emplace();
+      if (!streams) streams.emplace(StreamBatch::kMostDecodedBytes, counter);
       streams->start(wanted, device_encoded.as<std::byte>(), to, stream);
       decoded_by = Nvcomp::shared().name();
     }
@@ -122,7 +122,7 @@ struct DeviceDecoder::State {
     std::size_t bytes = 0;
     for (const auto* list : lists) bytes += list->size() * sizeof(Placement);
     tables.reserve(bytes);
-    device_tables.reserve(bytes);
+    counter.reserve(device_tables, bytes);
     auto* at = tables.as<std::byte>();
     for (const auto* list : lists) {
       if (!list->empty()) std::memcpy(at, list->data(), list->size() * sizeof(Placement));
@@ -161,29 +161,49 @@ DeviceDecoder& DeviceDecoder::operator=(DeviceDecoder&&) noexcept = default;
 
 void DeviceDecoder::lend_memory(BatchRead& batch) {
   batch.read_into([state = state_.get()](std::size_t size_bytes) {
-    state->encoded.reserve(size_bytes);
+    // Fixing memory in place takes long: not for every slightly larger batch.
+    if (size_bytes > state->encoded.size()) state->encoded.reserve(size_bytes + size_bytes / 8);
     return state->encoded.as<std::byte>();
   });
+}
+
+void DeviceDecoder::count_memory(device::cuda::MemoryCounter counter) {
+  state_->counter = std::move(counter);
+}
+
+bool DeviceDecoder::plan(BatchRead& batch, ThreadPool& pool,
+                         std::span<const std::uint64_t> destinations) {
+  state_->on_gpu = state_->plan_for_gpu(batch, pool, destinations);
+  return state_->on_gpu;
+}
+
+void DeviceDecoder::run(const BatchRead& batch, std::byte* windows, Stream& stream, Event* copied) {
+  State& state = *state_;
+  state.counter.reserve(state.device_encoded, state.plan.encoded_bytes);
+  state.counter.reserve(state.decoded, state.plan.decoded_bytes);
+  if (state.plan.encoded_bytes > 0) {
+    device::cuda::copy_to_device(state.device_encoded.as<void>(), batch.encoded(),
+                                 state.plan.encoded_bytes, stream);
+  }
+  if (copied != nullptr) copied->record(stream);
+  state.decompress(batch, stream);
+  state.place(reinterpret_cast<std::uint8_t*>(windows), stream);
+  state.done.record(stream);
+}
+
+bool DeviceDecoder::to_be_checked() const noexcept {
+  return state_->on_gpu && !state_->plan.proven && !state_->segments(false).empty();
 }
 
 void DeviceDecoder::start(BatchRead& batch, ThreadPool& pool,
                           std::span<const std::uint64_t> destinations, std::uint64_t size_bytes,
                           std::byte* windows, Stream& stream) {
-  State& state = *state_;
-  state.on_gpu = state.plan_for_gpu(batch, pool, destinations);
-  if (state.on_gpu) {
-    state.device_encoded.reserve(state.plan.encoded_bytes);
-    state.decoded.reserve(state.plan.decoded_bytes);
-    if (state.plan.encoded_bytes > 0) {
-      device::cuda::copy_to_device(state.device_encoded.as<void>(), batch.encoded(),
-                                   state.plan.encoded_bytes, stream);
-    }
-    state.decompress(batch, stream);
-    state.place(reinterpret_cast<std::uint8_t*>(windows), stream);
-  } else {
-    state.start_on_cpu(batch, pool, destinations, size_bytes, windows, stream);
+  if (plan(batch, pool, destinations)) {
+    run(batch, windows, stream);
+    return;
   }
-  state.done.record(stream);
+  state_->start_on_cpu(batch, pool, destinations, size_bytes, windows, stream);
+  state_->done.record(stream);
 }
 
 void DeviceDecoder::finish(const BatchRead& batch) {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "headrace/device/cuda_device.hpp"
+#include "headrace/device/counted_memory.hpp"
 #include "headrace/zarr/array.hpp"
 
 namespace headrace::zarr {
@@ -16,6 +16,10 @@ enum class DecodeOn { automatic, cpu, gpu };
 
 /// "auto", "cpu" or "gpu". Errors: usage (names the three).
 DecodeOn parse_decode_on(const std::string& text);
+
+/// Why `automatic` leaves JPEG to the CPU.
+inline constexpr const char* kJpegStaysOnCpu =
+    "JPEG decoded by a GPU differs from the CPU's by a few levels, so only where it is asked for";
 
 /// What this machine can decode on a GPU. Each is empty where it can, else why not, in one
 /// sentence: no GPU, or a library that is not there.
@@ -40,11 +44,24 @@ class DeviceDecoder {
 
   /// Makes `batch` fetch into pinned memory of this decoder, so that the copy runs beside all else.
   void lend_memory(BatchRead& batch);
-  /// After `batch.fetch`: puts copy, decoding and placing into the stream. Region i goes to byte
-  /// destinations[i] of `windows` in device memory, which has `size_bytes`. `batch` stays as it is,
-  /// and is not fetched again, until finish().
-  /// Errors: of BatchRead::plan_decode or BatchRead::decode, the lowest region's; unsupported (gpu:
-  /// what the GPU cannot decode), memory, device.
+  /// Has its device memory counted: `counter` is asked before any more of it is taken. What nvJPEG
+  /// takes for itself is not known.
+  void count_memory(device::cuda::MemoryCounter counter);
+
+  /// After `batch.fetch`: plans the batch for the GPU, region i to byte destinations[i] of the
+  /// windows. False: it is for BatchRead::decode, and left_to_cpu() says why. Errors: of
+  /// BatchRead::plan_decode; unsupported (gpu: what the GPU cannot decode).
+  bool plan(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations);
+  /// Puts copy, decoding and placing of what was planned into the stream; `copied` is recorded
+  /// between the first two. `batch` stays as it is, and is not fetched again, until finish().
+  /// Errors: corrupt (a JPEG), memory, device.
+  void run(const BatchRead& batch, std::byte* windows, device::cuda::Stream& stream,
+           device::cuda::Event* copied = nullptr);
+  /// Whether only finish() can tell that every stream was sound: there was none under a checksum.
+  bool to_be_checked() const noexcept;
+
+  /// `plan`, then `run`; or decoding on the CPU, into pinned memory of `size_bytes` that is copied.
+  /// Errors: those of both, and of BatchRead::decode: the lowest region's.
   void start(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations,
              std::uint64_t size_bytes, std::byte* windows, device::cuda::Stream& stream);
   /// Waits until the windows are written. Errors: corrupt (a stream that the GPU could not decode;

@@ -93,7 +93,8 @@ TEST(RunConfig, HashIsOfWhatDecidesTheResult) {
 TEST(RunConfig, KeysThatCameLaterLeaveHashesAsTheyWere) {
   const RunConfig config = RunConfig::parse(kBase, "run.yaml");
   Json json = config.to_json();
-  for (const char* key : {"threads", "prefetch", "element", "layout", "device_memory_mib"})
+  for (const char* key :
+       {"threads", "prefetch", "element", "layout", "device_memory_mib", "decode", "gpudirect"})
     json["loader"].erase(key);
   json["train"].erase("deterministic");
   json["data"].erase("store");
@@ -105,6 +106,8 @@ TEST(RunConfig, KeysThatCameLaterLeaveHashesAsTheyWere) {
   EXPECT_EQ(hash("loader: {device_memory_mib: 4096, element: auto, layout: auto}\n"),
             config.hash());
   EXPECT_EQ(hash("train: {deterministic: true}\n"), config.hash());
+  EXPECT_EQ(hash("loader: {decode: cpu, gpudirect: auto}\n"), config.hash());
+  EXPECT_NE(hash("loader: {decode: gpu}\n"), config.hash());
   EXPECT_NE(hash("loader: {element: bfloat16}\n"), config.hash());
   EXPECT_NE(hash("loader: {layout: channels_last}\n"), config.hash());
   EXPECT_NE(hash("train: {deterministic: false}\n"), config.hash());
@@ -200,6 +203,17 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{
             "Device", kBase + "loader: {device: gpu}\n",
             "run.yaml:3: loader.device: 'gpu' is none of: auto, cpu, cuda. Did you mean 'cpu'?"},
+        Refused{"Decode", kBase + "loader: {decode: gpus}\n",
+                "run.yaml:3: loader.decode: 'gpus' is none of: auto, cpu, gpu. Did you mean "
+                "'gpu'?"},
+        Refused{"GpuDirectKey", kBase + "loader: {gpudirekt: on}\n",
+                "run.yaml:3: unknown key 'gpudirekt' in 'loader'. Did you mean 'gpudirect'?"},
+        Refused{"DecodeForTheCpu", kBase + "loader: {device: cpu, decode: gpu}\n",
+                "run.yaml:3: loader.decode: 'gpu' is for batches made on a GPU, but loader.device "
+                "is cpu"},
+        Refused{"GpuDirectForTheCpu", kBase + "loader: {decode: cpu, gpudirect: on}\n",
+                "run.yaml:3: loader.gpudirect: 'on' is for batches decoded on a GPU, but "
+                "loader.decode is cpu"},
         Refused{"ModelName", kBase + "model: {name: unet3d}\n",
                 "run.yaml:3: model.name: 'unet3d' is none of: unet2d. Did you mean 'unet2d'?"},
         Refused{"OneWidth", kBase + "model: {widths: [32]}\n",

@@ -47,9 +47,10 @@ Json codecs(const StoreSpec& spec, bool rgb) {
   Json inner = Json::array();
   if (rgb) inner.push_back({{"name", "transpose"}, {"configuration", {{"order", {1, 2, 0}}}}});
   const std::string kind = rgb ? spec.codec : "zstd";
-  const Json tail = kind == "jpeg"         ? zarr::Codecs::jpeg(90)
-                    : kind == "blosc-zstd" ? zarr::Codecs::blosc_zstd(DType::uint8, 5, "noshuffle")
-                                           : zarr::Codecs::zstd(DType::uint8, 3);
+  Json tail = kind == "jpeg"         ? zarr::Codecs::jpeg(90)
+              : kind == "blosc-zstd" ? zarr::Codecs::blosc_zstd(DType::uint8, 5, "noshuffle")
+                                     : zarr::Codecs::zstd(DType::uint8, 3);
+  if (spec.checked) tail = zarr::Codecs::checked(tail);
   for (const Json& codec : tail) inner.push_back(codec);
   const std::vector<std::int64_t> chunk = rgb ? std::vector<std::int64_t>{3, spec.inner, spec.inner}
                                               : std::vector<std::int64_t>{spec.inner, spec.inner};
@@ -66,6 +67,7 @@ void write_plane(const std::shared_ptr<storage::Store>& store, const std::string
   metadata.fill_value = {std::byte{255}};
   metadata.codecs = codecs(spec, rgb);
   zarr::ArrayWriter writer(store, path, metadata);
+  writer.align_chunks(spec.align);
   for (std::int64_t sy = 0; sy * spec.shard < plane.height; ++sy) {
     for (std::int64_t sx = 0; sx * spec.shard < plane.width; ++sx) {
       const auto* src =

@@ -17,6 +17,8 @@ struct StoreSpec {
   int images = 3;
   std::int64_t height = 900, width = 1100, levels = 3;
   std::string codec = "zstd";  ///< zstd | blosc-zstd | jpeg
+  bool checked = false;        ///< crc32c behind it, and behind that of labels
+  std::size_t align = 1;       ///< inner chunks begin at multiples of it
   std::int64_t inner = 128, shard = 512, cell = 128;
   std::optional<double> mpp = 0.25;
   std::vector<std::string> cohorts{"east", "west"};  ///< dealt out in turn

@@ -91,9 +91,16 @@ void write_grid(const std::shared_ptr<storage::Store>& store, const std::string&
   metadata.dimension_names = {"z", "y", "x"};
   const auto* byte = reinterpret_cast<const std::byte*>(&fill);
   metadata.fill_value.assign(byte, byte + sizeof(T));
+  const Json inner =
+      spec.codec == "zstd" ? zarr::Codecs::zstd(dtype, 3)
+      : spec.codec == "blosc-lz4"
+          ? zarr::Codecs::blosc("lz4hc", dtype, 5, sizeof(T) == 2 ? "bitshuffle" : "noshuffle",
+                                16 << 10)
+          : zarr::Codecs::blosc_zstd(dtype, 1, "shuffle");
   metadata.codecs = zarr::Codecs::sharded({spec.inner, spec.inner, spec.inner},
-                                          zarr::Codecs::blosc_zstd(dtype, 1, "shuffle"));
+                                          spec.checked ? zarr::Codecs::checked(inner) : inner);
   zarr::ArrayWriter writer(store, path, metadata);
+  writer.align_chunks(spec.align);
   const auto bytes = static_cast<std::int64_t>(sizeof(T));
   const std::vector<std::int64_t> strides{grid.shape[1] * grid.shape[2] * bytes,
                                           grid.shape[2] * bytes, bytes};
@@ -269,7 +276,7 @@ void write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec
       {"split", spec.splits[turn % spec.splits.size()]},
       {"phase", i == 0 ? "portal-venous" : "unknown"},
       {"modality", "CT"},
-      {"codec", "blosc-zstd"},
+      {"codec", spec.codec},
       {"levels", shapes},
       {"downsample", factors},
       {"spacing_mm", mm},

@@ -12,6 +12,9 @@ struct VolumeSpec {
   int images = 3;
   std::array<std::int64_t, 3> shape_zyx{50, 130, 141};
   std::array<double, 3> spacing_mm_zyx{2.5, 0.8, 0.8};
+  std::string codec = "blosc-zstd";  ///< blosc-zstd | blosc-lz4 | zstd
+  bool checked = false;              ///< crc32c behind it
+  std::size_t align = 1;             ///< inner chunks begin at multiples of it
   std::int64_t inner = 32, shard = 96, cell = 16;
   std::vector<std::string> cohorts{"east", "west"};  ///< dealt out in turn
   std::vector<std::string> splits{"train", "train", "val"};

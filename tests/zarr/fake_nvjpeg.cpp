@@ -7,8 +7,12 @@
 
 #include <csetjmp>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 #include "headrace/zarr/nvidia/nvjpeg.hpp"
+#include "tests/device/host_stream.hpp"
 
 using headrace::zarr::Nvjpeg;
 
@@ -16,7 +20,9 @@ namespace headrace::zarr {
 struct nvjpegHandle {
   int batch = 0;
 };
-struct nvjpegJpegState {};
+struct nvjpegJpegState {
+  Nvjpeg::Output batch_output = Nvjpeg::Output::grey;
+};
 }  // namespace headrace::zarr
 
 namespace {
@@ -31,7 +37,7 @@ struct Handler {
 void jump_out(j_common_ptr info) { std::longjmp(reinterpret_cast<Handler*>(info->err)->jump, 1); }
 
 int decode_one(const unsigned char* data, std::size_t size, Nvjpeg::Output output,
-               const Nvjpeg::Image& image) {
+               std::size_t pitch, std::vector<unsigned char>& pixels) {
   jpeg_decompress_struct info{};
   Handler handler{};
   info.err = jpeg_std_error(&handler.base);
@@ -48,11 +54,23 @@ int decode_one(const unsigned char* data, std::size_t size, Nvjpeg::Output outpu
   jpeg_read_header(&info, TRUE);
   info.out_color_space = output == Nvjpeg::Output::grey ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_start_decompress(&info);
+  pixels.resize(info.output_height * pitch);
   while (info.output_scanline < info.output_height) {
-    JSAMPROW row = image.channel[0] + info.output_scanline * image.pitch[0];
+    JSAMPROW row = pixels.data() + info.output_scanline * pitch;
     jpeg_read_scanlines(&info, &row, 1);
   }
   jpeg_destroy_decompress(&info);
+  return 0;
+}
+
+// Damage is found at once, as by nvJPEG's part on the host; pixels are there when the stream comes
+// to it.
+int put_one(const unsigned char* data, std::size_t size, Nvjpeg::Output output,
+            const Nvjpeg::Image& image, CUstream_st* stream) {
+  const auto pixels = std::make_shared<std::vector<unsigned char>>();
+  const int status = decode_one(data, size, output, image.pitch[0], *pixels);
+  if (status != 0) return status;
+  stream->put([pixels, to = image.channel[0]] { std::memcpy(to, pixels->data(), pixels->size()); });
   return 0;
 }
 
@@ -78,25 +96,24 @@ int nvjpegJpegStateDestroy(Nvjpeg::State state) {
   delete state;
   return 0;
 }
-static Nvjpeg::Output batch_output;
-int nvjpegDecodeBatchedInitialize(Nvjpeg::Handle handle, Nvjpeg::State, int batch, int,
+int nvjpegDecodeBatchedInitialize(Nvjpeg::Handle handle, Nvjpeg::State state, int batch, int,
                                   Nvjpeg::Output output) {
   handle->batch = batch;
-  batch_output = output;
+  state->batch_output = output;
   return batch > 0 ? 0 : kInvalid;
 }
-int nvjpegDecodeBatched(Nvjpeg::Handle handle, Nvjpeg::State, const unsigned char* const* data,
-                        const std::size_t* sizes, Nvjpeg::Image* images, CUstream_st*) {
+int nvjpegDecodeBatched(Nvjpeg::Handle handle, Nvjpeg::State state,
+                        const unsigned char* const* data, const std::size_t* sizes,
+                        Nvjpeg::Image* images, CUstream_st* stream) {
   for (int i = 0; i < handle->batch; ++i) {
-    if (const int status = decode_one(data[i], sizes[i], batch_output, images[i]); status != 0) {
-      return status;
-    }
+    const int status = put_one(data[i], sizes[i], state->batch_output, images[i], stream);
+    if (status != 0) return status;
   }
   return 0;
 }
 int nvjpegDecode(Nvjpeg::Handle, Nvjpeg::State, const unsigned char* data, std::size_t size,
-                 Nvjpeg::Output output, Nvjpeg::Image* image, CUstream_st*) {
-  return decode_one(data, size, output, *image);
+                 Nvjpeg::Output output, Nvjpeg::Image* image, CUstream_st* stream) {
+  return put_one(data, size, output, *image, stream);
 }
 int nvjpegGetHardwareDecoderInfo(Nvjpeg::Handle, unsigned int* engines, unsigned int* cores) {
   *engines = *cores = 0;

@@ -120,6 +120,7 @@ void CodecChain::split(std::span<const std::byte> encoded, const Box& box,
       return;
     }
     encoded = bytes_bytes_[i]->decode(encoded, expect, unused);
+    out.proven = true;
   }
   array_bytes_->split(encoded, needed, out);
 }

@@ -35,6 +35,7 @@ class CodecChain {
   const AxisOrder& order() const noexcept { return order_; }
   /// Empty when `split` works on such chunks; else which codec is the host's alone.
   std::string host_only() const;
+  bool is_jpeg() const { return array_bytes_->packing() == StreamCodec::jpeg; }
   /// What decoding `box` means, as far as it shows without decoding; checksums are checked. The
   /// decoded bytes are the chunk's elements in stored order. Errors: corrupt; unsupported (codecs,
   /// or a chunk whose streams only the host decodes).

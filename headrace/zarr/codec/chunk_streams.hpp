@@ -25,6 +25,7 @@ struct ChunkStreams {
   std::size_t typesize = 1, block_bytes = 0;
   std::size_t size = 0;                          ///< of the decoded chunk
   std::int32_t jpeg_height = 0, jpeg_width = 0;  ///< of a JPEG, which is the chunk's only stream
+  bool proven = false;  ///< a checksum over the packed bytes was right: they are what was written
 
   void clear() {
     streams.clear();
@@ -32,6 +33,7 @@ struct ChunkStreams {
     typesize = 1;
     block_bytes = size = 0;
     jpeg_height = jpeg_width = 0;
+    proven = false;
   }
 };
 

@@ -57,6 +57,8 @@ class ArrayBytesCodec {
   virtual void encode(const View& src, std::vector<std::byte>& out) const = 0;
   /// Whether `split` works: the decoded chunk is then its elements in C order.
   virtual bool splits() const { return false; }
+  /// How the one stream is packed that `split` finds.
+  virtual StreamCodec packing() const { return StreamCodec::stored; }
   /// Finds what `decode` of the bytes `needed` would decode. Errors: as decode, as far as they show
   /// without decoding.
   virtual void split(std::span<const std::byte> encoded, ByteRange needed,

@@ -48,6 +48,7 @@ class JpegCodec : public ArrayBytesCodec {
   }
 
   bool splits() const override { return true; }
+  StreamCodec packing() const override { return StreamCodec::jpeg; }
 
   void split(std::span<const std::byte> encoded, ByteRange, ChunkStreams& out) const override {
     check_jpeg(encoded, shape_);

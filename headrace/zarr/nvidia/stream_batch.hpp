@@ -2,7 +2,7 @@
 #include <optional>
 #include <span>
 
-#include "headrace/device/cuda_device.hpp"
+#include "headrace/device/counted_memory.hpp"
 #include "headrace/zarr/decode_plan.hpp"
 #include "headrace/zarr/nvidia/nvcomp.hpp"
 
@@ -15,7 +15,8 @@ class StreamBatch {
   static constexpr std::uint64_t kMostDecodedBytes = 128 << 20;
 
   /// Errors: unsupported (the library; one that wants streams aligned).
-  explicit StreamBatch(std::uint64_t most_decoded_bytes = kMostDecodedBytes);
+  explicit StreamBatch(std::uint64_t most_decoded_bytes = kMostDecodedBytes,
+                       device::cuda::MemoryCounter counter = {});
 
   /// Puts the decompression of `segments`, zstd before LZ4, into the stream. Both buffers are
   /// device memory. Errors: device.
@@ -34,6 +35,7 @@ class StreamBatch {
 
   const Nvcomp& nvcomp_;
   std::uint64_t most_decoded_bytes_;
+  device::cuda::MemoryCounter counter_;
   // One table of each, behind each other: packed, decoded; their sizes; sizes that came out and
   // statuses, which the GPU writes.
   device::cuda::PinnedBuffer host_, results_;
