@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/ingest_kinds.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/device/cuda_device.hpp"
 #include "headrace/ingest/ingest_slides.hpp"
 
 namespace headrace::cli {
@@ -25,13 +26,14 @@ constexpr const char* kSlidesFooter =
 
 struct SlidesArguments {
   ingest::SlideIngestOptions options;
+  std::string device = "cpu";
   double mpp = 0;
   bool json = false;
 };
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
-void print(const ingest::SlideIngestResult& result, bool json) {
+void print(const ingest::SlideIngestResult& result, const char* device, bool json) {
   const double seconds = result.seconds > 0 ? result.seconds : 1e-9;
   const double source = result.source_bytes > 0 ? static_cast<double>(result.source_bytes) : 1.0;
   const double stored = result.stored_bytes > 0 ? static_cast<double>(result.stored_bytes) : 1.0;
@@ -50,6 +52,7 @@ void print(const ingest::SlideIngestResult& result, bool json) {
                                 {"passthrough_bytes", result.passthrough_bytes},
                                 {"passthrough_share", copied},
                                 {"dropped_chunks", result.dropped_chunks},
+                                {"device", device},
                                 {"mb_per_s", speed},
                                 {"seconds", result.seconds}}));
     return;
@@ -65,6 +68,14 @@ void print(const ingest::SlideIngestResult& result, bool json) {
                result.dropped_chunks);
   }
   fmt::print("dataset hash {}\n", result.dataset_hash);
+}
+
+void ingest_with(const SlidesArguments& arguments) {
+  const auto device = open_device(arguments.device);
+  ingest::SlideIngestOptions options = arguments.options;
+  if (arguments.mpp != 0) options.mpp = arguments.mpp;
+  options.device = device.get();
+  print(ingest::ingest_slides(options), device ? "cuda" : "cpu", arguments.json);
 }
 
 void add_slides(CLI::App& parent) {
@@ -122,13 +133,24 @@ void add_slides(CLI::App& parent) {
                   "threads; 0: every core; the store is the same for any number")
       ->capture_default_str();
   app->add_flag("--json", arguments->json, "print one JSON object");
-  app->callback([arguments] {
-    if (arguments->mpp != 0) arguments->options.mpp = arguments->mpp;
-    print(ingest::ingest_slides(arguments->options), arguments->json);
-  });
+  add_device_option(*app, arguments->device);
+  app->callback([arguments] { ingest_with(*arguments); });
 }
 
 }  // namespace
+
+void add_device_option(CLI::App& app, std::string& device) {
+  app.add_option("--device", device,
+                 "where masks and statistics are computed: cpu, cuda (a GPU; decoding and encoding "
+                 "stay with the CPU), auto (a GPU where there is one); the store is the same")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+}
+
+std::unique_ptr<transform::StatisticsDevice> open_device(const std::string& device) {
+  if (device == "cpu" || (device == "auto" && !device::cuda::cuda_available())) return nullptr;
+  return transform::open_cuda_statistics();
+}
 
 void add_ingest(CLI::App& app) {
   CLI::App* ingest = app.add_subcommand("ingest", "Turns slides or volumes into a store that training reads.");

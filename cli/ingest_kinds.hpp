@@ -1,9 +1,18 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "headrace/transform/statistics/device.hpp"
 
 namespace headrace::cli {
 
 /// Adds `headrace ingest volumes` below `ingest`.
 void add_ingest_volumes(CLI::App& ingest);
+
+/// Adds --device: where the statistics of pixels are gathered.
+void add_device_option(CLI::App& app, std::string& device);
+/// What --device names: null for the CPU. auto: a GPU where there is one. Errors: unsupported.
+std::unique_ptr<transform::StatisticsDevice> open_device(const std::string& device);
 
 }  // namespace headrace::cli

@@ -25,7 +25,7 @@ constexpr const char* kFooter =
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
-void print(const ingest::VolumeIngestResult& result, bool json) {
+void print(const ingest::VolumeIngestResult& result, const char* device, bool json) {
   const double seconds = result.seconds > 0 ? result.seconds : 1e-9;
   const double pixels = result.pixel_bytes > 0 ? static_cast<double>(result.pixel_bytes) : 1.0;
   const double ratio = static_cast<double>(result.stored_bytes) / pixels;
@@ -39,6 +39,7 @@ void print(const ingest::VolumeIngestResult& result, bool json) {
                                 {"stored_bytes", result.stored_bytes},
                                 {"source_bytes", result.source_bytes},
                                 {"stored_per_pixel_byte", ratio},
+                                {"device", device},
                                 {"mb_per_s", speed},
                                 {"notes", result.notes},
                                 {"seconds", result.seconds}}));
@@ -63,6 +64,7 @@ void add_ingest_volumes(CLI::App& parent) {
   app->footer(kFooter);
   struct Arguments {
     ingest::VolumeIngestOptions options;
+    std::string device = "cpu";
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
@@ -112,8 +114,12 @@ void add_ingest_volumes(CLI::App& parent) {
                   "threads; 0: every core; the store is the same for any number")
       ->capture_default_str();
   app->add_flag("--json", arguments->json, "print one JSON object");
-  app->callback(
-      [arguments] { print(ingest::ingest_volumes(arguments->options), arguments->json); });
+  add_device_option(*app, arguments->device);
+  app->callback([arguments] {
+    const auto device = open_device(arguments->device);
+    arguments->options.device = device.get();
+    print(ingest::ingest_volumes(arguments->options), device ? "cuda" : "cpu", arguments->json);
+  });
 }
 
 }  // namespace headrace::cli

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kBlockPx = 256;
 constexpr std::size_t kBlocks = 128;
+constexpr std::size_t kBlockBytes = 3 * kBlockPx * kBlockPx;
 
 /// Blocks of the level in which a tenth or more of the pixels is tissue, row by row.
 std::vector<Box2> tissue_blocks(std::int64_t height, std::int64_t width, const Mask& tissue,
@@ -40,6 +41,50 @@ std::vector<Box2> spread_evenly(const std::vector<Box2>& blocks) {
   return chosen;
 }
 
+void read_block(const zarr::Array& level, const Box2& box, std::uint8_t* rgb) {
+  level.read({{0, box.y0, box.x0},
+              {3, box.height, box.width},
+              reinterpret_cast<std::byte*>(rgb),
+              {1, 3 * box.width, 3},
+              {}});
+}
+
+/// The blocks are read before a lane is taken, so that it is held for the device's part alone.
+void add_on_device(const zarr::Array& level, const std::vector<Box2>& blocks, const Mask& tissue,
+                   std::int64_t level_px_per_mask_px, StatisticsLanes& lanes,
+                   transform::StainAccumulator& accumulator) {
+  std::vector<std::uint8_t> rgb(blocks.size() * kBlockBytes);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    read_block(level, blocks[i], rgb.data() + i * kBlockBytes);
+  }
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(transform::kStainTotals));
+  {
+    StatisticsLanes::Loan lane(lanes);
+    auto* totals = lane->cleared<std::uint64_t>(0, transform::kStainTotals);
+    auto* mask = lane->area<std::uint8_t>(1, tissue.height * tissue.width);
+    lane->send(mask, tissue.pixels.data(), tissue.height * tissue.width);
+    auto* there = lane->area<std::uint8_t>(2, static_cast<std::int64_t>(rgb.size()));
+    lane->send(there, rgb.data(), static_cast<std::int64_t>(rgb.size()));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Box2& box = blocks[i];
+      lane->gather(transform::StainSums{{there + i * kBlockBytes, 3 * box.width},
+                                        box.height,
+                                        box.width,
+                                        box.y0,
+                                        box.x0,
+                                        {mask, tissue.height, tissue.width, level_px_per_mask_px},
+                                        1,
+                                        1,
+                                        1,
+                                        static_cast<std::int32_t>(kBlockPx),
+                                        totals,
+                                        transform::stain_rule(accumulator.variant())});
+    }
+    lane->fetch(sums.data(), totals, transform::kStainTotals);
+  }
+  accumulator.add_totals(sums);
+}
+
 template <std::size_t N>
 std::array<std::uint64_t, N> parse_sums(const Json& json, const char* key,
                                         const std::string& origin) {
@@ -59,23 +104,23 @@ std::array<std::uint64_t, N> parse_sums(const Json& json, const char* key,
 }  // namespace
 
 SlideColour estimate_colour(const zarr::Array& level, const Mask& tissue,
-                            std::int64_t level_px_per_mask_px) {
+                            std::int64_t level_px_per_mask_px, StatisticsLanes* lanes) {
   const auto& shape = level.metadata().shape;
   const auto blocks =
       spread_evenly(tissue_blocks(shape[1], shape[2], tissue, level_px_per_mask_px));
   transform::StainAccumulator accumulator;
-  std::vector<std::uint8_t> rgb(3 * kBlockPx * kBlockPx), mask(kBlockPx * kBlockPx);
+  if (lanes != nullptr) {
+    add_on_device(level, blocks, tissue, level_px_per_mask_px, *lanes, accumulator);
+    return {accumulator.moments(), accumulator.estimate()};
+  }
+  const transform::MaskView view{tissue.pixels.data(), tissue.height, tissue.width,
+                                 level_px_per_mask_px};
+  std::vector<std::uint8_t> rgb(kBlockBytes), mask(kBlockPx * kBlockPx);
   for (const Box2& box : blocks) {
-    level.read({{0, box.y0, box.x0},
-                {3, box.height, box.width},
-                reinterpret_cast<std::byte*>(rgb.data()),
-                {1, 3 * box.width, 3},
-                {}});
+    read_block(level, box, rgb.data());
     for (std::int64_t y = 0; y < box.height; ++y) {
       for (std::int64_t x = 0; x < box.width; ++x) {
-        const std::int64_t my = std::min((box.y0 + y) / level_px_per_mask_px, tissue.height - 1);
-        const std::int64_t mx = std::min((box.x0 + x) / level_px_per_mask_px, tissue.width - 1);
-        mask[static_cast<std::size_t>(y * box.width + x)] = tissue.at(my, mx);
+        mask[static_cast<std::size_t>(y * box.width + x)] = view.has(box.y0 + y, box.x0 + x);
       }
     }
     accumulator.add(rgb.data(), box.height * box.width, mask.data());

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "headrace/core/json.hpp"
+#include "headrace/ingest/statistics_lanes.hpp"
 #include "headrace/ingest/tissue/mask.hpp"
 #include "headrace/transform/stain_estimate.hpp"
 #include "headrace/zarr/array.hpp"
@@ -19,9 +20,9 @@ struct SlideColour {
 /// Estimates colour from the tissue pixels of one stored level: at most 128 blocks of 256×256
 /// pixels, evenly spread over those with tissue, so that the cost does not grow with the slide. The
 /// same for any number of threads. tissue: the mask; level_px_per_mask_px: pixels of `level` along
-/// the edge of one mask pixel.
+/// the edge of one mask pixel. lanes: of a device that sums, with the same result; null: the CPU.
 SlideColour estimate_colour(const zarr::Array& level, const Mask& tissue,
-                            std::int64_t level_px_per_mask_px);
+                            std::int64_t level_px_per_mask_px, StatisticsLanes* lanes = nullptr);
 
 /// Integers, so that slides can be merged in any order: {"pixels", "sum", "product"}.
 Json moments_json(const transform::OdMoments& moments);

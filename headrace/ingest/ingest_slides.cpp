@@ -89,10 +89,13 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   ThreadPool pool(options.jobs);
   const auto outlooks = look_at_all(options, cohort.slides, cohort.classes, pool);
   BufferPool buffers(kKeepBytes);
+  std::optional<StatisticsLanes> lanes;
+  if (options.device != nullptr) lanes.emplace(*options.device, pool.size());
   CohortPlan plan = plan_of(options, cohort, outlooks);
   plan.at_once = slides_at_once(outlooks, pool.size());
   plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
-    const SlideContext context{store, options, cohort.classes, pool, buffers, advance};
+    const SlideContext context{store,   options, cohort.classes,           pool,
+                               buffers, advance, lanes ? &*lanes : nullptr};
     return ingest_slide(context, cohort.slides[i], outlooks[i]);
   };
   plan.root_facts = [&](const auto& images) { return slide_cohort_facts(images, cohort.classes); };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/transform/statistics/device.hpp"
 #include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
@@ -24,6 +25,9 @@ struct SlideIngestOptions {
   std::optional<double> mpp;  ///< for files that do not say
   double val_fraction = 0.2;  ///< share of the cases that the table puts in no split
   int jobs = 0;               ///< threads; 0: every core
+  /// What gathers the statistics of pixels, with the CPU's result; null: the CPU. Outlives the
+  /// call.
+  transform::StatisticsDevice* device = nullptr;
 };
 
 struct SlideIngestResult {

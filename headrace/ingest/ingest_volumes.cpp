@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/yaml.hpp"
@@ -117,6 +118,8 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
       options.irregular == "resample" ? imaging::Irregular::resample : imaging::Irregular::refuse;
   ThreadPool pool(options.jobs);
   const auto outlooks = look_at_all(options, inputs.cases, irregular, pool);
+  std::optional<StatisticsLanes> lanes;
+  if (options.device != nullptr) lanes.emplace(*options.device, pool.size());
   CohortPlan plan;
   plan.kind = volume_kind();
   plan.out = options.out;
@@ -127,7 +130,8 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   }
   plan.at_once = volumes_at_once(outlooks, pool.size());
   plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
-    const VolumeContext context{store, irregular, inputs.classes, lesions, pool, advance};
+    const VolumeContext context{store, irregular, inputs.classes,           lesions,
+                                pool,  advance,   lanes ? &*lanes : nullptr};
     return ingest_volume(context, inputs.cases[i], outlooks[i]);
   };
   plan.root_facts = [&](const auto&) {

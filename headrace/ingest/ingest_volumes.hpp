@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/transform/statistics/device.hpp"
 #include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
@@ -22,6 +23,9 @@ struct VolumeIngestOptions {
   std::string key_file;  ///< site secret for pseudonyms; empty: made, and kept beside the store's
                          ///< folder, not in it
   int jobs = 0;
+  /// What gathers the statistics of voxels, with the CPU's result; null: the CPU. Outlives the
+  /// call.
+  transform::StatisticsDevice* device = nullptr;
 };
 
 struct VolumeIngestResult {

@@ -13,11 +13,11 @@
 namespace headrace::ingest {
 namespace {
 
-SlideColour colour_of(const std::shared_ptr<RecordingStore>& store, const std::string& id,
-                      const SlidePlan& plan, const TissueMask& tissue) {
+SlideColour colour_of(const SlideContext& context, const std::shared_ptr<RecordingStore>& store,
+                      const std::string& id, const SlidePlan& plan, const TissueMask& tissue) {
   const auto level = zarr::Array::open(store, fmt::format("images/{}/{}", id, plan.colour_level));
   return estimate_colour(*level, tissue.mask,
-                         std::int64_t{1} << (plan.tissue_level - plan.colour_level));
+                         std::int64_t{1} << (plan.tissue_level - plan.colour_level), context.lanes);
 }
 
 FinishedImage run(const SlideContext& context, const SlideCase& slide,
@@ -55,7 +55,7 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
                    outlook,
                    reader->info(),
                    tissue,
-                   colour_of(store, slide.id, plan, tissue),
+                   colour_of(context, store, slide.id, plan, tissue),
                    labels != nullptr};
   write_masks(*store, facts);
   write_index(*store, slide.id, plan.cell_px, cells);

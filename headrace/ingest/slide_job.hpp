@@ -11,6 +11,7 @@
 #include "headrace/ingest/slide_case.hpp"
 #include "headrace/ingest/slide_plan.hpp"
 #include "headrace/ingest/source_stamp.hpp"
+#include "headrace/ingest/statistics_lanes.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {
@@ -23,6 +24,7 @@ struct SlideContext {
   ThreadPool& pool;
   BufferPool& buffers;
   std::function<void(std::uint64_t)> advance;  ///< told the pixel bytes of each part that is done
+  StatisticsLanes* lanes = nullptr;  ///< of a device that gathers statistics; null: the CPU
 };
 
 /// An input that was looked at, but not read yet.

@@ -62,7 +62,7 @@ void SlidePixels::prepare() {
                  const TileIndex index = cascade.base_tiles()[i];
                  cascade.deliver(index, read_tile(0, cascade.box(0, index)));
                });
-  tissue_ = find_tissue(low_);
+  tissue_ = find_tissue(low_, context_.lanes);
   near_tissue_ = dilate(tissue_.mask, 1);
   low_ = imaging::Image8(sizes[level].height, sizes[level].width, 3);
 }
@@ -166,7 +166,7 @@ void SlidePixels::finish() {
     reader_.read(*level.reader_level, 0, 0, level.size.height, level.size.width, low_.pixels.data(),
                  3 * level.size.width);
   }
-  tissue_ = find_tissue(low_);
+  tissue_ = find_tissue(low_, context_.lanes);
 }
 
 }  // namespace headrace::ingest

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "headrace/ingest/tissue/components.hpp"
-#include "headrace/ingest/tissue/morphology.hpp"
 #include "headrace/ingest/tissue/otsu.hpp"
+#include "headrace/ingest/tissue/tissue_passes.hpp"
 #include "headrace/transform/stain_estimate.hpp"
 
 namespace headrace::ingest {
@@ -28,15 +28,6 @@ std::array<std::uint8_t, 256> od_bins() {
   return bins;
 }
 
-/// Ink of a pen: green beyond anything that a stain gives, or blue that lets less red than green
-/// through.
-bool is_ink(const std::uint8_t* rgb) {
-  const int r = rgb[0], g = rgb[1], b = rgb[2];
-  const bool green = g > r + 15 && g + 5 > b;
-  const bool blue = g > r + 15 && b > r + 60;
-  return green || blue;
-}
-
 }  // namespace
 
 DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest) {
@@ -52,34 +43,22 @@ DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest)
   return found;
 }
 
-TissueMask find_tissue(const imaging::Image8& rgb) {
-  const auto darkest_of = [](const std::uint8_t* p) { return std::min({p[0], p[1], p[2]}); };
-  std::array<std::uint64_t, 256> darkest{};
+TissueMask find_tissue(const imaging::Image8& rgb, StatisticsLanes* lanes) {
   const std::int64_t count = rgb.height * rgb.width;
-  for (std::int64_t i = 0; i < count; ++i)
-    ++darkest[darkest_of(&rgb.pixels[static_cast<std::size_t>(3 * i)])];
-  const DarkestThreshold threshold = tissue_threshold(darkest);
-
+  auto passes = lanes != nullptr && count <= kMostDeviceTissuePx ? device_tissue_passes(rgb, *lanes)
+                                                                 : cpu_tissue_passes(rgb);
+  const DarkestThreshold threshold = tissue_threshold(passes->darkest());
   TissueMask found;
   found.od_threshold = threshold.od_threshold;
-  Mask dense(rgb.height, rgb.width), ink(rgb.height, rgb.width);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint8_t* pixel = &rgb.pixels[static_cast<std::size_t>(3 * i)];
-    if (darkest_of(pixel) > threshold.highest_value) continue;
-    dense.pixels[static_cast<std::size_t>(i)] = 1;
-    ink.pixels[static_cast<std::size_t>(i)] = is_ink(pixel) ? 1 : 0;
-  }
-  const auto ink_px = ink.count();
-  if (ink_px > 0 && static_cast<double>(ink_px) < kPenShare * static_cast<double>(dense.count())) {
+  const TissuePasses::Marked marked = passes->mark(threshold.highest_value);
+  if (marked.ink > 0 &&
+      static_cast<double>(marked.ink) < kPenShare * static_cast<double>(marked.dense)) {
     // The rim of a stroke is paler than its middle.
-    const Mask stroke = dilate(open(ink, 1), 2);
-    for (std::size_t i = 0; i < stroke.pixels.size(); ++i) {
-      if (stroke.pixels[i] != 0) dense.pixels[i] = 0;
-    }
-    found.pen_fraction = static_cast<double>(stroke.count()) / static_cast<double>(count);
+    found.pen_fraction = static_cast<double>(passes->take_ink_out()) / static_cast<double>(count);
   }
   const std::int64_t small_px = std::min(kSmallPx, count / 500);
-  found.mask = close(open(dense, 1), 2);
+  found.mask = passes->smoothed();
+  passes.reset();  // others may need its lane
   remove_small_objects(found.mask, small_px);
   fill_small_holes(found.mask, small_px);
   return found;

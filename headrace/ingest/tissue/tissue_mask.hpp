@@ -7,6 +7,8 @@
 
 namespace headrace::ingest {
 
+class StatisticsLanes;
+
 /// Where an image shows tissue, and how that was decided.
 struct TissueMask {
   Mask mask;
@@ -30,6 +32,9 @@ DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest)
 /// Ink (green, or blue without red; only when it is the lesser part of what is not glass, else it
 /// is the stain) is taken out; opened, closed, small objects removed, small holes filled. A pure
 /// function of the pixels.
-TissueMask find_tissue(const imaging::Image8& rgb);
+///
+/// lanes: of a device that makes the passes over pixels, with the same result (up to 2^24 of them);
+/// components are the host's. Errors: those of the device.
+TissueMask find_tissue(const imaging::Image8& rgb, StatisticsLanes* lanes = nullptr);
 
 }  // namespace headrace::ingest

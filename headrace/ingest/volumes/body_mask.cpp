@@ -41,17 +41,35 @@ void fill_holes_of_slices(BitVolume& mask) {
   }
 }
 
+class CpuBodyPasses : public BodyPasses {
+ public:
+  explicit CpuBodyPasses(BitVolume above) : above_(std::move(above)) {}
+  BitVolume eroded(int ry, int rx) override { return erode_slices(above_, ry, rx); }
+  BitVolume grown(const BitVolume& core, int ry, int rx) override {
+    BitVolume body = dilate_slices(core, ry, rx);
+    intersect(body, above_);
+    return body;
+  }
+
+ private:
+  BitVolume above_;
+};
+
 }  // namespace
 
 BitVolume body_mask(BitVolume above, const std::array<double, 3>& spacing_mm_zyx) {
+  CpuBodyPasses passes(std::move(above));
+  return body_mask(passes, spacing_mm_zyx);
+}
+
+BitVolume body_mask(BodyPasses& passes, const std::array<double, 3>& spacing_mm_zyx) {
   const auto radius = [](double spacing_mm) {
     return std::clamp(static_cast<int>(std::lround(kTableThicknessMm / 2 / spacing_mm)), 0, 16);
   };
   const int ry = radius(spacing_mm_zyx[1]), rx = radius(spacing_mm_zyx[2]);
-  BitVolume body = erode_slices(above, ry, rx);
+  BitVolume body = passes.eroded(ry, rx);
   keep_largest(body);
-  body = dilate_slices(body, ry, rx);
-  intersect(body, above);
+  body = passes.grown(body, ry, rx);
   fill_holes_of_slices(body);
   return body;
 }

@@ -17,4 +17,15 @@ inline constexpr double kTableThicknessMm = 8;          ///< walls of a table ar
 /// source  the usual order of steps (for example MONAI's and nnU-Net users' body masks); no formula
 BitVolume body_mask(BitVolume above, const std::array<double, 3>& spacing_mm_zyx);
 
+/// The steps of body_mask over all voxels; components are the host's whoever makes these.
+class BodyPasses {
+ public:
+  virtual ~BodyPasses() = default;
+  /// What is above the threshold, as erode_slices makes it smaller.
+  virtual BitVolume eroded(int ry, int rx) = 0;
+  /// A part of that as dilate_slices makes it larger, within what is above the threshold.
+  virtual BitVolume grown(const BitVolume& core, int ry, int rx) = 0;
+};
+BitVolume body_mask(BodyPasses& passes, const std::array<double, 3>& spacing_mm_zyx);
+
 }  // namespace headrace::ingest

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "headrace/core/error.hpp"
+
 namespace headrace::ingest {
 
 void IntensityHistogram::add_slice(const std::int16_t* values, std::int64_t z,
@@ -18,6 +20,13 @@ void IntensityHistogram::add_slice(const std::int16_t* values, std::int64_t z,
 
 void IntensityHistogram::merge(const IntensityHistogram& other) {
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+}
+
+void IntensityHistogram::add_counts(std::span<const std::uint64_t> counts) {
+  if (counts.size() != counts_.size()) {
+    fail(ErrorCode::usage, "a histogram is {} counts, not {}", counts_.size(), counts.size());
+  }
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += counts[i];
 }
 
 std::uint64_t IntensityHistogram::count() const {

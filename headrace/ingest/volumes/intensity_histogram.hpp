@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "headrace/core/json.hpp"
@@ -17,6 +18,8 @@ class IntensityHistogram {
   /// Values of one slice where the mask is set.
   void add_slice(const std::int16_t* values, std::int64_t z, const BitVolume& mask);
   void merge(const IntensityHistogram& other);
+  /// Adds 65,536 counts that were made elsewhere; value v is at v + 32,768.
+  void add_counts(std::span<const std::uint64_t> counts);
 
   std::uint64_t count() const;
   std::uint64_t count_of(std::int16_t value) const {

@@ -1,11 +1,13 @@
 #include "headrace/ingest/volumes/volume_job.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/volumes/body_mask.hpp"
+#include "headrace/ingest/volumes/device_volume.hpp"
 #include "headrace/ingest/volumes/shard_layers.hpp"
 #include "headrace/ingest/volumes/volume_cells.hpp"
 #include "headrace/ingest/volumes/volume_metadata.hpp"
@@ -23,8 +25,7 @@ class VolumeJob {
         outlook_(outlook),
         plan_(outlook.plan),
         shape_(plan_.grid.shape_zyx),
-        store_(std::make_shared<RecordingStore>(context.store)),
-        above_(shape_) {}
+        store_(std::make_shared<RecordingStore>(context.store)) {}
 
   FinishedImage run() {
     const auto reader = open_case(volume_, context_.irregular);
@@ -61,6 +62,11 @@ class VolumeJob {
       fail(ErrorCode::io, "the source changed while it was ingested");
     }
     hu_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
+    if (context_.lanes != nullptr) {
+      device_.emplace(hu_.data(), shape_, *context_.lanes, context_.pool);
+    } else {
+      above_.emplace(shape_);
+    }
     ShardLayers level0(store_, path("0"), plan_.image_array(0));
     read_layer(reader, level0, 0);
     for (std::int64_t layer = 0; layer < level0.layers(); ++layer) {
@@ -81,8 +87,8 @@ class VolumeJob {
     const auto read = [&](std::int64_t z, std::int64_t count) {
       std::int16_t* slice = hu_.data() + z * slice_voxels();
       reader.read_int16(z, count, slice);
-      for (std::int64_t i = 0; i < count; ++i) {
-        threshold_slice(slice + i * slice_voxels(), kBodyThresholdHu, z + i, above_);
+      for (std::int64_t i = 0; !device_ && i < count; ++i) {
+        threshold_slice(slice + i * slice_voxels(), kBodyThresholdHu, z + i, *above_);
       }
     };
     if (!reader.concurrent()) return read(z0, depth);
@@ -96,7 +102,8 @@ class VolumeJob {
   }
 
   BitVolume find_body() {
-    BitVolume body = body_mask(std::move(above_), plan_.grid.spacing_mm_zyx());
+    BitVolume body = device_ ? body_mask(*device_, plan_.grid.spacing_mm_zyx())
+                             : body_mask(*std::move(above_), plan_.grid.spacing_mm_zyx());
     if (body.count() == 0) {
       notes_.push_back(fmt::format(
           "No voxel of a body lies above {} HU, so the body mask is empty.", kBodyThresholdHu));
@@ -128,6 +135,26 @@ class VolumeJob {
 
   /// Writes histogram and index, and gives the histogram of the body.
   IntensityHistogram write_statistics(const BitVolume& body) {
+    Histograms histograms = device_ ? count_on_device(body) : count(body);
+    device_.reset();
+    write_histogram(*store_, volume_.id, histograms.in_body, histograms.labelled);
+    const std::size_t classes = context_.classes.size();
+    write_volume_index(
+        *store_, volume_.id,
+        count_cells(body, labels_.empty() ? nullptr : labels_.data(), classes, context_.pool),
+        classes);
+    return std::move(histograms.in_body);
+  }
+
+  struct Histograms {
+    IntensityHistogram in_body, labelled;
+  };
+  Histograms count_on_device(const BitVolume& body) const {
+    Histograms sums;
+    device_->count(body, labels_.empty() ? nullptr : labels_.data(), sums.in_body, sums.labelled);
+    return sums;
+  }
+  Histograms count(const BitVolume& body) const {
     // One part a thread, whatever their number: the sums are integers.
     const auto parts = static_cast<std::size_t>(context_.pool.size());
     std::vector<IntensityHistogram> in_body(parts), labelled(parts);
@@ -148,13 +175,7 @@ class VolumeJob {
       in_body[0].merge(in_body[part]);
       labelled[0].merge(labelled[part]);
     }
-    write_histogram(*store_, volume_.id, in_body[0], labelled[0]);
-    const std::size_t classes = context_.classes.size();
-    write_volume_index(
-        *store_, volume_.id,
-        count_cells(body, labels_.empty() ? nullptr : labels_.data(), classes, context_.pool),
-        classes);
-    return std::move(in_body[0]);
+    return {std::move(in_body[0]), std::move(labelled[0])};
   }
 
   void store_labels() {
@@ -201,7 +222,8 @@ class VolumeJob {
   const Shape3 shape_;
   std::shared_ptr<RecordingStore> store_;
   std::vector<std::int16_t> hu_;
-  BitVolume above_;
+  std::optional<BitVolume> above_;      ///< without a device
+  std::optional<DeviceVolume> device_;  ///< until the statistics are written
   std::vector<std::uint8_t> labels_;
   std::vector<std::string> notes_;
 };

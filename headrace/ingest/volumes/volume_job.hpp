@@ -6,6 +6,7 @@
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/cohort_ingest.hpp"
 #include "headrace/ingest/source_stamp.hpp"
+#include "headrace/ingest/statistics_lanes.hpp"
 #include "headrace/ingest/volume_case.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_plan.hpp"
@@ -21,6 +22,7 @@ struct VolumeContext {
   const std::vector<std::uint16_t>& lesion_values;  ///< classes of the lesion table
   ThreadPool& pool;
   const Advance& advance;
+  StatisticsLanes* lanes = nullptr;  ///< of a device that gathers statistics; null: the CPU
 };
 
 /// An input that was looked at, but not read yet.

@@ -4,6 +4,7 @@ target_sources(headrace_ingest PRIVATE
   volumes/body_mask.cpp
   volumes/case_labels.cpp
   volumes/dataset_json.cpp
+  volumes/device_volume.cpp
   volumes/dicom_cases.cpp
   volumes/intensity_histogram.cpp
   volumes/label_files.cpp

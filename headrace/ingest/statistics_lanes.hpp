@@ -1,0 +1,81 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "headrace/core/lent.hpp"
+#include "headrace/transform/statistics/device.hpp"
+
+namespace headrace::ingest {
+
+/// A queue of a device with memory of its own: some areas of the device, which grow to what the
+/// work needs and are used again, and a fixed one of the host that copies go through. One thread at
+/// a time.
+class StatisticsLane {
+ public:
+  static constexpr std::size_t kAreas = 6;
+
+  explicit StatisticsLane(transform::StatisticsDevice& device);
+
+  /// Area `index` of the device, for `count` elements. What it held is lost when it grows.
+  /// Errors: memory.
+  template <typename T>
+  T* area(std::size_t index, std::int64_t count) {
+    return reinterpret_cast<T*>(room(index, static_cast<std::size_t>(count) * sizeof(T)));
+  }
+  template <typename T>
+  T* cleared(std::size_t index, std::int64_t count) {
+    T* there = area<T>(index, count);
+    queue_->clear(reinterpret_cast<std::uint8_t*>(there),
+                  count * static_cast<std::int64_t>(sizeof(T)));
+    return there;
+  }
+
+  /// Copies to an area of the device, after what is in the queue; returns when `from` is free.
+  template <typename T>
+  void send(T* there, const T* from, std::int64_t count) {
+    send_bytes(reinterpret_cast<std::uint8_t*>(there), reinterpret_cast<const std::uint8_t*>(from),
+               count * static_cast<std::int64_t>(sizeof(T)));
+  }
+  /// Waits for all that is in the queue and copies its results.
+  template <typename T>
+  void fetch(T* to, const T* there, std::int64_t count) {
+    fetch_bytes(reinterpret_cast<std::uint8_t*>(to), reinterpret_cast<const std::uint8_t*>(there),
+                count * static_cast<std::int64_t>(sizeof(T)));
+  }
+  void gather(const transform::StatisticsPass& pass) { queue_->gather(pass); }
+
+ private:
+  std::uint8_t* room(std::size_t index, std::size_t bytes);
+  void send_bytes(std::uint8_t* there, const std::uint8_t* from, std::int64_t bytes);
+  void fetch_bytes(std::uint8_t* to, const std::uint8_t* there, std::int64_t bytes);
+
+  struct Area {
+    transform::SharedMemory memory;
+    std::size_t bytes = 0;
+  };
+  transform::StatisticsDevice* device_;
+  std::array<Area, kAreas> areas_;
+  transform::SharedMemory staging_;
+  std::unique_ptr<transform::StatisticsQueue> queue_;  ///< the first to go: it waits
+};
+
+/// What the images at work share of a device: a few lanes, so that its memory and the host's fixed
+/// memory are bounded however many there are. Safe from any thread; whoever holds a lane must not
+/// wait for a second, nor start a loop of the pool.
+class StatisticsLanes {
+ public:
+  static constexpr int kMost = 4;
+
+  /// device: outlives this. threads: that are at work. Errors: memory.
+  StatisticsLanes(transform::StatisticsDevice& device, int threads);
+
+  class Loan : public Lent<StatisticsLane>::Loan {
+   public:
+    explicit Loan(StatisticsLanes& lanes) : Lent<StatisticsLane>::Loan(lanes.lanes_) {}
+  };
+
+ private:
+  Lent<StatisticsLane> lanes_;
+};
+
+}  // namespace headrace::ingest

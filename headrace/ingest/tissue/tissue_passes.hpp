@@ -1,0 +1,38 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "headrace/imaging/image.hpp"
+#include "headrace/ingest/statistics_lanes.hpp"
+#include "headrace/ingest/tissue/tissue_mask.hpp"
+
+namespace headrace::ingest {
+
+/// The steps of find_tissue over all pixels of an image, in their order. What lies between them is
+/// the host's, and the same for every back end.
+class TissuePasses {
+ public:
+  virtual ~TissuePasses() = default;
+  /// Pixels by the value of their darkest channel.
+  virtual std::array<std::uint64_t, 256> darkest() = 0;
+  /// Marks pixels whose darkest channel is at most `highest` as dense, those of a pen among them as
+  /// ink, and counts the two.
+  struct Marked {
+    std::int64_t dense = 0, ink = 0;
+  };
+  virtual Marked mark(int highest) = 0;
+  /// Takes ink, opened by 1 and dilated by 2, out of what is dense. Returns its pixels.
+  virtual std::int64_t take_ink_out() = 0;
+  /// What is dense, opened by 1 and closed by 2.
+  virtual Mask smoothed() = 0;
+};
+
+std::unique_ptr<TissuePasses> cpu_tissue_passes(const imaging::Image8& rgb);
+/// Holds a lane while it lives. Errors: device, memory.
+std::unique_ptr<TissuePasses> device_tissue_passes(const imaging::Image8& rgb,
+                                                   StatisticsLanes& lanes);
+/// Larger images are the CPU's, so that a lane's memory is bounded.
+inline constexpr std::int64_t kMostDeviceTissuePx = std::int64_t{1} << 24;
+
+}  // namespace headrace::ingest
