@@ -138,6 +138,24 @@ TEST_F(DeviceDecoding, OfJpegIsNearTheCpu) {
   EXPECT_LT(sum / static_cast<double>(cpu.size()), 1.0);
 }
 
+// What the engines do not take the kernels decode, unless the engines alone were asked for. On a
+// real GPU these are JPEGs that its engines do take.
+TEST_F(DeviceDecoding, OfJpegThatTheEnginesRefuseIsDoneByTheKernels) {
+  if (!no_jpeg().empty()) GTEST_SKIP() << "not run: " << no_jpeg();
+  const Layout& layout = layout_named("slide as JPEG");
+  const auto array = Array::open(test::stored(layout), "a");
+  std::uint64_t total = 0;
+  const auto requests = test::requests_of(layout, 4, total);
+  setenv("HEADRACE_TEST_JPEG_ENGINES", "picky", 1);
+  DeviceDecoder decoder(DecodeOn::gpu);
+  const auto refused = decoded(decoder, array, requests, total);
+  setenv("HEADRACE_TEST_JPEG_ENGINES", "1", 1);
+  DeviceDecoder other(DecodeOn::gpu);
+  const auto taken = decoded(other, array, requests, total);
+  unsetenv("HEADRACE_TEST_JPEG_ENGINES");
+  expect_same(refused, taken, requests, size_of(layout.dtype));
+}
+
 // The text of decoding a whole array whose only object was changed.
 class Damaged : public DeviceDecoding {
  protected:

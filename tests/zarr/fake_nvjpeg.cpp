@@ -1,6 +1,6 @@
 // A libnvjpeg.so.13 that decodes on the host, by libjpeg: the functions that nvidia/nvjpeg.hpp
 // looks for, with nvJPEG's arguments. It has a JPEG engine only where HEADRACE_TEST_JPEG_ENGINES is
-// set, and takes no batch with a damaged JPEG in it.
+// set; where it is "picky" they take no JPEG at all. No batch with a damaged JPEG in it is taken.
 #include <cstdio>
 // jpeglib.h needs the one above
 #include <jpeglib.h>
@@ -18,6 +18,7 @@ using headrace::zarr::Nvjpeg;
 
 namespace headrace::zarr {
 struct nvjpegHandle {
+  Nvjpeg::Backend backend = Nvjpeg::Backend::standard;
   int batch = 0;
 };
 struct nvjpegJpegState {
@@ -27,7 +28,13 @@ struct nvjpegJpegState {
 
 namespace {
 
-constexpr int kBadJpeg = 3, kArchMismatch = 7, kInvalid = 2;
+constexpr int kBadJpeg = 3, kNotSupported = 4, kArchMismatch = 7, kInvalid = 2;
+
+bool refuses(headrace::zarr::Nvjpeg::Handle handle) {
+  const char* engines = std::getenv("HEADRACE_TEST_JPEG_ENGINES");
+  return handle->backend == Nvjpeg::Backend::hardware && engines != nullptr &&
+         std::strcmp(engines, "picky") == 0;
+}
 
 struct Handler {
   jpeg_error_mgr base;
@@ -81,7 +88,7 @@ extern "C" {
 int nvjpegCreateEx(Nvjpeg::Backend backend, void*, void*, unsigned int, Nvjpeg::Handle* out) {
   const bool engines = std::getenv("HEADRACE_TEST_JPEG_ENGINES") != nullptr;
   if (backend == Nvjpeg::Backend::hardware && !engines) return kArchMismatch;
-  *out = new headrace::zarr::nvjpegHandle;
+  *out = new headrace::zarr::nvjpegHandle{backend};
   return 0;
 }
 int nvjpegDestroy(Nvjpeg::Handle handle) {
@@ -105,14 +112,16 @@ int nvjpegDecodeBatchedInitialize(Nvjpeg::Handle handle, Nvjpeg::State state, in
 int nvjpegDecodeBatched(Nvjpeg::Handle handle, Nvjpeg::State state,
                         const unsigned char* const* data, const std::size_t* sizes,
                         Nvjpeg::Image* images, CUstream_st* stream) {
+  if (refuses(handle)) return kNotSupported;
   for (int i = 0; i < handle->batch; ++i) {
     const int status = put_one(data[i], sizes[i], state->batch_output, images[i], stream);
     if (status != 0) return status;
   }
   return 0;
 }
-int nvjpegDecode(Nvjpeg::Handle, Nvjpeg::State, const unsigned char* data, std::size_t size,
+int nvjpegDecode(Nvjpeg::Handle handle, Nvjpeg::State, const unsigned char* data, std::size_t size,
                  Nvjpeg::Output output, Nvjpeg::Image* image, CUstream_st* stream) {
+  if (refuses(handle)) return kNotSupported;
   return put_one(data, size, output, *image, stream);
 }
 int nvjpegGetHardwareDecoderInfo(Nvjpeg::Handle, unsigned int* engines, unsigned int* cores) {
