@@ -9,6 +9,7 @@
 #include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/slide/tiff_level_slide.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
@@ -40,7 +41,8 @@ std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
   // Every tiled TIFF is generic-tiff to OpenSlide; libtiff reads some that it does not (planar,
   // other sample counts).
   try {
-    return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
+    return with_jpeg_tiles(with_tiff_level(open_with_openslide(*openslide, path, vendor), path),
+                           path);
   } catch (const Error&) {
     return open_plain_slide(path);
   }

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{512} << 20;
 constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20;
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 24;
+constexpr std::uint64_t kScratchBytes = std::uint64_t{4} << 20;  // that a thread keeps
 
 /// Decoded samples of one block as libtiff gave them (one plane after the other where planar).
 struct Block {
@@ -132,6 +133,7 @@ class LibtiffImage : public TiffImage {
     facts_.samples = field<std::uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
     facts_.compression = field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
     facts_.photometric = field<std::uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    facts_.orientation = field<std::uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     planar_ = field<std::uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) ==
                   PLANARCONFIG_SEPARATE &&
               facts_.samples > 1;
@@ -224,42 +226,46 @@ class LibtiffImage : public TiffImage {
     }
   }
 
-  std::shared_ptr<const Block> block(std::int64_t by, std::int64_t bx) const {
+  /// whole: all of it is wanted at once. Then nobody will ask again, and the thread's own memory
+  /// does.
+  std::shared_ptr<const Block> block(std::int64_t by, std::int64_t bx, bool whole) const {
     const std::int64_t across = (facts_.width + facts_.block_width - 1) / facts_.block_width;
     const std::int64_t index = by * across + bx;
     if (auto found = cache_.find(index)) return found;
+    static thread_local const auto scratch = std::make_shared<Block>();
+    const bool keep = !whole || block_bytes_ > kScratchBytes;
+    auto made = keep ? std::make_shared<Block>() : scratch;
     auto handle = pool_.take();
-    auto made = decode(*handle, by, bx, index);
+    decode(*handle, by, bx, index, *made);
     pool_.put(std::move(handle));
-    cache_.put(index, made, made->bytes.size());
+    if (keep) cache_.put(index, made, made->bytes.size());
     return made;
   }
 
-  std::shared_ptr<const Block> decode(TiffHandle& handle, std::int64_t by, std::int64_t bx,
-                                      std::int64_t index) const {
+  void decode(TiffHandle& handle, std::int64_t by, std::int64_t bx, std::int64_t index,
+              Block& made) const {
     TIFF* tiff = handle.get();
-    auto made = std::make_shared<Block>();
     const int planes = planar_ ? facts_.samples : 1;
     std::uint64_t bytes = block_bytes_;
-    made->row_bytes = row_bytes_;
+    made.row_bytes = row_bytes_;
     if (facts_.compression == COMPRESSION_JPEG && facts_.photometric == PHOTOMETRIC_YCBCR) {
       TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
       bytes = tiled_ ? TIFFTileSize64(tiff)
                      : TIFFVStripSize64(tiff, std::uint32_t(facts_.block_height));
-      made->row_bytes = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
-      if (bytes > kMaxBlockBytes || made->row_bytes < facts_.block_width * 3 ||
-          bytes < std::uint64_t(made->row_bytes * facts_.block_height)) {
+      made.row_bytes = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
+      if (bytes > kMaxBlockBytes || made.row_bytes < facts_.block_width * 3 ||
+          bytes < std::uint64_t(made.row_bytes * facts_.block_height)) {
         fail(ErrorCode::malformed, "{}: the TIFF's JPEG blocks contradict its directory", path_);
       }
     }
-    made->plane_bytes = std::int64_t(bytes);
-    made->bytes.resize(bytes * std::uint64_t(planes));
+    made.plane_bytes = std::int64_t(bytes);
+    made.bytes.resize(bytes * std::uint64_t(planes));
     const std::int64_t blocks = ((facts_.width + facts_.block_width - 1) / facts_.block_width) *
                                 ((facts_.height + facts_.block_height - 1) / facts_.block_height);
     for (int plane = 0; plane < planes; ++plane) {
       const auto number = std::uint32_t(index + plane * blocks);
-      auto* out = made->bytes.data() + std::size_t(plane) * bytes;
-      // The last strip is shorter than the others; libtiff fills what it has.
+      auto* out = made.bytes.data() + std::size_t(plane) * bytes;
+      // The last strip is shorter than the others; libtiff fills what it has, the rest is 0.
       const tmsize_t got = tiled_ ? TIFFReadEncodedTile(tiff, number, out, tmsize_t(bytes))
                                   : TIFFReadEncodedStrip(tiff, number, out, tmsize_t(bytes));
       if (got < 0) {
@@ -267,8 +273,8 @@ class LibtiffImage : public TiffImage {
              tiled_ ? "tile" : "strip", number, by * facts_.block_height, bx * facts_.block_width,
              handle.take_message());
       }
+      std::fill(out + got, out + bytes, std::uint8_t{0});
     }
-    return made;
   }
 
   template <typename Row>
@@ -284,11 +290,14 @@ class LibtiffImage : public TiffImage {
     const std::int64_t bh = facts_.block_height, bw = facts_.block_width;
     for (std::int64_t by = y0 / bh; by * bh < y0 + height; ++by) {
       for (std::int64_t bx = x0 / bw; bx * bw < x0 + width; ++bx) {
-        const auto decoded = block(by, bx);
         const std::int64_t left = std::max(x0, bx * bw),
                            right = std::min(x0 + width, (bx + 1) * bw);
         const std::int64_t top = std::max(y0, by * bh),
                            bottom = std::min(y0 + height, (by + 1) * bh);
+        const bool whole = left == bx * bw && top == by * bh &&
+                           right == std::min(facts_.width, left + bw) &&
+                           bottom == std::min(facts_.height, top + bh);
+        const auto decoded = block(by, bx, whole);
         for (std::int64_t y = top; y < bottom; ++y)
           row(*decoded, y - by * bh, left - bx * bw, y, left, right - left);
       }

@@ -12,6 +12,7 @@ struct TiffFacts {
   std::int64_t block_height = 0, block_width = 0;  ///< tiles, or strips as wide as the image
   int bits = 8, samples = 1;
   std::uint16_t compression = 1, photometric = 1;
+  std::uint16_t orientation = 1;  ///< 1: row 0 is the top, column 0 the left
   std::optional<double> mpp_y,
       mpp_x;  ///< resolution tags, or OME-XML's PhysicalSize; credible ones only
 };

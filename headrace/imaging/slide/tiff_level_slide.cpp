@@ -1,0 +1,55 @@
+#include "headrace/imaging/slide/tiff_level_slide.hpp"
+
+#include <tiff.h>
+
+#include <utility>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/tiff/tiff_image.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+class TiffLevelSlide : public SlideReader {
+ public:
+  TiffLevelSlide(std::unique_ptr<SlideReader> slide, std::unique_ptr<SlideReader> level0)
+      : slide_(std::move(slide)), level0_(std::move(level0)), info_(slide_->info()) {
+    const SlideLevel& stored = level0_->info().levels[0];
+    info_.levels[0].block_height = stored.block_height;
+    info_.levels[0].block_width = stored.block_width;
+  }
+
+  const SlideInfo& info() const override { return info_; }
+  void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
+            std::uint8_t* dst, std::int64_t stride) const override {
+    (level == 0 ? level0_ : slide_)->read(level, y0, x0, height, width, dst, stride);
+  }
+
+ private:
+  std::unique_ptr<SlideReader> slide_, level0_;
+  SlideInfo info_;
+};
+
+bool plain_pixels(const TiffFacts& facts) {
+  const bool rgb = facts.photometric == PHOTOMETRIC_RGB && facts.samples == 3;
+  const bool grey = facts.photometric == PHOTOMETRIC_MINISBLACK && facts.samples == 1;
+  return facts.bits == 8 && (rgb || grey) && facts.orientation == ORIENTATION_TOPLEFT;
+}
+
+}  // namespace
+
+std::unique_ptr<SlideReader> with_tiff_level(std::unique_ptr<SlideReader> slide,
+                                             const std::string& path) {
+  try {
+    const TiffFacts facts = TiffImage::open(path)->facts();
+    const SlideLevel& level0 = slide->info().levels[0];
+    if (!plain_pixels(facts) || facts.height != level0.height || facts.width != level0.width)
+      return slide;
+    return std::make_unique<TiffLevelSlide>(std::move(slide), open_plain_slide(path));
+  } catch (const Error&) {
+    return slide;  // libtiff refuses a file that OpenSlide reads
+  }
+}
+
+}  // namespace headrace::imaging
