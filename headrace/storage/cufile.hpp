@@ -33,6 +33,7 @@ struct Cufile {
   void (*handle_deregister)(Handle) = nullptr;
   /// handle, device memory, size, offset in the file, offset in the memory
   ssize_t (*read)(Handle, void*, std::size_t, off_t, off_t) = nullptr;
+  ssize_t (*write)(Handle, const void*, std::size_t, off_t, off_t) = nullptr;
 
   /// driver_file: the CUDA driver's library.
   explicit Cufile(const char* driver_file = "libcuda.so.1");
@@ -43,6 +44,24 @@ struct Cufile {
 
  private:
   std::string missing_;
+};
+
+/// A file that cuFile may read and write, while it lives.
+class CufileRegistration {
+ public:
+  CufileRegistration(const Cufile& cufile, int fd);
+  ~CufileRegistration();
+  CufileRegistration(const CufileRegistration&) = delete;
+  CufileRegistration& operator=(const CufileRegistration&) = delete;
+
+  /// Empty when cuFile takes it, else its error.
+  const std::string& problem() const noexcept { return problem_; }
+  Cufile::Handle handle() const noexcept { return handle_; }
+
+ private:
+  const Cufile& cufile_;
+  Cufile::Handle handle_ = nullptr;
+  std::string problem_;
 };
 
 }  // namespace headrace::storage

@@ -21,6 +21,19 @@ GpuDirect parse_gpu_direct(const std::string& text) {
   fail(ErrorCode::usage, "GPUDirect is '{}', expected auto, on or off", text);
 }
 
+const Cufile* cufile_for(GpuDirect choice, std::string& how) {
+  how = "POSIX: GPUDirect is off";
+  if (choice == GpuDirect::off) return nullptr;
+  const Cufile& cufile = Cufile::shared();
+  how = "cuFile";
+  if (cufile.missing().empty()) return &cufile;
+  if (choice == GpuDirect::on) {
+    fail(ErrorCode::unsupported, "GPUDirect is on: {}. Set it to auto or off", cufile.missing());
+  }
+  how = "POSIX: " + cufile.missing();
+  return nullptr;
+}
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const DeviceRange& range, std::int64_t got,
@@ -44,28 +57,19 @@ struct DeviceReader::State {
   /// False: cuFile does not take files of this kind (file system, driver), and need not.
   bool read_direct(const std::string& path, int fd, std::span<const DeviceRange> ranges,
                    Stream& stream) {
-    Cufile::Description description;
-    description.handle.fd = fd;
-    Cufile::Handle handle = nullptr;
-    const Cufile::Result result = cufile->handle_register(&handle, &description);
-    if (result.error != 0) {
-      const std::string why = fmt::format("cuFile does not take {} (error {}, CUDA {})", path,
-                                          result.error, result.cuda_error);
+    CufileRegistration file(*cufile, fd);
+    if (!file.problem().empty()) {
+      const std::string why = fmt::format("cuFile does not take {} ({})", path, file.problem());
       if (must) fail(ErrorCode::device, "GPUDirect is on: {}. Set it to auto or off", why);
       how = "POSIX: " + why;
       return false;
     }
-    struct Release {
-      const Cufile* cufile;
-      Cufile::Handle handle;
-      ~Release() { cufile->handle_deregister(handle); }
-    } release{cufile, handle};
     stream.wait();  // cuFile knows of no stream, and what was put in may still use the memory
     for (const DeviceRange& range : ranges) {
       std::uint64_t done = 0;
       while (done < range.size) {
         const ssize_t got =
-            cufile->read(handle, range.to, range.size - done,
+            cufile->read(file.handle(), range.to, range.size - done,
                          static_cast<off_t>(range.offset + done), static_cast<off_t>(done));
         if (got <= 0) {
           refuse(path, range, static_cast<std::int64_t>(done),
@@ -101,20 +105,8 @@ struct DeviceReader::State {
 };
 
 DeviceReader::DeviceReader(GpuDirect choice) : state_(std::make_unique<State>()) {
-  if (choice == GpuDirect::off) {
-    state_->how = "POSIX: GPUDirect is off";
-    return;
-  }
-  const Cufile& cufile = Cufile::shared();
-  if (cufile.missing().empty()) {
-    state_->cufile = &cufile;
-    state_->must = choice == GpuDirect::on;
-    state_->how = "cuFile";
-  } else if (choice == GpuDirect::on) {
-    fail(ErrorCode::unsupported, "GPUDirect is on: {}. Set it to auto or off", cufile.missing());
-  } else {
-    state_->how = "POSIX: " + cufile.missing();
-  }
+  state_->must = choice == GpuDirect::on;
+  state_->cufile = cufile_for(choice, state_->how);
 }
 DeviceReader::~DeviceReader() = default;
 DeviceReader::DeviceReader(DeviceReader&&) noexcept = default;

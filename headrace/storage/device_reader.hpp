@@ -16,6 +16,11 @@ enum class GpuDirect { automatic, on, off };
 /// "auto", "on" or "off". Errors: usage (names the three).
 GpuDirect parse_gpu_direct(const std::string& text);
 
+struct Cufile;
+/// cuFile as `choice` wants it, null for pinned memory; how: "cuFile", or "POSIX" and why. Errors:
+/// unsupported (on: no cuFile, or one that does not start).
+const Cufile* cufile_for(GpuDirect choice, std::string& how);
+
 /// Bytes of a file, and where in device memory they go.
 struct DeviceRange {
   std::uint64_t offset = 0, size = 0;

@@ -139,19 +139,33 @@ std::shared_ptr<const Object> LocalStore::open(const std::string& key) const {
 }
 
 void LocalStore::put(const std::string& key, std::span<const std::byte> bytes) {
+  place(key, bytes.size(), [&](int fd, const std::string&) { return posix::write_all(fd, bytes); });
+}
+
+void LocalStore::put_file(const std::string& key, std::uint64_t size_bytes,
+                          const std::function<void(const std::string& path)>& write) {
+  place(key, size_bytes, [&](int, const std::string& path) {
+    write(path);
+    return 0;
+  });
+}
+
+// `write` returns 0 or an errno.
+void LocalStore::place(const std::string& key, std::uint64_t size_bytes,
+                       const std::function<int(int fd, const std::string& path)>& write) {
   check_key(key);
   const std::string path = describe(key);
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const auto refuse = [&](int error) {
     fail(ErrorCode::io, "{} while writing {} ({} bytes) to {}; nothing was stored under that key",
-         posix::describe_errno(error), key, bytes.size(), root_.string());
+         posix::describe_errno(error), key, size_bytes, root_.string());
   };
   if (const int error = posix::make_folders(folder); error != 0) refuse(error);
   std::string temporary_path;
   posix::Descriptor file = create_temporary(folder, temporary_path);
   if (!file.valid()) refuse(errno);
   TemporaryFile temporary(temporary_path);
-  if (const int error = posix::write_all(file.get(), bytes); error != 0) refuse(error);
+  if (const int error = write(file.get(), temporary_path); error != 0) refuse(error);
   const bool now = durability_ == Durability::each_put;
   if (const int error = now ? posix::sync(file.get()) : 0; error != 0) refuse(error);
   // Some file systems report a failed write only now.

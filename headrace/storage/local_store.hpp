@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -23,6 +24,10 @@ class LocalStore : public Store {
 
   std::shared_ptr<const Object> open(const std::string& key) const override;
   void put(const std::string& key, std::span<const std::byte> bytes) override;
+  /// The same of bytes that are not in memory: `write` puts them into the file of that path, which
+  /// is there and empty.
+  void put_file(const std::string& key, std::uint64_t size_bytes,
+                const std::function<void(const std::string& path)>& write);
   void erase(const std::string& key) override;
   std::vector<std::string> list(const std::string& prefix) const override;
   std::string describe(const std::string& key) const override;
@@ -35,6 +40,8 @@ class LocalStore : public Store {
 
  private:
   void forget(const std::string& key) const;
+  void place(const std::string& key, std::uint64_t size_bytes,
+             const std::function<int(int fd, const std::string& path)>& write);
 
   std::filesystem::path root_;
   std::size_t max_open_files_;

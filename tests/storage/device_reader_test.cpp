@@ -1,4 +1,5 @@
-// DeviceReader with the host in a GPU's place, by a stand-in for cuFile and through pinned memory.
+// DeviceReader and DeviceWriter with the host in a GPU's place, by a stand-in for cuFile and
+// through pinned memory.
 #include "headrace/storage/device_reader.hpp"
 
 #include <dlfcn.h>
@@ -11,6 +12,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/storage/cufile.hpp"
+#include "headrace/storage/device_writer.hpp"
+#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/posix.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -115,6 +119,79 @@ TEST_F(DeviceReading, PastTheEndNamesFileAndPlace) {
     const std::string none = error_of(choice, path_ + "-none", {0, 1, memory.as<std::byte>()});
     EXPECT_EQ(none.rfind(path_ + "-none: cannot be opened: ", 0), 0u) << none;
   }
+}
+
+// What is written, by every way and for sizes around those of the parts.
+class DeviceWriting : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) / "headrace-device-writer";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  static std::vector<std::byte> pattern(std::size_t size) {
+    std::vector<std::byte> bytes(size);
+    std::uint32_t value = 7;
+    for (std::byte& byte : bytes) {
+      value = value * 1664525 + 1013904223;
+      byte = static_cast<std::byte>(value >> 24);
+    }
+    return bytes;
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(DeviceWriting, ByCufileAndThroughPinnedMemoryGivesTheMemory) {
+  LocalStore store(folder_);
+  for (const GpuDirect choice : {GpuDirect::on, GpuDirect::automatic, GpuDirect::off}) {
+    DeviceWriter writer(choice);
+    EXPECT_EQ(writer.how() == "cuFile", choice != GpuDirect::off) << writer.how();
+    for (const std::size_t size : {0ul, 1ul, 4096ul, 100'001ul, 8ul << 20, (16ul << 20) + 5}) {
+      const auto bytes = pattern(size);
+      DeviceBuffer memory(size + 1);
+      Stream stream;
+      copy_to_device(memory.as<void>(), bytes.data(), size, stream);
+      store.put_file("a/b", size, [&](const std::string& path) {
+        writer.write(path, memory.as<std::byte>(), size, stream);
+      });
+      EXPECT_TRUE(store.get("a/b") == bytes) << size;
+    }
+  }
+}
+
+TEST_F(DeviceWriting, ThatFailsLeavesWhatWasThere) {
+  LocalStore store(folder_);
+  store.put_text("a", "before");
+  const std::size_t size = 1'000'000;
+  DeviceBuffer memory(size);
+  const auto error_of = [&](GpuDirect choice, const auto& before_write) -> std::string {
+    DeviceWriter writer(choice);
+    Stream stream;
+    try {
+      store.put_file("a", size, [&](const std::string& path) {
+        before_write(path);
+        writer.write(path, memory.as<std::byte>(), size, stream);
+      });
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::io);
+      return error.what();
+    }
+    return {};
+  };
+  const auto remove = [](const std::string& path) { std::filesystem::remove(path); };
+  for (const GpuDirect choice : {GpuDirect::on, GpuDirect::off}) {
+    const std::string text = error_of(choice, remove);
+    EXPECT_NE(text.find(": cannot be opened for writing: "), text.npos) << text;
+  }
+  setenv("HEADRACE_TEST_DISK_FULL", "0", 1);
+  const std::string full = error_of(GpuDirect::on, [](const std::string&) {});
+  unsetenv("HEADRACE_TEST_DISK_FULL");
+  EXPECT_EQ(full.rfind(posix::describe_errno(ENOSPC) + " while writing ", 0), 0u) << full;
+  EXPECT_NE(full.find(": 0 of 1000000 bytes were written"), full.npos) << full;
+  EXPECT_EQ(store.get_text("a"), "before");
+  EXPECT_EQ(store.list(""), std::vector<std::string>{"a"});
+  EXPECT_EQ(store.remove_leftovers(), 0u);
 }
 
 TEST(Cufile, IsNotTouchedWhereTheDriverDoesNotStart) {

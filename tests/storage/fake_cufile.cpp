@@ -3,6 +3,8 @@
 // HEADRACE_TEST_CUFILE_REGISTER what cuFile says to a file.
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,6 +15,7 @@ using headrace::storage::Cufile;
 extern "C" {
 
 int fake_cufile_opened = 0;
+std::atomic<int> fake_cufile_reads{0}, fake_cufile_writes{0};
 
 int cuInit(unsigned int) {
   const char* answer = std::getenv("HEADRACE_TEST_CUINIT");
@@ -31,19 +34,38 @@ Cufile::Result cuFileHandleRegister(Cufile::Handle* handle, Cufile::Description*
 }
 void cuFileHandleDeregister(Cufile::Handle handle) { delete static_cast<int*>(handle); }
 // Opened with O_DIRECT, a file takes whole blocks alone; so it is opened anew.
-ssize_t cuFileRead(Cufile::Handle handle, void* to, std::size_t size, off_t offset,
-                   off_t to_offset) {
+static std::FILE* opened_anew(Cufile::Handle handle, const char* mode) {
   char path[64], file[4096];
   snprintf(path, sizeof path, "/proc/self/fd/%d", *static_cast<int*>(handle));
   const ssize_t length = readlink(path, file, sizeof file - 1);
-  if (length < 0) return -1;
+  if (length < 0) return nullptr;
   file[length] = '\0';
-  std::FILE* stream = std::fopen(file, "rb");
+  return std::fopen(file, mode);
+}
+constexpr std::size_t kMost = 100000;
+ssize_t cuFileRead(Cufile::Handle handle, void* to, std::size_t size, off_t offset,
+                   off_t to_offset) {
+  ++fake_cufile_reads;
+  std::FILE* stream = opened_anew(handle, "rb");
   if (stream == nullptr) return -1;
-  constexpr std::size_t kMost = 100000;
   const ssize_t got = pread(fileno(stream), static_cast<char*>(to) + to_offset,
                             size < kMost ? size : kMost, offset);
   std::fclose(stream);
   return got;
+}
+ssize_t cuFileWrite(Cufile::Handle handle, const void* from, std::size_t size, off_t offset,
+                    off_t from_offset) {
+  ++fake_cufile_writes;
+  const char* full = std::getenv("HEADRACE_TEST_DISK_FULL");
+  if (full != nullptr && fake_cufile_writes > std::atoi(full)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  std::FILE* stream = opened_anew(handle, "rb+");
+  if (stream == nullptr) return -1;
+  const ssize_t put = pwrite(fileno(stream), static_cast<const char*>(from) + from_offset,
+                             size < kMost ? size : kMost, offset);
+  std::fclose(stream);
+  return put;
 }
 }

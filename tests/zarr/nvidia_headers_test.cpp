@@ -69,6 +69,7 @@ HR_SAME(storage::Cufile::open, cuFileDriverOpen);
 HR_SAME(storage::Cufile::handle_register, cuFileHandleRegister);
 HR_SAME(storage::Cufile::handle_deregister, cuFileHandleDeregister);
 HR_SAME(storage::Cufile::read, cuFileRead);
+HR_SAME(storage::Cufile::write, cuFileWrite);
 
 static_assert(sizeof(storage::Cufile::Description) == sizeof(CUfileDescr_t));
 static_assert(offsetof(storage::Cufile::Description, handle) == offsetof(CUfileDescr_t, handle));
