@@ -41,6 +41,13 @@ const GpuDecoders& GpuDecoders::here() {
 
 struct DeviceDecoder::State {
   explicit State(DecodeOn wanted) : on(wanted) {}
+  ~State() {
+    try {
+      done.wait();  // copies may still read the memory that goes
+    } catch (const Error&) {
+      // The device is lost, and with it what was under way.
+    }
+  }
 
   DecodeOn on;
   device::cuda::MemoryCounter counter;
