@@ -1,4 +1,4 @@
-# CUDA: the GPU back end of device and transform, compiled for sm_80 and sm_90. OFF keeps its functions, which then throw
+# CUDA: the GPU back end of device and the layers above, compiled for sm_80 and sm_90, with PTX for newer GPUs. OFF keeps its functions, which then throw
 # `unsupported` and name the option. AUTO builds it where there is an nvcc that knows C++20; the program still starts on a
 # machine without a driver, and uses a GPU only when the config says so.
 set(HR_CUDA OFF)
@@ -19,7 +19,7 @@ if(NOT HR_WITH_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA_COMPILER ${HR_NVCC})
     endif()
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # before enable_language; no GPU is needed
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # before enable_language; device/cuda/device.cpp knows the oldest
     endif()
     enable_language(CUDA)
     if(CMAKE_VERSION VERSION_LESS 3.25.2 AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
