@@ -155,12 +155,15 @@ void* PinnedMemory::allocate(std::size_t size_bytes) { return poisoned(size_byte
 void PinnedMemory::release(void* data) noexcept { release_poisoned(data); }
 
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream) {
+  if (size_bytes == 0) return;
   stream.get()->put([=] { std::memcpy(device, host, size_bytes); });
 }
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
+  if (size_bytes == 0) return;
   stream.get()->put([=] { std::memcpy(host, device, size_bytes); });
 }
 void clear(void* device, std::size_t size_bytes, Stream& stream) {
+  if (size_bytes == 0) return;
   stream.get()->put([=] { std::memset(device, 0, size_bytes); });
 }
 void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,

@@ -132,12 +132,15 @@ void PinnedMemory::release(void* data) noexcept {
 }
 
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream) {
+  if (size_bytes == 0) return;
   HR_CUDA(cudaMemcpyAsync(device, host, size_bytes, cudaMemcpyHostToDevice, stream.get()));
 }
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
+  if (size_bytes == 0) return;
   HR_CUDA(cudaMemcpyAsync(host, device, size_bytes, cudaMemcpyDeviceToHost, stream.get()));
 }
 void clear(void* device, std::size_t size_bytes, Stream& stream) {
+  if (size_bytes == 0) return;
   HR_CUDA(cudaMemsetAsync(device, 0, size_bytes, stream.get()));
 }
 void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,
