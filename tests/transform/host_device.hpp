@@ -144,6 +144,10 @@ class HostQueueOf : public Base {
   }
 
  protected:
+  void run_all() {
+    for (const auto& work : work_) work();
+    work_.clear();
+  }
   std::shared_ptr<HostMemory> memory_;
   std::vector<std::function<void()>> work_;
 
@@ -170,10 +174,6 @@ class HostQueueOf : public Base {
         std::copy_n(from + r * from_pitch, row_bytes, to + r * to_pitch);
       }
     });
-  }
-  void run_all() {
-    for (const auto& work : work_) work();
-    work_.clear();
   }
 };
 
