@@ -195,9 +195,18 @@ TEST_F(Damaged, StreamsAreNamed) {
 
 TEST_F(Damaged, JpegIsNamed) {
   if (!no_jpeg().empty()) GTEST_SKIP() << "not run: " << no_jpeg();
-  const std::string text = error_of(Codecs::jpeg(90), [](auto& b) { b.resize(b.size() / 3); });
-  EXPECT_EQ(text.rfind("chunk c/0/0 of memory:a (bytes 0-", 0), 0u) << text;
-  EXPECT_NE(text.find("nvJPEG: "), std::string::npos) << text;
+  const auto named = [](const std::string& text) {
+    EXPECT_EQ(text.rfind("chunk c/0/0 of memory:a (bytes 0-", 0), 0u) << text;
+  };
+  const std::string cut = error_of(Codecs::jpeg(90), [](auto& b) { b.resize(b.size() / 3); });
+  named(cut);
+  EXPECT_NE(cut.find("the JPEG has no end: it was cut off"), std::string::npos) << cut;
+  // Its middle is missing.
+  const std::string holed = error_of(Codecs::jpeg(90), [](auto& b) {
+    b.erase(b.begin() + static_cast<std::ptrdiff_t>(b.size() / 3), b.end() - 2);
+  });
+  named(holed);
+  EXPECT_NE(holed.find("nvJPEG: "), std::string::npos) << holed;
 }
 
 TEST_F(DeviceDecoding, OfWhatOnlyTheHostDecodesIsRefusedOrLeftToTheCpu) {

@@ -217,10 +217,18 @@ class Encoder {
   unsigned long size_ = 0;
 };
 
+// The last marker, behind which some writers leave zeros.
+bool has_end(std::span<const std::byte> jpeg) {
+  while (!jpeg.empty() && jpeg.back() == std::byte{0}) jpeg = jpeg.first(jpeg.size() - 1);
+  return jpeg.size() >= 2 && jpeg[jpeg.size() - 2] == std::byte{0xff} &&
+         jpeg.back() == std::byte{0xd9};
+}
+
 }  // namespace
 
 void check_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect) {
   const char* problem = decoder().check_header(jpeg, expect);
+  if (problem == nullptr && !has_end(jpeg)) problem = "the JPEG has no end: it was cut off";
   if (problem != nullptr) fail(ErrorCode::corrupt, "codec imagecodecs_jpeg: {}", problem);
 }
 

@@ -27,7 +27,8 @@ struct JpegShape {
 void decode_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect, const JpegWindow& window,
                  std::byte* dst, std::ptrdiff_t row_step);
 
-/// Reads the header alone. Errors: corrupt (no JPEG; another size, depth or number of components).
+/// Looks at header and end alone: a GPU's decoder may fill what was cut off with grey. Errors:
+/// corrupt (no JPEG; another size, depth or number of components; no end).
 void check_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect);
 
 /// How chroma is stored.
