@@ -1,0 +1,63 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/ranks/team.hpp"
+
+namespace headrace::ranks {
+
+/// Refuses processes that can't share the parts equally. Errors: usage, with the numbers that can.
+void check_parts(std::int64_t parts, int processes);
+
+/// Parts that rank `rank` of `size` has: [first, first + count).
+struct PartRange {
+  std::int64_t first = 0, count = 0;
+};
+PartRange parts_of(std::int64_t parts, int rank, int size);
+
+/// Sums of floats over `parts` parts, of which every process has as many, in rank order:
+///   total[i] = ((part 0 [i] + part 1 [i]) + part 2 [i] + …) · (1 / parts)
+/// each operation rounded to float32. The order is that of the parts, so the bits do not depend on
+/// how many processes have them, nor on threads: each process adds up a stretch of the elements
+/// over all parts. It takes 4 · (parts + 1) · elements bytes of memory, once for all processes.
+/// threads  one
+class PartSum {
+ public:
+  /// A meeting. `values`: doubles that go with each part. `threads`: that add up.
+  PartSum(Team& team, std::int64_t parts, std::size_t elements, std::size_t values, int threads);
+
+  PartRange mine() const noexcept { return mine_; }
+  /// Memory of this process's part `p` of mine().count, to be filled before each sum().
+  std::span<float> part(std::int64_t p) const { return elements_of(mine_.first + p); }
+  std::span<double> values(std::int64_t p) const;
+
+  /// Two meetings; `note` goes with the first. Afterwards total() and values_of() are there until
+  /// the next call, and parts may be written again.
+  std::vector<std::string> sum(std::string_view note = {});
+  std::span<const float> total() const { return elements_of(parts_); }
+  /// Of any part.
+  std::span<const double> values_of(std::int64_t part) const {
+    return std::span(all_values_).subspan(static_cast<std::size_t>(part) * values_, values_);
+  }
+  /// All of the memory that part() and total() are in.
+  std::span<std::byte> memory() const { return memory_.bytes(); }
+
+ private:
+  std::span<float> elements_of(std::int64_t part) const;
+  void add_block(std::size_t block) const;
+
+  Team& team_;
+  std::int64_t parts_;
+  std::size_t elements_, values_, stride_;
+  PartRange mine_;
+  std::vector<double> all_values_;  ///< a copy: the others write those of the next sum
+  ThreadPool pool_;
+  SharedMemory memory_;
+};
+
+}  // namespace headrace::ranks

@@ -1,0 +1,24 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headrace/ranks/team.hpp"
+
+namespace headrace::testing {
+
+/// A start of its own each time.
+std::string new_start();
+
+/// Runs `body` in `size` threads of one team; what each threw, by rank: "" for nothing. As train()
+/// does, an error goes to the others; behind it stands " (said)" where this rank tells it.
+std::vector<std::string> in_threads(int size, const std::function<void(ranks::Team&)>& body);
+
+/// The same in forked processes, which `killed` says by what signal they ended; of those the text
+/// is "signal N". For a process without other threads.
+std::vector<std::string> in_processes(int size, const std::function<void(ranks::Team&)>& body);
+
+/// Names of what teams left in /dev/shm.
+std::vector<std::string> left_behind();
+
+}  // namespace headrace::testing
