@@ -2,12 +2,14 @@
 // over levels in device memory that no cache holds, into bfloat16 there, one stream, one host
 // thread. A chain is timed only if its bytes are the CPU's. A Markdown table on stdout, with the
 // part of the memory's bandwidth and the goals; without a GPU one line that says so.
+//   bench_device_volumes [BATCHES [REPEATS] | --probe]    --probe: only says which GPU there is
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "bench/device/bandwidth.hpp"
@@ -220,6 +222,10 @@ int main(int argc, char** argv) {
   try {
     if (!device::cuda::cuda_available()) {
       fmt::print("not measured: {}\n", device::cuda::describe());
+      return 0;
+    }
+    if (argc > 1 && std::string_view(argv[1]) == "--probe") {
+      fmt::print("{}\n", device::cuda::describe());
       return 0;
     }
     fmt::print(

@@ -1,6 +1,6 @@
-// Writes a JPEG TIFF of EDGE² pixels into FOLDER, if it is not there, and prints the table of
-// process on it: load, Sobel, save and the whole, by CPU and GPU.
-//   bench_process FOLDER [EDGE]    EDGE: a multiple of 256, 20480 if left out
+// Writes a TIFF of EDGE² pixels without compression into FOLDER, if it is not there, and prints the
+// table of process on it: load, Sobel, save and the whole, by CPU and GPU.
+//   bench_process FOLDER [EDGE]    EDGE: a multiple of 512, 16384 if left out
 #include "cli/bench_process.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ int main(int argc, char** argv) {
   try {
     const std::string folder = argv[1];
     std::filesystem::create_directories(folder);
-    const std::string slide = folder + "/slide.tif";
-    const std::int64_t edge = argc > 2 ? std::atoll(argv[2]) / 256 * 256 : 20480;
-    if (!std::filesystem::exists(slide)) headrace::process::write_large_tiff(slide, edge);
+    const std::string slide = folder + "/raw.tif";
+    const std::int64_t edge = argc > 2 ? std::atoll(argv[2]) / 512 * 512 : 16384;
+    if (!std::filesystem::exists(slide)) headrace::process::write_large_raw_tiff(slide, edge);
     headrace::cli::print_process_table(
         headrace::cli::bench_process(slide, folder + "/out.zarr", 0));
     return 0;
