@@ -115,6 +115,7 @@ void run(const Arguments& a) {
                               {"sha256", total},
                               {"decoded_by", stats.decoded_by},
                               {"left_to_cpu", stats.left_to_cpu},
+                              {"read_by", stats.read_by},
                               {"stall", stall_json(stats)}}));
 }
 

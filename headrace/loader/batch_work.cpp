@@ -94,7 +94,11 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
     arena_ = arena_memory_(arena_bytes_);
   }
   plan_ns_ = now_ns() - start;
-  read_.fetch(worker.inline_pool);
+  if (fetch_) {
+    fetch_(read_, worker.inline_pool);
+  } else {
+    read_.fetch(worker.inline_pool);
+  }
 }
 
 std::size_t BatchWork::place(std::int64_t bytes) {

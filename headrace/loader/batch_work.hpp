@@ -69,6 +69,10 @@ class BatchWork {
     arena_memory_ = std::move(memory);
   }
   void use_arena(std::byte* memory) noexcept { arena_ = memory; }
+  /// What prepare reads with, instead of BatchRead::fetch.
+  void read_with(std::function<void(zarr::BatchRead&, ThreadPool&)> fetch) {
+    fetch_ = std::move(fetch);
+  }
 
   /// Draws every sample, finds what it needs to read and reads it. Samples from the first that
   /// can't be planned on are left out; its error is kept for `error`. Throws what reading the batch
@@ -139,6 +143,7 @@ class BatchWork {
   std::int64_t plan_ns_ = 0;
   device::BufferPool::Lease output_;
   std::function<std::byte*(std::size_t)> arena_memory_;
+  std::function<void(zarr::BatchRead&, ThreadPool&)> fetch_;
   std::byte* arena_ = nullptr;
   std::size_t arena_bytes_ = 0;
 };

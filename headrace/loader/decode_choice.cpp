@@ -9,6 +9,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/recipe.hpp"
+#include "headrace/storage/cufile.hpp"
 
 namespace headrace::loader::detail {
 namespace {
@@ -61,6 +62,53 @@ std::string refused(const zarr::Array& array, zarr::DecodeOn on) {
   return fmt::format("{} holds JPEGs. {}", array.path(), zarr::kJpegStaysOnCpu);
 }
 
+void choose_decoder(const Arrays& arrays, DecodeChoice& choice) {
+  if (choice.on == zarr::DecodeOn::cpu) return;
+  for (const auto& array : arrays) {
+    choice.left_to_cpu = refused(*array, choice.on);
+    if (choice.left_to_cpu.empty()) continue;
+    if (choice.on == zarr::DecodeOn::gpu) {
+      fail(ErrorCode::unsupported, "loader.decode is 'gpu', but: {}. Set it to auto or cpu",
+           choice.left_to_cpu);
+    }
+    log::info("chunks are decoded on the CPU: {}", choice.left_to_cpu);
+    choice.on = zarr::DecodeOn::cpu;
+    return;
+  }
+}
+
+// Why files are not read straight into the GPU's memory; empty where they are.
+std::string not_direct(const Arrays& arrays, const DecodeChoice& choice) {
+  if (choice.on == zarr::DecodeOn::cpu) {
+    return choice.left_to_cpu.empty() ? "loader.decode is cpu" : choice.left_to_cpu;
+  }
+  for (const auto& array : arrays) {
+    if (array->is_read_unseen()) continue;
+    return fmt::format(
+        "where the streams of {} lie shows in its chunks alone, which only the host can look into",
+        array->path());
+  }
+  return storage::Cufile::shared().missing();
+}
+
+void choose_reader(const Arrays& arrays, storage::GpuDirect wanted, DecodeChoice& choice) {
+  if (wanted == storage::GpuDirect::off) return;
+  const std::string why = not_direct(arrays, choice);
+  if (why.empty()) {
+    choice.direct = wanted;
+    choice.read_by = "cuFile";
+    return;
+  }
+  if (wanted == storage::GpuDirect::on) {
+    fail(ErrorCode::unsupported,
+         "loader.gpudirect is 'on', but: {}. GPUDirect is for chunks ingested with --codec zstd "
+         "--align 4096, where cuFile starts; else set it to auto or off",
+         why);
+  }
+  choice.read_by = fmt::format("the host: {}", why);
+  log::info("chunks are read by the host: {}", why);
+}
+
 }  // namespace
 
 DecodeChoice choose_decoding(const Recipe& recipe) {
@@ -76,18 +124,10 @@ DecodeChoice choose_decoding(const Recipe& recipe) {
     }
     return {};
   }
-  if (choice.on == zarr::DecodeOn::cpu) return choice;
-  for (const auto& array : arrays_of(recipe)) {
-    choice.left_to_cpu = refused(*array, choice.on);
-    if (choice.left_to_cpu.empty()) continue;
-    if (choice.on == zarr::DecodeOn::gpu) {
-      fail(ErrorCode::unsupported, "loader.decode is 'gpu', but: {}. Set it to auto or cpu",
-           choice.left_to_cpu);
-    }
-    log::info("chunks are decoded on the CPU: {}", choice.left_to_cpu);
-    choice.on = zarr::DecodeOn::cpu;
-    break;
-  }
+  const Arrays arrays =
+      choice.on == zarr::DecodeOn::cpu && loader.gpudirect == "off" ? Arrays{} : arrays_of(recipe);
+  choose_decoder(arrays, choice);
+  choose_reader(arrays, storage::parse_gpu_direct(loader.gpudirect), choice);
   return choice;
 }
 

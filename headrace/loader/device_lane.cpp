@@ -18,9 +18,10 @@ DeviceLane::DeviceLane(const Recipe& recipe, std::shared_ptr<DeviceBudget> budge
   counter_ = counted("windows of a batch");
   work.into_arena([this](std::size_t bytes) { return arena(bytes); });
   if (recipe_.decoding.on == zarr::DecodeOn::cpu) return;
-  decoder_.emplace(recipe_.decoding.on);
+  decoder_.emplace(recipe_.decoding.on, recipe_.decoding.direct);
   decoder_->count_memory(counted("the chunks of a batch and what decodes them"));
   decoder_->lend_memory(work.reads());
+  work.read_with([this](zarr::BatchRead& reads, ThreadPool& pool) { fetch(reads, pool); });
 }
 
 DeviceLane::~DeviceLane() {
@@ -59,27 +60,40 @@ std::byte* DeviceLane::stage() {
   return staged_.as<std::byte>();
 }
 
+void DeviceLane::fetch(zarr::BatchRead& reads, ThreadPool& pool) {
+  const std::int64_t start = now_ns();
+  try {
+    decoder_->fetch(reads, pool, stream_);
+    if (decoder_->read_directly()) times_.read_s += static_cast<double>(now_ns() - start) * 1e-9;
+  } catch (const Error& error) {
+    // What cannot be read is met again by the sample that needs it, which the error then names.
+    if (error.code() != ErrorCode::io && error.code() != ErrorCode::corrupt) throw;
+    decoder_->fetch_on_host(reads, pool);
+  }
+}
+
 bool DeviceLane::plan(BatchWork& work, ThreadPool& pool) {
   on_gpu_ = false;
   if (!decoder_) return false;
   if (work.plan_error()) {
     // It ends in an error, of this or of a lower sample.
-    leave_to_cpu(work, {});
+    leave_to_cpu(work, {}, pool);
     return false;
   }
   try {
     on_gpu_ = decoder_->plan(work.reads(), pool, work.destinations());
-    if (!on_gpu_) leave_to_cpu(work, decoder_->left_to_cpu());
+    if (!on_gpu_) leave_to_cpu(work, decoder_->left_to_cpu(), pool);
   } catch (const Error& error) {
     // Damage is met again by the sample that has it, which the error then names.
     if (error.code() != ErrorCode::corrupt && error.code() != ErrorCode::io) throw;
-    leave_to_cpu(work, error.what());
+    leave_to_cpu(work, error.what(), pool);
   }
   return on_gpu_;
 }
 
-void DeviceLane::leave_to_cpu(BatchWork& work, std::string why) {
+void DeviceLane::leave_to_cpu(BatchWork& work, std::string why, ThreadPool& pool) {
   on_gpu_ = false;
+  if (decoder_->read_directly()) decoder_->fetch_on_host(work.reads(), pool);
   left_to_cpu_ = std::move(why);
   work.use_arena(stage());
 }
@@ -118,9 +132,9 @@ void DeviceLane::finish(BatchWork& work) {
     if (error.code() != ErrorCode::corrupt) throw;
     problem = fmt::format("{}: {}", work.name(), error.what());
   }
-  leave_to_cpu(work, problem);
   device::cuda::use_device(recipe_.device_index);  // the consumer's thread may have another
   Worker worker;
+  leave_to_cpu(work, problem, worker.inline_pool);
   StageTimes times;
   for (std::size_t s = 0; s < work.planned(); ++s) work.make_sample(s, worker, times);
   if (recipe_.decoding.on == zarr::DecodeOn::gpu) fail(ErrorCode::corrupt, "{}", problem);

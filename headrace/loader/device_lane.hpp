@@ -39,20 +39,24 @@ class DeviceLane {
   /// Makes `batch`, which `work` has described, the one that was started.
   void hand_over(Batch& batch);
 
-  /// Seconds of the batches that the GPU has made, since the last call.
+  /// Since the last call: seconds that reading straight to the GPU took, and the GPU's of the
+  /// batches that it has made.
   struct Times {
-    double copy_s = 0, decode_s = 0, transform_s = 0;
+    double read_s = 0, copy_s = 0, decode_s = 0, transform_s = 0;
   };
   Times take_times();
   /// Of the batch that was started: "CPU", or the decoders; and why not the GPU's where they were
   /// to be.
   const std::string& decoded_by() const noexcept { return decoded_by_; }
   const std::string& left_to_cpu() const noexcept { return left_to_cpu_; }
+  /// What read it; empty: the host, which alone was to.
+  std::string read_by() const { return decoder_ ? decoder_->read_by() : std::string(); }
 
  private:
   std::byte* arena(std::size_t bytes);
   std::byte* stage();
-  void leave_to_cpu(BatchWork& work, std::string why);
+  void fetch(zarr::BatchRead& reads, ThreadPool& pool);
+  void leave_to_cpu(BatchWork& work, std::string why, ThreadPool& pool);
   void count_scratch();
 
   const Recipe& recipe_;

@@ -63,6 +63,7 @@ struct Loader::State {
     }
     if (count && *count < end - std::min(end, next_take)) end = next_take + *count;
     stats.left_to_cpu = recipe.decoding.left_to_cpu;
+    stats.read_by = recipe.decoding.read_by;
     make_ring();
     worker_count = static_cast<std::size_t>(
         recipe.config.loader.threads > 0 ? recipe.config.loader.threads : available_cores());
@@ -226,11 +227,13 @@ void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& min
 
 void Loader::State::record_lane(detail::DeviceLane& lane) {
   const auto times = lane.take_times();
+  stats.read_s += times.read_s;
   stats.copy_s += times.copy_s;
   stats.device_decode_s += times.decode_s;
   stats.device_transform_s += times.transform_s;
   decoders.insert(lane.decoded_by());
   stats.decoded_by = fmt::format("{}", fmt::join(decoders, ", "));
+  if (recipe.decoding.direct != storage::GpuDirect::off) stats.read_by = lane.read_by();
   if (lane.left_to_cpu().empty() || !stats.left_to_cpu.empty()) return;
   stats.left_to_cpu = lane.left_to_cpu();
   log::info("a batch is decoded on the CPU: {}", stats.left_to_cpu);

@@ -23,6 +23,8 @@ struct StallStats {
   /// What decoded the batches: "CPU", the names of decoders on a GPU, or both; and why the CPU
   /// decoded what a GPU was allowed to (of the first such batch); empty where it did not.
   std::string decoded_by, left_to_cpu;
+  /// What read the chunks: "the host", with the reason where GPUDirect was allowed, or "cuFile".
+  std::string read_by;
   double stall_fraction() const { return wall_s > 0 ? data_wait_s / wall_s : 0; }
 };
 
@@ -31,12 +33,12 @@ struct StallStats {
 /// restarts. At most `prefetch` finished batches are held.
 ///
 /// With loader.device cuda the workers decode into pinned memory, or with loader.decode read
-/// encoded chunks there that the GPU decodes; who finishes a batch puts copy, decoding and
-/// transform into a stream: next() gives a batch that the GPU may still be making (see
-/// Batch::hold). Where no checksum has told on the host that the batch's chunks are sound, next()
-/// waits until the GPU has decoded them. The loader makes its GPU the constructing thread's. The
-/// bytes are the CPU's, but of JPEG under loader.decode gpu. auto makes batches on the CPU: whoever
-/// feeds a model on a GPU chooses.
+/// encoded chunks there, or by loader.gpudirect straight to the GPU, that the GPU decodes; who
+/// finishes a batch puts copy, decoding and transform into a stream: next() gives a batch that the
+/// GPU may still be making (see Batch::hold). Where no checksum has told on the host that the
+/// batch's chunks are sound, next() waits until the GPU has decoded them. The loader makes its GPU
+/// the constructing thread's. The bytes are the CPU's, but of JPEG under loader.decode gpu. auto
+/// makes batches on the CPU: whoever feeds a model on a GPU chooses.
 class Loader {
  public:
   /// Starts at batch `first_batch` of `first_epoch`: resuming is starting where the run stopped.

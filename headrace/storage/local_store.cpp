@@ -21,6 +21,7 @@ class LocalObject : public Object {
       : file_(std::move(file)), size_(size), path_(std::move(path)) {}
 
   std::uint64_t size_bytes() const override { return size_; }
+  std::string local_path() const override { return path_; }
 
   void read(std::uint64_t offset, std::span<std::byte> dst) const override {
     const std::int64_t got = posix::read_at(file_.get(), offset, dst);

@@ -13,6 +13,8 @@ class Object {
  public:
   virtual ~Object() = default;
   virtual std::uint64_t size_bytes() const = 0;
+  /// The file that holds exactly these bytes; empty where there is none.
+  virtual std::string local_path() const { return {}; }
   /// Reads exactly dst.size() bytes from `offset`. Errors: io; corrupt when the object ends before.
   virtual void read(std::uint64_t offset, std::span<std::byte> dst) const = 0;
 };

@@ -157,6 +157,7 @@ Json Training::time_json() const {
                  {"device_transform_s", stats_.device_transform_s},
                  {"decoded_by", stats_.decoded_by},
                  {"left_to_cpu", stats_.left_to_cpu},
+                 {"read_by", stats_.read_by},
                  {"model_wait_s", stats_.model_wait_s},
                  {"bytes_read", stats_.bytes_read},
                  {"threads", config_.loader.threads}}}};

@@ -98,6 +98,7 @@ const std::vector<std::int64_t>& Array::inner_chunk_shape() const noexcept {
 
 std::string Array::host_only() const { return state_->unit().host_only(); }
 bool Array::is_jpeg() const noexcept { return state_->unit().is_jpeg(); }
+bool Array::is_read_unseen() const { return state_->unit().splits_unseen(); }
 
 void Array::read(const RegionRead& region) const {
   // One plan for each thread, so that its memory is touched for the first time only once.

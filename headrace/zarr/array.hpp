@@ -50,6 +50,8 @@ class Array {
   std::string host_only() const;
   /// Whether its chunks are JPEGs, which decoders decode with differences of some levels.
   bool is_jpeg() const noexcept;
+  /// Whether BatchRead::locate takes its chunks: elements as they are or zstd, with crc32c behind.
+  bool is_read_unseen() const;
 
   /// Reads one region on the calling thread. Errors: corrupt (names chunk, bytes and check), io,
   /// usage (shape).
@@ -83,6 +85,16 @@ class BatchRead {
 
   std::size_t add(std::shared_ptr<const Array> array, RegionRead region);
   void fetch(ThreadPool& pool);
+  /// The other way to read: finds what `fetch` would read, without reading it, for who reads files
+  /// into other memory than the host's. In whole blocks of 4096 bytes, as far as the file goes;
+  /// `at` counts bytes of encoded(), and is a multiple of that too. Only plan_decode, or fetch, may
+  /// follow. Errors: unsupported (chunks whose streams do not show unseen; an object that is no
+  /// local file); else those of single reads are kept for plan_decode.
+  struct FileRange {
+    std::string path;
+    std::uint64_t offset = 0, size = 0, at = 0;
+  };
+  std::vector<FileRange> locate(ThreadPool& pool);
   /// Errors: the same region always fails with the same error, whatever the threads.
   void decode(std::size_t region);
   /// The same into other memory than `add` was given, of the same strides: a worker's own buffer,
@@ -90,7 +102,8 @@ class BatchRead {
   void decode(std::size_t region, std::byte* dst);
   /// The other way: what `decode` of every region would do, as a list for a decoder that takes many
   /// streams at once (decode_plan.hpp), after `fetch`. Checksums are checked here, on `pool`.
-  /// Region i goes to byte destinations[i] of the decoder's windows; the dst it was added with does
+  /// After `locate` the plan has checks instead. Region i goes to byte destinations[i] of the
+  /// decoder's windows; the dst it was added with does
   /// not matter. Errors: corrupt, io (the first chunk's, whatever the threads); unsupported (codecs
   /// or a chunk that only `decode` takes).
   void plan_decode(ThreadPool& pool, std::span<const std::uint64_t> destinations, DecodePlan& out);

@@ -29,6 +29,9 @@ std::size_t BatchRead::add(std::shared_ptr<const Array> array, RegionRead region
 }
 
 void BatchRead::fetch(ThreadPool& pool) { state_->plan.fetch(&pool); }
+std::vector<BatchRead::FileRange> BatchRead::locate(ThreadPool& pool) {
+  return state_->plan.locate(&pool);
+}
 void BatchRead::decode(std::size_t region) { state_->plan.decode(region); }
 void BatchRead::decode(std::size_t region, std::byte* dst) { state_->plan.decode(region, dst); }
 

@@ -96,8 +96,12 @@ void ReadPlan::split_chunk(Split& split) const {
   try {
     if (read.error) throw Error(*read.error);
     const std::byte* bytes = encoded_ + read.offset + (piece.range.begin - read.range.begin);
-    source.array->unit().split({bytes, piece.range.end - piece.range.begin}, split.box,
-                               split.streams);
+    const std::span<const std::byte> chunk(bytes, piece.range.end - piece.range.begin);
+    if (unseen_) {
+      source.array->unit().split_unseen(chunk, split.streams);
+    } else {
+      source.array->unit().split(chunk, split.box, split.streams);
+    }
   } catch (Error& error) {
     split.error = error.at(describe(piece.source, piece.inner, piece.range));
   }
@@ -169,6 +173,11 @@ void ReadPlan::plan_decode(ThreadPool* pool, std::span<const std::uint64_t> dest
     const std::size_t before = out.segments.size();
     likes.push_back(list_streams(done.streams, number, encoded_, out));
     out.proven &= done.streams.proven || out.segments.size() == before;
+    if (unseen_) {
+      const auto& packed = done.streams.streams.front().packed;
+      const auto offset = static_cast<std::uint64_t>(packed.data() - encoded_);
+      out.checks.push_back({number, offset, packed.size()});
+    }
   }
   std::stable_sort(out.segments.begin(), out.segments.end(),
                    [](const auto& a, const auto& b) { return a.codec < b.codec; });

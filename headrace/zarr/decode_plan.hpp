@@ -28,12 +28,18 @@ struct DecodePlan {
     std::uint32_t source = 0;
     std::uint64_t inner = 0, begin = 0, end = 0;
   };
+  /// A chunk that nobody on the host has seen: the crc32c of its bytes, which lies behind them.
+  struct Check {
+    std::uint32_t chunk = 0;
+    std::uint64_t offset = 0, size = 0;  ///< in `encoded`
+  };
   /// What is needed of a chunk begins at a multiple of this in `decoded`.
   static constexpr std::uint64_t kAlignment = 16;
 
   std::vector<Segment> segments;  ///< by codec, then as chunks are first met
   std::vector<Placement> copies, fills, places;
   std::vector<Chunk> chunks;
+  std::vector<Check> checks;
   std::uint64_t encoded_bytes = 0, decoded_bytes = 0;
   /// Every stream lies under a checksum that was right, so that only a decoder's own fault can make
   /// it fail.
@@ -45,6 +51,7 @@ struct DecodePlan {
     fills.clear();
     places.clear();
     chunks.clear();
+    checks.clear();
     encoded_bytes = decoded_bytes = 0;
     proven = true;
   }

@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/zarr/cuda/drivers.hpp"
+#include "headrace/zarr/device_checksums.hpp"
 #include "headrace/zarr/nvidia/jpeg_batch.hpp"
 #include "headrace/zarr/nvidia/stream_batch.hpp"
 
@@ -57,7 +58,11 @@ struct DeviceDecoder::State {
   DeviceBuffer device_encoded, decoded, device_tables;
   Event done;
   DecodePlan plan;
-  bool on_gpu = false;
+  storage::GpuDirect wanted_direct = storage::GpuDirect::off;
+  std::optional<storage::DeviceReader> reader;  ///< where files may be read into device memory
+  std::optional<DeviceChecksums> checksums;
+  bool on_gpu = false, direct = false;
+  std::string read_by = "the host";
   std::string decoded_by, left_to_cpu;
 
   std::span<const DecodePlan::Segment> segments(bool jpeg) const {
@@ -117,7 +122,7 @@ struct DeviceDecoder::State {
       if (!jpegs) jpegs.emplace();
       std::string problem;
       const auto* failed = jpegs->start(wanted, batch.encoded(), to, stream, problem);
-      if (failed != nullptr) refuse(batch, *failed, problem);
+      if (failed != nullptr) refuse(batch, failed->chunk, problem);
       decoded_by += decoded_by.empty() ? jpegs->name() : ", " + jpegs->name();
     }
     if (decoded_by.empty()) decoded_by = "nothing was compressed";
@@ -149,14 +154,31 @@ struct DeviceDecoder::State {
     }
   }
 
-  [[noreturn]] void refuse(const BatchRead& batch, const DecodePlan::Segment& segment,
+  void read_into_device(BatchRead& batch, ThreadPool& pool, Stream& stream) {
+    direct = true;
+    const auto ranges = batch.locate(pool);
+    std::vector<storage::DeviceRange> of_file;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      of_file.push_back(
+          {ranges[i].offset, ranges[i].size, device_encoded.as<std::byte>() + ranges[i].at});
+      if (i + 1 < ranges.size() && ranges[i + 1].path == ranges[i].path) continue;
+      reader->read(ranges[i].path, of_file, stream);
+      of_file.clear();
+    }
+    read_by = reader->how();
+  }
+
+  [[noreturn]] void refuse(const BatchRead& batch, std::uint32_t chunk,
                            const std::string& problem) const {
     fail(ErrorCode::corrupt, "{}: {}. Run `headrace verify STORE` to list every damaged chunk",
-         batch.describe(plan.chunks[segment.chunk]), problem);
+         batch.describe(plan.chunks[chunk]), problem);
   }
 };
 
-DeviceDecoder::DeviceDecoder(DecodeOn on) : state_(std::make_unique<State>(on)) {
+DeviceDecoder::DeviceDecoder(DecodeOn on, storage::GpuDirect direct)
+    : state_(std::make_unique<State>(on)) {
+  state_->wanted_direct = direct;
+  if (direct != storage::GpuDirect::off) state_->reader.emplace(direct);
   if (on != DecodeOn::gpu) return;
   const GpuDecoders& here = GpuDecoders::here();
   if (here.no_streams.empty() || here.no_jpeg.empty()) return;
@@ -168,11 +190,42 @@ DeviceDecoder& DeviceDecoder::operator=(DeviceDecoder&&) noexcept = default;
 
 void DeviceDecoder::lend_memory(BatchRead& batch) {
   batch.read_into([state = state_.get()](std::size_t size_bytes) {
+    if (state->direct) {
+      state->counter.reserve(state->device_encoded, size_bytes);
+      return state->device_encoded.as<std::byte>();
+    }
     // Fixing memory in place takes long: not for every slightly larger batch.
     if (size_bytes > state->encoded.size()) state->encoded.reserve(size_bytes + size_bytes / 8);
     return state->encoded.as<std::byte>();
   });
 }
+
+void DeviceDecoder::fetch(BatchRead& batch, ThreadPool& pool, Stream& stream) {
+  State& state = *state_;
+  if (state.reader) {
+    try {
+      state.read_into_device(batch, pool, stream);
+      return;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported) throw;
+      if (state.wanted_direct == storage::GpuDirect::on) {
+        fail(ErrorCode::unsupported,
+             "GPUDirect is on: {}. Ingest with --codec zstd --align 4096, or set it to auto or off",
+             error.what());
+      }
+      state.read_by = fmt::format("the host: {}", error.what());
+    }
+  }
+  fetch_on_host(batch, pool);
+}
+
+void DeviceDecoder::fetch_on_host(BatchRead& batch, ThreadPool& pool) {
+  state_->direct = false;
+  batch.fetch(pool);
+}
+
+bool DeviceDecoder::read_directly() const noexcept { return state_->direct; }
+const std::string& DeviceDecoder::read_by() const noexcept { return state_->read_by; }
 
 void DeviceDecoder::count_memory(device::cuda::MemoryCounter counter) {
   state_->counter = std::move(counter);
@@ -186,20 +239,27 @@ bool DeviceDecoder::plan(BatchRead& batch, ThreadPool& pool,
 
 void DeviceDecoder::run(const BatchRead& batch, std::byte* windows, Stream& stream, Event* copied) {
   State& state = *state_;
-  state.counter.reserve(state.device_encoded, state.plan.encoded_bytes);
+  // What was read straight into it must stay, and fits.
+  if (!state.direct) state.counter.reserve(state.device_encoded, state.plan.encoded_bytes);
   state.counter.reserve(state.decoded, state.plan.decoded_bytes);
-  if (state.plan.encoded_bytes > 0) {
+  if (!state.direct && state.plan.encoded_bytes > 0) {
     device::cuda::copy_to_device(state.device_encoded.as<void>(), batch.encoded(),
                                  state.plan.encoded_bytes, stream);
   }
   if (copied != nullptr) copied->record(stream);
+  if (!state.plan.checks.empty()) {
+    if (!state.checksums) state.checksums.emplace(state.counter);
+    state.checksums->start(state.plan.checks, state.device_encoded.as<std::byte>(), stream);
+  }
   state.decompress(batch, stream);
   state.place(reinterpret_cast<std::uint8_t*>(windows), stream);
   state.done.record(stream);
 }
 
 bool DeviceDecoder::to_be_checked() const noexcept {
-  return state_->on_gpu && !state_->plan.proven && !state_->segments(false).empty();
+  const DecodePlan& plan = state_->plan;
+  const bool streams = !plan.proven && !state_->segments(false).empty();
+  return state_->on_gpu && (streams || !plan.checks.empty());
 }
 
 void DeviceDecoder::start(BatchRead& batch, ThreadPool& pool,
@@ -216,10 +276,15 @@ void DeviceDecoder::start(BatchRead& batch, ThreadPool& pool,
 void DeviceDecoder::finish(const BatchRead& batch) {
   State& state = *state_;
   state.done.wait();
-  if (!state.on_gpu || !state.streams) return;
+  if (!state.on_gpu) return;
   std::string problem;
+  if (!state.plan.checks.empty()) {
+    const auto* wrong = state.checksums->failed(state.plan.checks, problem);
+    if (wrong != nullptr) state.refuse(batch, wrong->chunk, problem);
+  }
+  if (state.segments(false).empty()) return;
   const auto* failed = state.streams->failed(state.segments(false), problem);
-  if (failed != nullptr) state.refuse(batch, *failed, problem);
+  if (failed != nullptr) state.refuse(batch, failed->chunk, problem);
 }
 
 const std::string& DeviceDecoder::decoded_by() const noexcept { return state_->decoded_by; }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headrace/device/counted_memory.hpp"
+#include "headrace/storage/device_reader.hpp"
 #include "headrace/zarr/array.hpp"
 
 namespace headrace::zarr {
@@ -36,14 +37,28 @@ struct GpuDecoders {
 /// but for JPEG, whose decoders differ by a few levels. Several batches in flight: a decoder each.
 class DeviceDecoder {
  public:
-  /// Errors: unsupported (a build without CUDA; gpu: a missing library), device (no GPU).
-  explicit DeviceDecoder(DecodeOn on);
+  /// direct: where chunks allow it (BatchRead::locate) files are read straight into device memory;
+  /// on: an error where they do not. off: all goes through pinned memory.
+  /// Errors: unsupported (a build without CUDA; gpu, or direct on: a missing library), device (no
+  /// GPU).
+  explicit DeviceDecoder(DecodeOn on, storage::GpuDirect direct = storage::GpuDirect::off);
   ~DeviceDecoder();
   DeviceDecoder(DeviceDecoder&&) noexcept;
   DeviceDecoder& operator=(DeviceDecoder&&) noexcept;
 
   /// Makes `batch` fetch into pinned memory of this decoder, so that the copy runs beside all else.
   void lend_memory(BatchRead& batch);
+  /// Instead of `batch.fetch`, of a batch that memory was lent to: reads as `direct` says. What the
+  /// batch before it was decoded from is written over. Errors: unsupported (direct on), io, memory,
+  /// device; of pinned memory those of BatchRead::fetch.
+  void fetch(BatchRead& batch, ThreadPool& pool, device::cuda::Stream& stream);
+  /// The same through pinned memory, so that BatchRead::decode can be used.
+  void fetch_on_host(BatchRead& batch, ThreadPool& pool);
+  /// Whether the last `fetch` went straight to the GPU's memory: BatchRead::decode must not follow.
+  bool read_directly() const noexcept;
+  /// What reads: "cuFile", or "the host" and why not cuFile where it was to.
+  const std::string& read_by() const noexcept;
+
   /// Has its device memory counted: `counter` is asked before any more of it is taken. What nvJPEG
   /// takes for itself is not known.
   void count_memory(device::cuda::MemoryCounter counter);
@@ -57,15 +72,17 @@ class DeviceDecoder {
   /// Errors: corrupt (a JPEG), memory, device.
   void run(const BatchRead& batch, std::byte* windows, device::cuda::Stream& stream,
            device::cuda::Event* copied = nullptr);
-  /// Whether only finish() can tell that every stream was sound: there was none under a checksum.
+  /// Whether only finish() can tell that every chunk was sound: no checksum was checked on the
+  /// host.
   bool to_be_checked() const noexcept;
 
   /// `plan`, then `run`; or decoding on the CPU, into pinned memory of `size_bytes` that is copied.
   /// Errors: those of both, and of BatchRead::decode: the lowest region's.
   void start(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations,
              std::uint64_t size_bytes, std::byte* windows, device::cuda::Stream& stream);
-  /// Waits until the windows are written. Errors: corrupt (a stream that the GPU could not decode;
-  /// names chunk and bytes), device.
+  /// Waits until the windows are written. Errors: corrupt (a wrong checksum of what was read
+  /// straight into the GPU's memory, or a stream that it could not decode; names chunk and bytes),
+  /// device.
   void finish(const BatchRead& batch);
 
   /// What decoded the last batch: "nvCOMP 6.0.0", "nvJPEG (hardware)", "CPU".

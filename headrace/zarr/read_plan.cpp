@@ -5,6 +5,7 @@
 #include <functional>
 #include <tuple>
 
+#include "headrace/core/rounding.hpp"
 #include "headrace/zarr/shard_index_cache.hpp"
 
 namespace headrace::zarr {
@@ -198,7 +199,8 @@ void ReadPlan::place_pieces() {
   }
 }
 
-void ReadPlan::merge_reads() {
+// Gives the bytes that all reads hold.
+std::size_t ReadPlan::merge_reads() {
   order_.clear();
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (pieces_[i].read != kNone) order_.push_back(i);
@@ -230,14 +232,35 @@ void ReadPlan::merge_reads() {
   }
   fetch_stats_.ranges_wanted += order_.size();
   fetch_stats_.ranges_issued += reads_.size();
+  return offset;
+}
+
+// Whole blocks go from a disk to a GPU without a stop, if they begin at one there too.
+std::size_t ReadPlan::widen_to_blocks() {
+  constexpr std::int64_t kBlock = 4096;
+  const auto up = [](std::size_t bytes) {
+    return static_cast<std::size_t>(round_up(static_cast<std::int64_t>(bytes), kBlock));
+  };
+  std::size_t offset = 0;
+  for (Read& read : reads_) {
+    const std::uint64_t size = sources_[read.source].object->size_bytes();
+    read.range.begin -= read.range.begin % kBlock;
+    read.range.end = std::min<std::size_t>(up(read.range.end), size);
+    read.offset = offset;
+    offset = up(offset + read.range.end - read.range.begin);
+  }
+  return offset;
+}
+
+void ReadPlan::take_memory(std::size_t size_bytes) {
   if (lender_) {
-    encoded_ = lender_(offset);
+    encoded_ = lender_(size_bytes);
     return;
   }
-  if (offset > memory_size_) {
+  if (size_bytes > memory_size_) {
     memory_.reset();
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(offset + offset / 4);
-    memory_size_ = offset + offset / 4;
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(size_bytes + size_bytes / 4);
+    memory_size_ = size_bytes + size_bytes / 4;
   }
   encoded_ = memory_.get();
 }
@@ -260,13 +283,48 @@ void ReadPlan::run_reads(ThreadPool* pool) {
   }
 }
 
-void ReadPlan::fetch(ThreadPool* pool) {
+void ReadPlan::plan_reads(ThreadPool* pool) {
+  forget_reads();
   for (Region& region : regions_) plan_pieces(region);
   for_each(pool, sources_.size(), [&](std::size_t i) { open_source(sources_[i]); });
   for (const Source& source : sources_) fetch_stats_ += source.stats;
   place_pieces();
-  merge_reads();
+}
+
+void ReadPlan::fetch(ThreadPool* pool) {
+  plan_reads(pool);
+  unseen_ = false;
+  take_memory(merge_reads());
   run_reads(pool);
+}
+
+std::vector<BatchRead::FileRange> ReadPlan::locate(ThreadPool* pool) {
+  for (const Region& region : regions_) {
+    if (region.array->unit().splits_unseen()) continue;
+    fail(ErrorCode::unsupported,
+         "{}: where its streams lie shows in the chunks alone, which only the host can look into",
+         region.array->store->describe(region.array->path));
+  }
+  plan_reads(pool);
+  merge_reads();
+  std::vector<BatchRead::FileRange> ranges;
+  for (const Read& read : reads_) {
+    ranges.push_back({sources_[read.source].object->local_path(), 0, 0, 0});
+    if (!ranges.back().path.empty()) continue;
+    const Source& source = sources_[read.source];
+    fail(ErrorCode::unsupported, "{} is no file of this machine",
+         source.array->store->describe(source.array->key_of(source.chunk)));
+  }
+  unseen_ = true;
+  take_memory(widen_to_blocks());
+  for (std::size_t i = 0; i < reads_.size(); ++i) {
+    const Read& read = reads_[i];
+    ranges[i].offset = read.range.begin;
+    ranges[i].size = read.range.end - read.range.begin;
+    ranges[i].at = read.offset;
+    fetch_stats_.bytes_read += ranges[i].size;
+  }
+  return ranges;
 }
 
 void ReadPlan::decode_piece(const Region& region, const Piece& piece, std::byte* region_dst) const {
@@ -320,12 +378,16 @@ ReadStats ReadPlan::stats() const {
 
 void ReadPlan::clear() {
   regions_.clear();
+  forget_reads();
+  fetch_stats_ = {};
+}
+
+void ReadPlan::forget_reads() {
   sources_.clear();
   source_of_.clear();
   pieces_.clear();
   reads_.clear();
   order_.clear();
-  fetch_stats_ = {};
 }
 
 void ReadPlan::release_above(std::size_t bytes) {

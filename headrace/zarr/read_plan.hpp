@@ -24,6 +24,8 @@ class ReadPlan {
   std::size_t add(const Array::State& array, const RegionRead& region);
   /// pool: null reads on the calling thread. Errors of single reads are kept for `decode`.
   void fetch(ThreadPool* pool);
+  /// As BatchRead's.
+  std::vector<BatchRead::FileRange> locate(ThreadPool* pool);
   void decode(std::size_t region);
   void decode(std::size_t region, std::byte* dst);
   /// What decoding all regions means, for a decoder of many streams at once; `fetch` was called.
@@ -89,7 +91,11 @@ class ReadPlan {
   void add_piece(Region& region, const Index& unit, const Box& box, const Index& at);
   void open_source(Source& source) const;
   void place_pieces();
-  void merge_reads();
+  void plan_reads(ThreadPool* pool);
+  void forget_reads();
+  std::size_t merge_reads();
+  std::size_t widen_to_blocks();
+  void take_memory(std::size_t size_bytes);
   void run_reads(ThreadPool* pool);
   const Error* error_of(const Piece& piece) const;
   std::vector<std::size_t> find_splits();
@@ -108,6 +114,7 @@ class ReadPlan {
   std::function<std::byte*(std::size_t)> lender_;
   std::unique_ptr<std::byte[]> memory_;
   std::byte* encoded_ = nullptr;  ///< memory_, or what was lent
+  bool unseen_ = false;           ///< its bytes are not the host's to look at
   std::size_t memory_size_ = 0;
   ReadStats fetch_stats_;
 };

@@ -44,6 +44,8 @@ class DeviceLoading : public ::testing::Test {
     StoreSpec checked = slides_spec();
     checked.checked = true;
     testing::write_store(path("slides-checked"), checked);
+    checked.align = 4096;
+    testing::write_store(path("slides-aligned"), checked);
     for (const char* codec : {"zstd", "blosc-zstd", "blosc-lz4"}) {
       VolumeSpec volumes;
       volumes.images = 2;
@@ -282,6 +284,75 @@ TEST_F(DeviceLoading, ItsMemoryCountsIntoTheBudget) {
       << given.error;
   config.loader.device_memory_mib += 64;
   EXPECT_EQ(run("slides-zstd", config).error, "");
+}
+
+TEST_F(DeviceLoading, StraightFromFilesGivesTheBytesOfTheCpu) {
+  for (const char* store : {"slides-checked", "slides-aligned", "volumes-zstd"}) {
+    SCOPED_TRACE(store);
+    const Given wanted = run(store, config_of(store));
+    RunConfig config = on_gpu(config_of(store), "auto");
+    for (const char* direct : {"on", "auto"}) {
+      config.loader.gpudirect = direct;
+      const Given given = run(store, config);
+      expect_same(wanted, given);
+      EXPECT_EQ(given.stats.read_by, "cuFile");
+      EXPECT_EQ(given.stats.decoded_by, "nvCOMP 6.0.0");
+      EXPECT_GE(given.stats.bytes_read, 1000u);
+      EXPECT_GT(given.stats.read_s, 0);
+    }
+    config.loader.gpudirect = "off";
+    EXPECT_EQ(run(store, config).stats.read_by, "the host");
+  }
+}
+
+/// The checksum is the GPU's to compute, and nothing wrong is handed over.
+TEST_F(DeviceLoading, DamageReadStraightFromFilesIsTheErrorOfThatBatch) {
+  for (const char* store : {"slides-checked", "volumes-zstd"}) {
+    SCOPED_TRACE(store);
+    const std::string broken = copied(store);
+    const bool volumes = broken.starts_with("volumes");
+    damage(broken, volumes ? testing::fixture_volume_id(1) : testing::fixture_id(1));
+    const Given wanted = run(broken, config_of(store));
+    ASSERT_NE(wanted.error.find("stored crc32c"), std::string::npos) << wanted.error;
+    RunConfig config = on_gpu(config_of(store), "gpu");
+    config.loader.gpudirect = "on";
+    const Given given = run(broken, config);
+    expect_same(wanted, given);
+    EXPECT_EQ(given.code, ErrorCode::corrupt);
+  }
+}
+
+/// A file that ends too early is the CPU's error as well.
+TEST_F(DeviceLoading, AShardThatIsCutShortIsTheErrorOfTheCpu) {
+  const std::string broken = copied("slides-checked");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           path(broken) + "/images/" + testing::fixture_id(1) + "/1/c")) {
+    if (entry.is_regular_file()) std::filesystem::resize_file(entry.path(), 100);
+  }
+  const Given wanted = run(broken, config_of(broken));
+  ASSERT_NE(wanted.error, "");
+  for (const char* direct : {"on", "off"}) {
+    RunConfig config = on_gpu(config_of(broken), "auto");
+    config.loader.gpudirect = direct;
+    expect_same(wanted, run(broken, config));
+  }
+}
+
+TEST_F(DeviceLoading, OnlyChunksThatShowUnseenAreReadStraightFromFiles) {
+  for (const char* store : {"slides-zstd", "slides-blosc-zstd", "volumes-blosc-lz4"}) {
+    SCOPED_TRACE(store);
+    RunConfig config = on_gpu(config_of(store), "auto");
+    config.loader.gpudirect = "auto";
+    const Given given = run(store, config);
+    expect_same(run(store, config_of(store)), given);
+    EXPECT_EQ(given.stats.read_by.rfind("the host: where the streams of images/", 0), 0u)
+        << given.stats.read_by;
+    config.loader.gpudirect = "on";
+    const Given insisted = run(store, config);
+    EXPECT_EQ(insisted.code, ErrorCode::unsupported);
+    EXPECT_EQ(insisted.error.rfind("loader.gpudirect is 'on', but: where the streams of ", 0), 0u);
+    EXPECT_NE(insisted.error.find("--codec zstd --align 4096"), std::string::npos);
+  }
 }
 
 TEST_F(DeviceLoading, IsForBatchesMadeOnAGpu) {

@@ -1,4 +1,4 @@
-// The driver of placements for the host in a GPU's place (tests/device/host_as_device.cpp).
+// The drivers of zarr's kernels for the host in a GPU's place (tests/device/host_as_device.cpp).
 #include "headrace/zarr/cuda/drivers.hpp"
 #include "tests/device/host_stream.hpp"
 
@@ -13,6 +13,13 @@ void place(const PlacementTable& table, const std::uint8_t* encoded, const std::
         if (unit < p.units()) place_unit(p, p.packed != 0 ? encoded : decoded, out, unit);
       }
     }
+  });
+}
+
+void crc32c_shares(std::int64_t count, const Crc32cPiece* pieces, const std::uint8_t* bytes,
+                   std::uint32_t* shares, device::cuda::Stream& stream) {
+  stream.get()->put([=] {
+    for (std::int64_t i = 0; i < count; ++i) shares[i] = crc32c_share(pieces[i], bytes);
   });
 }
 

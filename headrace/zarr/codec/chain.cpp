@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "headrace/core/error.hpp"
+#include "headrace/zarr/codec/crc32c.hpp"
 #include "headrace/zarr/codec/sharding_indexed.hpp"
 
 namespace headrace::zarr {
@@ -123,6 +124,23 @@ void CodecChain::split(std::span<const std::byte> encoded, const Box& box,
     out.proven = true;
   }
   array_bytes_->split(encoded, needed, out);
+}
+
+bool CodecChain::splits_unseen() const {
+  if (!host_only().empty() || is_jpeg() || bytes_bytes_.empty()) return false;
+  if (!bytes_bytes_.back()->only_checks() || bytes_bytes_.size() > 2) return false;
+  return bytes_bytes_.size() == 1 || bytes_bytes_.front()->packing() != StreamCodec::stored;
+}
+
+void CodecChain::split_unseen(std::span<const std::byte> encoded, ChunkStreams& out) const {
+  out.clear();
+  if (encoded.size() <= kCrc32cBytes) {
+    fail(ErrorCode::corrupt, "{} bytes found, which hold no data and crc32c", encoded.size());
+  }
+  out.size = *array_bytes_->fixed_size();
+  out.streams.push_back(
+      {bytes_bytes_.size() == 1 ? StreamCodec::stored : bytes_bytes_.front()->packing(),
+       encoded.first(encoded.size() - kCrc32cBytes), 0, out.size});
 }
 
 void CodecChain::encode(const View& src, std::vector<std::byte>& out) const {

@@ -40,6 +40,11 @@ class CodecChain {
   /// decoded bytes are the chunk's elements in stored order. Errors: corrupt; unsupported (codecs,
   /// or a chunk whose streams only the host decodes).
   void split(std::span<const std::byte> encoded, const Box& box, ChunkStreams& out) const;
+  /// Whether a chunk's one stream follows from its size: elements as they are or one zstd frame,
+  /// with crc32c behind. Then `split_unseen` finds it without looking at its bytes, which need not
+  /// lie in memory of the host; the checksum is the caller's. Errors: corrupt (the size).
+  bool splits_unseen() const;
+  void split_unseen(std::span<const std::byte> encoded, ChunkStreams& out) const;
   /// The sharding codec, where its inner chunks can be read by byte range: no codec follows it and
   /// no transpose comes before it.
   const ShardingIndexed* sharding() const noexcept;

@@ -88,6 +88,9 @@ class BytesBytesCodec {
   virtual void encode(std::span<const std::byte> decoded, std::vector<std::byte>& out) const = 0;
   /// Whether `decode` only checks, and returns a part of what it was given.
   virtual bool only_checks() const { return false; }
+  /// How the one stream is packed that every chunk is, whatever its bytes; stored: that shows in
+  /// its bytes alone.
+  virtual StreamCodec packing() const { return StreamCodec::stored; }
   /// As ArrayBytesCodec's. `expect.size` is known. Errors: also unsupported (a stream that only the
   /// host decodes).
   virtual bool splits() const { return false; }

@@ -3,6 +3,8 @@
 
 namespace headrace::zarr {
 
+inline constexpr std::size_t kCrc32cBytes = 4;
+
 /// CRC-32C (Castagnoli; RFC 3720 appendix B.4), by SSE4.2 where the CPU has it.
 std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
 

@@ -76,6 +76,7 @@ class ZstdCodec : public BytesBytesCodec {
   }
 
   bool splits() const override { return true; }
+  StreamCodec packing() const override { return StreamCodec::zstd; }
 
   void split(std::span<const std::byte> encoded, const Expect& expect,
              ChunkStreams& out) const override {

@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "headrace/device/counted_memory.hpp"
+#include "headrace/zarr/decode_plan.hpp"
+
+namespace headrace::zarr {
+
+/// The crc32c of chunks that lie in device memory alone, by a kernel over pieces of all of them.
+/// One batch at a time.
+class DeviceChecksums {
+ public:
+  explicit DeviceChecksums(device::cuda::MemoryCounter counter = {})
+      : counter_(std::move(counter)) {}
+
+  /// Puts the checks into the stream. Errors: memory, device.
+  void start(std::span<const DecodePlan::Check> checks, const std::byte* encoded,
+             device::cuda::Stream& stream);
+  /// When the stream is done: the first chunk whose stored checksum is another than that of its
+  /// bytes, with both; null when all are right.
+  const DecodePlan::Check* failed(std::span<const DecodePlan::Check> checks,
+                                  std::string& problem) const;
+
+ private:
+  // Pieces, and what comes back: a share of each, and behind them four stored bytes of each chunk.
+  device::cuda::PinnedBuffer pieces_, results_;
+  device::cuda::DeviceBuffer device_pieces_, device_results_;
+  device::cuda::MemoryCounter counter_;
+};
+
+}  // namespace headrace::zarr
