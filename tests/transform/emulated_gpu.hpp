@@ -1,5 +1,8 @@
 #pragma once
 #include <ucontext.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #include <cstdint>
 #include <exception>
@@ -35,7 +38,6 @@ class EmulatedBlock {
       getcontext(&fiber.context);
       fiber.context.uc_stack.ss_sp = fiber.stack.get();
       fiber.context.uc_stack.ss_size = kStackBytes;
-      fiber.context.uc_link = &scheduler_;
       makecontext(&fiber.context, &EmulatedBlock::enter, 0);
     }
   }
@@ -49,14 +51,16 @@ class EmulatedBlock {
         Fiber& fiber = fibers_[running_];
         if (fiber.done || fiber.waits) continue;
         thread_index.x = static_cast<unsigned>(running_);
-        swapcontext(&scheduler_, &fiber.context);
-        if (error_) std::rethrow_exception(error_);
+        fiber.begun = true;
+        to_fiber(fiber);
+        if (error_) stop(error_);
         moved = true;
         if (fiber.done) --left;
       }
-      if (!moved) throw std::logic_error("threads wait for each other for ever");
+      if (!moved) {
+        stop(std::make_exception_ptr(std::logic_error("threads wait for each other for ever")));
+      }
     }
-    if (!meetings_.empty()) throw std::logic_error("a thread ended that others wait for");
   }
 
   /// Returns when all lanes of `mask` have come here with the same word; then all their values.
@@ -80,7 +84,8 @@ class EmulatedBlock {
   struct Fiber {
     ucontext_t context;
     std::unique_ptr<char[]> stack;
-    bool done = false, waits = false;
+    bool begun = false, done = false, waits = false;
+    void* own = nullptr;  ///< AddressSanitizer's, of the stack
   };
   struct Meeting {
     const char* word;
@@ -106,27 +111,66 @@ class EmulatedBlock {
     meeting->waiting.push_back(running_);
     Fiber& fiber = fibers_[running_];
     fiber.waits = true;
-    swapcontext(&fiber.context, &scheduler_);
+    to_scheduler(fiber);
+    if (stopped_) throw std::logic_error("stopped");
     return meeting->values;
+  }
+
+  /// Lets go of what threads that are under way hold, then throws.
+  [[noreturn]] void stop(const std::exception_ptr& error) {
+    stopped_ = true;
+    for (running_ = 0; running_ < fibers_.size(); ++running_) {
+      if (fibers_[running_].begun && !fibers_[running_].done) to_fiber(fibers_[running_]);
+    }
+    std::rethrow_exception(error);
   }
 
   static void enter() {
     EmulatedBlock* block = current();
     Fiber& fiber = block->fibers_[block->running_];
+    block->arrived(fiber);
     try {
       block->body_();
     } catch (...) {
       block->error_ = std::current_exception();
     }
     fiber.done = true;
+    block->to_scheduler(fiber);
+  }
+
+  void to_fiber(Fiber& fiber) {
+#ifdef __SANITIZE_ADDRESS__
+    void* own = nullptr;
+    __sanitizer_start_switch_fiber(&own, fiber.stack.get(), kStackBytes);
+#endif
+    swapcontext(&scheduler_, &fiber.context);
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_finish_switch_fiber(own, nullptr, nullptr);
+#endif
+  }
+  void to_scheduler(Fiber& fiber) {
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_start_switch_fiber(fiber.done ? nullptr : &fiber.own, scheduler_stack_,
+                                   scheduler_stack_bytes_);
+#endif
+    swapcontext(&fiber.context, &scheduler_);
+    arrived(fiber);
+  }
+  void arrived([[maybe_unused]] Fiber& fiber) {
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_finish_switch_fiber(fiber.own, &scheduler_stack_, &scheduler_stack_bytes_);
+#endif
   }
 
   std::vector<Fiber> fibers_;
   const std::function<void()>& body_;
   ucontext_t scheduler_;
+  const void* scheduler_stack_ = nullptr;
+  std::size_t scheduler_stack_bytes_ = 0;
   std::size_t running_ = 0;
   std::map<Place, std::shared_ptr<Meeting>> meetings_;
   std::exception_ptr error_;
+  bool stopped_ = false;
 };
 
 }  // namespace headrace::transform::testing

@@ -53,24 +53,35 @@ class WarpStatistics : public testing::HostDeviceOf<StatisticsDevice> {
   }
 };
 
-TEST(StatisticsWarps, DarkestChannelsAreThoseOfALoop) {
+class StatisticsWarps : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "not run: ThreadSanitizer does not follow fibers, all of which are one thread";
+#endif
+  }
+};
+
+TEST_F(StatisticsWarps, DarkestChannelsAreThoseOfALoop) {
   WarpStatistics device;
   testing::expect_darkest_of_a_loop(device);
 }
-TEST(StatisticsWarps, StainsAreTheAccumulators) {
+TEST_F(StatisticsWarps, StainsAreTheAccumulators) {
   WarpStatistics device;
   testing::expect_stains_of_the_accumulator(device, true);
 }
-TEST(StatisticsWarps, MasksAreThoseOfALoop) {
+TEST_F(StatisticsWarps, MasksAreThoseOfALoop) {
   WarpStatistics device;
   testing::expect_masks_of_a_loop(device);
 }
-TEST(StatisticsWarps, VolumesAreThoseOfALoop) {
+TEST_F(StatisticsWarps, VolumesAreThoseOfALoop) {
   WarpStatistics device;
   testing::expect_volumes_of_a_loop(device);
 }
 
-TEST(EmulatedGpu, SeesThreadsThatDoNotMeet) {
+using EmulatedGpu = StatisticsWarps;
+
+TEST_F(EmulatedGpu, SeesThreadsThatDoNotMeet) {
   const auto run = [](const std::function<void()>& body) {
     EmulatedBlock(32, {0, 0}, {1, 1}, body).run();
   };
