@@ -42,7 +42,7 @@ bool BatchWork::has_labels(const source::ImageRecord& image) const {
 }
 
 std::string BatchWork::where(std::size_t s) const {
-  return fmt::format("{}, sample {} (image {})", name(), s,
+  return fmt::format("{}, sample {} (image {})", name(), first_sample() + s,
                      recipe_.cohort->images()[sites_[s].image].id);
 }
 
@@ -69,9 +69,12 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
   planned_ = 0;
   read_.clear();
   regions_ = 0;
-  const std::uint64_t first = index * static_cast<std::uint64_t>(recipe_.batch);
-  count_ = static_cast<std::size_t>(std::min<std::uint64_t>(
-      static_cast<std::uint64_t>(recipe_.batch), recipe_.plan->samples_per_epoch() - first));
+  // The last batch of a tile plan may end in front of this loader's share, or inside of it.
+  const std::uint64_t end = recipe_.plan->samples_per_epoch();
+  const std::uint64_t first =
+      std::min(end, index * static_cast<std::uint64_t>(recipe_.whole_batch) + first_sample());
+  count_ = static_cast<std::size_t>(
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(recipe_.batch), end - first));
   sites_.resize(count_);
   reserve(static_cast<std::size_t>(recipe_.batch));
   if (!arena_memory_) output_ = pool.take(recipe_.batch_bytes());

@@ -136,6 +136,7 @@ class BatchWork {
 
  private:
   std::string where(std::size_t s) const;
+  std::uint64_t first_sample() const { return static_cast<std::uint64_t>(recipe_.first_sample); }
 
   std::size_t count_ = 0, planned_ = 0, regions_ = 0;
   std::exception_ptr plan_error_;

@@ -92,7 +92,7 @@ struct Loader::State {
   }
 
   std::uint64_t batches_in_epoch() const {
-    const auto batch = static_cast<std::uint64_t>(recipe.batch);
+    const auto batch = static_cast<std::uint64_t>(recipe.whole_batch);
     return (recipe.plan->samples_per_epoch() + batch - 1) / batch;
   }
   Slot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
@@ -303,10 +303,10 @@ std::optional<Batch> Loader::State::next() {
 
 Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
                std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch,
-               std::uint64_t first_batch, std::optional<std::uint64_t> count)
+               std::uint64_t first_batch, std::optional<std::uint64_t> count, Share share)
     : state_(std::make_unique<State>(
-          detail::make_recipe(std::move(cohort), config, std::move(plan), with_labels), first_epoch,
-          first_batch, count)) {}
+          detail::make_recipe(std::move(cohort), config, std::move(plan), with_labels, share),
+          first_epoch, first_batch, count)) {}
 Loader::~Loader() = default;
 
 std::optional<Batch> Loader::next() { return state_->next(); }

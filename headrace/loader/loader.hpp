@@ -7,6 +7,7 @@
 #include "headrace/loader/batch.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/loader/sample_plan.hpp"
+#include "headrace/loader/share.hpp"
 #include "headrace/source/cohort.hpp"
 
 namespace headrace::loader {
@@ -44,10 +45,10 @@ class Loader {
   /// Starts at batch `first_batch` of `first_epoch`: resuming is starting where the run stopped.
   /// `with_labels`: also gathers config.data.labels (images without it read as 255, ignore).
   /// `count`: ends after this many batches; without it training goes on into the next epoch for
-  /// ever.
+  /// ever. `share`: makes these samples of every batch alone, the same bytes as in the whole one.
   Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
          std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch = 0,
-         std::uint64_t first_batch = 0, std::optional<std::uint64_t> count = {});
+         std::uint64_t first_batch = 0, std::optional<std::uint64_t> count = {}, Share share = {});
   ~Loader();
 
   /// The next batch; nullopt after `count` batches, and after the one epoch of a tile plan, whose

@@ -30,6 +30,14 @@ void check_request(const source::Cohort& cohort, const RunConfig& config, bool w
   }
 }
 
+void check_share(const Recipe& recipe) {
+  if (recipe.first_sample >= 0 && recipe.batch > 0 &&
+      recipe.first_sample + recipe.batch <= recipe.whole_batch)
+    return;
+  fail(ErrorCode::usage, "a share of {} samples from sample {} on is not in a batch of {}",
+       recipe.batch, recipe.first_sample, recipe.whole_batch);
+}
+
 void compile_slides(Recipe& recipe) {
   const auto colour_of = [&](const std::string& id) {
     return recipe.cohort->images()[recipe.cohort->find_image(id)].colour;
@@ -124,10 +132,13 @@ std::size_t Recipe::batch_bytes() const {
 std::size_t Recipe::labels_at() const { return static_cast<std::size_t>(batch) * image_bytes(); }
 
 Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
-                   std::shared_ptr<const SamplePlan> plan, bool with_labels) {
+                   std::shared_ptr<const SamplePlan> plan, bool with_labels, Share share) {
   check_request(*cohort, config, with_labels);
   Recipe recipe;
-  recipe.batch = plan->random() ? config.sampling.batch : config.eval.batch;
+  recipe.whole_batch = plan->random() ? config.sampling.batch : config.eval.batch;
+  recipe.first_sample = share.first;
+  recipe.batch = share.count > 0 ? share.count : recipe.whole_batch - share.first;
+  check_share(recipe);
   recipe.cohort = std::move(cohort);
   recipe.config = config;
   recipe.plan = std::move(plan);

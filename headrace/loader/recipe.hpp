@@ -6,6 +6,7 @@
 #include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/loader/sample_plan.hpp"
+#include "headrace/loader/share.hpp"
 #include "headrace/source/cohort.hpp"
 #include "headrace/transform/graph.hpp"
 #include "headrace/transform/tensor_format.hpp"
@@ -19,7 +20,9 @@ struct Recipe {
   RunConfig config;
   std::shared_ptr<const SamplePlan> plan;
   bool with_labels = false;
-  std::int64_t batch = 0;         ///< samples a full batch
+  std::int64_t batch = 0;         ///< samples that this loader makes of a full batch
+  std::int64_t whole_batch = 0;   ///< samples of a full batch, whoever makes them
+  std::int64_t first_sample = 0;  ///< of a batch: where this loader's share begins
   transform::Graph graph;         ///< of slides
   transform::VolumeGraph volume;  ///< of volumes
 
@@ -45,9 +48,10 @@ transform::TensorFormat choose_format(const RunConfig& config, bool on_device);
 /// patches and two batches with the consumer.
 std::size_t least_device_bytes(const Recipe& recipe);
 
-/// Errors: usage (another dataset than expected, transforms that the data can't serve), unsupported
-/// (a device that is not there), memory (the ring does not fit), and those of choose_decoding.
+/// Errors: usage (another dataset than expected, transforms that the data can't serve, a share that
+/// is not in the batch), unsupported (a device that is not there), memory (the ring does not fit),
+/// and those of choose_decoding.
 Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
-                   std::shared_ptr<const SamplePlan> plan, bool with_labels);
+                   std::shared_ptr<const SamplePlan> plan, bool with_labels, Share share = {});
 
 }  // namespace headrace::loader::detail

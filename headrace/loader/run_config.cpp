@@ -98,7 +98,7 @@ RunConfig::Loader parse_loader(YamlMap map) {
   return loader;
 }
 
-RunConfig::Train parse_train(YamlMap map) {
+RunConfig::Train parse_train(YamlMap map, const RunConfig& config) {
   RunConfig::Train train;
   train.epochs = map.get_int("epochs", train.epochs, 1, 1'000'000);
   train.lr = map.get_double("lr", train.lr, 1e-9, 10);
@@ -106,6 +106,12 @@ RunConfig::Train parse_train(YamlMap map) {
   train.schedule = map.get_choice("schedule", train.schedule, {"cosine", "constant"});
   train.amp = map.get_choice("amp", train.amp, {"auto", "on", "off"});
   train.deterministic = map.get_bool("deterministic", train.deterministic);
+  train.gradient_parts = map.get_int("gradient_parts", train.gradient_parts, 1, 4096);
+  if (config.sampling.batch % train.gradient_parts != 0) {
+    map.find("gradient_parts")
+        ->reject(fmt::format("{} parts can't be equal: sampling.batch is {}. Take a divisor of it",
+                             train.gradient_parts, config.sampling.batch));
+  }
   train.checkpoint_every = map.get_int("checkpoint_every", train.checkpoint_every, 1, 100'000'000);
   train.threads = static_cast<int>(map.get_int("threads", train.threads, 0, 1024));
   train.warmup_steps = map.get_int("warmup_steps", train.warmup_steps, 0, 100'000'000);
@@ -142,7 +148,7 @@ RunConfig parse_map(YamlMap top, const std::string& name) {
   if (const auto list = top.find("transforms")) detail::parse_transform_list(*list, config);
   config.loader = parse_loader(top.map("loader"));
   config.model = detail::parse_model(top.map("model"), config, name);
-  config.train = parse_train(top.map("train"));
+  config.train = parse_train(top.map("train"), config);
   config.eval = detail::parse_eval(top.map("eval"), config);
   return config;
 }

@@ -61,9 +61,12 @@ struct RunConfig {
   struct Train {
     std::int64_t epochs = 10;
     double lr = 1e-3, weight_decay = 1e-2;
-    std::string schedule = "cosine";      ///< cosine | constant
-    std::string amp = "auto";             ///< auto | on | off
-    bool deterministic = true;            ///< on a GPU: the same bytes from run to run
+    std::string schedule = "cosine";  ///< cosine | constant
+    std::string amp = "auto";         ///< auto | on | off
+    bool deterministic = true;        ///< on a GPU: the same bytes from run to run
+    /// Every batch is trained on in this many equal parts, one after the other or each in a process
+    /// of its own; the step's gradient is the mean of theirs.
+    std::int64_t gradient_parts = 1;
     std::int64_t checkpoint_every = 500;  ///< steps
     int threads = 0;                ///< LibTorch's intra-op threads; part of the result's identity
     std::int64_t warmup_steps = 0;  ///< the learning rate rises linearly over these
@@ -96,8 +99,8 @@ struct RunConfig {
   Json to_json() const;
   /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch,
   /// loader.device_memory_mib, loader.gpudirect, data.expect_hash and the place of data.store;
-  /// loader.decode only where it is gpu, since JPEG decoders differ; loader.element, loader.layout
-  /// and train.deterministic only where they are not the default.
+  /// loader.decode only where it is gpu, since JPEG decoders differ; loader.element, loader.layout,
+  /// train.deterministic and train.gradient_parts only where they are not the default.
   std::string hash() const;
 };
 

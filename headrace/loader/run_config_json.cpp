@@ -76,6 +76,7 @@ Json RunConfig::to_json() const {
             {"schedule", train.schedule},
             {"amp", train.amp},
             {"deterministic", train.deterministic},
+            {"gradient_parts", train.gradient_parts},
             {"checkpoint_every", train.checkpoint_every},
             {"threads", train.threads},
             {"warmup_steps", train.warmup_steps},
@@ -98,6 +99,7 @@ std::string RunConfig::hash() const {
     if (json["loader"].at(key) == "auto") json["loader"].erase(key);
   }
   if (train.deterministic) json["train"].erase("deterministic");
+  if (train.gradient_parts == 1) json["train"].erase("gradient_parts");
   json["data"].erase("store");
   json["data"].erase("expect_hash");
   return sha256_hex(dump_json(json));

@@ -70,6 +70,14 @@ void AdamW::restore(const std::vector<NamedTensor>& state, std::int64_t steps) {
   steps_ = steps;
 }
 
+void scale_gradients(const Parameters& parameters, float factor) {
+  const at::NoGradGuard no_grad;
+  for (const NamedTensor& parameter : parameters.all()) {
+    at::Tensor gradient = parameter.tensor.grad();
+    gradient.mul_(static_cast<double>(factor));
+  }
+}
+
 double clip_gradients(const Parameters& parameters, double limit) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> norms;

@@ -33,6 +33,9 @@ class AdamW {
   std::int64_t steps_ = 0;
 };
 
+/// Multiplies all gradients by `factor`, rounded to float32 first.
+void scale_gradients(const Parameters& parameters, float factor);
+
 /// Scales all gradients so that their norm is at most `limit` (0: leaves them). Returns the norm
 /// before.
 double clip_gradients(const Parameters& parameters, double limit);

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/threads.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/model/adamw.hpp"
 #include "headrace/model/loss.hpp"
@@ -25,6 +26,7 @@ namespace {
 constexpr const char* kWeightPrefix = "model.";
 constexpr const char* kOptimiserPrefix = "optimiser.";
 constexpr const char* kStepKey = "optimiser_steps";
+constexpr std::uintptr_t kAlign = 64;  // of LibTorch's own tensors
 
 std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
                                                  std::size_t classes) {
@@ -63,6 +65,23 @@ at::ScalarType type_of(transform::Element element) {
   }
 }
 
+/// Samples of part `part` of a batch. At an address like that of a tensor of its own, lest a kernel
+/// choose its way by where in a batch the part lies.
+at::Tensor part_of(const at::Tensor& batch, std::int64_t part, std::int64_t parts) {
+  if (parts == 1) return batch;
+  const std::int64_t samples = batch.size(0) / parts;
+  const at::Tensor values = batch.narrow(0, part * samples, samples);
+  const auto address = reinterpret_cast<std::uintptr_t>(values.const_data_ptr());
+  return address % kAlign == 0 ? values : values.clone();
+}
+
+/// LibTorch's threads. All cores are divided by the parts, in as many processes as they run: the
+/// number decides the last bits.
+int threads_of(const loader::RunConfig::Train& train) {
+  if (train.threads > 0) return train.threads;
+  return static_cast<int>(std::max<std::int64_t>(1, available_cores() / train.gradient_parts));
+}
+
 std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
@@ -80,7 +99,7 @@ std::vector<model::NamedTensor> prefixed(const std::vector<model::NamedTensor>& 
 
 struct Network::State {
   State(const loader::RunConfig& config, std::size_t classes)
-      : runtime(model::configure_runtime(config.train.threads, config.loader.device,
+      : runtime(model::configure_runtime(threads_of(config.train), config.loader.device,
                                          config.train.amp, config.train.deterministic)),
         net(make_net(config, classes)),
         weights(class_weights(config, classes).to(runtime.device)),
@@ -101,6 +120,28 @@ struct Network::State {
         .options(at::TensorOptions(type).device(where))
         .target_device(where)
         .make_tensor();
+  }
+
+  /// Forward, loss and backward; gradients are added to those that the parameters hold.
+  StepLosses add_gradients(const at::Tensor& images, const at::Tensor& labels,
+                           const loader::Batch& batch) const {
+    model::LossTerms loss;
+    {
+      const model::Autocast autocast(runtime);
+      loss = model::deep_supervision_loss(net->forward_levels(images), labels, weights,
+                                          config.train.dice_weight);
+    }
+    StepLosses out;
+    out.total = loss.total.item<double>();
+    if (!std::isfinite(out.total)) {
+      fail(ErrorCode::internal,
+           "The loss of batch {} of epoch {} is {}. Lower train.lr, or set train.clip_norm.",
+           batch.index, batch.epoch, out.total);
+    }
+    out.cross_entropy = loss.cross_entropy.item<double>();
+    out.dice = loss.dice.item<double>();
+    loss.total.backward();
+    return out;
   }
 
   /// What is computed from now on waits for a batch that its GPU still makes.
@@ -142,23 +183,22 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
     fail(ErrorCode::internal, "A training batch came without labels.");
   }
   state_->hold(batch);
-  model::LossTerms loss;
-  {
-    const model::Autocast autocast(state_->runtime);
-    const auto levels = state_->net->forward_levels(state_->images(batch));
-    loss = model::deep_supervision_loss(levels, state_->labels(batch), state_->weights,
-                                        state_->config.train.dice_weight);
-  }
+  const std::int64_t parts = state_->config.train.gradient_parts;
+  const at::Tensor images = state_->images(batch), labels = state_->labels(batch);
   StepLosses out;
-  out.total = loss.total.item<double>();
-  if (!std::isfinite(out.total)) {
-    fail(ErrorCode::internal,
-         "The loss of batch {} of epoch {} is {}. Lower train.lr, or set train.clip_norm.",
-         batch.index, batch.epoch, out.total);
+  for (std::int64_t p = 0; p < parts; ++p) {
+    const StepLosses part =
+        state_->add_gradients(part_of(images, p, parts), part_of(labels, p, parts), batch);
+    out.total += part.total;
+    out.cross_entropy += part.cross_entropy;
+    out.dice += part.dice;
   }
-  out.cross_entropy = loss.cross_entropy.item<double>();
-  out.dice = loss.dice.item<double>();
-  loss.total.backward();
+  if (parts > 1) {
+    model::scale_gradients(state_->net->parameters(), 1.0f / static_cast<float>(parts));
+    for (double* sum : {&out.total, &out.cross_entropy, &out.dice}) {
+      *sum /= static_cast<double>(parts);
+    }
+  }
   out.gradient_norm =
       model::clip_gradients(state_->net->parameters(), state_->config.train.clip_norm);
   state_->optimiser->step(learning_rate);

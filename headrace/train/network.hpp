@@ -26,7 +26,9 @@ class Network {
   Network(const loader::RunConfig& config, std::size_t classes);
   ~Network();
 
-  /// Forward, loss, backward, clip, AdamW. Errors: internal when the loss is not finite.
+  /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
+  /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW. The losses
+  /// are the parts' means. Errors: internal when a loss is not finite.
   /// A batch on the model's GPU is taken as it lies there, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
   /// Class probabilities (samples, classes[, depth], height, width); valid until the next call.

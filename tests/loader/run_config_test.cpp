@@ -97,6 +97,7 @@ TEST(RunConfig, KeysThatCameLaterLeaveHashesAsTheyWere) {
        {"threads", "prefetch", "element", "layout", "device_memory_mib", "decode", "gpudirect"})
     json["loader"].erase(key);
   json["train"].erase("deterministic");
+  json["train"].erase("gradient_parts");
   json["data"].erase("store");
   json["data"].erase("expect_hash");
   EXPECT_EQ(config.hash(), sha256_hex(dump_json(json)));
@@ -105,12 +106,13 @@ TEST(RunConfig, KeysThatCameLaterLeaveHashesAsTheyWere) {
   };
   EXPECT_EQ(hash("loader: {device_memory_mib: 4096, element: auto, layout: auto}\n"),
             config.hash());
-  EXPECT_EQ(hash("train: {deterministic: true}\n"), config.hash());
+  EXPECT_EQ(hash("train: {deterministic: true, gradient_parts: 1}\n"), config.hash());
   EXPECT_EQ(hash("loader: {decode: cpu, gpudirect: auto}\n"), config.hash());
   EXPECT_NE(hash("loader: {decode: gpu}\n"), config.hash());
   EXPECT_NE(hash("loader: {element: bfloat16}\n"), config.hash());
   EXPECT_NE(hash("loader: {layout: channels_last}\n"), config.hash());
   EXPECT_NE(hash("train: {deterministic: false}\n"), config.hash());
+  EXPECT_NE(hash("train: {gradient_parts: 4}\n"), config.hash());
 }
 
 TEST(RunConfig, ARelativeStoreIsFoundBesideTheConfig) {
@@ -234,6 +236,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "run.yaml:3: train.epochs: expected a whole number, found 'ten'"},
         Refused{"ClassWeights", kBase + "train: {class_weights: [0, 0]}\n",
                 "run.yaml:3: train.class_weights: every weight is 0; at least one must be above 0"},
+        Refused{"GradientParts", kBase + "train: {gradient_parts: 3}\n",
+                "run.yaml:3: train.gradient_parts: 3 parts can't be equal: sampling.batch is 16. "
+                "Take a divisor of it"},
         Refused{"Overlap", kBase + "eval: {overlap: 1}\n",
                 "run.yaml:3: eval.overlap: expected 0 to 0.9, found 1"},
         Refused{"GleasonKeyInSegmentation", kBase + "eval: {min_area: 0.1}\n",
