@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "headrace/core/error.hpp"
 
@@ -13,13 +12,12 @@ namespace headrace::cli {
 
 void run_with_torch([[maybe_unused]] const char* command) {
 #ifdef HR_HAS_TORCH_PROGRAM
-  const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "headrace-torch";
+  const std::string program = torch_program();
   std::fflush(nullptr);
   execv(program.c_str(), command_line);
   fail(ErrorCode::unsupported,
        "headrace {}: {} can't be started ({}). Keep it beside headrace, or build again.", command,
-       program.string(), std::strerror(errno));
+       program, std::strerror(errno));
 #else
   fail(ErrorCode::unsupported,
        "headrace {}: this build has no LibTorch. Run tools/deps/install.sh and build again with "

@@ -1,4 +1,6 @@
 #pragma once
+#include <filesystem>
+#include <string>
 
 namespace headrace::cli {
 
@@ -7,6 +9,11 @@ namespace headrace::cli {
 /// 0.4 s and 470 MB to start, which no other command should pay. Errors: unsupported (a build
 /// without LibTorch, or its program is gone)
 [[noreturn]] void run_with_torch(const char* command);
+
+/// That program's path.
+inline std::string torch_program() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "headrace-torch";
+}
 
 /// What run_with_torch hands on; main sets it before anything is parsed.
 extern char** command_line;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -7,7 +8,11 @@
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/loader/run_config.hpp"
+#include "headrace/ranks/launch.hpp"
+#include "headrace/ranks/part_sum.hpp"
+#include "headrace/ranks/place.hpp"
 #ifdef HR_TORCH
 #include "headrace/train/trainer.hpp"
 #endif
@@ -21,16 +26,43 @@ constexpr const char* kFooter =
     "the\n"
     "newest one, with the same weights as an unbroken run.\n"
     "\n"
+    "Several processes, one a GPU, share every batch. Set train.gradient_parts to their number, or "
+    "a\n"
+    "multiple of it: one process, or any number that divides it, gives the same weights to the "
+    "last\n"
+    "bit, and --resume may take another number. torchrun --no-python and other launchers that set\n"
+    "RANK, WORLD_SIZE and LOCAL_RANK do instead of --processes.\n"
+    "\n"
     "Examples:\n"
     "  headrace train --config gleason.yaml --out runs/gleason\n"
     "  headrace train --config gleason.yaml --out runs/gleason --resume --json\n"
+    "  headrace train --config eight-parts.yaml --out runs/a --processes 4\n"
     "\n"
     "Exit codes: 0 done, 1 failed or stopped, 2 usage (config, other dataset).";
 
 struct Arguments {
   std::string config, out;
   bool resume = false, json = false;
+  int processes = 1;
 };
+
+/// Starts the processes that train. What can be refused before, is refused once.
+void launch(const Arguments& arguments) {
+  if (std::getenv("RANK") != nullptr) {
+    fail(ErrorCode::usage,
+         "--processes {}, but RANK is set: a launcher has started this process as one of several. "
+         "Leave --processes out, or unset RANK and WORLD_SIZE.",
+         arguments.processes);
+  }
+  const auto config = loader::RunConfig::load(arguments.config);
+  ranks::check_parts(config.train.gradient_parts, arguments.processes);
+#if defined(HR_TORCH) || defined(HR_HAS_TORCH_PROGRAM)
+  const int code = ranks::run_processes(arguments.processes, torch_program(), command_line);
+  if (code != 0) throw ExitCode{code};
+#else
+  run_with_torch("train");
+#endif
+}
 
 #ifdef HR_TORCH
 std::string figure(const Json& value) {
@@ -64,10 +96,19 @@ void print_summary(const std::string& out, const Json& summary) {
 }
 #endif
 
-void run([[maybe_unused]] const Arguments& arguments) {
+void run(const Arguments& arguments) {
+  if (arguments.processes > 1 && !ranks::started_here()) return launch(arguments);
 #ifdef HR_TORCH
+  const ranks::Place place = ranks::Place::from_environment();
+  if (place.rank > 0) log::set_level(log::Level::warning);
   const auto config = loader::RunConfig::load(arguments.config);
-  const Json summary = train::train(config, {arguments.out, arguments.resume, HR_VERSION});
+  Json summary;
+  try {
+    summary = train::train(config, {arguments.out, arguments.resume, HR_VERSION, place});
+  } catch (const train::ToldElsewhere& told) {
+    throw ExitCode{exit_code(told.code)};
+  }
+  if (place.rank > 0) return;
   if (arguments.json) {
     fmt::print("{}", dump_json(summary));
   } else {
@@ -87,6 +128,11 @@ void add_train(CLI::App& app) {
   train->add_option("--config", arguments->config, "run config (YAML)")->required();
   train->add_option("--out", arguments->out, "run folder to make")->required();
   train->add_flag("--resume", arguments->resume, "go on with the run in --out");
+  train
+      ->add_option("--processes", arguments->processes,
+                   "processes that train together on this machine")
+      ->check(CLI::Range(1, ranks::kMaxProcesses))
+      ->capture_default_str();
   train->add_flag("--json", arguments->json, "print one JSON object");
   train->callback([arguments] { run(*arguments); });
 }

@@ -7,13 +7,17 @@
 #include <ATen/ops/tensor.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/pinned_range.hpp"
 #include "headrace/model/adamw.hpp"
+#include "headrace/model/flat_gradients.hpp"
 #include "headrace/model/loss.hpp"
 #include "headrace/model/runtime.hpp"
 #include "headrace/model/safetensors.hpp"
@@ -68,11 +72,23 @@ at::ScalarType type_of(transform::Element element) {
 /// Samples of part `part` of a batch. At an address like that of a tensor of its own, lest a kernel
 /// choose its way by where in a batch the part lies.
 at::Tensor part_of(const at::Tensor& batch, std::int64_t part, std::int64_t parts) {
-  if (parts == 1) return batch;
   const std::int64_t samples = batch.size(0) / parts;
   const at::Tensor values = batch.narrow(0, part * samples, samples);
   const auto address = reinterpret_cast<std::uintptr_t>(values.const_data_ptr());
   return address % kAlign == 0 ? values : values.clone();
+}
+
+void add(StepLosses& sum, const StepLosses& part) {
+  sum.total += part.total;
+  sum.cross_entropy += part.cross_entropy;
+  sum.dice += part.dice;
+}
+
+StepLosses mean(StepLosses sum, std::int64_t parts) {
+  for (double* value : {&sum.total, &sum.cross_entropy, &sum.dice}) {
+    *value /= static_cast<double>(parts);
+  }
+  return sum;
 }
 
 /// LibTorch's threads. All cores are divided by the parts, in as many processes as they run: the
@@ -120,6 +136,34 @@ struct Network::State {
         .options(at::TensorOptions(type).device(where))
         .target_device(where)
         .make_tensor();
+  }
+
+  /// Forward, loss and backward of each of so many parts of a batch; `done` gets each part's
+  /// losses. Without it taking them, a part's gradients are added to those before.
+  template <typename Done>
+  void each_part(const loader::Batch& batch, std::int64_t parts, const Done& done) const {
+    if (batch.labels == nullptr) {
+      fail(ErrorCode::internal, "A training batch came without labels.");
+    }
+    hold(batch);
+    const at::Tensor values = images(batch), truth = labels(batch);
+    const bool whole = config.train.gradient_parts == 1;
+    for (std::int64_t p = 0; p < parts; ++p) {
+      done(p, add_gradients(whole ? values : part_of(values, p, parts),
+                            whole ? truth : part_of(truth, p, parts), batch));
+    }
+  }
+
+  model::FlatGradients& flat() {
+    if (!gradients) gradients.emplace(net->parameters());
+    return *gradients;
+  }
+
+  /// Clips and steps.
+  StepLosses update(StepLosses losses, double learning_rate) {
+    losses.gradient_norm = model::clip_gradients(net->parameters(), config.train.clip_norm);
+    optimiser->step(learning_rate);
+    return losses;
   }
 
   /// Forward, loss and backward; gradients are added to those that the parameters hold.
@@ -170,6 +214,8 @@ struct Network::State {
   std::unique_ptr<model::SegmentationNet> net;
   at::Tensor weights;
   std::optional<model::AdamW> optimiser;
+  std::optional<model::FlatGradients> gradients;  ///< where other processes have parts as well
+  device::cuda::PinnedRange pinned;
   loader::RunConfig config;
   at::Tensor probabilities;
 };
@@ -179,30 +225,38 @@ Network::Network(const loader::RunConfig& config, std::size_t classes)
 Network::~Network() = default;
 
 StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
-  if (batch.labels == nullptr) {
-    fail(ErrorCode::internal, "A training batch came without labels.");
-  }
-  state_->hold(batch);
   const std::int64_t parts = state_->config.train.gradient_parts;
-  const at::Tensor images = state_->images(batch), labels = state_->labels(batch);
-  StepLosses out;
-  for (std::int64_t p = 0; p < parts; ++p) {
-    const StepLosses part =
-        state_->add_gradients(part_of(images, p, parts), part_of(labels, p, parts), batch);
-    out.total += part.total;
-    out.cross_entropy += part.cross_entropy;
-    out.dice += part.dice;
-  }
+  StepLosses sum;
+  state_->each_part(batch, parts, [&](std::int64_t, const StepLosses& part) { add(sum, part); });
   if (parts > 1) {
     model::scale_gradients(state_->net->parameters(), 1.0f / static_cast<float>(parts));
-    for (double* sum : {&out.total, &out.cross_entropy, &out.dice}) {
-      *sum /= static_cast<double>(parts);
-    }
   }
-  out.gradient_norm =
-      model::clip_gradients(state_->net->parameters(), state_->config.train.clip_norm);
-  state_->optimiser->step(learning_rate);
-  return out;
+  return state_->update(mean(sum, parts), learning_rate);
+}
+
+void Network::put_parts(const loader::Batch& batch, ranks::PartSum& sum) {
+  state_->each_part(batch, sum.mine().count, [&](std::int64_t p, const StepLosses& part) {
+    state_->flat().take(sum.part(p).data());
+    const std::array<double, kPartValues> values{part.total, part.cross_entropy, part.dice};
+    std::copy(values.begin(), values.end(), sum.values(p).begin());
+  });
+}
+
+StepLosses Network::finish_step(const ranks::PartSum& sum, double learning_rate) {
+  const std::int64_t parts = state_->config.train.gradient_parts;
+  StepLosses losses;
+  for (std::int64_t p = 0; p < parts; ++p) {
+    const auto values = sum.values_of(p);
+    add(losses, {values[0], values[1], values[2]});
+  }
+  state_->flat().give(sum.total().data());
+  return state_->update(mean(losses, parts), learning_rate);
+}
+
+std::int64_t Network::gradient_floats() const { return state_->flat().size(); }
+
+void Network::pin(std::span<std::byte> memory) {
+  state_->pinned = device::cuda::PinnedRange(memory);
 }
 
 std::span<const float> Network::predict(const loader::Batch& batch) {
@@ -260,7 +314,7 @@ Json Network::runtime() const {
   return {{"torch", runtime.torch_version},
           {"threads", runtime.threads},
           {"cpu_capability", runtime.cpu_capability},
-          {"device", runtime.device.str()},
+          {"device", runtime.device.is_cuda() ? "cuda" : runtime.device.str()},
           {"bfloat16", runtime.bfloat16}};
 }
 

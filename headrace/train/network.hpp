@@ -7,6 +7,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/run_config.hpp"
+#include "headrace/ranks/part_sum.hpp"
 
 namespace headrace::train {
 
@@ -31,6 +32,15 @@ class Network {
   /// are the parts' means. Errors: internal when a loss is not finite.
   /// A batch on the model's GPU is taken as it lies there, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
+  /// The same with other processes, in two: the gradients and losses of this process's parts into
+  /// `sum` (the batch holds their samples alone), and, when all are summed, the rest of the step.
+  void put_parts(const loader::Batch& batch, ranks::PartSum& sum);
+  StepLosses finish_step(const ranks::PartSum& sum, double learning_rate);
+  /// Floats of a part, and doubles that go with them.
+  std::int64_t gradient_floats() const;
+  static constexpr std::size_t kPartValues = 3;
+  /// Memory of gradients, for a GPU to reach directly. It must live longer than the Network.
+  void pin(std::span<std::byte> memory);
   /// Class probabilities (samples, classes[, depth], height, width); valid until the next call.
   std::span<const float> predict(const loader::Batch& batch);
 
@@ -41,8 +51,8 @@ class Network {
   Metadata restore(std::span<const std::byte> checkpoint, const std::string& origin);
   Metadata load_weights(std::span<const std::byte> weights, const std::string& origin);
 
-  /// {torch, threads, cpu_capability, device, bfloat16}: all that the result depends on beside
-  /// config and data.
+  /// {torch, threads, cpu_capability, device (cpu or cuda), bfloat16}: all that the result depends
+  /// on beside config and data.
   Json runtime() const;
   /// Whether the model, and so its batches, are on a GPU that the loader can reach as well.
   bool on_gpu() const;

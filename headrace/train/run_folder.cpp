@@ -1,6 +1,10 @@
 #include "headrace/train/run_folder.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -79,6 +83,17 @@ RunFolder RunFolder::open(const std::filesystem::path& path) {
     fail(ErrorCode::not_found, "{} holds no run: there is no {} in it.", path.string(), kConfig);
   }
   return RunFolder(path);
+}
+
+void RunFolder::lock() {
+  std::filesystem::create_directories(path());
+  auto folder = std::make_shared<storage::posix::Descriptor>(
+      storage::posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (flock(folder->get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail(ErrorCode::usage, "Another training writes into {}. Wait for it, or give another --out.",
+         path().string());
+  }
+  lock_ = std::move(folder);
 }
 
 void RunFolder::write(const std::string& name, const std::string& bytes) {

@@ -9,6 +9,7 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/posix.hpp"
 
 namespace headrace::train {
 
@@ -21,6 +22,11 @@ class RunFolder {
   /// The folder of a run that was started. Errors: not_found.
   static RunFolder open(const std::filesystem::path& path);
   static bool holds_run(const std::filesystem::path& path);
+
+  /// Keeps other trainings away from the folder as long as this object, or a copy of it, lives; it
+  /// is made if absent. Errors: usage (another one has it). Where the file system knows no locks,
+  /// nothing is kept away.
+  void lock();
 
   void write(const std::string& name, const std::string& bytes);
   void write_json(const std::string& name, const Json& value) { write(name, dump_json(value)); }
@@ -46,6 +52,7 @@ class RunFolder {
       : store_(std::make_shared<storage::LocalStore>(path)) {}
 
   std::shared_ptr<storage::LocalStore> store_;
+  std::shared_ptr<storage::posix::Descriptor> lock_;
 };
 
 /// Refuses a resume with another config: names every key that differs, with both values. Keys that

@@ -1,7 +1,9 @@
 #include "headrace/train/trainer.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "headrace/core/error.hpp"
@@ -12,8 +14,10 @@
 #include "headrace/device/gpu_meter.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/sample_plan.hpp"
+#include "headrace/ranks/part_sum.hpp"
 #include "headrace/train/evaluate.hpp"
 #include "headrace/train/network.hpp"
+#include "headrace/train/progressed.hpp"
 #include "headrace/train/run_files.hpp"
 #include "headrace/train/run_folder.hpp"
 #include "headrace/train/run_identity.hpp"
@@ -32,46 +36,21 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What goes from checkpoint to checkpoint beside weights and optimiser. Doubles travel as hex
-/// text, so that a resumed mean is the unbroken one's to the bit.
-struct Progressed {
-  std::int64_t step = 0;                         ///< finished steps
-  double loss = 0, cross_entropy = 0, dice = 0;  ///< sums since the last line of metrics
-  std::int64_t since_log = 0;
-  double last_loss = 0;  ///< mean of the last line
-  double best_dice = -1;
-  std::int64_t best_step = 0;
+/// What each process tells the others at every step.
+struct StepNote {
+  int signal = 0;  ///< the user asked this process to stop
+  double data_wait_s = 0, model_s = 0;
 
-  Network::Metadata save() const {
-    const auto text = [](double value) { return fmt::format("{:a}", value); };
-    return {{"step", std::to_string(step)},           {"loss", text(loss)},
-            {"cross_entropy", text(cross_entropy)},   {"dice", text(dice)},
-            {"since_log", std::to_string(since_log)}, {"last_loss", text(last_loss)},
-            {"best_dice", text(best_dice)},           {"best_step", std::to_string(best_step)}};
-  }
-  static Progressed load(const Network::Metadata& metadata, const std::string& origin) {
-    const auto get = [&](const char* key) -> const std::string& {
-      const auto found = metadata.find(key);
-      if (found == metadata.end()) {
-        fail(ErrorCode::malformed, "{}: the metadata has no {}; this is no checkpoint.", origin,
-             key);
-      }
-      return found->second;
-    };
-    const auto real = [&](const char* key) { return std::strtod(get(key).c_str(), nullptr); };
-    const auto whole = [&](const char* key) {
-      return static_cast<std::int64_t>(std::strtoll(get(key).c_str(), nullptr, 10));
-    };
-    return {whole("step"),      real("loss"),      real("cross_entropy"), real("dice"),
-            whole("since_log"), real("last_loss"), real("best_dice"),     whole("best_step")};
-  }
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
 };
 
-/// One training from its start or resume to its end.
+/// One training from its start or resume to its end; or one process's part in it. All do the same,
+/// but the first alone writes the run folder and evaluates.
 class Training {
  public:
-  Training(const loader::RunConfig& config, const TrainOptions& options)
+  Training(const loader::RunConfig& config, const TrainOptions& options, ranks::Team& team)
       : config_(config),
+        team_(team),
         cohort_(open_cohort(config)),
         network_(config, cohort_->classes().size()),
         plan_(loader::make_training_plan(*cohort_, config)),
@@ -82,9 +61,18 @@ class Training {
 
  private:
   RunFolder open_folder(const TrainOptions& options);
+  RunFolder open_own_folder(const TrainOptions& options, const Json& identity) const;
+  void check_others(const Json& identity);
   void resume();
   void train_steps();
+  void join_sum();
+  loader::RunConfig feeding();
+  loader::Share share() const;
+  StepLosses step(const loader::Batch& batch, double rate);
+  StepNote own_note() const;
+  void hear(const std::vector<std::string>& notes);
   void take(const StepLosses& losses, double rate);
+  void append_step(const StepLosses& losses, double rate);
   void validate();
   void record_validation(const Evaluation& result, Clock::time_point start);
   void checkpoint();
@@ -94,7 +82,9 @@ class Training {
   Json time_json() const;
 
   const loader::RunConfig& config_;
+  ranks::Team& team_;
   std::shared_ptr<const source::Cohort> cohort_;
+  std::optional<ranks::PartSum> sum_;  ///< where several processes train
   Network network_;
   std::shared_ptr<const loader::SamplePlan> plan_;
   std::int64_t total_steps_;
@@ -104,20 +94,50 @@ class Training {
   std::optional<loader::Loader> loader_;
   std::optional<device::GpuMeter> meter_;  ///< while a GPU trains
   Clock::time_point start_ = Clock::now();
-  double step_s_ = 0, validate_s_ = 0, checkpoint_s_ = 0, loop_s_ = 0;
+  double step_s_ = 0, exchange_s_ = 0, validate_s_ = 0, checkpoint_s_ = 0, loop_s_ = 0;
+  StepNote slowest_;  ///< of the process that waited longest for data
+  int asked_ = 0;     ///< the signal by which one of the processes was asked to stop
   loader::StallStats stats_;
   device::GpuUsage usage_;
 };
 
 RunFolder Training::open_folder(const TrainOptions& options) {
   const Json identity = describe_run(config_, *cohort_, network_, options.code_version);
+  check_others(identity);
+  if (!team_.first()) {
+    team_.meet();  // until the first has made or checked it
+    return RunFolder::open(options.out);
+  }
+  RunFolder folder = open_own_folder(options, identity);
+  team_.meet();
+  return folder;
+}
+
+/// All processes must be ones whose results are the same.
+void Training::check_others(const Json& identity) {
+  Json mine;
+  for (const char* key : {"code_version", "config_hash", "dataset_hash", "runtime", "decoder"}) {
+    mine[key] = identity.at(key);
+  }
+  const std::vector<std::string> all = team_.gather(mine.dump());
+  if (all[static_cast<std::size_t>(team_.rank())] == all.front()) return;
+  fail(
+      ErrorCode::usage,
+      "This process would give other results than process 0: {}, there {}. Start all with the same "
+      "program, config, store and cores.",
+      mine.dump(), all.front());
+}
+
+RunFolder Training::open_own_folder(const TrainOptions& options, const Json& identity) const {
   if (options.resume) {
     RunFolder folder = RunFolder::open(options.out);
+    folder.lock();
     check_same_config(folder.read_json("config.json"), config_.to_json());
     check_same_run(folder.read_json("run.json"), identity);
     return folder;
   }
   RunFolder folder = RunFolder::create(options.out);
+  folder.lock();
   folder.write_json("run.json", identity);
   folder.write_json("config.json", config_.to_json());
   return folder;
@@ -125,25 +145,30 @@ RunFolder Training::open_folder(const TrainOptions& options) {
 
 void Training::resume() {
   const auto steps = folder_.checkpoints();
-  if (!steps.empty()) {
-    const std::string name = RunFolder::checkpoint_name(steps.back());
+  // The first one's newest checkpoint is everybody's.
+  const std::string newest = steps.empty() ? "" : std::to_string(steps.back());
+  const std::string chosen = team_.gather(newest).front();
+  if (!chosen.empty()) {
+    const std::string name = RunFolder::checkpoint_name(std::stoll(chosen));
     const std::string origin = folder_.describe(name);
     state_ = Progressed::load(network_.restore(folder_.read(name), origin), origin);
     resumed_at_ = state_.step;
     log::info("resuming at step {} of {}", state_.step, total_steps_);
   }
-  folder_.rewind_metrics(state_.step);
+  if (team_.first()) folder_.rewind_metrics(state_.step);
 }
 
 Json Training::time_json() const {
   const std::int64_t steps = state_.step - resumed_at_;
   const auto patches = static_cast<double>(steps * config_.sampling.batch);
-  const double feeding_s = step_s_ + stats_.data_wait_s;
+  const double feeding_s = slowest_.model_s + slowest_.data_wait_s;
   Json time = {{"wall_s", seconds_since(start_)},
                {"loop_s", loop_s_},
-               {"model_s", step_s_},
-               {"data_wait_s", stats_.data_wait_s},
-               {"stall_fraction", feeding_s > 0 ? stats_.data_wait_s / feeding_s : 0},
+               {"processes", team_.size()},
+               {"model_s", slowest_.model_s},
+               {"data_wait_s", slowest_.data_wait_s},
+               {"stall_fraction", feeding_s > 0 ? slowest_.data_wait_s / feeding_s : 0},
+               {"exchange_s", exchange_s_},
                {"validate_s", validate_s_},
                {"checkpoint_s", checkpoint_s_},
                {"patches_per_s", feeding_s > 0 ? patches / feeding_s : 0},
@@ -180,9 +205,16 @@ void Training::take(const StepLosses& losses, double rate) {
   ++state_.since_log;
   ++state_.step;
   if (state_.step % config_.train.log_every != 0 && state_.step != total_steps_) return;
-  const auto count = static_cast<double>(state_.since_log);
-  state_.last_loss = state_.loss / count;
+  state_.last_loss = state_.loss / static_cast<double>(state_.since_log);
   stats_ = loader_->stats();
+  if (!sum_) hear({std::string(own_note().bytes())});
+  if (team_.first()) append_step(losses, rate);
+  state_.loss = state_.cross_entropy = state_.dice = 0;
+  state_.since_log = 0;
+}
+
+void Training::append_step(const StepLosses& losses, double rate) {
+  const auto count = static_cast<double>(state_.since_log);
   folder_.append_metrics({{"step", state_.step},
                           {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
                           {"loss", state_.last_loss},
@@ -191,13 +223,14 @@ void Training::take(const StepLosses& losses, double rate) {
                           {"learning_rate", rate},
                           {"gradient_norm", losses.gradient_norm},
                           {"time", time_json()}});
-  state_.loss = state_.cross_entropy = state_.dice = 0;
-  state_.since_log = 0;
 }
 
 void Training::validate() {
   const Clock::time_point start = Clock::now();
-  record_validation(evaluate(network_, cohort_, config_, {config_.data.val, 0, false}), start);
+  if (team_.first()) {
+    record_validation(evaluate(network_, cohort_, config_, {config_.data.val, 0, false}), start);
+  }
+  team_.meet();
   validate_s_ += seconds_since(start);
 }
 
@@ -223,34 +256,86 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
 }
 
 void Training::checkpoint() {
+  if (!team_.first()) return;
   const Clock::time_point start = Clock::now();
   folder_.put_checkpoint(state_.step, network_.checkpoint(state_.save()));
   checkpoint_s_ += seconds_since(start);
 }
 
 void Training::stop_if_asked() {
-  const int signal = StopSignal::received();
-  if (signal == 0) return;
-  if (folder_.checkpoints().empty() || folder_.checkpoints().back() != state_.step) checkpoint();
+  if (!sum_) asked_ = StopSignal::received();
+  if (asked_ == 0) return;
+  const auto steps = folder_.checkpoints();
+  if (steps.empty() || steps.back() != state_.step) checkpoint();
+  team_.meet();  // none ends before the first has written it
   fail(ErrorCode::cancelled,
        "Stopped by {} after step {} of {}; {} holds the state. Run the same command with --resume "
        "to "
        "go on.",
-       StopSignal::name(signal), state_.step, total_steps_,
+       StopSignal::name(asked_), state_.step, total_steps_,
        folder_.describe(RunFolder::checkpoint_name(state_.step)));
+}
+
+/// Memory for the gradients of all processes, where there are several.
+void Training::join_sum() {
+  if (team_.size() == 1) return;
+  sum_.emplace(team_, config_.train.gradient_parts,
+               static_cast<std::size_t>(network_.gradient_floats()), Network::kPartValues,
+               std::max(1, config_.train.threads));
+  if (network_.on_gpu()) network_.pin(sum_->memory());
+}
+
+/// What this process's loader is told: where batches are made, and how many threads make them.
+loader::RunConfig Training::feeding() {
+  loader::RunConfig out = config_;
+  if (out.loader.device == "auto") out.loader.device = network_.on_gpu() ? "cuda" : "cpu";
+  const int cores = ranks::share_of_cores(team_);
+  if (out.loader.threads == 0) out.loader.threads = cores;
+  return out;
+}
+
+loader::Share Training::share() const {
+  const std::int64_t samples = config_.sampling.batch / config_.train.gradient_parts;
+  const auto parts = ranks::parts_of(config_.train.gradient_parts, team_.rank(), team_.size());
+  return {parts.first * samples, parts.count * samples};
+}
+
+StepNote Training::own_note() const {
+  return {StopSignal::received(), loader_->stats().data_wait_s, step_s_};
+}
+
+void Training::hear(const std::vector<std::string>& notes) {
+  slowest_ = {};
+  for (const std::string& text : notes) {
+    StepNote note;
+    std::memcpy(&note, text.data(), sizeof note);
+    asked_ = std::max(asked_, note.signal);
+    if (note.data_wait_s >= slowest_.data_wait_s) slowest_ = note;
+  }
+}
+
+StepLosses Training::step(const loader::Batch& batch, double rate) {
+  if (!sum_) return network_.step(batch, rate);
+  network_.put_parts(batch, *sum_);
+  const Clock::time_point start = Clock::now();
+  hear(sum_->sum(own_note().bytes()));
+  exchange_s_ += seconds_since(start);
+  return network_.finish_step(*sum_, rate);
 }
 
 void Training::train_steps() {
   const StopSignal stop;
   const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
-  Progress progress("train", static_cast<std::uint64_t>(total_steps_), "steps");
-  progress.advance(static_cast<std::uint64_t>(state_.step));
-  loader::RunConfig feeding = config_;
-  if (feeding.loader.device == "auto") feeding.loader.device = network_.on_gpu() ? "cuda" : "cpu";
+  std::optional<Progress> progress;
+  if (team_.first()) {
+    progress.emplace("train", static_cast<std::uint64_t>(total_steps_), "steps");
+    progress->advance(static_cast<std::uint64_t>(state_.step));
+  }
   if (network_.on_gpu()) meter_.emplace(device::cuda::pci_bus_id());
-  loader_.emplace(cohort_, feeding, plan_, /*with_labels=*/true,
+  join_sum();
+  loader_.emplace(cohort_, feeding(), plan_, /*with_labels=*/true,
                   static_cast<std::uint64_t>(state_.step / per_epoch),
-                  static_cast<std::uint64_t>(state_.step % per_epoch));
+                  static_cast<std::uint64_t>(state_.step % per_epoch), std::nullopt, share());
   const Clock::time_point start = Clock::now();
   while (state_.step < total_steps_) {
     const double rate = learning_rate(config_.train, state_.step, total_steps_);
@@ -258,11 +343,11 @@ void Training::train_steps() {
     {
       const auto batch = loader_->next();
       const Clock::time_point step_start = Clock::now();
-      losses = network_.step(*batch, rate);
+      losses = step(*batch, rate);
       step_s_ += seconds_since(step_start);
     }
     take(losses, rate);
-    progress.advance();
+    if (progress) progress->advance();
     const bool epoch_ends = state_.step % per_epoch == 0;
     const std::int64_t every = config_.train.validate_every;
     const bool last = state_.step == total_steps_;  // whose validation is the final evaluation
@@ -272,6 +357,7 @@ void Training::train_steps() {
   }
   loop_s_ = seconds_since(start);
   stats_ = loader_->stats();
+  hear(team_.gather(own_note().bytes()));
   loader_.reset();
   if (meter_) usage_ = meter_->usage();
   meter_.reset();
@@ -318,13 +404,39 @@ Json Training::finish() {
 Json Training::run() {
   resume();
   if (state_.step < total_steps_) train_steps();
-  return finish();
+  if (team_.first()) return finish();
+  team_.meet();  // until the first has finished, or failed
+  return nullptr;
+}
+
+/// Runs `body`; its error is the others' as well, and one process tells it.
+template <typename Body>
+Json with_team(ranks::Team& team, const Body& body) {
+  const auto end = [&](ErrorCode code, const char* text) {
+    team.fail(code, text);
+    if (!team.speaks()) throw ToldElsewhere{code};
+  };
+  try {
+    return body();
+  } catch (const Error& error) {
+    end(error.code(), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    end(ErrorCode::internal, error.what());
+    throw;
+  }
 }
 
 }  // namespace
 
 Json train(const loader::RunConfig& config, const TrainOptions& options) {
-  return Training(config, options).run();
+  namespace fs = std::filesystem;
+  ranks::Team team =
+      ranks::Team::join(options.place, fs::absolute(options.out).lexically_normal().string());
+  return with_team(team, [&] {
+    ranks::check_parts(config.train.gradient_parts, team.size());
+    return Training(config, options, team).run();
+  });
 }
 
 Json evaluate_run(const EvalRequest& request) {

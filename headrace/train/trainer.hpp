@@ -1,8 +1,10 @@
 #pragma once
 #include <string>
 
+#include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/loader/run_config.hpp"
+#include "headrace/ranks/place.hpp"
 
 namespace headrace::train {
 
@@ -10,13 +12,21 @@ struct TrainOptions {
   std::string out;           ///< run folder
   bool resume = false;       ///< go on from the newest checkpoint of `out`
   std::string code_version;  ///< recorded in run.json
+  ranks::Place place{};      ///< this process's, where several train together
+};
+
+/// In the place of an Error that another process of the training tells the user.
+struct ToldElsewhere {
+  ErrorCode code;
 };
 
 /// Trains, validates, evaluates the final weights, and writes the run folder with its report.
 ///
 /// The weights and every figure but those under "time" are a function of config, dataset, code and
 /// what run.json calls `runtime` (LibTorch's version, threads, device): the same for any number of
-/// loader threads, and when the run was stopped or killed at any moment and resumed.
+/// loader threads, and when the run was stopped or killed at any moment and resumed; and for any
+/// number of processes that divides train.gradient_parts. The first of them writes the run folder
+/// and evaluates; the others return null.
 ///
 /// out     summary.json: {steps, loss, mean_dice, kappa, weights_sha256, config_hash, dataset_hash,
 /// time{…}} errors  usage (config, another dataset or config on resume), cancelled (SIGINT or

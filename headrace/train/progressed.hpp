@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace headrace::train {
+
+/// What goes from checkpoint to checkpoint beside weights and optimiser. Doubles travel as hex
+/// text, so that a resumed mean is the unbroken one's to the bit.
+struct Progressed {
+  using Metadata = std::map<std::string, std::string>;
+
+  std::int64_t step = 0;                         ///< finished steps
+  double loss = 0, cross_entropy = 0, dice = 0;  ///< sums since the last line of metrics
+  std::int64_t since_log = 0;
+  double last_loss = 0;  ///< mean of the last line
+  double best_dice = -1;
+  std::int64_t best_step = 0;
+
+  Metadata save() const;
+  /// Errors: malformed, naming `origin`.
+  static Progressed load(const Metadata& metadata, const std::string& origin);
+};
+
+}  // namespace headrace::train
