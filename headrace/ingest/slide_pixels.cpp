@@ -6,12 +6,20 @@
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/ingest/tissue/morphology.hpp"
+#include "headrace/zarr/codec/crc32c.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 // Rows that one thread reads at a time: a multiple of every usual tile height.
 constexpr std::int64_t kReadRows = 512;
+
+/// Puts behind a copied tile what the codec crc32c of its array expects there.
+void add_checksum(std::vector<std::byte>& tile) {
+  const std::uint32_t checksum = zarr::crc32c(tile);
+  const auto bytes = std::as_bytes(std::span(&checksum, 1));
+  tile.insert(tile.end(), bytes.begin(), bytes.end());
+}
 
 }  // namespace
 
@@ -149,8 +157,9 @@ void SlidePixels::copy_shard(int level, TileIndex index) {
     if (y >= all_y || x >= all_x) continue;
     auto& tile = bytes[static_cast<std::size_t>(i)];
     tile = tiles_->tile(*plan.tiles_level, y, x);
-    chunks[static_cast<std::size_t>(i)] = tile;
     passthrough_bytes_ += tile.size();
+    if (!tile.empty()) add_checksum(tile);
+    chunks[static_cast<std::size_t>(i)] = tile;
   }
   writers_[static_cast<std::size_t>(level)]->write_encoded_shard({0, index.y, index.x}, chunks);
   const std::int64_t y_px = std::min(shape[1], plan.size.height - index.y * shape[1]);

@@ -114,7 +114,7 @@ Json sharded_codecs(const SlidePlan& plan, bool image) {
     last = zarr::Codecs::blosc_zstd(DType::uint8, plan.clevel, zarr::kSlideBloscShuffle,
                                     plan.chunk >= kBloscBlockRows ? block_bytes : 0);
   }
-  for (auto& codec : last) inner.push_back(codec);
+  for (auto& codec : zarr::Codecs::checked(std::move(last))) inner.push_back(codec);
   std::vector<std::int64_t> chunk{plan.chunk, plan.chunk};
   if (image) chunk.insert(chunk.begin(), 3);
   return zarr::Codecs::sharded(chunk, inner);

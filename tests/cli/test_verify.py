@@ -2,7 +2,7 @@
 import shutil
 
 import pytest
-from driving import headrace, json_of
+from driving import SAMPLES, headrace, json_of, message_of
 
 
 def objects(store):
@@ -65,3 +65,19 @@ def test_every_damaged_object_is_listed(copy):
         (copy / key).write_bytes(b"damaged")
     done = headrace("verify", copy, code=4)
     assert all(k in done.stdout + done.stderr for k in keys)
+
+
+@pytest.mark.parametrize("codec", ["jpeg", "blosc-zstd", "zstd"])
+def test_a_flipped_bit_of_a_slides_chunk_is_no_pixel_but_an_error(tmp_path, codec):
+    store = tmp_path / "slide.zarr"
+    slide = SAMPLES / "slides/derived/cmu-aperio-style-4level.svs"
+    headrace("ingest", "slides", slide, "--out", store, "--codec", codec)
+    path = store / "images/cmu-aperio-style-4level/0/c/0/0/0"
+    good = path.read_bytes()
+    read = ["read", store, "cmu-aperio-style-4level", "--level", 0, "--origin", "0,0", "--size", "512,512", "--out", tmp_path / "a.npy"]
+    for at in (1000, 5001, 9002):  # inside of the first chunks, which are the region's
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1:])
+        text = message_of(headrace(*read, code=4))
+        assert "images/cmu-aperio-style-4level/0, inner chunk" in text and "crc32c" in text
+    path.write_bytes(good)
+    headrace(*read)
