@@ -6,10 +6,10 @@
 namespace headrace::cli {
 
 /// Times the workflow of `process` on one image: loading it into memory, Sobel in memory, saving
-/// the result as Zarr, and the whole, in both modes, on one thread and on `threads` (0: every
-/// core), and the same on a GPU where there is one (else "cuda" says why not). Results are written
-/// below `out`, a new folder, and removed. Errors: usage (a folder that is there), and those of
-/// process.
+/// the result as Zarr in chunks of 256 to 2048, and the whole, in both modes, on one thread and on
+/// `threads` (0: every core), by the CPU, a GPU, and a GPU with GPUDirect where there is one (else
+/// "cuda" says why not). Results are written below `out`, a new folder, and removed. Errors: usage
+/// (a folder that is there), and those of process.
 Json bench_process(const std::string& in, const std::string& out, int threads);
 
 /// The table that people read.

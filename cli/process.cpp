@@ -39,6 +39,7 @@ constexpr const char* kFooter =
 
 struct Arguments {
   std::string operation, in, out, image, mode = "tilewise", device = "auto", stains = "ruifrok";
+  std::string gpudirect = "off", decode = "auto";
   std::string dtype;
   int level = 0, threads = 0;
   std::uint64_t memory_mib = 256, device_mib = 1024;
@@ -71,6 +72,7 @@ Json report_json(const Arguments& a, const process::ProcessReport& r, double pea
       {"device", a.device == "cuda" ? "cuda" : "cpu"},
       {"isa", device::name_of(device::cpu_isa())},
       {"peak_rss_mb", peak_mb}};
+  if (!r.loaded_by.empty()) json["loaded_by"] = r.loaded_by;
   if (a.operation == "load") return json;
   json["out"] = a.out;
   json["mode"] = a.mode;
@@ -81,6 +83,7 @@ Json report_json(const Arguments& a, const process::ProcessReport& r, double pea
   json["chunks"] = {
       {"written", r.counts.written}, {"empty", r.counts.empty}, {"kept", r.counts.kept}};
   json["stored_bytes"] = r.counts.bytes;
+  if (!r.saved_by.empty()) json["saved_by"] = r.saved_by;
   if (a.mode == "tilewise") json["memory_mib"] = a.memory_mib;
   if (a.mode == "tilewise" && a.device == "cuda") json["device_memory_mib"] = a.device_mib;
   return json;
@@ -96,6 +99,8 @@ void print(const Arguments& a, const process::ProcessReport& r, double peak_mb) 
              a.operation, r.height, r.width, r.whole_s, json["mpix_per_s"].get<double>(), peak_mb);
   fmt::print("load {:.2f} s, process {:.2f} s, save {:.2f} s{}\n", r.load_s, r.process_s, r.save_s,
              r.overlapped ? ", overlapped and summed over threads" : "");
+  if (!r.loaded_by.empty()) fmt::print("read into the GPU's memory by {}\n", r.loaded_by);
+  if (!r.saved_by.empty()) fmt::print("written from the GPU's memory by {}\n", r.saved_by);
   if (a.operation == "load") return;
   fmt::print("{} chunks stored, {} empty, {} kept of an earlier run: {}\n", r.counts.written,
              r.counts.empty, r.counts.kept, a.out);
@@ -105,6 +110,10 @@ void check(const Arguments& a) {
   const bool load = a.operation == "load";
   if (load && !a.out.empty()) fail(ErrorCode::usage, "OUT: load stores nothing; leave it out");
   if (!load && a.out.empty()) fail(ErrorCode::usage, "OUT: name the Zarr folder or .tif to write");
+  if (a.device != "cuda" && (a.gpudirect != "off" || a.decode == "gpu")) {
+    fail(ErrorCode::usage, "--{} needs --device cuda",
+         a.decode == "gpu" ? "decode gpu" : "gpudirect " + a.gpudirect);
+  }
   std::error_code ignored;
   if (!a.out.empty() && std::filesystem::equivalent(a.in, a.out, ignored)) {
     fail(ErrorCode::usage, "{}: is IN and OUT at once; name another OUT", a.out);
@@ -124,13 +133,17 @@ void run(Arguments& a) {
   // Chunks are encoded in buffers of a few MB: kept, not given back to the system each time.
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
-  const auto accelerator = a.device == "cuda" ? process::open_cuda_accelerator() : nullptr;
+  a.options.decode = zarr::parse_decode_on(a.decode);
+  const auto accelerator =
+      a.device == "cuda" ? process::open_cuda_accelerator(storage::parse_gpu_direct(a.gpudirect))
+                         : nullptr;
   const auto source = process::ImageSource::open(a.in, a.image, a.level);
   ThreadPool pool(a.threads);
   const Meter meter;
   const process::ProcessReport report =
-      a.operation == "load" ? process::load_image(*source, pool, accelerator.get())
-                            : process::process_image(*source, a.options, pool, accelerator.get());
+      a.operation == "load"
+          ? process::load_image(*source, pool, accelerator.get(), a.options.decode)
+          : process::process_image(*source, a.options, pool, accelerator.get());
   print(a, report, meter.report(1, 1, pool.size()).at("peak_rss_mb").get<double>());
 }
 
@@ -178,6 +191,19 @@ void add_process(CLI::App& app) {
                    "MiB of the GPU's memory that a tilewise run may take")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
+  process
+      ->add_option(
+          "--gpudirect", a->gpudirect,
+          "with --device cuda and --mode global: uncompressed TIFF tiles and Zarr chunks go "
+          "between files and the GPU's memory. auto: by cuFile, or past the decoders by "
+          "POSIX where it does not start; on: by cuFile alone; off: not")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "on", "off"}));
+  process
+      ->add_option("--decode", a->decode,
+                   "of JPEG tiles: gpu (nvJPEG, some levels apart), cpu; auto: the CPU")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
   process->add_option("--chunk", sink.chunk, "edge of OUT's chunks or TIFF tiles")
       ->capture_default_str()
       ->check(CLI::IsMember({256, 512, 1024, 2048}));

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/process/device_files.hpp"
 #include "headrace/process/regions.hpp"
 #include "headrace/process/tile_pixel.hpp"
 
@@ -13,16 +14,6 @@ namespace {
 
 // Rows of one launch: bounds the sums of gaussian, and is under the 65,535 that a launch may have.
 constexpr std::int64_t kBandRows = 1024;
-
-SharedMemory taken(Accelerator& accelerator, std::size_t bytes, const char* what) {
-  const std::size_t free = accelerator.free_bytes();
-  if (bytes > free) {
-    fail(ErrorCode::memory,
-         "{} takes {} MiB of the GPU's memory, {} MiB are left; use --mode tilewise", what,
-         bytes >> 20, free >> 20);
-  }
-  return accelerator.device_memory(bytes);
-}
 
 std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
 
@@ -48,12 +39,53 @@ void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageFacts& fact
   for (Courier& courier : couriers.idle()) courier.queue->wait();
 }
 
+/// The ways that were insisted on, or can be gone; false: the source is to be read.
+bool load_past_the_source(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator,
+                          zarr::DecodeOn decode, std::uint8_t* pixels, std::string& loaded_by) {
+  const storage::GpuDirect direct = accelerator.direct();
+  if (decode == zarr::DecodeOn::gpu) {
+    const JpegBlocks blocks = source.jpeg_blocks();
+    if (blocks.why_not.empty()) {
+      load_jpegs(source, blocks, pool, accelerator, pixels);
+      loaded_by = "nvJPEG";
+      return true;
+    }
+    if (direct == storage::GpuDirect::off) {
+      fail(ErrorCode::unsupported, "--decode gpu: {}. Set it to auto or cpu", blocks.why_not);
+    }
+  }
+  if (direct == storage::GpuDirect::off) return false;
+  const StoredPixels stored = source.stored_pixels();
+  if (stored.why_not.empty()) {
+    loaded_by = load_stored(source, stored, pool, accelerator, pixels);
+    return true;
+  }
+  if (direct == storage::GpuDirect::on) {
+    fail(ErrorCode::unsupported, "GPUDirect is on: {}. Set it to auto or off", stored.why_not);
+  }
+  return false;
+}
+
 }  // namespace
 
-DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator)
+SharedMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what) {
+  const std::size_t free = accelerator.free_bytes();
+  if (bytes > free) {
+    fail(ErrorCode::memory,
+         "{} takes {} MiB of the GPU's memory, {} MiB are left; use --mode tilewise", what,
+         bytes >> 20, free >> 20);
+  }
+  return accelerator.device_memory(bytes);
+}
+
+DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator,
+                         zarr::DecodeOn decode)
     : facts_(source.facts()), fingerprint_(source.fingerprint()), accelerator_(accelerator) {
   const std::int64_t channels = facts_.channels, row = facts_.width * channels;
-  pixels_ = taken(accelerator, static_cast<std::size_t>(facts_.height * row), "the whole image");
+  pixels_ = device_memory_for(accelerator, static_cast<std::size_t>(facts_.height * row),
+                              "the whole image");
+  for (int i = 0; i < pool.size(); ++i) readers_.put({nullptr, 0, accelerator.queue()});
+  if (load_past_the_source(source, pool, accelerator, decode, pixels_.get(), loaded_by_)) return;
   const std::int64_t pitch = facts_.block_width * channels;
   each_box(pool, accelerator, facts_, facts_.block_height, facts_.block_width,
            static_cast<std::size_t>(facts_.block_height * pitch),
@@ -64,7 +96,6 @@ DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerato
                                       courier.memory.get(), pitch, box.width * channels,
                                       box.height);
            });
-  for (int i = 0; i < pool.size(); ++i) readers_.put({nullptr, 0, accelerator.queue()});
 }
 
 void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const {
@@ -86,7 +117,7 @@ void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_byte
 }
 
 SharedMemory DeviceImage::memory_for(std::size_t bytes, const char* what) const {
-  return taken(accelerator_, bytes, what);
+  return device_memory_for(accelerator_, bytes, what);
 }
 
 SourceView DeviceImage::view() const {
@@ -100,8 +131,8 @@ SourceView DeviceImage::view() const {
           facts_.channels};
 }
 
-void run_on_device(const DeviceImage& image, const Operation& operation, ImageSink& sink,
-                   std::int64_t chunk, ThreadPool& pool, StageClocks& clocks) {
+std::string run_on_device(const DeviceImage& image, const Operation& operation, ImageSink& sink,
+                          std::int64_t chunk, ThreadPool& pool, StageClocks& clocks) {
   const ImageFacts& facts = image.facts();
   Accelerator& accelerator = image.accelerator();
   const bool interleaved = sink.interleaved();
@@ -130,6 +161,9 @@ void run_on_device(const DeviceImage& image, const Operation& operation, ImageSi
     queue->wait();
   }
   const StageClock::Running running(clocks.save);
+  if (accelerator.direct() != storage::GpuDirect::off && sink.takes_files()) {
+    return store_chunks(facts, operation, result.data, sink, chunk, pool, accelerator);
+  }
   const int planes = interleaved ? 1 : operation.channels();
   each_box(pool, accelerator, facts, chunk, chunk, result_bytes(operation, chunk, chunk),
            [&](Courier& courier, const Box2& box) {
@@ -148,6 +182,7 @@ void run_on_device(const DeviceImage& image, const Operation& operation, ImageSi
                         {reinterpret_cast<const std::byte*>(view.data), view.channel_bytes,
                          view.row_bytes, view.pixel_bytes});
            });
+  return {};
 }
 
 }  // namespace headrace::process

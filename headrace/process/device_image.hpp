@@ -6,6 +6,7 @@
 #include "headrace/process/image_source.hpp"
 #include "headrace/process/operation.hpp"
 #include "headrace/process/stage_clock.hpp"
+#include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::process {
 
@@ -16,32 +17,43 @@ struct Courier {
   std::unique_ptr<Queue> queue;  ///< the first to go: it waits for what uses the memory
 };
 
+/// Memory of the accelerator. Errors: memory, which says what is missing for `what`.
+SharedMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what);
+
 /// A whole image in one array of an accelerator's memory, (y, x, c). Its blocks are decoded by the
 /// pool's threads and copied while others are decoded.
+/// Where the source's files hold its pixels as they are and the accelerator reads files
+/// (Accelerator::direct), they go to its memory as they lie; JPEGs where it is to decode them.
 class DeviceImage : public ImageSource {
  public:
-  /// Reads it. Errors: memory (more than the accelerator has left), and those of the source.
-  DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator);
+  /// Reads it. decode: gpu has the accelerator decode JPEG tiles, which differ from the CPU's by
+  /// some levels. Errors: memory (more than the accelerator has left), unsupported (what was
+  /// insisted on, and why it can't be), and those of the source.
+  DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator,
+              zarr::DecodeOn decode = zarr::DecodeOn::automatic);
 
   const ImageFacts& facts() const override { return facts_; }
   void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override;
   std::string fingerprint() const override { return fingerprint_; }
   SourceView view() const;
   Accelerator& accelerator() const { return accelerator_; }
+  /// "cuFile", "POSIX" and why, "nvJPEG", or empty: by the source.
+  const std::string& loaded_by() const { return loaded_by_; }
   /// More of the accelerator's memory. Errors: memory, naming `what` it is for.
   SharedMemory memory_for(std::size_t bytes, const char* what) const;
 
  private:
   ImageFacts facts_;
-  std::string fingerprint_;
+  std::string fingerprint_, loaded_by_;
   Accelerator& accelerator_;
   SharedMemory pixels_;
   mutable Lent<Courier> readers_;
 };
 
 /// Processes an image that is in the accelerator's memory into a result there, then copies that
-/// chunk by chunk to where it is to be stored. Errors: memory (more than the accelerator has left).
-void run_on_device(const DeviceImage& image, const Operation& operation, ImageSink& sink,
-                   std::int64_t chunk, ThreadPool& pool, StageClocks& clocks);
+/// chunk by chunk to where it is to be stored. Returns by what files were written, empty where the
+/// sink's own way was gone. Errors: memory (more than the accelerator has left).
+std::string run_on_device(const DeviceImage& image, const Operation& operation, ImageSink& sink,
+                          std::int64_t chunk, ThreadPool& pool, StageClocks& clocks);
 
 }  // namespace headrace::process

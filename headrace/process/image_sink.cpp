@@ -13,6 +13,21 @@ bool is_tiff_name(const std::string& path) {
   return ending == ".tif" || ending == ".tiff";
 }
 
+void ImageSink::write_file(std::int64_t, std::int64_t, std::uint64_t,
+                           const std::function<void(const std::string&)>&) {
+  fail(ErrorCode::internal, "this image does not take chunks as files");
+}
+void ImageSink::write_zeros(std::int64_t, std::int64_t) {
+  fail(ErrorCode::internal, "this image does not take chunks as files");
+}
+
+std::string ImageSink::why_no_files(const SinkOptions& options) {
+  if (is_tiff_name(options.path))
+    return fmt::format("{} is a TIFF, whose tiles share a file", options.path);
+  if (options.codec != "none") return fmt::format("--codec {} is the CPU's work", options.codec);
+  return {};
+}
+
 std::unique_ptr<ImageSink> ImageSink::open(const SinkOptions& options, const SinkImage& image) {
   return is_tiff_name(options.path) ? open_tiff_sink(options, image)
                                     : open_zarr_sink(options, image);

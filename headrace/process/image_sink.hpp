@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,10 +55,20 @@ class ImageSink {
   virtual bool has(std::int64_t chunk_y, std::int64_t chunk_x) const = 0;
   /// Stores a chunk; what lies beyond the image's edge is stored as zero. Errors: io.
   virtual void write(std::int64_t chunk_y, std::int64_t chunk_x, const ChunkView& view) = 0;
+  /// Whether a chunk's object is its elements and nothing else: channels one after the other, rows
+  /// without gaps, zero beyond the image's edge. Then these two may be called instead of `write`.
+  virtual bool takes_files() const noexcept { return false; }
+  /// `write` puts `size_bytes` into the file of that path, which is there and empty; they are not
+  /// all zero. Errors: io, and those of `write`, after which nothing is left.
+  virtual void write_file(std::int64_t chunk_y, std::int64_t chunk_x, std::uint64_t size_bytes,
+                          const std::function<void(const std::string& path)>& write);
+  virtual void write_zeros(std::int64_t chunk_y, std::int64_t chunk_x);
   /// Makes the image whole: on the disk, then marked. Errors: io.
   virtual void finish() = 0;
   virtual SinkCounts counts() const = 0;
 
+  /// Whether what `options` ask for takes_files(), empty if so, else why not.
+  static std::string why_no_files(const SinkOptions& options);
   /// A path that ends in .tif or .tiff is a tiled BigTIFF without compression, else an OME-Zarr 0.5
   /// image of one level.
   ///

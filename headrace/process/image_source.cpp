@@ -7,6 +7,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/ingest/source_stamp.hpp"
+#include "headrace/process/stored_pixels.hpp"
 #include "headrace/source/cohort.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array.hpp"
@@ -53,6 +54,8 @@ class SlideSource : public ImageSource {
   void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override {
     reader_->read(level_, box.y0, box.x0, box.height, box.width, dst, row_bytes);
   }
+  StoredPixels stored_pixels() const override { return stored_tiff_pixels(path_, *this); }
+  JpegBlocks jpeg_blocks() const override { return jpeg_tiff_blocks(path_, *this); }
   std::string fingerprint() const override {
     const ingest::SourceStamp stamp = ingest::stamp_source(path_);
     return fmt::format("{}-{}-{}", stamp.size_bytes, stamp.sha256, level_);
@@ -67,8 +70,11 @@ class SlideSource : public ImageSource {
 
 class ZarrSource : public ImageSource {
  public:
-  ZarrSource(std::shared_ptr<const zarr::Array> array, std::string identity)
-      : array_(std::move(array)), identity_(std::move(identity)) {
+  /// folder: of the array on this machine, empty where its chunks are not to be found by their
+  /// keys.
+  ZarrSource(std::shared_ptr<const zarr::Array> array, std::string identity,
+             std::string folder = {})
+      : array_(std::move(array)), identity_(std::move(identity)), folder_(std::move(folder)) {
     const zarr::ArrayMetadata& metadata = array_->metadata();
     const std::size_t rank = metadata.shape.size();
     const bool colour = rank == 3 && (metadata.shape[0] == 3 || metadata.shape[0] == 1);
@@ -106,13 +112,16 @@ class ZarrSource : public ImageSource {
       array_->read({{box.y0, box.x0}, {box.height, box.width}, bytes, {row_bytes, 1}, {}});
     }
   }
+  StoredPixels stored_pixels() const override {
+    return stored_zarr_pixels(folder_, array_->metadata(), facts_.channels);
+  }
   std::string fingerprint() const override {
     return sha256_hex(identity_ + dump_json(array_->metadata().to_json()));
   }
 
  private:
   std::shared_ptr<const zarr::Array> array_;
-  std::string identity_;
+  std::string identity_, folder_;
   ImageFacts facts_;
 };
 
@@ -185,19 +194,23 @@ std::unique_ptr<ImageSource> open_folder(const std::string& path, const std::str
   }
   if (root.value("node_type", "") == "array") {
     check_level(level, 1, path);
-    return std::make_unique<ZarrSource>(zarr::Array::open(store, ""), text);
+    return std::make_unique<ZarrSource>(zarr::Array::open(store, ""), text, path);
   }
   if (!attributes.contains("ome")) {
     fail(ErrorCode::unsupported, "{}: its zarr.json is neither an array nor an OME-Zarr 0.5 image",
          path);
   }
   const OmeLevel found = ome_level(attributes["ome"], level, path);
-  auto source = std::make_unique<ZarrSource>(zarr::Array::open(store, found.path), text);
+  auto source = std::make_unique<ZarrSource>(zarr::Array::open(store, found.path), text,
+                                             path + "/" + found.path);
   if (found.mpp_y) source->set_mpp(*found.mpp_y, *found.mpp_x);
   return source;
 }
 
 }  // namespace
+
+StoredPixels ImageSource::stored_pixels() const { return {.why_not = "it is not in a file"}; }
+JpegBlocks ImageSource::jpeg_blocks() const { return {.why_not = "its blocks are no JPEGs"}; }
 
 std::unique_ptr<ImageSource> ImageSource::open(const std::string& path, const std::string& image,
                                                int level) {

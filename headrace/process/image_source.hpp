@@ -1,8 +1,11 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/json.hpp"
@@ -17,6 +20,27 @@ struct ImageFacts {
   std::string format;                              ///< "generic-tiff", "aperio", "zarr" …
 };
 
+/// Blocks of an image that lie in local files as its pixels, to be read into their places.
+struct StoredPixels {
+  struct Block {
+    std::string path;  ///< empty: this block is not stored so
+    std::uint64_t offset = 0;
+  };
+  std::string why_not;                             ///< not empty: none is, and why
+  std::int64_t block_height = 0, block_width = 0;  ///< those at the edges are stored whole
+  std::int64_t channel_bytes = 0, row_bytes = 0, pixel_bytes = 0;
+  std::uint64_t block_bytes = 0;
+  std::function<Block(std::int64_t row, std::int64_t column)> block = {};
+};
+
+/// Blocks of an image that are JPEGs of three channels.
+struct JpegBlocks {
+  std::string why_not;  ///< as above
+  std::int64_t block_height = 0, block_width = 0;
+  /// Whole; empty: this block is not there. Errors: corrupt, io (names tile and file).
+  std::function<std::vector<std::byte>(std::int64_t row, std::int64_t column)> block = {};
+};
+
 /// One level of an image as 8-bit pixels, wherever it is stored. Safe from any thread.
 class ImageSource {
  public:
@@ -25,6 +49,10 @@ class ImageSource {
   /// Reads a box inside the image: (y, x, c), c innermost, rows `row_bytes` apart. Errors: corrupt
   /// (names the tile and the file), io.
   virtual void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const = 0;
+  /// How its bytes can go to a GPU without being decoded here. What they give lives no longer than
+  /// the source. Errors: io.
+  virtual StoredPixels stored_pixels() const;
+  virtual JpegBlocks jpeg_blocks() const;
   /// Changes when the pixels do; holds no path.
   virtual std::string fingerprint() const = 0;
 

@@ -24,13 +24,6 @@ struct Blocks {
         chosen(stain ? std::min(all, kStainBlocks) : all) {}
 };
 
-void count_darkest(const std::uint8_t* rgb, std::int64_t pixels,
-                   std::array<std::uint64_t, 256>& counts) {
-  for (std::int64_t i = 0; i < pixels; ++i) {
-    ++counts[static_cast<std::size_t>(transform::darkest_of(rgb + 3 * i))];
-  }
-}
-
 }  // namespace
 
 ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics needed,
@@ -64,7 +57,7 @@ ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics ne
     if (stain) {
       mine->stain.add(pixels.as<std::uint8_t>(), box.height * box.width);
     } else {
-      count_darkest(pixels.as<std::uint8_t>(), box.height * box.width, mine->darkest);
+      transform::count_darkest(pixels.as<std::uint8_t>(), box.height * box.width, mine->darkest);
     }
     const std::lock_guard lock(mutex);
     idle.push_back(std::move(mine));

@@ -18,6 +18,25 @@ void check_chunk(std::int64_t chunk) {
   }
 }
 
+/// What was insisted on and cannot be, before anything is read.
+void check_ways(const ProcessOptions& options, const Accelerator* accelerator) {
+  const bool on = accelerator != nullptr && accelerator->direct() == storage::GpuDirect::on;
+  const bool gpu = options.decode == zarr::DecodeOn::gpu;
+  if (gpu && accelerator == nullptr) {
+    fail(ErrorCode::usage, "--decode gpu needs --device cuda");
+  }
+  if ((on || gpu) && options.mode == Mode::tilewise) {
+    fail(ErrorCode::usage,
+         "{}: tile by tile, an image goes through the host; add --mode global, or set it to auto",
+         on ? "GPUDirect is on" : "--decode gpu");
+  }
+  if (!on) return;
+  const std::string why = ImageSink::why_no_files(options.sink);
+  if (!why.empty()) {
+    fail(ErrorCode::unsupported, "GPUDirect is on: {}. Set it to auto or off", why);
+  }
+}
+
 SinkImage sink_image(const ImageSource& source, const Operation& operation) {
   const ImageFacts& facts = source.facts();
   return {facts.height,         facts.width,  operation.channel_names(),
@@ -38,6 +57,7 @@ ProcessReport report_of(const ImageFacts& facts) {
 ProcessReport process_image(const ImageSource& source, const ProcessOptions& options,
                             ThreadPool& pool, Accelerator* accelerator) {
   check_chunk(options.sink.chunk);
+  check_ways(options, accelerator);
   StageClocks clocks;
   StageClock whole;
   ProcessReport report = report_of(source.facts());
@@ -53,9 +73,9 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
                            options.sink.codec != "none", options.memory_bytes, pool.size());
     } else {
       const StageClock::Running loading(clocks.load);
-      loaded = accelerator != nullptr
-                   ? static_cast<ImageSource*>(&on_device.emplace(source, pool, *accelerator))
-                   : &image.emplace(source, pool);
+      loaded = accelerator != nullptr ? static_cast<ImageSource*>(&on_device.emplace(
+                                            source, pool, *accelerator, options.decode))
+                                      : &image.emplace(source, pool);
     }
     if (operation.needs() != NeededStatistics::none) {
       const StageClock::Running gathering(clocks.statistics);
@@ -75,7 +95,9 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
       report.source_bytes =
           run_tilewise(source, operation, *sink, *plan, *regions, options.sink.chunk, pool, clocks);
     } else if (on_device) {
-      run_on_device(*on_device, operation, *sink, options.sink.chunk, pool, clocks);
+      report.loaded_by = on_device->loaded_by();
+      report.saved_by =
+          run_on_device(*on_device, operation, *sink, options.sink.chunk, pool, clocks);
     } else {
       run_whole(*image, operation, *sink, options.sink.chunk, pool, clocks);
     }
@@ -97,13 +119,15 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
   return report;
 }
 
-ProcessReport load_image(const ImageSource& source, ThreadPool& pool, Accelerator* accelerator) {
+ProcessReport load_image(const ImageSource& source, ThreadPool& pool, Accelerator* accelerator,
+                         zarr::DecodeOn decode) {
   StageClock whole;
   ProcessReport report = report_of(source.facts());
   {
     const StageClock::Running running(whole);
     if (accelerator != nullptr) {
-      const DeviceImage image(source, pool, *accelerator);
+      const DeviceImage image(source, pool, *accelerator, decode);
+      report.loaded_by = image.loaded_by();
     } else {
       const WholeImage image(source, pool);
     }

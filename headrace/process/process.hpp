@@ -7,6 +7,7 @@
 #include "headrace/process/image_sink.hpp"
 #include "headrace/process/image_source.hpp"
 #include "headrace/process/operation.hpp"
+#include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::process {
 
@@ -21,6 +22,9 @@ struct ProcessOptions {
   std::int64_t tile = 0;  ///< edge of what is processed at a time, 16 to 8192; 0: the chunk's
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;  ///< tilewise: bound of the process
   std::uint64_t device_bytes = std::uint64_t{1} << 30;    ///< tilewise: of an accelerator's memory
+  /// What decodes JPEG tiles; gpu: the accelerator, in mode `global`. Its pixels differ by some
+  /// levels.
+  zarr::DecodeOn decode = zarr::DecodeOn::automatic;
   SinkOptions sink;
 };
 
@@ -33,6 +37,9 @@ struct ProcessReport {
   bool overlapped = false;
   std::uint64_t source_bytes = 0;  ///< decoded pixels read
   int workers = 0;
+  /// By what files went to and from an accelerator's memory: "cuFile", "POSIX" and why, "nvJPEG";
+  /// empty: through the CPU.
+  std::string loaded_by, saved_by;
   SinkCounts counts;
   Json operation;
 };
@@ -47,13 +54,15 @@ struct ProcessReport {
 ///
 /// accelerator: what makes the results, none for the CPU; the bytes are the same. Decoding
 /// and writing stay with the CPU. In mode `global` image and result lie in its memory, and it
-/// gathers the statistics of the whole image too. What its driver takes of the host's memory comes
-/// on top of memory_bytes.
+/// gathers the statistics of the whole image too; there, and where it reads files itself
+/// (Accelerator::direct), files go to its memory and from it without the CPU. What its driver takes
+/// of the host's memory comes on top of memory_bytes.
 ProcessReport process_image(const ImageSource& source, const ProcessOptions& options,
                             ThreadPool& pool, Accelerator* accelerator = nullptr);
 
 /// Reads the whole image into memory, or the accelerator's, and drops it: what loading costs.
 ProcessReport load_image(const ImageSource& source, ThreadPool& pool,
-                         Accelerator* accelerator = nullptr);
+                         Accelerator* accelerator = nullptr,
+                         zarr::DecodeOn decode = zarr::DecodeOn::automatic);
 
 }  // namespace headrace::process

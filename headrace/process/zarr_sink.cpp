@@ -106,6 +106,15 @@ class ZarrSink : public ImageSink {
     ++(bytes == 0 ? empty_ : written_);
   }
 
+  bool takes_files() const noexcept override { return metadata_.codecs.size() == 1; }
+  void write_file(std::int64_t y, std::int64_t x, std::uint64_t size_bytes,
+                  const std::function<void(const std::string& path)>& write) override {
+    store_->put_file(key(y, x), size_bytes, write);
+    bytes_ += size_bytes;
+    ++written_;
+  }
+  void write_zeros(std::int64_t, std::int64_t) override { ++empty_; }
+
   void finish() override {
     writer_->finish();
     store_->sync();  // every chunk, before anything says that the image is whole

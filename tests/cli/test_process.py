@@ -192,6 +192,13 @@ def test_without_a_gpu_cuda_is_refused_in_one_sentence(tmp_path, arguments):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("arguments", [["--gpudirect", "on"], ["--gpudirect", "auto", "--device", "cpu"], ["--decode", "gpu"]])
+def test_the_ways_to_a_gpu_need_one(tmp_path, arguments):
+    text = message_of(headrace("process", "save", LZW, "o.zarr", "--mode", "global", *arguments, code=2, cwd=tmp_path))
+    assert text.endswith(f"--{' '.join(arguments[:2])[2:]} needs --device cuda")
+    assert os.listdir(tmp_path) == []
+
+
 def test_load_reports_figures():
     found = json_of("process", "load", LZW)
     assert found["seconds"]["load"] > 0 and found["source_bytes"] == tifffile.imread(LZW, key=0).nbytes
@@ -199,10 +206,13 @@ def test_load_reports_figures():
 
 def test_bench_prints_the_table_of_the_workflow(tmp_path):
     found = json_of("bench", "process", "--input", LZW, "--out", tmp_path / "out", "--threads", 2)
-    assert {(r["mode"], r["threads"]) for r in found["runs"]} == {(m, t) for m in ("tilewise", "global") for t in (1, 2)}
+    cpu = {(r["mode"], r["threads"], r["chunk"]) for r in found["runs"] if r["device"] == "CPU"}
+    assert cpu == {("tilewise", 1, 512), ("tilewise", 2, 512), ("global", 1, 512), *(("global", 2, c) for c in (256, 512, 1024, 2048))}
     assert all(r["whole_s"] > 0 and r["load_s"] > 0 and r["save_s"] > 0 for r in found["runs"])
-    assert {r["device"] for r in found["runs"]} == ({"cpu"} if "not_measured" in found["cuda"] else {"cpu", "cuda"})
-    table = headrace("bench", "process", "--input", LZW, "--out", tmp_path / "out").stdout.splitlines()
-    assert table[1].split()[:3] == ["device", "mode", "threads"] and len(table) >= 6
-    assert [line for line in table if line.startswith("cuda")]
+    devices = {"CPU"} if "not_measured" in found["cuda"] else {"CPU", "GPU", "GPU + GPUDirect"}
+    assert {r["device"] for r in found["runs"]} == devices
+    table = headrace("bench", "process", "--input", LZW, "--out", tmp_path / "out", "--threads", 2).stdout.splitlines()
+    rows = [line for line in table if line.startswith("| ")]
+    assert {row.count("|") for row in rows} == {rows[0].count("|")} and len(rows) >= 5 + 2
+    assert [row for row in rows if row.startswith("| GPU + GPUDirect | ")]
     assert not (tmp_path / "out").exists()

@@ -57,6 +57,13 @@ class GeneratedImage : public ImageSource {
     }
   }
   std::string fingerprint() const override { return "generated-1"; }
+  /// Sets a box to zero.
+  void blacken(const Box2& box) {
+    for (std::int64_t y = 0; y < box.height; ++y) {
+      std::memset(const_cast<std::uint8_t*>(at(box.y0 + y, box.x0)), 0,
+                  static_cast<std::size_t>(box.width * facts_.channels));
+    }
+  }
 
   const std::uint8_t* at(std::int64_t y, std::int64_t x) const {
     return pixels_.data() + (y * facts_.width + x) * facts_.channels;

@@ -5,14 +5,37 @@
 
 namespace headrace::process {
 
+/// Files of a HostAccelerator's queue, at once.
+class HostFiles {
+ public:
+  virtual ~HostFiles() = default;
+  virtual void read(const std::string& path, std::span<const storage::DeviceRange> ranges) = 0;
+  virtual void write(const std::string& path, const std::byte* from, std::size_t size_bytes) = 0;
+  virtual std::string read_by() const = 0;
+  virtual std::string written_by() const = 0;
+  virtual std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                                std::uint8_t* device, std::string& problem) = 0;
+};
+
 /// An accelerator on the host (transform's stand-in for a GPU) whose tiles are the GPU's passes,
-/// one result at a time.
+/// one result at a time. Without `files` it has none: nobody may ask for them.
 class HostAccelerator : public transform::testing::HostDeviceOf<Accelerator> {
  public:
+  using MakeFiles = std::function<std::unique_ptr<HostFiles>()>;
   using HostDeviceOf::HostDeviceOf;
-  std::unique_ptr<Queue> queue() override { return std::make_unique<TileQueue>(memory_); }
+  HostAccelerator(storage::GpuDirect direct, MakeFiles files)
+      : direct_(direct), files_(std::move(files)) {}
+  std::unique_ptr<Queue> queue() override {
+    auto queue = std::make_unique<TileQueue>(memory_);
+    if (files_) queue->files = files_();
+    return queue;
+  }
+  storage::GpuDirect direct() const override { return direct_; }
 
  private:
+  storage::GpuDirect direct_ = storage::GpuDirect::off;
+  MakeFiles files_;
+
   class TileQueue : public transform::testing::HostQueueOf<Queue> {
    public:
     using HostQueueOf::HostQueueOf;
@@ -31,6 +54,58 @@ class HostAccelerator : public transform::testing::HostDeviceOf<Accelerator> {
                    });
       });
     }
+    void run(const StoredPass& pass) override {
+      if (const auto* place = std::get_if<PlacePixels>(&pass)) {
+        const auto last = [&](const auto& at, std::int64_t height, std::int64_t width) {
+          return (place->channels - 1) * at.channel + (height - 1) * at.row +
+                 (width - 1) * at.pixel + place->item;
+        };
+        memory_->check(place->from.data,
+                       last(place->from, place->stored_height, place->stored_width), true);
+        memory_->check(place->to.data, last(place->to, place->height, place->width), true);
+      } else {
+        const auto& find = std::get<FindNonZero>(pass);
+        memory_->check(find.data, find.size_bytes, true);
+        memory_->check(find.found, 1, true);
+      }
+      work_.push_back([pass] {
+        std::visit(
+            [](const auto& kernel) {
+              if (kernel.rows() > 65535) throw std::logic_error("more rows than a launch may have");
+              for (std::int32_t row = kernel.rows(); row-- > 0;) {
+                for (std::int32_t i = kernel.elements(); i-- > 0;) kernel(row, i);
+              }
+            },
+            pass);
+      });
+    }
+    // Files are read when the queue comes to them; what they are read for may still be in use now.
+    void read_file(const std::string& path, std::span<const storage::DeviceRange> ranges) override {
+      for (const auto& range : ranges) {
+        memory_->check(range.to, static_cast<std::int64_t>(range.size), true);
+      }
+      run_all();
+      files->read(path, ranges);
+    }
+    void write_file(const std::string& path, const std::uint8_t* device,
+                    std::size_t size_bytes) override {
+      memory_->check(device, static_cast<std::int64_t>(size_bytes), true);
+      run_all();
+      files->write(path, reinterpret_cast<const std::byte*>(device), size_bytes);
+    }
+    std::string read_by() const override { return files ? files->read_by() : ""; }
+    std::string written_by() const override { return files ? files->written_by() : ""; }
+    std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                          std::uint8_t* device, std::string& problem) override {
+      for (const JpegTile& tile : tiles) {
+        memory_->check(host + tile.offset, static_cast<std::int64_t>(tile.size), false);
+        memory_->check(device + tile.decoded, std::int64_t{3} * tile.height * tile.width, true);
+      }
+      run_all();
+      return files->decode(tiles, host, device, problem);
+    }
+
+    std::unique_ptr<HostFiles> files;
   };
 };
 

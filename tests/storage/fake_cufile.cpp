@@ -15,7 +15,6 @@ using headrace::storage::Cufile;
 extern "C" {
 
 int fake_cufile_opened = 0;
-std::atomic<int> fake_cufile_reads{0}, fake_cufile_writes{0};
 
 int cuInit(unsigned int) {
   const char* answer = std::getenv("HEADRACE_TEST_CUINIT");
@@ -45,7 +44,6 @@ static std::FILE* opened_anew(Cufile::Handle handle, const char* mode) {
 constexpr std::size_t kMost = 100000;
 ssize_t cuFileRead(Cufile::Handle handle, void* to, std::size_t size, off_t offset,
                    off_t to_offset) {
-  ++fake_cufile_reads;
   std::FILE* stream = opened_anew(handle, "rb");
   if (stream == nullptr) return -1;
   const ssize_t got = pread(fileno(stream), static_cast<char*>(to) + to_offset,
@@ -55,9 +53,11 @@ ssize_t cuFileRead(Cufile::Handle handle, void* to, std::size_t size, off_t offs
 }
 ssize_t cuFileWrite(Cufile::Handle handle, const void* from, std::size_t size, off_t offset,
                     off_t from_offset) {
-  ++fake_cufile_writes;
+  // Writes that still succeed once it is set.
+  static std::atomic<int> since{0};
   const char* full = std::getenv("HEADRACE_TEST_DISK_FULL");
-  if (full != nullptr && fake_cufile_writes > std::atoi(full)) {
+  if (full == nullptr) since = 0;
+  if (full != nullptr && ++since > std::atoi(full)) {
     errno = ENOSPC;
     return -1;
   }

@@ -2,6 +2,8 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/process/cuda/passes.hpp"
+#include "headrace/process/tile_decoder.hpp"
+#include "headrace/storage/device_writer.hpp"
 #include "headrace/transform/cuda/statistics_device.hpp"
 
 namespace headrace::process {
@@ -9,22 +11,51 @@ namespace {
 
 class CudaQueue : public transform::cuda::CudaQueueOf<Queue> {
  public:
+  explicit CudaQueue(storage::GpuDirect direct) : reader_(direct), writer_(direct) {}
+
   void run(const TileKernel& kernel, float* sums) override { cuda::run(kernel, sums, stream_); }
+  void run(const StoredPass& pass) override { cuda::run(pass, stream_); }
+  void read_file(const std::string& path, std::span<const storage::DeviceRange> ranges) override {
+    reader_.read(path, ranges, stream_);
+  }
+  void write_file(const std::string& path, const std::uint8_t* device,
+                  std::size_t size_bytes) override {
+    writer_.write(path, reinterpret_cast<const std::byte*>(device), size_bytes, stream_);
+  }
+  std::string read_by() const override { return reader_.how(); }
+  std::string written_by() const override { return writer_.how(); }
+  std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                        std::uint8_t* device, std::string& problem) override {
+    return jpegs_.decode(tiles, host, device, stream_, problem);
+  }
+
+ private:
+  storage::DeviceReader reader_;
+  storage::DeviceWriter writer_;
+  TileDecoder jpegs_;
 };
 
 class CudaAccelerator : public transform::cuda::CudaDeviceOf<Accelerator> {
  public:
-  std::unique_ptr<Queue> queue() override { return std::make_unique<CudaQueue>(); }
+  explicit CudaAccelerator(storage::GpuDirect direct) : direct_(direct) {
+    std::string how;
+    storage::cufile_for(direct, how);  // refused now, not at the first file
+  }
+  std::unique_ptr<Queue> queue() override { return std::make_unique<CudaQueue>(direct_); }
+  storage::GpuDirect direct() const override { return direct_; }
+
+ private:
+  storage::GpuDirect direct_;
 };
 
 }  // namespace
 
-std::unique_ptr<Accelerator> open_cuda_accelerator() {
+std::unique_ptr<Accelerator> open_cuda_accelerator(storage::GpuDirect direct) {
   if (!device::cuda::cuda_available()) {
     fail(ErrorCode::unsupported, "--device cuda: {}; --device cpu gives the same bytes",
          device::cuda::describe());
   }
-  return std::make_unique<CudaAccelerator>();
+  return std::make_unique<CudaAccelerator>(direct);
 }
 
 }  // namespace headrace::process

@@ -13,4 +13,13 @@ void run(const TileKernel& kernel, float* sums, device::cuda::Stream& stream) {
       });
 }
 
+void run(const StoredPass& pass, device::cuda::Stream& stream) {
+  std::visit(
+      [&stream](const auto& kernel) {
+        device::cuda::for_each_of(stream, kernel.rows(), kernel.elements(), kernel,
+                                  "stored pixels");
+      },
+      pass);
+}
+
 }  // namespace headrace::process::cuda

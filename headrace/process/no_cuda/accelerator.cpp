@@ -5,7 +5,7 @@
 
 namespace headrace::process {
 
-std::unique_ptr<Accelerator> open_cuda_accelerator() {
+std::unique_ptr<Accelerator> open_cuda_accelerator(storage::GpuDirect) {
   fail(ErrorCode::unsupported, "--device cuda: {}; --device cpu gives the same bytes",
        device::cuda::describe());
 }

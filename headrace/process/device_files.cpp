@@ -1,0 +1,261 @@
+#include "headrace/process/device_files.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/lent.hpp"
+#include "headrace/core/rounding.hpp"
+#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/process/device_image.hpp"
+#include "headrace/process/regions.hpp"
+
+namespace headrace::process {
+namespace {
+
+// What a thread reads at once: large reads, and little of the GPU's memory.
+constexpr std::uint64_t kStagingBytes = 16 << 20;
+// JPEGs of a call: enough for all engines, and for kernels to be busy.
+constexpr std::size_t kJpegs = 64;
+constexpr std::size_t kDecoders = 4;  // each holds memory of nvJPEG
+
+/// A thread's own queue and memory.
+struct Carrier {
+  SharedMemory staging;  ///< of the accelerator
+  SharedMemory host;     ///< for blocks that the source reads, and for JPEGs
+  std::size_t host_bytes = 0;
+  std::unique_ptr<Queue> queue;  ///< the first to go: it waits for what uses the memory
+
+  std::uint8_t* host_of(std::size_t bytes, Accelerator& accelerator) {
+    if (bytes > host_bytes) {
+      host = accelerator.host_memory(bytes);
+      host_bytes = bytes;
+    }
+    return host.get();
+  }
+};
+
+struct Place {
+  std::int64_t row, column;
+};
+
+/// Blocks that lie behind each other in one file.
+struct Run {
+  std::string path;  ///< empty: blocks that the source reads
+  std::uint64_t offset = 0;
+  std::vector<Place> blocks;
+};
+
+std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
+
+/// In the order of the image, so that neighbours are neighbours in time too.
+std::vector<Run> runs_of(const ImageFacts& facts, const StoredPixels& stored) {
+  const auto most = std::max<std::uint64_t>(1, kStagingBytes / stored.block_bytes);
+  std::vector<Run> runs;
+  for (std::int64_t row = 0; row < count(facts.height, stored.block_height); ++row) {
+    for (std::int64_t column = 0; column < count(facts.width, stored.block_width); ++column) {
+      const StoredPixels::Block block = stored.block(row, column);
+      const bool goes_on =
+          !runs.empty() && !block.path.empty() && runs.back().path == block.path &&
+          runs.back().blocks.size() < most &&
+          runs.back().offset + runs.back().blocks.size() * stored.block_bytes == block.offset;
+      if (!goes_on) runs.push_back({block.path, block.offset, {}});
+      runs.back().blocks.push_back({row, column});
+    }
+  }
+  return runs;
+}
+
+Box2 box_of(const ImageFacts& facts, const Place& place, std::int64_t height, std::int64_t width) {
+  const std::int64_t y = place.row * height, x = place.column * width;
+  return {y, x, std::min(height, facts.height - y), std::min(width, facts.width - x)};
+}
+
+PlacePixels placing(const ImageFacts& facts, const Box2& box, const std::uint8_t* from,
+                    std::uint8_t* pixels) {
+  PlacePixels pass;
+  const std::int64_t channels = facts.channels, row = facts.width * channels;
+  pass.from.data = from;
+  pass.to = {pixels + box.y0 * row + box.x0 * channels, 1, row, channels};
+  pass.channels = facts.channels;
+  pass.height = pass.stored_height = static_cast<std::int32_t>(box.height);
+  pass.width = pass.stored_width = static_cast<std::int32_t>(box.width);
+  return pass;
+}
+
+/// A block that the source reads, into its place.
+void read_by_source(const ImageSource& source, const Box2& box, Carrier& carrier,
+                    Accelerator& accelerator, std::uint8_t* pixels) {
+  const std::int64_t channels = source.facts().channels, row = source.facts().width * channels;
+  const std::int64_t pitch = box.width * channels;
+  std::uint8_t* host = carrier.host_of(static_cast<std::size_t>(box.height * pitch), accelerator);
+  source.read(box, host, pitch);
+  carrier.queue->to_device(pixels + box.y0 * row + box.x0 * channels, row, host, pitch, pitch,
+                           box.height);
+  carrier.queue->wait();
+}
+
+/// Work by number on the pool, each thread with a carrier. Returns one of them, all done.
+template <typename Body>
+std::vector<Carrier> carried(ThreadPool& pool, Accelerator& accelerator, std::size_t tasks,
+                             std::size_t most_threads, std::size_t staging_wanted,
+                             const Body& body) {
+  // cuFile takes memory at multiples of 4 KiB without a copy.
+  const auto staging_bytes =
+      static_cast<std::size_t>(round_up(static_cast<std::int64_t>(staging_wanted), 4096));
+  const std::size_t workers = std::min(
+      {static_cast<std::size_t>(pool.size()), std::max<std::size_t>(tasks, 1), most_threads});
+  const SharedMemory staging =
+      device_memory_for(accelerator, workers * staging_bytes, "reading and writing");
+  Lent<Carrier> carriers;
+  for (std::size_t i = 0; i < workers; ++i) {
+    carriers.put({{staging, staging.get() + i * staging_bytes}, nullptr, 0, accelerator.queue()});
+  }
+  ingest::run_in_order(pool, tasks, workers, [&](std::size_t i) {
+    Lent<Carrier>::Loan carrier(carriers);
+    body(*carrier, i);
+  });
+  for (Carrier& carrier : carriers.idle()) carrier.queue->wait();
+  return std::move(carriers.idle());
+}
+
+/// "cuFile" where every thread's files went so, else the first other way.
+std::string way_of(const std::vector<Carrier>& carriers, std::string (Queue::*way)() const) {
+  std::string found;
+  for (const Carrier& carrier : carriers) {
+    const std::string one = (carrier.queue.get()->*way)();
+    if (found.empty() || one != "cuFile") found = one;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string load_stored(const ImageSource& source, const StoredPixels& stored, ThreadPool& pool,
+                        Accelerator& accelerator, std::uint8_t* pixels) {
+  const ImageFacts& facts = source.facts();
+  const std::vector<Run> runs = runs_of(facts, stored);
+  const std::size_t staging = std::max<std::uint64_t>(kStagingBytes, stored.block_bytes);
+  const auto carriers = carried(
+      pool, accelerator, runs.size(), runs.size(), staging, [&](Carrier& carrier, std::size_t i) {
+        const Run& run = runs[i];
+        if (!run.path.empty()) {
+          const storage::DeviceRange range{run.offset, run.blocks.size() * stored.block_bytes,
+                                           reinterpret_cast<std::byte*>(carrier.staging.get())};
+          carrier.queue->read_file(run.path, {&range, 1});
+        }
+        for (std::size_t k = 0; k < run.blocks.size(); ++k) {
+          const Box2 box = box_of(facts, run.blocks[k], stored.block_height, stored.block_width);
+          if (run.path.empty()) {
+            read_by_source(source, box, carrier, accelerator, pixels);
+            continue;
+          }
+          PlacePixels pass =
+              placing(facts, box, carrier.staging.get() + k * stored.block_bytes, pixels);
+          pass.from.channel = stored.channel_bytes;
+          pass.from.row = stored.row_bytes;
+          pass.from.pixel = stored.pixel_bytes;
+          carrier.queue->run(StoredPass(pass));
+        }
+      });
+  return way_of(carriers, &Queue::read_by);
+}
+
+std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
+                         Accelerator& accelerator, std::uint8_t* pixels) {
+  const ImageFacts& facts = source.facts();
+  const std::int64_t across = count(facts.width, blocks.block_width);
+  const auto tiles = static_cast<std::size_t>(across * count(facts.height, blocks.block_height));
+  const auto tile_bytes = static_cast<std::size_t>(3 * blocks.block_height * blocks.block_width);
+  std::atomic<std::uint64_t> decoded{0};
+  carried(pool, accelerator, (tiles + kJpegs - 1) / kJpegs, kDecoders, kJpegs * tile_bytes,
+          [&](Carrier& carrier, std::size_t batch) {
+            std::vector<Place> places;
+            std::vector<JpegTile> jpegs;
+            std::vector<std::byte> bytes;
+            for (std::size_t i = batch * kJpegs; i < std::min(tiles, (batch + 1) * kJpegs); ++i) {
+              const Place place{static_cast<std::int64_t>(i) / across,
+                                static_cast<std::int64_t>(i) % across};
+              const std::vector<std::byte> jpeg = blocks.block(place.row, place.column);
+              if (jpeg.empty()) {
+                read_by_source(source,
+                               box_of(facts, place, blocks.block_height, blocks.block_width),
+                               carrier, accelerator, pixels);
+                continue;
+              }
+              jpegs.push_back({bytes.size(), jpeg.size(), places.size() * tile_bytes,
+                               static_cast<std::int32_t>(blocks.block_height),
+                               static_cast<std::int32_t>(blocks.block_width)});
+              bytes.insert(bytes.end(), jpeg.begin(), jpeg.end());
+              places.push_back(place);
+            }
+            if (jpegs.empty()) return;
+            std::uint8_t* host = carrier.host_of(bytes.size(), accelerator);
+            std::memcpy(host, bytes.data(), bytes.size());
+            std::string problem;
+            const std::ptrdiff_t failed =
+                carrier.queue->decode(jpegs, host, carrier.staging.get(), problem);
+            if (failed >= 0) {
+              const Place& place = places[static_cast<std::size_t>(failed)];
+              fail(ErrorCode::corrupt, "JPEG tile row {}, column {}: {}", place.row, place.column,
+                   problem);
+            }
+            for (std::size_t k = 0; k < places.size(); ++k) {
+              PlacePixels pass =
+                  placing(facts, box_of(facts, places[k], blocks.block_height, blocks.block_width),
+                          carrier.staging.get() + jpegs[k].decoded, pixels);
+              pass.from.channel = 1;
+              pass.from.row = 3 * blocks.block_width;
+              pass.from.pixel = 3;
+              carrier.queue->run(StoredPass(pass));
+            }
+            carrier.queue->wait();  // the JPEGs are read until then
+            decoded += places.size();
+          });
+  return decoded;
+}
+
+std::string store_chunks(const ImageFacts& facts, const Operation& operation,
+                         const std::uint8_t* result, ImageSink& sink, std::int64_t chunk,
+                         ThreadPool& pool, Accelerator& accelerator) {
+  const auto item = static_cast<std::int64_t>(size_of(operation.dtype()));
+  const std::int64_t plane = chunk * chunk * item, row = facts.width * item;
+  const auto bytes = static_cast<std::size_t>(plane * operation.channels());
+  constexpr std::size_t kFlag = 256;  // what says whether a chunk is zero alone lies behind it
+  const std::int64_t across = count(facts.width, chunk);
+  const auto chunks = static_cast<std::size_t>(across * count(facts.height, chunk));
+  const auto carriers = carried(
+      pool, accelerator, chunks, chunks, bytes + kFlag, [&](Carrier& carrier, std::size_t i) {
+        const Place place{static_cast<std::int64_t>(i) / across,
+                          static_cast<std::int64_t>(i) % across};
+        if (sink.has(place.row, place.column)) return;
+        const Box2 box = box_of(facts, place, chunk, chunk);
+        std::uint8_t* staging = carrier.staging.get();
+        PlacePixels pass;
+        pass.from = {result + box.y0 * row + box.x0 * item, facts.height * row, row, item};
+        pass.to = {staging, plane, chunk * item, item};
+        pass.channels = operation.channels();
+        pass.item = static_cast<std::int32_t>(item);
+        pass.height = pass.width = static_cast<std::int32_t>(chunk);
+        pass.stored_height = static_cast<std::int32_t>(box.height);
+        pass.stored_width = static_cast<std::int32_t>(box.width);
+        carrier.queue->run(StoredPass(pass));
+        carrier.queue->clear(staging + bytes, 1);
+        carrier.queue->run(
+            StoredPass(FindNonZero{staging, static_cast<std::int64_t>(bytes), staging + bytes}));
+        std::uint8_t* found = carrier.host_of(1, accelerator);
+        carrier.queue->to_host(found, 1, staging + bytes, 1, 1, 1);
+        carrier.queue->wait();
+        if (*found == 0) {
+          sink.write_zeros(place.row, place.column);
+        } else {
+          sink.write_file(place.row, place.column, bytes, [&](const std::string& path) {
+            carrier.queue->write_file(path, staging, bytes);
+          });
+        }
+      });
+  return way_of(carriers, &Queue::written_by);
+}
+
+}  // namespace headrace::process

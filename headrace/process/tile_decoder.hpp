@@ -1,0 +1,27 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+
+#include "headrace/device/cuda_device.hpp"
+#include "headrace/process/accelerator.hpp"
+
+namespace headrace::process {
+
+/// JPEG tiles decoded on a GPU by nvJPEG, begun at the first. One thread, one stream.
+class TileDecoder {
+ public:
+  TileDecoder();
+  ~TileDecoder();
+
+  /// Puts the decoding into the stream. Returns the number of the tile that cannot be decoded, with
+  /// why, or -1. Errors: unsupported (no nvJPEG, or no GPU: says which), device.
+  std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                        std::uint8_t* device, device::cuda::Stream& stream, std::string& problem);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace::process
