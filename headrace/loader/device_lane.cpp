@@ -99,6 +99,7 @@ void DeviceLane::leave_to_cpu(BatchWork& work, std::string why, ThreadPool& pool
 }
 
 void DeviceLane::start(const BatchWork& work) {
+  lease_.reset();  // of a batch that is started anew: its memory can be the same
   lease_ = pool_->take(recipe_.batch_bytes(), stream_);
   begun_.record(stream_);
   if (on_gpu_) {

@@ -172,7 +172,7 @@ void ReadPlan::plan_decode(ThreadPool* pool, std::span<const std::uint64_t> dest
                           piece.range.end});
     const std::size_t before = out.segments.size();
     likes.push_back(list_streams(done.streams, number, encoded_, out));
-    out.proven &= done.streams.proven || out.segments.size() == before;
+    out.proven &= unseen_ || done.streams.proven || out.segments.size() == before;
     if (unseen_) {
       const auto& packed = done.streams.streams.front().packed;
       const auto offset = static_cast<std::uint64_t>(packed.data() - encoded_);

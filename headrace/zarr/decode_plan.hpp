@@ -41,8 +41,8 @@ struct DecodePlan {
   std::vector<Chunk> chunks;
   std::vector<Check> checks;
   std::uint64_t encoded_bytes = 0, decoded_bytes = 0;
-  /// Every stream lies under a checksum that was right, so that only a decoder's own fault can make
-  /// it fail.
+  /// Every stream lies under a checksum that was right, or is in `checks`, so that only a decoder's
+  /// own fault can make it fail.
   bool proven = true;
 
   void clear() {

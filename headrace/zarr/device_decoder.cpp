@@ -61,6 +61,7 @@ struct DeviceDecoder::State {
   storage::GpuDirect wanted_direct = storage::GpuDirect::off;
   std::optional<storage::DeviceReader> reader;  ///< where files may be read into device memory
   std::optional<DeviceChecksums> checksums;
+  Stream* read_stream = nullptr;
   bool on_gpu = false, direct = false;
   std::string read_by = "the host";
   std::string decoded_by, left_to_cpu;
@@ -93,7 +94,10 @@ struct DeviceDecoder::State {
       if (error.code() != ErrorCode::unsupported) throw;
       left_to_cpu = error.what();
     }
-    if (left_to_cpu.empty()) return true;
+    if (left_to_cpu.empty()) {
+      check_unseen(batch);
+      return true;
+    }
     if (on == DecodeOn::gpu) {
       fail(ErrorCode::unsupported, "decode is gpu: {}. Set it to auto or cpu", left_to_cpu);
     }
@@ -154,8 +158,21 @@ struct DeviceDecoder::State {
     }
   }
 
+  // Waits: nvCOMP promises nothing for a damaged stream, not even that it writes where it should.
+  void check_unseen(const BatchRead& batch) {
+    if (plan.checks.empty()) return;
+    if (!checksums) checksums.emplace(counter);
+    checksums->start(plan.checks, device_encoded.as<std::byte>(), *read_stream);
+    done.record(*read_stream);
+    done.wait();
+    std::string problem;
+    const auto* wrong = checksums->failed(plan.checks, problem);
+    if (wrong != nullptr) refuse(batch, wrong->chunk, problem);
+  }
+
   void read_into_device(BatchRead& batch, ThreadPool& pool, Stream& stream) {
     direct = true;
+    read_stream = &stream;
     const auto ranges = batch.locate(pool);
     std::vector<storage::DeviceRange> of_file;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -247,19 +264,13 @@ void DeviceDecoder::run(const BatchRead& batch, std::byte* windows, Stream& stre
                                  state.plan.encoded_bytes, stream);
   }
   if (copied != nullptr) copied->record(stream);
-  if (!state.plan.checks.empty()) {
-    if (!state.checksums) state.checksums.emplace(state.counter);
-    state.checksums->start(state.plan.checks, state.device_encoded.as<std::byte>(), stream);
-  }
   state.decompress(batch, stream);
   state.place(reinterpret_cast<std::uint8_t*>(windows), stream);
   state.done.record(stream);
 }
 
 bool DeviceDecoder::to_be_checked() const noexcept {
-  const DecodePlan& plan = state_->plan;
-  const bool streams = !plan.proven && !state_->segments(false).empty();
-  return state_->on_gpu && (streams || !plan.checks.empty());
+  return state_->on_gpu && !state_->plan.proven && !state_->segments(false).empty();
 }
 
 void DeviceDecoder::start(BatchRead& batch, ThreadPool& pool,
@@ -278,10 +289,6 @@ void DeviceDecoder::finish(const BatchRead& batch) {
   state.done.wait();
   if (!state.on_gpu) return;
   std::string problem;
-  if (!state.plan.checks.empty()) {
-    const auto* wrong = state.checksums->failed(state.plan.checks, problem);
-    if (wrong != nullptr) state.refuse(batch, wrong->chunk, problem);
-  }
   if (state.segments(false).empty()) return;
   const auto* failed = state.streams->failed(state.segments(false), problem);
   if (failed != nullptr) state.refuse(batch, failed->chunk, problem);

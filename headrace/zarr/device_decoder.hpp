@@ -64,25 +64,24 @@ class DeviceDecoder {
   void count_memory(device::cuda::MemoryCounter counter);
 
   /// After `batch.fetch`: plans the batch for the GPU, region i to byte destinations[i] of the
-  /// windows. False: it is for BatchRead::decode, and left_to_cpu() says why. Errors: of
-  /// BatchRead::plan_decode; unsupported (gpu: what the GPU cannot decode).
+  /// windows. What nobody on the host has seen has its checksums computed on the GPU, and is waited
+  /// for. False: it is for BatchRead::decode, and left_to_cpu() says why. Errors: of
+  /// BatchRead::plan_decode; unsupported (gpu: what the GPU cannot decode); memory, device.
   bool plan(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations);
   /// Puts copy, decoding and placing of what was planned into the stream; `copied` is recorded
   /// between the first two. `batch` stays as it is, and is not fetched again, until finish().
   /// Errors: corrupt (a JPEG), memory, device.
   void run(const BatchRead& batch, std::byte* windows, device::cuda::Stream& stream,
            device::cuda::Event* copied = nullptr);
-  /// Whether only finish() can tell that every chunk was sound: no checksum was checked on the
-  /// host.
+  /// Whether only finish() can tell that every stream was sound: there was none under a checksum.
   bool to_be_checked() const noexcept;
 
   /// `plan`, then `run`; or decoding on the CPU, into pinned memory of `size_bytes` that is copied.
   /// Errors: those of both, and of BatchRead::decode: the lowest region's.
   void start(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations,
              std::uint64_t size_bytes, std::byte* windows, device::cuda::Stream& stream);
-  /// Waits until the windows are written. Errors: corrupt (a wrong checksum of what was read
-  /// straight into the GPU's memory, or a stream that it could not decode; names chunk and bytes),
-  /// device.
+  /// Waits until the windows are written. Errors: corrupt (a stream that the GPU could not decode;
+  /// names chunk and bytes), device.
   void finish(const BatchRead& batch);
 
   /// What decoded the last batch: "nvCOMP 6.0.0", "nvJPEG (hardware)", "CPU".
