@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <vector>
@@ -67,15 +68,13 @@ class Table {
     lane.send(there, image.pixels.data(), 3 * edge * edge);
     const transform::RgbView view{there, 3 * edge};
 
-    std::vector<std::uint64_t> cpu(256), gpu(256);
+    std::array<std::uint64_t, 256> cpu{}, gpu{};
     auto* counts = lane.area<std::uint64_t>(1, 256);
     row(
         "darkest channels", edge,
         [&] {
-          std::fill(cpu.begin(), cpu.end(), 0);
-          for (std::size_t i = 0; i < image.pixels.size(); i += 3) {
-            ++cpu[static_cast<std::size_t>(transform::darkest_of(&image.pixels[i]))];
-          }
+          cpu = {};
+          transform::count_darkest(image.pixels.data(), edge * edge, cpu);
         },
         [&] {
           lane.cleared<std::uint64_t>(1, 256);

@@ -12,9 +12,7 @@ class CpuTissuePasses : public TissuePasses {
 
   std::array<std::uint64_t, 256> darkest() override {
     std::array<std::uint64_t, 256> counts{};
-    for (std::size_t i = 0; i < dense_.pixels.size(); ++i) {
-      ++counts[static_cast<std::size_t>(transform::darkest_of(&rgb_.pixels[3 * i]))];
-    }
+    transform::count_darkest(rgb_.pixels.data(), rgb_.height * rgb_.width, counts);
     return counts;
   }
   Marked mark(int highest) override {

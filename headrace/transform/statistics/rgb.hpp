@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "headrace/math/hd.hpp"
@@ -50,5 +52,13 @@ struct DarkestCount {
     return darkest_of(image.at(y, x));
   }
 };
+
+/// The same on the host, of pixels one after another.
+inline void count_darkest(const std::uint8_t* rgb, std::int64_t pixels,
+                          std::array<std::uint64_t, DarkestCount::kBins>& counts) {
+  for (std::int64_t i = 0; i < pixels; ++i) {
+    ++counts[static_cast<std::size_t>(darkest_of(rgb + 3 * i))];
+  }
+}
 
 }  // namespace headrace::transform
