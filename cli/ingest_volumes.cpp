@@ -106,6 +106,12 @@ void add_ingest_volumes(CLI::App& parent) {
   app->add_option("--shard", options.shard, "edge of a shard (one file) in voxels; 0: near 192")
       ->capture_default_str()
       ->group("Store");
+  app->add_option(
+         "--align", options.align,
+         "chunks of images begin at multiples of this many bytes of their file, a power of "
+         "two up to 65536; 0: anywhere. 4096 for reading by GPUDirect, with --codec zstd")
+      ->capture_default_str()
+      ->group("Store");
   app->add_option("--clevel", options.clevel,
                   "effort of the compressor, 0 to 9 (zstd: 22); -1: the codec's default")
       ->capture_default_str()

@@ -22,6 +22,7 @@ void check_options(const SlideIngestOptions& options) {
   check_choice("--codec", options.codec, {"auto", "blosc-zstd", "zstd", "jpeg"});
   if (options.clevel < 0 || options.clevel > 9)
     fail(ErrorCode::usage, "--clevel {}: must be 0 to 9", options.clevel);
+  check_alignment(options.align);
   if (options.val_fraction < 0 || options.val_fraction > 1) {
     fail(ErrorCode::usage, "--val-fraction {}: must be 0 to 1", options.val_fraction);
   }
@@ -33,8 +34,11 @@ void check_options(const SlideIngestOptions& options) {
 
 /// What decides about the bytes of a store besides its inputs.
 Json settings_of(const SlideIngestOptions& options, const std::vector<std::string>& classes) {
-  return {{"codec", options.codec},   {"chunk", options.chunk},           {"shard", options.shard},
-          {"clevel", options.clevel}, {"drop_glass", options.drop_glass}, {"classes", classes}};
+  Json settings = {{"codec", options.codec},           {"chunk", options.chunk},
+                   {"shard", options.shard},           {"clevel", options.clevel},
+                   {"drop_glass", options.drop_glass}, {"classes", classes}};
+  if (options.align > 0) settings["align"] = options.align;  // stores without it keep their hash
+  return settings;
 }
 
 /// Slides at work at the same time: as many as threads, less where their unfinished tiles would

@@ -19,6 +19,8 @@ struct SlideIngestOptions {
   std::string coding =
       "classes";  ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
   std::int64_t chunk = 0, shard = 0;    ///< edge in pixels; 0: the default of the codec
+  std::int64_t align = 0;               ///< inner chunks of images begin at multiples of this many
+                                        ///< bytes of their shard, a power of two; 0: anywhere
   int clevel = zarr::kSlideBloscLevel;  ///< effort of the compressor, 0 to 9
   bool drop_glass =
       false;  ///< chunks wholly outside the tissue mask become white; the report says how much

@@ -29,18 +29,21 @@ void check_options(const VolumeIngestOptions& options) {
     fail(ErrorCode::usage, "--val-fraction {}: must be 0 to 1", options.val_fraction);
   }
   if (options.out.empty()) fail(ErrorCode::usage, "--out: name the store's folder");
+  check_alignment(options.align);
   check_volume_chunks(options);
 }
 
 /// What decides about the bytes of a store besides its inputs.
 Json settings_of(const VolumeIngestOptions& options, const std::vector<std::string>& classes) {
-  return {{"codec", options.codec},
-          {"chunk", options.chunk},
-          {"shard", options.shard},
-          {"clevel", options.clevel},
-          {"irregular", options.irregular},
-          {"classes", classes},
-          {"lesion_classes", options.lesion_classes}};
+  Json settings = {{"codec", options.codec},
+                   {"chunk", options.chunk},
+                   {"shard", options.shard},
+                   {"clevel", options.clevel},
+                   {"irregular", options.irregular},
+                   {"classes", classes},
+                   {"lesion_classes", options.lesion_classes}};
+  if (options.align > 0) settings["align"] = options.align;  // stores without it keep their hash
+  return settings;
 }
 
 /// Values of the classes whose components are lesions; by default all but the background.

@@ -17,7 +17,9 @@ struct VolumeIngestOptions {
       lesion_classes;  ///< components of these become the lesion table; empty: all above 0
   std::string codec = zarr::kVolumeCodec;  ///< blosc-lz4 | blosc-zstd | zstd
   std::int64_t chunk = 0, shard = 0;       ///< edges in voxels; 0: the defaults
-  int clevel = -1;                         ///< -1: the codec's default
+  std::int64_t align = 0;  ///< inner chunks of images begin at multiples of this many
+                           ///< bytes of their shard, a power of two; 0: anywhere
+  int clevel = -1;         ///< -1: the codec's default
   double val_fraction = 0.2;
   std::string irregular = "refuse";  ///< refuse | resample: gaps, doubled slices, gantry tilt
   std::string key_file;  ///< site secret for pseudonyms; empty: made, and kept beside the store's

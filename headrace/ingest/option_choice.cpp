@@ -17,4 +17,10 @@ void check_choice(const char* option, const std::string& value,
        nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
 }
 
+void check_alignment(std::int64_t bytes) {
+  constexpr std::int64_t kMost = 65536;
+  if (bytes >= 0 && bytes <= kMost && (bytes & (bytes - 1)) == 0) return;
+  fail(ErrorCode::usage, "--align {}: must be 0, or a power of two up to {}", bytes, kMost);
+}
+
 }  // namespace headrace::ingest

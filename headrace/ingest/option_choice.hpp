@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,5 +8,8 @@ namespace headrace::ingest {
 /// Errors: usage, where `value` of the option is none of `choices`; names the nearest.
 void check_choice(const char* option, const std::string& value,
                   const std::vector<std::string>& choices);
+
+/// Errors: usage, where --align is neither 0 nor a power of two up to 65536.
+void check_alignment(std::int64_t bytes);
 
 }  // namespace headrace::ingest

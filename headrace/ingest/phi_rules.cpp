@@ -76,6 +76,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/ingest/chunk", number},
     {"attributes/headrace/ingest/shard", number},
     {"attributes/headrace/ingest/clevel", number},
+    {"attributes/headrace/ingest/align", number},
     {"attributes/headrace/ingest/irregular", word},
     {"attributes/headrace/ingest/classes/*", class_name},
     {"attributes/headrace/ingest/lesion_classes/*", class_name},

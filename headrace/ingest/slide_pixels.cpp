@@ -30,6 +30,7 @@ SlidePixels::SlidePixels(const SlideContext& context, std::shared_ptr<RecordingS
   for (int k = 0; k < static_cast<int>(plan.levels.size()); ++k) {
     writers_.push_back(std::make_unique<zarr::ArrayWriter>(
         store, fmt::format("images/{}/{}", id, k), plan.image_array(k)));
+    writers_.back()->align_chunks(plan.align);
     if (plan.levels[static_cast<std::size_t>(k)].tiles_level) add_copies(k);
   }
   for (std::size_t r = 0; r < plan.runs.size(); ++r) add_run(r);

@@ -164,6 +164,7 @@ SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* t
   plan.codec = options.codec;
   if (plan.codec == "auto") plan.codec = copy ? "jpeg" : "blosc-zstd";
   plan.clevel = options.clevel;
+  plan.align = static_cast<std::size_t>(std::max<std::int64_t>(1, options.align));
   const std::int64_t usual_chunk =
       plan.codec == "jpeg" ? zarr::kSlideJpegInnerEdge : zarr::kSlideInnerEdge;
   plan.chunk = copy ? source_chunk : options.chunk != 0 ? options.chunk : usual_chunk;

@@ -25,6 +25,7 @@ class ShardLayers {
   /// Stores a layer of a uint8 array from a mask of its shape: 1 where it is set.
   void write(std::int64_t layer, const BitVolume& mask, ThreadPool& pool);
   /// Writes the array's metadata, when all layers are there.
+  void align_chunks(std::size_t bytes) { writer_.align_chunks(bytes); }
   void finish() { writer_.finish(); }
 
  private:

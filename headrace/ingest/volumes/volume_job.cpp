@@ -68,6 +68,7 @@ class VolumeJob {
       above_.emplace(shape_);
     }
     ShardLayers level0(store_, path("0"), plan_.image_array(0));
+    level0.align_chunks(plan_.align);
     read_layer(reader, level0, 0);
     for (std::int64_t layer = 0; layer < level0.layers(); ++layer) {
       context_.pool.parallel_for(2, [&](std::size_t reads) {
@@ -207,6 +208,7 @@ class VolumeJob {
       halve_volume(hu_.data(), from, to, next.data(), context_.pool);
       hu_ = std::move(next);
       ShardLayers level(store_, path(std::to_string(k)), plan_.image_array(k));
+      level.align_chunks(plan_.align);
       for (std::int64_t layer = 0; layer < level.layers(); ++layer) {
         const std::int64_t first = level.first_slice(layer) * to.shape_zyx[1] * to.shape_zyx[2];
         write_layer(level, hu_.data() + first, layer);

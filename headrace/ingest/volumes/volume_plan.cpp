@@ -111,6 +111,7 @@ VolumePlan plan_volume(const imaging::VolumeGrid& grid, const VolumeIngestOption
   plan.shard = shard_of(options);
   plan.codec = options.codec;
   plan.clevel = level_of(options);
+  plan.align = static_cast<std::size_t>(std::max<std::int64_t>(1, options.align));
   return plan;
 }
 

@@ -28,6 +28,7 @@ struct VolumePlan {
   std::int64_t chunk = 0, shard = 0;  ///< edges in voxels
   std::string codec;                  ///< blosc-zstd | blosc-lz4 | zstd
   int clevel = 0;
+  std::size_t align = 1;  ///< inner chunks of the image begin at multiples of it
 
   /// zarr.json of a level of the image, and of one of the label image.
   zarr::ArrayMetadata image_array(int level) const;
