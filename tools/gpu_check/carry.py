@@ -26,7 +26,7 @@ PACKS = [
     ("nvjpeg", {"nvidia-nvjpeg==13.0.1.86": ["nvidia/cu13/lib/libnvjpeg.so.13"]}),
     ("kornia", {"kornia==0.9.0": ["kornia/"], "kornia_rs==0.2.0": ["kornia_rs/"]}),
     ("monai", {"monai==1.6.1": ["monai/"]}),
-    ("tifffile", {"tifffile==2026.11.8": ["tifffile/"]}),
+    ("tifffile", {"tifffile==2026.3.3": ["tifffile/"]}),
     ("cufile", {"nvidia-cufile==1.15.1.6": ["nvidia/cu13/lib/libcufile.so.0"]}),
     ("imagecodecs", {"imagecodecs==2026.10.10": ["imagecodecs/", "imagecodecs.libs/"]}),
 ]

@@ -137,6 +137,6 @@ def text(host_lines, items, results, trial):
         body = result["text"] if result else "not run yet: it is of the other part of `tools/gpu-check`"
         shorten = {"tests": ctest, "sanitizer": sanitizer}.get(item.key, lambda entry: entry)
         body = shorten(body) if result and result["status"] == 0 else "\n".join(body.splitlines()[-MOST_LINES:])
-        body = "\n".join(entry for entry in body.splitlines() if not entry.startswith("- goal: ")).strip()
+        body = "\n".join(entry for entry in body.splitlines() if not entry.startswith("- goal: ")).strip("\n")
         parts.append(f"#### {item.title[0].upper()}{item.title[1:]}\n" + (f"Goal: {item.goal}.\n\n" if item.goal else "") + body)
     return "\n\n".join(parts) + "\n"
