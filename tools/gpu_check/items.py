@@ -37,7 +37,7 @@ def items(repo, out, trial):
         *[Item(f"feed-{name}", "tests", f"{name} into a training step, end to end",
                [program("bench_device_feed"), str(out / "feed" / f"{name}.yaml"), str(steps)], 200, 60, program("bench_device_feed"),
                no_torch, goal="waiting for data under 5 %, GPU busy over 90 %")
-          for name, steps in (("slides", 200), ("volumes", 200))],
+          for name, steps in (("slides", 150), ("volumes", 150))],
     ]
     return [
         Item("tests", "tests", "tests: the CPU's half, and every case on CPU and GPU", ["ctest", "--test-dir", str(build), "--output-on-failure"],
