@@ -1,12 +1,13 @@
 // End to end on a GPU: batches of a store, read, decoded, copied and transformed, into the training
-// step of a U-Net. For each place where batches are made, patches a second, the part of the time
-// that the model waited for data, and how busy NVML saw the GPU. A Markdown table on stdout;
+// step of a U-Net. For each way of making batches, patches a second, the part of the time that the
+// model waited for data, how busy NVML saw the GPU, and the GPU's time. A Markdown table on stdout;
 // without a GPU one line that says so.
 //   bench_device_feed CONFIG [STEPS]    a run config (docs/runbook.md) with its store
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <string_view>
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
@@ -20,10 +21,22 @@ using namespace headrace;
 
 constexpr int kWarmUp = 20;
 
-void row(const loader::RunConfig& config, const char* device, int steps) {
+/// A way of making batches.
+struct Way {
+  const char* name;
+  const char *device, *decode, *gpudirect;
+};
+constexpr Way kWays[] = {{"cpu", "cpu", "auto", "off"},
+                         {"cuda, decoded on the CPU", "cuda", "cpu", "off"},
+                         {"cuda, decoded on the GPU", "cuda", "gpu", "off"},
+                         {"cuda, decoded on the GPU, GPUDirect", "cuda", "gpu", "on"}};
+
+void row(const loader::RunConfig& config, const Way& way, int steps) {
   const auto cohort = source::Cohort::open(config.data.store);
   loader::RunConfig feeding = config;
-  feeding.loader.device = device;
+  feeding.loader.device = way.device;
+  feeding.loader.decode = way.decode;
+  feeding.loader.gpudirect = way.gpudirect;
   train::Network network(config, cohort->classes().size());
   loader::Loader loader(cohort, feeding, loader::make_training_plan(*cohort, feeding), true);
   for (int i = 0; i < kWarmUp; ++i) network.step(*loader.next(), 1e-3);
@@ -36,12 +49,28 @@ void row(const loader::RunConfig& config, const char* device, int steps) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const loader::StallStats after = loader.stats();
   const device::GpuUsage usage = meter.usage();
-  fmt::print("| {} | {:.0f} | {:.1f} % | {} | {:.2f} | {:.2f} |\n", device,
+  const auto ms = [&](double loader::StallStats::*time) {
+    return (after.*time - before.*time) / steps * 1e3;
+  };
+  fmt::print("| {} | {:.0f} | {:.1f} % | {} | {:.2f} | {:.2f} | {:.2f} | {} | {} |\n", way.name,
              static_cast<double>(after.samples - before.samples) / wall,
              (after.data_wait_s - before.data_wait_s) / wall * 100,
              usage.samples > 0 ? fmt::format("{:.0f} %", usage.busy_percent) : usage.not_measured,
-             (after.copy_s - before.copy_s) / steps * 1e3,
-             (after.device_transform_s - before.device_transform_s) / steps * 1e3);
+             ms(&loader::StallStats::copy_s), ms(&loader::StallStats::device_decode_s),
+             ms(&loader::StallStats::device_transform_s), after.decoded_by, after.read_by);
+}
+
+/// What this machine or the store does not have is a row that says so.
+void row_or_reason(const loader::RunConfig& config, const Way& way, int steps) {
+  try {
+    row(config, way, steps);
+  } catch (const Error& error) {
+    // A file system that cuFile does not read from is the device's error.
+    const bool direct = std::string_view(way.gpudirect) == "on";
+    if (error.code() != ErrorCode::unsupported && !(direct && error.code() == ErrorCode::device))
+      throw;
+    fmt::print("| {} | not measured: {} | | | | | | | |\n", way.name, error.what());
+  }
   std::fflush(stdout);
 }
 
@@ -63,10 +92,11 @@ int main(int argc, char** argv) {
     fmt::print(
         "{}; {}, batch {}, {} steps of {} after {}\n\n"
         "| batches made on | patches/s | waiting for data | GPU busy (NVML) | copy, ms a batch | "
-        "transform on the GPU, ms a batch |\n|---|---|---|---|---|---|\n",
+        "decoding on the GPU, ms a batch | transform on the GPU, ms a batch | decoded by | read by "
+        "|\n|---|---|---|---|---|---|---|---|---|\n",
         device::cuda::describe(), argv[1], config.sampling.batch, steps, config.model.name,
         kWarmUp);
-    for (const char* device : {"cpu", "cuda"}) row(config, device, steps);
+    for (const Way& way : kWays) row_or_reason(config, way, steps);
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());

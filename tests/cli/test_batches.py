@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from driving import headrace, json_of, write_config
+from driving import headrace, json_of, message_of, write_config
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +86,13 @@ def test_a_rotated_patch_inside_the_slide_has_no_padding(tmp_path, slide):
     padded = [(image.min(0) >= 1.0).mean() for image in images]
     # A patch at the slide's very edge may have some; nearly all of them lie inside.
     assert sum(p > 0.002 for p in padded) <= 3, padded
+
+
+def test_it_says_what_decodes_and_what_only_a_gpu_could(config, nuclei, tmp_path):
+    result = json_of("batches", "--config", config, "--count", 1)
+    assert (result["decoded_by"], result["left_to_cpu"], result["read_by"]) == ("CPU", "", "the host")
+    assert result["stall"]["device_decode_s"] == 0
+    for key, value in (("decode", "gpu"), ("gpudirect", "on")):
+        insisting = write_config(tmp_path / "run.yaml", nuclei, extra=f"loader: {{{key}: {value}}}\n")
+        message = message_of(headrace("batches", "--config", insisting, "--device", "cpu", code=2))
+        assert f"loader.{key} is '{value}', which is for batches made on a GPU" in message

@@ -255,18 +255,20 @@ TEST_F(ArenaTest, TheLeastThatARingNeedsIsItsBatchesAndWindows) {
             8 * windows + 10 * (10 * 3 * plane * 4 + 5 * plane));
 }
 
-/// On a GPU: the CPU's batches, in the same format, whatever threads and prefetch.
+/// On a GPU: the CPU's batches, in the same format, whatever threads, prefetch and decoder.
 TEST_F(ArenaTest, BatchesOfAGpuAreThoseOfTheCpu) {
   if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
   for (const auto& [config, store] :
        {std::pair{kSlides, "c.zarr"}, std::pair{kVolumes, "v.zarr"}}) {
-    for (const char* element : {"float32", "bfloat16"}) {
+    for (const auto& [element, decode] :
+         {std::pair{"float32", "cpu"}, {"bfloat16", "cpu"}, {"float32", "auto"}}) {
       Recipe here = recipe(config, store);
       here.config.loader.element = element;
       here.config.loader.layout = "channels_last";
       RunConfig there = here.config;
       there.loader.device = "cuda";
       there.loader.threads = 3;
+      there.loader.decode = decode;
       Loader cpu(here.cohort, here.config, here.plan, true),
           gpu(here.cohort, there, here.plan, true);
       device::cuda::Stream consumer;
@@ -282,6 +284,7 @@ TEST_F(ArenaTest, BatchesOfAGpuAreThoseOfTheCpu) {
         if (i % 2 == 0) batch.release_on(consumer.get());
       }
       EXPECT_GT(gpu.stats().device_transform_s, 0);
+      RecordProperty("decoded_by", gpu.stats().decoded_by + "; " + gpu.stats().left_to_cpu);
       there.loader.device_memory_mib = 1;
       there.loader.prefetch = 64;
       EXPECT_THROW(Loader(here.cohort, there, here.plan, true), Error);

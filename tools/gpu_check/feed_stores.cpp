@@ -69,6 +69,10 @@ int main(int argc, char** argv) {
     volumes.shape_zyx = {256, 384, 384};
     volumes.spacing_mm_zyx = {1, 0.9, 0.9};
     volumes.splits = {"train", "train", "train", "val"};
+    // What every way of reading and decoding takes.
+    volumes.codec = "zstd";
+    volumes.checked = true;
+    volumes.align = 4096;
     testing::write_volume_store(folder + "/volumes.zarr", volumes);
     write_config(folder, "volumes", kVolumes);
     return 0;
