@@ -53,6 +53,11 @@ struct Workflow {
         {"stored_bytes", report.counts.bytes}};
     if (!report.loaded_by.empty()) run["loaded_by"] = report.loaded_by;
     if (!report.saved_by.empty()) run["saved_by"] = report.saved_by;
+    // The table comes at the end: a run that never ends must not hide those before it.
+    fmt::print(stderr,
+               "{}, {}, {} threads, chunks of {}: load {:.2f} s, save {:.2f} s, whole {:.2f} s\n",
+               device, run.at("mode").get<std::string>(), threads, chunk, report.load_s,
+               report.save_s, report.whole_s);
     return run;
   }
 

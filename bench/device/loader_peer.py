@@ -157,7 +157,7 @@ def warp(torch, image, labels, size, dims):
 def feed(torch, data, batch, dims, device, workers, seconds, widths):
     from torch.utils.data import DataLoader
     from peer_models import Training
-    loader = DataLoader(data, batch_size=batch, num_workers=workers, prefetch_factor=4, persistent_workers=True,
+    loader = DataLoader(data, batch_size=batch, num_workers=workers, prefetch_factor=2, persistent_workers=True,
                         pin_memory=device == "cuda", worker_init_fn=lambda _: torch.set_num_threads(1))
     batches = iter(loader)  # workers are forked before CUDA begins
     training = Training(torch, dims, device, widths)

@@ -40,7 +40,7 @@ def items(repo, out, trial):
           for name, steps in (("slides", 150), ("volumes", 150))],
     ]
     return [
-        Item("tests", "tests", "tests: the CPU's half, and every case on CPU and GPU", ["ctest", "--test-dir", str(build), "--output-on-failure"],
+        Item("tests", "tests", "tests: the CPU's half, and every case on CPU and GPU", ["ctest", "--test-dir", str(build), "--output-on-failure", "-j4"],
              420, 30),
         Item("sanitizer", "tests", "compute-sanitizer over the kernel cases",
              ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "99", program("test_transform_cuda"),

@@ -33,11 +33,10 @@ def run(item, out, seconds):
             os.killpg(process.pid, 9)
             text, _ = process.communicate()
             status = "stopped"
-    if status == "stopped":
-        text += f"\nSTOPPED after {seconds:.0f} s\n"
-    elif status != 0:
-        tail = " / ".join(log.read_text(errors="replace").strip().splitlines()[-3:])
-        text += f"\nFAILED with {status}{': ' + tail if tail else ''}\n"
+    if status != 0:
+        tail = "\n".join(f"    {entry}" for entry in log.read_text(errors="replace").strip().splitlines()[-40:])
+        how = f"STOPPED after {seconds:.0f} s" if status == "stopped" else f"FAILED with {status}"
+        text += f"\n{how}{', after saying:' if tail else ''}\n\n{tail}\n"
     return {"text": text.strip(), "status": status, "seconds": round(time.monotonic() - begin, 1)}
 
 
