@@ -45,10 +45,10 @@ struct Slot {
 
 }  // namespace
 
-// Note: [ring] Batch n lives in slot n mod prefetch from when it is started until the consumer
-// takes it. Workers claim samples of the lowest open batch; only when none is left do they start
-// the next one, if its slot is free. So at most `prefetch` batches exist besides those that the
-// consumer holds, planning overlaps with the last samples of the batch before, and which worker
+// Note: [ring] This loader's batch n lives in slot n mod prefetch from when it is started until the
+// consumer takes it. Workers claim samples of the lowest open batch; only when none is left do they
+// start the next one, if its slot is free. So at most `prefetch` batches exist besides those that
+// the consumer holds, planning overlaps with the last samples of the batch before, and which worker
 // does what reaches no result: a sample's bytes depend on its index alone.
 struct Loader::State {
   State(detail::Recipe r, std::uint64_t first_epoch, std::uint64_t first_batch,
@@ -56,10 +56,10 @@ struct Loader::State {
       : recipe(std::move(r)), per_epoch(batches_in_epoch()) {
     if (!recipe.plan->random()) {
       epoch_offset = first_epoch;
-      end = per_epoch;
-      next_start = next_take = first_batch;
+      end = own_batches_before(per_epoch);
+      next_start = next_take = own_batches_before(first_batch);
     } else {
-      next_start = next_take = first_epoch * per_epoch + first_batch;
+      next_start = next_take = own_batches_before(first_epoch * per_epoch + first_batch);
     }
     if (count && *count < end - std::min(end, next_take)) end = next_take + *count;
     stats.left_to_cpu = recipe.decoding.left_to_cpu;
@@ -94,6 +94,10 @@ struct Loader::State {
   std::uint64_t batches_in_epoch() const {
     const auto batch = static_cast<std::uint64_t>(recipe.whole_batch);
     return (recipe.plan->samples_per_epoch() + batch - 1) / batch;
+  }
+  /// How many of the batches before `batch` are this loader's: all, where it does not take turns.
+  std::uint64_t own_batches_before(std::uint64_t batch) const {
+    return batch <= recipe.turn ? 0 : (batch - recipe.turn - 1) / recipe.every + 1;
   }
   Slot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
   bool ring_full() const { return next_start == next_take + ring.size(); }
@@ -167,7 +171,8 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   bool decodes_itself = false;
   try {
     if (mine.lane) mine.lane->begin(*mine.work);
-    mine.work->prepare(epoch_offset + n / per_epoch, n % per_epoch, *pool, worker);
+    const std::uint64_t batch = n * recipe.every + recipe.turn;
+    mine.work->prepare(epoch_offset + batch / per_epoch, batch % per_epoch, *pool, worker);
     decodes_itself = mine.lane && mine.lane->plan(*mine.work, worker.inline_pool);
   } catch (...) {
     error = std::current_exception();

@@ -31,11 +31,12 @@ void check_request(const source::Cohort& cohort, const RunConfig& config, bool w
 }
 
 void check_share(const Recipe& recipe) {
-  if (recipe.first_sample >= 0 && recipe.batch > 0 &&
+  if (recipe.turn < recipe.every && recipe.first_sample >= 0 && recipe.batch > 0 &&
       recipe.first_sample + recipe.batch <= recipe.whole_batch)
     return;
-  fail(ErrorCode::usage, "a share of {} samples from sample {} on is not in a batch of {}",
-       recipe.batch, recipe.first_sample, recipe.whole_batch);
+  fail(ErrorCode::usage,
+       "a share of {} samples from sample {} on is not in a batch of {}, or turn {} not one of {}",
+       recipe.batch, recipe.first_sample, recipe.whole_batch, recipe.turn, recipe.every);
 }
 
 void compile_slides(Recipe& recipe) {
@@ -137,6 +138,8 @@ Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig
   Recipe recipe;
   recipe.whole_batch = plan->random() ? config.sampling.batch : config.eval.batch;
   recipe.first_sample = share.first;
+  recipe.turn = static_cast<std::uint64_t>(share.turn);
+  recipe.every = static_cast<std::uint64_t>(share.every);
   recipe.batch = share.count > 0 ? share.count : recipe.whole_batch - share.first;
   check_share(recipe);
   recipe.cohort = std::move(cohort);

@@ -20,11 +20,12 @@ struct Recipe {
   RunConfig config;
   std::shared_ptr<const SamplePlan> plan;
   bool with_labels = false;
-  std::int64_t batch = 0;         ///< samples that this loader makes of a full batch
-  std::int64_t whole_batch = 0;   ///< samples of a full batch, whoever makes them
-  std::int64_t first_sample = 0;  ///< of a batch: where this loader's share begins
-  transform::Graph graph;         ///< of slides
-  transform::VolumeGraph volume;  ///< of volumes
+  std::int64_t batch = 0;             ///< samples that this loader makes of a full batch
+  std::int64_t whole_batch = 0;       ///< samples of a full batch, whoever makes them
+  std::int64_t first_sample = 0;      ///< of a batch: where this loader's share begins
+  std::uint64_t turn = 0, every = 1;  ///< of the batches: those that this loader makes
+  transform::Graph graph;             ///< of slides
+  transform::VolumeGraph volume;      ///< of volumes
 
   // Shape of one sample; depth 0: slides.
   std::int64_t contexts = 1, channels = 3, depth = 0, height = 0, width = 0;

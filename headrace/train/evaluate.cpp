@@ -3,24 +3,70 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "headrace/core/progress.hpp"
 #include "headrace/loader/sample_plan.hpp"
+#include "headrace/ranks/turns.hpp"
 #include "headrace/train/examiner.hpp"
 
 namespace headrace::train {
 
-Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
-                    const loader::RunConfig& config, const EvaluateOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto plan = loader::make_tile_plan(*cohort, config, options.split);
-  // Labels are counted on the host, and pictures are made there.
+namespace {
+
+/// Labels are counted on the host, and pictures are made there.
+loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::Team* team) {
   loader::RunConfig on_host = config;
   on_host.loader.device = "cpu";
   on_host.loader.element = "float32";
   on_host.loader.layout = "channels_first";
   on_host.loader.decode = "cpu";
   on_host.loader.gpudirect = "off";
+  if (team != nullptr) {
+    const int cores = ranks::share_of_cores(*team);
+    if (config.loader.threads == 0) on_host.loader.threads = cores;
+  }
+  return on_host;
+}
+
+/// Floats of a full batch's probabilities.
+std::size_t batch_floats(const source::Cohort& cohort, const loader::RunConfig& config) {
+  const auto& volume = config.volume_patch.size_zyx;
+  const std::int64_t pixels = config.volumes
+                                  ? std::int64_t{1} * volume[0] * volume[1] * volume[2]
+                                  : std::int64_t{1} * config.patch.height * config.patch.width;
+  return cohort.classes().size() * static_cast<std::size_t>(config.eval.batch * pixels);
+}
+
+}  // namespace
+
+void help_evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
+                   const loader::RunConfig& config, const std::string& split, ranks::Team& team) {
+  const auto plan = loader::make_tile_plan(*cohort, config, split);
+  const loader::RunConfig on_host = on_the_host(config, &team);
+  ranks::Turns turns(team, batch_floats(*cohort, config));
+  loader::Loader loader(cohort, on_host, plan, /*with_labels=*/false, 0, 0, std::nullopt,
+                        {0, 0, team.rank(), team.size()});
+  const auto size = static_cast<std::uint64_t>(team.size());
+  const std::uint64_t rounds = (loader.batches_per_epoch() + size - 1) / size;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    if (const auto batch = loader.next()) {
+      const std::span<const float> probabilities = network.predict(*batch);
+      std::copy(probabilities.begin(), probabilities.end(), turns.mine(round).begin());
+    }
+    team.meet();
+  }
+}
+
+Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
+                    const loader::RunConfig& config, const EvaluateOptions& options,
+                    ranks::Team* team) {
+  if (team != nullptr && team->size() == 1) team = nullptr;
+  const auto start = std::chrono::steady_clock::now();
+  const auto plan = loader::make_tile_plan(*cohort, config, options.split);
+  const loader::RunConfig on_host = on_the_host(config, team);
+  std::optional<ranks::Turns> turns;
+  if (team != nullptr) turns.emplace(*team, batch_floats(*cohort, config));
   loader::Loader loader(cohort, on_host, plan, /*with_labels=*/true);
   const auto examiner = (config.volumes ? make_volume_examiner : make_slide_examiner)(
       *cohort, config, options, plan->samples_per_epoch());
@@ -37,8 +83,17 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
       classes, tile, overlap, [&](std::uint32_t image) { return examiner->extent_zyx(image); },
       [&](const StitchedPart& part) { examiner->add(part); });
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
+  const auto predict = [&](const loader::Batch& batch) -> std::span<const float> {
+    const auto size = static_cast<std::uint64_t>(team != nullptr ? team->size() : 1);
+    if (batch.index % size != 0) {
+      return turns->of(static_cast<int>(batch.index % size), batch.index / size);
+    }
+    const auto probabilities = network.predict(batch);
+    if (team != nullptr) team->meet();  // the others have their batches of this round
+    return probabilities;
+  };
   while (const auto batch = loader.next()) {
-    const std::span<const float> probabilities = network.predict(*batch);
+    const std::span<const float> probabilities = predict(*batch);
     const std::int64_t pixels = tile[0] * tile[1] * tile[2];
     for (std::int64_t s = 0; s < batch->samples; ++s) {
       const loader::SampleSite& site = batch->sites[static_cast<std::size_t>(s)];

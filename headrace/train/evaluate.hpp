@@ -8,6 +8,7 @@
 #include "headrace/imaging/image.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/run_config.hpp"
+#include "headrace/ranks/team.hpp"
 #include "headrace/source/cohort.hpp"
 #include "headrace/train/network.hpp"
 
@@ -46,7 +47,14 @@ struct EvaluateOptions {
 /// for the split, each cohort, scanner and image, for task gleason also a grade for each slide and
 /// kappa; of volumes what VolumeTally says.
 /// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
+/// With a team, its first process: the others, in help_evaluate, predict all but every size-th
+/// batch of tiles. The figures are the same to the last bit.
 Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
-                    const loader::RunConfig& config, const EvaluateOptions& options);
+                    const loader::RunConfig& config, const EvaluateOptions& options,
+                    ranks::Team* team = nullptr);
+
+/// What the other processes of a team do while the first evaluates this split.
+void help_evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
+                   const loader::RunConfig& config, const std::string& split, ranks::Team& team);
 
 }  // namespace headrace::train

@@ -228,9 +228,11 @@ void Training::append_step(const StepLosses& losses, double rate) {
 void Training::validate() {
   const Clock::time_point start = Clock::now();
   if (team_.first()) {
-    record_validation(evaluate(network_, cohort_, config_, {config_.data.val, 0, false}), start);
+    record_validation(evaluate(network_, cohort_, config_, {config_.data.val, 0, false}, &team_),
+                      start);
+  } else {
+    help_evaluate(network_, cohort_, config_, config_.data.val, team_);
   }
-  team_.meet();
   validate_s_ += seconds_since(start);
 }
 
@@ -377,7 +379,7 @@ Json Training::finish() {
   folder_.write(kFinal, weights);
   const Clock::time_point start = Clock::now();
   const Evaluation result =
-      evaluate(network_, cohort_, config_, {config_.data.val, kMontagePatches});
+      evaluate(network_, cohort_, config_, {config_.data.val, kMontagePatches}, &team_);
   write_evaluation(folder_, "eval", result);
   record_validation(result, start);
   Json time = time_json();
@@ -405,6 +407,7 @@ Json Training::run() {
   resume();
   if (state_.step < total_steps_) train_steps();
   if (team_.first()) return finish();
+  help_evaluate(network_, cohort_, config_, config_.data.val, team_);
   team_.meet();  // until the first has finished, or failed
   return nullptr;
 }

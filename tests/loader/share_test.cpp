@@ -103,11 +103,38 @@ TEST_P(ShareTest, OfTilesTheLastBatchMayEndInsideOfAShare) {
   EXPECT_FALSE(back.next());
 }
 
+TEST_P(ShareTest, LoadersThatTakeTurnsMakeTheSameBatches) {
+  RunConfig run = config();
+  run.eval.batch = 1;
+  const auto cohort = source::Cohort::open(run.data.store);
+  for (const bool training : {true, false}) {
+    const auto plan =
+        training ? make_training_plan(*cohort, run) : make_tile_plan(*cohort, run, "val");
+    const std::uint64_t first = training ? 1 : 0;  // of 2 batches an epoch
+    Loader whole(cohort, run, plan, true, 0, first);
+    std::vector<std::unique_ptr<Loader>> turns;
+    for (std::int64_t turn = 0; turn < 3; ++turn) {
+      turns.push_back(std::make_unique<Loader>(cohort, run, plan, true, 0, first, std::nullopt,
+                                               Share{0, 0, turn, 3}));
+    }
+    const std::uint64_t end = training ? 8 : whole.batches_per_epoch();
+    for (std::uint64_t n = first; n < end; ++n) {
+      const auto batch = turns[n % 3]->next(), expected = whole.next();
+      ASSERT_TRUE(batch && expected);
+      EXPECT_EQ(batch->epoch, expected->epoch);
+      EXPECT_EQ(batch->index, expected->index);
+      EXPECT_TRUE(samples_of(batch) == samples_of(expected)) << "batch " << n;
+    }
+    if (training) continue;
+    for (const auto& loader : turns) EXPECT_FALSE(loader->next());
+  }
+}
+
 TEST_P(ShareTest, AShareOutsideOfTheBatchIsRefused) {
   const RunConfig run = config();
   const auto cohort = source::Cohort::open(run.data.store);
   const auto plan = make_training_plan(*cohort, run);
-  for (const Share share : {Share{4, 3}, Share{6, 0}, Share{-1, 2}}) {
+  for (const Share share : {Share{4, 3}, Share{6, 0}, Share{-1, 2}, Share{0, 0, 2, 2}}) {
     EXPECT_THROW(Loader(cohort, run, plan, true, 0, 0, std::nullopt, share), Error);
   }
 }

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "headrace/ranks/team.hpp"
+
+namespace headrace::ranks {
+
+/// Rows of floats that all processes but the first make in turns for the first: round by round one
+/// each, with a meeting at the end of each round.
+///
+/// There are two rows a process, taken in turns, so the others make round m + 1 while the first
+/// reads round m; it must have read it before it comes to the meeting of m + 1.
+/// threads  one
+class Turns {
+ public:
+  /// A meeting. `floats`: of the longest row.
+  Turns(Team& team, std::size_t floats) : rank_(team.rank()), floats_(floats) {
+    memory_ = team.share(2 * static_cast<std::size_t>(team.size() - 1) * floats * sizeof(float));
+  }
+  /// This process's row, to be filled before the round's meeting. Not for the first process.
+  std::span<float> mine(std::uint64_t round) const { return of(rank_, round); }
+  /// That of rank `rank`, from the round's meeting until that of the next.
+  std::span<float> of(int rank, std::uint64_t round) const {
+    const std::size_t row = 2 * static_cast<std::size_t>(rank - 1) + round % 2;
+    return {reinterpret_cast<float*>(memory_.bytes().data()) + row * floats_, floats_};
+  }
+
+ private:
+  int rank_;
+  std::size_t floats_;
+  SharedMemory memory_;
+};
+
+}  // namespace headrace::ranks
