@@ -11,7 +11,19 @@
 #include "headrace/loader/recipe.hpp"
 #include "headrace/storage/cufile.hpp"
 
-namespace headrace::loader::detail {
+namespace headrace::loader {
+
+void check_decoding_keys(const RunConfig& config, bool on_gpu) {
+  const RunConfig::Loader& loader = config.loader;
+  const bool decode = loader.decode == "gpu";
+  if (on_gpu || (!decode && loader.gpudirect != "on")) return;
+  fail(ErrorCode::usage,
+       "loader.{} is '{}', which is for batches made on a GPU, but these are made on the CPU. Set "
+       "loader.device to cuda, or leave the key out",
+       decode ? "decode" : "gpudirect", decode ? loader.decode : loader.gpudirect);
+}
+
+namespace detail {
 namespace {
 
 using Arrays = std::vector<std::shared_ptr<const zarr::Array>>;
@@ -114,16 +126,8 @@ void choose_reader(const Arrays& arrays, storage::GpuDirect wanted, DecodeChoice
 DecodeChoice choose_decoding(const Recipe& recipe) {
   const RunConfig::Loader& loader = recipe.config.loader;
   DecodeChoice choice{zarr::parse_decode_on(loader.decode), {}};
-  if (recipe.device_index < 0) {
-    const bool gpu = choice.on == zarr::DecodeOn::gpu;
-    if (gpu || loader.gpudirect == "on") {
-      fail(ErrorCode::usage,
-           "loader.{} is '{}', which is for batches made on a GPU, but these are made on the CPU. "
-           "Set loader.device to cuda, or leave the key out",
-           gpu ? "decode" : "gpudirect", gpu ? loader.decode : loader.gpudirect);
-    }
-    return {};
-  }
+  check_decoding_keys(recipe.config, recipe.device_index >= 0);
+  if (recipe.device_index < 0) return {};
   const Arrays arrays =
       choice.on == zarr::DecodeOn::cpu && loader.gpudirect == "off" ? Arrays{} : arrays_of(recipe);
   choose_decoder(arrays, choice);
@@ -131,4 +135,5 @@ DecodeChoice choose_decoding(const Recipe& recipe) {
   return choice;
 }
 
-}  // namespace headrace::loader::detail
+}  // namespace detail
+}  // namespace headrace::loader

@@ -1,9 +1,16 @@
 #pragma once
 #include <string>
 
+#include "headrace/loader/run_config.hpp"
 #include "headrace/zarr/device_decoder.hpp"
 
-namespace headrace::loader::detail {
+namespace headrace::loader {
+
+/// Errors: usage, where loader.decode or loader.gpudirect asks for a GPU and batches are not made
+/// on one. For who wants to know before a Loader does.
+void check_decoding_keys(const RunConfig& config, bool on_gpu);
+
+namespace detail {
 
 struct Recipe;
 
@@ -26,4 +33,5 @@ struct DecodeChoice {
 /// it cannot be).
 DecodeChoice choose_decoding(const Recipe& recipe);
 
-}  // namespace headrace::loader::detail
+}  // namespace detail
+}  // namespace headrace::loader

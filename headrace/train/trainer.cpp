@@ -12,6 +12,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/gpu_meter.hpp"
+#include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/ranks/part_sum.hpp"
@@ -102,6 +103,8 @@ class Training {
 };
 
 RunFolder Training::open_folder(const TrainOptions& options) {
+  // Before there is a folder of a run that can't begin.
+  loader::check_decoding_keys(config_, network_.on_gpu() && config_.loader.device != "cpu");
   const Json identity = describe_run(config_, *cohort_, network_, options.code_version);
   check_others(identity);
   if (!team_.first()) {
