@@ -230,7 +230,7 @@ void Team::State::come(std::string_view note) {
   const std::uint64_t meeting = ++meetings;
   detail::Note& mine = self->notes[meeting % 2];
   mine.size = static_cast<std::uint32_t>(note.size());
-  std::memcpy(mine.bytes, note.data(), note.size());
+  std::copy(note.begin(), note.end(), mine.bytes);
   mine.meeting = meeting;
   self->arrived.store(meeting, std::memory_order_release);
   ring(control->bell);

@@ -123,12 +123,14 @@ void Training::check_others(const Json& identity) {
     mine[key] = identity.at(key);
   }
   const std::vector<std::string> all = team_.gather(mine.dump());
-  if (all[static_cast<std::size_t>(team_.rank())] == all.front()) return;
-  fail(
-      ErrorCode::usage,
-      "This process would give other results than process 0: {}, there {}. Start all with the same "
-      "program, config, store and cores.",
-      mine.dump(), all.front());
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all.front()) continue;
+    fail(
+        ErrorCode::usage,
+        "Process {} would give other results than process 0: {}, there {}. Start all with the same "
+        "program, config, store and cores.",
+        r, all[r], all.front());
+  }
 }
 
 RunFolder Training::open_own_folder(const TrainOptions& options, const Json& identity) const {

@@ -193,3 +193,19 @@ def test_two_trainings_do_not_write_into_one_folder(nuclei, tmp_path):
     assert "Another training writes into" in said and str(run) in said
     parent.terminate()
     parent.communicate()
+
+
+def test_processes_with_other_configs_are_refused(nuclei, tmp_path):
+    run, others = tmp_path / "run", []
+    for rank in (0, 1):
+        folder = tmp_path / str(rank)
+        folder.mkdir()
+        config = config_of(folder, nuclei)
+        config.write_text(config.read_text().replace("lr: 1.0e-3", f"lr: {rank + 1}.0e-3"))
+        others.append(subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       env=os.environ | {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)}))
+    said = "".join(other.communicate()[1] for other in others)
+    assert [other.returncode for other in others] == [2, 2], said
+    lines = [line for line in said.splitlines() if line.startswith("headrace: ")]
+    assert len(lines) == 1 and "Process 1 would give other results than process 0" in lines[0], said
+    assert not run.exists()
