@@ -39,7 +39,7 @@ struct VolumeBatch::Writer {
     const std::size_t at = used;
     used += aligned(count * sizeof(T));
     if (used > size) fail(ErrorCode::internal, "a parcel of {} bytes is too small", size);
-    std::memcpy(parcel + at, values, count * sizeof(T));
+    if (count > 0) std::memcpy(parcel + at, values, count * sizeof(T));
     return reinterpret_cast<const T*>(there + at);
   }
   template <typename T>
