@@ -6,6 +6,7 @@ JOBS ?= $(shell nproc)
 export HEADRACE_VENV := $(VENV)
 
 # What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
+CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
 SANITIZED := core storage zarr imaging volume source transform ingest ingest_volumes process loader
 
 .PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint help clean
@@ -47,10 +48,11 @@ asan tsan:  ## the core layers' tests under a sanitizer: `asan` (address, undefi
 	@ctest --preset $@ -R '^($(subst $() ,|,$(strip $(SANITIZED))))$$'
 
 format:  ## clang-format every C++ file
-	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+	@git ls-files $(CODE) | xargs clang-format -i
 
-lint:  ## layers, sizes, banned words; then shellcheck and clang-tidy where they are installed
+lint:  ## layers, sizes, banned words; then clang-format, shellcheck and clang-tidy where they are installed
 	@python3 tests/layering/check_layers.py
+	@if command -v clang-format >/dev/null; then git ls-files $(CODE) | xargs clang-format --dry-run -Werror; else echo "no clang-format"; fi
 	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run tools/gpu-check | xargs shellcheck; else echo "no shellcheck"; fi
 	@if command -v clang-tidy >/dev/null; then git ls-files 'headrace/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet; \
 	 else echo "no clang-tidy"; fi

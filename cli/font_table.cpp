@@ -1,4 +1,5 @@
-// Made by tools/make_font_table.py from DejaVu Sans Mono, 12 px; (c) Bitstream and the DejaVu team, free licence.
+// Made by tools/make_font_table.py from DejaVu Sans Mono, 12 px; (c) Bitstream and the DejaVu team,
+// free licence.
 #include "cli/font_table.hpp"
 
 namespace headrace::cli {

@@ -26,7 +26,8 @@ void build(CLI::App& app, std::string& isa, bool& quiet) {
   app.require_subcommand(1);
   app.footer(kFooter);
   app.set_version_flag("--version", HR_VERSION);
-  app.add_option("--isa", isa, "run kernels at this x86-64 level (v1, v2, v3); the results are the same");
+  app.add_option("--isa", isa,
+                 "run kernels at this x86-64 level (v1, v2, v3); the results are the same");
   app.add_flag("--quiet", quiet, "log warnings and errors only");
   app.fallthrough();
 #define HR_COMMAND(name) add_##name(app);
@@ -40,17 +41,21 @@ void build(CLI::App& app, std::string& isa, bool& quiet) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   return names;
 }
 
-/// One sentence: what the parser found wrong, the nearest command where the first word is none, and which help to read.
-std::string explain(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
+/// One sentence: what the parser found wrong, the nearest command where the first word is none, and
+/// which help to read.
+std::string explain(const CLI::App& app, const CLI::ParseError& error,
+                    const std::string& first_word) {
   const auto names = command_names(app);
   if (std::find(names.begin(), names.end(), first_word) != names.end()) {
     return fmt::format("{}. See headrace {} --help.", error.what(), first_word);
   }
-  if (first_word.empty() || first_word.front() == '-') return fmt::format("{}. See headrace --help.", error.what());
+  if (first_word.empty() || first_word.front() == '-')
+    return fmt::format("{}. See headrace --help.", error.what());
   const auto nearest = nearest_name(first_word, names);
   return fmt::format("'{}' is no command{}. See headrace --help.", first_word,
                      nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
@@ -58,7 +63,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
 
 int run(int argc, char** argv) {
   command_line = argv;
-  CLI::App app("Headrace feeds medical-image training: ingest once, then batches at the speed of the GPU.", "headrace");
+  CLI::App app(
+      "Headrace feeds medical-image training: ingest once, then batches at the speed of the GPU.",
+      "headrace");
   std::string isa;
   bool quiet = false;
   build(app, isa, quiet);

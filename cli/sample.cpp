@@ -140,8 +140,8 @@ void run(const Arguments& a) {
     for (std::int64_t c = 0; c < batch->contexts; ++c) {
       const int context = config.patch.context[static_cast<std::size_t>(c)];
       const std::int64_t x = layout.x(column, c);
-      auto seen =
-          to_pixels(batch->floats() + (s * batch->contexts + c) * 3 * plane, config.patch, normalize);
+      auto seen = to_pixels(batch->floats() + (s * batch->contexts + c) * 3 * plane, config.patch,
+                            normalize);
       if (c == 0 && batch->labels != nullptr) outline(seen, batch->labels + s * plane, 2);
       canvas.patch(y, x, original(inputs, plain, site, context, scratch), layout.shrink,
                    layout.enlarge);

@@ -9,9 +9,12 @@ Error& Error::at(const std::string& context) {
 
 int exit_code(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::usage: return 2;
-    case ErrorCode::corrupt: return 4;
-    default: return 1;
+    case ErrorCode::usage:
+      return 2;
+    case ErrorCode::corrupt:
+      return 4;
+    default:
+      return 1;
   }
 }
 

@@ -20,7 +20,8 @@ enum class ErrorCode {
   internal      ///< a bug in Headrace
 };
 
-/// The one exception type. The text says what is wrong, where, found against expected, and what to do.
+/// The one exception type. The text says what is wrong, where, found against expected, and what to
+/// do.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string text) : code_(code), text_(std::move(text)) {}

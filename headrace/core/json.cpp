@@ -8,7 +8,8 @@ Json parse_json(std::string_view text, std::string_view origin) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    fail(ErrorCode::malformed, "{}: not valid JSON at byte {}: {}", origin, error.byte, error.what());
+    fail(ErrorCode::malformed, "{}: not valid JSON at byte {}: {}", origin, error.byte,
+         error.what());
   }
 }
 

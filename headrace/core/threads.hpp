@@ -5,8 +5,8 @@
 
 namespace headrace {
 
-/// A bounded set of worker threads (oneTBB arena). Work is given out dynamically; nothing that reaches a
-/// result may depend on which thread ran what.
+/// A bounded set of worker threads (oneTBB arena). Work is given out dynamically; nothing that
+/// reaches a result may depend on which thread ran what.
 class ThreadPool {
  public:
   /// threads: 0 takes one for each core. The calling thread is one of them.
@@ -17,10 +17,11 @@ class ThreadPool {
 
   int size() const noexcept { return size_; }
 
-  /// Runs body(i) for every i in [0, count) and waits. All indices are tried; if some throw, the exception of
-  /// the lowest index is rethrown, so the same input gives the same error for any number of threads.
-  /// `grain` indices at a time go to one thread.
-  void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body, std::size_t grain = 1);
+  /// Runs body(i) for every i in [0, count) and waits. All indices are tried; if some throw, the
+  /// exception of the lowest index is rethrown, so the same input gives the same error for any
+  /// number of threads. `grain` indices at a time go to one thread.
+  void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
+                    std::size_t grain = 1);
 
  private:
   struct State;

@@ -18,15 +18,22 @@ namespace {
 
 std::string kind_of(const YAML::Node& node) {
   switch (node.Type()) {
-    case YAML::NodeType::Null: return "nothing";
-    case YAML::NodeType::Scalar: return fmt::format("'{}'", node.Scalar());
-    case YAML::NodeType::Sequence: return fmt::format("a list of {}", node.size());
-    case YAML::NodeType::Map: return "a mapping";
-    default: return "nothing";
+    case YAML::NodeType::Null:
+      return "nothing";
+    case YAML::NodeType::Scalar:
+      return fmt::format("'{}'", node.Scalar());
+    case YAML::NodeType::Sequence:
+      return fmt::format("a list of {}", node.size());
+    case YAML::NodeType::Map:
+      return "a mapping";
+    default:
+      return "nothing";
   }
 }
 
-std::string join(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
+std::string join(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
 
 void refuse_repeated_keys(const YAML::Node& node, const std::string& file) {
   if (node.IsMap()) {
@@ -51,7 +58,9 @@ void refuse_repeated_keys(const YAML::Node& node, const std::string& file) {
 YamlValue::YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path)
     : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)) {}
 
-std::string YamlValue::location() const { return fmt::format("{}:{}", file_, node_->Mark().line + 1); }
+std::string YamlValue::location() const {
+  return fmt::format("{}:{}", file_, node_->Mark().line + 1);
+}
 
 void YamlValue::reject(const std::string& problem) const {
   fail(ErrorCode::usage, "{}: {}: {}", location(), path_.empty() ? "top level" : path_, problem);
@@ -76,7 +85,8 @@ std::int64_t YamlValue::as_int(std::int64_t low, std::int64_t high) const {
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
     reject(fmt::format("expected a whole number, found {}", kind_of(*node_)));
   }
-  if (value < low || value > high) reject(fmt::format("expected {} to {}, found {}", low, high, value));
+  if (value < low || value > high)
+    reject(fmt::format("expected {} to {}, found {}", low, high, value));
   return value;
 }
 
@@ -84,10 +94,12 @@ double YamlValue::as_double(double low, double high) const {
   double value = 0;
   const std::string text = node_->IsScalar() ? node_->Scalar() : std::string();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() ||
+      !std::isfinite(value)) {
     reject(fmt::format("expected a number, found {}", kind_of(*node_)));
   }
-  if (value < low || value > high) reject(fmt::format("expected {} to {}, found {}", low, high, value));
+  if (value < low || value > high)
+    reject(fmt::format("expected {} to {}, found {}", low, high, value));
   return value;
 }
 
@@ -108,14 +120,16 @@ std::vector<YamlValue> YamlValue::as_list() const {
   if (!node_->IsSequence()) reject(fmt::format("expected a list, found {}", kind_of(*node_)));
   std::vector<YamlValue> values;
   for (std::size_t i = 0; i < node_->size(); ++i) {
-    values.emplace_back(std::make_shared<YAML::Node>((*node_)[i]), file_, fmt::format("{}[{}]", path_, i));
+    values.emplace_back(std::make_shared<YAML::Node>((*node_)[i]), file_,
+                        fmt::format("{}[{}]", path_, i));
   }
   return values;
 }
 
 std::vector<YamlValue> YamlValue::as_list(std::size_t count) const {
   auto values = as_list();
-  if (values.size() != count) reject(fmt::format("expected a list of {}, found {}", count, values.size()));
+  if (values.size() != count)
+    reject(fmt::format("expected a list of {}, found {}", count, values.size()));
   return values;
 }
 
@@ -165,7 +179,8 @@ bool YamlMap::get_bool(const std::string& key, bool fallback) {
   const auto value = find(key);
   return value ? value->as_bool() : fallback;
 }
-std::int64_t YamlMap::get_int(const std::string& key, std::int64_t fallback, std::int64_t low, std::int64_t high) {
+std::int64_t YamlMap::get_int(const std::string& key, std::int64_t fallback, std::int64_t low,
+                              std::int64_t high) {
   const auto value = find(key);
   return value ? value->as_int(low, high) : fallback;
 }
@@ -197,14 +212,16 @@ void YamlMap::finish() const {
     const std::string key = entry.first.Scalar();
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     const auto nearest = nearest_name(key, known_);
-    fail(ErrorCode::usage, "{}:{}: unknown key '{}'{}. {}", value_.file_, entry.first.Mark().line + 1, key,
+    fail(ErrorCode::usage, "{}:{}: unknown key '{}'{}. {}", value_.file_,
+         entry.first.Mark().line + 1, key,
          value_.path_.empty() ? "" : fmt::format(" in '{}'", value_.path_),
          nearest ? fmt::format("Did you mean '{}'?", *nearest)
                  : fmt::format("Valid keys: {}", fmt::join(known_, ", ")));
   }
 }
 
-std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+std::optional<std::string> nearest_name(std::string_view name,
+                                        const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 2) + 1;
   for (const std::string& candidate : candidates) {
@@ -215,7 +232,8 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
       row[0] = i;
       for (std::size_t j = 1; j <= candidate.size(); ++j) {
         const std::size_t above = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (name[i - 1] == candidate[j - 1] ? 0 : 1)});
+        row[j] = std::min(
+            {row[j] + 1, row[j - 1] + 1, diagonal + (name[i - 1] == candidate[j - 1] ? 0 : 1)});
         diagonal = above;
       }
     }

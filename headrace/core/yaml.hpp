@@ -13,8 +13,8 @@ class Node;
 
 namespace headrace {
 
-/// One value of a YAML file, read strictly: a wrong type or an impossible value is an Error (usage) that
-/// names the file, the line, the key path, what was found and what is accepted.
+/// One value of a YAML file, read strictly: a wrong type or an impossible value is an Error (usage)
+/// that names the file, the line, the key path, what was found and what is accepted.
 class YamlValue {
  public:
   YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path);
@@ -41,8 +41,8 @@ class YamlValue {
   std::string file_, path_;
 };
 
-/// One mapping of a YAML file. Every key that is asked for becomes a valid key; `finish` refuses the others
-/// with their line and the nearest valid key.
+/// One mapping of a YAML file. Every key that is asked for becomes a valid key; `finish` refuses
+/// the others with their line and the nearest valid key.
 class YamlMap {
  public:
   /// Reads a file. Errors: not_found, malformed (with the line).
@@ -56,10 +56,12 @@ class YamlMap {
   YamlMap map(const std::string& key);
 
   bool get_bool(const std::string& key, bool fallback);
-  std::int64_t get_int(const std::string& key, std::int64_t fallback, std::int64_t low, std::int64_t high);
+  std::int64_t get_int(const std::string& key, std::int64_t fallback, std::int64_t low,
+                       std::int64_t high);
   double get_double(const std::string& key, double fallback, double low, double high);
   std::string get_string(const std::string& key, const std::string& fallback);
-  std::string get_choice(const std::string& key, const std::string& fallback, const std::vector<std::string>& accepted);
+  std::string get_choice(const std::string& key, const std::string& fallback,
+                         const std::vector<std::string>& accepted);
 
   std::vector<std::string> keys() const;
   /// Refuses keys that nobody asked for. Call it last.
@@ -71,6 +73,7 @@ class YamlMap {
 };
 
 /// The candidate with the smallest edit distance, if it is near enough to be meant.
-std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+std::optional<std::string> nearest_name(std::string_view name,
+                                        const std::vector<std::string>& candidates);
 
 }  // namespace headrace

@@ -8,8 +8,9 @@
 
 namespace headrace::device {
 
-/// Host memory, 64-byte aligned, with kTailPadding readable bytes behind its size, so that a 4-byte gather at the last
-/// pixel stays inside. From 2 MiB on it lies in large pages where the system gives them on request. Contents are undefined until written. Movable, not copyable.
+/// Host memory, 64-byte aligned, with kTailPadding readable bytes behind its size, so that a 4-byte
+/// gather at the last pixel stays inside. From 2 MiB on it lies in large pages where the system
+/// gives them on request. Contents are undefined until written. Movable, not copyable.
 class HostBuffer {
  public:
   static constexpr std::size_t kTailPadding = 64;
@@ -20,14 +21,19 @@ class HostBuffer {
   std::byte* data() noexcept { return data_.get(); }
   const std::byte* data() const noexcept { return data_.get(); }
   template <typename T>
-  T* as() noexcept { return reinterpret_cast<T*>(data_.get()); }
+  T* as() noexcept {
+    return reinterpret_cast<T*>(data_.get());
+  }
   template <typename T>
-  const T* as() const noexcept { return reinterpret_cast<const T*>(data_.get()); }
+  const T* as() const noexcept {
+    return reinterpret_cast<const T*>(data_.get());
+  }
   std::size_t size() const noexcept { return size_; }
   std::span<std::byte> bytes() noexcept { return {data(), size_}; }
   std::span<const std::byte> bytes() const noexcept { return {data(), size_}; }
 
-  /// Makes size() at least `size_bytes`; contents are lost when it grows. Never shrinks what is held.
+  /// Makes size() at least `size_bytes`; contents are lost when it grows. Never shrinks what is
+  /// held.
   void reserve(std::size_t size_bytes);
 
  private:
@@ -38,8 +44,8 @@ class HostBuffer {
   std::size_t size_ = 0;
 };
 
-/// Keeps returned buffers for reuse: the first touch of a fresh page costs more than decoding it (docs/architecture.md,
-/// "Memory"). Safe from any thread. Must outlive its leases.
+/// Keeps returned buffers for reuse: the first touch of a fresh page costs more than decoding it
+/// (docs/architecture.md, "Memory"). Safe from any thread. Must outlive its leases.
 class BufferPool {
  public:
   /// A buffer on loan; goes back to its pool when destroyed.
@@ -47,7 +53,9 @@ class BufferPool {
    public:
     Lease() = default;
     Lease(BufferPool* pool, HostBuffer buffer) : pool_(pool), buffer_(std::move(buffer)) {}
-    Lease(Lease&& other) noexcept : pool_(other.pool_), buffer_(std::move(other.buffer_)) { other.pool_ = nullptr; }
+    Lease(Lease&& other) noexcept : pool_(other.pool_), buffer_(std::move(other.buffer_)) {
+      other.pool_ = nullptr;
+    }
     Lease& operator=(Lease&& other) noexcept;
     ~Lease() { give_back(); }
     HostBuffer& operator*() noexcept { return buffer_; }

@@ -19,7 +19,8 @@ CpuIsa parse(std::string_view name) {
   for (const CpuIsa isa : {CpuIsa::x86_64_v1, CpuIsa::x86_64_v2, CpuIsa::x86_64_v3}) {
     if (name == name_of(isa)) {
       if (isa > best_of_this_cpu()) {
-        fail(ErrorCode::unsupported, "ISA level {} was asked for, but this CPU offers {}", name, name_of(best_of_this_cpu()));
+        fail(ErrorCode::unsupported, "ISA level {} was asked for, but this CPU offers {}", name,
+             name_of(best_of_this_cpu()));
       }
       return isa;
     }
@@ -42,9 +43,12 @@ void force_cpu_isa(std::string_view name) { chosen() = parse(name); }
 
 std::string_view name_of(CpuIsa isa) noexcept {
   switch (isa) {
-    case CpuIsa::x86_64_v1: return "v1";
-    case CpuIsa::x86_64_v2: return "v2";
-    case CpuIsa::x86_64_v3: return "v3";
+    case CpuIsa::x86_64_v1:
+      return "v1";
+    case CpuIsa::x86_64_v2:
+      return "v2";
+    case CpuIsa::x86_64_v3:
+      return "v3";
   }
   return "v1";
 }

@@ -35,7 +35,7 @@ struct SlidePlan {
   std::int64_t chunk = 0, shard = 0;  ///< edges in pixels
   std::string codec;                  ///< jpeg | blosc-zstd | zstd
   int clevel = 0;
-  std::size_t align = 1;  ///< inner chunks of the image begin at multiples of it
+  std::size_t align = 1;        ///< inner chunks of the image begin at multiples of it
   double mpp_y = 0, mpp_x = 0;  ///< micrometres a pixel of level 0; 0: not known
   int tissue_level = 0;         ///< level from which the tissue mask is made
   int colour_level = 0;         ///< level whose tissue pixels give the colour statistics

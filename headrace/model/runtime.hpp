@@ -13,8 +13,8 @@ struct Runtime {
   std::string torch_version, cpu_capability;
 };
 
-/// Fixes the number of threads and chooses the device: of several GPUs the one that LOCAL_RANK says.
-/// in      threads  0: every core
+/// Fixes the number of threads and chooses the device: of several GPUs the one that LOCAL_RANK
+/// says. in      threads  0: every core
 ///         device   auto | cpu | cuda
 ///         amp      auto (on with CUDA) | on | off
 ///         deterministic  the same bytes from run to run; false: whichever algorithm is the fastest

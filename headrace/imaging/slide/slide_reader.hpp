@@ -10,7 +10,7 @@ namespace headrace::imaging {
 
 struct SlideLevel {
   std::int64_t height = 0, width = 0;
-  double downsample = 1;  ///< against level 0
+  double downsample = 1;                           ///< against level 0
   std::int64_t block_height = 0, block_width = 0;  ///< what is decoded at a time; 0: not known
 };
 

@@ -3,15 +3,7 @@
 namespace headrace::transform::cpu {
 
 const VolumeDriver& volume_driver_for(device::CpuIsa isa) noexcept {
-  switch (isa) {
-    case device::CpuIsa::x86_64_v1:
-      return kVolumeDriverV1;
-    case device::CpuIsa::x86_64_v2:
-      return kVolumeDriverV2;
-    case device::CpuIsa::x86_64_v3:
-      return kVolumeDriverV3;
-  }
-  return kVolumeDriverV1;
+  return device::compiled_for(isa, kVolumeDriverV1, kVolumeDriverV2, kVolumeDriverV3);
 }
 
 }  // namespace headrace::transform::cpu
