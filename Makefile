@@ -4,10 +4,10 @@ VENV ?= $(if $(HEADRACE_VENV),$(HEADRACE_VENV),$(HOME)/.cache/headrace/venv)
 PYTHON := $(VENV)/bin/python
 JOBS ?= $(shell nproc)
 export HEADRACE_VENV := $(VENV)
+CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
 
 # What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
-CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
-SANITIZED := core storage zarr imaging volume source transform ingest ingest_volumes process loader
+SANITIZED := core ranks storage zarr imaging volume source transform ingest ingest_volumes process loader
 
 .PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint help clean
 all: build
