@@ -27,7 +27,7 @@ demo: build  ## ingest, train, evaluate and report on the samples and on phantom
 test: test-cpp test-python  ## every test of the release build
 
 test-cpp:  ## C++ tests and the layer checks
-	@tools/deps/install.sh test
+	@tools/deps/install.sh test nvcc
 	@cmake --preset release -DHR_VENV=$(VENV) --log-level=WARNING >/dev/null
 	@cmake --build build --parallel $(JOBS)
 	@ctest --preset release --parallel $(JOBS)

@@ -3,7 +3,7 @@
 # machine without a driver, and uses a GPU only when the config says so.
 set(HR_CUDA OFF)
 if(NOT HR_WITH_CUDA STREQUAL "OFF")
-  find_program(HR_NVCC nvcc PATHS /usr/local/cuda/bin)
+  find_program(HR_NVCC nvcc HINTS ${HR_VENV}/cuda/bin PATHS /usr/local/cuda/bin)  # the first where install.sh found none that does
   set(_nvcc_fits OFF)
   if(HR_NVCC)
     execute_process(COMMAND ${HR_NVCC} --version OUTPUT_VARIABLE _nvcc_version ERROR_QUIET)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need, when it is missing: Debian packages (root or sudo) and a virtual environment.
-#   tools/deps/install.sh [test] [bench]     adds the packages of requirements-test.txt, requirements-bench.txt
+#   tools/deps/install.sh [test] [bench] [nvcc]     adds the packages of requirements-test.txt, requirements-bench.txt; nvcc: a CUDA compiler
+#                                                   (in the environment's folder cuda/), where there is none of CUDA 13
 #   HEADRACE_VENV    where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
 #   HEADRACE_NO_APT  set to 1 where the Debian packages are managed by somebody else
 set -euo pipefail
@@ -49,11 +50,32 @@ install_requirements() {
   cp "$file" "$stamp"
 }
 
+# Wheels of nvcc and of what it needs, as a toolkit's folder. No part of the environment: nothing that runs needs them.
+install_nvcc() {
+  local file=$here/requirements-nvcc.txt toolkit=$venv/cuda
+  if PATH=$PATH:/usr/local/cuda/bin nvcc --version 2>/dev/null | grep -q 'release 1[3-9]'; then return; fi
+  cmp -s "$file" "$toolkit/requirements.txt" && return
+  echo "installing a CUDA compiler into $toolkit" >&2
+  rm -rf "$toolkit" "$toolkit.new"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$toolkit.new" -r "$file" || {
+    echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
+    exit 1
+  }
+  ln -s lib "$toolkit.new/nvidia/cu13/lib64"
+  ln -s libcudart.so.13 "$toolkit.new/nvidia/cu13/lib/libcudart.so"
+  chmod +x "$toolkit.new"/nvidia/cu13/bin/* "$toolkit.new"/nvidia/cu13/nvvm/bin/*
+  mv "$toolkit.new/nvidia/cu13" "$toolkit"
+  rm -rf "$toolkit.new"
+  cp "$file" "$toolkit/requirements.txt"
+}
+
 install_packages
 mkdir -p "$(dirname "$venv")"
 (
   flock 9  # two clones may install at once
   "$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"  # new, or left half-made
   install_requirements "$here/requirements.txt"
-  for extra in "$@"; do install_requirements "$here/requirements-$extra.txt"; done
+  for extra in "$@"; do
+    if [ "$extra" = nvcc ]; then install_nvcc; else install_requirements "$here/requirements-$extra.txt"; fi
+  done
 ) 9>"$venv.lock"
