@@ -34,6 +34,7 @@ test-cpp:  ## C++ tests and the layer checks
 
 test-python: build  ## the program against independent readers, and its messages
 	@tools/deps/install.sh test
+	@cmake --build build --parallel $(JOBS) --target test_tools
 	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider tests
 
 bench: build  ## our speed beside the peers', interleaved; results and a table in bench-out/

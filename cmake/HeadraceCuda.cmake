@@ -34,7 +34,12 @@ if(NOT HR_WITH_CUDA STREQUAL "OFF")
     string(REPLACE "-DNDEBUG" "" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
     # The bytes of the CPU: no contraction, IEEE division and square root, no flushing of denormals.
     add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;--prec-div=true;--prec-sqrt=true;--ftz=false;-Xcompiler=-ffp-contract=off;-Xcompiler=-Wall>")
+    # Where a project asks for 3.25, FindCUDAToolkit of 3.25.1 (Debian 12) marks CUDA::nvToolsExt as deprecated, a target that CUDA 13
+    # no longer has, and stops. It needs nothing else of that version.
+    set(_minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
+    set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
     find_package(CUDAToolkit REQUIRED)
+    set(CMAKE_MINIMUM_REQUIRED_VERSION ${_minimum})
   elseif(HR_WITH_CUDA STREQUAL "ON")
     message(FATAL_ERROR "HR_WITH_CUDA is ON, but there is no nvcc on the PATH or in /usr/local/cuda/bin. Install CUDA 13, or set it to AUTO or OFF.")
   endif()

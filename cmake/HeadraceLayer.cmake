@@ -11,6 +11,19 @@ function(headrace_layer name)
   endif()
 endfunction()
 
+# headrace_tool(<name> SOURCES <files…> LINK <targets…>): a program beside headrace through which the Python tests drive the libraries.
+# The target test_tools builds all of them.
+function(headrace_tool name)
+  cmake_parse_arguments(T "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  target_link_libraries(${name} PRIVATE ${T_LINK})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  if(NOT TARGET test_tools)
+    add_custom_target(test_tools)
+  endif()
+  add_dependencies(test_tools ${name})
+endfunction()
+
 # headrace_test(<name> SOURCES <files…> LINK <targets…> [LABELS …]): one GoogleTest program, run as one CTest case.
 function(headrace_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LINK;LABELS" ${ARGN})
