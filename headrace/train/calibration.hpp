@@ -1,0 +1,57 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "headrace/core/json.hpp"
+#include "headrace/train/roc.hpp"
+
+namespace headrace::train {
+
+/// Whether probabilities mean what they say. Predictions are counted by their score in 15 equal
+/// ranges; all sums are integers, so it does not matter in which order or groups they were added.
+/// Squared errors are summed in steps of 2^-24: enough for 5·10^11 predictions.
+class Calibration {
+ public:
+  static constexpr std::size_t kBins = 15;
+  /// Scores of (k/15, (k+1)/15]; 0 belongs to the first.
+  struct Bin {
+    std::uint64_t count = 0, positive = 0, score_sum = 0;  ///< scores in steps of 1/65535
+  };
+
+  /// A prediction of a yes or no: the score of yes, and whether it was.
+  void add(std::uint16_t score, bool positive, std::uint64_t count = 1);
+  /// A prediction among classes. The score is the highest probability, positive is that its class
+  /// (of equals the lowest) is one of the true ones; the squared error is Σ (p - y)² over classes,
+  /// those that are true together as one.
+  ///
+  /// in  probabilities  of class c at [c · stride], not negative, not all 0; divided by their sum
+  ///     truth          bit c: class c may be the true one; not 0. At most 64 classes.
+  void add_classes(const float* probabilities, std::size_t stride, std::size_t classes,
+                   std::uint64_t truth);
+  Calibration& operator+=(const Calibration& other);
+
+  std::uint64_t count() const;
+  const std::array<Bin, kBins>& bins() const noexcept { return bins_; }
+  /// Mean of the squared errors: 0..1 of yes or no, 0..2 of classes. None without predictions.
+  /// source  Brier, Monthly Weather Review 78, 1950; equal to scikit-learn's brier_score_loss
+  std::optional<double> brier() const;
+  /// Expected calibration error: Σ over bins of their share of the predictions, times the distance
+  /// of mean score and share of positives. None without predictions. source  Guo et al., On
+  /// calibration of modern neural networks, ICML 2017
+  std::optional<double> expected_error() const;
+  /// {count, ece, brier, bins[[mean score, share of positives, count] or null]}
+  Json to_json() const;
+
+ private:
+  Bin& bin_of(std::uint16_t score);
+
+  std::array<Bin, kBins> bins_{};
+  std::uint64_t squared_ = 0;  ///< steps of 2^-24
+};
+
+/// Calibration of the predictions that were counted.
+Calibration calibration_of(const ScoreCounts& counts);
+
+}  // namespace headrace::train
