@@ -81,7 +81,10 @@ struct RunConfig {
     std::int64_t batch = 16;
     double min_cancer =
         0.02;  // gleason: part of the tissue that must be cancer for a slide to have a grade
-    double min_area = 0.05;  ///< gleason: part of the cancer that a pattern needs to count
+    double min_area = 0.05;          ///< gleason: part of the cancer that a pattern needs to count
+    std::string grading = "biopsy";  ///< gleason: biopsy | prostatectomy, which rule grades slides
+    /// gleason, biopsy: part of the cancer from which a grade above the most common one is believed
+    double min_higher = 0.01;
     /// gleason: resamples of the cases for kappa's interval; colorectal: for every figure's; 0:
     /// none
     std::int64_t bootstrap = 0;

@@ -15,6 +15,8 @@ const std::map<std::string, std::vector<std::string>>& tasks_of_key() {
   static const std::map<std::string, std::vector<std::string>> keys{
       {"min_cancer", {"gleason"}},
       {"min_area", {"gleason"}},
+      {"grading", {"gleason"}},
+      {"min_higher", {"gleason"}},
       {"bootstrap", {"gleason", "colorectal"}},
       {"surface_tolerance_mm", {"colorectal"}},
       {"lesion_probability", {"colorectal"}},
@@ -39,6 +41,13 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
   }
   eval.min_cancer = map.get_double("min_cancer", eval.min_cancer, 0, 1);
   eval.min_area = map.get_double("min_area", eval.min_area, 0, 1);
+  eval.grading = map.get_choice("grading", eval.grading, {"biopsy", "prostatectomy"});
+  if (const auto value = map.find("min_higher"); value && eval.grading != "biopsy") {
+    value->reject(
+        "is the noise floor of biopsies; of a prostatectomy eval.min_area says from when "
+        "a higher pattern counts. Leave it out");
+  }
+  eval.min_higher = map.get_double("min_higher", eval.min_higher, 0, 1);
   eval.bootstrap = map.get_int("bootstrap", eval.bootstrap, 0, 1'000'000);
   eval.surface_tolerance_mm =
       map.get_double("surface_tolerance_mm", eval.surface_tolerance_mm, 0, 1000);

@@ -25,6 +25,8 @@ Json eval_json(const RunConfig& config) {
   if (config.task == "gleason") {
     json["min_cancer"] = eval.min_cancer;
     json["min_area"] = eval.min_area;
+    json["grading"] = eval.grading;
+    if (eval.grading == "biopsy") json["min_higher"] = eval.min_higher;
     json["bootstrap"] = eval.bootstrap;
   }
   if (config.task == "colorectal") {

@@ -1,9 +1,12 @@
 #include "headrace/phantom/slide_cohort.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
@@ -18,7 +21,7 @@ namespace {
 constexpr int kMaxCount = 1000000, kMaxScanners = 64, kSlidesPerCase = 2, kGrades = 6;
 constexpr std::int64_t kMinSize = 256, kMaxSize = 200000, kMaskTile = 512;
 constexpr int kJpegQuality = 88;
-constexpr double kMinCancer = 0.02, kMinSecond = 0.05;
+constexpr std::uint64_t kMinCancerPercent = 2, kMinLowerPercent = 5;
 
 /// Shares of classes 1 to 5 for a slide of each grade group. Of group 4 and 5 there are more than
 /// these in the clinic.
@@ -105,26 +108,24 @@ std::vector<CohortSlide> plan_slide_cohort(const SlideCohortOptions& options) {
 }
 
 SlideGrade grade_of_areas(const std::array<std::uint64_t, kClasses>& area_px) {
-  std::uint64_t glands = 0, cancer = 0;
-  for (std::size_t c = 1; c < kClasses; ++c) glands += area_px[c];
-  for (std::size_t c = 3; c < kClasses; ++c) cancer += area_px[c];
-  SlideGrade grade;
-  if (cancer == 0 || static_cast<double>(cancer) < kMinCancer * static_cast<double>(glands))
-    return grade;
-  std::size_t first = 3;
-  for (std::size_t c = 4; c < kClasses; ++c) {
-    if (area_px[c] >= area_px[first]) first = c;
+  // Patterns by area, the most common first, of equals the higher.
+  std::array<std::pair<std::uint64_t, int>, 3> patterns{
+      {{area_px[3], 3}, {area_px[4], 4}, {area_px[5], 5}}};
+  std::sort(patterns.begin(), patterns.end(), std::greater<>());
+  const std::uint64_t cancer = area_px[3] + area_px[4] + area_px[5];
+  const std::uint64_t glands = area_px[1] + area_px[2] + cancer;
+  if (cancer == 0 || cancer * 100 < glands * kMinCancerPercent) return {};
+  const int most = patterns[0].second;
+  SlideGrade grade{most, 0, 0};
+  for (std::size_t i = 1; i < patterns.size(); ++i) {
+    const auto [area, pattern] = patterns[i];
+    const bool counts = pattern > most ? area > 0 : area * 100 >= cancer * kMinLowerPercent;
+    if (counts) grade.secondary = std::max(grade.secondary, pattern);
   }
-  std::size_t second = first == 3 ? 4 : 3;
-  for (std::size_t c = 3; c < kClasses; ++c) {
-    if (c != first && area_px[c] >= area_px[second]) second = c;
-  }
-  if (static_cast<double>(area_px[second]) < kMinSecond * static_cast<double>(cancer))
-    second = first;
-  grade.primary = static_cast<int>(first);
-  grade.secondary = static_cast<int>(second);
-  const int sum = grade.primary + grade.secondary;
-  grade.grade_group = sum == 6 ? 1 : sum == 7 ? (first == 3 ? 2 : 3) : sum == 8 ? 4 : 5;
+  if (grade.secondary == 0) grade.secondary = most;
+  // Scores 6, 7 (3+4, then 4+3), 8, and 9 or 10 make groups 1 to 5.
+  const int score = grade.primary + grade.secondary;
+  grade.grade_group = score <= 6 ? 1 : score >= 9 ? 5 : score == 8 ? 4 : most - 1;
   return grade;
 }
 

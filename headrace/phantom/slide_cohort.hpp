@@ -30,9 +30,11 @@ struct CohortSlide {
 /// slides of a case are never apart. Errors: usage (an option out of its range, with the range).
 std::vector<CohortSlide> plan_slide_cohort(const SlideCohortOptions& options);
 
-/// Primary and secondary pattern and ISUP grade group from the area of each class: cancer is
-/// patterns 3 to 5 when they fill at least 2 % of classes 1 to 5; primary is the largest of them,
-/// secondary the second if it fills at least 5 % of them.
+/// Primary and secondary pattern and ISUP grade group of a needle biopsy (ISUP 2014 and 2019) from
+/// the area of each class: cancer is patterns 3 to 5 when they fill at least 2 % of classes 1 to 5;
+/// primary is the most common of them, secondary the highest of the others: a higher one in any
+/// amount (these areas are exact), a lower one from 5 % of the cancer on.
+/// Written apart from what evaluation computes (train/gleason_grade.hpp), which it is to judge.
 struct SlideGrade {
   int primary = 0, secondary = 0, grade_group = 0;
 };

@@ -69,7 +69,9 @@ std::string grade_text(const Json& grade) {
   const int group = grade.at("grade_group").get<int>(), primary = grade.at("primary").get<int>();
   if (group == 0) return "no cancer";
   if (primary == 0) return fmt::format("group {}", group);
-  return fmt::format("{}+{} (group {})", primary, grade.at("secondary").get<int>(), group);
+  const int tertiary = grade.value("tertiary", 0);
+  return fmt::format("{}+{}{} (group {})", primary, grade.at("secondary").get<int>(),
+                     tertiary > 0 ? fmt::format(", tertiary {}", tertiary) : "", group);
 }
 
 /// Predicted areas without background, as a thin bar.
@@ -153,6 +155,20 @@ std::string other_evaluations(const RunData& data) {
   return "<h3>Other evaluations of this run</h3>" + others.html();
 }
 
+std::string grading_rule_text(const Json& eval) {
+  const double lower = eval.value("min_area", 0.0) * 100;
+  if (eval.value("grading", "biopsy") == "prostatectomy") {
+    return fmt::format(
+        "Prostatectomies: the secondary is the highest of the other patterns that fill at least "
+        "{:.1f} % of the cancer; a higher one below that is tertiary.",
+        lower);
+  }
+  return fmt::format(
+      "Biopsies (ISUP 2014 and 2019): the secondary is the highest of the others, a higher pattern "
+      "from {:.1f} % of the cancer on (noise floor), a lower one from {:.1f} %.",
+      eval.value("min_higher", 0.0) * 100, lower);
+}
+
 std::string grade_section(const RunData& data) {
   if (!data.gleason()) return "";
   const Json& gleason = data.eval.at("overall").at("gleason");
@@ -168,13 +184,11 @@ std::string grade_section(const RunData& data) {
   for (int g = 0; g < 6; ++g) groups.push_back(g == 0 ? "none" : std::to_string(g));
   return fmt::format(
       "<section><h2>ISUP grade groups</h2><p>{} over {} slides. A slide has cancer when patterns 3 "
-      "to 5 fill at "
-      "least {:.1f} % of its tissue; the primary pattern has the largest area, the secondary the "
-      "next if it "
-      "fills at least {:.1f} % of the cancer.</p>{}</section>\n",
+      "to 5 fill at least {:.1f} % of its tissue; the primary pattern has the largest area. "
+      "{}</p>{}"
+      "</section>\n",
       kappa, gleason.at("slides").get<std::uint64_t>(), eval.value("min_cancer", 0.0) * 100,
-      eval.value("min_area", 0.0) * 100,
-      matrix_html(gleason.at("matrix"), groups, /*percent=*/false));
+      grading_rule_text(eval), matrix_html(gleason.at("matrix"), groups, /*percent=*/false));
 }
 
 std::string image_section(const RunData& data) {

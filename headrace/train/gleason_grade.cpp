@@ -41,8 +41,14 @@ GleasonClasses find_gleason_classes(const std::vector<std::string>& class_names)
   return found;
 }
 
+Specimen specimen_of(const std::string& name) {
+  if (name == "biopsy") return Specimen::biopsy;
+  if (name == "prostatectomy") return Specimen::prostatectomy;
+  fail(ErrorCode::usage, "eval.grading '{}': expected biopsy or prostatectomy.", name);
+}
+
 GleasonGrade grade_from_areas(const std::vector<std::uint64_t>& area_px_by_class,
-                              const GleasonClasses& classes, double min_cancer, double min_area) {
+                              const GleasonClasses& classes, const GradingRule& rule) {
   std::uint64_t tissue = 0, cancer = 0;
   for (std::size_t c = 1; c < area_px_by_class.size(); ++c) tissue += area_px_by_class[c];
   std::array<std::uint64_t, 3> area{};
@@ -51,21 +57,27 @@ GleasonGrade grade_from_areas(const std::vector<std::uint64_t>& area_px_by_class
     cancer += area[k];
   }
   GleasonGrade grade;
-  if (cancer == 0 || static_cast<double>(cancer) < min_cancer * static_cast<double>(tissue)) {
+  if (cancer == 0 || static_cast<double>(cancer) < rule.min_cancer * static_cast<double>(tissue)) {
     return grade;
   }
   std::size_t first = 0;
   for (std::size_t k = 1; k < 3; ++k) {
     if (area[k] >= area[first]) first = k;
   }
-  std::size_t second = first == 0 ? 1 : 0;
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (k != first && area[k] >= area[second]) second = k;
+  const bool biopsy = rule.specimen == Specimen::biopsy;
+  std::size_t second = first;
+  for (std::size_t k = 3; k-- > 0;) {  // from the highest down
+    if (k == first || area[k] == 0) continue;
+    const double least = biopsy && k > first ? rule.min_higher : rule.min_area;
+    if (static_cast<double>(area[k]) >= least * static_cast<double>(cancer)) {
+      second = k;
+      break;
+    }
+    const int pattern = static_cast<int>(k) + 3;
+    if (!biopsy && k > first && grade.tertiary == 0) grade.tertiary = pattern;
   }
-  const bool counts = area[second] > 0 &&
-                      static_cast<double>(area[second]) >= min_area * static_cast<double>(cancer);
   grade.primary = static_cast<int>(first) + 3;
-  grade.secondary = counts ? static_cast<int>(second) + 3 : grade.primary;
+  grade.secondary = static_cast<int>(second) + 3;
   grade.grade_group = isup_grade_group(grade.primary, grade.secondary);
   return grade;
 }

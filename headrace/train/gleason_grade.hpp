@@ -7,9 +7,10 @@
 
 namespace headrace::train {
 
-/// Gleason patterns of a slide and the ISUP grade group they make. Patterns 0: no cancer.
+/// Gleason patterns of a slide or case and the ISUP grade group they make. Patterns 0: no cancer.
 struct GleasonGrade {
   int primary = 0, secondary = 0, grade_group = 0;
+  int tertiary = 0;  ///< of a prostatectomy: a higher pattern below the 5 %; 0: none
   bool operator==(const GleasonGrade&) const = default;
 };
 
@@ -27,13 +28,39 @@ struct GleasonClasses {
 /// Errors: usage when no class is a pattern, with the names that there are.
 GleasonClasses find_gleason_classes(const std::vector<std::string>& class_names);
 
-/// Grade of a slide from the area of each class.
+enum class Specimen { biopsy, prostatectomy };
+
+/// How areas become a grade; parts are of the area, `min_cancer` of the tissue, the others of the
+/// cancer.
+struct GradingRule {
+  Specimen specimen = Specimen::biopsy;
+  double min_cancer = 0.02;  ///< less cancer is none
+  double min_area = 0.05;    ///< from when a lower pattern counts, of a prostatectomy a higher one
+  double min_higher = 0.01;  ///< noise floor of biopsies: from when a higher pattern is believed
+};
+/// Errors: usage for a name that is neither "biopsy" nor "prostatectomy".
+Specimen specimen_of(const std::string& name);
+
+/// Grade of a slide, or of a case with the areas of all its cores added up, from the area of each
+/// class.
 ///
-/// Rule: the slide has cancer when patterns 3 to 5 together fill at least `min_cancer` of the
-/// tissue (everything but class 0). Then primary is the pattern with the largest area (of equals
-/// the higher), secondary the largest of the others if it fills at least `min_area` of the cancer,
-/// else primary.
+/// There is cancer when patterns 3 to 5 together fill at least `min_cancer` of the tissue
+/// (everything but class 0). The primary pattern is the one with the largest area (of equals the
+/// higher). A lower pattern counts from `min_area` of the cancer on.
+///   biopsy         a higher pattern counts in any amount, that is from `min_higher` on. The
+///                  secondary is the highest of the other patterns that count, else the primary.
+///   prostatectomy  a higher pattern counts from `min_area` on, and the secondary is found in the
+///                  same way; the highest pattern below that is reported as tertiary and leaves
+///                  score and group as they are.
+/// source  Epstein et al., The 2014 ISUP Consensus Conference on Gleason Grading, Am J Surg Pathol
+///         40, 2016; Epstein et al., Contemporary Gleason Grading, Am J Surg Pathol 41, 2017; van
+///         Leenders et al., The 2019 ISUP Consensus Conference, Am J Surg Pathol 44, 2020. The
+///         floor is ours: a network's stray pixels are not a pathologist's pattern 5.
+/// They leave open what <5 % of a higher pattern is when a prostatectomy has no third one (ISUP
+/// 2019 found no consensus). Here it is tertiary, 3+3 with tertiary 4; by Epstein 2017 and GUPS
+/// (Epstein et al., Arch Pathol Lab Med 145, 2021), who keep the word for pattern 5 beside 3+4 and
+/// 4+3, it is 3+4.
 GleasonGrade grade_from_areas(const std::vector<std::uint64_t>& area_px_by_class,
-                              const GleasonClasses& classes, double min_cancer, double min_area);
+                              const GleasonClasses& classes, const GradingRule& rule);
 
 }  // namespace headrace::train

@@ -12,9 +12,15 @@ namespace {
 
 Json grade_json(const std::optional<GleasonGrade>& grade) {
   if (!grade) return nullptr;
-  return {{"primary", grade->primary},
-          {"secondary", grade->secondary},
-          {"grade_group", grade->grade_group}};
+  Json out = {{"primary", grade->primary},
+              {"secondary", grade->secondary},
+              {"grade_group", grade->grade_group}};
+  if (grade->tertiary > 0) out["tertiary"] = grade->tertiary;
+  return out;
+}
+
+GradingRule rule_of(const loader::RunConfig::Eval& eval) {
+  return {specimen_of(eval.grading), eval.min_cancer, eval.min_area, eval.min_higher};
 }
 
 }  // namespace
@@ -56,7 +62,7 @@ static std::optional<GleasonGrade> true_grade(const source::ImageRecord& record,
   if (record.grade_group) return GleasonGrade{0, 0, *record.grade_group};
   if (tally.confusion.total() == 0) return std::nullopt;
   from = "annotation";
-  return grade_from_areas(tally.truth_px, classes, eval.min_cancer, eval.min_area);
+  return grade_from_areas(tally.truth_px, classes, rule_of(eval));
 }
 
 Json Tally::image_json(std::uint32_t image, const ImageTally& tally,
@@ -74,7 +80,7 @@ Json Tally::image_json(std::uint32_t image, const ImageTally& tally,
   if (rated == nullptr) return out;
   const GleasonClasses classes = find_gleason_classes(cohort_.classes());
   const GleasonGrade predicted =
-      grade_from_areas(tally.predicted_px, classes, config_.eval.min_cancer, config_.eval.min_area);
+      grade_from_areas(tally.predicted_px, classes, rule_of(config_.eval));
   std::string from;
   const auto truth = true_grade(record, tally, classes, config_.eval, from);
   out["predicted_grade"] = grade_json(predicted);

@@ -119,7 +119,10 @@ TEST(Grade, FollowsTheAreas) {
   EXPECT_EQ(grade({900, 100, 10, 0, 0, 0}), (G{0, 0, 0}));
   EXPECT_EQ(grade({900, 1000, 0, 19, 0, 0}), (G{0, 0, 0}));  // under 2 % of the glands
   EXPECT_EQ(grade({900, 100, 0, 100, 0, 0}), (G{3, 3, 1}));
-  EXPECT_EQ(grade({900, 100, 0, 100, 4, 0}), (G{3, 3, 1}));  // the second under 5 % of the cancer
+  EXPECT_EQ(grade({900, 100, 0, 100, 4, 0}), (G{3, 4, 2}));  // a higher pattern in any amount
+  EXPECT_EQ(grade({900, 100, 0, 4, 100, 0}), (G{4, 4, 4}));  // a lower one under 5 % of the cancer
+  EXPECT_EQ(grade({900, 100, 0, 60, 37, 3}), (G{3, 5, 4}));  // the highest, not the next largest
+  EXPECT_EQ(grade({900, 100, 0, 37, 60, 3}), (G{4, 5, 5}));
   EXPECT_EQ(grade({900, 100, 0, 100, 60, 0}), (G{3, 4, 2}));
   EXPECT_EQ(grade({900, 100, 0, 60, 100, 0}), (G{4, 3, 3}));
   EXPECT_EQ(grade({900, 100, 0, 0, 100, 0}), (G{4, 4, 4}));
