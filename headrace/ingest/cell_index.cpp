@@ -2,21 +2,63 @@
 
 #include <algorithm>
 
+#include "headrace/ingest/small_array.hpp"
+
 namespace headrace::ingest {
+namespace {
 
-CellCounts::CellCounts(std::int64_t height, std::int64_t width, std::int64_t cell_px,
+std::int64_t cells_along(std::int64_t pixels, std::int64_t cell_px) {
+  return (pixels + cell_px - 1) / cell_px;
+}
+
+void write_rows(storage::Store& store, const std::string& path, std::int64_t cell_px,
+                const std::vector<std::uint32_t>& rows, std::int64_t columns) {
+  write_small_array(store, path, {static_cast<std::int64_t>(rows.size()) / columns, columns},
+                    DType::uint32, {}, {{"cell_size_px", cell_px}}, std::as_bytes(std::span(rows)));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> tissue_cells(const Mask& tissue, std::int64_t downsample,
+                                        std::int64_t height, std::int64_t width,
+                                        std::int64_t cell_px) {
+  const std::int64_t cells_y = cells_along(height, cell_px), cells_x = cells_along(width, cell_px);
+  std::vector<std::uint32_t> sums(static_cast<std::size_t>(cells_y * cells_x));
+  for (std::int64_t y = 0; y < tissue.height; ++y) {
+    for (std::int64_t x = 0; x < tissue.width; ++x) {
+      if (tissue.at(y, x) == 0) continue;
+      const std::int64_t y0 = y * downsample, x0 = x * downsample;
+      const std::int64_t high = std::min(downsample, height - y0),
+                         wide = std::min(downsample, width - x0);
+      if (high <= 0 || wide <= 0) continue;
+      sums[static_cast<std::size_t>(y0 / cell_px * cells_x + x0 / cell_px)] +=
+          static_cast<std::uint32_t>(high * wide);
+    }
+  }
+  std::vector<std::uint32_t> rows;
+  for (std::size_t cell = 0; cell < sums.size(); ++cell) {
+    if (sums[cell] == 0) continue;
+    const auto wide = static_cast<std::size_t>(cells_x);
+    rows.insert(rows.end(), {static_cast<std::uint32_t>(cell / wide),
+                             static_cast<std::uint32_t>(cell % wide), sums[cell]});
+  }
+  return rows;
+}
+
+void write_tissue_cells(storage::Store& store, const std::string& id, std::int64_t cell_px,
+                        const std::vector<std::uint32_t>& rows) {
+  write_rows(store, "index/" + id, cell_px, rows, 3);
+}
+
+LabelCells::LabelCells(std::int64_t height, std::int64_t width, std::int64_t cell_px,
                        std::size_t classes)
-    : height_(height),
-      width_(width),
-      cell_px_(cell_px),
-      cells_y_((height + cell_px - 1) / cell_px),
-      cells_x_((width + cell_px - 1) / cell_px),
+    : cell_px_(cell_px),
+      cells_y_(cells_along(height, cell_px)),
+      cells_x_(cells_along(width, cell_px)),
       classes_(classes),
-      tissue_(static_cast<std::size_t>(cells_y_ * cells_x_)),
-      labels_(tissue_.size() * classes),
-      class_px_(classes) {}
+      counts_(static_cast<std::size_t>(cells_y_ * cells_x_) * classes) {}
 
-void CellCounts::add_labels(const Box2& box, const std::uint8_t* labels) {
+void LabelCells::add(const Box2& box, const std::uint8_t* labels) {
   const std::int64_t first_y = box.y0 / cell_px_, first_x = box.x0 / cell_px_;
   const std::int64_t wide = (box.x0 + box.width - 1) / cell_px_ - first_x + 1;
   const std::int64_t high = (box.y0 + box.height - 1) / cell_px_ - first_y + 1;
@@ -36,44 +78,35 @@ void CellCounts::add_labels(const Box2& box, const std::uint8_t* labels) {
     for (std::int64_t x = 0; x < wide; ++x) {
       const std::uint32_t* count = &counts[static_cast<std::size_t>(y * wide + x) * 256];
       const auto cell = static_cast<std::size_t>((first_y + y) * cells_x_ + first_x + x);
-      for (std::size_t c = 0; c < classes_; ++c) {
-        labels_[cell * classes_ + c] += count[c];
-        class_px_[c] += count[c];
-      }
+      for (std::size_t c = 0; c < classes_; ++c) counts_[cell * classes_ + c] += count[c];
     }
   }
 }
 
-void CellCounts::add_tissue(const Mask& tissue, std::int64_t downsample) {
-  for (std::int64_t y = 0; y < tissue.height; ++y) {
-    for (std::int64_t x = 0; x < tissue.width; ++x) {
-      if (tissue.at(y, x) == 0) continue;
-      const std::int64_t y0 = y * downsample, x0 = x * downsample;
-      const std::int64_t high = std::min(downsample, height_ - y0),
-                         wide = std::min(downsample, width_ - x0);
-      if (high <= 0 || wide <= 0) continue;
-      tissue_[static_cast<std::size_t>(y0 / cell_px_ * cells_x_ + x0 / cell_px_)] +=
-          static_cast<std::uint32_t>(high * wide);
-    }
+std::size_t LabelCells::classes_seen() const {
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] > 0) seen = std::max(seen, i % classes_ + 1);
   }
+  return seen;
 }
 
-std::vector<std::uint32_t> CellCounts::rows() const {
+std::vector<std::uint32_t> LabelCells::rows() const {
+  const std::size_t seen = classes_seen(), wide = static_cast<std::size_t>(cells_x_);
   std::vector<std::uint32_t> rows;
-  for (std::int64_t y = 0; y < cells_y_; ++y) {
-    for (std::int64_t x = 0; x < cells_x_; ++x) {
-      const auto cell = static_cast<std::size_t>(y * cells_x_ + x);
-      const auto first = labels_.begin() + static_cast<std::ptrdiff_t>(cell * classes_);
-      const auto last = first + static_cast<std::ptrdiff_t>(classes_);
-      const bool annotated = std::any_of(classes_ > 0 ? first + 1 : last, last,
-                                         [](std::uint32_t count) { return count > 0; });
-      if (tissue_[cell] == 0 && !annotated) continue;
-      rows.insert(rows.end(),
-                  {static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(x), tissue_[cell]});
-      rows.insert(rows.end(), first, last);
-    }
+  for (std::size_t cell = 0; cell * classes_ < counts_.size(); ++cell) {
+    const std::uint32_t* first = counts_.data() + cell * classes_;
+    if (std::all_of(first, first + seen, [](std::uint32_t n) { return n == 0; })) continue;
+    rows.insert(rows.end(),
+                {static_cast<std::uint32_t>(cell / wide), static_cast<std::uint32_t>(cell % wide)});
+    rows.insert(rows.end(), first, first + seen);
   }
   return rows;
+}
+
+void LabelCells::write(storage::Store& store, const std::string& group) const {
+  write_rows(store, group + "/index", cell_px_, rows(),
+             static_cast<std::int64_t>(2 + classes_seen()));
 }
 
 }  // namespace headrace::ingest

@@ -13,6 +13,7 @@
 #include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/store_lock.hpp"
+#include "headrace/source/store_format.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/metadata.hpp"
 
@@ -143,7 +144,7 @@ class CohortIngest {
       store.put_text(folder + "/zarr.json", dump_json(zarr::group_metadata(Json::object())));
     }
     Json facts = plan_.root_facts(images_);
-    facts["format"] = 1;
+    facts["format"] = source::kStoreFormat;
     facts["kind"] = plan_.kind.name;
     facts["ingest"] = plan_.settings;
     store.put_text("zarr.json", dump_json(zarr::group_metadata({{"headrace", facts}})));

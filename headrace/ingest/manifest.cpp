@@ -3,12 +3,12 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/source/store_format.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 constexpr const char* kKey = "manifest.json";
-constexpr int kFormat = 1;
 
 std::string line_of(const std::string& sha256, std::uint64_t size_bytes, const std::string& key) {
   return fmt::format("{} {} {}\n", sha256, size_bytes, key);
@@ -54,9 +54,11 @@ Manifest Manifest::load(const storage::Store& store) {
          store.describe(""));
   }
   const Json json = parse_json(store.get_text(kKey), store.describe(kKey));
-  if (!json.is_object() || json.value("format", 0) != kFormat || !json.contains("objects") ||
-      !json["objects"].is_object()) {
-    fail(ErrorCode::malformed, "{}: not a manifest of format {}", store.describe(kKey), kFormat);
+  const bool numbered = json.is_object() && json.contains("format") && json["format"].is_number();
+  if (numbered) source::check_store_format(json["format"].get<int>(), store.describe(kKey));
+  if (!numbered || !json.contains("objects") || !json["objects"].is_object()) {
+    fail(ErrorCode::malformed, "{}: not a manifest of format {}", store.describe(kKey),
+         source::kStoreFormat);
   }
   Manifest manifest;
   for (const auto& [key, entry] : json["objects"].items()) {
@@ -75,7 +77,7 @@ void Manifest::save(storage::Store& store) const {
   for (const auto& [key, entry] : objects) {
     list[key] = {{"sha256", entry.sha256}, {"size", entry.size_bytes}};
   }
-  store.put_text(kKey, dump_json({{"format", kFormat},
+  store.put_text(kKey, dump_json({{"format", source::kStoreFormat},
                                   {"dataset_hash", dataset_hash()},
                                   {"objects", std::move(list)}}));
 }

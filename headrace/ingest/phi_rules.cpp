@@ -125,8 +125,8 @@ constexpr std::array kWords = std::to_array<std::string_view>(
      // ours
      "volume", "blosc-zstd", "blosc-lz4", "refuse", "resample", "train", "val", "test", "unknown",
      "native", "arterial", "portal-venous", "delayed", "CT", "DICOM", "NIfTI", "NRRD", "MetaImage",
-     "hu + 32768", "body", "foreground", "class", "voxels", "volume_mm3", "x_mm", "y_mm", "z_mm",
-     "depth", "height", "width"});
+     "hu + 32768", "class", "voxels", "volume_mm3", "x_mm", "y_mm", "z_mm", "depth", "height",
+     "width"});
 
 /// The notes that imaging and ingest write, without their numbers: their words are the vocabulary.
 /// The tests make notes of each kind and check them.
@@ -261,8 +261,7 @@ bool phi_known_object(std::string_view key) {
   }
   if (parts.size() == 1) return parts[0] == "zarr.json" || parts[0] == "manifest.json";
   const bool image = parts[0] == "images";
-  if (!image && parts[0] != "index" && parts[0] != "histograms" && parts[0] != "lesions")
-    return false;
+  if (!image && parts[0] != "index" && parts[0] != "histograms") return false;
   if (parts.size() == 2 && parts[1] == "zarr.json") return true;
   if (why_no_name(std::string(parts[1]), false)) return false;
   std::size_t at = 2;
@@ -277,7 +276,7 @@ bool phi_known_object(std::string_view key) {
     if (!is("annotation")) return false;
     ++at;
     if (is("zarr.json")) return at + 1 == parts.size();
-    if (!level()) return false;
+    if (!level() && !is("index") && !is("histogram") && !is("lesions")) return false;
     ++at;
   } else if (image && is("masks")) {
     ++at;

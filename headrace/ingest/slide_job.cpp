@@ -27,14 +27,14 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
   const auto reader = imaging::SlideReader::open(slide.file);
   const auto tiles = plan.codec == "jpeg" ? imaging::JpegTiles::open(slide.file) : nullptr;
   const LevelSize size = plan.levels[0].size;
-  CellCounts cells(size.height, size.width, plan.cell_px, context.classes.size());
 
   SlidePixels pixels(context, store, slide.id, plan, *reader, tiles.get());
   std::unique_ptr<SlideLabels> labels;
   if (!slide.annotation.empty()) {
     labels = std::make_unique<SlideLabels>(
-        context, store, slide.id, plan,
-        LabelSource::open(slide.annotation, slide.coding, context.classes, size), cells);
+        store, fmt::format("images/{}/labels/{}", slide.id, kLabelName), plan, context.classes,
+        LabelSource::open(slide.annotation, slide.coding, context.classes, size), context.pool,
+        context.buffers);
   }
   pixels.prepare();
   const std::size_t pixel_tasks = pixels.tasks();
@@ -50,7 +50,6 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
   if (labels) labels->finish();
 
   const TissueMask tissue = pixels.tissue();
-  cells.add_tissue(tissue.mask, std::int64_t{1} << plan.tissue_level);
   SlideFacts facts{slide,
                    outlook,
                    reader->info(),
@@ -58,8 +57,10 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
                    colour_of(context, store, slide.id, plan, tissue),
                    labels != nullptr};
   write_masks(*store, facts);
-  write_index(*store, slide.id, plan.cell_px, cells);
-  write_image_group(*store, facts, context.classes);
+  write_tissue_cells(*store, slide.id, plan.cell_px,
+                     tissue_cells(tissue.mask, std::int64_t{1} << plan.tissue_level, size.height,
+                                  size.width, plan.cell_px));
+  write_image_group(*store, facts);
 
   FinishedImage finished;
   finished.id = slide.id;

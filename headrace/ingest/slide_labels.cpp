@@ -1,38 +1,46 @@
 #include "headrace/ingest/slide_labels.hpp"
 
-#include "headrace/core/error.hpp"
+#include <fmt/format.h>
+
+#include "headrace/ingest/small_array.hpp"
 
 namespace headrace::ingest {
 
-SlideLabels::SlideLabels(const SlideContext& context, std::shared_ptr<RecordingStore> store,
-                         const std::string& id, const SlidePlan& plan,
-                         std::unique_ptr<LabelSource> source, CellCounts& cells)
-    : context_(context),
+SlideLabels::SlideLabels(std::shared_ptr<storage::Store> store, std::string group,
+                         const SlidePlan& plan, const std::vector<std::string>& classes,
+                         std::unique_ptr<LabelSource> source, ThreadPool& pool, BufferPool& buffers)
+    : store_(std::move(store)),
+      group_(std::move(group)),
+      plan_(plan),
+      classes_(classes),
       source_(std::move(source)),
-      cells_(cells),
-      cascade_(plan.sizes(), plan.shard, context.buffers, [this](const CascadeTile& tile) {
-        if (tile.level == 0) cells_.add_labels(tile.box, tile.pixels);
+      pool_(pool),
+      buffers_(buffers),
+      cells_(plan.levels[0].size.height, plan.levels[0].size.width, plan.cell_px, classes.size()),
+      cascade_(plan.sizes(), plan.shard, buffers, [this](const CascadeTile& tile) {
+        if (tile.level == 0) cells_.add(tile.box, tile.pixels);
         writers_[static_cast<std::size_t>(tile.level)]->write_shard(
             {tile.index.y, tile.index.x}, reinterpret_cast<const std::byte*>(tile.pixels),
-            {tile.box.width, 1}, &context_.pool);
+            {tile.box.width, 1}, &pool_);
       }) {
   for (int k = 0; k < static_cast<int>(plan.levels.size()); ++k) {
-    writers_.push_back(std::make_unique<zarr::ArrayWriter>(
-        store, fmt::format("images/{}/labels/{}/{}", id, kLabelName, k), plan.label_array(k)));
+    writers_.push_back(std::make_unique<zarr::ArrayWriter>(store_, fmt::format("{}/{}", group_, k),
+                                                           plan.label_array(k)));
   }
 }
 
 void SlideLabels::run(std::size_t task) {
   const TileIndex index = cascade_.base_tiles()[task];
   const Box2 box = cascade_.box(0, index);
-  BufferPool::Lease labels =
-      context_.buffers.take(static_cast<std::size_t>(box.height * box.width));
+  BufferPool::Lease labels = buffers_.take(static_cast<std::size_t>(box.height * box.width));
   source_->read(box, labels.data());
   cascade_.deliver(index, std::move(labels));
 }
 
 void SlideLabels::finish() {
   for (const auto& writer : writers_) writer->finish();
+  cells_.write(*store_, group_);
+  write_group(*store_, group_, {{"ome", ome_label(plan_, kLabelName, classes_)}});
 }
 
 }  // namespace headrace::ingest

@@ -3,33 +3,42 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/threads.hpp"
+#include "headrace/ingest/buffer_pool.hpp"
 #include "headrace/ingest/cell_index.hpp"
 #include "headrace/ingest/label_source.hpp"
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/pick_cascade.hpp"
-#include "headrace/ingest/recording_store.hpp"
-#include "headrace/ingest/slide_job.hpp"
+#include "headrace/ingest/slide_plan.hpp"
 #include "headrace/zarr/array_writer.hpp"
 
 namespace headrace::ingest {
 
-/// Stores the label pyramid of one slide and counts classes for the sampler's index. Tasks as of
-/// SlidePixels.
+/// Stores everything of one label image of a slide, which lies below its own group: the pyramid and
+/// the classes' part of the sampler's index. Of the slide it needs its plan alone, no pixels. Tasks
+/// as of SlidePixels.
 class SlideLabels {
  public:
-  SlideLabels(const SlideContext& context, std::shared_ptr<RecordingStore> store,
-              const std::string& id, const SlidePlan& plan, std::unique_ptr<LabelSource> source,
-              CellCounts& cells);
+  /// group: images/<id>/labels/<name>; all arguments outlive this object.
+  SlideLabels(std::shared_ptr<storage::Store> store, std::string group, const SlidePlan& plan,
+              const std::vector<std::string>& classes, std::unique_ptr<LabelSource> source,
+              ThreadPool& pool, BufferPool& buffers);
 
   std::size_t tasks() const noexcept { return cascade_.base_tiles().size(); }
   void run(std::size_t task);
-  /// Writes the arrays' metadata. Call it when all tasks are done.
+  /// Writes the arrays' metadata, the index and the group's zarr.json, last. Call it when all tasks
+  /// are done.
   void finish();
 
  private:
-  const SlideContext& context_;
+  std::shared_ptr<storage::Store> store_;
+  std::string group_;
+  const SlidePlan& plan_;
+  const std::vector<std::string>& classes_;
   std::unique_ptr<LabelSource> source_;
-  CellCounts& cells_;
+  ThreadPool& pool_;
+  BufferPool& buffers_;
+  LabelCells cells_;
   std::vector<std::unique_ptr<zarr::ArrayWriter>> writers_;
   PickCascade cascade_;
 };

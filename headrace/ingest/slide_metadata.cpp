@@ -80,23 +80,10 @@ void write_masks(storage::Store& store, const SlideFacts& facts) {
                     DType::uint8, {}, Json::object(), icc);
 }
 
-void write_index(storage::Store& store, const std::string& id, std::int64_t cell_px,
-                 const CellCounts& cells) {
-  const auto rows = cells.rows();
-  const auto columns = static_cast<std::int64_t>(cells.columns());
-  write_small_array(store, "index/" + id,
-                    {static_cast<std::int64_t>(rows.size()) / columns, columns}, DType::uint32, {},
-                    {{"cell_size_px", cell_px}}, std::as_bytes(std::span(rows)));
-}
-
-void write_image_group(storage::Store& store, const SlideFacts& facts,
-                       const std::vector<std::string>& classes) {
+void write_image_group(storage::Store& store, const SlideFacts& facts) {
   const std::string image = "images/" + facts.slide.id;
-  if (facts.labelled) {
-    write_group(store, fmt::format("{}/labels/{}", image, kLabelName),
-                {{"ome", ome_label(facts.outlook.plan, kLabelName, classes)}});
+  if (facts.labelled)
     write_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
-  }
   write_group(store, image,
               {{"ome", ome_image(facts.outlook.plan, facts.slide.id)},
                {"headrace", image_attributes(facts)}});

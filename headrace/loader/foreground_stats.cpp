@@ -48,7 +48,7 @@ IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& c
   std::map<std::int32_t, std::uint64_t> voxels_of_hu;
   for (const std::uint32_t image :
        images_of_split(cohort, config, config.data.train, "data.train")) {
-    const source::VolumeHistogram histogram = cohort.histogram(image);
+    const source::VolumeHistogram histogram = cohort.histogram(image, config.data.labels);
     for (std::size_t i = 0; i < histogram.hu.size(); ++i) {
       if (histogram.foreground[i] > 0) voxels_of_hu[histogram.hu[i]] += histogram.foreground[i];
     }

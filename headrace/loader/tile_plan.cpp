@@ -57,7 +57,7 @@ TilePlan::TilePlan(const source::Cohort& cohort, const RunConfig& config, const 
 /// Row by row: the tiles that touch a cell with tissue or with a class other than background.
 std::vector<Tile> TilePlan::tiles_of(const source::Cohort& cohort, const RunConfig& config,
                                      std::uint32_t image) const {
-  const source::CellIndex index = cohort.cells(image);
+  const source::CellIndex index = cohort.cells(image, config.data.labels);
   const source::ImageLevel& level = cohort.images()[image].levels.front();
   const auto [step_y, step_x] = level0_px_[image];
   std::set<std::pair<std::int64_t, std::int64_t>> occupied;

@@ -11,7 +11,7 @@ TrainingCells<2> slide_cells(const source::Cohort& cohort, std::uint32_t image,
                              const RunConfig& config) {
   const source::ImageRecord& record = cohort.images()[image];
   const source::ImageLevel& level = record.levels.front();
-  source::CellIndex index = cohort.cells(image);
+  source::CellIndex index = cohort.cells(image, config.data.labels);
   TrainingCells<2> result;
   result.image.size = {static_cast<double>(level.height), static_cast<double>(level.width)};
   result.image.any_high = result.image.size;
@@ -48,7 +48,7 @@ TrainingCells<3> volume_cells(const source::Cohort& cohort, std::uint32_t image,
   const source::ImageRecord& record = cohort.images()[image];
   const auto& shape = record.volume->levels.front().shape_zyx;
   const auto spacing = level_spacing_mm_zyx(record, 0, config);
-  source::VolumeCellIndex index = cohort.volume_cells(image);
+  source::VolumeCellIndex index = cohort.volume_cells(image, config.data.labels);
   const auto [low, high] = body_box(index, shape);
   TrainingCells<3> result;
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -13,15 +13,10 @@
 #include "headrace/source/cohort_state.hpp"
 #include "headrace/source/image_record.hpp"
 #include "headrace/source/manifest_summary.hpp"
+#include "headrace/source/store_format.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::source {
-
-namespace {
-
-constexpr int kFormat = 1;
-
-}  // namespace
 
 std::shared_ptr<const zarr::Array> Cohort::State::array(const std::string& key) const {
   {
@@ -46,12 +41,7 @@ void Cohort::State::read_root(Json& attributes) {
          "{}: a Zarr group without attributes.headrace, not a cohort that headrace ingest made",
          origin);
   }
-  const int format = detail::require<int>(own, "format", origin);
-  if (format != kFormat) {
-    fail(ErrorCode::unsupported,
-         "{}: store format {}, this version reads {}. Use the version that wrote it", origin,
-         format, kFormat);
-  }
+  check_store_format(detail::require<int>(own, "format", origin), origin);
   kind = detail::require<std::string>(own, "kind", origin);
   if (kind != "slide" && kind != "volume") {
     fail(ErrorCode::unsupported,
@@ -96,6 +86,14 @@ void Cohort::State::read_image(const std::string& id, const Json& root, ImageRec
     level.height = shape[1];
     level.width = shape[2];
   }
+}
+
+std::optional<std::string> Cohort::State::label_group(std::size_t image,
+                                                      const std::string& labels) const {
+  const ImageRecord& record = images.at(image);
+  if (std::find(record.labels.begin(), record.labels.end(), labels) == record.labels.end())
+    return std::nullopt;
+  return fmt::format("images/{}/labels/{}", record.id, labels);
 }
 
 void Cohort::State::require_volumes() const {

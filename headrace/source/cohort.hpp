@@ -67,11 +67,13 @@ class Cohort {
                                                  std::size_t level) const;
   /// Tissue mask: uint8 (y, x), 1 is tissue, and how many level-0 pixels one mask pixel spans.
   std::shared_ptr<const zarr::Array> tissue_mask(std::size_t image, double& downsample) const;
-  CellIndex cells(std::size_t image) const;
+  // What follows from a label image is read for the label images of the name `labels`; without such
+  // ones (or with an empty name) there are no classes, no foreground and no lesions.
+  CellIndex cells(std::size_t image, const std::string& labels) const;
   // Of a store of volumes. Errors: usage (a slide).
-  VolumeCellIndex volume_cells(std::size_t image) const;
-  VolumeHistogram histogram(std::size_t image) const;
-  std::vector<VolumeLesion> lesions(std::size_t image) const;
+  VolumeCellIndex volume_cells(std::size_t image, const std::string& labels) const;
+  VolumeHistogram histogram(std::size_t image, const std::string& labels) const;
+  std::vector<VolumeLesion> lesions(std::size_t image, const std::string& labels) const;
   /// Body mask at level 0: uint8 (z, y, x), 1 is body.
   std::shared_ptr<const zarr::Array> body_mask(std::size_t image) const;
   std::shared_ptr<const storage::Store> store() const noexcept;

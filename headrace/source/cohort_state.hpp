@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct Cohort::State {
   /// The ids of the images, sorted.
   std::vector<std::string> read_manifest();
   void read_image(const std::string& id, const Json& root, ImageRecord& record) const;
+  /// The group of an image's label image `labels`; nothing where it has none of that name.
+  std::optional<std::string> label_group(std::size_t image, const std::string& labels) const;
   /// Errors: usage, where the store is not of kind "volume".
   void require_volumes() const;
 };

@@ -1,82 +1,84 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <array>
+#include <map>
+#include <optional>
 
 #include "headrace/core/error.hpp"
 #include "headrace/source/cohort_state.hpp"
 #include "headrace/source/image_record.hpp"
+#include "headrace/source/joined_cells.hpp"
+#include "headrace/source/stored_table.hpp"
 
 namespace headrace::source {
 namespace {
 
-/// A stored table: rows of numbers of one type.
-template <typename T>
-struct Table {
-  std::size_t rows = 0, columns = 0;
-  std::vector<T> values;  ///< row-major
-  Json attributes;        ///< attributes.headrace
-  std::string origin;
-  const T* row(std::size_t i) const { return values.data() + i * columns; }
-};
+using detail::read_table;
+using detail::StoredTable;
+using Cells = StoredTable<std::uint32_t>;
 
-/// Not through the cohort's cache of arrays: a table is read once, when a plan is made.
-/// `what` names the columns in errors.
-template <typename T>
-Table<T> read_table(const std::shared_ptr<const storage::Store>& store, const std::string& key,
-                    DType dtype, std::size_t columns, const std::string& what) {
-  Table<T> table;
-  table.origin = store->describe(key);
-  table.columns = columns;
-  const auto array = zarr::Array::open(store, key);
-  const auto& metadata = array->metadata();
-  if (metadata.dtype != dtype || metadata.shape.size() != 2 ||
-      metadata.shape[1] != static_cast<std::int64_t>(columns)) {
-    fail(ErrorCode::malformed, "{}: expected a {} array of {} columns ({})", table.origin,
-         name_of(dtype), columns, what);
-  }
-  table.attributes = metadata.attributes.value("headrace", Json::object());
-  table.rows = static_cast<std::size_t>(metadata.shape[0]);
-  table.values.resize(table.rows * columns);
-  if (table.rows > 0) {
-    array->read({.origin = {0, 0},
-                 .shape = metadata.shape,
-                 .dst = reinterpret_cast<std::byte*>(table.values.data()),
-                 .strides_bytes = {static_cast<std::int64_t>(columns * sizeof(T)), sizeof(T)},
-                 .row_spans = {}});
+/// `index` below the group of a label image, of cells of the same size as the image's own.
+std::optional<Cells> label_cells(const std::shared_ptr<const storage::Store>& store,
+                                 const std::optional<std::string>& group, const Cells& image,
+                                 const char* size_key, std::size_t axes, std::size_t classes) {
+  if (!group) return std::nullopt;
+  Cells table =
+      read_table<std::uint32_t>(store, *group + "/index", DType::uint32, axes, axes + classes,
+                                fmt::format("place, {} classes at most", classes));
+  if (table.attributes.value(size_key, Json()) != image.attributes.value(size_key, Json())) {
+    fail(ErrorCode::malformed, "{}: '{}' differs from that of {}", table.origin, size_key,
+         image.origin);
   }
   return table;
 }
 
+/// Rows (HU + 32768, voxels), ascending.
+std::map<std::int32_t, std::uint64_t> read_histogram(
+    const std::shared_ptr<const storage::Store>& store, const std::string& key) {
+  const auto table =
+      read_table<std::uint64_t>(store, key, DType::uint64, 2, 2, "HU + 32768, voxels");
+  std::map<std::int32_t, std::uint64_t> voxels;
+  for (std::size_t i = 0; i < table.rows; ++i) {
+    const std::uint64_t* row = table.row(i);
+    if (row[0] > 65535 || (i > 0 && row[0] <= table.row(i - 1)[0])) {
+      fail(ErrorCode::malformed, "{}: row {} is of value {}; values must rise and be below 65536",
+           table.origin, i, row[0]);
+    }
+    voxels[static_cast<std::int32_t>(row[0]) - 32768] = row[1];
+  }
+  return voxels;
+}
+
 }  // namespace
 
-CellIndex Cohort::cells(std::size_t image) const {
-  const auto table = read_table<std::uint32_t>(
-      state_->store, "index/" + state_->images.at(image).id, DType::uint32,
-      3 + state_->classes.size(),
-      fmt::format("cell_y, cell_x, tissue, {} classes", state_->classes.size()));
+CellIndex Cohort::cells(std::size_t image, const std::string& labels) const {
+  const auto table =
+      read_table<std::uint32_t>(state_->store, "index/" + state_->images.at(image).id,
+                                DType::uint32, 3, 3, "cell_y, cell_x, tissue");
   CellIndex index;
   index.cell_size_px =
       detail::require<std::int32_t>(table.attributes, "cell_size_px", table.origin);
   if (index.cell_size_px <= 0)
     fail(ErrorCode::malformed, "{}: 'cell_size_px' is {}", table.origin, index.cell_size_px);
-  index.class_px.resize(state_->classes.size());
-  for (std::size_t i = 0; i < table.rows; ++i) {
-    const std::uint32_t* row = table.row(i);
-    index.cell_y.push_back(row[0]);
-    index.cell_x.push_back(row[1]);
-    index.tissue_px.push_back(row[2]);
-    for (std::size_t c = 0; c < index.class_px.size(); ++c) index.class_px[c].push_back(row[3 + c]);
+  const std::size_t classes = state_->classes.size();
+  const auto labelled = label_cells(state_->store, state_->label_group(image, labels), table,
+                                    "cell_size_px", 2, classes);
+  auto joined = detail::join_cells<2>(table, labelled, classes);
+  for (const auto& [y, x] : joined.place) {
+    index.cell_y.push_back(y);
+    index.cell_x.push_back(x);
   }
+  index.tissue_px = std::move(joined.tissue);
+  index.class_px = std::move(joined.of_class);
   return index;
 }
 
-VolumeCellIndex Cohort::volume_cells(std::size_t image) const {
+VolumeCellIndex Cohort::volume_cells(std::size_t image, const std::string& labels) const {
   state_->require_volumes();
   const ImageRecord& record = state_->images.at(image);
-  const auto table = read_table<std::uint32_t>(
-      state_->store, "index/" + record.id, DType::uint32, 4 + state_->classes.size(),
-      fmt::format("cell_z, cell_y, cell_x, body, {} classes", state_->classes.size()));
+  const auto table = read_table<std::uint32_t>(state_->store, "index/" + record.id, DType::uint32,
+                                               4, 4, "cell_z, cell_y, cell_x, body");
   VolumeCellIndex index;
   index.cell_size_zyx =
       detail::require<std::array<std::int32_t, 3>>(table.attributes, "cell_size_zyx", table.origin);
@@ -87,47 +89,49 @@ VolumeCellIndex Cohort::volume_cells(std::size_t image) const {
            table.origin, edge);
     }
   }
-  index.class_voxels.resize(state_->classes.size());
-  for (std::size_t i = 0; i < table.rows; ++i) {
-    const std::uint32_t* row = table.row(i);
+  const std::size_t classes = state_->classes.size();
+  const auto labelled = label_cells(state_->store, state_->label_group(image, labels), table,
+                                    "cell_size_zyx", 3, classes);
+  auto joined = detail::join_cells<3>(table, labelled, classes);
+  for (std::size_t i = 0; i < joined.place.size(); ++i) {
+    const auto& cell = joined.place[i];
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      if (std::int64_t{row[axis]} * index.cell_size_zyx[axis] < shape[axis]) continue;
+      if (std::int64_t{cell[axis]} * index.cell_size_zyx[axis] < shape[axis]) continue;
       fail(ErrorCode::malformed, "{}: row {} is cell {}, {}, {}, which lies outside of the volume",
-           table.origin, i, row[0], row[1], row[2]);
+           table.origin, i, cell[0], cell[1], cell[2]);
     }
-    index.cell_zyx.push_back({row[0], row[1], row[2]});
-    index.body_voxels.push_back(row[3]);
-    for (std::size_t c = 0; c < index.class_voxels.size(); ++c)
-      index.class_voxels[c].push_back(row[4 + c]);
   }
+  index.cell_zyx = std::move(joined.place);
+  index.body_voxels = std::move(joined.tissue);
+  index.class_voxels = std::move(joined.of_class);
   return index;
 }
 
-VolumeHistogram Cohort::histogram(std::size_t image) const {
+VolumeHistogram Cohort::histogram(std::size_t image, const std::string& labels) const {
   state_->require_volumes();
-  const auto table =
-      read_table<std::uint64_t>(state_->store, "histograms/" + state_->images.at(image).id,
-                                DType::uint64, 3, "HU + 32768, body voxels, foreground voxels");
+  std::map<std::int32_t, std::array<std::uint64_t, 2>> both;
+  for (const auto& [hu, voxels] :
+       read_histogram(state_->store, "histograms/" + state_->images.at(image).id))
+    both[hu][0] = voxels;
+  if (const auto group = state_->label_group(image, labels)) {
+    for (const auto& [hu, voxels] : read_histogram(state_->store, *group + "/histogram"))
+      both[hu][1] = voxels;
+  }
   VolumeHistogram histogram;
-  for (std::size_t i = 0; i < table.rows; ++i) {
-    const std::uint64_t* row = table.row(i);
-    if (row[0] > 65535 || (i > 0 && row[0] <= table.row(i - 1)[0])) {
-      fail(ErrorCode::malformed, "{}: row {} is of value {}; values must rise and be below 65536",
-           table.origin, i, row[0]);
-    }
-    histogram.hu.push_back(static_cast<std::int32_t>(row[0]) - 32768);
-    histogram.body.push_back(row[1]);
-    histogram.foreground.push_back(row[2]);
+  for (const auto& [hu, voxels] : both) {
+    histogram.hu.push_back(hu);
+    histogram.body.push_back(voxels[0]);
+    histogram.foreground.push_back(voxels[1]);
   }
   return histogram;
 }
 
-std::vector<VolumeLesion> Cohort::lesions(std::size_t image) const {
+std::vector<VolumeLesion> Cohort::lesions(std::size_t image, const std::string& labels) const {
   state_->require_volumes();
-  const std::string key = "lesions/" + state_->images.at(image).id;
   std::vector<VolumeLesion> lesions;
-  if (!state_->store->exists(key + "/zarr.json")) return lesions;
-  const auto table = read_table<double>(state_->store, key, DType::float64, 12,
+  const auto group = state_->label_group(image, labels);
+  if (!group) return lesions;
+  const auto table = read_table<double>(state_->store, *group + "/lesions", DType::float64, 12, 12,
                                         "class, voxels, volume_mm3, centre x, y, z, box z, y, x, "
                                         "size z, y, x");
   for (std::size_t i = 0; i < table.rows; ++i) {

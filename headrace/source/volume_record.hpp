@@ -32,13 +32,13 @@ struct VolumeCellIndex {
   std::vector<std::vector<std::uint32_t>> class_voxels;  ///< [class][cell]
 };
 
-/// How often each value occurs: rows of histograms/<id>, ascending by HU.
+/// How often each value occurs, ascending by HU; values that neither has are left out.
 struct VolumeHistogram {
   std::vector<std::int32_t> hu;
   std::vector<std::uint64_t> body, foreground;  ///< in the body; under a label above 0
 };
 
-/// One connected component of a class: a row of lesions/<id>.
+/// One connected component of a class: a row of a label image's lesions.
 struct VolumeLesion {
   std::uint8_t class_value = 0;
   std::uint64_t voxels = 0;

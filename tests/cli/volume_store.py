@@ -38,21 +38,27 @@ def put(folder, name, values, chunks, attributes=None, fill=0, shards=None):
     array[...] = values
 
 
-def cells_of(labels, body, classes):
+def cells_of(voxels, values):
+    """How often each value occurs in each cell that has one of them."""
     rows = []
-    for z, y, x in np.ndindex(*[-(-n // CELL) for n in labels.shape]):
-        box = tuple(slice(CELL * i, CELL * i + CELL) for i in (z, y, x))
-        counts = [int((labels[box] == c).sum()) for c in range(classes)]
-        if body[box].any() or any(counts[1:]):
-            rows.append([z, y, x, int(body[box].sum()), *counts])
+    for z, y, x in np.ndindex(*[-(-n // CELL) for n in voxels.shape]):
+        box = voxels[tuple(slice(CELL * i, CELL * i + CELL) for i in (z, y, x))]
+        counts = [int((box == value).sum()) for value in values]
+        if any(counts):
+            rows.append([z, y, x, *counts])
     return np.array(rows, np.uint32)
+
+
+def histogram_of(hu):
+    values, counts = np.unique(hu, return_counts=True)
+    return np.array([[int(v) + 32768, n] for v, n in zip(values, counts)], np.uint64)
 
 
 def write_volume_store(folder, name, image, mask):
     hu, labels, spacing, affine = read_nifti(image, mask)
     classes = int(labels.max()) + 1
     body = hu > -300
-    zarr.create_group(folder, attributes={"headrace": {"format": 1, "kind": "volume", "lesion_classes": [],
+    zarr.create_group(folder, attributes={"headrace": {"format": 2, "kind": "volume", "lesion_classes": [],
                                                         "classes": ["background"] + [f"class_{c}" for c in range(1, classes)]}})
     shapes, k, fine = [], 0, hu
     while True:
@@ -64,12 +70,11 @@ def write_volume_store(folder, name, image, mask):
             break
         fine, k = halve(fine), k + 1
     put(folder, f"images/{name}/masks/body", body.astype(np.uint8), (64, 64, 64))
-    put(folder, f"index/{name}", (rows := cells_of(labels, body, classes)), rows.shape, {"cell_size_zyx": [CELL] * 3})
-    values = np.unique(hu)
-    foreground = hu[(labels > 0) & (labels < 255)]
-    table = np.array([[int(v) + 32768, (hu[body] == v).sum(), (foreground == v).sum()] for v in values], np.uint64)
-    table = table[table[:, 1:].any(1)]
-    put(folder, f"histograms/{name}", table, table.shape)
+    group = f"images/{name}/labels/annotation"
+    for path, rows in ((f"index/{name}", cells_of(body, [True])), (f"{group}/index", cells_of(labels, range(classes)))):
+        put(folder, path, rows, rows.shape, {"cell_size_zyx": [CELL] * 3})
+    for path, rows in ((f"histograms/{name}", histogram_of(hu[body])), (f"{group}/histogram", histogram_of(hu[(labels > 0) & (labels < 255)]))):
+        put(folder, path, rows, rows.shape)
     inside = hu[body].astype(np.float64)
     zarr.open_group(folder, path=f"images/{name}", mode="a").attrs["headrace"] = {
         "case": name, "cohort": "default", "split": "train", "phase": "unknown", "modality": "CT", "codec": "zstd", "levels": shapes,
@@ -80,5 +85,5 @@ def write_volume_store(folder, name, image, mask):
     objects = {str(p.relative_to(folder)): {"sha256": hashlib.sha256(p.read_bytes()).hexdigest(), "size": p.stat().st_size}
                for p in sorted(folder.rglob("*")) if p.is_file()}
     digest = hashlib.sha256(json.dumps(objects, sort_keys=True).encode()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps({"format": 1, "dataset_hash": digest, "objects": objects}))
+    (folder / "manifest.json").write_text(json.dumps({"format": 2, "dataset_hash": digest, "objects": objects}))
     return folder

@@ -37,14 +37,19 @@ def test_the_index_counts_tissue_and_classes_of_every_cell(nuclei):
         label = np.asarray(root["images"][name]["labels/annotation/0"])
         mask = root["images"][name]["masks/tissue"]
         tissue = np.kron(np.asarray(mask), np.ones([mask.attrs["headrace"]["downsample"]] * 2, np.uint8))[:label.shape[0], :label.shape[1]]
-        rows = []
+        rows, classes = [], []
         for y in range(0, label.shape[0], cell):
             for x in range(0, label.shape[1], cell):
                 inside = label[y:y + cell, x:x + cell]
-                count = [int((inside == value).sum()) for value in range(2)]
-                if tissue[y:y + cell, x:x + cell].any() or count[1]:
-                    rows.append([y // cell, x // cell, int(tissue[y:y + cell, x:x + cell].sum()), *count])
+                count = [int((inside == value).sum()) for value in range(label[label < 255].max() + 1)]
+                if tissue[y:y + cell, x:x + cell].any():
+                    rows.append([y // cell, x // cell, int(tissue[y:y + cell, x:x + cell].sum())])
+                if any(count):
+                    classes.append([y // cell, x // cell, *count])
         np.testing.assert_array_equal(np.asarray(index), np.array(rows, np.uint32))
+        by_label = root["images"][name]["labels/annotation/index"]
+        assert by_label.attrs["headrace"]["cell_size_px"] == cell
+        np.testing.assert_array_equal(np.asarray(by_label), np.array(classes, np.uint32))
 
 
 def distance(point, a, b):

@@ -101,19 +101,18 @@ def body_mask(hu, spacing_zyx):
     return np.stack([ndimage.binary_fill_holes(slice_) for slice_ in body])
 
 
-def cells(body, labels, classes):
-    """Rows of the index."""
+def cells(voxels, values):
+    """Rows of an index: how often each value occurs, in cells that have one of them."""
     rows = []
     size = 16
-    for z in range(0, body.shape[0], size):
-        for y in range(0, body.shape[1], size):
-            for x in range(0, body.shape[2], size):
+    for z in range(0, voxels.shape[0], size):
+        for y in range(0, voxels.shape[1], size):
+            for x in range(0, voxels.shape[2], size):
                 box = np.s_[z:z + size, y:y + size, x:x + size]
-                inside = np.count_nonzero(body[box])
-                counts = [0] * classes if labels is None else [np.count_nonzero(labels[box] == c) for c in range(classes)]
-                if inside or any(counts[1:]):
-                    rows.append([z // size, y // size, x // size, inside, *counts])
-    return np.array(rows, np.uint32).reshape(-1, 4 + classes)
+                counts = [np.count_nonzero(voxels[box] == value) for value in values]
+                if any(counts):
+                    rows.append([z // size, y // size, x // size, *counts])
+    return np.array(rows, np.uint32).reshape(-1, 3 + len(values))
 
 
 def lesions(labels, image, values):

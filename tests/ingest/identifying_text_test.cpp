@@ -94,7 +94,8 @@ TEST(PhiRules, KnowTheNamesOfObjects) {
         "images/a/0/zarr.json", "images/a/0/c/0/1/2", "images/a/labels/zarr.json",
         "images/a/labels/annotation/zarr.json", "images/a/labels/annotation/2/c/0/0/0",
         "images/a/masks/zarr.json", "images/a/masks/body/zarr.json", "images/a/masks/body/c/0/0/0",
-        "index/a/zarr.json", "index/a/c/0/0", "histograms/a/c/0/0", "lesions/a/zarr.json"}) {
+        "index/a/zarr.json", "index/a/c/0/0", "histograms/a/c/0/0",
+        "images/a/labels/annotation/index/c/0/0", "images/a/labels/annotation/lesions/zarr.json"}) {
     EXPECT_TRUE(phi_known_object(key)) << key;
   }
   for (const char* key :
@@ -102,7 +103,8 @@ TEST(PhiRules, KnowTheNamesOfObjects) {
         "images/a/0/c/x", "images/Doe^Jane/zarr.json", "images/20190304/zarr.json",
         "images/a/labels/jane/0/zarr.json", "images/a/masks/table/zarr.json",
         "images/a/0/zarr.json/x", "index/a/c/2019030401", "thumbnail.png", "images/a/header.txt",
-        "patients/a/zarr.json"}) {
+        "patients/a/zarr.json", "lesions/a/zarr.json",
+        "images/a/labels/annotation/table/zarr.json"}) {
     EXPECT_FALSE(phi_known_object(key)) << key;
   }
 }

@@ -150,22 +150,26 @@ TEST(CountCells, IsThePlainCount) {
       }
     }
   }
-  std::vector<std::uint32_t> rows, unlabelled;
+  std::vector<std::uint32_t> body_rows, label_rows;
   for (const auto& [at, counts] : expected) {
-    const auto add = [&](auto& to, bool labelled) {
+    const auto add = [&](auto& to, auto begin, auto end) {
       for (const std::int64_t i : at) to.push_back(static_cast<std::uint32_t>(i));
-      to.push_back(counts[0]);
-      for (std::size_t c = 0; c < kClasses; ++c) to.push_back(labelled ? counts[1 + c] : 0);
+      to.insert(to.end(), begin, end);
     };
-    if (counts[0] > 0 || counts[2] > 0 || counts[3] > 0) add(rows, true);
-    if (counts[0] > 0) add(unlabelled, false);
+    if (counts[0] > 0) add(body_rows, counts.begin(), counts.begin() + 1);
+    if (counts[1] + counts[2] + counts[3] > 0) add(label_rows, counts.begin() + 1, counts.end());
   }
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    EXPECT_EQ(count_cells(body, labels.data(), kClasses, pool), rows);
-    EXPECT_EQ(count_cells(body, nullptr, kClasses, pool), unlabelled);
+    EXPECT_EQ(count_body_cells(body, pool), body_rows);
+    // Of five classes three occur, and so do the columns.
+    for (const std::size_t classes : {kClasses, kClasses + 2}) {
+      const LabelCellRows found = count_label_cells(labels.data(), shape, classes, pool);
+      EXPECT_EQ(found.rows, label_rows);
+      EXPECT_EQ(found.columns, 3 + kClasses);
+    }
   }
-  EXPECT_LT(rows.size(), expected.size() * (4 + kClasses)) << "no cell was left out";
+  EXPECT_LT(body_rows.size(), expected.size() * 4) << "no cell was left out";
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST_F(SamplePlanTest, ClassBalanceDrawsClassesAlikeAndTheirPixelsAlike) {
       config("sampling: {seed: 11, foreground: 1, balance: class, keep_inside: false}\n"));
   std::map<std::uint64_t, double> share;
   for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
-    const auto cells = cohort_->cells(image);
+    const auto cells = cohort_->cells(image, "annotation");
     for (std::size_t k = 0; k < cells.cell_y.size(); ++k) {
       for (std::uint64_t c = 1; c < 3; ++c) {
         if (cells.class_px[c][k] > 0)

@@ -83,8 +83,8 @@ void write_plane(const std::shared_ptr<storage::Store>& store, const std::string
   writer.finish();
 }
 
-/// Counts tissue and classes in each cell; cells without either are left out.
-std::vector<std::uint32_t> count_cells(const StoreSpec& spec, Plane& labels) {
+/// Tissue of each cell that has any (`kinds` false), and the classes of each cell (true).
+std::vector<std::uint32_t> count_cells(const StoreSpec& spec, Plane& labels, bool kinds) {
   std::vector<std::uint32_t> rows;
   const std::size_t classes = spec.classes.size();
   for (std::int64_t cy = 0; cy * spec.cell < spec.height; ++cy) {
@@ -96,19 +96,22 @@ std::vector<std::uint32_t> count_cells(const StoreSpec& spec, Plane& labels) {
         for (std::int64_t x = cx * spec.cell; x < std::min((cx + 1) * spec.cell, spec.width); ++x) {
           const std::uint8_t label = labels.at(y, x, 0);
           row[2] += label != 0;
-          if (spec.labels) ++row[3 + label];
+          ++row[3 + label];
         }
       }
-      if (row[2] > 0) rows.insert(rows.end(), row.begin(), row.end());
+      if (!kinds && row[2] > 0) rows.insert(rows.end(), row.begin(), row.begin() + 3);
+      if (!kinds) continue;
+      row.erase(row.begin() + 2);
+      rows.insert(rows.end(), row.begin(), row.end());
     }
   }
   return rows;
 }
 
-void write_cells(const std::shared_ptr<storage::Store>& store, const std::string& id,
-                 const StoreSpec& spec, Plane& labels) {
-  const std::vector<std::uint32_t> rows = count_cells(spec, labels);
-  const auto columns = static_cast<std::int64_t>(3 + spec.classes.size());
+void write_cells(const std::shared_ptr<storage::Store>& store, const std::string& path,
+                 const StoreSpec& spec, Plane& labels, bool kinds) {
+  const std::vector<std::uint32_t> rows = count_cells(spec, labels, kinds);
+  const auto columns = static_cast<std::int64_t>(kinds ? 2 + spec.classes.size() : 3);
   zarr::ArrayMetadata metadata;
   metadata.dtype = DType::uint32;
   metadata.shape = {static_cast<std::int64_t>(rows.size()) / columns, columns};
@@ -116,7 +119,7 @@ void write_cells(const std::shared_ptr<storage::Store>& store, const std::string
   metadata.fill_value.resize(4);
   metadata.codecs = zarr::Codecs::zstd(DType::uint32, 3);
   metadata.attributes["headrace"]["cell_size_px"] = spec.cell;
-  zarr::ArrayWriter writer(store, "index/" + id, metadata);
+  zarr::ArrayWriter writer(store, path, metadata);
   if (!rows.empty())
     writer.write_shard({0, 0}, reinterpret_cast<const std::byte*>(rows.data()), {columns * 4, 4});
   writer.finish();
@@ -132,7 +135,9 @@ void write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
       labels.at(y, x, 0) = fixture_label(spec, i, y, x);
     }
   }
-  write_cells(store, id, spec, labels);
+  write_cells(store, "index/" + id, spec, labels, false);
+  if (spec.labels)
+    write_cells(store, "images/" + id + "/labels/annotation/index", spec, labels, true);
   Json datasets = Json::array(), sizes = Json::array();
   for (std::int64_t k = 0; k < spec.levels; ++k) {
     const double scale = spec.mpp.value_or(1.0) * static_cast<double>(1 << k);
@@ -189,7 +194,7 @@ void write_fixture_manifest(const std::shared_ptr<storage::Store>& store) {
   }
   const std::string root = sha256_hex(dump_json(objects));
   store->put_text("manifest.json",
-                  dump_json({{"format", 1}, {"dataset_hash", root}, {"objects", objects}}));
+                  dump_json({{"format", 2}, {"dataset_hash", root}, {"objects", objects}}));
 }
 
 std::string fixture_id(int i) { return fmt::format("slide-{:03}", i); }
@@ -224,7 +229,7 @@ void write_store(const std::string& path, const StoreSpec& spec) {
     scanners[cohort + "-scanner"] = {
         {"od_mean", {0.2, 0.3, 0.2}}, {"od_std", {0.1, 0.15, 0.1}}, {"pixels", 1000}};
   }
-  const Json own = {{"format", 1},
+  const Json own = {{"format", 2},
                     {"kind", "slide"},
                     {"classes", spec.classes},
                     {"scanners", scanners},

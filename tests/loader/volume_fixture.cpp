@@ -147,6 +147,8 @@ struct Image {
   Grid<std::uint8_t> label, body;
 };
 
+std::string label_group(const std::string& id) { return "images/" + id + "/labels/annotation"; }
+
 void write_cells(const std::shared_ptr<storage::Store>& store, const std::string& id,
                  const VolumeSpec& spec, Image& image) {
   const std::size_t columns = 4 + spec.classes.size();
@@ -160,16 +162,18 @@ void write_cells(const std::shared_ptr<storage::Store>& store, const std::string
     if (spec.labels && value < spec.classes.size()) ++row[4 + value];
     return value;
   });
-  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> body, classes;
   for (auto& [cell, row] : cells) {
     for (std::size_t a = 0; a < 3; ++a) row[a] = static_cast<std::uint32_t>(cell[a]);
-    const bool used =
-        row[3] > 0 || std::any_of(row.begin() + 5, row.end(), [](auto n) { return n > 0; });
-    if (used) rows.insert(rows.end(), row.begin(), row.end());
+    if (row[3] > 0) body.insert(body.end(), row.begin(), row.begin() + 4);
+    row.erase(row.begin() + 3);
+    classes.insert(classes.end(), row.begin(), row.end());
   }
   const Json edge = Json::array({spec.cell, spec.cell, spec.cell});
-  write_table(store, "index/" + id, DType::uint32, rows, static_cast<std::int64_t>(columns),
-              {{"cell_size_zyx", edge}});
+  write_table(store, "index/" + id, DType::uint32, body, 4, {{"cell_size_zyx", edge}});
+  if (!spec.labels) return;
+  write_table(store, label_group(id) + "/index", DType::uint32, classes,
+              static_cast<std::int64_t>(columns - 1), {{"cell_size_zyx", edge}});
 }
 
 /// Gives the facts of the body.
@@ -188,10 +192,15 @@ Json write_histogram(const std::shared_ptr<storage::Store>& store, const std::st
     }
     if (spec.labels && label != 0 && label != 255) ++counts[hu][1];
   }
-  std::vector<std::uint64_t> rows;
-  for (const auto& [hu, n] : counts)
-    rows.insert(rows.end(), {static_cast<std::uint64_t>(hu + 32768), n[0], n[1]});
-  write_table(store, "histograms/" + id, DType::uint64, rows, 3, Json::object());
+  std::array<std::vector<std::uint64_t>, 2> rows;
+  for (const auto& [hu, n] : counts) {
+    for (const std::size_t k : {0, 1}) {
+      if (n[k] > 0) rows[k].insert(rows[k].end(), {static_cast<std::uint64_t>(hu + 32768), n[k]});
+    }
+  }
+  write_table(store, "histograms/" + id, DType::uint64, rows[0], 2, Json::object());
+  if (spec.labels)
+    write_table(store, label_group(id) + "/histogram", DType::uint64, rows[1], 2, Json::object());
   Json facts{{"voxels", body.size()}, {"mean", 0.0}, {"std", 0.0}, {"p00_5", 0.0}, {"p99_5", 0.0}};
   if (body.empty()) return facts;
   const double n = static_cast<double>(body.size()), mean = sum / n;
@@ -236,7 +245,7 @@ void write_lesions(const std::shared_ptr<storage::Store>& store, const std::stri
     for (std::size_t a = 0; a < 3; ++a) row.push_back(static_cast<double>(low[a]));
     for (std::size_t a = 0; a < 3; ++a) row.push_back(static_cast<double>(high[a] - low[a]));
   }
-  write_table(store, "lesions/" + id, DType::float64, row, 12, Json::object());
+  write_table(store, label_group(id) + "/lesions", DType::float64, row, 12, Json::object());
 }
 
 void write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec& spec, int i) {
@@ -324,7 +333,7 @@ std::uint8_t fixture_volume_label(const VolumeSpec& spec, int i, std::int64_t z,
 
 void write_volume_store(const std::string& path, const VolumeSpec& spec) {
   const auto store = std::make_shared<storage::LocalStore>(path);
-  const Json own = {{"format", 1},
+  const Json own = {{"format", 2},
                     {"kind", "volume"},
                     {"classes", spec.classes},
                     {"lesion_classes", {spec.classes.back()}}};

@@ -57,7 +57,7 @@ TEST_F(VolumePlanTest, ClassBalanceDrawsClassesAlikeAndTheirVoxelsAlike) {
   std::map<std::uint64_t, double> share;
   std::map<std::uint64_t, double> sum;
   for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
-    const auto cells = cohort_->volume_cells(image);
+    const auto cells = cohort_->volume_cells(image, "annotation");
     for (std::size_t k = 0; k < cells.cell_zyx.size(); ++k) {
       for (std::uint64_t c = 1; c < 3; ++c) {
         const std::uint32_t voxels = cells.class_voxels[c][k];
@@ -102,7 +102,7 @@ TEST_F(VolumePlanTest, TheRestLiesAnywhereInTheBodysBox) {
   std::map<std::uint64_t, std::array<std::array<double, 3>, 2>> boxes;
   for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
     std::array<double, 3> low{1e9, 1e9, 1e9}, high{};
-    for (const auto& cell : cohort_->volume_cells(image).cell_zyx) {
+    for (const auto& cell : cohort_->volume_cells(image, "annotation").cell_zyx) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
         low[axis] = std::min(low[axis], cell[axis] * 16.0);
         high[axis] = std::max(high[axis], std::min(cell[axis] * 16.0 + 16,

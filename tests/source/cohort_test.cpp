@@ -112,7 +112,7 @@ TEST(Cohort, CellsCountTheLabelsPixels) {
   const TemporaryFolder folder;
   const StoreSpec spec = small();
   write_store(folder.path("c.zarr"), spec);
-  const CellIndex cells = Cohort::open(folder.path("c.zarr"))->cells(0);
+  const CellIndex cells = Cohort::open(folder.path("c.zarr"))->cells(0, "annotation");
   EXPECT_EQ(cells.cell_size_px, 128);
   std::vector<std::uint64_t> expected(3), found(3);
   for (std::int64_t y = 0; y < spec.height; ++y) {
@@ -131,7 +131,7 @@ TEST(Cohort, AnImageOfGlassAloneHasNoCells) {
   StoreSpec spec = small();
   spec.glass_alone = true;
   write_store(folder.path("c.zarr"), spec);
-  const CellIndex cells = Cohort::open(folder.path("c.zarr"))->cells(0);
+  const CellIndex cells = Cohort::open(folder.path("c.zarr"))->cells(0, "annotation");
   EXPECT_EQ(cells.cell_size_px, 128);
   EXPECT_TRUE(cells.cell_y.empty());
   EXPECT_EQ(cells.class_px.size(), 3u);
@@ -157,10 +157,15 @@ TEST(Cohort, AFolderThatIsNoFinishedStoreIsRefused) {
 TEST(Cohort, AnotherFormatVersionIsUnsupported) {
   const TemporaryFolder folder;
   write_store(folder.path("c.zarr"), small());
-  replace_in(folder.path("c.zarr/zarr.json"), "\"format\": 1", "\"format\": 9");
+  replace_in(folder.path("c.zarr/zarr.json"), "\"format\": 2", "\"format\": 9");
   EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::unsupported)
-                .find("store format 9, this version reads 1"),
+                .find("store format 9, this version reads 2"),
             std::string::npos);
+  replace_in(folder.path("c.zarr/zarr.json"), "\"format\": 9", "\"format\": 1");
+  EXPECT_NE(
+      message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::unsupported)
+          .find("store format 1, made by an earlier version (this one reads 2); ingest it again"),
+      std::string::npos);
 }
 
 TEST(Cohort, DamagedMetadataNamesImageAndField) {

@@ -110,7 +110,7 @@ TEST_F(VolumeCohort, CellsHistogramAndBodyCountTheVoxels) {
     ++box[0];
     if (label < 3) ++box[1 + label];
   });
-  const VolumeHistogram histogram = cohort_->histogram(0);
+  const VolumeHistogram histogram = cohort_->histogram(0, "annotation");
   ASSERT_EQ(histogram.hu.size(), expected.size());
   std::size_t i = 0;
   std::uint64_t body = 0;
@@ -123,7 +123,7 @@ TEST_F(VolumeCohort, CellsHistogramAndBodyCountTheVoxels) {
   EXPECT_EQ(cohort_->images()[0].volume->body.voxels, body);
   EXPECT_GT(cohort_->images()[0].volume->body.high, cohort_->images()[0].volume->body.low);
 
-  const VolumeCellIndex cells = cohort_->volume_cells(0);
+  const VolumeCellIndex cells = cohort_->volume_cells(0, "annotation");
   EXPECT_EQ(cells.cell_size_zyx, (std::array<std::int32_t, 3>{16, 16, 16}));
   ASSERT_EQ(cells.cell_zyx.size(), boxes.size());
   i = 0;
@@ -138,7 +138,7 @@ TEST_F(VolumeCohort, CellsHistogramAndBodyCountTheVoxels) {
 }
 
 TEST_F(VolumeCohort, LesionsAreTheLabelsComponents) {
-  const auto lesions = cohort_->lesions(2);
+  const auto lesions = cohort_->lesions(2, "annotation");
   ASSERT_EQ(lesions.size(), 1u);
   std::uint64_t voxels = 0;
   each_voxel([&](std::int64_t z, std::int64_t y, std::int64_t x) {
@@ -159,7 +159,7 @@ TEST(VolumeStore, WithoutLabelsThereAreNoLesions) {
   spec.labels = false;
   testing::write_volume_store(folder.path("c.zarr"), spec);
   const auto cohort = Cohort::open(folder.path("c.zarr"));
-  EXPECT_TRUE(cohort->lesions(0).empty());
+  EXPECT_TRUE(cohort->lesions(0, "annotation").empty());
   EXPECT_TRUE(cohort->images()[0].labels.empty());
 }
 
@@ -229,16 +229,18 @@ TEST_F(SpoiltVolume, AnImpossibleSpacingIsNamed) {
 }
 
 TEST_F(SpoiltVolume, AnIndexOfAnotherShapeIsNamed) {
-  replace("zarr.json", "\"liver\",", "\"liver\", \"kidney\",");
-  expect_ends(message_of([&] { Cohort::open(path_)->volume_cells(0); }, ErrorCode::malformed),
-              "index/scan-000: expected a uint32 array of 8 columns (cell_z, cell_y, cell_x, body, "
-              "4 classes)");
+  replace("zarr.json", "\"liver\",", "");
+  expect_ends(
+      message_of([&] { Cohort::open(path_)->volume_cells(0, "annotation"); }, ErrorCode::malformed),
+      "images/scan-000/labels/annotation/index: expected a uint32 array of 3 to 5 columns "
+      "(place, 2 classes at most)");
 }
 
 TEST_F(SpoiltVolume, ACellOutsideOfTheVolumeIsNamed) {
   replace("index/scan-000/zarr.json", "16,", "64,");
+  replace("images/scan-000/labels/annotation/index/zarr.json", "16,", "64,");
   const std::string text =
-      message_of([&] { Cohort::open(path_)->volume_cells(0); }, ErrorCode::malformed);
+      message_of([&] { Cohort::open(path_)->volume_cells(0, "annotation"); }, ErrorCode::malformed);
   EXPECT_NE(text.find("which lies outside of the volume"), std::string::npos) << text;
 }
 
@@ -251,8 +253,8 @@ TEST(SlideStore, HasNoBody) {
   const auto cohort = Cohort::open(folder.path("c.zarr"));
   expect_ends(message_of([&] { cohort->body_mask(0); }, ErrorCode::usage),
               "c.zarr: a store of kind 'slide', where a store of volumes is needed");
-  message_of([&] { cohort->volume_cells(0); }, ErrorCode::usage);
-  message_of([&] { cohort->histogram(0); }, ErrorCode::usage);
+  message_of([&] { cohort->volume_cells(0, "annotation"); }, ErrorCode::usage);
+  message_of([&] { cohort->histogram(0, "annotation"); }, ErrorCode::usage);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "headrace/ingest/volumes/volume_cells.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace headrace::ingest {
 namespace {
@@ -9,91 +11,118 @@ constexpr int kCellsPerWord = 64 / static_cast<int>(kVolumeCell);
 constexpr std::uint64_t kCellBits = (std::uint64_t{1} << kVolumeCell) - 1;
 static_assert(64 % kVolumeCell == 0);
 
-/// One layer of cells.
+using Shape = std::array<std::int64_t, 3>;
+using Rows = std::vector<std::uint32_t>;
+
+std::int64_t cells_along(std::int64_t voxels) { return (voxels + kVolumeCell - 1) / kVolumeCell; }
+
+/// Counts of `columns` kinds in each cell of one layer of cells.
 class CellLayer {
  public:
-  CellLayer(const BitVolume& body, const std::uint8_t* labels, std::size_t classes,
-            std::int64_t cell_z)
-      : body_(body),
-        classes_(classes),
+  CellLayer(const Shape& shape, std::size_t columns, std::int64_t cell_z)
+      : columns_(columns),
         cell_z_(cell_z),
-        cells_y_((body.shape_zyx()[1] + kVolumeCell - 1) / kVolumeCell),
-        cells_x_((body.shape_zyx()[2] + kVolumeCell - 1) / kVolumeCell),
-        body_voxels_(static_cast<std::size_t>(cells_y_ * cells_x_)) {
-    label_voxels_.resize(body_voxels_.size() * (classes_ + 1));
-    const auto [depth, height, width] = body.shape_zyx();
-    const std::int64_t end = std::min(depth, (cell_z + 1) * kVolumeCell);
-    for (std::int64_t z = cell_z * kVolumeCell; z < end; ++z) {
-      for (std::int64_t y = 0; y < height; ++y) {
-        add_body(z, y);
-        if (labels != nullptr) add_labels(labels + (z * height + y) * width, y, width);
+        cells_y_(cells_along(shape[1])),
+        cells_x_(cells_along(shape[2])),
+        end_z_(std::min(shape[0], (cell_z + 1) * kVolumeCell)),
+        counts_(static_cast<std::size_t>(cells_y_ * cells_x_) * columns) {}
+
+  std::int64_t first_z() const { return cell_z_ * kVolumeCell; }
+  std::int64_t end_z() const { return end_z_; }
+  std::int64_t cells_x() const { return cells_x_; }
+  std::uint32_t* cell(std::int64_t cell_y, std::int64_t cell_x) {
+    return &counts_[static_cast<std::size_t>(cell_y * cells_x_ + cell_x) * columns_];
+  }
+
+  /// Appends place and first `kept` counts of the cells in which one of these is above 0.
+  void append_rows(std::size_t kept, Rows& rows) {
+    for (std::int64_t y = 0; y < cells_y_; ++y) {
+      for (std::int64_t x = 0; x < cells_x_; ++x) {
+        const std::uint32_t* count = cell(y, x);
+        if (std::all_of(count, count + kept, [](std::uint32_t n) { return n == 0; })) continue;
+        rows.insert(rows.end(), {static_cast<std::uint32_t>(cell_z_), static_cast<std::uint32_t>(y),
+                                 static_cast<std::uint32_t>(x)});
+        rows.insert(rows.end(), count, count + kept);
       }
     }
   }
 
-  void append_rows(std::vector<std::uint32_t>& rows) const {
-    for (std::int64_t y = 0; y < cells_y_; ++y) {
-      for (std::int64_t x = 0; x < cells_x_; ++x) append_row(y, x, rows);
+  /// Of the first `classes` columns those up to the last that is not 0 in every cell.
+  std::size_t columns_seen(std::size_t classes) const {
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] > 0 && i % columns_ < classes) seen = std::max(seen, i % columns_ + 1);
     }
+    return seen;
   }
 
  private:
-  std::size_t cell(std::int64_t cell_y, std::int64_t cell_x) const {
-    return static_cast<std::size_t>(cell_y * cells_x_ + cell_x);
-  }
-
-  void add_body(std::int64_t z, std::int64_t y) {
-    const std::uint64_t* row = body_.row(z, y);
-    for (std::int64_t w = 0; w < body_.words_per_row(); ++w) {
-      if (row[w] == 0) continue;
-      for (int part = 0; part < kCellsPerWord; ++part) {
-        const std::uint64_t bits = row[w] >> (part * kVolumeCell) & kCellBits;
-        if (bits == 0) continue;  // also beyond the last cell
-        body_voxels_[cell(y / kVolumeCell, w * kCellsPerWord + part)] +=
-            static_cast<std::uint32_t>(std::popcount(bits));
-      }
-    }
-  }
-
-  void add_labels(const std::uint8_t* row, std::int64_t y, std::int64_t width) {
-    for (std::int64_t x = 0; x < cells_x_; ++x) {
-      std::uint32_t* count = &label_voxels_[cell(y / kVolumeCell, x) * (classes_ + 1)];
-      const std::int64_t end = std::min(width, (x + 1) * kVolumeCell);
-      for (std::int64_t i = x * kVolumeCell; i < end; ++i)
-        ++count[std::min<std::size_t>(row[i], classes_)];
-    }
-  }
-
-  void append_row(std::int64_t y, std::int64_t x, std::vector<std::uint32_t>& rows) const {
-    const std::size_t at = cell(y, x);
-    const std::uint32_t* count = &label_voxels_[at * (classes_ + 1)];
-    const bool annotated = classes_ > 0 && std::any_of(count + 1, count + classes_,
-                                                       [](std::uint32_t n) { return n > 0; });
-    if (body_voxels_[at] == 0 && !annotated) return;
-    rows.insert(rows.end(), {static_cast<std::uint32_t>(cell_z_), static_cast<std::uint32_t>(y),
-                             static_cast<std::uint32_t>(x), body_voxels_[at]});
-    rows.insert(rows.end(), count, count + classes_);
-  }
-
-  const BitVolume& body_;
-  std::size_t classes_;
-  std::int64_t cell_z_, cells_y_, cells_x_;
-  std::vector<std::uint32_t> body_voxels_;
-  std::vector<std::uint32_t> label_voxels_;  // [cell][class], and one for values of no class
+  std::size_t columns_;
+  std::int64_t cell_z_, cells_y_, cells_x_, end_z_;
+  std::vector<std::uint32_t> counts_;
 };
+
+void add_body(const BitVolume& body, std::int64_t z, std::int64_t y, CellLayer& layer) {
+  const std::uint64_t* row = body.row(z, y);
+  for (std::int64_t w = 0; w < body.words_per_row(); ++w) {
+    if (row[w] == 0) continue;
+    for (int part = 0; part < kCellsPerWord; ++part) {
+      const std::uint64_t bits = row[w] >> (part * kVolumeCell) & kCellBits;
+      if (bits == 0) continue;  // also beyond the last cell
+      *layer.cell(y / kVolumeCell, w * kCellsPerWord + part) +=
+          static_cast<std::uint32_t>(std::popcount(bits));
+    }
+  }
+}
+
+void add_labels(const std::uint8_t* row, std::int64_t y, std::int64_t width, std::size_t classes,
+                CellLayer& layer) {
+  for (std::int64_t x = 0; x < layer.cells_x(); ++x) {
+    std::uint32_t* count = layer.cell(y / kVolumeCell, x);
+    const std::int64_t end = std::min(width, (x + 1) * kVolumeCell);
+    for (std::int64_t i = x * kVolumeCell; i < end; ++i)
+      ++count[std::min<std::size_t>(row[i], classes)];
+  }
+}
+
+Rows together(const std::vector<Rows>& parts) {
+  Rows rows;
+  for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
+  return rows;
+}
 
 }  // namespace
 
-std::vector<std::uint32_t> count_cells(const BitVolume& body, const std::uint8_t* labels,
-                                       std::size_t classes, ThreadPool& pool) {
-  const std::int64_t layers = (body.shape_zyx()[0] + kVolumeCell - 1) / kVolumeCell;
-  std::vector<std::vector<std::uint32_t>> parts(static_cast<std::size_t>(layers));
-  pool.parallel_for(parts.size(), [&](std::size_t layer) {
-    CellLayer(body, labels, classes, static_cast<std::int64_t>(layer)).append_rows(parts[layer]);
+std::vector<std::uint32_t> count_body_cells(const BitVolume& body, ThreadPool& pool) {
+  const Shape shape = body.shape_zyx();
+  std::vector<Rows> parts(static_cast<std::size_t>(cells_along(shape[0])));
+  pool.parallel_for(parts.size(), [&](std::size_t i) {
+    CellLayer layer(shape, 1, static_cast<std::int64_t>(i));
+    for (std::int64_t z = layer.first_z(); z < layer.end_z(); ++z) {
+      for (std::int64_t y = 0; y < shape[1]; ++y) add_body(body, z, y, layer);
+    }
+    layer.append_rows(1, parts[i]);
   });
-  std::vector<std::uint32_t> rows;
-  for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
-  return rows;
+  return together(parts);
+}
+
+LabelCellRows count_label_cells(const std::uint8_t* labels, const Shape& shape, std::size_t classes,
+                                ThreadPool& pool) {
+  std::vector<CellLayer> layers;
+  for (std::int64_t z = 0; z < cells_along(shape[0]); ++z)
+    layers.emplace_back(shape, classes + 1, z);  // the last column: values of no class
+  pool.parallel_for(layers.size(), [&](std::size_t i) {
+    for (std::int64_t z = layers[i].first_z(); z < layers[i].end_z(); ++z) {
+      for (std::int64_t y = 0; y < shape[1]; ++y) {
+        add_labels(labels + (z * shape[1] + y) * shape[2], y, shape[2], classes, layers[i]);
+      }
+    }
+  });
+  std::size_t seen = 0;
+  for (auto& layer : layers) seen = std::max(seen, layer.columns_seen(classes));
+  std::vector<Rows> parts(layers.size());
+  pool.parallel_for(layers.size(), [&](std::size_t i) { layers[i].append_rows(seen, parts[i]); });
+  return {3 + seen, together(parts)};
 }
 
 }  // namespace headrace::ingest

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -10,10 +11,20 @@ namespace headrace::ingest {
 /// Edge of a cell of the sampler's index in voxels of level 0, on every axis.
 inline constexpr std::int64_t kVolumeCell = 16;
 
-/// The sampler's index: rows (cell_z, cell_y, cell_x, body voxels, voxels of class 0, 1, …) of the
-/// cells that hold body or a class above 0, sorted.
-/// labels  level 0, (z, y, x), values below `classes` or 255 (counted nowhere); null: none
-std::vector<std::uint32_t> count_cells(const BitVolume& body, const std::uint8_t* labels,
-                                       std::size_t classes, ThreadPool& pool);
+/// The part of the sampler's index that follows from the voxels: rows (cell_z, cell_y, cell_x, body
+/// voxels) of the cells that hold body, sorted.
+std::vector<std::uint32_t> count_body_cells(const BitVolume& body, ThreadPool& pool);
+
+/// The part that follows from a label image.
+struct LabelCellRows {
+  std::size_t columns = 0;  ///< 3, and one for each class up to the highest that occurs
+  /// (cell_z, cell_y, cell_x, voxels of class 0, 1, …) of the cells that hold an annotated voxel,
+  /// sorted.
+  std::vector<std::uint32_t> rows;
+};
+/// labels  level 0, (z, y, x), values below `classes` or 255 (counted nowhere)
+LabelCellRows count_label_cells(const std::uint8_t* labels,
+                                const std::array<std::int64_t, 3>& shape_zyx, std::size_t classes,
+                                ThreadPool& pool);
 
 }  // namespace headrace::ingest

@@ -10,6 +10,7 @@
 #include "headrace/ingest/volumes/device_volume.hpp"
 #include "headrace/ingest/volumes/shard_layers.hpp"
 #include "headrace/ingest/volumes/volume_cells.hpp"
+#include "headrace/ingest/volumes/volume_labels.hpp"
 #include "headrace/ingest/volumes/volume_metadata.hpp"
 #include "headrace/ingest/volumes/volume_pyramid.hpp"
 
@@ -34,11 +35,10 @@ class VolumeJob {
     const BitVolume body = find_body();
     if (!volume_.labels.empty()) read_labels();
     const IntensityHistogram in_body = write_statistics(body);
-    if (!labels_.empty()) store_labels();
-    std::vector<std::uint8_t>().swap(labels_);
+    labels_.reset();
     store_pyramid();
     const VolumeStoreFacts facts{volume_, outlook_, reader->facts(), in_body, notes_};
-    write_volume_groups(*store_, facts, context_.classes);
+    write_volume_groups(*store_, facts);
 
     FinishedImage finished;
     finished.id = volume_.id;
@@ -117,56 +117,47 @@ class VolumeJob {
     return body;
   }
 
-  /// Reads the labels, writes the lesion table while they have two bytes, and keeps them in one.
-  void read_labels() {
-    const imaging::LabelVolume found = read_case_labels(volume_, plan_.grid);
-    notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
-    write_lesions(*store_, volume_.id,
-                  find_lesions(found.voxels.data(), plan_.grid, context_.lesion_values));
-    labels_.resize(found.voxels.size());
-    context_.pool.parallel_for(static_cast<std::size_t>(shape_[0]), [&](std::size_t z) {
-      const auto begin = static_cast<std::int64_t>(z) * slice_voxels();
-      for (std::int64_t i = begin; i < begin + slice_voxels(); ++i) {
-        // Classes and ignore alone: read_case_labels refuses other values.
-        const auto at = static_cast<std::size_t>(i);
-        labels_[at] = static_cast<std::uint8_t>(found.voxels[at]);
-      }
-    });
-  }
-
-  /// Writes histogram and index, and gives the histogram of the body.
+  /// Writes histogram and index of the body, and what there is of labels. Gives the histogram of
+  /// the body.
   IntensityHistogram write_statistics(const BitVolume& body) {
     Histograms histograms = device_ ? count_on_device(body) : count(body);
     device_.reset();
-    write_histogram(*store_, volume_.id, histograms.in_body, histograms.labelled);
-    const std::size_t classes = context_.classes.size();
-    write_volume_index(
-        *store_, volume_.id,
-        count_cells(body, labels_.empty() ? nullptr : labels_.data(), classes, context_.pool),
-        classes);
+    write_histogram(*store_, "histograms/" + volume_.id, histograms.in_body);
+    write_volume_cells(*store_, "index/" + volume_.id, count_body_cells(body, context_.pool), 4);
+    if (labels_) labels_->write(histograms.labelled);
     return std::move(histograms.in_body);
   }
+
+  void read_labels() {
+    labels_.emplace(store_, path(fmt::format("labels/{}", kLabelName)), plan_, context_.classes,
+                    context_.lesion_values, context_.pool);
+    const auto notes = labels_->read(volume_);
+    notes_.insert(notes_.end(), notes.begin(), notes.end());
+  }
+  /// Level 0 of the labels, or null.
+  const std::uint8_t* labels() const { return labels_ ? labels_->values().data() : nullptr; }
 
   struct Histograms {
     IntensityHistogram in_body, labelled;
   };
   Histograms count_on_device(const BitVolume& body) const {
     Histograms sums;
-    device_->count(body, labels_.empty() ? nullptr : labels_.data(), sums.in_body, sums.labelled);
+    device_->count(body, labels(), sums.in_body, sums.labelled);
     return sums;
   }
   Histograms count(const BitVolume& body) const {
     // One part a thread, whatever their number: the sums are integers.
     const auto parts = static_cast<std::size_t>(context_.pool.size());
     std::vector<IntensityHistogram> in_body(parts), labelled(parts);
+    const std::uint8_t* const labels = this->labels();
     context_.pool.parallel_for(parts, [&](std::size_t part) {
       for (auto z = static_cast<std::int64_t>(part); z < shape_[0];
            z += static_cast<std::int64_t>(parts)) {
         const std::int64_t begin = z * slice_voxels();
         in_body[part].add_slice(hu_.data() + begin, z, body);
-        if (labels_.empty()) continue;
+        if (labels == nullptr) continue;
         for (std::int64_t i = begin; i < begin + slice_voxels(); ++i) {
-          const std::uint8_t value = labels_[static_cast<std::size_t>(i)];
+          const std::uint8_t value = labels[i];
           if (value != 0 && value != kIgnoreLabel)
             labelled[part].add(hu_[static_cast<std::size_t>(i)]);
         }
@@ -177,26 +168,6 @@ class VolumeJob {
       labelled[0].merge(labelled[part]);
     }
     return {std::move(in_body[0]), std::move(labelled[0])};
-  }
-
-  void store_labels() {
-    for (int k = 0; k < static_cast<int>(plan_.levels.size()); ++k) {
-      const VolumeLevelPlan& level = plan_.levels[static_cast<std::size_t>(k)];
-      ShardLayers array(store_, path(fmt::format("labels/{}/{}", kLabelName, k)),
-                        plan_.label_array(k));
-      std::vector<std::uint8_t> slices;
-      for (std::int64_t layer = 0; layer < array.layers(); ++layer) {
-        const std::int64_t z0 = array.first_slice(layer), depth = array.depth(layer);
-        const std::uint8_t* src = labels_.data() + z0 * slice_voxels();
-        if (k > 0) {
-          slices.resize(static_cast<std::size_t>(depth * array.slice_bytes()));
-          pick_labels(labels_.data(), shape_, level, z0, depth, slices.data(), context_.pool);
-          src = slices.data();
-        }
-        array.write(layer, reinterpret_cast<const std::byte*>(src), context_.pool);
-      }
-      array.finish();
-    }
   }
 
   /// Each level from the one before, which is let go of.
@@ -226,7 +197,7 @@ class VolumeJob {
   std::vector<std::int16_t> hu_;
   std::optional<BitVolume> above_;      ///< without a device
   std::optional<DeviceVolume> device_;  ///< until the statistics are written
-  std::vector<std::uint8_t> labels_;
+  std::optional<VolumeLabels> labels_;  ///< until the statistics are written
   std::vector<std::string> notes_;
 };
 

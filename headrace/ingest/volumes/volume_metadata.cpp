@@ -72,60 +72,35 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 }  // namespace
 
 CohortKind volume_kind() {
-  return {"volume", {"images", "index", "histograms", "lesions"}, {"notes"}, sizeof(std::int16_t)};
+  return {"volume", {"images", "index", "histograms"}, {"notes"}, sizeof(std::int16_t)};
 }
 
-void write_histogram(storage::Store& store, const std::string& id, const IntensityHistogram& body,
-                     const IntensityHistogram& foreground) {
+void write_histogram(storage::Store& store, const std::string& path,
+                     const IntensityHistogram& histogram) {
   std::vector<std::uint64_t> rows;
   for (std::int64_t hu = kLowestHu; hu <= kHighestHu; ++hu) {
-    const auto value = static_cast<std::int16_t>(hu);
-    const std::uint64_t in_body = body.count_of(value), labelled = foreground.count_of(value);
-    if (in_body == 0 && labelled == 0) continue;
-    rows.insert(rows.end(), {static_cast<std::uint64_t>(hu - kLowestHu), in_body, labelled});
+    const std::uint64_t voxels = histogram.count_of(static_cast<std::int16_t>(hu));
+    if (voxels > 0) rows.insert(rows.end(), {static_cast<std::uint64_t>(hu - kLowestHu), voxels});
   }
-  write_small_array(store, "histograms/" + id, {static_cast<std::int64_t>(rows.size()) / 3, 3},
-                    DType::uint64, {}, {{"columns", {"hu + 32768", "body", "foreground"}}},
-                    bytes_of(rows));
+  write_small_array(store, path, {static_cast<std::int64_t>(rows.size()) / 2, 2}, DType::uint64, {},
+                    {{"columns", {"hu + 32768", "voxels"}}}, bytes_of(rows));
 }
 
-void write_volume_index(storage::Store& store, const std::string& id,
-                        const std::vector<std::uint32_t>& rows, std::size_t classes) {
-  const auto columns = static_cast<std::int64_t>(4 + classes);
-  write_small_array(store, "index/" + id,
-                    {static_cast<std::int64_t>(rows.size()) / columns, columns}, DType::uint32, {},
-                    {{"cell_size_zyx", {kVolumeCell, kVolumeCell, kVolumeCell}}}, bytes_of(rows));
+void write_volume_cells(storage::Store& store, const std::string& path,
+                        const std::vector<std::uint32_t>& rows, std::size_t columns) {
+  write_small_array(
+      store, path,
+      {static_cast<std::int64_t>(rows.size() / columns), static_cast<std::int64_t>(columns)},
+      DType::uint32, {}, {{"cell_size_zyx", {kVolumeCell, kVolumeCell, kVolumeCell}}},
+      bytes_of(rows));
 }
 
-void write_lesions(storage::Store& store, const std::string& id,
-                   const std::vector<Lesion>& lesions) {
-  constexpr std::int64_t kColumns = 12;
-  std::vector<double> rows;
-  for (const Lesion& lesion : lesions) {
-    rows.insert(rows.end(), {static_cast<double>(lesion.class_value),
-                             static_cast<double>(lesion.voxels), lesion.volume_mm3});
-    rows.insert(rows.end(), lesion.centre_lps_mm.begin(), lesion.centre_lps_mm.end());
-    for (const std::int64_t first : lesion.box_zyx) rows.push_back(static_cast<double>(first));
-    for (const std::int64_t size : lesion.size_zyx) rows.push_back(static_cast<double>(size));
-  }
-  write_small_array(store, "lesions/" + id, {static_cast<std::int64_t>(lesions.size()), kColumns},
-                    DType::float64, {},
-                    {{"columns",
-                      {"class", "voxels", "volume_mm3", "x_mm", "y_mm", "z_mm", "z", "y", "x",
-                       "depth", "height", "width"}}},
-                    bytes_of(rows));
-}
-
-void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts,
-                         const std::vector<std::string>& classes) {
+void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts) {
   const std::string image = "images/" + facts.volume.id;
   const VolumePlan& plan = facts.outlook.plan;
   write_group(store, image + "/masks", Json::object());
-  if (!facts.volume.labels.empty()) {
-    write_group(store, fmt::format("{}/labels/{}", image, kLabelName),
-                {{"ome", ome_label_image(volume_multiscales(plan, kLabelName, false), classes)}});
+  if (!facts.volume.labels.empty())
     write_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
-  }
   write_group(store, image,
               {{"ome", ome_volume(plan, facts.volume.id)}, {"headrace", image_attributes(facts)}});
 }

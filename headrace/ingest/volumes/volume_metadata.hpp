@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "headrace/ingest/volumes/intensity_histogram.hpp"
-#include "headrace/ingest/volumes/lesion_table.hpp"
 #include "headrace/ingest/volumes/volume_job.hpp"
 
 namespace headrace::ingest {
@@ -20,18 +19,14 @@ struct VolumeStoreFacts {
   std::vector<std::string> notes;  ///< of the source, its labels and its values
 };
 
-/// Writes histograms/<id>. foreground: voxels with a label that is neither 0 nor kIgnoreLabel.
-void write_histogram(storage::Store& store, const std::string& id, const IntensityHistogram& body,
-                     const IntensityHistogram& foreground);
-/// Writes index/<id>. rows: of count_cells.
-void write_volume_index(storage::Store& store, const std::string& id,
-                        const std::vector<std::uint32_t>& rows, std::size_t classes);
-/// Writes lesions/<id>.
-void write_lesions(storage::Store& store, const std::string& id,
-                   const std::vector<Lesion>& lesions);
+/// Writes how often each value occurs, those that do not left out: rows (HU + 32768, voxels).
+void write_histogram(storage::Store& store, const std::string& path,
+                     const IntensityHistogram& histogram);
+/// Writes a part of the sampler's index. rows: of count_body_cells or count_label_cells.
+void write_volume_cells(storage::Store& store, const std::string& path,
+                        const std::vector<std::uint32_t>& rows, std::size_t columns);
 /// Writes the groups of an image; its own comes last. This is the allow-list of what a store says
 /// of a volume.
-void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts,
-                         const std::vector<std::string>& classes);
+void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts);
 
 }  // namespace headrace::ingest

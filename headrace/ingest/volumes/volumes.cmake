@@ -17,6 +17,7 @@ target_sources(headrace_ingest PRIVATE
   volumes/volume_files.cpp
   volumes/volume_inputs.cpp
   volumes/volume_job.cpp
+  volumes/volume_labels.cpp
   volumes/volume_metadata.cpp
   volumes/volume_outlook.cpp
   volumes/volume_plan.cpp

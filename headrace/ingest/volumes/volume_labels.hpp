@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/intensity_histogram.hpp"
+#include "headrace/ingest/volumes/volume_plan.hpp"
+#include "headrace/storage/store.hpp"
+
+namespace headrace::ingest {
+
+/// Stores everything of one label image of a volume, which lies below its own group: the pyramid,
+/// the classes' part of the sampler's index, the lesions, the intensities under the labels. Of the
+/// volume it needs its plan, and the HU under the labels. Holds a byte a voxel.
+class VolumeLabels {
+ public:
+  /// group: images/<id>/labels/<name>; references outlive this object.
+  /// lesion_values: classes of the lesion table.
+  VolumeLabels(std::shared_ptr<storage::Store> store, std::string group, const VolumePlan& plan,
+               const std::vector<std::string>& classes,
+               const std::vector<std::uint16_t>& lesion_values, ThreadPool& pool);
+
+  /// Reads the labels of a volume onto the plan's grid and writes the lesions. Gives notes about
+  /// them. Errors: as of read_case_labels.
+  std::vector<std::string> read(const VolumeCase& volume);
+  /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
+  const std::vector<std::uint8_t>& values() const noexcept { return values_; }
+  /// Writes the rest, the group's zarr.json last, and lets go of the values.
+  /// under_labels: HU of voxels with a label that is neither 0 nor kIgnoreLabel
+  void write(const IntensityHistogram& under_labels);
+
+ private:
+  void write_levels();
+
+  std::shared_ptr<storage::Store> store_;
+  std::string group_;
+  const VolumePlan& plan_;
+  const std::vector<std::string>& classes_;
+  const std::vector<std::uint16_t>& lesion_values_;
+  ThreadPool& pool_;
+  std::vector<std::uint8_t> values_;
+};
+
+}  // namespace headrace::ingest
