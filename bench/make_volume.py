@@ -43,7 +43,8 @@ def noisy(clean):
 
 
 def save_nifti(array, path):
-    image = nibabel.Nifti1Image(np.asfortranarray(array.transpose(2, 1, 0)), np.diag([*SPACING_XYZ, 1.0]))
+    # In the order that our stores have (LPS; NIfTI counts to the right and to the front), so that all subjects read the same box.
+    image = nibabel.Nifti1Image(np.asfortranarray(array.transpose(2, 1, 0)), np.diag([-1.0, -1.0, 1.0, 1.0]) @ np.diag([*SPACING_XYZ, 1.0]))
     with gzip.GzipFile(f"{path}.part", "wb", compresslevel=6, mtime=0) as packed:
         packed.write(image.to_bytes())
     os.replace(f"{path}.part", path)
@@ -51,7 +52,7 @@ def save_nifti(array, path):
 
 def make(folder, source):
     done = folder / "ct.nii.gz"  # written last
-    if done.exists():
+    if done.exists() and nibabel.aff2axcodes(nibabel.load(done).affine) == ("L", "P", "S"):
         return
     clean = enlarged(source)
     label = np.zeros(SHAPE, np.uint8)

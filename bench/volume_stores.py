@@ -72,7 +72,7 @@ def open_blosc2(context, path):
 
 
 def headrace_store(context, codec):
-    path = context.data / f"headrace-ct-{codec}.zarr"
+    path = context.data / f"headrace-ct-{codec}-format2.zarr"
     done = Path(f"{path}.done")
     if not done.exists():
         shutil.rmtree(path, ignore_errors=True)

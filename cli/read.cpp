@@ -2,47 +2,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <span>
 
 #include "cli/commands.hpp"
 #include "cli/npy_file.hpp"
+#include "cli/read_region.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/report/palette.hpp"
 #include "headrace/source/cohort.hpp"
 
 namespace headrace::cli {
-namespace {
 
-constexpr const char* kFooter =
-    "Examples:\n"
-    "  headrace read cohort.zarr case-17 --level 0 --origin 4096,8192 --size 512,512 --out "
-    "patch.npy\n"
-    "  headrace read scan.svs --level 1 --origin 0,0 --size 256,256 --out patch.png\n"
-    "\n"
-    "  headrace read ct.zarr case-3 --origin 40,0,0 --size 96,512,512 --out block.npy\n"
-    "  headrace read ct.zarr case-3 --origin 88,0,0 --size 1,512,512 --window -160,240 --out "
-    "slice.png\n"
-    "\n"
-    "Of slides origin and size are y,x; pixels outside read as white, labels as 255. Of volumes "
-    "they "
-    "are z,y,x;\n"
-    "voxels outside read as -1024 HU, labels as 0; a picture needs a size of 1 along one axis.\n"
-    "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
-
-struct Arguments {
-  std::string path, image, label, out;
-  int level = 0;
-  std::vector<std::int64_t> origin, size;
-  std::vector<double> window{-160, 240};
-};
-
-/// Refuses a level that is not there.
-std::size_t level_of(const Arguments& a, std::size_t levels) {
+std::size_t level_of(const ReadArguments& a, std::size_t levels) {
   if (a.level < 0 || static_cast<std::size_t>(a.level) >= levels) {
     fail(ErrorCode::usage, "--level {}: {} has levels 0 to {}", a.level,
          a.image.empty() ? a.path : "image " + a.image, levels - 1);
@@ -50,9 +24,7 @@ std::size_t level_of(const Arguments& a, std::size_t levels) {
   return static_cast<std::size_t>(a.level);
 }
 
-/// Refuses an origin or a size that has not as many numbers as the image has axes, or that asks for
-/// more than memory is taken for.
-void check_region(const Arguments& a, std::size_t axes) {
+void check_region(const ReadArguments& a, std::size_t axes) {
   if (a.origin.size() != axes || a.size.size() != axes) {
     fail(ErrorCode::usage, "--origin and --size take {}; {} and {} numbers were given",
          axes == 2 ? "two numbers, y,x and h,w, for slides"
@@ -72,7 +44,32 @@ void check_region(const Arguments& a, std::size_t axes) {
   }
 }
 
-imaging::Image8 read_slide(const Arguments& a, const source::Cohort& cohort) {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  headrace read cohort.zarr case-17 --level 0 --origin 4096,8192 --size 512,512 --out "
+    "patch.npy\n"
+    "  headrace read scan.svs --level 1 --origin 0,0 --size 256,256 --out patch.png\n"
+    "\n"
+    "  headrace read ct.zarr case-3 --origin 40,0,0 --size 96,512,512 --out block.npy\n"
+    "  headrace read ct.zarr case-3 --origin 88,0,0 --size 1,512,512 --window -160,240 --out "
+    "slice.png\n"
+    "  headrace read ct.zarr case-3 --label annotation --out labels.nii.gz\n"
+    "\n"
+    "Of slides origin and size are y,x; pixels outside read as white, labels as 255. Of volumes "
+    "they "
+    "are z,y,x;\n"
+    "voxels outside read as -1024 HU, labels as 0. Volumes are stored in one order, whatever that "
+    "of\n"
+    "their files: x grows to the patient's left, y to the back, z up. A picture needs a size of 1 "
+    "along\n"
+    "one axis and shows it as radiologists do (the patient's right at the left, front or head on "
+    "top).\n"
+    "F.nii.gz is all of level 0, back in its file's own order; it takes no origin and no size.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
+
+imaging::Image8 read_slide(const ReadArguments& a, const source::Cohort& cohort) {
   check_region(a, 2);
   const std::size_t image = cohort.find_image(a.image);
   const std::size_t level = level_of(a, cohort.images()[image].levels.size());
@@ -91,7 +88,7 @@ imaging::Image8 read_slide(const Arguments& a, const source::Cohort& cohort) {
   return pixels;
 }
 
-imaging::Image8 read_file(const Arguments& a) {
+imaging::Image8 read_file(const ReadArguments& a) {
   check_region(a, 2);
   const auto reader = imaging::SlideReader::open(a.path);
   if (!a.label.empty()) fail(ErrorCode::usage, "--label: {} is a slide file, not a store", a.path);
@@ -102,60 +99,16 @@ imaging::Image8 read_file(const Arguments& a) {
   return pixels;
 }
 
-/// HU between the two ends of the window from black to white, or the palette's colours of labels.
-imaging::Image8 slice_picture(const Arguments& a, std::span<const std::byte> bytes) {
-  const auto cut = std::find(a.size.begin(), a.size.end(), 1);
-  if (cut == a.size.end()) {
-    fail(ErrorCode::usage,
-         "--size {}: a picture shows one slice, so one of the three must be 1. Write .npy for a "
-         "block",
-         fmt::join(a.size, ","));
-  }
-  std::vector<std::int64_t> plane(a.size);
-  plane.erase(plane.begin() + (cut - a.size.begin()));
-  imaging::Image8 image(plane[0], plane[1], 3);
-  for (std::int64_t i = 0; i < plane[0] * plane[1]; ++i) {
-    std::uint8_t* pixel = image.pixels.data() + 3 * i;
-    if (!a.label.empty()) {
-      const auto label = static_cast<std::size_t>(bytes[static_cast<std::size_t>(i)]);
-      const auto colour = label == 0 ? report::Rgb{} : report::class_colour(label);
-      std::copy(colour.begin(), colour.end(), pixel);
-      continue;
-    }
-    std::int16_t hu = 0;
-    std::memcpy(&hu, bytes.data() + 2 * i, sizeof(hu));
-    const double grey = (hu - a.window[0]) / (a.window[1] - a.window[0]) * 255 + 0.5;
-    std::fill_n(pixel, 3, static_cast<std::uint8_t>(std::clamp(grey, 0.0, 255.0)));
-  }
-  return image;
+void refuse_nifti(const ReadArguments& a) {
+  if (a.out.ends_with(".nii.gz"))
+    fail(ErrorCode::usage, "--out {}: slides are written as .npy or .png", a.out);
 }
 
-void write_volume_region(const Arguments& a, const source::Cohort& cohort, bool picture) {
-  check_region(a, 3);
-  const std::size_t image = cohort.find_image(a.image);
-  const std::size_t level = level_of(a, cohort.images()[image].volume->levels.size());
-  const auto array = a.label.empty() ? cohort.image_array(image, level)
-                                     : cohort.label_array(image, a.label, level);
-  const DType dtype = array->metadata().dtype;
-  const auto bytes = static_cast<std::int64_t>(size_of(dtype));
-  std::vector<std::byte> voxels(
-      static_cast<std::size_t>(a.size[0] * a.size[1] * a.size[2] * bytes));
-  array->read({a.origin,
-               a.size,
-               voxels.data(),
-               {a.size[1] * a.size[2] * bytes, a.size[2] * bytes, bytes},
-               {}});
-  if (picture) {
-    imaging::write_png(a.out, slice_picture(a, voxels));
-  } else {
-    write_npy(a.out, dtype, a.size, voxels);
-  }
-}
-
-void run(const Arguments& a) {
-  const std::string ending = std::filesystem::path(a.out).extension().string();
-  if (ending != ".npy" && ending != ".png")
-    fail(ErrorCode::usage, "--out {}: must end in .npy or .png", a.out);
+void run(const ReadArguments& a) {
+  const bool nifti = a.out.ends_with(".nii.gz");
+  const bool npy = a.out.ends_with(".npy");
+  if (!npy && !nifti && !a.out.ends_with(".png"))
+    fail(ErrorCode::usage, "--out {}: must end in .npy, .png or, for volumes, .nii.gz", a.out);
   if (a.window.size() != 2 || !(a.window[0] < a.window[1]))
     fail(ErrorCode::usage, "--window {}: two rising HU, low,high", fmt::join(a.window, ","));
   imaging::Image8 pixels;
@@ -163,14 +116,15 @@ void run(const Arguments& a) {
     if (a.image.empty()) fail(ErrorCode::usage, "IMAGE: name an image of {}", a.path);
     const auto cohort = source::Cohort::open(a.path);
     if (cohort->kind() == "volume") {
-      write_volume_region(a, *cohort, ending == ".png");
-      return;
+      return nifti ? read_volume_in_file_order(a, *cohort) : read_volume_region(a, *cohort);
     }
+    refuse_nifti(a);
     pixels = read_slide(a, *cohort);
   } else {
+    refuse_nifti(a);
     pixels = read_file(a);
   }
-  if (ending == ".npy") {
+  if (npy) {
     std::vector<std::int64_t> shape{pixels.height, pixels.width};
     if (pixels.channels > 1) shape.push_back(pixels.channels);
     write_npy(a.out, DType::uint8, shape, std::as_bytes(std::span(pixels.pixels)));
@@ -184,25 +138,23 @@ void run(const Arguments& a) {
 void add_read(CLI::App& app) {
   CLI::App* read = app.add_subcommand("read", "Reads pixels exactly as they are stored.");
   read->footer(kFooter);
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReadArguments>();
   read->add_option("STORE", arguments->path, "a store, or a slide file")->required();
   read->add_option("IMAGE", arguments->image, "the image's name; not needed for a slide file");
   read->add_option("--level", arguments->level, "level of the pyramid, 0 the largest")
       ->capture_default_str();
   read->add_option("--origin", arguments->origin,
                    "y,x (volumes: z,y,x) in pixels of the level; may lie outside")
-      ->delimiter(',')
-      ->required();
-  read->add_option("--size", arguments->size, "h,w (volumes: d,h,w) in pixels")
-      ->delimiter(',')
-      ->required();
+      ->delimiter(',');
+  read->add_option("--size", arguments->size, "h,w (volumes: d,h,w) in pixels")->delimiter(',');
   read->add_option("--label", arguments->label, "read this label image instead of the pixels");
   read->add_option("--window", arguments->window,
                    "low,high: HU shown as black and as white in a "
                    ".png of a volume")
       ->delimiter(',')
       ->capture_default_str();
-  read->add_option("--out", arguments->out, "F.npy (y, x, rgb), of volumes (z, y, x), or F.png")
+  read->add_option("--out", arguments->out,
+                   "F.npy (y, x, rgb), of volumes (z, y, x); F.png; of volumes F.nii.gz")
       ->required();
   read->callback([arguments] { run(*arguments); });
 }

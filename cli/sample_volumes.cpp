@@ -6,9 +6,11 @@
 #include <cmath>
 #include <variant>
 
+#include "cli/font_table.hpp"
 #include "cli/montage.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/level_choice.hpp"
+#include "headrace/report/plane_sides.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -20,22 +22,32 @@ struct Shades {
   double black = -160, white = 240;
 };
 
-/// Which axes of (z, y, x) run down and to the right, and which one is cut.
+/// Which axes of (z, y, x) run down and to the right, and which one is cut; in the order of
+/// report::kPlaneSides.
 struct Plane {
-  const char* name;
   std::size_t down, right, cut;
 };
-constexpr std::array<Plane, 3> kPlanes{
-    {{"axial", 1, 2, 0}, {"coronal", 0, 2, 1}, {"sagittal", 0, 1, 2}}};
+constexpr std::array<Plane, 3> kPlanes{{{1, 2, 0}, {0, 2, 1}, {0, 1, 2}}};
 
-/// Which of the axes (z, y, x) are shown from their end.
-using Flips = std::array<bool, 3>;
+constexpr Rgb kSideInk{255, 214, 96};
+constexpr std::int64_t kSideEdge = 3;  // pixels between a letter and the picture's edge
 
-/// As radiologists look at them: head up, the patient's back down, the patient's right at the left.
-/// Of slices that are far from axial, only as stored.
-Flips flips_of(const source::VolumeRecord& volume) {
-  const auto& affine = volume.affine_lps;
-  return {affine[10] > 0, affine[5] < 0, affine[0] < 0};
+/// Writes which side of the patient is where, where there is room for it.
+void mark_sides(Canvas& canvas, std::int64_t y, std::int64_t x, std::int64_t height,
+                std::int64_t width, const report::PlaneSides& sides) {
+  const std::int64_t middle_y = y + (height - kGlyphHeight) / 2,
+                     middle_x = x + (width - kGlyphWidth) / 2;
+  const auto put = [&](std::int64_t at_y, std::int64_t at_x, const char* letter) {
+    canvas.text(at_y, at_x, letter, kSideInk, kGlyphWidth);
+  };
+  if (width >= 4 * kGlyphWidth) {
+    put(middle_y, x + kSideEdge, sides.left);
+    put(middle_y, x + width - kGlyphWidth - kSideEdge, sides.right);
+  }
+  if (height >= 4 * kGlyphHeight) {
+    put(y, middle_x, sides.top);
+    put(y + height - kGlyphHeight, middle_x, sides.bottom);
+  }
 }
 
 /// A patch in memory, (z, y, x).
@@ -86,12 +98,11 @@ class Montage {
   }
   Stored stored(const loader::SampleSite& site);
   Shades shades_of_seen(const float* values) const;
-  imaging::Image8 picture(const Patch& patch, const Plane& plane, const Shades& shades,
-                          const Flips& flips) const;
-  /// The voxel along `axis` that pixel `p` shows.
-  std::int64_t at(std::int64_t p, std::size_t axis, const Flips& flips) const {
+  imaging::Image8 picture(const Patch& patch, const Plane& plane, const Shades& shades) const;
+  /// The voxel along `axis` that pixel `p` shows: as radiologists look at it, the head on top.
+  std::int64_t at(std::int64_t p, std::size_t axis) const {
     const std::int64_t voxel = p / pixels_[axis];
-    return flips[axis] ? patch_.size_zyx[axis] - 1 - voxel : voxel;
+    return axis == 0 ? patch_.size_zyx[axis] - 1 - voxel : voxel;
   }
   std::string caption(const loader::SampleSite& site) const;
   void headings(Canvas& canvas, const MontageLayout& layout) const;
@@ -153,18 +164,18 @@ Shades Montage::shades_of_seen(const float* values) const {
   return {sorted[sorted.size() / 200], sorted[sorted.size() - 1 - sorted.size() / 200]};
 }
 
-imaging::Image8 Montage::picture(const Patch& patch, const Plane& plane, const Shades& shades,
-                                 const Flips& flips) const {
+imaging::Image8 Montage::picture(const Patch& patch, const Plane& plane,
+                                 const Shades& shades) const {
   const auto& size = patch_.size_zyx;
   const std::array<std::int64_t, 3> stride{std::int64_t{size[1]} * size[2], size[2], 1};
   imaging::Image8 image(edge(plane.down), edge(plane.right), 3);
   std::vector<std::uint8_t> labels(static_cast<std::size_t>(image.height * image.width));
   const double range = std::max(shades.white - shades.black, 1e-6);
   for (std::int64_t y = 0; y < image.height; ++y) {
-    const std::int64_t down = at(y, plane.down, flips);
+    const std::int64_t down = at(y, plane.down);
     for (std::int64_t x = 0; x < image.width; ++x) {
       const std::int64_t voxel = down * stride[plane.down] +
-                                 at(x, plane.right, flips) * stride[plane.right] +
+                                 at(x, plane.right) * stride[plane.right] +
                                  size[plane.cut] / 2 * stride[plane.cut];
       const double grey = (patch.values[voxel] - shades.black) / range * 255 + 0.5;
       std::fill_n(image.row(y) + 3 * x, 3, static_cast<std::uint8_t>(std::clamp(grey, 0.0, 255.0)));
@@ -190,7 +201,8 @@ void Montage::headings(Canvas& canvas, const MontageLayout& layout) const {
   for (std::int64_t column = 0; column < layout.columns; ++column) {
     for (std::size_t p = 0; p < kPlanes.size(); ++p) {
       const std::int64_t x = layout.x(column, static_cast<std::int64_t>(p));
-      canvas.text(kMargin, x, fmt::format("{}, stored", kPlanes[p].name), kInk, layout.cell_w);
+      canvas.text(kMargin, x, fmt::format("{}, stored", report::kPlaneSides[p].name), kInk,
+                  layout.cell_w);
       canvas.text(kMargin, x + layout.cell_w + kGap, "the model sees", kInk, layout.cell_w);
     }
   }
@@ -212,7 +224,6 @@ imaging::Image8 Montage::draw() {
     const auto& site = batch->sites[static_cast<std::size_t>(s)];
     const std::int64_t y = layout.top + s % layout.rows * layout.row;
     const std::int64_t column = s / layout.rows;
-    const Flips flips = flips_of(*inputs_.cohort->images()[site.image].volume);
     const Stored before = stored(site);
     const Patch from{before.values.data(), before.labels.empty() ? nullptr : before.labels.data()};
     const Patch to{batch->floats() + s * voxels(),
@@ -220,10 +231,12 @@ imaging::Image8 Montage::draw() {
     const Shades shades = shades_of_seen(to.values);
     for (std::size_t p = 0; p < kPlanes.size(); ++p) {
       const std::int64_t x = layout.x(column, static_cast<std::int64_t>(p));
-      canvas.patch(y, x, picture(from, kPlanes[p], stored_shades_, flips), layout.shrink,
+      const imaging::Image8 shown = picture(from, kPlanes[p], stored_shades_);
+      canvas.patch(y, x, shown, layout.shrink, layout.enlarge);
+      mark_sides(canvas, y, x, shown.height / layout.shrink * layout.enlarge,
+                 shown.width / layout.shrink * layout.enlarge, report::kPlaneSides[p]);
+      canvas.patch(y, x + layout.cell_w + kGap, picture(to, kPlanes[p], shades), layout.shrink,
                    layout.enlarge);
-      canvas.patch(y, x + layout.cell_w + kGap, picture(to, kPlanes[p], shades, flips),
-                   layout.shrink, layout.enlarge);
     }
     canvas.text(y + layout.cell_h + 1, layout.x(column, 0), caption(site), kPale,
                 layout.block - kMargin);

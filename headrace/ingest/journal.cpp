@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/source/store_format.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -33,13 +34,18 @@ Journal::Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json se
     return;
   }
   const Json begun = parse_json(store_->get_text(kSettings), store_->describe(kSettings));
+  // Before there was a second format, none was written.
+  source::check_store_format(begun.is_object() ? begun.value("format", 1) : 1,
+                             store_->describe(kSettings));
   check_kind(begun.is_object() ? begun.value("kind", "") : "");
   check_settings(begun.value("settings", Json()), "was begun");
   load_records();
 }
 
 void Journal::begin() {
-  store_->put_text(kSettings, dump_json({{"kind", kind_.name}, {"settings", settings_}}));
+  store_->put_text(
+      kSettings,
+      dump_json({{"format", source::kStoreFormat}, {"kind", kind_.name}, {"settings", settings_}}));
 }
 
 void Journal::check_kind(const std::string& found) const {

@@ -6,6 +6,7 @@
 
 #include "headrace/report/html.hpp"
 #include "headrace/report/palette.hpp"
+#include "headrace/report/plane_sides.hpp"
 
 namespace headrace::report {
 namespace {
@@ -222,6 +223,20 @@ std::string image_section(const RunData& data) {
                      table.html());
 }
 
+/// A picture; of a plane with the sides of the patient in it.
+std::string montage_picture(const std::string& kind, const std::string& png) {
+  std::string html = fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">", kind,
+                                 base64(std::as_bytes(std::span(png))));
+  for (const PlaneSides& sides : kPlaneSides) {
+    if (kind != sides.name) continue;
+    html = fmt::format(
+        "<span class=\"plane\">{}<i class=\"left\">{}</i><i class=\"right\">{}</i>"
+        "<i class=\"top\">{}</i><i class=\"bottom\">{}</i></span>",
+        html, sides.left, sides.right, sides.top, sides.bottom);
+  }
+  return fmt::format("<span>{}{}</span>", html, kind);
+}
+
 std::string montage_section(const RunData& data) {
   const Json montage = data.eval.value("montage", Json::array());
   if (montage.empty()) return "";
@@ -236,8 +251,7 @@ std::string montage_section(const RunData& data) {
     rows += "<figure><div class=\"row\">";
     for (const char* kind : data.volumes() ? plane_kinds : slide_kinds) {
       const std::string png = file_bytes(data.path / patch.at(kind).get<std::string>());
-      rows += fmt::format("<span><img alt=\"{}\" src=\"data:image/png;base64,{}\">{}</span>", kind,
-                          base64(std::as_bytes(std::span(png))), kind);
+      rows += montage_picture(kind, png);
     }
     const Json& tile = patch.at(data.volumes() ? "tile_zyx" : "tile_yx");
     const auto at = [&](std::size_t axis) { return tile[axis].get<std::int64_t>(); };
@@ -250,7 +264,9 @@ std::string montage_section(const RunData& data) {
   const char* what =
       data.volumes()
           ? "Planes through patches of the validation windows, grey values as the network got them "
-            "(percentiles 0.5 to 99.5). Outlined: the annotation. Tinted: what the network said."
+            "(percentiles 0.5 to 99.5), in radiological convention: R and L are the patient's "
+            "right and left, A and P front and back, H and F head and feet. Outlined: the "
+            "annotation. Tinted: what the network said."
           : "The input is what the network got, after the transforms, with the normalisation "
             "undone.";
   return fmt::format(

@@ -46,6 +46,8 @@ svg { width:100%; height:auto; display:block; } .grid { stroke:var(--line); } .t
 .montage img { width:100%; display:block; border-radius:8px; image-rendering:auto; }
 .montage figcaption { font-weight:400; font-size:12.5px; margin:5px 0 0; }
 .montage .row span { font-size:12px; color:var(--soft); text-align:center; }
+.plane { position:relative; display:block; } .plane i { position:absolute; font-style:normal; font-weight:700; font-size:12px; color:#ffd75e; text-shadow:0 0 3px #000; }
+.plane .left { left:4px; top:calc(50% - 8px); } .plane .right { right:4px; top:calc(50% - 8px); } .plane .top { left:calc(50% - 4px); top:1px; } .plane .bottom { left:calc(50% - 4px); bottom:1px; }
 .good { color:#14805e; } .off { color:#b4462f; }
 footer { color:var(--soft); font-size:13px; text-align:center; }
 @media print { body { background:#fff; } section, .tile { break-inside:avoid; } }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "headrace/core/error.hpp"
@@ -51,12 +52,36 @@ IntensityStats parse_body(const Json& own, const std::string& origin) {
   return stats;
 }
 
+void parse_file_grid(const Json& own, const std::string& origin, VolumeRecord& volume) {
+  const Json json = require<Json>(own, "file_grid", origin);
+  const std::string where = origin + ", 'file_grid'";
+  volume.file_grid.shape_zyx = require<std::array<std::int64_t, 3>>(json, "shape_zyx", where);
+  volume.file_grid.affine_lps = require<std::array<double, 16>>(json, "affine_lps", where);
+  volume.from_file.axis = require<std::array<int, 3>>(json, "axis_of_xyz", where);
+  volume.from_file.flip = require<std::array<bool, 3>>(json, "reversed_xyz", where);
+  auto axes = volume.from_file.axis;
+  std::sort(axes.begin(), axes.end());
+  bool fits = axes == std::array<int, 3>{0, 1, 2};
+  for (std::size_t j = 0; fits && j < 3; ++j) {
+    const auto from = static_cast<std::size_t>(volume.from_file.axis[j]);
+    fits = volume.file_grid.shape_zyx[2 - from] == volume.levels[0].shape_zyx[2 - j];
+  }
+  if (!fits) {
+    fail(ErrorCode::malformed,
+         "{}: axes {}, {}, {} of {}x{}x{} voxels (x, y, z) do not give the stored level 0", where,
+         volume.from_file.axis[0], volume.from_file.axis[1], volume.from_file.axis[2],
+         volume.file_grid.shape_zyx[2], volume.file_grid.shape_zyx[1],
+         volume.file_grid.shape_zyx[0]);
+  }
+}
+
 }  // namespace
 
 VolumeRecord parse_volume_record(const Json& own, const std::string& origin) {
   VolumeRecord volume;
   volume.levels = parse_volume_levels(own, origin);
   volume.affine_lps = require<std::array<double, 16>>(own, "affine_lps", origin);
+  parse_file_grid(own, origin, volume);
   volume.phase = optional<std::string>(own, "phase", origin, "unknown");
   volume.body = parse_body(own, origin);
   return volume;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headrace/core/intensity_stats.hpp"
+#include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::source {
 
@@ -15,10 +16,14 @@ struct VolumeLevel {
   std::array<double, 3> downsample_zyx{1, 1, 1};
 };
 
+/// Voxels are stored in canonical order: x grows to the patient's left, y to the back, z up.
+///
 /// What an image of a store of kind "volume" has besides an image of any kind.
 struct VolumeRecord {
   std::vector<VolumeLevel> levels;
   std::array<double, 16> affine_lps{};  ///< voxel index (x, y, z) → LPS millimetres, row-major
+  imaging::VolumeGrid file_grid;        ///< of the file that it was made from
+  imaging::AxisMap from_file;           ///< how the stored axes lie on those of the file
   std::string phase;                    ///< native, arterial, portal-venous, delayed or unknown
   IntensityStats body;                  ///< of the voxels inside the body mask
 };

@@ -11,10 +11,13 @@ CELL = 16
 
 
 def read_nifti(image, mask):
-    """(z, y, x) HU, labels, spacing z, y, x and the LPS affine of the voxel index x, y, z."""
-    nifti = nibabel.load(image)
+    """(z, y, x) HU and labels in canonical order (x to the left, y to the back, z up), spacing z, y, x and the LPS affine of the voxel index
+    x, y, z; nibabel reorders them."""
+    lps = nibabel.orientations.axcodes2ornt("LPS")
+    nifti, mask = (file.as_reoriented(nibabel.orientations.ornt_transform(nibabel.io_orientation(file.affine), lps))
+                   for file in (nibabel.load(image), nibabel.load(mask)))
     hu = np.asarray(nifti.dataobj).transpose(2, 1, 0)
-    labels = np.asarray(nibabel.load(mask).dataobj).transpose(2, 1, 0)
+    labels = np.asarray(mask.dataobj).transpose(2, 1, 0)
     spacing = [float(s) for s in nifti.header.get_zooms()[2::-1]]
     affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ nifti.affine
     return hu.astype(np.int16), labels.astype(np.uint8), spacing, affine
@@ -79,6 +82,7 @@ def write_volume_store(folder, name, image, mask):
     zarr.open_group(folder, path=f"images/{name}", mode="a").attrs["headrace"] = {
         "case": name, "cohort": "default", "split": "train", "phase": "unknown", "modality": "CT", "codec": "zstd", "levels": shapes,
         "downsample": [[2**i] * 3 for i in range(len(shapes))], "spacing_mm": spacing, "affine_lps": affine.ravel().tolist(),
+        "file_grid": {"shape_zyx": shapes[0], "affine_lps": affine.ravel().tolist(), "axis_of_xyz": [0, 1, 2], "reversed_xyz": [False] * 3},
         "body": {"voxels": int(body.sum()), "mean": inside.mean(), "std": inside.std(), "p00_5": np.percentile(inside, 0.5),
                  "p99_5": np.percentile(inside, 99.5)},
         "source": {"bytes": 1}, "labels": ["annotation"]}

@@ -293,8 +293,14 @@ void write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec
       {"body", body},
       {"source", {{"format", "fixture"}, {"bytes", 1000 + i}}},
       {"labels", spec.labels ? Json{"annotation"} : Json::array()}};
+  // As of a file that was in canonical order.
+  Json facts = own;
+  facts["file_grid"] = {{"shape_zyx", shapes[0]},
+                        {"affine_lps", own["affine_lps"]},
+                        {"axis_of_xyz", {0, 1, 2}},
+                        {"reversed_xyz", {false, false, false}}};
   const Json group = {
-      {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", own}}}};
+      {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", facts}}}};
   store->put_text("images/" + id + "/zarr.json", dump_json(group));
 }
 

@@ -119,7 +119,15 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
   const std::string html = render_run(run);
   for (const char* text :
        {"FROC", "0.457", "0.222–0.666", "0.111–0.888", "portal-venous", "1 of 2", "coronal",
-        "slice 3, row 4, column 5", "2.5 mm", "at least 0.4", "0.654", "7.2", "<svg"}) {
+        "slice 3, row 4, column 5", "2.5 mm",
+        // The sides of the three planes, in radiological convention.
+        "<i class=\"left\">R</i><i class=\"right\">L</i><i class=\"top\">A</i><i "
+        "class=\"bottom\">P</i></span>axial",
+        "<i class=\"left\">R</i><i class=\"right\">L</i><i class=\"top\">H</i><i "
+        "class=\"bottom\">F</i></span>coronal",
+        "<i class=\"left\">A</i><i class=\"right\">P</i><i class=\"top\">H</i><i "
+        "class=\"bottom\">F</i></span>sagittal",
+        "at least 0.4", "0.654", "7.2", "<svg"}) {
     EXPECT_NE(html.find(text), std::string::npos) << "missing: " << text;
   }
   EXPECT_EQ(html.find("http:"), std::string::npos);

@@ -61,6 +61,8 @@ TEST_F(VolumeCohort, ListsImagesWithTheirGridAndPhase) {
   EXPECT_EQ(image.volume->affine_lps[0], 0.8);
   EXPECT_EQ(image.volume->affine_lps[10], 2.5);
   EXPECT_EQ(image.volume->affine_lps[3], -100);
+  EXPECT_TRUE(image.volume->from_file.identity());
+  EXPECT_EQ(image.volume->file_grid.affine_lps, image.volume->affine_lps);
   const auto& levels = image.volume->levels;
   ASSERT_EQ(levels.size(), 3u);
   EXPECT_EQ(levels[2].shape_zyx, (std::array<std::int64_t, 3>{50, 33, 36}));
@@ -224,6 +226,15 @@ TEST_F(SpoiltVolume, AnImpossibleSpacingIsNamed) {
   const std::string text = refusal(ErrorCode::malformed);
   EXPECT_NE(text.find("level 0 has 20 voxels, downsample 1 and level-0 spacing -2.5 mm along axis "
                       "0"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(SpoiltVolume, AFileGridThatIsNotTheStoredOneInAnotherOrderIsNamed) {
+  replace("images/scan-000/zarr.json", "\"axis_of_xyz\": [",
+          "\"axis_of_xyz\": [1, 1, 2], \"other\": [");
+  const std::string text = refusal(ErrorCode::malformed);
+  EXPECT_NE(text.find("scan-000/zarr.json, 'file_grid': axes 1, 1, 2 of 40x30x20 voxels"),
             std::string::npos)
       << text;
 }

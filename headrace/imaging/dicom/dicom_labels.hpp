@@ -29,9 +29,10 @@ DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& i
                                     const WantedName& wanted = {});
 
 /// RT structure set (PS3.3 A.19): closed planar contours, filled by the even-odd rule at voxel
-/// centres, each contour on the slice that it lies nearest to. A later structure paints over an
-/// earlier one. errors  malformed (contours off the image's slices: how far), unsupported (an image
-/// that is not axis-aligned to its contours)
+/// centres, each contour on the slice that it lies nearest to; slices are the planes of the image
+/// in which the contours lie, whatever its axis order. A later structure paints over an earlier
+/// one. errors  malformed (contours off the image's slices: how far), unsupported (an image that is
+/// not axis-aligned to its contours)
 DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image,
                                const WantedName& wanted = {});
 

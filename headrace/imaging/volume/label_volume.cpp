@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/volume/canonical_grid.hpp"
 
 namespace headrace::imaging {
 
@@ -22,22 +23,15 @@ LabelVolume read_label_volume(const VolumeReader& labels, const VolumeGrid& imag
   const VolumeGrid& source = labels.facts().grid;
   const AxisMap map = map_onto_image(source, image);
   LabelVolume out(image);
-  const std::array<std::int64_t, 3> image_step{1, image.shape_zyx[2], image.slice_voxels()};
-  // Step in the output, and start, for each axis of the source: a gather along the file's order,
-  // whatever its axes.
-  std::array<std::int64_t, 3> step{};
-  std::int64_t start = 0;
-  for (int j = 0; j < 3; ++j) {
-    const std::int64_t size = image.shape_zyx[2 - j];
-    step[map.axis[j]] = map.flip[j] ? -image_step[j] : image_step[j];
-    if (map.flip[j]) start += (size - 1) * image_step[j];
-  }
+  // A scatter along the file's order, whatever its axes.
+  const VoxelPlaces places = places_of(map, image.shape_zyx);
+  const auto& step = places.step_xyz;
   const std::int64_t width = source.shape_zyx[2], height = source.shape_zyx[1];
   std::vector<double> slice(static_cast<std::size_t>(source.slice_voxels()));
   for (std::int64_t z = 0; z < source.shape_zyx[0]; ++z) {
     labels.read_slice(z, slice.data());
     for (std::int64_t y = 0; y < height; ++y) {
-      std::uint16_t* row = out.voxels.data() + start + z * step[2] + y * step[1];
+      std::uint16_t* row = out.voxels.data() + places.start + z * step[2] + y * step[1];
       for (std::int64_t x = 0; x < width; ++x) {
         const double value = slice[y * width + x];
         if (!(value >= 0 && value <= 65535 && value == std::floor(value))) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "headrace/core/error.hpp"
@@ -15,10 +16,9 @@ constexpr std::size_t kValues = 65536;
 constexpr int kNoClass = -1;
 using ValueTable = std::array<int, kValues>;
 
-[[noreturn]] void no_class(const std::string& path, std::uint16_t value, std::size_t voxel,
-                           const imaging::VolumeGrid& grid, const ValueTable& table) {
-  const auto width = static_cast<std::size_t>(grid.shape_zyx[2]);
-  const auto slice = static_cast<std::size_t>(grid.slice_voxels());
+/// voxel: (x, y, z) of the mask's own grid, where its maker finds it.
+[[noreturn]] void no_class(const std::string& path, std::uint16_t value, const imaging::Vec3& voxel,
+                           const ValueTable& table) {
   std::vector<int> known;
   for (std::size_t v = 0; v < kValues; ++v) {
     if (table[v] != kNoClass) known.push_back(static_cast<int>(v));
@@ -27,18 +27,26 @@ using ValueTable = std::array<int, kValues>;
   const bool more = known.size() > kShown;
   if (more) known.resize(kShown);
   fail(ErrorCode::malformed,
-       "{}: value {} at voxel (x {}, y {}, z {}) of its image has no class; classes have the "
+       "{}: value {} at voxel (x {}, y {}, z {}) has no class; classes have the "
        "values {}{} and {} (ignore). Name every value by --classes, or correct the mask.",
-       path, value, voxel % width, voxel % slice / width, voxel / slice,
+       path, value, std::lround(voxel[0]), std::lround(voxel[1]), std::lround(voxel[2]),
        fmt::join(known.begin(), known.end() - (more ? 0 : 1), ", "), more ? ", …" : "",
        kIgnoreLabel);
 }
 
-/// Values of the file to classes, in place.
-void code(const std::string& path, const ValueTable& table, LabelVolume& labels) {
+/// Values of the file to classes, in place. mask: the file's own grid, for error texts.
+void code(const std::string& path, const ValueTable& table, const imaging::VolumeGrid& mask,
+          LabelVolume& labels) {
+  const auto width = static_cast<std::size_t>(labels.grid.shape_zyx[2]);
+  const auto slice = static_cast<std::size_t>(labels.grid.slice_voxels());
   for (std::size_t i = 0; i < labels.voxels.size(); ++i) {
     const int value = table[labels.voxels[i]];
-    if (value == kNoClass) no_class(path, labels.voxels[i], i, labels.grid, table);
+    if (value == kNoClass) {
+      const imaging::Vec3 point = labels.grid.to_lps_mm(static_cast<double>(i % width),
+                                                        static_cast<double>(i % slice / width),
+                                                        static_cast<double>(i / slice));
+      no_class(path, labels.voxels[i], mask.to_index(point), table);
+    }
     labels.voxels[i] = static_cast<std::uint16_t>(value);
   }
 }
@@ -53,13 +61,13 @@ std::map<std::string, int> rules_of(const VolumeCase& volume, const std::string&
 
 LabelVolume read_mask(const VolumeCase& volume, const std::string& path,
                       const imaging::VolumeGrid& image) {
-  LabelVolume labels = with_context(
-      path, [&] { return imaging::read_label_volume(*imaging::open_volume(path), image); });
+  const auto mask = imaging::open_volume(path);
+  LabelVolume labels = with_context(path, [&] { return imaging::read_label_volume(*mask, image); });
   auto table = std::make_unique<ValueTable>();
   table->fill(kNoClass);
   for (const auto& [value, label] : rules_of(volume, "value "))
     (*table)[static_cast<std::size_t>(std::stoi(value))] = label;
-  code(path, *table, labels);
+  code(path, *table, mask->facts().grid, labels);
   return labels;
 }
 
@@ -77,7 +85,7 @@ LabelVolume read_object(const VolumeCase& volume, const std::string& path,
     const auto found = rules.find(labels.names[value]);
     if (found != rules.end()) (*table)[value] = found->second;
   }
-  code(path, *table, labels.volume);
+  code(path, *table, image, labels.volume);
   return std::move(labels.volume);
 }
 

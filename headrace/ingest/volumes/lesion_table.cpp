@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "headrace/imaging/volume/canonical_grid.hpp"
 #include "headrace/ingest/volumes/volume_components.hpp"
 
 namespace headrace::ingest {
@@ -43,7 +44,8 @@ struct Sums {
 std::vector<Lesion> find_lesions(const std::uint16_t* labels, const imaging::VolumeGrid& grid,
                                  const std::vector<std::uint16_t>& values) {
   std::vector<Lesion> lesions;
-  const double voxel_mm3 = grid.spacing_mm(0) * grid.spacing_mm(1) * grid.spacing_mm(2);
+  const auto [z_mm, y_mm, x_mm] = imaging::tidy_spacing_mm_zyx(grid);
+  const double voxel_mm3 = z_mm * y_mm * x_mm;
   for (const std::uint16_t value : values) {
     const Components components =
         find_components(voxels_of(labels, grid.shape_zyx, value), Neighbours::everything);

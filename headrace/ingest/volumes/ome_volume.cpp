@@ -9,7 +9,7 @@ Json volume_multiscales(const VolumePlan& plan, const std::string& name, bool im
   for (const char* axis : {"z", "y", "x"}) {
     axes.push_back({{"name", axis}, {"type", "space"}, {"unit", "millimeter"}});
   }
-  const auto spacing_mm = plan.grid.spacing_mm_zyx();
+  const auto spacing_mm = plan.spacing_mm_zyx();
   const auto origin = plan.grid.origin_lps_mm();
   Json datasets = Json::array();
   for (std::size_t k = 0; k < plan.levels.size(); ++k) {

@@ -7,6 +7,7 @@
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/volumes/body_mask.hpp"
+#include "headrace/ingest/volumes/canonical_slices.hpp"
 #include "headrace/ingest/volumes/device_volume.hpp"
 #include "headrace/ingest/volumes/shard_layers.hpp"
 #include "headrace/ingest/volumes/volume_cells.hpp"
@@ -56,9 +57,9 @@ class VolumeJob {
   }
   std::int64_t slice_voxels() const { return plan_.grid.slice_voxels(); }
 
-  /// Reads layer after layer, and stores each while the next is read.
+  /// Reads layer after layer in the order of the file, and stores each while the next is read.
   void read_and_store_level0(const imaging::VolumeReader& reader) {
-    if (reader.facts().grid.shape_zyx != shape_) {
+    if (reader.facts().grid.shape_zyx != plan_.file_grid.shape_zyx) {
       fail(ErrorCode::io, "the source changed while it was ingested");
     }
     hu_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
@@ -69,32 +70,29 @@ class VolumeJob {
     }
     ShardLayers level0(store_, path("0"), plan_.image_array(0));
     level0.align_chunks(plan_.align);
-    read_layer(reader, level0, 0);
-    for (std::int64_t layer = 0; layer < level0.layers(); ++layer) {
+    CanonicalSlices slices(reader, plan_.from_file, hu_.data(), context_.pool,
+                           [this](std::int64_t z) { threshold(z); });
+    const std::int64_t layers = level0.layers();
+    const auto nth = [&](std::int64_t i) { return slices.from_the_end() ? layers - 1 - i : i; };
+    const auto read = [&](std::int64_t layer) {
+      slices.read(level0.first_slice(layer), level0.depth(layer));
+    };
+    slices.by_parts() ? read(nth(0)) : slices.read(0, shape_[0]);
+    for (std::int64_t i = 0; i < layers; ++i) {
       context_.pool.parallel_for(2, [&](std::size_t reads) {
         if (reads == 0) {
+          const std::int64_t layer = nth(i);
           write_layer(level0, hu_.data() + level0.first_slice(layer) * slice_voxels(), layer);
-        } else if (layer + 1 < level0.layers()) {
-          read_layer(reader, level0, layer + 1);
+        } else if (slices.by_parts() && i + 1 < layers) {
+          read(nth(i + 1));
         }
       });
     }
     level0.finish();
   }
 
-  void read_layer(const imaging::VolumeReader& reader, const ShardLayers& level0,
-                  std::int64_t layer) {
-    const std::int64_t z0 = level0.first_slice(layer), depth = level0.depth(layer);
-    const auto read = [&](std::int64_t z, std::int64_t count) {
-      std::int16_t* slice = hu_.data() + z * slice_voxels();
-      reader.read_int16(z, count, slice);
-      for (std::int64_t i = 0; !device_ && i < count; ++i) {
-        threshold_slice(slice + i * slice_voxels(), kBodyThresholdHu, z + i, *above_);
-      }
-    };
-    if (!reader.concurrent()) return read(z0, depth);
-    context_.pool.parallel_for(static_cast<std::size_t>(depth),
-                               [&](std::size_t i) { read(z0 + static_cast<std::int64_t>(i), 1); });
+  void threshold(std::int64_t z) {
+    if (!device_) threshold_slice(hu_.data() + z * slice_voxels(), kBodyThresholdHu, z, *above_);
   }
 
   void write_layer(ShardLayers& level, const std::int16_t* slices, std::int64_t layer) {
@@ -103,8 +101,8 @@ class VolumeJob {
   }
 
   BitVolume find_body() {
-    BitVolume body = device_ ? body_mask(*device_, plan_.grid.spacing_mm_zyx())
-                             : body_mask(*std::move(above_), plan_.grid.spacing_mm_zyx());
+    BitVolume body = device_ ? body_mask(*device_, plan_.spacing_mm_zyx())
+                             : body_mask(*std::move(above_), plan_.spacing_mm_zyx());
     if (body.count() == 0) {
       notes_.push_back(fmt::format(
           "No voxel of a body lies above {} HU, so the body mask is empty.", kBodyThresholdHu));

@@ -26,6 +26,14 @@ Json body_json(const IntensityHistogram& body, const VolumePlan& plan) {
           {"p99_5", body.percentile(99.5)}};
 }
 
+/// What brings voxels back into the order of their file.
+Json file_grid_json(const VolumePlan& plan) {
+  return {{"shape_zyx", plan.file_grid.shape_zyx},
+          {"affine_lps", plan.file_grid.affine_lps},
+          {"axis_of_xyz", plan.from_file.axis},
+          {"reversed_xyz", plan.from_file.flip}};
+}
+
 std::string format_of(const VolumeCase& volume) {
   if (volume.series) return "DICOM";
   const auto ends = [&](const char* end) { return volume.file.ends_with(end); };
@@ -53,8 +61,9 @@ Json image_attributes(const VolumeStoreFacts& facts) {
           {"codec", plan.codec},
           {"levels", levels},
           {"downsample", downsample},
-          {"spacing_mm", plan.grid.spacing_mm_zyx()},
+          {"spacing_mm", plan.spacing_mm_zyx()},
           {"affine_lps", plan.grid.affine_lps},
+          {"file_grid", file_grid_json(plan)},
           {"body", body_json(facts.body, plan)},
           {"source",
            {{"format", format_of(facts.volume)},

@@ -14,9 +14,9 @@ constexpr double kNearlyIsotropic = 1.5;     // axes whose spacing is below this
 constexpr std::int16_t kAirHu = -1024;
 constexpr int kMaxLevels = 20;
 
-std::vector<VolumeLevelPlan> plan_levels(const imaging::VolumeGrid& grid) {
-  const auto base_mm = grid.spacing_mm_zyx();
-  std::vector<VolumeLevelPlan> levels{{grid.shape_zyx, {1, 1, 1}}};
+std::vector<VolumeLevelPlan> plan_levels(const Shape3& shape_zyx,
+                                         const std::array<double, 3>& base_mm) {
+  std::vector<VolumeLevelPlan> levels{{shape_zyx, {1, 1, 1}}};
   while (static_cast<int>(levels.size()) < kMaxLevels) {
     VolumeLevelPlan level = levels.back();
     if (*std::max_element(level.shape_zyx.begin(), level.shape_zyx.end()) <= kSmallestLevel) break;
@@ -102,11 +102,14 @@ void check_volume_chunks(const VolumeIngestOptions& options) {
   }
 }
 
-VolumePlan plan_volume(const imaging::VolumeGrid& grid, const VolumeIngestOptions& options) {
+VolumePlan plan_volume(const imaging::VolumeGrid& file, const VolumeIngestOptions& options) {
   check_volume_chunks(options);
   VolumePlan plan;
-  plan.grid = grid;
-  plan.levels = plan_levels(grid);
+  const imaging::CanonicalGrid canonical = imaging::canonical_grid(file);
+  plan.grid = canonical.grid;
+  plan.file_grid = file;
+  plan.from_file = canonical.from_file;
+  plan.levels = plan_levels(plan.grid.shape_zyx, plan.spacing_mm_zyx());
   plan.chunk = chunk_of(options);
   plan.shard = shard_of(options);
   plan.codec = options.codec;

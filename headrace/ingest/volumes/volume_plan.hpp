@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/volume/volume_grid.hpp"
+#include "headrace/imaging/volume/canonical_grid.hpp"
 #include "headrace/ingest/ingest_volumes.hpp"
 #include "headrace/zarr/metadata.hpp"
 
@@ -23,13 +23,17 @@ struct VolumeLevelPlan {
 /// Everything about a volume that is decided before a voxel is read. The same for any number of
 /// threads.
 struct VolumePlan {
-  imaging::VolumeGrid grid;  ///< of level 0
+  imaging::VolumeGrid grid;       ///< of level 0, in canonical order
+  imaging::VolumeGrid file_grid;  ///< as the file has it, for the way back
+  imaging::AxisMap from_file;     ///< how the axes of `grid` lie on those of `file_grid`
   std::vector<VolumeLevelPlan> levels;
   std::int64_t chunk = 0, shard = 0;  ///< edges in voxels
   std::string codec;                  ///< blosc-zstd | blosc-lz4 | zstd
   int clevel = 0;
   std::size_t align = 1;  ///< inner chunks of the image begin at multiples of it
 
+  /// Of level 0, tidy; nothing is computed from another.
+  std::array<double, 3> spacing_mm_zyx() const { return imaging::tidy_spacing_mm_zyx(grid); }
   /// zarr.json of a level of the image, and of one of the label image.
   zarr::ArrayMetadata image_array(int level) const;
   zarr::ArrayMetadata label_array(int level) const;
@@ -37,9 +41,10 @@ struct VolumePlan {
   zarr::ArrayMetadata mask_array() const { return label_array(0); }
 };
 
-/// Levels halve every axis whose spacing is below 1.5 times the smallest, until one fits into 64
-/// voxels an axis. Errors: usage (chunk, shard, clevel).
-VolumePlan plan_volume(const imaging::VolumeGrid& grid, const VolumeIngestOptions& options);
+/// Brings the grid of a file into canonical order; whatever that order was, the plan is the same
+/// but for `file_grid` and `from_file`. Levels halve every axis whose spacing is below 1.5 times
+/// the smallest, until one fits into 64 voxels an axis. Errors: usage (chunk, shard, clevel).
+VolumePlan plan_volume(const imaging::VolumeGrid& file, const VolumeIngestOptions& options);
 
 /// Checks the options that plan_volume takes, before there is a volume. Errors: usage.
 void check_volume_chunks(const VolumeIngestOptions& options);

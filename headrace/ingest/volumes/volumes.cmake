@@ -2,6 +2,7 @@
 target_sources(headrace_ingest PRIVATE
   volumes/bit_volume.cpp
   volumes/body_mask.cpp
+  volumes/canonical_slices.cpp
   volumes/case_labels.cpp
   volumes/dataset_json.cpp
   volumes/device_volume.cpp

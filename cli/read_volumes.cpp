@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <span>
+
+#include "cli/npy_file.hpp"
+#include "cli/read_region.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/threads.hpp"
+#include "headrace/imaging/image_file.hpp"
+#include "headrace/imaging/nifti/nifti_writer.hpp"
+#include "headrace/imaging/volume/canonical_grid.hpp"
+#include "headrace/report/palette.hpp"
+
+namespace headrace::cli {
+namespace {
+
+/// HU between the two ends of the window from black to white, or the palette's colours of labels.
+/// As radiologists look at it: the stored order has the patient's right at the left and the front
+/// on top or at the left; z grows upward, so planes that have it as rows are shown from their end.
+imaging::Image8 slice_picture(const ReadArguments& a, std::span<const std::byte> bytes) {
+  const auto cut = std::find(a.size.begin(), a.size.end(), 1);
+  if (cut == a.size.end()) {
+    fail(ErrorCode::usage,
+         "--size {}: a picture shows one slice, so one of the three must be 1. Write .npy for a "
+         "block",
+         fmt::join(a.size, ","));
+  }
+  std::vector<std::int64_t> plane(a.size);
+  plane.erase(plane.begin() + (cut - a.size.begin()));
+  const bool upright = cut != a.size.begin();  // coronal and sagittal: the head on top
+  imaging::Image8 image(plane[0], plane[1], 3);
+  for (std::int64_t i = 0; i < plane[0] * plane[1]; ++i) {
+    const std::int64_t row = upright ? plane[0] - 1 - i / plane[1] : i / plane[1];
+    std::uint8_t* pixel = image.row(row) + 3 * (i % plane[1]);
+    if (!a.label.empty()) {
+      const auto label = static_cast<std::size_t>(bytes[static_cast<std::size_t>(i)]);
+      const auto colour = label == 0 ? report::Rgb{} : report::class_colour(label);
+      std::copy(colour.begin(), colour.end(), pixel);
+      continue;
+    }
+    std::int16_t hu = 0;
+    std::memcpy(&hu, bytes.data() + 2 * i, sizeof(hu));
+    const double grey = (hu - a.window[0]) / (a.window[1] - a.window[0]) * 255 + 0.5;
+    std::fill_n(pixel, 3, static_cast<std::uint8_t>(std::clamp(grey, 0.0, 255.0)));
+  }
+  return image;
+}
+
+std::shared_ptr<const zarr::Array> array_of(const ReadArguments& a, const source::Cohort& cohort,
+                                            std::size_t image, std::size_t level) {
+  return a.label.empty() ? cohort.image_array(image, level)
+                         : cohort.label_array(image, a.label, level);
+}
+
+std::vector<std::byte> voxels_of(const zarr::Array& array, const std::vector<std::int64_t>& origin,
+                                 const std::vector<std::int64_t>& size) {
+  const auto bytes = static_cast<std::int64_t>(size_of(array.metadata().dtype));
+  std::vector<std::byte> voxels(static_cast<std::size_t>(size[0] * size[1] * size[2] * bytes));
+  array.read(
+      {origin, size, voxels.data(), {size[1] * size[2] * bytes, size[2] * bytes, bytes}, {}});
+  return voxels;
+}
+
+template <typename T>
+void write_in_file_order(const std::string& path, const source::VolumeRecord& volume,
+                         std::span<const std::byte> stored) {
+  const auto* voxels = reinterpret_cast<const T*>(stored.data());
+  const auto places = imaging::places_of(volume.from_file, volume.levels.front().shape_zyx);
+  ThreadPool pool(0);
+  imaging::write_nifti_gz(path, volume.file_grid, sizeof(T) == 2 ? DType::int16 : DType::uint8,
+                          pool, [&](std::int64_t z, std::byte* dst) {
+                            imaging::slice_in_file_order(voxels, volume.file_grid, z, places,
+                                                         reinterpret_cast<T*>(dst));
+                          });
+}
+
+}  // namespace
+
+void read_volume_region(const ReadArguments& a, const source::Cohort& cohort) {
+  check_region(a, 3);
+  const std::size_t image = cohort.find_image(a.image);
+  const std::size_t level = level_of(a, cohort.images()[image].volume->levels.size());
+  const auto array = array_of(a, cohort, image, level);
+  const std::vector<std::byte> voxels = voxels_of(*array, a.origin, a.size);
+  if (a.out.ends_with(".png")) {
+    imaging::write_png(a.out, slice_picture(a, voxels));
+  } else {
+    write_npy(a.out, array->metadata().dtype, a.size, voxels);
+  }
+}
+
+void read_volume_in_file_order(const ReadArguments& a, const source::Cohort& cohort) {
+  if (!a.origin.empty() || !a.size.empty() || a.level != 0) {
+    fail(ErrorCode::usage,
+         "--out {}: NIfTI takes all of level 0, in the order of the file that it came from; leave "
+         "--level, --origin and --size out, or write .npy",
+         a.out);
+  }
+  const std::size_t image = cohort.find_image(a.image);
+  const source::VolumeRecord& volume = *cohort.images()[image].volume;
+  const auto array = array_of(a, cohort, image, 0);
+  const auto& shape = volume.levels.front().shape_zyx;
+  const auto voxels = voxels_of(*array, {0, 0, 0}, {shape.begin(), shape.end()});
+  if (array->metadata().dtype == DType::int16) {
+    write_in_file_order<std::int16_t>(a.out, volume, voxels);
+  } else {
+    write_in_file_order<std::uint8_t>(a.out, volume, voxels);
+  }
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/imaging/volume/canonical_grid.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+
+namespace headrace::ingest {
+
+/// Reads the voxels of a file into a volume in canonical order. The file is always read along its
+/// own order, since a compressed one can't be read backwards.
+///
+/// Where the file's slices are slices of the volume as well, up to their sequence (every axial
+/// series), parts can be read one after the other; otherwise all of it is read at once.
+class CanonicalSlices {
+ public:
+  /// Called for each slice of the volume when all of it is there, from several threads.
+  using Done = std::function<void(std::int64_t z)>;
+
+  /// hu: all of the volume, (z, y, x). from_file: as canonical_grid gives it.
+  CanonicalSlices(const imaging::VolumeReader& reader, const imaging::AxisMap& from_file,
+                  std::int16_t* hu, ThreadPool& pool, Done done);
+
+  /// Whether `read` takes parts.
+  bool by_parts() const { return map_.axis[2] == 2; }
+  /// Whether the file's first slice is the volume's last one: parts are then cheapest read from the
+  /// last one on.
+  bool from_the_end() const { return by_parts() && map_.flip[2]; }
+  /// Slices [z0, z0 + depth) of the volume; without by_parts() only all of them. Errors: as
+  /// VolumeReader::read_int16.
+  void read(std::int64_t z0, std::int64_t depth);
+
+ private:
+  void read_file_slice(std::int64_t z);
+
+  const imaging::VolumeReader& reader_;
+  const imaging::VolumeGrid& file_;
+  imaging::AxisMap map_;
+  std::array<std::int64_t, 3> shape_zyx_{};
+  imaging::VoxelPlaces places_;
+  std::int16_t* hu_;
+  ThreadPool& pool_;
+  Done done_;
+};
+
+}  // namespace headrace::ingest
