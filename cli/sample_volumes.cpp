@@ -29,7 +29,7 @@ struct Plane {
 };
 constexpr std::array<Plane, 3> kPlanes{{{1, 2, 0}, {0, 2, 1}, {0, 1, 2}}};
 
-constexpr Rgb kSideInk{255, 214, 96};
+constexpr Rgb kSideInk{255, 214, 96}, kSideShadow{0, 0, 0};
 constexpr std::int64_t kSideEdge = 3;  // pixels between a letter and the picture's edge
 
 /// Writes which side of the patient is where, where there is room for it.
@@ -38,6 +38,7 @@ void mark_sides(Canvas& canvas, std::int64_t y, std::int64_t x, std::int64_t hei
   const std::int64_t middle_y = y + (height - kGlyphHeight) / 2,
                      middle_x = x + (width - kGlyphWidth) / 2;
   const auto put = [&](std::int64_t at_y, std::int64_t at_x, const char* letter) {
+    canvas.text(at_y + 1, at_x + 1, letter, kSideShadow, kGlyphWidth);  // to be read on bone
     canvas.text(at_y, at_x, letter, kSideInk, kGlyphWidth);
   };
   if (width >= 4 * kGlyphWidth) {
