@@ -23,7 +23,8 @@ constexpr const char* kFooter =
     "report is made again.\n"
     "A gate file holds figures and what they must reach, e.g. {mean_dice: 0.7, gleason.kappa: "
     "0.6},\n"
-    "or must not exceed, e.g. {lesion.sensitivity_at_1: 0.8, hd95.lesion: {most: 10}}.\n"
+    "or must not exceed, e.g. {lesion.sensitivity_at_1: 0.8, hd95.lesion: {most: 10}}. Those of a\n"
+    "group stand behind its name, e.g. cohorts.a.dice.liver; an undefined figure misses.\n"
     "\n"
     "Examples:\n"
     "  headrace eval --run runs/gleason\n"
@@ -66,8 +67,11 @@ void print_result(const Json& result) {
     const std::string name = entry.get<std::string>();
     fmt::print("  {:<24} Dice {}", name, figure(overall.at("dice").at(name)));
     if (volumes && overall.at("hd95").contains(name)) {
-      fmt::print("  surface Dice {}  HD95 {} mm", figure(overall.at("surface_dice").at(name)),
-                 figure(overall.at("hd95").at(name)));
+      const Json& of = overall.at("structures").at(name);
+      const auto count = [&](const char* key) { return of.at(key).get<std::uint64_t>(); };
+      fmt::print("  surface Dice {}  HD95 {} mm  found {}  missed {}  invented {}",
+                 figure(overall.at("surface_dice").at(name)), figure(overall.at("hd95").at(name)),
+                 count("found"), count("missed"), count("invented"));
     }
     fmt::print("\n");
   }
@@ -80,7 +84,7 @@ void run([[maybe_unused]] const Arguments& arguments) {
       arguments.gate.empty() ? train::Gate{} : train::Gate::load(arguments.gate);
   const Json result =
       train::evaluate_run({arguments.run, arguments.split, arguments.store, arguments.weights});
-  const train::GateResult verdict = gate.check(result.at("overall"));
+  const train::GateResult verdict = gate.check(result);
   if (arguments.json) {
     Json out = result;
     if (!arguments.gate.empty()) out["gate"] = verdict.to_json();

@@ -85,13 +85,17 @@ struct RunConfig {
     std::string grading = "biopsy";  ///< gleason: biopsy | prostatectomy, which rule grades slides
     /// gleason, biopsy: part of the cancer from which a grade above the most common one is believed
     double min_higher = 0.01;
-    /// gleason: resamples of the cases for kappa's interval; colorectal: for every figure's; 0:
+    /// Resamples of the cases for intervals: gleason: of kappa; of volumes: of every figure; 0:
     /// none
     std::int64_t bootstrap = 0;
-    double surface_tolerance_mm = 2;  ///< colorectal: of surface Dice
-    double lesion_probability = 0.5;  ///< colorectal: voxels at least this likely make up a lesion
-    double lesion_min_mm3 = 50;       ///< colorectal: smaller components are no call
-    double lesion_overlap = 0.1;      ///< colorectal: IoU from which a call hits a lesion
+    double surface_tolerance_mm = 2;  ///< volumes: of surface Dice
+    double lesion_probability =
+        0.5;                      ///< colorectal: hits and false positives count calls from here
+    double lesion_lowest = 0.1;   ///< colorectal: lowest score of a call, where FROC ends
+    double lesion_min_mm3 = 50;   ///< colorectal: smaller calls are dropped
+    double lesion_overlap = 0.1;  ///< colorectal: IoU from which a call hits a lesion
+    std::vector<double> lesion_diameters_mm{6, 10, 20};  ///< colorectal: between sizes; ascending
+    double specificity = 0.9;  ///< colorectal: at which the sensitivity for cases is read off
     std::vector<std::string> lesion_classes;  ///< colorectal; empty: every class above 0
   } eval;
 

@@ -17,13 +17,25 @@ const std::map<std::string, std::vector<std::string>>& tasks_of_key() {
       {"min_area", {"gleason"}},
       {"grading", {"gleason"}},
       {"min_higher", {"gleason"}},
-      {"bootstrap", {"gleason", "colorectal"}},
-      {"surface_tolerance_mm", {"colorectal"}},
       {"lesion_probability", {"colorectal"}},
+      {"lesion_lowest", {"colorectal"}},
+      {"lesion_diameters_mm", {"colorectal"}},
+      {"specificity", {"colorectal"}},
       {"lesion_min_mm3", {"colorectal"}},
       {"lesion_overlap", {"colorectal"}},
       {"lesion_classes", {"colorectal"}}};
   return keys;
+}
+
+/// Positive numbers, each above the one before.
+std::vector<double> ascending_of(const YamlValue& list) {
+  std::vector<double> out;
+  for (const YamlValue& entry : list.as_list()) {
+    out.push_back(entry.as_double(0.001, 1e6));
+    if (out.size() > 1 && out[out.size() - 2] >= out.back())
+      entry.reject("numbers of the list must ascend");
+  }
+  return out;
 }
 
 }  // namespace
@@ -39,6 +51,12 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
     value->reject(fmt::format("belongs to task: {}, but the task is '{}'. Leave it out",
                               fmt::join(tasks, " or "), config.task));
   }
+  for (const char* key : {"bootstrap", "surface_tolerance_mm"}) {
+    const auto value = map.find(key);
+    const bool known =
+        config.volumes || (key == std::string("bootstrap") && config.task == "gleason");
+    if (value && !known) value->reject("belongs to volumes and to task: gleason; leave it out");
+  }
   eval.min_cancer = map.get_double("min_cancer", eval.min_cancer, 0, 1);
   eval.min_area = map.get_double("min_area", eval.min_area, 0, 1);
   eval.grading = map.get_choice("grading", eval.grading, {"biopsy", "prostatectomy"});
@@ -51,7 +69,17 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
   eval.bootstrap = map.get_int("bootstrap", eval.bootstrap, 0, 1'000'000);
   eval.surface_tolerance_mm =
       map.get_double("surface_tolerance_mm", eval.surface_tolerance_mm, 0, 1000);
-  eval.lesion_probability = map.get_double("lesion_probability", eval.lesion_probability, 0, 1);
+  eval.lesion_probability = map.get_double("lesion_probability", eval.lesion_probability, 0.001, 1);
+  eval.lesion_lowest = map.get_double(
+      "lesion_lowest", std::min(eval.lesion_lowest, eval.lesion_probability), 0.001, 1);
+  if (eval.lesion_lowest > eval.lesion_probability) {
+    const auto value = map.find("lesion_lowest");
+    value->reject(
+        fmt::format("must be at most eval.lesion_probability, {}", eval.lesion_probability));
+  }
+  eval.specificity = map.get_double("specificity", eval.specificity, 0, 1);
+  if (const auto value = map.find("lesion_diameters_mm"))
+    eval.lesion_diameters_mm = ascending_of(*value);
   eval.lesion_min_mm3 = map.get_double("lesion_min_mm3", eval.lesion_min_mm3, 0, 1e9);
   eval.lesion_overlap = map.get_double("lesion_overlap", eval.lesion_overlap, 0, 1);
   if (const auto value = map.find("lesion_classes")) {

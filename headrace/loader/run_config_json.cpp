@@ -29,10 +29,15 @@ Json eval_json(const RunConfig& config) {
     if (eval.grading == "biopsy") json["min_higher"] = eval.min_higher;
     json["bootstrap"] = eval.bootstrap;
   }
-  if (config.task == "colorectal") {
+  if (config.volumes) {
     json["bootstrap"] = eval.bootstrap;
     json["surface_tolerance_mm"] = eval.surface_tolerance_mm;
+  }
+  if (config.task == "colorectal") {
     json["lesion_probability"] = eval.lesion_probability;
+    json["lesion_lowest"] = eval.lesion_lowest;
+    json["lesion_diameters_mm"] = eval.lesion_diameters_mm;
+    json["specificity"] = eval.specificity;
     json["lesion_min_mm3"] = eval.lesion_min_mm3;
     json["lesion_overlap"] = eval.lesion_overlap;
     json["lesion_classes"] = eval.lesion_classes;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "headrace/report/evaluation_section.hpp"
 #include "headrace/report/html.hpp"
 #include "headrace/report/palette.hpp"
@@ -78,37 +81,96 @@ void add_group(Table& table, const std::string& kind, const std::string& name, c
 std::string volume_class_section(const RunData& data) {
   const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
   const Json& overall = data.eval.at("overall");
-  Table table{{"Class", "Dice", "Surface Dice", "HD95, mm", "HD95 undefined", "Dice of all voxels",
-               "True voxels"},
+  Table table{{"Class", "Dice", "Surface Dice", "HD95, mm", "HD95 with penalty", "Found", "Missed",
+               "Invented", "Dice of all voxels", "True voxels"},
               {},
-              {false, true, true, true, true, true, true}};
+              {false, true, true, true, true, true, true, true, true, true}};
   for (std::size_t c = 0; c < classes.size(); ++c) {
     std::uint64_t sum = 0;
     for (const Json& count : overall.at("matrix")[c]) sum += count.get<std::uint64_t>();
     std::vector<std::string> row{class_label(classes[c], c),
                                  with_interval(overall, {"dice", classes[c]})};
     if (c == 0) {
-      row.insert(row.end(), {"", "", ""});
+      row.insert(row.end(), {"", "", "", "", "", ""});
     } else {
       row.push_back(with_interval(overall, {"surface_dice", classes[c]}));
       row.push_back(with_interval(overall, {"hd95", classes[c]}, 1));
-      row.push_back(
-          std::to_string(overall.at("hd95_undefined").at(classes[c]).get<std::uint64_t>()));
+      row.push_back(with_interval(overall, {"hd95_penalised", classes[c]}, 1));
+      for (const char* kind : {"found", "missed", "invented"}) {
+        row.push_back(
+            std::to_string(overall.at("structures").at(classes[c]).at(kind).get<std::uint64_t>()));
+      }
     }
     row.push_back(figure(overall.at("pooled_dice").at(classes[c])));
     row.push_back(grouped(sum));
     table.rows.push_back(std::move(row));
   }
   return fmt::format(
-      "<section><h2>Segmentation on split “{}”</h2><p>{} volumes of {} cases, {} annotated voxels "
-      "in {} windows, on the patch’s grid. Dice, surface Dice (tolerance {} mm) and HD95 are means "
-      "over volumes; a volume without the class in truth and prediction is left out, HD95 also "
-      "where only one of them is empty (its count is shown).{}</p>{}</section>\n",
+      "<section><h2>Segmentation on split “{}”</h2><p>{} volumes of {} cases, {} annotated voxels, "
+      "on each volume’s own grid: probabilities were brought to it, labels stayed as they are. "
+      "Dice, surface Dice (tolerance {} mm) and HD95 are means over volumes; a volume without the "
+      "class in truth and prediction is left out. A structure that was missed or invented has a "
+      "Dice of 0; its HD95 is undefined, and with penalty the volume’s diagonal.{}</p>{}"
+      "</section>\n",
       text_of(data.eval.at("split")), overall.at("images").get<std::uint64_t>(),
       overall.at("cases").get<std::uint64_t>(), grouped(overall.at("voxels").get<std::uint64_t>()),
-      grouped(data.eval.at("tiles").get<std::uint64_t>()), tolerance_text(data),
-      interval_text(overall), table.html());
+      tolerance_text(data), interval_text(overall), table.html());
 }
+
+namespace {
+
+Table froc_table(const Json& overall) {
+  Table table{{"False positives a scan", "Sensitivity"}, {}, {true, true}};
+  for (const char* at : {"0.125", "0.25", "0.5", "1", "2", "4", "8"})
+    table.rows.push_back(
+        {at, with_interval(overall, {"lesion", fmt::format("sensitivity_at_{}", at)})});
+  table.rows.push_back({"mean of these", with_interval(overall, {"lesion", "froc"})});
+  return table;
+}
+
+Table size_table(const Json& overall) {
+  Table table{{"Diameter", "Lesions", "Hit", "Sensitivity", "Sensitivity at 1 false positive"},
+              {},
+              {false, true, true, true, true}};
+  for (const auto& [name, range] : overall.at("lesion").at("by_size").items()) {
+    std::string label = name;
+    std::replace(label.begin(), label.end(), '_', ' ');
+    table.rows.push_back({escape(label), std::to_string(range.at("lesions").get<std::uint64_t>()),
+                          std::to_string(range.at("hits").get<std::uint64_t>()),
+                          with_interval(overall, {"lesion", "by_size", name, "sensitivity"}),
+                          with_interval(overall, {"lesion", "by_size", name, "sensitivity_at_1"})});
+  }
+  // Names are sorted in JSON; sizes ascend by the number that they begin with.
+  const auto start = [](const std::vector<std::string>& row) {
+    if (row[0].rfind("below", 0) == 0) return 0.0;
+    return std::strtod(row[0].c_str() + (row[0].rfind("from ", 0) == 0 ? 5 : 0), nullptr);
+  };
+  std::sort(table.rows.begin(), table.rows.end(),
+            [&](const auto& a, const auto& b) { return start(a) < start(b); });
+  return table;
+}
+
+Table detection_table(const RunData& data, const Json& overall) {
+  const Json& eval = data.config.at("eval");
+  const auto row = [&](const std::string& name, const std::vector<std::string>& path) {
+    return std::vector<std::string>{name, with_interval(overall, path)};
+  };
+  const std::string from = fmt::format("{:g}", eval.value("lesion_probability", 0.5));
+  Table table{{"", ""}, {}, {false, true}};
+  table.rows = {
+      row("Sensitivity for lesions, calls from " + from, {"lesion", "sensitivity"}),
+      row("Precision of these calls", {"lesion", "precision"}),
+      row("False positives a scan", {"lesion", "false_positives_per_scan"}),
+      row("Cases with a lesion: AUC of the highest call", {"lesion", "case", "auc"}),
+      row("Sensitivity for cases", {"lesion", "case", "sensitivity"}),
+      row("Specificity for cases", {"lesion", "case", "specificity"}),
+      row(fmt::format("Sensitivity for cases at specificity {:g}", eval.value("specificity", 0.9)),
+          {"lesion", "case", "sensitivity_at_specificity"}),
+      row("Voxels in the body: AUC of the lesion’s probability", {"lesion", "voxel", "auc"})};
+  return table;
+}
+
+}  // namespace
 
 std::string lesion_section(const RunData& data) {
   if (!has_lesions(data)) return "";
@@ -122,27 +184,27 @@ std::string lesion_section(const RunData& data) {
       chart.series.push_back(froc_curve(name, css(class_colour(colour++)), group.at("lesion")));
   }
   chart.series.push_back(froc_curve("all", "#1c2530", lesion));
-  Table table{{"False positives a scan", "Sensitivity"}, {}, {true, true}};
-  for (const char* at : {"0.25", "0.5", "1", "2", "4", "8"})
-    table.rows.push_back(
-        {at, with_interval(overall, {"lesion", fmt::format("sensitivity_at_{}", at)})});
-  table.rows.push_back({"mean of these", with_interval(overall, {"lesion", "froc"})});
   const Json& eval = data.config.at("eval");
   std::string names;
   for (const Json& name : data.eval.at("lesion_classes"))
     names += (names.empty() ? "" : ", ") + text_of(name);
   return fmt::format(
-      "<section><h2>Lesions</h2><p>{} annotated lesions ({}) in {} scans; {} calls, {} of them "
-      "hits. A call is a connected part of the voxels with a probability of at least {:g}, from "
-      "{:g} mm³ on; its score is the highest probability in it. It hits the lesion that it "
-      "overlaps "
+      "<section><h2>Lesions</h2><p>{} annotated lesions ({}) in {} scans; {} calls of at least "
+      "{:g}, {} of them hits. A call of score s is a connected part of the voxels with a "
+      "probability of at least 0.4·s whose highest probability is s; the curve goes down to a "
+      "score "
+      "of {:g}, and calls are at least {:g} mm³ large. A call hits the lesion that it overlaps "
       "most, from an intersection over union of {:g} on; a lesion is hit once, by the call with "
       "the "
-      "highest score.{}</p><div class=\"two\"><div>{}</div><div>{}</div></div></section>\n",
+      "highest score.{}</p><div class=\"two\"><div>{}</div><div>{}</div></div><div "
+      "class=\"two\"><div><h3>By "
+      "size</h3>{}</div><div><h3>Detection</h3>{}</div></div></section>\n",
       lesion.at("lesions").get<std::uint64_t>(), names, lesion.at("scans").get<std::uint64_t>(),
-      lesion.at("calls").get<std::uint64_t>(), lesion.at("hits").get<std::uint64_t>(),
-      eval.value("lesion_probability", 0.5), eval.value("lesion_min_mm3", 0.0),
-      eval.value("lesion_overlap", 0.0), interval_text(overall), svg(chart), table.html());
+      lesion.at("calls").get<std::uint64_t>(), eval.value("lesion_probability", 0.5),
+      lesion.at("hits").get<std::uint64_t>(), eval.value("lesion_lowest", 0.1),
+      eval.value("lesion_min_mm3", 0.0), eval.value("lesion_overlap", 0.0), interval_text(overall),
+      svg(chart), froc_table(overall).html(), size_table(overall).html(),
+      detection_table(data, overall).html());
 }
 
 std::string volume_group_section(const RunData& data) {
@@ -170,6 +232,7 @@ std::string volume_group_section(const RunData& data) {
 std::string volume_image_section(const RunData& data) {
   const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
   const bool lesions = has_lesions(data);
+  const double operating = data.eval.value("lesion_probability", 0.0);
   Table table{
       {"Volume", "Case", "Cohort", "Phase", "Mean Dice"}, {}, {false, false, false, false, true}};
   if (lesions) table.head.insert(table.head.end(), {"Lesions hit", "False positives"});
@@ -183,14 +246,20 @@ std::string volume_image_section(const RunData& data) {
                                  text_of(image.at("cohort")), text_of(image.at("phase")),
                                  figure(image.at("mean_dice"))};
     if (lesions) {
-      std::size_t hits = 0;
-      for (const Json& lesion : image.at("lesions")) hits += lesion.at("hit").get<bool>() ? 1 : 0;
+      std::size_t hits = 0, wrong = 0;
+      for (const Json& call : image.at("calls")) {
+        if (call.at("score").get<double>() >= operating)
+          ++(call.at("hit").get<bool>() ? hits : wrong);
+      }
       row.push_back(fmt::format("{} of {}", hits, image.at("lesions").size()));
-      row.push_back(std::to_string(image.at("calls").size() - hits));
+      row.push_back(std::to_string(wrong));
     }
     for (std::size_t c = 1; c < classes.size(); ++c) {
       row.push_back(figure(image.at("dice").at(classes[c])));
-      row.push_back(figure(image.at("hd95").at(classes[c]), 1));
+      const Json& word = image.at("structure").at(classes[c]);
+      const bool plain = word.is_null() || word == "found" || word == "absent";
+      row.push_back(plain ? figure(image.at("hd95").at(classes[c]), 1)
+                          : "<span class=\"off\">" + text_of(word) + "</span>");
     }
     table.rows.push_back(std::move(row));
   }

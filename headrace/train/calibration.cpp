@@ -35,14 +35,14 @@ void Calibration::add(std::uint16_t score, bool positive, std::uint64_t count) {
 }
 
 void Calibration::add_classes(const float* probabilities, std::size_t stride, std::size_t classes,
-                              std::uint64_t truth) {
+                              const ClassSet& truth) {
   double sum = 0, of_truth = 0, squares = 0;
   std::size_t best = 0;
   for (std::size_t c = 0; c < classes; ++c) {
     const double p = probabilities[c * stride];
     sum += p;
     if (p > probabilities[best * stride]) best = c;
-    if (truth >> c & 1) {
+    if (truth[c]) {
       of_truth += p;
     } else {
       squares += p * p;
@@ -53,7 +53,7 @@ void Calibration::add_classes(const float* probabilities, std::size_t stride, st
   const auto score = score_of(static_cast<float>(probabilities[best * stride] / sum));
   Bin& bin = bin_of(score);
   ++bin.count;
-  bin.positive += truth >> best & 1;
+  bin.positive += truth[best] ? 1 : 0;
   bin.score_sum += score;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,9 @@
 #include "headrace/train/roc.hpp"
 
 namespace headrace::train {
+
+/// Classes by label value; an integer converts, bit c being class c.
+using ClassSet = std::bitset<256>;
 
 /// Whether probabilities mean what they say. Predictions are counted by their score in 15 equal
 /// ranges; all sums are integers, so it does not matter in which order or groups they were added.
@@ -27,9 +31,9 @@ class Calibration {
   /// those that are true together as one.
   ///
   /// in  probabilities  of class c at [c · stride], not negative, not all 0; divided by their sum
-  ///     truth          bit c: class c may be the true one; not 0. At most 64 classes.
+  ///     truth          bit c: class c may be the true one; at least one is
   void add_classes(const float* probabilities, std::size_t stride, std::size_t classes,
-                   std::uint64_t truth);
+                   const ClassSet& truth);
   Calibration& operator+=(const Calibration& other);
 
   std::uint64_t count() const;

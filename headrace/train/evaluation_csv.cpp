@@ -54,25 +54,34 @@ std::string volumes_csv(const Json& evaluation) {
   named("dice", 0);
   named("surface_dice", 1);
   named("hd95", 1);
-  out += lesions ? ",lesions,lesions_hit,calls,false_positives\n" : "\n";
+  named("structure", 1);
+  out += ",ece,brier";
+  out += lesions ? ",auc,lesions,lesions_hit,calls,false_positives\n" : "\n";
+  const double operating = evaluation.value("lesion_probability", 0.0);
   for (const Json& image : evaluation.at("images")) {
     for (const char* key : {"id", "case", "cohort", "phase", "voxels", "mean_dice"})
       out += (key == std::string("id") ? "" : ",") + cell(image.at(key));
     for (std::size_t c = 0; c < classes.size(); ++c)
       out += "," + cell(image.at("dice").at(classes[c].get<std::string>()));
-    for (const char* figure : {"surface_dice", "hd95"}) {
+    for (const char* figure : {"surface_dice", "hd95", "structure"}) {
       for (std::size_t c = 1; c < classes.size(); ++c)
         out += "," + cell(image.at(figure).at(classes[c].get<std::string>()));
     }
+    for (const char* figure : {"ece", "brier"})
+      out += "," + cell(image.at("calibration").at(figure));
     if (lesions) {
-      const auto hits = [](const Json& findings) {
-        return std::count_if(findings.begin(), findings.end(),
-                             [](const Json& finding) { return finding.at("hit").get<bool>(); });
+      const auto count = [&](const Json& findings, bool hit) {
+        return std::count_if(findings.begin(), findings.end(), [&](const Json& finding) {
+          return finding.at("hit").get<bool>() == hit && finding.at("score").is_number() &&
+                 finding.at("score").get<double>() >= operating;
+        });
       };
-      const Json &found = image.at("lesions"), &calls = image.at("calls");
-      out += "," + std::to_string(found.size()) + "," + std::to_string(hits(found)) + "," +
-             std::to_string(calls.size()) + "," +
-             std::to_string(static_cast<std::ptrdiff_t>(calls.size()) - hits(calls));
+      const Json& calls = image.at("calls");
+      const auto hits = count(calls, true), wrong = count(calls, false);
+      out += "," + cell(image.at("lesion_voxel").at("auc")) + "," +
+             std::to_string(image.at("lesions").size()) + "," +
+             std::to_string(count(image.at("lesions"), true)) + "," + std::to_string(hits + wrong) +
+             "," + std::to_string(wrong);
     }
     out += "\n";
   }
@@ -80,11 +89,13 @@ std::string volumes_csv(const Json& evaluation) {
 }
 
 std::string lesions_csv(const Json& evaluation) {
-  std::string out = "id,case,cohort,phase,kind,score,volume_mm3,overlap,x_mm,y_mm,z_mm\n";
+  std::string out =
+      "id,case,cohort,phase,kind,score,volume_mm3,diameter_mm,overlap,x_mm,y_mm,z_mm\n";
   const auto line = [&](const Json& image, const char* kind, const Json& finding) {
     for (const char* key : {"id", "case", "cohort", "phase"}) out += cell(image.at(key)) + ",";
     out += kind;
-    for (const char* key : {"score", "volume_mm3", "overlap"}) out += "," + cell(finding.at(key));
+    for (const char* key : {"score", "volume_mm3", "diameter_mm", "overlap"})
+      out += "," + cell(finding.at(key));
     for (const Json& mm : finding.at("centre_lps_mm")) out += "," + cell(mm);
     out += "\n";
   };

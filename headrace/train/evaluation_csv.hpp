@@ -9,10 +9,11 @@ namespace headrace::train {
 
 /// One line a slide: id, case, cohort, scanner, Dice by class, and for gleason the grades.
 std::string slides_csv(const Json& evaluation);
-/// One line a volume: id, case, cohort, phase, Dice, surface Dice and HD95 by class, and for
-/// colorectal counts of lesions.
+/// One line a volume: id, case, cohort, phase; Dice, surface Dice, HD95 and whether the structure
+/// was found by class; calibration; for colorectal AUC and counts of lesions and of calls from
+/// eval.lesion_probability on.
 std::string volumes_csv(const Json& evaluation);
-/// One line an annotated lesion or a call that hit none.
+/// One line an annotated lesion or a call that hit none, down to eval.lesion_lowest.
 std::string lesions_csv(const Json& evaluation);
 
 }  // namespace headrace::train

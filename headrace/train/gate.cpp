@@ -23,6 +23,16 @@ void collect(const Json& value, const std::string& path,
   }
 }
 
+/// Those of all images by their path there; of groups behind the group's.
+std::vector<std::pair<std::string, Json>> figures_of(const Json& evaluation) {
+  std::vector<std::pair<std::string, Json>> out;
+  collect(evaluation.at("overall"), "", out);
+  for (const char* groups : {"cohorts", "scanners", "phases", "cases"}) {
+    if (evaluation.contains(groups)) collect(evaluation.at(groups), groups, out);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool GateResult::passed() const {
@@ -48,10 +58,14 @@ std::string GateResult::text() const {
     std::vector<std::string> asked;
     if (figure.least) asked.push_back(fmt::format("at least {}", *figure.least));
     if (figure.most) asked.push_back(fmt::format("at most {}", *figure.most));
-    out +=
-        fmt::format("gate {}: {} {}, {} asked for\n", figure.passed() ? "passed" : "MISSED",
-                    figure.name, figure.found ? fmt::format("{:.4f}", *figure.found) : "undefined",
-                    fmt::join(asked, " and "));
+    out += figure.found
+               ? fmt::format("gate {}: {} {:.4f}, {} asked for\n",
+                             figure.passed() ? "passed" : "MISSED", figure.name, *figure.found,
+                             fmt::join(asked, " and "))
+               : fmt::format(
+                     "gate MISSED: {} is undefined, since no image has what it measures; {} asked "
+                     "for\n",
+                     figure.name, fmt::join(asked, " and "));
   }
   return out;
 }
@@ -80,20 +94,25 @@ Gate Gate::parse(const std::string& text, const std::string& name) {
   return Gate(YamlMap::parse(text, name), name);
 }
 
-GateResult Gate::check(const Json& figures) const {
-  std::vector<std::pair<std::string, Json>> all;
-  collect(figures, "", all);
+GateResult Gate::check(const Json& evaluation) const {
+  GateResult result;
+  if (asked_.empty()) return result;
+  const auto all = figures_of(evaluation);
   std::vector<std::string> names;
   for (const auto& [name, value] : all) names.push_back(name);
-  GateResult result;
   for (const GateFigure& asked : asked_) {
     const std::string& name = asked.name;
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       const auto nearest = nearest_name(name, names);
+      std::vector<std::pair<std::string, Json>> overall;
+      collect(evaluation.at("overall"), "", overall);
+      names.resize(overall.size());  // they come first
       fail(ErrorCode::usage, "{}: '{}' is no figure of this evaluation{}.", file_, name,
            nearest ? fmt::format("; did you mean '{}'?", *nearest)
-                   : fmt::format("; there are {}", fmt::join(names, ", ")));
+                   : fmt::format("; there are {}, and the same of groups, as "
+                                 "cohorts.NAME.mean_dice",
+                                 fmt::join(names, ", ")));
     }
     const Json& value = all[static_cast<std::size_t>(found - names.begin())].second;
     result.figures.push_back(asked);

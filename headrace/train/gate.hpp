@@ -9,7 +9,9 @@
 namespace headrace::train {
 
 struct GateFigure {
-  std::string name;  ///< path in the figures: "mean_dice", "dice.tumour", "gleason.kappa"
+  /// Path in the figures of all images ("mean_dice", "dice.tumour"), or of a group
+  /// ("cohorts.a.dice.tumour", "phases.portal-venous.lesion.froc").
+  std::string name;
   std::optional<double> least, most;
   std::optional<double> found;  ///< none: undefined on this split
   bool passed() const {
@@ -32,9 +34,9 @@ class Gate {
   /// Errors: not_found, malformed, usage (not a mapping of numbers and bounds).
   static Gate load(const std::string& file);
   static Gate parse(const std::string& text, const std::string& name);
-  /// `figures`: the "overall" part of eval.json. An undefined figure does not pass.
+  /// `evaluation`: eval.json. An undefined figure does not pass.
   /// Errors: usage when a figure does not exist, with the nearest name.
-  GateResult check(const Json& figures) const;
+  GateResult check(const Json& evaluation) const;
 
  private:
   Gate(YamlMap map, std::string file);

@@ -14,7 +14,8 @@ std::uint16_t rounded_score(std::uint16_t score) {
   const bool high = score >= kScores / 2;
   const auto from_end = static_cast<std::uint16_t>(high ? kScores - 1 - score : score);
   const int dropped = std::max(0, static_cast<int>(std::bit_width(from_end)) - kBitsKept);
-  const auto kept = static_cast<std::uint16_t>(from_end >> dropped << dropped);
+  const int middle = dropped > 0 ? 1 << (dropped - 1) : 0;
+  const auto kept = static_cast<std::uint16_t>((from_end >> dropped << dropped) | middle);
   return static_cast<std::uint16_t>(high ? kScores - 1 - kept : kept);
 }
 

@@ -29,8 +29,9 @@ class ScoreCounts {
   std::uint64_t positives() const;
 
   /// The same with at most 2,304 different scores, for sums over many resamples: of each score s
-  /// below 32768 the 8 highest bits are kept, of one above those of 65535 - s. Scores that become
-  /// equal are ties of the ROC, so its area changes by at most half the product of their shares.
+  /// below 32768 the 8 highest bits are kept, and of the rest its middle; of one above those of
+  /// 65535 - s. Scores that become equal are ties of the ROC, so its area changes by at most half
+  /// the sum over them of negatives' share · positives' share.
   ScoreCounts rounded() const;
 
  private:

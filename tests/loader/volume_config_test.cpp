@@ -18,7 +18,7 @@ transforms:
   - gaussian_noise: {sigma: [0, 0.05], probability: 0.3}
 model: {widths: [16, 32, 64]}
 eval: {overlap: 0.5, batch: 1, bootstrap: 200, surface_tolerance_mm: 3, lesion_probability: 0.4,
-       lesion_min_mm3: 20, lesion_overlap: 0.2, lesion_classes: [tumour]}
+       lesion_lowest: 0.2, lesion_diameters_mm: [5, 15], specificity: 0.8, lesion_min_mm3: 20, lesion_overlap: 0.2, lesion_classes: [tumour]}
 )";
 const std::string kBase = "task: colorectal\ndata: {store: a.zarr}\n";
 const std::string kSlides = "task: segmentation\ndata: {store: a.zarr}\n";
@@ -34,6 +34,9 @@ TEST(VolumeConfig, TheDocumentedExampleIsRead) {
   EXPECT_EQ(config.model.name, "unet3d");
   EXPECT_EQ(config.eval.lesion_classes, (std::vector<std::string>{"tumour"}));
   EXPECT_EQ(config.eval.lesion_min_mm3, 20);
+  EXPECT_EQ(config.eval.lesion_lowest, 0.2);
+  EXPECT_EQ(config.eval.lesion_diameters_mm, (std::vector<double>{5, 15}));
+  EXPECT_EQ(config.eval.specificity, 0.8);
 }
 
 TEST(VolumeConfig, DefaultsSuitVolumes) {
@@ -136,9 +139,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"GleasonKey", kBase + "eval: {min_cancer: 0.1}\n",
                 "run.yaml:3: eval.min_cancer: belongs to task: gleason, but the task is "
                 "'colorectal'. Leave it out"},
-        Refused{"BootstrapOfSegmentation", kSlides + "eval: {bootstrap: 9}\n",
-                "run.yaml:3: eval.bootstrap: belongs to task: gleason or colorectal, but the task "
-                "is 'segmentation'. Leave it out"},
+        Refused{
+            "BootstrapOfSegmentation", kSlides + "eval: {bootstrap: 9}\n",
+            "run.yaml:3: eval.bootstrap: belongs to volumes and to task: gleason; leave it out"},
+        Refused{"LowestAboveTheRest", kBase + "eval: {lesion_lowest: 0.6}\n",
+                "run.yaml:3: eval.lesion_lowest: must be at most eval.lesion_probability, 0.5"},
+        Refused{"DiametersThatFall", kBase + "eval: {lesion_diameters_mm: [10, 6]}\n",
+                "run.yaml:3: eval.lesion_diameters_mm[1]: numbers of the list must ascend"},
         Refused{"LesionKeyOfSlides", kSlides + "eval: {lesion_overlap: 0.1}\n",
                 "run.yaml:3: eval.lesion_overlap: belongs to task: colorectal, but the task is "
                 "'segmentation'. Leave it out"},

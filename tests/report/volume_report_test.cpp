@@ -78,7 +78,22 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
       {"lesions", 4},   {"calls", 7},
       {"hits", 3},      {"scans", 2},
       {"froc", 0.4567}, {"curve", {{0.0, 0.25, 0.9}, {0.5, 0.75, 0.6}, {12.0, 0.75, 0.5}}}};
-  for (const char* at : {"0.25", "0.5", "1", "2", "4", "8"})
+  lesion["sensitivity"] = 0.75;
+  lesion["precision"] = 0.4286;
+  lesion["false_positives_per_scan"] = 2.0;
+  lesion["case"] = {{"auc", 0.8125},
+                    {"sensitivity", 1.0},
+                    {"specificity", nullptr},
+                    {"sensitivity_at_specificity", nullptr}};
+  lesion["voxel"] = {{"auc", 0.9321},
+                     {"ece", 0.0123},
+                     {"brier", 0.0456},
+                     {"count", 4000},
+                     {"bins", {nullptr, {0.1, 0.2, 3000}, {0.9, 0.7, 1000}}}};
+  const Json size = {{"lesions", 2}, {"hits", 1}, {"sensitivity", 0.5}, {"sensitivity_at_1", 1.0}};
+  for (const char* range : {"below_6_mm", "6_to_10_mm", "10_to_20_mm", "from_20_mm"})
+    lesion["by_size"][range] = size;
+  for (const char* at : {"0.125", "0.25", "0.5", "1", "2", "4", "8"})
     lesion[std::string("sensitivity_at_") + at] = 0.321;
   const Json figures = {
       {"images", 3},
@@ -89,33 +104,50 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
       {"pooled_dice", {{"background", 0.98}, {"lesion", 0.7}}},
       {"surface_dice", {{"lesion", 0.654}}},
       {"hd95", {{"lesion", nullptr}}},
+      {"hd95_penalised", {{"lesion", 456.7}}},
       {"hd95_undefined", {{"lesion", 1}}},
+      {"structures", {{"lesion", {{"found", 2}, {"missed", 1}, {"invented", 0}, {"absent", 0}}}}},
+      {"calibration",
+       {{"ece", 0.0789}, {"brier", 0.2345}, {"count", 5000}, {"bins", {{0.95, 0.85, 5000}}}}},
       {"matrix", {{10, 1}, {2, 30}}},
       {"lesion", lesion},
       {"interval_95", {{"mean_dice", {0.111, 0.888}}, {"lesion", {{"froc", {0.222, 0.666}}}}}}};
-  put("eval.json", {{"classes", classes},
-                    {"lesion_classes", {"lesion"}},
-                    {"split", "val"},
-                    {"tiles", 9},
-                    {"overall", figures},
-                    {"cohorts", {{"a", figures}}},
-                    {"phases", {{"portal-venous", figures}}},
-                    {"images",
-                     {{{"id", "ct-1"},
-                       {"case", "case-1"},
-                       {"cohort", "a"},
-                       {"phase", "portal-venous"},
-                       {"mean_dice", 0.5},
-                       {"dice", {{"background", 0.9}, {"lesion", 0.5}}},
-                       {"hd95", {{"lesion", 7.25}}},
-                       {"lesions", {{{"hit", true}}, {{"hit", false}}}},
-                       {"calls", {{{"hit", true}}}}}}},
-                    {"montage",
-                     {{{"image", "ct-1"},
-                       {"tile_zyx", {3, 4, 5}},
-                       {"axial", "montage/p.png"},
-                       {"coronal", "montage/p.png"},
-                       {"sagittal", "montage/p.png"}}}}});
+  put("eval.json",
+      {{"classes", classes},
+       {"lesion_classes", {"lesion"}},
+       {"lesion_probability", 0.4},
+       {"split", "val"},
+       {"tiles", 9},
+       {"overall", figures},
+       {"cohorts", {{"a", figures}}},
+       {"phases", {{"portal-venous", figures}}},
+       {"images",
+        {{{"id", "ct-1"},
+          {"case", "case-1"},
+          {"cohort", "a"},
+          {"phase", "portal-venous"},
+          {"mean_dice", 0.5},
+          {"dice", {{"background", 0.9}, {"lesion", 0.5}}},
+          {"hd95", {{"lesion", 7.25}}},
+          {"structure", {{"lesion", "found"}}},
+          {"lesions", {{{"hit", true}}, {{"hit", false}}}},
+          {"calls", {{{"hit", true}, {"score", 0.5}}, {{"hit", false}, {"score", 0.2}}}}},
+         {{"id", "ct-2"},
+          {"case", "case-2"},
+          {"cohort", "a"},
+          {"phase", "portal-venous"},
+          {"mean_dice", 0.0},
+          {"dice", {{"background", 0.9}, {"lesion", 0.0}}},
+          {"hd95", {{"lesion", nullptr}}},
+          {"structure", {{"lesion", "missed"}}},
+          {"lesions", {{{"hit", false}}}},
+          {"calls", Json::array()}}}},
+       {"montage",
+        {{{"image", "ct-1"},
+          {"tile_zyx", {3, 4, 5}},
+          {"axial", "montage/p.png"},
+          {"coronal", "montage/p.png"},
+          {"sagittal", "montage/p.png"}}}}});
   const std::string html = render_run(run);
   for (const char* text :
        {"FROC", "0.457", "0.222–0.666", "0.111–0.888", "portal-venous", "1 of 2", "coronal",
@@ -127,10 +159,13 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
         "class=\"bottom\">F</i></span>coronal",
         "<i class=\"left\">A</i><i class=\"right\">P</i><i class=\"top\">H</i><i "
         "class=\"bottom\">F</i></span>sagittal",
-        "at least 0.4", "0.654", "7.2", "<svg"}) {
+        "at least 0.4", "0.654", "7.2", "456.7", "missed", "0.0789", "0.0456", "0.932", "0.812",
+        "0.125", "below 6 mm", "Calibration", "<svg"}) {
     EXPECT_NE(html.find(text), std::string::npos) << "missing: " << text;
   }
   EXPECT_EQ(html.find("http:"), std::string::npos);
+  EXPECT_LT(html.find("below 6 mm"), html.find("6 to 10 mm"));
+  EXPECT_LT(html.find("6 to 10 mm"), html.find("10 to 20 mm"));
   std::filesystem::remove_all(run);
 }
 

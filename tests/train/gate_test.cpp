@@ -7,9 +7,13 @@
 namespace headrace::train {
 namespace {
 
-const Json kFigures = {{"mean_dice", 0.71},
-                       {"dice", {{"tumour", 0.6}, {"hgpin", nullptr}}},
-                       {"gleason", {{"kappa", 0.55}}}};
+const Json kFigures = {
+    {"overall",
+     {{"mean_dice", 0.71},
+      {"dice", {{"tumour", 0.6}, {"hgpin", nullptr}}},
+      {"gleason", {{"kappa", 0.55}}}}},
+    {"cohorts", {{"site.a", {{"mean_dice", 0.9}}}, {"b", {{"dice", {{"tumour", nullptr}}}}}}},
+    {"phases", {{"portal-venous", {{"lesion", {{"froc", 0.4}}}}}}}};
 
 TEST(Gate, PassesAtTheLimitAndMissesBelow) {
   EXPECT_TRUE(Gate::parse("{mean_dice: 0.71, dice.tumour: 0.5, gleason.kappa: 0.5}", "g")
@@ -24,7 +28,27 @@ TEST(Gate, PassesAtTheLimitAndMissesBelow) {
 }
 
 TEST(Gate, AnUndefinedFigureDoesNotPass) {
-  EXPECT_FALSE(Gate::parse("dice.hgpin: 0", "g").check(kFigures).passed());
+  const GateResult missed = Gate::parse("dice.hgpin: 0", "g").check(kFigures);
+  EXPECT_FALSE(missed.passed());
+  EXPECT_EQ(missed.text(),
+            "gate MISSED: dice.hgpin is undefined, since no image has what it measures; at least 0 "
+            "asked for\n");
+}
+
+TEST(Gate, FiguresOfGroupsAreNamedBehindTheGroup) {
+  const auto check = [](const char* text) { return Gate::parse(text, "g").check(kFigures); };
+  EXPECT_TRUE(
+      check("{cohorts.site.a.mean_dice: 0.9, phases.portal-venous.lesion.froc: 0.4}").passed());
+  EXPECT_FALSE(check("cohorts.site.a.mean_dice: 0.95").passed());
+  EXPECT_FALSE(check("cohorts.b.dice.tumour: 0").passed());
+  try {
+    check("cohorts.c.dice.tumour: 0");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'cohorts.b.dice.tumour'"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Gate, NoGateAsksForNothing) { EXPECT_TRUE(Gate().check(kFigures).passed()); }
@@ -43,7 +67,7 @@ TEST(Gate, UnknownFiguresAreNamedWithTheNearest) {
 }
 
 TEST(Gate, BoundsFromBothSides) {
-  const Json figures = {{"hd95", {{"lesion", 6.5}}}};
+  const Json figures = {{"overall", {{"hd95", {{"lesion", 6.5}}}}}};
   EXPECT_TRUE(Gate::parse("hd95.lesion: {most: 6.5}", "g").check(figures).passed());
   const GateResult missed = Gate::parse("hd95.lesion: {most: 6, least: 1}", "g").check(figures);
   EXPECT_FALSE(missed.passed());

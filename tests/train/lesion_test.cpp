@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/train/bootstrap.hpp"
 #include "headrace/train/volume/froc.hpp"
+#include "headrace/train/volume/lesion_calls.hpp"
 #include "headrace/train/volume/lesion_match.hpp"
 #include "headrace/train/volume/volume_figures.hpp"
 #include "tests/train/mask_fixture.hpp"
@@ -36,97 +38,139 @@ Components bars(const std::vector<Bar>& all) {
                          Neighbours::everything);
 }
 
+/// Calls as find_calls gives them, of components with these scores (falling).
+std::vector<CallRegion> regions(const Components& calls, const Components& lesions,
+                                const std::vector<std::uint16_t>& scores) {
+  std::vector<CallRegion> out(calls.sizes.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    out[k].score = scores[k];
+    out[k].voxels = calls.sizes[k];
+  }
+  for (const auto& call : calls.runs) {
+    for (const auto& lesion : lesions.runs) {
+      if (call.z != lesion.z || call.y != lesion.y) continue;
+      const auto shared = std::min(call.x1, lesion.x1) - std::max(call.x0, lesion.x0);
+      if (shared > 0)
+        out[call.component].shared[lesion.component] += static_cast<std::uint64_t>(shared);
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const CallRegion& p, const CallRegion& q) { return p.score > q.score; });
+  return out;
+}
+
 TEST(MatchLesions, TheBestScoreChoosesFirstAndALesionIsHitOnce) {
   const Components lesions = bars({{0, 0, 10}, {4, 0, 10}});
   // Two calls on the first lesion, one beside everything, one that only grazes the second.
   const Components calls = bars({{0, 0, 4}, {0, 6, 10}, {2, 20, 30}, {4, 9, 20}});
-  const auto matched = match_lesions(lesions, calls, {0.6, 0.9, 0.7, 0.8}, 0.1);
+  const auto matched =
+      match_lesions(lesions.sizes, regions(calls, lesions, {600, 900, 700, 800}), 0.1);
   ASSERT_EQ(matched.size(), 4u);
-  EXPECT_EQ(matched[0].component, 1u);
-  EXPECT_EQ(matched[0].lesion, 0);
+  EXPECT_EQ(matched[0].lesion, 0);  // of score 900
   EXPECT_DOUBLE_EQ(matched[0].overlap, 4.0 / 10);
-  EXPECT_EQ(matched[1].component, 3u);  // 1 of 20 voxels: below 0.1
-  EXPECT_EQ(matched[1].lesion, -1);
-  EXPECT_EQ(matched[2].component, 2u);
+  EXPECT_EQ(matched[1].lesion, -1);  // of 800: 1 of 20 voxels, below 0.1
   EXPECT_EQ(matched[2].lesion, -1);
-  EXPECT_EQ(matched[3].component, 0u);  // the lesion is taken
-  EXPECT_EQ(matched[3].lesion, -1);
+  EXPECT_EQ(matched[3].lesion, -1);  // of 600: the lesion is taken
 }
 
 TEST(MatchLesions, ACallOverTwoLesionsTakesTheOneItOverlapsMore) {
   const Components lesions = bars({{0, 0, 4}, {0, 6, 16}});
-  const Components calls = bars({{0, 0, 16}});
-  const auto matched = match_lesions(lesions, calls, {1}, 0.1);
+  const auto matched = match_lesions(lesions.sizes, regions(bars({{0, 0, 16}}), lesions, {1}), 0.1);
   EXPECT_EQ(matched[0].lesion, 1);
   EXPECT_DOUBLE_EQ(matched[0].overlap, 10.0 / 16);
 }
 
-TEST(MatchLesions, OverlapsAreThoseOfVoxelSets) {
-  Lcg random(9);
-  const auto blob = [&] {
-    std::set<std::array<std::int64_t, 3>> cells;
-    for (int k = 0; k < 120; ++k)
-      cells.insert({random.next() % 4, random.next() % 6, random.next() % 40});
-    return cells;
-  };
-  for (int round = 0; round < 20; ++round) {
-    const auto a = blob(), b = blob();
-    const auto components = [&](const auto& cells) {
-      return find_components(mask_of(kShape,
-                                     [&](auto z, auto y, auto x) {
-                                       return cells.count(std::array<std::int64_t, 3>{z, y, x}) > 0;
-                                     }),
-                             Neighbours::everything);
-    };
-    const Components lesions = components(a), calls = components(b);
-    const auto voxels = [](const Components& of, std::uint32_t k) {
-      std::set<std::array<std::int64_t, 3>> out;
-      for (const auto& run : of.runs) {
-        for (std::int32_t x = run.x0; x < run.x1 && run.component == k; ++x)
-          out.insert({run.z, run.y, x});
-      }
-      return out;
-    };
-    std::vector<double> scores;
-    for (std::size_t k = 0; k < calls.sizes.size(); ++k) scores.push_back(random.uniform());
-    std::set<std::int32_t> taken;
-    for (const auto& call : match_lesions(lesions, calls, scores, 0.05)) {
-      double best = 0;
-      for (std::uint32_t l = 0; l < lesions.sizes.size(); ++l) {
-        if (taken.count(static_cast<std::int32_t>(l)) > 0) continue;
-        const auto p = voxels(calls, call.component), q = voxels(lesions, l);
-        std::vector<std::array<std::int64_t, 3>> both;
-        std::set_intersection(p.begin(), p.end(), q.begin(), q.end(), std::back_inserter(both));
-        const auto shared = static_cast<double>(both.size());
-        best = std::max(best, shared / (static_cast<double>(p.size() + q.size()) - shared));
-      }
-      EXPECT_DOUBLE_EQ(call.overlap, best >= 0.05 ? best : 0);
-      if (call.lesion < 0) continue;
-      EXPECT_TRUE(taken.insert(call.lesion).second);
-    }
+/// A volume of random scores: smooth enough for calls of several voxels, with ties.
+std::vector<std::uint16_t> random_scores(std::uint64_t seed, const Shape& shape) {
+  Lcg random(seed);
+  std::vector<std::uint16_t> out(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]));
+  for (auto& value : out) {
+    const double u = random.uniform();
+    value = u < 0.5 ? 0 : static_cast<std::uint16_t>(1000 * (1 + random.next() % 60));
   }
+  return out;
+}
+
+TEST(FindCalls, AreThePartsWhoseHighestScoreTheirThresholdSuits) {
+  const Shape shape{5, 9, 70};
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const auto scores = random_scores(seed, shape);
+    const auto score_at = [&](auto z, auto y, auto x) {
+      return scores[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + x)];
+    };
+    // By the definition: for each score s the components at 0.4·s whose highest score is s.
+    std::multiset<std::array<std::uint64_t, 2>> expected;
+    for (std::uint32_t s = 60000; s >= 20000; s -= 1000) {
+      const Components parts = find_components(
+          mask_of(shape, [&](auto z, auto y, auto x) { return 5 * score_at(z, y, x) >= 2 * s; }),
+          Neighbours::everything);
+      std::vector<std::uint16_t> best(parts.sizes.size(), 0);
+      for (const auto& run : parts.runs) {
+        for (std::int32_t x = run.x0; x < run.x1; ++x)
+          best[run.component] = std::max(best[run.component], score_at(run.z, run.y, x));
+      }
+      for (std::size_t k = 0; k < best.size(); ++k) {
+        if (best[k] == s) expected.insert({s, parts.sizes[k]});
+      }
+    }
+    std::multiset<std::array<std::uint64_t, 2>> found;
+    const auto calls = find_calls(scores, shape, 20000, {});
+    for (const CallRegion& call : calls) found.insert({call.score, call.voxels});
+    EXPECT_EQ(found, expected) << "seed " << seed;
+    EXPECT_TRUE(std::is_sorted(calls.begin(), calls.end(),
+                               [](const auto& p, const auto& q) { return p.score > q.score; }));
+  }
+}
+
+TEST(FindCalls, ALowerLimitAddsCallsAndChangesNone) {
+  const Shape shape{6, 12, 30};
+  const auto scores = random_scores(4, shape);
+  const auto few = find_calls(scores, shape, 40000, {}), many = find_calls(scores, shape, 1, {});
+  ASSERT_GT(many.size(), few.size());
+  for (std::size_t k = 0; k < few.size(); ++k) {
+    EXPECT_EQ(few[k].score, many[k].score);
+    EXPECT_EQ(few[k].doubled_zyx, many[k].doubled_zyx);
+  }
+}
+
+TEST(FindCalls, AShoulderIsNoCallAndADistantLowerPeakIs) {
+  // Along x: a peak of 60000 with a shoulder, a valley below 0.4 of the second peak, that peak.
+  std::vector<std::uint16_t> row{0,     30000, 60000, 28000, 30000, 20000, 8000,
+                                 30000, 29000, 11000, 0,     9000,  0};
+  const Shape shape{1, 1, 13};
+  const Components lesions = find_components(
+      mask_of(shape, [](auto, auto, auto x) { return x >= 7 && x <= 9; }), Neighbours::everything);
+  const auto calls = find_calls(row, shape, 5000, lesions);
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].voxels, 4u);  // from 24000 on: x 1 to 4
+  EXPECT_EQ(calls[0].doubled_zyx[2], 3 + 5 + 7 + 9);
+  EXPECT_TRUE(calls[0].shared.empty());
+  EXPECT_EQ(calls[1].voxels, 2u);  // from 12000 on: x 7 and 8
+  EXPECT_EQ(calls[1].shared.at(0), 2u);
+  EXPECT_EQ(calls[2].score, 9000);
 }
 
 TEST(Froc, ReadsSensitivityOffTheCurve) {
   // Two scans, three lesions. In falling order of score: hit, miss, hit, miss, miss.
   const ScanCalls first{{{0.9, true}, {0.8, false}, {0.3, false}}, 2},
       second{{{0.5, true}, {0.4, false}}, 1};
-  const ScanCalls* const scans[] = {&first, &second};
+  const ScanCalls scans[] = {first, second};
   const Froc curve = froc(scans);
   ASSERT_EQ(curve.curve.size(), 5u);
-  EXPECT_EQ(curve.hits, 2u);
+  EXPECT_EQ(curve.curve.back().hits, 2u);
+  EXPECT_EQ(curve.from_score(0.5)->calls, 3u);
+  EXPECT_EQ(curve.from_score(0.95), nullptr);
   EXPECT_EQ(curve.curve[2].false_positives, 0.5);
   EXPECT_EQ(curve.sensitivity_at(0.25), 1.0 / 3);  // only the first threshold has so few
   EXPECT_EQ(curve.sensitivity_at(0.5), 2.0 / 3);
   EXPECT_EQ(curve.sensitivity_at(8), 2.0 / 3);
-  EXPECT_NEAR(*curve.mean_sensitivity(), (1.0 / 3 + 5 * 2.0 / 3) / 6, 1e-15);
+  EXPECT_NEAR(*curve.mean_sensitivity(), (2 * 1.0 / 3 + 5 * 2.0 / 3) / 7, 1e-15);
 }
 
 TEST(Froc, EqualScoresComeTogetherWhateverTheirOrder) {
   const ScanCalls a{{{0.5, false}, {0.5, true}, {0.7, true}}, 2},
       b{{{0.7, true}, {0.5, true}, {0.5, false}}, 2};
-  const ScanCalls *const pa[] = {&a}, *const pb[] = {&b};
-  const Froc left = froc(pa), right = froc(pb);
+  const Froc left = froc({&a, 1}), right = froc({&b, 1});
   ASSERT_EQ(left.curve.size(), 2u);
   ASSERT_EQ(right.curve.size(), 2u);
   EXPECT_EQ(left.curve[1].sensitivity, 1);
@@ -137,9 +181,8 @@ TEST(Froc, EqualScoresComeTogetherWhateverTheirOrder) {
 
 TEST(Froc, WithoutLesionsOrCalls) {
   const ScanCalls healthy{{{0.9, false}}, 0}, silent{{}, 3};
-  const ScanCalls* const only_healthy[] = {&healthy};
-  EXPECT_FALSE(froc(only_healthy).mean_sensitivity());
-  const ScanCalls* const both[] = {&healthy, &silent};
+  EXPECT_FALSE(froc({&healthy, 1}).mean_sensitivity());
+  const ScanCalls both[] = {healthy, silent};
   EXPECT_EQ(froc(both).mean_sensitivity(), 0);
   EXPECT_FALSE(froc({}).sensitivity_at(1));
 }
@@ -163,7 +206,7 @@ TEST(BootstrapIntervals, OfAMeanAreThoseOfTheNormalDistribution) {
 
 /// Truth: one lesion of 3 × 3 × 3; prediction as given.
 struct Scene {
-  BlendedVolume volume;
+  PredictedVolume volume;
   VolumeRules rules;
   Scene() {
     volume.shape_zyx = {8, 8, 24};
@@ -226,7 +269,9 @@ TEST(MeasureVolume, WhatIsNotAnnotatedTakesNoPart) {
   for (Scene* s : {&scene, &masked}) s->call(2, 2, 3, 0.8);
   masked.call(3, 3, 14, 0.9);
   for (std::size_t i = 0; i < masked.volume.truth.size(); ++i) {
-    if (i % 24 >= 12) masked.volume.truth[i] = 255;
+    if (i % 24 < 12) continue;
+    masked.volume.truth[i] = 255;
+    masked.volume.lesion[i] = 0;
   }
   const auto a = measure_volume(scene.volume, scene.rules),
              b = measure_volume(masked.volume, masked.rules);
@@ -242,6 +287,8 @@ TEST(MeasureVolume, EmptySets) {
   EXPECT_EQ(nothing_said.confusion.dice(1), 0);
   EXPECT_EQ(nothing_said.surface_dice[1], 0);
   EXPECT_FALSE(nothing_said.hd95_mm[1]);
+  // The diagonal of 8 × 8 × 24 voxels of 2 × 1 × 1 mm.
+  EXPECT_DOUBLE_EQ(*nothing_said.hd95_penalised_mm[1], std::sqrt(16.0 * 16 + 8 * 8 + 24 * 24));
   EXPECT_FALSE(nothing_said.lesions[0].matched);
 
   Scene healthy;
@@ -249,6 +296,7 @@ TEST(MeasureVolume, EmptySets) {
   const auto silent = measure_volume(healthy.volume, healthy.rules);
   EXPECT_FALSE(silent.confusion.dice(1));
   EXPECT_FALSE(silent.surface_dice[1]);
+  EXPECT_FALSE(silent.hd95_penalised_mm[1]);
   EXPECT_EQ(silent.scan().lesions, 0u);
 
   std::fill(healthy.volume.truth.begin(), healthy.volume.truth.end(), 255);

@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto truth = static_cast<unsigned char>(bytes[i]);
     counter.add(headrace::train::score_of(probabilities[i * classes + 1]), truth == 1);
-    top.add_classes(probabilities.data() + i * classes, 1, classes, std::uint64_t{1} << truth);
+    top.add_classes(probabilities.data() + i * classes, 1, classes,
+                    headrace::train::ClassSet().set(truth));
   }
   const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   const auto counts = counter.counts();

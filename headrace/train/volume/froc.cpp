@@ -4,13 +4,25 @@
 
 namespace headrace::train {
 
+// Along the curve scores fall, and false positives and sensitivity never do.
+
+const Froc::Point* Froc::at_most(double false_positives) const {
+  const auto after = std::partition_point(curve.begin(), curve.end(), [&](const Point& point) {
+    return point.false_positives <= false_positives;
+  });
+  return after == curve.begin() ? nullptr : &*(after - 1);
+}
+
+const Froc::Point* Froc::from_score(double score) const {
+  const auto after = std::partition_point(curve.begin(), curve.end(),
+                                          [&](const Point& point) { return point.score >= score; });
+  return after == curve.begin() ? nullptr : &*(after - 1);
+}
+
 std::optional<double> Froc::sensitivity_at(double false_positives) const {
   if (lesions == 0) return std::nullopt;
-  double best = 0;
-  for (const Point& point : curve) {
-    if (point.false_positives <= false_positives) best = std::max(best, point.sensitivity);
-  }
-  return best;
+  const Point* point = at_most(false_positives);
+  return point != nullptr ? point->sensitivity : 0;
 }
 
 std::optional<double> Froc::mean_sensitivity() const {
@@ -20,25 +32,25 @@ std::optional<double> Froc::mean_sensitivity() const {
   return sum / static_cast<double>(kFrocFalsePositives.size());
 }
 
-Froc froc(std::span<const ScanCalls* const> scans) {
+Froc froc(std::span<const ScanCalls> scans) {
   Froc out;
   out.scans = scans.size();
   std::vector<ScanCalls::Call> all;
-  for (const ScanCalls* scan : scans) {
-    all.insert(all.end(), scan->calls.begin(), scan->calls.end());
-    out.lesions += scan->lesions;
+  for (const ScanCalls& scan : scans) {
+    all.insert(all.end(), scan.calls.begin(), scan.calls.end());
+    out.lesions += scan.lesions;
   }
   std::sort(all.begin(), all.end(),
             [](const ScanCalls::Call& a, const ScanCalls::Call& b) { return a.score > b.score; });
-  out.calls = all.size();
+  std::size_t hits = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].hit) ++out.hits;
+    if (all[i].hit) ++hits;
     if (i + 1 < all.size() && all[i + 1].score == all[i].score) continue;
-    const auto wrong = static_cast<double>(i + 1 - out.hits);
+    const auto wrong = static_cast<double>(i + 1 - hits);
     out.curve.push_back(
         {wrong / static_cast<double>(out.scans),
-         out.lesions > 0 ? static_cast<double>(out.hits) / static_cast<double>(out.lesions) : 0,
-         all[i].score});
+         out.lesions > 0 ? static_cast<double>(hits) / static_cast<double>(out.lesions) : 0,
+         all[i].score, i + 1, hits});
   }
   return out;
 }

@@ -17,8 +17,9 @@ struct ScanCalls {
   std::size_t lesions = 0;  ///< annotated, hit or not
 };
 
-/// False positives a scan at which sensitivity is read off.
-inline constexpr std::array<double, 6> kFrocFalsePositives{0.25, 0.5, 1, 2, 4, 8};
+/// False positives a scan at which sensitivity is read off; the mean over them is the competition
+/// performance metric. source  Setio et al., Medical Image Analysis 42, 2017 (LUNA16)
+inline constexpr std::array<double, 7> kFrocFalsePositives{0.125, 0.25, 0.5, 1, 2, 4, 8};
 
 /// Free-response operating characteristic over scans, those without lesions among them.
 struct Froc {
@@ -26,19 +27,24 @@ struct Froc {
     double false_positives = 0;  ///< a scan
     double sensitivity = 0;      ///< lesions hit, of all
     double score = 0;            ///< calls from this score on
+    std::size_t calls = 0, hits = 0;
   };
-  std::size_t scans = 0, lesions = 0, calls = 0, hits = 0;
+  std::size_t scans = 0, lesions = 0;
   /// One a distinct score, falling; calls of one score come together.
   std::vector<Point> curve;
 
-  /// The highest sensitivity of the curve's points with at most this many false positives a scan; 0
-  /// where even the first has more. No interpolation: what a threshold does reach. None without
-  /// lesions.
+  /// The lowest threshold with at most this many false positives a scan; none where even the
+  /// highest score has more, or nothing was called.
+  const Point* at_most(double false_positives) const;
+  /// All calls from this score on; none where there is no such call.
+  const Point* from_score(double score) const;
+  /// Sensitivity there, 0 without such a threshold. No interpolation, unlike LUNA16's script: what
+  /// a threshold does reach. None without lesions.
   std::optional<double> sensitivity_at(double false_positives) const;
   /// Mean of sensitivity_at over kFrocFalsePositives.
   std::optional<double> mean_sensitivity() const;
 };
 
-Froc froc(std::span<const ScanCalls* const> scans);
+Froc froc(std::span<const ScanCalls> scans);
 
 }  // namespace headrace::train

@@ -1,31 +1,28 @@
 #pragma once
-#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "headrace/imaging/volume/components.hpp"
+#include "headrace/train/volume/lesion_calls.hpp"
 
 namespace headrace::train {
 
-/// A component that the network calls a lesion.
-struct LesionCall {
-  std::uint32_t component = 0;
-  double score = 0;
-  std::int32_t lesion = -1;  ///< the annotated component that it hits; -1: false positive
+/// What a call hits.
+struct LesionMatch {
+  std::int32_t lesion = -1;  ///< the annotated component; -1: false positive
   double overlap = 0;        ///< with it: intersection over union; 0 without one
 };
 
 /// Which calls hit which lesions.
 ///
-/// In falling order of their scores (of equals the lower component first), each call takes, of the
-/// lesions that no call has taken yet, the one with the highest intersection over union, if that is
-/// at least `least_overlap` (of equals the lower). So a lesion is hit once, and a second call on it
-/// is a false positive.
+/// In the order of `calls`, which is by falling score, each call takes, of the lesions that no call
+/// has taken yet, the one with the highest intersection over union, if that is at least
+/// `least_overlap` (of equals the lower). So a lesion is hit once, and a second call on it is a
+/// false positive.
 ///
-/// in      scores  of every component of `calls`
-/// out     calls in the order in which they chose
-std::vector<LesionCall> match_lesions(const imaging::Components& lesions,
-                                      const imaging::Components& calls,
-                                      const std::vector<double>& scores, double least_overlap);
+/// in      lesion_voxels  size of every lesion
+/// out     one a call
+std::vector<LesionMatch> match_lesions(std::span<const std::uint64_t> lesion_voxels,
+                                       std::span<const CallRegion> calls, double least_overlap);
 
 }  // namespace headrace::train

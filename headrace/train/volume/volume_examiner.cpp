@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
@@ -7,6 +8,9 @@
 #include "headrace/loader/tile_corners.hpp"
 #include "headrace/report/plane_picture.hpp"
 #include "headrace/train/examiner.hpp"
+#include "headrace/train/volume/original_grid.hpp"
+#include "headrace/train/volume/slice_reader.hpp"
+#include "headrace/train/volume/volume_meter.hpp"
 #include "headrace/train/volume/volume_tally.hpp"
 
 namespace headrace::train {
@@ -68,7 +72,8 @@ class VolumeExaminer : public Examiner {
         config_(config),
         options_(options),
         tally_(cohort, config),
-        montage_(options.montage, tiles) {
+        montage_(options.montage, tiles),
+        meter_(tally_.rules()) {
     for (const std::uint8_t value : tally_.rules().lesion_classes) is_lesion_[value] = true;
     // Without lesions to look for, pictures show any class.
     shown_ = is_lesion_;
@@ -94,23 +99,17 @@ class VolumeExaminer : public Examiner {
   }
 
   void add(const StitchedPart& slice) override {
-    if (!open_ || slice.image != image_) start(slice.image);
-    const std::size_t pixels = slice.predicted.size();
-    volume_.predicted.insert(volume_.predicted.end(), slice.predicted.begin(),
-                             slice.predicted.end());
-    volume_.truth.insert(volume_.truth.end(), slice.truth.begin(), slice.truth.end());
-    const std::size_t classes = tally_.rules().classes;
+    if (!grid_ || slice.image != image_) start(slice.image);
+    const std::size_t pixels = slice.predicted.size(), classes = tally_.rules().classes;
+    blended_.resize(classes * pixels);
     for (std::size_t i = 0; i < pixels; ++i) {
-      float lesion = 0, all = 0;
-      for (std::size_t c = 0; c < classes; ++c) {
-        const float sum = slice.sums[c * pixels + i];
-        all += sum;
-        if (is_lesion_[c]) lesion += sum;
-      }
-      const float p = all > 0 ? std::min(1.0f, lesion / all) : 0.0f;
-      volume_.lesion.push_back(static_cast<std::uint16_t>(std::lround(p * 65535.0f)));
+      float all = 0;
+      for (std::size_t c = 0; c < classes; ++c) all += slice.sums[c * pixels + i];
+      for (std::size_t c = 0; c < classes; ++c)
+        blended_[c * pixels + i] = all > 0 ? slice.sums[c * pixels + i] / all : 0;
     }
-    if (slice.at + 1 == volume_.shape_zyx[0]) measure();
+    with_context(context(), [&] { grid_->add(blended_); });
+    if (grid_->complete()) measure();
   }
 
   void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
@@ -138,7 +137,7 @@ class VolumeExaminer : public Examiner {
   }
 
   void finish(Evaluation& out) override {
-    if (open_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+    if (grid_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
     out.json = tally_.to_json(options_.intervals);
     out.mean_dice = tally_.mean_dice();
     out.montage = montage_.take();
@@ -150,26 +149,34 @@ class VolumeExaminer : public Examiner {
     return cohort_.images()[image].volume->levels.front().spacing_mm_zyx;
   }
 
+  std::string context() const { return "image " + cohort_.images()[image_].id; }
+
   void start(std::uint32_t image) {
-    if (open_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
-    open_ = true;
+    if (grid_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
     image_ = image;
-    volume_.shape_zyx = extent_zyx(image);
-    volume_.spacing_mm_zyx = spacing_of(image);
-    const auto voxels = static_cast<std::size_t>(volume_.shape_zyx[0] * volume_.shape_zyx[1] *
-                                                 volume_.shape_zyx[2]);
-    volume_.predicted.clear();
-    volume_.truth.clear();
-    volume_.lesion.clear();
-    volume_.predicted.reserve(voxels);
-    volume_.truth.reserve(voxels);
-    volume_.lesion.reserve(voxels);
+    const source::ImageRecord& record = cohort_.images()[image];
+    const source::VolumeLevel& level = record.volume->levels.front();
+    labels_.reset();
+    if (const auto& name = config_.data.labels;
+        std::find(record.labels.begin(), record.labels.end(), name) != record.labels.end())
+      labels_.emplace(cohort_.label_array(image, name, 0));
+    body_.emplace(cohort_.body_mask(image));
+    meter_.start(level.shape_zyx, level.spacing_mm_zyx);
+    const auto spacing = loader::level_spacing_mm_zyx(record, 0, config_);
+    std::array<double, 3> step{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      step[axis] = config_.volume_patch.spacing_mm_zyx[axis] / spacing[axis];
+    grid_.emplace(tally_.rules().classes, extent_zyx(image), level.shape_zyx, step,
+                  [this](std::int64_t z, std::span<const float> probabilities) {
+                    using Bytes = std::span<const std::uint8_t>;
+                    meter_.add(probabilities, labels_ ? labels_->slice(z) : Bytes{},
+                               body_->slice(z));
+                  });
   }
 
   void measure() {
-    const std::string context = "image " + cohort_.images()[image_].id;
-    with_context(context, [&] { tally_.add(image_, measure_volume(volume_, tally_.rules())); });
-    open_ = false;
+    with_context(context(), [&] { tally_.add(image_, meter_.finish()); });
+    grid_.reset();
   }
 
   /// The slice along each axis that has most of what is true; where nothing is, of what was said;
@@ -209,9 +216,11 @@ class VolumeExaminer : public Examiner {
   VolumeTally tally_;
   MontageSlots montage_;
   std::array<bool, 256> is_lesion_{}, shown_{};
-  bool open_ = false;
+  VolumeMeter meter_;
   std::uint32_t image_ = 0;
-  BlendedVolume volume_;
+  std::optional<OriginalGrid> grid_;  ///< of the volume that is being given
+  std::optional<SliceReader> labels_, body_;
+  std::vector<float> blended_;
 };
 
 }  // namespace

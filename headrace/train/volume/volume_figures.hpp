@@ -4,30 +4,33 @@
 #include <optional>
 #include <vector>
 
+#include "headrace/train/calibration.hpp"
 #include "headrace/train/confusion.hpp"
+#include "headrace/train/roc.hpp"
 #include "headrace/train/volume/froc.hpp"
 
 namespace headrace::train {
 
-/// One volume after its tiles were blended, (z, y, x) on the patch's grid. Four bytes a voxel.
-struct BlendedVolume {
+/// What was said of one volume and what is true, (z, y, x) on one grid. Four bytes a voxel.
+struct PredictedVolume {
   std::array<std::int64_t, 3> shape_zyx{};
   std::array<double, 3> spacing_mm_zyx{1, 1, 1};
-  std::vector<std::uint8_t> predicted;  ///< class; 255 where no tile lay
+  std::vector<std::uint8_t> predicted;  ///< class
   std::vector<std::uint8_t> truth;      ///< class; 255 not annotated
-  std::vector<std::uint16_t> lesion;    ///< probability of the lesion classes together, · 65535
+  /// Probability of the lesion classes together, in steps of 1/65535; 0 where not annotated.
+  std::vector<std::uint16_t> lesion;
 };
 
 struct VolumeRules {
   std::size_t classes = 2;
   double surface_tolerance_mm = 2;
   std::vector<std::uint8_t> lesion_classes;  ///< label values; empty: no lesions are looked for
-  double lesion_probability = 0.5;           ///< voxels at least this likely make up a call
+  double lesion_lowest = 0.1;                ///< lowest score of a call
   double lesion_min_mm3 = 0;                 ///< smaller calls are dropped; annotated lesions never
   double lesion_overlap = 0.1;
 };
 
-/// An annotated lesion or a call: a connected component (26 neighbours).
+/// An annotated lesion (a connected component, 26 neighbours) or a call (lesion_calls.hpp).
 struct LesionFinding {
   std::uint64_t voxels = 0;
   double volume_mm3 = 0;
@@ -37,24 +40,29 @@ struct LesionFinding {
   double overlap = 0;    ///< intersection over union of the two
 };
 
-/// What was measured on one volume. Only annotated voxels under a tile take part.
+/// What was measured on one volume. Only annotated voxels take part.
 struct VolumeFigures {
   explicit VolumeFigures(std::size_t classes)
-      : confusion(classes), surface_dice(classes), hd95_mm(classes) {}
+      : confusion(classes), surface_dice(classes), hd95_mm(classes), hd95_penalised_mm(classes) {}
 
   Confusion confusion;
-  /// By class; none for class 0, and where truth and prediction are both empty. HD95 is none as
-  /// well where one of them is.
-  std::vector<std::optional<double>> surface_dice, hd95_mm;
+  /// By class; none for class 0, and where truth and prediction are both empty. Where one of them
+  /// is, HD95 is none as well, and the penalised HD95 the volume's diagonal, which no distance in
+  /// it exceeds.
+  std::vector<std::optional<double>> surface_dice, hd95_mm, hd95_penalised_mm;
   std::vector<LesionFinding> lesions;  ///< annotated, by first voxel
   std::vector<LesionFinding> calls;    ///< by falling score
+  Calibration calibration;             ///< of the class, in the body
+  ScoreCounts lesion_scores;           ///< of voxels in the body; positive: a lesion class is true
   bool annotated() const { return confusion.total() > 0; }
   ScanCalls scan() const;
 };
 
-/// The score of a call is its highest probability, and not the mean: so it does not depend on the
-/// probability at which calls are cut off.
+/// Everything but calibration and lesion_scores, which need all probabilities (volume_meter.hpp).
+/// memory  three bits a voxel for lesions and calls; for surfaces 12 bytes a voxel of the box
+/// around
+///         a class, up to 32 bytes an element
 /// Errors: malformed (a truth value that is neither a class nor 255; names voxel and value).
-VolumeFigures measure_volume(const BlendedVolume& volume, const VolumeRules& rules);
+VolumeFigures measure_volume(const PredictedVolume& volume, const VolumeRules& rules);
 
 }  // namespace headrace::train

@@ -7,8 +7,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/source/cohort.hpp"
-#include "headrace/train/bootstrap.hpp"
-#include "headrace/train/volume/volume_figures.hpp"
+#include "headrace/train/volume/group_figures.hpp"
 
 namespace headrace::train {
 
@@ -17,16 +16,8 @@ namespace headrace::train {
 std::vector<std::uint8_t> lesion_class_values(const source::Cohort& cohort,
                                               const loader::RunConfig& config);
 
-/// A figure of a group of volumes; its path in eval.json is group.name, or name alone.
-struct FigureName {
-  std::string group, name;
-};
-
-/// Collects what was measured on each volume, and makes the figures of eval.json from it.
-///
-/// Dice, surface Dice and HD95 of a group are means over its volumes, those left out on which the
-/// figure is none; mean_dice is the mean of the Dice of the classes but the first. Lesion figures
-/// pool the calls of the group's scans. Intervals resample cases.
+/// Collects what was measured on each volume, and makes the figures of eval.json from it. Intervals
+/// resample cases.
 class VolumeTally {
  public:
   /// Errors: those of lesion_class_values.
@@ -44,13 +35,14 @@ class VolumeTally {
   Json group_json(const Group& group, bool intervals) const;
   Json image_json(std::uint32_t image) const;
   Json intervals_json(const Group& group) const;
-  Figures figures_of(std::span<const std::uint32_t> group) const;
 
   const source::Cohort& cohort_;
   const loader::RunConfig& config_;
   VolumeRules rules_;
-  std::vector<FigureName> names_;  ///< of figures_of
+  GroupRules group_rules_;
   std::map<std::uint32_t, VolumeFigures> images_;
+  /// The same with rounded scores of voxels, so that a thousand resamples cost little.
+  std::map<std::uint32_t, VolumeFigures> rounded_;
 };
 
 }  // namespace headrace::train

@@ -1,0 +1,55 @@
+#include "headrace/report/calibration_section.hpp"
+
+#include <fmt/format.h>
+
+#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/html.hpp"
+#include "headrace/report/svg_chart.hpp"
+
+namespace headrace::report {
+namespace {
+
+struct Predictions {
+  const char *name, *colour;
+  const Json* calibration;
+};
+
+Series reliability(const Predictions& of) {
+  Series series{of.name, of.colour, {}, true};
+  for (const Json& bin : of.calibration->at("bins")) {
+    if (!bin.is_null()) series.points.push_back({bin[0].get<double>(), bin[1].get<double>()});
+  }
+  return series;
+}
+
+}  // namespace
+
+std::string calibration_section(const RunData& data) {
+  const Json& overall = data.eval.at("overall");
+  if (!overall.contains("calibration")) return "";
+  std::vector<Predictions> all{{"predicted class", "#1f6f9f", &overall.at("calibration")}};
+  if (overall.contains("lesion") && overall.at("lesion").contains("voxel"))
+    all.push_back({"lesion", "#d6384a", &overall.at("lesion").at("voxel")});
+  Chart chart{"How often it was true",
+              "probability that was given",
+              {{"as it should be", "#9bb8cb", {{0, 0}, {1, 1}}, false}},
+              std::array<double, 2>{0, 1}};
+  Table table{{"Probability of", "Expected calibration error", "Brier score", "Predictions"},
+              {},
+              {false, true, true, true}};
+  for (const Predictions& of : all) {
+    chart.series.push_back(reliability(of));
+    table.rows.push_back({of.name, figure(of.calibration->at("ece"), 4),
+                          figure(of.calibration->at("brier"), 4),
+                          grouped(of.calibration->at("count").get<std::uint64_t>())});
+  }
+  return fmt::format(
+      "<section><h2>Calibration</h2><p>{} in 15 equal ranges of their probability: how "
+      "often what was predicted was true. The expected calibration error is the mean distance from "
+      "the diagonal, by predictions; the Brier score the mean squared error (0 to 1 of a lesion, 0 "
+      "to 2 of classes).</p><div class=\"two\"><div>{}</div><div>{}</div></div></section>\n",
+      data.volumes() ? "Predictions of annotated voxels in the body," : "Predictions of pixels,",
+      svg(chart), table.html());
+}
+
+}  // namespace headrace::report

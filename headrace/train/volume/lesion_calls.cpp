@@ -1,0 +1,164 @@
+#include "headrace/train/volume/lesion_calls.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "headrace/imaging/volume/bit_volume.hpp"
+
+namespace headrace::train {
+namespace {
+
+using imaging::BitVolume;
+using imaging::Run;
+using Axes = std::array<std::int64_t, 3>;
+
+/// The lesion of a voxel, or none, by its runs.
+class LesionOfVoxel {
+ public:
+  LesionOfVoxel(const imaging::Components& lesions, const Axes& shape)
+      : runs_(lesions.runs), first_(static_cast<std::size_t>(shape[0] * shape[1] + 1), 0) {
+    for (const Run& run : runs_) ++first_[static_cast<std::size_t>(run.z * shape[1] + run.y) + 1];
+    for (std::size_t row = 1; row < first_.size(); ++row) first_[row] += first_[row - 1];
+  }
+  const Run* at(std::int64_t row, std::int64_t x) const {
+    const auto r = static_cast<std::size_t>(row);
+    for (std::size_t i = first_[r]; i < first_[r + 1]; ++i) {
+      if (x >= runs_[i].x0 && x < runs_[i].x1) return &runs_[i];
+    }
+    return nullptr;
+  }
+
+ private:
+  const std::vector<Run>& runs_;
+  std::vector<std::size_t> first_;  ///< run of each row
+};
+
+class CallFinder {
+ public:
+  CallFinder(std::span<const std::uint16_t> probability, const Axes& shape,
+             const imaging::Components& lesions)
+      : p_(probability), shape_(shape), done_(shape), own_(shape), lesion_(lesions, shape) {}
+
+  std::vector<CallRegion> find(std::uint16_t least) {
+    std::vector<CallRegion> out;
+    for (const std::size_t start : peaks(std::max<std::uint16_t>(least, 1))) {
+      const Axes at = place(start);
+      if (done_.get(at[0], at[1], at[2])) continue;
+      CallRegion call;
+      if (fill(at, call)) out.push_back(std::move(call));
+    }
+    return out;
+  }
+
+ private:
+  std::size_t index(const Axes& at) const {
+    return static_cast<std::size_t>((at[0] * shape_[1] + at[1]) * shape_[2] + at[2]);
+  }
+  Axes place(std::size_t i) const {
+    const auto at = static_cast<std::int64_t>(i);
+    return {at / (shape_[1] * shape_[2]), at / shape_[2] % shape_[1], at % shape_[2]};
+  }
+  template <typename Visit>
+  void neighbours(const Axes& at, const Visit& visit) const {
+    const auto low = [&](std::size_t axis) { return std::max<std::int64_t>(0, at[axis] - 1); };
+    const auto high = [&](std::size_t axis) { return std::min(shape_[axis] - 1, at[axis] + 1); };
+    for (std::int64_t z = low(0); z <= high(0); ++z) {
+      for (std::int64_t y = low(1); y <= high(1); ++y) {
+        for (std::int64_t x = low(2); x <= high(2); ++x) visit(Axes{z, y, x});
+      }
+    }
+  }
+
+  /// Voxels that no neighbour exceeds, nor an equal one precedes; by falling score, then by place.
+  std::vector<std::size_t> peaks(std::uint16_t least) const {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < p_.size(); ++i) {
+      if (p_[i] < least) continue;
+      bool highest = true;
+      neighbours(place(i), [&](const Axes& at) {
+        const std::size_t j = index(at);
+        highest &= p_[j] < p_[i] || (p_[j] == p_[i] && j >= i);
+      });
+      if (highest) out.push_back(i);
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [&](std::size_t a, std::size_t b) { return p_[a] > p_[b]; });
+    return out;
+  }
+
+  /// Fills what hangs together with the peak. False where it meets what was filled before: peaks
+  /// come in falling order, so the part has a higher peak, and none of what was filled now can be
+  /// the highest of a part of its own.
+  bool fill(const Axes& start, CallRegion& call) {
+    call.score = p_[index(start)];
+    const auto least = static_cast<std::uint16_t>((2 * call.score + 4) / 5);  // 0.4, rounded up
+    bool alone = true;
+    Axes low = start, high = start;
+    const auto take = [&](const Axes& at, std::vector<Axes>& to) {
+      set(at, own_);
+      to.push_back(at);
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        low[axis] = std::min(low[axis], at[axis]);
+        high[axis] = std::max(high[axis], at[axis]);
+      }
+    };
+    rim_.clear();
+    take(start, rim_);
+    while (!rim_.empty()) {
+      next_.clear();
+      for (const Axes& from : rim_) {
+        count(from, call);
+        neighbours(from, [&](const Axes& at) {
+          if (p_[index(at)] < least || own_.get(at[0], at[1], at[2])) return;
+          if (done_.get(at[0], at[1], at[2])) {
+            alone = false;
+          } else {
+            take(at, next_);
+          }
+        });
+      }
+      rim_.swap(next_);
+    }
+    move_own_to_done(low, high);
+    return alone;
+  }
+
+  static void set(const Axes& at, BitVolume& in) {
+    in.row(at[0], at[1])[at[2] >> 6] |= std::uint64_t{1} << (at[2] & 63);
+  }
+
+  void count(const Axes& at, CallRegion& call) const {
+    ++call.voxels;
+    for (std::size_t axis = 0; axis < 3; ++axis) call.doubled_zyx[axis] += 2 * at[axis] + 1;
+    if (const Run* run = lesion_.at(at[0] * shape_[1] + at[1], at[2]))
+      ++call.shared[run->component];
+  }
+
+  /// Of the box that was filled.
+  void move_own_to_done(const Axes& low, const Axes& high) {
+    for (std::int64_t z = low[0]; z <= high[0]; ++z) {
+      for (std::int64_t y = low[1]; y <= high[1]; ++y) {
+        for (std::int64_t w = low[2] >> 6; w <= high[2] >> 6; ++w) {
+          done_.row(z, y)[w] |= own_.row(z, y)[w];
+          own_.row(z, y)[w] = 0;
+        }
+      }
+    }
+  }
+
+  std::span<const std::uint16_t> p_;
+  Axes shape_;
+  BitVolume done_, own_;  ///< filled before; filled now
+  LesionOfVoxel lesion_;
+  std::vector<Axes> rim_, next_;
+};
+
+}  // namespace
+
+std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,
+                                   const std::array<std::int64_t, 3>& shape_zyx,
+                                   std::uint16_t least_score, const imaging::Components& lesions) {
+  return CallFinder(probability, shape_zyx, lesions).find(least_score);
+}
+
+}  // namespace headrace::train

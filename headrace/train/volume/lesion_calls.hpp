@@ -1,0 +1,38 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "headrace/imaging/volume/components.hpp"
+
+namespace headrace::train {
+
+/// A connected part of a volume that looks like a lesion.
+struct CallRegion {
+  std::uint16_t score = 0;  ///< the highest probability in it, in steps of 1/65535
+  std::uint64_t voxels = 0;
+  std::array<std::int64_t, 3> doubled_zyx{};  ///< sums of 2·(index + 0.5) over its voxels: exact
+  std::map<std::uint32_t, std::uint64_t> shared;  ///< its voxels in annotated lesions
+};
+
+/// The calls of a volume, by falling score, then by their first highest voxel.
+///
+/// A call of score s is a connected part (26 neighbours) of the voxels with a probability of at
+/// least 0.4·s whose highest probability is s. So each call has the extent that suits its own
+/// height, calls never overlap, and a lower peak that hangs together with a higher one at 0.4 of
+/// its own height is no call of its own. Which calls have a score of at least t does not depend on
+/// `least_score`: a FROC curve of them is right from there up.
+/// The share 0.4 = 1/2.5 is that of the dynamic thresholds of Bosma et al., Radiology: Artificial
+/// Intelligence 5, 2023 (PI-CAI), where a call that touches a former one is dropped instead.
+///
+/// in      probability  (z, y, x) in steps of 1/65535
+///         least_score  lowest score of a call; at least 1
+///         lesions      annotated lesions of the same volume
+/// memory  two bits a voxel, and the voxels at the rim of the call that is being filled
+std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,
+                                   const std::array<std::int64_t, 3>& shape_zyx,
+                                   std::uint16_t least_score, const imaging::Components& lesions);
+
+}  // namespace headrace::train
