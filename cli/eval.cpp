@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/torch_program.hpp"
@@ -42,30 +43,53 @@ std::string figure(const Json& value) {
   return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
 }
 
-void print_group(const std::string& kind, const std::string& name, const Json& group) {
-  fmt::print("{:<8} {:<20} {:>4} images  mean Dice {}", kind, name,
-             group.at("images").get<std::int64_t>(), figure(group.at("mean_dice")));
+/// " (baseline 0.1234)" of a figure, where something was judged beside the network.
+std::string beside(const Json& baseline, const std::vector<std::string>& path) {
+  const Json* value = &baseline;
+  for (const std::string& key : path) {
+    if (!value->is_object() || !value->contains(key)) return "";
+    value = &value->at(key);
+  }
+  return fmt::format(" (baseline {})", figure(*value));
+}
+
+void print_group(const std::string& kind, const std::string& name, const Json& group,
+                 const Json& baseline) {
+  fmt::print("{:<8} {:<20} {:>4} images  mean Dice {}{}", kind, name,
+             group.at("images").get<std::int64_t>(), figure(group.at("mean_dice")),
+             beside(baseline, {"mean_dice"}));
   if (group.contains("gleason")) {
-    fmt::print("  kappa {}", figure(group.at("gleason").at("kappa")));
+    fmt::print("  kappa {}{}", figure(group.at("gleason").at("kappa")),
+               beside(baseline, {"gleason", "kappa"}));
   }
   if (group.contains("lesion")) {
-    fmt::print("  FROC {}  sensitivity at 1 {}", figure(group.at("lesion").at("froc")),
+    fmt::print("  FROC {}{}  sensitivity at 1 {}", figure(group.at("lesion").at("froc")),
+               beside(baseline, {"lesion", "froc"}),
                figure(group.at("lesion").at("sensitivity_at_1")));
   }
   fmt::print("\n");
 }
 
 void print_result(const Json& result) {
-  print_group("split", result.at("split").get<std::string>(), result.at("overall"));
-  for (const auto& [name, group] : result.at("cohorts").items()) print_group("cohort", name, group);
+  const Json nothing = Json::object();
+  const Json& baseline = result.contains("baseline") ? result.at("baseline") : nothing;
+  const auto baseline_of = [&](const char* groups, const std::string& name) {
+    return baseline.contains(groups) ? baseline.at(groups).at(name) : nothing;
+  };
+  const Json everywhere = baseline.value("overall", nothing);
+  print_group("split", result.at("split").get<std::string>(), result.at("overall"), everywhere);
+  for (const auto& [name, group] : result.at("cohorts").items())
+    print_group("cohort", name, group, baseline_of("cohorts", name));
   const bool volumes = result.contains("phases");
-  for (const auto& [name, group] : result.at(volumes ? "phases" : "scanners").items()) {
-    print_group(volumes ? "phase" : "scanner", name, group);
+  const char* others = volumes ? "phases" : "scanners";
+  for (const auto& [name, group] : result.at(others).items()) {
+    print_group(volumes ? "phase" : "scanner", name, group, baseline_of(others, name));
   }
   const Json& overall = result.at("overall");
   for (const auto& entry : result.at("classes")) {
     const std::string name = entry.get<std::string>();
-    fmt::print("  {:<24} Dice {}", name, figure(overall.at("dice").at(name)));
+    fmt::print("  {:<24} Dice {}{}", name, figure(overall.at("dice").at(name)),
+               beside(everywhere, {"dice", name}));
     if (volumes && overall.at("hd95").contains(name)) {
       const Json& of = overall.at("structures").at(name);
       const auto count = [&](const char* key) { return of.at(key).get<std::uint64_t>(); };

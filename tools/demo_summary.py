@@ -32,23 +32,36 @@ def print_store(out, name, title):
     print(f"  dataset hash {ingest['dataset_hash']}")
 
 
+def beside(result, *path):
+    """What the baseline, which looks at no pixel, has for a figure."""
+    value = result.get("baseline", {})
+    for key in path:
+        value = value.get(key, {})
+    return "" if isinstance(value, dict) else f" (baseline {figure(value)})"
+
+
 def print_training(out, run):
     train, result = read(out, f"{run}.train"), read(out, f"{run}.eval")
     time, overall = train["time"], result["overall"]
     print(f"  trained {train['steps']} steps in {time['wall_s']:.0f} s: {time['patches_per_s']:.1f} patches/s, waiting for data "
           f"{100 * time['stall_fraction']:.1f} % of the time")
-    print("  Dice " + ", ".join(f"{name} {figure(dice)}" for name, dice in overall["dice"].items())
-          + f"; mean {figure(overall['mean_dice'])}, over {overall['images']} images that it never saw")
+    print("  Dice " + ", ".join(f"{name} {figure(dice)}{beside(result, 'overall', 'dice', name)}" for name, dice in overall["dice"].items())
+          + f"; mean {figure(overall['mean_dice'])}{beside(result, 'overall', 'mean_dice')}, over {overall['images']} images that it never saw")
     return result
 
 
 def print_lesions(result):
     """What a detector of lesions is judged by, of each group of validation volumes."""
-    groups = {"overall": result["overall"], **result["cohorts"], **(result["phases"] if len(result["phases"]) > 1 else {})}
-    print(f"  {'':<16}{'volumes':>8}{'lesions':>8}{'Dice':>7}{'surface':>8}{'HD95':>9}{'found':>7}{'FP/scan':>9}{'FROC':>7}")
+    def by_name(of):
+        return {"overall": of["overall"], **of["cohorts"], **(of["phases"] if len(of["phases"]) > 1 else {})}
+
+    groups = by_name(result)
+    if "baseline" in result:
+        groups |= {f"{name}, baseline": group for name, group in by_name(result["baseline"]).items() if name == "overall"}
+    print(f"  {'':<18}{'volumes':>8}{'lesions':>8}{'Dice':>7}{'surface':>8}{'HD95':>9}{'found':>7}{'FP/scan':>9}{'FROC':>7}")
     for name, group in groups.items():
         found, distance = group["lesion"], group["hd95"]["lesion"]
-        print(f"  {name:<16}{group['images']:>8}{found['lesions']:>8}{figure(group['dice']['lesion']):>7}"
+        print(f"  {name:<18}{group['images']:>8}{found['lesions']:>8}{figure(group['dice']['lesion']):>7}"
               f"{figure(group['surface_dice']['lesion']):>8}{'undefined' if distance is None else f'{distance:.1f} mm':>9}"
               f"{found['hits']:>7}{found['false_positives_per_scan']:>9.2f}{figure(found['froc']):>7}")
 
@@ -65,6 +78,7 @@ def main():
     for name, group in print_training(out, "nuclei")["cohorts"].items():
         print(f"    {name}: mean Dice {figure(group['mean_dice'])} over {group['images']} images")
     print_store(out, "phantoms", "Gleason grading on phantoms: synthetic slides of two scanners. They prove the path, not a model's worth")
+    print("  (baseline: what looks at no pixel, of slides one class everywhere, of CT a ball of the training split's mean size and place)")
     found = {}
     for run, title in (("gleason", "without stain normalisation"), ("gleason-normalized", "with stain normalisation")):
         print(f"  {title}")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headrace/report/baseline_section.hpp"
 #include "headrace/report/calibration_section.hpp"
 #include "headrace/report/evaluation_section.hpp"
 #include "headrace/report/html.hpp"
@@ -165,11 +166,12 @@ std::string render_run(const std::filesystem::path& run) {
   body += curves(data);
   if (!data.eval.is_null()) {
     if (data.volumes()) {
-      body += volume_class_section(data) + lesion_section(data) + calibration_section(data) +
-              volume_group_section(data) + montage_section(data) + volume_image_section(data);
+      body += volume_class_section(data) + baseline_section(data) + lesion_section(data) +
+              calibration_section(data) + volume_group_section(data) + montage_section(data) +
+              volume_image_section(data);
     } else {
-      body += class_section(data) + group_section(data) + grade_section(data) +
-              montage_section(data) + image_section(data);
+      body += class_section(data) + baseline_section(data) + group_section(data) +
+              grade_section(data) + montage_section(data) + image_section(data);
     }
   }
   body += time_section(data) + identity_section(data);

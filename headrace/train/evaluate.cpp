@@ -110,6 +110,10 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
 
   Evaluation out;
   examiner->finish(out);
+  if (options.baseline != nullptr && !config.volumes) {
+    out.json["baseline"] = majority_figures(*options.baseline, out.json);
+    out.json["baseline"]["rule"] = options.baseline->to_json();
+  }
   out.json["split"] = options.split;
   out.json["task"] = config.task;
   out.json["dataset_hash"] = cohort->dataset_hash();

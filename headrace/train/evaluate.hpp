@@ -10,6 +10,7 @@
 #include "headrace/loader/run_config.hpp"
 #include "headrace/ranks/team.hpp"
 #include "headrace/source/cohort.hpp"
+#include "headrace/train/baseline.hpp"
 #include "headrace/train/network.hpp"
 
 namespace headrace::train {
@@ -37,6 +38,8 @@ struct EvaluateOptions {
   std::string split;
   std::size_t montage = 0;  ///< how many patches to keep
   bool intervals = true;    ///< volumes: also the bootstrap intervals that config.eval asks for
+  /// Judged beside the network, under "baseline"; null: nothing is.
+  std::shared_ptr<const Baseline> baseline = nullptr;
 };
 
 /// Runs the network over every tile of a split through the loader (no random transforms), blends

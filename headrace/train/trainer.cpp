@@ -16,6 +16,7 @@
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/ranks/part_sum.hpp"
+#include "headrace/train/baseline_file.hpp"
 #include "headrace/train/evaluate.hpp"
 #include "headrace/train/network.hpp"
 #include "headrace/train/progressed.hpp"
@@ -383,8 +384,9 @@ Json Training::finish() {
                                                 {"dataset_hash", cohort_->dataset_hash()}});
   folder_.write(kFinal, weights);
   const Clock::time_point start = Clock::now();
-  const Evaluation result =
-      evaluate(network_, cohort_, config_, {config_.data.val, kMontagePatches}, &team_);
+  const Evaluation result = evaluate(
+      network_, cohort_, config_,
+      {config_.data.val, kMontagePatches, true, keep_baseline(folder_, *cohort_, config_)}, &team_);
   write_evaluation(folder_, "eval", result);
   record_validation(result, start);
   Json time = time_json();
@@ -472,7 +474,9 @@ Json evaluate_run(const EvalRequest& request) {
   }
   const std::vector<std::byte> bytes = folder.read(name);
   network.load_weights(bytes, folder.describe(name));
-  Evaluation result = evaluate(network, cohort, config, {split, kMontagePatches});
+  Evaluation result =
+      evaluate(network, cohort, config,
+               {split, kMontagePatches, true, read_baseline(folder, cohort->classes())});
   result.json["weights"] = request.weights;
   result.json["weights_sha256"] = sha256_hex(bytes);
   result.json["store"] = std::filesystem::path(config.data.store).filename().string();

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 
+import nibabel
 import numpy as np
 import pytest
 from ct_inputs import CT, key_file
@@ -99,9 +100,38 @@ def test_figures_are_those_of_the_tables(trained):
     low, high = overall["interval_95"]["dice"]["tumour"]
     assert low <= overall["dice"]["tumour"] <= high
     with open(trained / "eval-lesions.csv", newline="") as file:
-        kinds = [row["kind"] for row in csv.DictReader(file)]
+        found = [(row["kind"], float(row["score"] or 0)) for row in csv.DictReader(file)]
+    kinds = [kind for kind, _ in found]
     assert kinds.count("hit") + kinds.count("missed") == overall["lesion"]["lesions"]
-    assert kinds.count("false positive") == overall["lesion"]["calls"] - overall["lesion"]["hits"]
+    wrong = [score for kind, score in found if kind == "false positive"]
+    assert sum(score >= 0.3 for score in wrong) == overall["lesion"]["calls"] - overall["lesion"]["hits"]
+    assert sum(int(row["false_positives"]) for row in rows) == overall["lesion"]["calls"] - overall["lesion"]["hits"]
+    words = [row["structure_tumour"] for row in rows]
+    assert {word: words.count(word) for word in ("found", "missed", "invented", "absent")} == overall["structures"]["tumour"]
+
+
+def test_figures_are_on_the_files_own_grid(trained):
+    """Labels are not resampled: what is true are the mask's own voxels, whatever the patch's spacing."""
+    for image in evaluation(trained)["images"]:
+        mask = CT / ("sts-008/mask.nii.gz" if image["id"] == "sts-008" else "sarcoma/sts-012-gtv.nii.gz")
+        voxels = np.asanyarray(nibabel.load(mask).dataobj)
+        assert image["voxels"] == voxels.size
+        assert sum(lesion["voxels"] for lesion in image["lesions"]) == np.count_nonzero(voxels)
+
+
+def test_a_baseline_that_looks_at_no_pixel_stands_beside(trained):
+    result = evaluation(trained)
+    ball = json.loads((trained / "baseline.json").read_text())["balls"]["tumour"]
+    volumes = []
+    for name in ("sts-018", "sts-024"):
+        mask = nibabel.load(CT / f"sarcoma/{name}-gtv.nii.gz")
+        volumes.append(np.count_nonzero(np.asanyarray(mask.dataobj)) * abs(np.linalg.det(mask.affine[:3, :3])))
+    assert ball["volume_mm3"] == pytest.approx(np.mean(volumes), rel=1e-4)
+    baseline = result["baseline"]["overall"]
+    assert baseline["lesion"]["curve"][0][2] == 1 and baseline["structures"]["tumour"]["missed"] == 0
+    said = headrace("eval", "--run", trained).stdout
+    assert f"(baseline {baseline['dice']['tumour']:.4f})" in said
+    assert "looks at no pixel" in (trained / "report.html").read_text()
 
 
 def test_eval_gates_and_report(trained, tmp_path):
@@ -110,6 +140,8 @@ def test_eval_gates_and_report(trained, tmp_path):
     gate = tmp_path / "gate.yaml"
     gate.write_text("{lesion.froc: 0, lesion.sensitivity_at_1: 0, surface_dice.tumour: 0, hd95.tumour: {most: 1.0e+6}}")
     assert "hd95.tumour" in headrace("eval", "--run", trained, "--gate", gate).stdout
+    gate.write_text("{cohorts.dicom.hd95_penalised.tumour: {most: 1.0e+6}, hd95_undefined.tumour: {most: 2}}")
+    assert "cohorts.dicom.hd95_penalised.tumour" in headrace("eval", "--run", trained, "--gate", gate).stdout
     gate.write_text("{dice.tumour: 0.999}")
     headrace("eval", "--run", trained, "--gate", gate, code=3)
     gate.write_text("{lesion.frok: 0.5}")

@@ -160,7 +160,7 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
         "<i class=\"left\">A</i><i class=\"right\">P</i><i class=\"top\">H</i><i "
         "class=\"bottom\">F</i></span>sagittal",
         "at least 0.4", "0.654", "7.2", "456.7", "missed", "0.0789", "0.0456", "0.932", "0.812",
-        "0.125", "below 6 mm", "Calibration", "<svg"}) {
+        "0.125", "below 6 mm", "Calibration", "0.123", "0.057", "a ball for each class", "<svg"}) {
     EXPECT_NE(html.find(text), std::string::npos) << "missing: " << text;
   }
   EXPECT_EQ(html.find("http:"), std::string::npos);

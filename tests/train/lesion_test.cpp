@@ -80,13 +80,13 @@ TEST(MatchLesions, ACallOverTwoLesionsTakesTheOneItOverlapsMore) {
   EXPECT_DOUBLE_EQ(matched[0].overlap, 10.0 / 16);
 }
 
-/// A volume of random scores: smooth enough for calls of several voxels, with ties.
+/// A volume of random scores: calls of several voxels, with ties.
 std::vector<std::uint16_t> random_scores(std::uint64_t seed, const Shape& shape) {
   Lcg random(seed);
   std::vector<std::uint16_t> out(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]));
   for (auto& value : out) {
     const double u = random.uniform();
-    value = u < 0.5 ? 0 : static_cast<std::uint16_t>(1000 * (1 + random.next() % 60));
+    value = u < 0.9 ? 0 : static_cast<std::uint16_t>(1000 * (1 + random.next() % 60));
   }
   return out;
 }

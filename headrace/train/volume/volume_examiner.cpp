@@ -7,6 +7,7 @@
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/tile_corners.hpp"
 #include "headrace/report/plane_picture.hpp"
+#include "headrace/train/baseline.hpp"
 #include "headrace/train/examiner.hpp"
 #include "headrace/train/volume/original_grid.hpp"
 #include "headrace/train/volume/slice_reader.hpp"
@@ -74,6 +75,7 @@ class VolumeExaminer : public Examiner {
         tally_(cohort, config),
         montage_(options.montage, tiles),
         meter_(tally_.rules()) {
+    if (options.baseline != nullptr) knowing_nothing_.emplace(cohort, config);
     for (const std::uint8_t value : tally_.rules().lesion_classes) is_lesion_[value] = true;
     // Without lesions to look for, pictures show any class.
     shown_ = is_lesion_;
@@ -139,6 +141,12 @@ class VolumeExaminer : public Examiner {
   void finish(Evaluation& out) override {
     if (grid_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
     out.json = tally_.to_json(options_.intervals);
+    if (knowing_nothing_) {
+      const Json figures = knowing_nothing_->to_json(false);
+      for (const char* group : {"overall", "cohorts", "phases"})
+        out.json["baseline"][group] = figures.at(group);
+      out.json["baseline"]["rule"] = options_.baseline->to_json();
+    }
     out.mean_dice = tally_.mean_dice();
     out.montage = montage_.take();
   }
@@ -168,15 +176,29 @@ class VolumeExaminer : public Examiner {
       step[axis] = config_.volume_patch.spacing_mm_zyx[axis] / spacing[axis];
     grid_.emplace(tally_.rules().classes, extent_zyx(image), level.shape_zyx, step,
                   [this](std::int64_t z, std::span<const float> probabilities) {
-                    using Bytes = std::span<const std::uint8_t>;
-                    meter_.add(probabilities, labels_ ? labels_->slice(z) : Bytes{},
-                               body_->slice(z));
+                    meter_.add(probabilities, truth_of(z), body_->slice(z));
                   });
   }
 
   void measure() {
     with_context(context(), [&] { tally_.add(image_, meter_.finish()); });
     grid_.reset();
+    if (knowing_nothing_) measure_baseline();
+  }
+
+  /// The same measurement of what looks at no pixel.
+  void measure_baseline() {
+    BallSlices balls(*options_.baseline, cohort_, image_);
+    const source::VolumeLevel& level = cohort_.images()[image_].volume->levels.front();
+    meter_.start(level.shape_zyx, level.spacing_mm_zyx);
+    for (std::int64_t z = 0; z < level.shape_zyx[0]; ++z)
+      meter_.add(balls.slice(z), truth_of(z), body_->slice(z));
+    knowing_nothing_->add(image_, meter_.finish());
+  }
+
+  /// Labels of a slice; nothing where the image has none.
+  std::span<const std::uint8_t> truth_of(std::int64_t z) {
+    return labels_ ? labels_->slice(z) : std::span<const std::uint8_t>{};
   }
 
   /// The slice along each axis that has most of what is true; where nothing is, of what was said;
@@ -214,6 +236,7 @@ class VolumeExaminer : public Examiner {
   const loader::RunConfig& config_;
   EvaluateOptions options_;
   VolumeTally tally_;
+  std::optional<VolumeTally> knowing_nothing_;
   MontageSlots montage_;
   std::array<bool, 256> is_lesion_{}, shown_{};
   VolumeMeter meter_;

@@ -1,0 +1,85 @@
+#include "headrace/report/baseline_section.hpp"
+
+#include <fmt/format.h>
+
+#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/html.hpp"
+
+namespace headrace::report {
+namespace {
+
+/// A value at a path, null where there is none.
+Json at(const Json& json, const std::vector<std::string>& path) {
+  const Json* value = &json;
+  for (const std::string& key : path) {
+    if (!value->is_object() || !value->contains(key)) return nullptr;
+    value = &value->at(key);
+  }
+  return *value;
+}
+
+struct Row {
+  std::string name;
+  std::vector<std::string> path;
+  int digits = 3;
+};
+
+std::vector<Row> rows_of(const RunData& data) {
+  std::vector<Row> rows{{"Mean Dice", {"mean_dice"}}};
+  const auto names = data.eval.at("classes").get<std::vector<std::string>>();
+  for (std::size_t c = 1; c < names.size(); ++c) {
+    const std::string label = class_label(names[c], c);
+    rows.push_back({label + " Dice", {"dice", names[c]}});
+    rows.push_back({label + " surface Dice", {"surface_dice", names[c]}});
+    rows.push_back({label + " HD95 with penalty, mm", {"hd95_penalised", names[c]}, 1});
+  }
+  rows.push_back({"Quadratic kappa", {"gleason", "kappa"}});
+  rows.push_back({"FROC", {"lesion", "froc"}});
+  rows.push_back({"Sensitivity at 1 false positive a scan", {"lesion", "sensitivity_at_1"}});
+  rows.push_back({"AUC of cases with a lesion", {"lesion", "case", "auc"}});
+  rows.push_back({"AUC of the lesion’s voxels", {"lesion", "voxel", "auc"}});
+  rows.push_back({"Accuracy of pixels", {"accuracy"}});
+  return rows;
+}
+
+std::string rule_text(const RunData& data) {
+  const Json& rule = data.eval.at("baseline").at("rule");
+  if (rule.contains("balls")) {
+    return "a ball for each class, of the mean volume that it has in the training split, at its "
+           "mean "
+           "place in the box around the body";
+  }
+  if (rule.at("majority").is_null()) return "background everywhere";
+  return "everywhere " + escape(rule.at("majority").get<std::string>()) +
+         ", the class above background with the most annotated pixels of the training split";
+}
+
+}  // namespace
+
+std::string baseline_section(const RunData& data) {
+  if (!data.eval.contains("baseline")) return "";
+  const Json& baseline = data.eval.at("baseline");
+  Table table{{"", "Network", "Baseline"}, {}, {false, true, true}};
+  for (const Row& row : rows_of(data)) {
+    const Json theirs = at(baseline.at("overall"), row.path);
+    const Json ours = at(data.eval.at("overall"), row.path);
+    if (theirs.is_null() && ours.is_null()) continue;
+    table.rows.push_back(
+        {row.name, "<b>" + figure(ours, row.digits) + "</b>", figure(theirs, row.digits)});
+  }
+  for (const char* groups : {"cohorts", "scanners", "phases"}) {
+    if (!baseline.contains(groups) || baseline.at(groups).size() < 2) continue;
+    for (const auto& [name, group] : baseline.at(groups).items()) {
+      table.rows.push_back({"Mean Dice, " + escape(name),
+                            "<b>" + figure(at(data.eval, {groups, name, "mean_dice"})) + "</b>",
+                            figure(group.at("mean_dice"))});
+    }
+  }
+  return fmt::format(
+      "<section><h2>Against what looks at no pixel</h2><p>The baseline is {}. A network is worth "
+      "what "
+      "it does better.</p>{}</section>\n",
+      rule_text(data), table.html());
+}
+
+}  // namespace headrace::report
