@@ -31,14 +31,14 @@ std::vector<Row> rows_of(const RunData& data) {
     const std::string label = class_label(names[c], c);
     rows.push_back({label + " Dice", {"dice", names[c]}});
     rows.push_back({label + " surface Dice", {"surface_dice", names[c]}});
-    rows.push_back({label + " HD95 with penalty, mm", {"hd95_penalised", names[c]}, 1});
+    rows.push_back({label + " HD95 penalised, mm", {"hd95_penalised", names[c]}, 1});
   }
   rows.push_back({"Quadratic kappa", {"gleason", "kappa"}});
   rows.push_back({"FROC", {"lesion", "froc"}});
   rows.push_back({"Sensitivity at 1 false positive a scan", {"lesion", "sensitivity_at_1"}});
   rows.push_back({"AUC of cases with a lesion", {"lesion", "case", "auc"}});
   rows.push_back({"AUC of the lesion’s voxels", {"lesion", "voxel", "auc"}});
-  rows.push_back({"Accuracy of pixels", {"accuracy"}});
+  rows.push_back({"Accuracy", {"accuracy"}});
   return rows;
 }
 

@@ -34,9 +34,8 @@ std::string calibration_section(const RunData& data) {
               "probability that was given",
               {{"as it should be", "#9bb8cb", {{0, 0}, {1, 1}}, false}},
               std::array<double, 2>{0, 1}};
-  Table table{{"Probability of", "Expected calibration error", "Brier score", "Predictions"},
-              {},
-              {false, true, true, true}};
+  Table table{
+      {"Probability of", "ECE", "Brier score", "Predictions"}, {}, {false, true, true, true}};
   for (const Predictions& of : all) {
     chart.series.push_back(reliability(of));
     table.rows.push_back({of.name, figure(of.calibration->at("ece"), 4),
@@ -45,7 +44,8 @@ std::string calibration_section(const RunData& data) {
   }
   return fmt::format(
       "<section><h2>Calibration</h2><p>{} in 15 equal ranges of their probability: how "
-      "often what was predicted was true. The expected calibration error is the mean distance from "
+      "often what was predicted was true. The expected calibration error (ECE) is the mean "
+      "distance from "
       "the diagonal, by predictions; the Brier score the mean squared error (0 to 1 of a lesion, 0 "
       "to 2 of classes).</p><div class=\"two\"><div>{}</div><div>{}</div></div></section>\n",
       data.volumes() ? "Predictions of annotated voxels in the body," : "Predictions of pixels,",

@@ -81,8 +81,8 @@ void add_group(Table& table, const std::string& kind, const std::string& name, c
 std::string volume_class_section(const RunData& data) {
   const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
   const Json& overall = data.eval.at("overall");
-  Table table{{"Class", "Dice", "Surface Dice", "HD95, mm", "HD95 with penalty", "Found", "Missed",
-               "Invented", "Dice of all voxels", "True voxels"},
+  Table table{{"Class", "Dice", "Surface Dice", "HD95, mm", "penalised", "Found", "Missed",
+               "Invented", "Pooled Dice", "True voxels"},
               {},
               {false, true, true, true, true, true, true, true, true, true}};
   for (std::size_t c = 0; c < classes.size(); ++c) {
@@ -110,7 +110,8 @@ std::string volume_class_section(const RunData& data) {
       "on each volume’s own grid: probabilities were brought to it, labels stayed as they are. "
       "Dice, surface Dice (tolerance {} mm) and HD95 are means over volumes; a volume without the "
       "class in truth and prediction is left out. A structure that was missed or invented has a "
-      "Dice of 0; its HD95 is undefined, and with penalty the volume’s diagonal.{}</p>{}"
+      "Dice of 0; its HD95 is undefined, and penalised the volume’s diagonal. Pooled Dice is of "
+      "all voxels together.{}</p>{}"
       "</section>\n",
       text_of(data.eval.at("split")), overall.at("images").get<std::uint64_t>(),
       overall.at("cases").get<std::uint64_t>(), grouped(overall.at("voxels").get<std::uint64_t>()),
@@ -129,7 +130,7 @@ Table froc_table(const Json& overall) {
 }
 
 Table size_table(const Json& overall) {
-  Table table{{"Diameter", "Lesions", "Hit", "Sensitivity", "Sensitivity at 1 false positive"},
+  Table table{{"Diameter", "Lesions", "Hit", "Sensitivity", "at 1 a scan"},
               {},
               {false, true, true, true, true}};
   for (const auto& [name, range] : overall.at("lesion").at("by_size").items()) {
