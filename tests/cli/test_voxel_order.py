@@ -106,7 +106,9 @@ def stores(tmp_path_factory):
     made = {}
     for name, (source, mask) in write_inputs(folder).items():
         table = write_table(folder / f"{name}.csv", [{"file": source, "image": "scan", "case": "a", "split": "train", "labels": mask}])
-        headrace("ingest", "volumes", source, "--table", table, "--out", folder / f"{name}.zarr", "--key-file", key_file(folder))
+        # Several layers of shards, so that files whose slices run downward are stored from the last one on.
+        headrace("ingest", "volumes", source, "--table", table, "--out", folder / f"{name}.zarr", "--key-file", key_file(folder),
+                 "--chunk", 16, "--shard", 16)
         made[name] = folder / f"{name}.zarr"
     return made
 

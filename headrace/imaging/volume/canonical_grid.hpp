@@ -33,7 +33,7 @@ CanonicalGrid canonical_grid(const VolumeGrid& file);
 /// Millimetres as the shortest decimal that is the same number in float32: 0.699999988 → 0.7.
 /// NIfTI keeps spacing in float32, DICOM, NRRD and MetaImage in decimals, and distances of slices
 /// and lengths of oblique axes are computed; all become one number by it. range: 1e-6 to 1e6;
-/// changes at most 6e-8 of the value; applied again it changes nothing.
+/// changes less than 1.2e-7 of the value; applied again it changes nothing.
 double tidy_spacing_mm(double mm);
 
 /// tidy_spacing_mm of each axis: what a store says and everything is computed from.
