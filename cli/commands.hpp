@@ -8,6 +8,8 @@ namespace headrace::cli {
 void add_ingest(CLI::App& app);
 void add_info(CLI::App& app);
 void add_verify(CLI::App& app);
+void add_diff(CLI::App& app);
+void add_prune(CLI::App& app);
 void add_read(CLI::App& app);
 void add_batches(CLI::App& app);
 void add_sample(CLI::App& app);

@@ -6,8 +6,9 @@
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/ingest/manifest.hpp"
 #include "headrace/source/cohort.hpp"
+#include "headrace/source/store_version.hpp"
+#include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -16,6 +17,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  headrace info cohort.zarr\n"
     "  headrace info cohort.zarr --json\n"
+    "  headrace info cohort.zarr --versions\n"
     "\n"
     "Exit codes: 0 done, 1 failed (no store, or an unfinished one).";
 
@@ -113,11 +115,47 @@ void print_table(const Json& facts) {
   fmt::print("dataset hash {}\n", facts["dataset_hash"].get<std::string>());
 }
 
-void run(const std::string& path, bool json) {
-  const auto cohort = source::Cohort::open(path);
-  std::uint64_t bytes = 0, source_bytes = 0;
-  for (const auto& [key, entry] : ingest::Manifest::load(*cohort->store()).objects)
-    bytes += entry.size_bytes;
+/// The log of versions, oldest first.
+void run_versions(const std::string& path, bool json) {
+  if (!std::filesystem::is_directory(path))
+    fail(ErrorCode::not_found, "{}: there is no such store", path);
+  const storage::LocalStore store(path);
+  const auto head = source::StoreHead::load(store);
+  Json list = Json::array();
+  for (const auto& commit : head.log) {
+    const auto version = source::StoreVersion::load(store, commit.version);
+    std::map<std::string, std::uint64_t> sets;
+    for (const auto& [id, image] : version.images) {
+      for (const auto& [set, label] : image.labels) ++sets[set];
+    }
+    list.push_back({{"version", commit.version},
+                    {"parent", commit.parent.empty() ? Json(nullptr) : Json(commit.parent)},
+                    {"current", commit.version == head.current && &commit == &head.log.back()},
+                    {"message", commit.message},
+                    {"images", version.images.size()},
+                    {"labels", sets},
+                    {"classes", version.classes}});
+  }
+  if (json) {
+    fmt::print("{}", dump_json(list));
+    return;
+  }
+  for (const auto& one : list) {
+    std::string sets;
+    for (const auto& [set, images] : one["labels"].items())
+      sets += fmt::format(", {} with labels '{}'", images.get<std::uint64_t>(), set);
+    fmt::print("{} {} {} images{}, {} classes{}\n", one["current"].get<bool>() ? "*" : " ",
+               one["version"].get<std::string>(), one["images"].get<std::uint64_t>(), sets,
+               one["classes"].size(),
+               one["message"] == "" ? "" : ": " + one["message"].get<std::string>());
+  }
+}
+
+void run(const std::string& path, const std::string& version, bool json) {
+  const auto cohort = source::Cohort::open(path, version);
+  const std::uint64_t bytes =
+      source::StoreVersion::load(*cohort->store(), cohort->dataset_hash()).bytes();
+  std::uint64_t source_bytes = 0;
   Json images = Json::array();
   for (const auto& image : cohort->images()) {
     images.push_back(image.volume ? describe_volume(*cohort, image)
@@ -144,12 +182,22 @@ void add_info(CLI::App& app) {
   info->footer(kFooter);
   struct Arguments {
     std::string path;
-    bool json = false;
+    std::string version;
+    bool versions = false, json = false;
   };
   auto arguments = std::make_shared<Arguments>();
   info->add_option("STORE", arguments->path, "the store's folder")->required();
+  info->add_option("--version", arguments->version,
+                   "a version of it: a dataset hash, or its first digits (the current one)");
+  info->add_flag("--versions", arguments->versions, "list the versions, oldest first");
   info->add_flag("--json", arguments->json, "print one JSON object");
-  info->callback([arguments] { run(arguments->path, arguments->json); });
+  info->callback([arguments] {
+    if (arguments->versions) {
+      run_versions(arguments->path, arguments->json);
+    } else {
+      run(arguments->path, arguments->version, arguments->json);
+    }
+  });
 }
 
 }  // namespace headrace::cli

@@ -159,11 +159,13 @@ std::unique_ptr<transform::StatisticsDevice> open_device(const std::string& devi
 }
 
 void add_ingest(CLI::App& app) {
-  CLI::App* ingest =
-      app.add_subcommand("ingest", "Turns slides or volumes into a store that training reads.");
+  CLI::App* ingest = app.add_subcommand(
+      "ingest",
+      "Turns slides or volumes into a store that training reads, and gives it other labels.");
   ingest->require_subcommand(1);
   add_slides(*ingest);
   add_ingest_volumes(*ingest);
+  add_ingest_labels(*ingest);
 }
 
 }  // namespace headrace::cli

@@ -9,6 +9,8 @@ namespace headrace::cli {
 
 /// Adds `headrace ingest volumes` below `ingest`.
 void add_ingest_volumes(CLI::App& ingest);
+/// Adds `headrace ingest labels` below `ingest`.
+void add_ingest_labels(CLI::App& ingest);
 
 /// Adds --device: where the statistics of pixels are gathered.
 void add_device_option(CLI::App& app, std::string& device);

@@ -114,7 +114,7 @@ void run(const ReadArguments& a) {
   imaging::Image8 pixels;
   if (std::filesystem::is_directory(a.path)) {
     if (a.image.empty()) fail(ErrorCode::usage, "IMAGE: name an image of {}", a.path);
-    const auto cohort = source::Cohort::open(a.path);
+    const auto cohort = source::Cohort::open(a.path, a.version);
     if (cohort->kind() == "volume") {
       return nifti ? read_volume_in_file_order(a, *cohort) : read_volume_region(a, *cohort);
     }
@@ -148,6 +148,8 @@ void add_read(CLI::App& app) {
       ->delimiter(',');
   read->add_option("--size", arguments->size, "h,w (volumes: d,h,w) in pixels")->delimiter(',');
   read->add_option("--label", arguments->label, "read this label image instead of the pixels");
+  read->add_option("--version", arguments->version,
+                   "a version of the store: a dataset hash, or its first digits (the current one)");
   read->add_option("--window", arguments->window,
                    "low,high: HU shown as black and as white in a "
                    ".png of a volume")

@@ -10,7 +10,7 @@ namespace headrace::cli {
 
 /// What `headrace read` was asked for.
 struct ReadArguments {
-  std::string path, image, label, out;
+  std::string path, image, label, out, version;
   int level = 0;
   std::vector<std::int64_t> origin, size;
   std::vector<double> window{-160, 240};

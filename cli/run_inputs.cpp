@@ -8,7 +8,7 @@ RunInputs open_run(const std::string& config, const std::string& split, int thre
   inputs.config = loader::RunConfig::load(config);
   if (threads >= 0) inputs.config.loader.threads = threads;
   if (!device.empty()) inputs.config.loader.device = device;
-  inputs.cohort = source::Cohort::open(inputs.config.data.store);
+  inputs.cohort = source::Cohort::open(inputs.config.data.store, inputs.config.data.version);
   inputs.plan = split.empty() ? loader::make_training_plan(*inputs.cohort, inputs.config)
                               : loader::make_tile_plan(*inputs.cohort, inputs.config, split);
   return inputs;

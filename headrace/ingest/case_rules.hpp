@@ -66,6 +66,7 @@ void place_in_splits(std::vector<Case>& cases, double val_fraction) {
   std::map<std::string, std::string> splits;
   for (const auto& [case_id, one] : stated) splits[case_id] = one->split;
   for (auto& one : cases) {
+    one.stated_split = one.split;
     if (!one.split.empty()) continue;
     const auto found = splits.find(one.case_id);
     one.split = found != splits.end() ? found->second : split_of_case(one.case_id, val_fraction);

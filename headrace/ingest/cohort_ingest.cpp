@@ -1,15 +1,17 @@
 #include "headrace/ingest/cohort_ingest.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
-#include <system_error>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/progress.hpp"
+#include "headrace/ingest/folders.hpp"
 #include "headrace/ingest/journal.hpp"
+#include "headrace/ingest/label_group.hpp"
+#include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/store_lock.hpp"
@@ -19,18 +21,6 @@
 
 namespace headrace::ingest {
 namespace {
-
-void remove_empty_folders(const std::string& root) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    if (entry.is_directory()) folders.push_back(entry.path());
-  }
-  // Deepest first; remove() leaves a folder that holds something alone.
-  std::sort(folders.rbegin(), folders.rend());
-  std::error_code ignored;
-  for (const auto& folder : folders) fs::remove(folder, ignored);
-}
 
 class CohortIngest {
  public:
@@ -42,19 +32,26 @@ class CohortIngest {
         journal_(local_, plan.kind, plan.settings) {}
 
   CohortOutcome run() {
+    check_classes();
     const std::vector<std::size_t> missing = find_missing();
-    if (missing.empty() && !journal_.finished_hash().empty()) {
+    const CurrentVersion& current = journal_.current();
+    if (missing.empty() && all_in(current.version)) {
       log::info("{}: nothing to do, all {} images are ingested", plan_.out, plan_.images.size());
       images_ = journal_.images();
+      refresh_label_lists(*local_, current.version);
       journal_.close();  // of a run that was stopped between its manifest and its end
       remove_empty_folders(plan_.out);
-      return outcome(journal_.finished_hash(), missing.size());
+      return outcome(current.hash, missing.size());
     }
-    journal_.reopen_finished_store();
-    clean_up();
+    journal_.begin();
+    clean_up(missing);
     images_ = journal_.images();
     try {
       ingest(missing);
+      // What is said of an image does not wait for its pixels.
+      for (const PlannedImage& image : plan_.images) {
+        if (!images_.at(image.id).kept) images_.at(image.id).columns = image.columns;
+      }
       return outcome(finish(), missing.size());
     } catch (...) {
       tidy_after_failure();
@@ -63,6 +60,18 @@ class CohortIngest {
   }
 
  private:
+  /// One list of classes must begin with the other.
+  void check_classes() const {
+    const auto& stored = journal_.current().version.classes;
+    const std::size_t common = std::min(stored.size(), plan_.classes.size());
+    if (std::equal(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(common),
+                   plan_.classes.begin()))
+      return;
+    fail(ErrorCode::usage,
+         "{}: has the classes {}, now they are {}; use the same, or add some behind them",
+         plan_.out, fmt::join(stored, ", "), fmt::join(plan_.classes, ", "));
+  }
+
   /// Images that are not stored yet.
   std::vector<std::size_t> find_missing() const {
     std::vector<std::size_t> missing;
@@ -72,24 +81,63 @@ class CohortIngest {
       if (found == journal_.images().end()) {
         missing.push_back(i);
       } else if (found->second.fingerprint != image.fingerprint) {
-        fail(ErrorCode::usage,
-             "{}: image '{}' in {} was ingested from another file, annotation or table row; remove "
-             "the store, choose another --out, or name the image otherwise",
-             image.named, image.id, plan_.out);
+        fail(
+            ErrorCode::usage,
+            "{}: image '{}' in {} was ingested from another file; remove the store, choose another "
+            "--out, or name the image otherwise",
+            image.named, image.id, plan_.out);
+      } else if (found->second.kept) {
+        check_labels(image, found->second);
+        check_columns(image, found->second);
+      } else if (found->second.label_fingerprint != image.label_fingerprint) {
+        missing.push_back(i);  // the interrupted run read other labels
       }
     }
     return missing;
   }
 
+  bool all_in(const source::StoreVersion& version) const {
+    return !version.images.empty() && plan_.classes.size() <= version.classes.size() &&
+           std::all_of(plan_.images.begin(), plan_.images.end(), [&](const PlannedImage& image) {
+             return version.images.contains(image.id);
+           });
+  }
+
+  /// Other labels of an image that is stored are not this command's to change.
+  void check_labels(const PlannedImage& image, const FinishedImage& stored) const {
+    if (image.label_fingerprint.empty()) return;
+    const auto label = stored.labels.find(kLabelName);
+    const auto known = remembered_group(*local_, image.id, image.label_fingerprint);
+    if (known && label != stored.labels.end() && *known == label->second.group) return;
+    fail(ErrorCode::usage,
+         "{}: image '{}' is in {} with {}; `headrace ingest labels {}` gives a store other labels",
+         image.named, image.id, plan_.out,
+         label == stored.labels.end() ? "no annotation" : "another annotation", plan_.out);
+  }
+
+  void check_columns(const PlannedImage& image, const FinishedImage& stored) const {
+    for (const auto& [column, value] : image.stated.items()) {
+      const Json before = stored.columns.value(column, Json());
+      if (before == value) continue;
+      fail(ErrorCode::usage,
+           "{}: image '{}' is in {} with {} {}, here it is {}; `headrace ingest labels {} --table` "
+           "gives a store other columns",
+           image.named, image.id, plan_.out, column, before.dump(), value.dump(), plan_.out);
+    }
+  }
+
   /// Removes what an interrupted run left: temporary files, unfinished images, images that are no
   /// longer asked for.
-  void clean_up() {
+  void clean_up(const std::vector<std::size_t>& missing) {
     local_->remove_leftovers();
     std::set<std::string> wanted;
     for (const auto& image : plan_.images) wanted.insert(image.id);
     std::vector<std::string> unwanted;
     for (const auto& [id, image] : journal_.images()) {
       if (!image.kept && !wanted.contains(id)) unwanted.push_back(id);
+    }
+    for (const std::size_t i : missing) {
+      if (journal_.images().contains(plan_.images[i].id)) journal_.discard(plan_.images[i].id);
     }
     for (const auto& id : unwanted) {
       log::warning(
@@ -100,16 +148,38 @@ class CohortIngest {
     erase_all_but(journal_.images());
   }
 
-  /// Removes every object that belongs to none of these images, but not the journal.
+  /// Removes every object of an image that is none of these, and labels that were not finished.
+  /// What a version has stays, whichever it is.
   void erase_all_but(const std::map<std::string, FinishedImage>& images) {
     std::set<std::string> owned;
-    for (const auto& [id, image] : images) {
-      for (const auto& [key, entry] : image.objects) owned.insert(key);
+    for (const auto& [id, image] : images) owned.insert(id);
+    if (local_->exists("manifest.json")) {
+      for (const auto& commit : source::StoreHead::load(*local_).log) {
+        for (const auto& [id, image] : source::StoreVersion::load(*local_, commit.version).images)
+          owned.insert(id);
+      }
     }
+    const bool any = !owned.empty();
     for (const auto& key : local_->list("")) {
-      if (!key.starts_with(".ingest/") && !owned.contains(key)) local_->erase(key);
+      if (key.starts_with(kStagedLabels)) local_->erase(key);
+      if (key.starts_with(".ingest/")) continue;
+      if (const auto id = image_of(key); id ? !owned.contains(*id) : !any) local_->erase(key);
     }
     remove_empty_folders(plan_.out);
+  }
+
+  /// The image that an object belongs to; nothing for what is above the images.
+  std::optional<std::string> image_of(const std::string& key) const {
+    std::vector<std::string> folders = plan_.kind.folders;
+    folders.insert(folders.end(), {"manifests", "sources"});
+    for (const auto& folder : folders) {
+      if (!key.starts_with(folder + "/")) continue;
+      const std::string below = key.substr(folder.size() + 1);
+      if (below == "zarr.json") return std::nullopt;
+      const std::string id = below.substr(0, below.find('/'));
+      return folder == "sources" ? id.substr(0, id.rfind(".json")) : id;
+    }
+    return std::nullopt;
   }
 
   /// Keeps whole images, so that the run can be taken up again when the cause is gone; nothing
@@ -117,7 +187,9 @@ class CohortIngest {
   void tidy_after_failure() noexcept {
     try {
       erase_all_but(images_);
-      if (!images_.empty()) return;
+      const bool fresh = std::any_of(images_.begin(), images_.end(),
+                                     [](const auto& image) { return !image.second.kept; });
+      if (fresh) return;
       journal_.close();
       remove_empty_folders(plan_.out);
     } catch (const std::exception& error) {
@@ -138,24 +210,32 @@ class CohortIngest {
     });
   }
 
+  /// The groups above the images, the version, and manifest.json, last.
   std::string finish() {
     RecordingStore store(local_);
     for (const auto& folder : plan_.kind.folders) {
       store.put_text(folder + "/zarr.json", dump_json(zarr::group_metadata(Json::object())));
     }
-    Json facts = plan_.root_facts(images_);
-    facts["format"] = source::kStoreFormat;
-    facts["kind"] = plan_.kind.name;
-    facts["ingest"] = plan_.settings;
+    const Json facts{
+        {"format", source::kStoreFormat}, {"kind", plan_.kind.name}, {"ingest", plan_.settings}};
     store.put_text("zarr.json", dump_json(zarr::group_metadata({{"headrace", facts}})));
-    Manifest manifest;
-    manifest.objects = store.entries();
-    for (const auto& [id, image] : images_)
-      manifest.objects.insert(image.objects.begin(), image.objects.end());
-    manifest.save(*local_);
+    source::StoreVersion version;
+    version.kind = plan_.kind.name;
+    version.classes = classes();
+    version.facts = plan_.version_facts(images_, version.classes);
+    for (const auto& [key, entry] : store.entries())
+      version.root[key] = {entry.sha256, entry.size_bytes};
+    for (const auto& [id, image] : images_) version.images[id] = image.store_part(*local_);
+    const std::string hash = commit_version(*local_, version, "");
     journal_.close();
     remove_empty_folders(plan_.out);
-    return manifest.dataset_hash();
+    return hash;
+  }
+
+  /// Those of the store, or of this run where it has more of them.
+  std::vector<std::string> classes() const {
+    const auto& stored = journal_.current().version.classes;
+    return stored.size() > plan_.classes.size() ? stored : plan_.classes;
   }
 
   CohortOutcome outcome(const std::string& hash, std::size_t fresh) const {

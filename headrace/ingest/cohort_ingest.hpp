@@ -15,9 +15,12 @@ namespace headrace::ingest {
 /// An input that was looked at, but not read yet.
 struct PlannedImage {
   std::string id;
-  std::string fingerprint;  ///< of the source, its labels and what the table says of it
+  std::string fingerprint;  ///< of the source
   std::string named;        ///< the word in front of an error about it
   std::uint64_t pixel_bytes = 0;
+  std::string label_fingerprint = {};  ///< of its labels; empty: the inputs have none
+  Json columns = Json::object();       ///< what a version says of it
+  Json stated = Json::object();        ///< those of the columns that the inputs state
 };
 
 /// Told the bytes of pixels of each part that is done. Safe from any thread.
@@ -26,17 +29,20 @@ using Advance = std::function<void(std::uint64_t)>;
 /// What a run is to store, whatever the kind of image.
 struct CohortPlan {
   CohortKind kind;
-  std::string out;  ///< the store's folder
-  Json settings;    ///< what decides about the bytes of a store besides its inputs
+  std::string out;                   ///< the store's folder
+  Json settings;                     ///< what decides about the bytes of images besides the inputs
+  std::vector<std::string> classes;  ///< of labels, by value
   std::vector<PlannedImage> images;
   std::size_t at_once = 1;  ///< images worked on at the same time
   /// Stores everything of images[i], its group's zarr.json last. From any thread of the pool.
   std::function<FinishedImage(const std::shared_ptr<storage::Store>&, std::size_t i,
                               const Advance&)>
       ingest;
-  /// What attributes.headrace of the root group says besides format, kind and settings; must not
-  /// depend on anything but the images.
-  std::function<Json(const std::map<std::string, FinishedImage>&)> root_facts;
+  /// What a version says of the cohort (StoreVersion::facts); must not depend on anything but the
+  /// images and the classes.
+  std::function<Json(const std::map<std::string, FinishedImage>&,
+                     const std::vector<std::string>& classes)>
+      version_facts;
 };
 
 struct CohortOutcome {
@@ -45,11 +51,13 @@ struct CohortOutcome {
   std::vector<FinishedImage> images;  ///< those of the plan, in its order
 };
 
-/// Makes or completes a store: takes over what an interrupted run finished, removes what it left
-/// half-written, stores the missing images, writes the groups above them and the manifest, last.
-/// After a failure whole images stay, so that the same run again goes on; when there is none, the
-/// folder is left empty.
-/// errors  usage (another kind or other settings; a stored image came from something else), io,
+/// Makes a store, or adds images to one, which is a version more: takes over what an interrupted
+/// run finished, removes what it left half-written, stores the missing images, writes the groups
+/// above them, the version, and the manifest, last. The versions that were there stay as they are,
+/// also for those who read them meanwhile. After a failure whole images stay, so that the same run
+/// again goes on; when there is none and there was no store, the folder is left empty. errors usage
+/// (another kind or other settings; a stored image came from another file, or has
+///         other labels or columns than the inputs give, which `ingest labels` changes), io,
 ///         those of `ingest`: of the lowest image, for any number of threads
 CohortOutcome ingest_cohort(const CohortPlan& plan, ThreadPool& pool);
 

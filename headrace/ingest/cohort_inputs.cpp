@@ -50,7 +50,9 @@ void fill_in(const SlideIngestOptions& options, SlideCase& slide) {
   if (slide.annotation.empty() || is_geojson(slide.annotation)) slide.coding.clear();
 }
 
-std::vector<std::string> classes_of(const SlideIngestOptions& options,
+}  // namespace
+
+std::vector<std::string> classes_of(const std::vector<std::string>& given,
                                     const std::vector<SlideCase>& slides) {
   std::set<std::string> codings;
   bool annotated = false, graded = false;
@@ -60,18 +62,17 @@ std::vector<std::string> classes_of(const SlideIngestOptions& options,
     if (!slide.coding.empty()) codings.insert(slide.coding);
   }
   const bool panda = codings.contains("panda-radboud") || codings.contains("panda-karolinska");
-  if (!options.classes.empty()) {
-    if (panda && options.classes != gleason_classes()) {
+  if (!given.empty()) {
+    if (panda && given != gleason_classes()) {
       fail(ErrorCode::usage, "--classes: PANDA's masks need the classes {}",
            fmt::join(gleason_classes(), ","));
     }
-    const std::set<std::string> distinct(options.classes.begin(), options.classes.end());
-    if (options.classes.size() > 255 || distinct.size() != options.classes.size() ||
-        distinct.contains("")) {
+    const std::set<std::string> distinct(given.begin(), given.end());
+    if (given.size() > 255 || distinct.size() != given.size() || distinct.contains("")) {
       fail(ErrorCode::usage,
            "--classes: names must be distinct and not empty, at most 255 (255 is ignore)");
     }
-    return options.classes;
+    return given;
   }
   if (!annotated) return {};
   if (panda || graded) return gleason_classes();
@@ -81,8 +82,6 @@ std::vector<std::string> classes_of(const SlideIngestOptions& options,
        "masks of coding 'classes' need the names of their values: give --classes "
        "background,benign,…");
 }
-
-}  // namespace
 
 CohortInputs find_inputs(const SlideIngestOptions& options) {
   if (options.inputs.empty() && options.table.empty()) {
@@ -105,7 +104,7 @@ CohortInputs find_inputs(const SlideIngestOptions& options) {
   for (auto& slide : cohort.slides) fill_in(options, slide);
   sort_by_id(cohort.slides);
   place_in_splits(cohort.slides, options.val_fraction);
-  cohort.classes = classes_of(options, cohort.slides);
+  cohort.classes = classes_of(options.classes, cohort.slides);
   for (const auto& slide : cohort.slides) {
     if (!slide.coding.empty()) coding_table(slide.coding, cohort.classes.size());
   }

@@ -18,4 +18,9 @@ struct CohortInputs {
 /// table's line.
 CohortInputs find_inputs(const SlideIngestOptions& options);
 
+/// The classes of the labels of these slides, by value: those given, or those that the annotations
+/// are known to have. Errors: usage.
+std::vector<std::string> classes_of(const std::vector<std::string>& given,
+                                    const std::vector<SlideCase>& slides);
+
 }  // namespace headrace::ingest

@@ -4,15 +4,14 @@
 
 namespace headrace::ingest {
 
-CohortKind slide_kind() { return {"slide", {"images", "index"}, {"scanner", "od"}, 3}; }
+CohortKind slide_kind() { return {"slide", {"images", "index"}, {"od"}, 3}; }
 
-Json slide_cohort_facts(const std::map<std::string, FinishedImage>& images,
-                        const std::vector<std::string>& classes) {
+Json slide_cohort_facts(const std::map<std::string, FinishedImage>& images) {
   std::map<std::string, transform::OdMoments> scanners;
   transform::OdMoments all;
   for (const auto& [id, image] : images) {
     const transform::OdMoments moments = parse_moments(image.facts.at("od"), "image " + id);
-    scanners[image.facts.at("scanner").get<std::string>()].merge(moments);
+    scanners[image.columns.at("scanner").get<std::string>()].merge(moments);
     all.merge(moments);
   }
   Json by_scanner = Json::object();
@@ -20,10 +19,7 @@ Json slide_cohort_facts(const std::map<std::string, FinishedImage>& images,
     by_scanner[name] = {
         {"od_mean", moments.mean()}, {"od_std", moments.std()}, {"pixels", moments.pixels}};
   }
-  return {{"classes", classes},
-          {"scanners", by_scanner},
-          {"od_mean", all.mean()},
-          {"od_std", all.std()}};
+  return {{"scanners", by_scanner}, {"od_mean", all.mean()}, {"od_std", all.std()}};
 }
 
 }  // namespace headrace::ingest

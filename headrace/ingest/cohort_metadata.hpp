@@ -8,12 +8,11 @@
 
 namespace headrace::ingest {
 
-/// Stores of slides: an image's scanner and colour sums reach the root group.
+/// Stores of slides: an image's colour sums reach what a version says of the cohort.
 CohortKind slide_kind();
 
-/// What the root group of a store of slides says: class names and colour statistics of each scanner
-/// and of the whole cohort, merged from integers, so that no order matters.
-Json slide_cohort_facts(const std::map<std::string, FinishedImage>& images,
-                        const std::vector<std::string>& classes);
+/// What a version of a store of slides says of the cohort: colour statistics of each scanner and of
+/// the whole, merged from integers, so that no order matters.
+Json slide_cohort_facts(const std::map<std::string, FinishedImage>& images);
 
 }  // namespace headrace::ingest

@@ -10,11 +10,15 @@
 namespace headrace::ingest {
 namespace {
 
-const std::vector<std::string>& own_columns() {
+/// The first is the one that every table must have.
+const std::vector<std::string>& own_columns(bool of_store) {
+  static const std::vector<std::string> kOfStore{
+      "image",     "file",        "case",    "cohort",     "scanner",    "split",  "primary",
+      "secondary", "grade_group", "gleason", "isup_grade", "annotation", "coding", "mpp"};
   static const std::vector<std::string> kColumns{
       "file",      "image",       "case",    "cohort",     "scanner",    "split",  "primary",
       "secondary", "grade_group", "gleason", "isup_grade", "annotation", "coding", "mpp"};
-  return kColumns;
+  return of_store ? kOfStore : kColumns;
 }
 
 const std::vector<std::string>& panda_columns() {
@@ -66,12 +70,16 @@ void add_grades(SlideCase& slide, const TableRow& row) {
 
 }  // namespace
 
-CohortTable read_cohort_table(const std::string& file) {
+CohortTable read_cohort_table(const std::string& file, bool of_store) {
   CsvTable read = read_csv_table(file);
   CohortTable table;
   table.file = file;
   table.panda = std::find(read.header.begin(), read.header.end(), "image_id") != read.header.end();
-  check_columns(read, table.panda ? panda_columns() : own_columns());
+  // Where a store's images have the names of their files, the table that made it is one of the
+  // store.
+  const bool named =
+      std::find(read.header.begin(), read.header.end(), "image") != read.header.end();
+  check_columns(read, table.panda ? panda_columns() : own_columns(of_store && named));
   table.rows = std::move(read.rows);
   return table;
 }

@@ -17,7 +17,8 @@ struct CohortTable {
 
 /// Errors: not_found, malformed (line), usage (an unknown column, with the nearest; no column
 /// `file`).
-CohortTable read_cohort_table(const std::string& file);
+/// of_store: rows are of images of a store, so the column `image` stands for `file`.
+CohortTable read_cohort_table(const std::string& file, bool of_store = false);
 
 /// What a row says of its image, without file and annotation. Errors: malformed and usage, with the
 /// row's line.

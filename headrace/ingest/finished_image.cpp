@@ -5,16 +5,30 @@
 namespace headrace::ingest {
 
 std::uint64_t FinishedImage::stored_bytes() const {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = pixels ? pixels->bytes : 0;
   for (const auto& [key, entry] : objects) sum += entry.size_bytes;
+  for (const auto& [set, label] : labels) sum += label.part.bytes;
   return sum;
+}
+
+source::VersionImage FinishedImage::store_part(storage::Store& store) const {
+  return {pixels ? *pixels : put_part(store, id, source::kPixelsPart, objects), labels, columns};
 }
 
 Json FinishedImage::to_json() const {
   Json list = Json::object();
   for (const auto& [key, entry] : objects)
     list[key] = {{"sha256", entry.sha256}, {"size", entry.size_bytes}};
+  Json sets = Json::object();
+  for (const auto& [set, label] : labels) {
+    sets[set] = {{"group", label.group},
+                 {"sha256", label.part.manifest_sha256},
+                 {"size", label.part.manifest_bytes},
+                 {"bytes", label.part.bytes}};
+  }
   return {{"id", id},
+          {"label_fingerprint", label_fingerprint},
+          {"labels", sets},
           {"fingerprint", fingerprint},
           {"objects", list},
           {"facts", facts},
@@ -34,6 +48,13 @@ FinishedImage FinishedImage::parse(const Json& json, const std::string& origin) 
       image.objects[key] = {entry.at("sha256").get<std::string>(),
                             entry.at("size").get<std::uint64_t>()};
     }
+    for (const auto& [set, label] : json.at("labels").items()) {
+      image.labels[set] = {
+          label.at("group").get<std::string>(),
+          {label.at("sha256").get<std::string>(), label.at("size").get<std::uint64_t>(),
+           label.at("bytes").get<std::uint64_t>()}};
+    }
+    image.label_fingerprint = json.at("label_fingerprint").get<std::string>();
     image.facts = json.at("facts");
     image.pixel_bytes = json.at("pixel_bytes").get<std::uint64_t>();
     image.source_bytes = json.at("source_bytes").get<std::uint64_t>();
@@ -47,12 +68,16 @@ FinishedImage FinishedImage::parse(const Json& json, const std::string& origin) 
 }
 
 FinishedImage FinishedImage::of_stored(const CohortKind& kind, const std::string& id,
-                                       const Json& group, const std::string& origin) {
+                                       const source::VersionImage& stated, const Json& group,
+                                       const std::string& origin) {
   try {
     const Json& own = group.at("attributes").at("headrace");
     FinishedImage image;
     image.id = id;
     image.kept = true;
+    image.pixels = stated.pixels;
+    image.labels = stated.labels;
+    image.columns = stated.columns;
     image.fingerprint = own.at("source").at("fingerprint").get<std::string>();
     image.source_bytes = own.at("source").at("bytes").get<std::uint64_t>();
     for (const auto& level : own.at("levels")) {

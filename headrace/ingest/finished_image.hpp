@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "headrace/core/json.hpp"
@@ -9,11 +10,13 @@
 
 namespace headrace::ingest {
 
-/// What is known of an image once all of it is stored: its part of the manifest and of what the
-/// root group says.
+/// What is known of an image once all of it is stored: its part of a version.
 struct FinishedImage {
-  std::string id, fingerprint;
-  std::map<std::string, ManifestEntry> objects;
+  std::string id, fingerprint, label_fingerprint;  ///< as of PlannedImage
+  ObjectList objects;  ///< that follow from its pixels; of a kept image `pixels` says it
+  std::optional<source::StoredPart> pixels;            ///< of a kept image
+  std::map<std::string, source::VersionLabel> labels;  ///< by label set
+  Json columns = Json::object();                       ///< what a version says besides
   Json facts = Json::object();  ///< those of its group's attributes that CohortKind::facts names
   std::uint64_t pixel_bytes = 0, source_bytes = 0, passthrough_bytes = 0, dropped_chunks = 0;
   bool kept = false;  ///< of a store that was finished before this run began
@@ -21,10 +24,13 @@ struct FinishedImage {
   std::uint64_t stored_bytes() const;
   Json to_json() const;
   static FinishedImage parse(const Json& json, const std::string& origin);
-  /// From the attributes of an image's group in a finished store; without objects. Errors:
+  /// An image of a finished store: its part of a version, and the attributes of its group. Errors:
   /// malformed.
-  static FinishedImage of_stored(const CohortKind& kind, const std::string& id, const Json& group,
+  static FinishedImage of_stored(const CohortKind& kind, const std::string& id,
+                                 const source::VersionImage& image, const Json& group,
                                  const std::string& origin);
+  /// Its part of a version, whose list of objects is written where it is not yet.
+  source::VersionImage store_part(storage::Store& store) const;
 };
 
 }  // namespace headrace::ingest

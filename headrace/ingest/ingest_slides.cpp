@@ -10,6 +10,7 @@
 #include "headrace/ingest/label_source.hpp"
 #include "headrace/ingest/option_choice.hpp"
 #include "headrace/ingest/slide_job.hpp"
+#include "headrace/ingest/slide_metadata.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -33,10 +34,12 @@ void check_options(const SlideIngestOptions& options) {
 }
 
 /// What decides about the bytes of a store besides its inputs.
-Json settings_of(const SlideIngestOptions& options, const std::vector<std::string>& classes) {
-  Json settings = {{"codec", options.codec},           {"chunk", options.chunk},
-                   {"shard", options.shard},           {"clevel", options.clevel},
-                   {"drop_glass", options.drop_glass}, {"classes", classes}};
+Json settings_of(const SlideIngestOptions& options) {
+  Json settings = {{"codec", options.codec},
+                   {"chunk", options.chunk},
+                   {"shard", options.shard},
+                   {"clevel", options.clevel},
+                   {"drop_glass", options.drop_glass}};
   if (options.align > 0) settings["align"] = options.align;  // stores without it keep their hash
   return settings;
 }
@@ -60,15 +63,32 @@ std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options,
   return outlooks;
 }
 
+/// Columns that the table states of a slide.
+Json stated_columns(const SlideCase& slide) {
+  Json stated = Json::object();
+  if (slide.where.empty()) return stated;  // no table
+  stated["case"] = slide.case_id;
+  stated["cohort"] = slide.cohort;
+  if (!slide.scanner.empty()) stated["scanner"] = slide.scanner;
+  if (!slide.stated_split.empty()) stated["split"] = slide.stated_split;
+  if (slide.primary) stated["primary"] = *slide.primary;
+  if (slide.secondary) stated["secondary"] = *slide.secondary;
+  if (slide.grade_group) stated["grade_group"] = *slide.grade_group;
+  return stated;
+}
+
 CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort,
                    const std::vector<SlideOutlook>& outlooks) {
   CohortPlan plan;
   plan.kind = slide_kind();
   plan.out = options.out;
-  plan.settings = settings_of(options, cohort.classes);
+  plan.settings = settings_of(options);
+  plan.classes = cohort.classes;
   for (std::size_t i = 0; i < outlooks.size(); ++i) {
     plan.images.push_back({cohort.slides[i].id, outlooks[i].fingerprint, describe(cohort.slides[i]),
-                           outlooks[i].pixel_bytes});
+                           outlooks[i].pixel_bytes, outlooks[i].label_fingerprint,
+                           columns_of(cohort.slides[i], outlooks[i].scanner),
+                           stated_columns(cohort.slides[i])});
   }
   return plan;
 }
@@ -102,7 +122,7 @@ SlideIngestResult run(const SlideIngestOptions& options) {
                                buffers, advance, lanes ? &*lanes : nullptr};
     return ingest_slide(context, cohort.slides[i], outlooks[i]);
   };
-  plan.root_facts = [&](const auto& images) { return slide_cohort_facts(images, cohort.classes); };
+  plan.version_facts = [&](const auto& images, const auto&) { return slide_cohort_facts(images); };
   return sum_up(ingest_cohort(plan, pool));
 }
 

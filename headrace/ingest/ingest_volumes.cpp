@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/yaml.hpp"
 #include "headrace/ingest/option_choice.hpp"
+#include "headrace/ingest/volumes/lesion_values.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_job.hpp"
 #include "headrace/ingest/volumes/volume_metadata.hpp"
@@ -33,38 +33,13 @@ void check_options(const VolumeIngestOptions& options) {
   check_volume_chunks(options);
 }
 
-/// What decides about the bytes of a store besides its inputs.
-Json settings_of(const VolumeIngestOptions& options, const std::vector<std::string>& classes) {
-  Json settings = {{"codec", options.codec},
-                   {"chunk", options.chunk},
-                   {"shard", options.shard},
-                   {"clevel", options.clevel},
-                   {"irregular", options.irregular},
-                   {"classes", classes},
-                   {"lesion_classes", options.lesion_classes}};
+/// What decides about the bytes of a store besides its inputs and classes.
+Json settings_of(const VolumeIngestOptions& options) {
+  Json settings = {{"codec", options.codec},         {"chunk", options.chunk},
+                   {"shard", options.shard},         {"clevel", options.clevel},
+                   {"irregular", options.irregular}, {"lesion_classes", options.lesion_classes}};
   if (options.align > 0) settings["align"] = options.align;  // stores without it keep their hash
   return settings;
-}
-
-/// Values of the classes whose components are lesions; by default all but the background.
-std::vector<std::uint16_t> lesion_values(const VolumeIngestOptions& options,
-                                         const std::vector<std::string>& classes) {
-  std::vector<std::uint16_t> values;
-  for (std::size_t v = 1; options.lesion_classes.empty() && v < classes.size(); ++v) {
-    values.push_back(static_cast<std::uint16_t>(v));
-  }
-  for (const auto& name : options.lesion_classes) {
-    const auto found = std::find(classes.begin(), classes.end(), name);
-    if (found == classes.end()) {
-      const auto nearest = nearest_name(name, classes);
-      fail(ErrorCode::usage, "--lesion-classes: '{}' is none of the classes ({}){}", name,
-           fmt::join(classes, ", "), nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
-    }
-    values.push_back(static_cast<std::uint16_t>(found - classes.begin()));
-  }
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return values;
 }
 
 std::vector<std::string> names_of(const std::vector<std::uint16_t>& values,
@@ -77,10 +52,13 @@ std::vector<std::string> names_of(const std::vector<std::uint16_t>& values,
 /// Opens every input before anything is written, so that bad input leaves no store behind.
 std::vector<VolumeOutlook> look_at_all(const VolumeIngestOptions& options,
                                        const std::vector<VolumeCase>& cases,
-                                       imaging::Irregular irregular, ThreadPool& pool) {
+                                       imaging::Irregular irregular,
+                                       const std::vector<std::uint16_t>& lesion_values,
+                                       ThreadPool& pool) {
   std::vector<VolumeOutlook> outlooks(cases.size());
-  pool.parallel_for(cases.size(),
-                    [&](std::size_t i) { outlooks[i] = look_at(cases[i], options, irregular); });
+  pool.parallel_for(cases.size(), [&](std::size_t i) {
+    outlooks[i] = look_at(cases[i], options, irregular, lesion_values);
+  });
   return outlooks;
 }
 
@@ -110,26 +88,38 @@ VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inpu
   return sums;
 }
 
+/// Columns that the table states of a volume.
+Json stated_columns(const VolumeCase& volume, const VolumeIngestOptions& options) {
+  Json stated = Json::object();
+  if (options.table.empty()) return stated;
+  stated["case"] = volume.case_id;
+  stated["cohort"] = volume.cohort;
+  if (!volume.stated_split.empty()) stated["split"] = volume.stated_split;
+  return stated;
+}
+
 VolumeIngestResult run(const VolumeIngestOptions& options) {
   const VolumeInputs inputs = find_volume_inputs(options);
   if (inputs.classes.size() > kMaxClasses) {
     fail(ErrorCode::usage, "--classes: {} classes, at most {} can be stored", inputs.classes.size(),
          kMaxClasses);
   }
-  const auto lesions = lesion_values(options, inputs.classes);
+  const auto lesions = lesion_values(options.lesion_classes, inputs.classes);
   const auto irregular =
       options.irregular == "resample" ? imaging::Irregular::resample : imaging::Irregular::refuse;
   ThreadPool pool(options.jobs);
-  const auto outlooks = look_at_all(options, inputs.cases, irregular, pool);
+  const auto outlooks = look_at_all(options, inputs.cases, irregular, lesions, pool);
   std::optional<StatisticsLanes> lanes;
   if (options.device != nullptr) lanes.emplace(*options.device, pool.size());
   CohortPlan plan;
   plan.kind = volume_kind();
   plan.out = options.out;
-  plan.settings = settings_of(options, inputs.classes);
+  plan.settings = settings_of(options);
+  plan.classes = inputs.classes;
   for (std::size_t i = 0; i < outlooks.size(); ++i) {
     plan.images.push_back({inputs.cases[i].id, outlooks[i].fingerprint, describe(inputs.cases[i]),
-                           outlooks[i].pixel_bytes});
+                           outlooks[i].pixel_bytes, outlooks[i].label_fingerprint,
+                           outlooks[i].columns, stated_columns(inputs.cases[i], options)});
   }
   plan.at_once = volumes_at_once(outlooks, pool.size());
   plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
@@ -137,8 +127,9 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
                                 pool,  advance,   lanes ? &*lanes : nullptr};
     return ingest_volume(context, inputs.cases[i], outlooks[i]);
   };
-  plan.root_facts = [&](const auto&) {
-    return Json{{"classes", inputs.classes}, {"lesion_classes", names_of(lesions, inputs.classes)}};
+  plan.version_facts = [&](const auto&, const auto& classes) {
+    return Json{
+        {"lesion_classes", names_of(lesion_values(options.lesion_classes, classes), classes)}};
   };
   return sum_up(ingest_cohort(plan, pool), inputs);
 }

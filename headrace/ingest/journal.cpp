@@ -18,11 +18,9 @@ std::string record_key(const std::string& id) { return kRecords + id + ".json"; 
 
 Journal::Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json settings)
     : store_(std::move(store)), kind_(std::move(kind)), settings_(std::move(settings)) {
-  if (store_->exists("manifest.json")) {
-    load_finished_store();
-    return;
-  }
+  if (store_->exists("manifest.json")) load_finished_store();
   if (!store_->exists(kSettings)) {
+    if (!current_.hash.empty()) return;
     const auto keys = store_->list("");
     const bool own = std::all_of(keys.begin(), keys.end(),
                                  [](const auto& key) { return key.starts_with(kFolder); });
@@ -30,19 +28,21 @@ Journal::Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json se
       fail(ErrorCode::usage, "{}: holds '{}' and is no Headrace store; choose another folder",
            store_->describe(""), keys[0]);
     }
-    begin();
     return;
   }
-  const Json begun = parse_json(store_->get_text(kSettings), store_->describe(kSettings));
-  // Before there was a second format, none was written.
-  source::check_store_format(begun.is_object() ? begun.value("format", 1) : 1,
-                             store_->describe(kSettings));
-  check_kind(begun.is_object() ? begun.value("kind", "") : "");
-  check_settings(begun.value("settings", Json()), "was begun");
+  if (current_.hash.empty()) {
+    const Json begun = parse_json(store_->get_text(kSettings), store_->describe(kSettings));
+    // Before there was a second format, none was written.
+    source::check_store_format(begun.is_object() ? begun.value("format", 1) : 1,
+                               store_->describe(kSettings));
+    check_kind(begun.is_object() ? begun.value("kind", "") : "");
+    check_settings(begun.value("settings", Json()), "was begun");
+  }
   load_records();
 }
 
 void Journal::begin() {
+  if (store_->exists(kSettings)) return;
   store_->put_text(
       kSettings,
       dump_json({{"format", source::kStoreFormat}, {"kind", kind_.name}, {"settings", settings_}}));
@@ -70,42 +70,24 @@ void Journal::check_settings(const Json& found, const std::string& where) const 
 }
 
 void Journal::load_finished_store() {
-  const Manifest manifest = Manifest::load(*store_);
-  finished_hash_ = manifest.dataset_hash();
+  current_ = current_version(*store_);
+  check_kind(current_.version.kind);
   const Json root = parse_json(store_->get_text("zarr.json"), store_->describe("zarr.json"));
   const Json own = root.value("attributes", Json::object()).value("headrace", Json::object());
-  check_kind(own.value("kind", ""));
   check_settings(own.value("ingest", Json()), "was ingested");
-  // Keys are sorted, so an image's objects are found by its prefixes; its own zarr.json tells the
-  // rest.
-  for (const auto& [key, entry] : manifest.objects) {
-    if (key.size() < 18 || !key.starts_with("images/") || !key.ends_with("/zarr.json")) continue;
-    const std::string id = key.substr(7, key.size() - 7 - 10);
-    if (id.empty() || id.find('/') != std::string::npos) continue;
-    FinishedImage finished = FinishedImage::of_stored(
-        kind_, id, parse_json(store_->get_text(key), store_->describe(key)), store_->describe(key));
-    for (const auto& prefix : kind_.prefixes(id)) {
-      for (auto it = manifest.objects.lower_bound(prefix);
-           it != manifest.objects.end() && it->first.starts_with(prefix); ++it) {
-        finished.objects.insert(*it);
-      }
-    }
-    images_[id] = std::move(finished);
+  for (const auto& [id, image] : current_.version.images) {
+    const std::string key = fmt::format("images/{}/zarr.json", id);
+    images_[id] = FinishedImage::of_stored(kind_, id, image,
+                                           parse_json(store_->get_text(key), store_->describe(key)),
+                                           store_->describe(key));
   }
-}
-
-void Journal::reopen_finished_store() {
-  if (finished_hash_.empty()) return;
-  for (const auto& key : store_->list(kFolder)) store_->erase(key);
-  begin();
-  for (const auto& [id, image] : images_)
-    store_->put_text(record_key(id), dump_json(image.to_json()));
-  store_->erase("manifest.json");
-  finished_hash_.clear();
 }
 
 void Journal::load_records() {
   for (const auto& key : store_->list(kRecords)) {
+    // What a version has is kept as it has it.
+    const std::string id = key.substr(std::string_view(kRecords).size());
+    if (current_.version.images.contains(id.substr(0, id.rfind(".json")))) continue;
     FinishedImage image =
         FinishedImage::parse(parse_json(store_->get_text(key), store_->describe(key)), key);
     const bool whole =

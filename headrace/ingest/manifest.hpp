@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headrace/core/threads.hpp"
+#include "headrace/source/store_version.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {
@@ -14,23 +16,36 @@ struct ManifestEntry {
   std::uint64_t size_bytes = 0;
 };
 
-/// Every object of a store with its SHA-256 and size; manifest.json itself is not listed.
-struct Manifest {
-  std::map<std::string, ManifestEntry> objects;
-  /// Merkle root: SHA-256 over the lines "<sha256> <size> <key>\n" in key order of each top folder,
-  /// then over the folders' digests in the same form (docs/formats.md).
-  std::string dataset_hash() const;
+/// Objects by key.
+using ObjectList = std::map<std::string, ManifestEntry>;
 
-  static Manifest load(const storage::Store& store);  ///< errors: not_found, malformed
-  void save(storage::Store& store) const;  ///< written last: a store without it is not finished
-};
+/// Writes the list of an image's own objects, or of those of one of its label images (`name`: its
+/// group), at manifests/<image>/<name>.json. It never changes.
+source::StoredPart put_part(storage::Store& store, const std::string& image,
+                            const std::string& name, const ObjectList& objects);
+/// Reads it. Errors: corrupt (missing, or not the one that `part` vouches for).
+ObjectList load_part(const storage::Store& store, const std::string& image, const std::string& name,
+                     const source::StoredPart& part);
+/// The same of what nobody vouches for yet: nothing where there is none.
+std::optional<source::StoredPart> find_part(const storage::Store& store, const std::string& image,
+                                            const std::string& name);
 
 struct Damage {
   enum class Kind { missing, truncated, changed, foreign, manifest } kind;
   std::string key, detail;
 };
 
-/// Reads every object and compares it with the manifest. Foreign objects are reported too.
-std::vector<Damage> verify(const storage::Store& store, ThreadPool& pool);
+struct Verification {
+  std::vector<Damage> damage;         ///< by key
+  std::vector<std::string> versions;  ///< that were held against the store
+  /// Objects that no version has: of an ingest that was stopped, or of versions that were given up.
+  /// No damage; `headrace prune` removes them.
+  std::vector<std::string> unreferenced;
+};
+
+/// Reads every object of every version, or of the one that `version` names (Cohort::open), once,
+/// and compares it with its list, its version, and that with its name. Objects that are in no list,
+/// but stand among listed ones, are reported too. Errors: usage (no such version), io.
+Verification verify(const storage::Store& store, ThreadPool& pool, const std::string& version = "");
 
 }  // namespace headrace::ingest

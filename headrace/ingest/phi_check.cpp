@@ -6,6 +6,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/identifying_text.hpp"
 #include "headrace/ingest/phi_rules.hpp"
+#include "headrace/ingest/store_names.hpp"
+#include "headrace/source/store_version.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -41,12 +43,31 @@ class Walk {
 
  private:
   void step(const std::string& key, const std::string& name, const Json& item) {
-    // The manifest has the names of the objects for keys; those are checked as names.
-    const bool object = object_ == "manifest.json" && path_ == std::vector<std::string>{"objects"};
-    path_.push_back(object ? "*" : key);
+    // Names of images and label sets, and fingerprints, are keys themselves; those of objects are
+    // checked where the objects lie.
+    const bool named = is_name_place() && key != "*";
+    if (named && path_.front() == "images") check_name(key, name);
+    path_.push_back(named ? "*" : key);
     place_.push_back(name);
     value(item);
     path_.pop_back();
+    place_.pop_back();
+  }
+
+  /// Whether the keys here are names that the store gives.
+  bool is_name_place() const {
+    if (path_.size() == 1) {
+      return path_[0] == "objects" || path_[0] == "root" || path_[0] == "images" ||
+             path_[0] == "groups";
+    }
+    return path_.size() == 3 && path_[0] == "images" && path_[2] == "labels";
+  }
+
+  void check_name(const std::string& key, const std::string& name) {
+    const auto why = why_no_name(key, false);
+    if (!why) return;
+    place_.push_back(name);
+    report(fmt::format("a key of {} characters that {}", key.size(), *why));
     place_.pop_back();
   }
 
@@ -62,15 +83,6 @@ class Walk {
   std::vector<std::string> path_, place_;
 };
 
-std::set<std::string> classes_of(const Json& root) {
-  std::set<std::string> classes;
-  const Json list = root.value("/attributes/headrace/classes"_json_pointer, Json());
-  for (const Json& name : list.is_array() ? list : Json::array()) {
-    if (name.is_string()) classes.insert(name.get<std::string>());
-  }
-  return classes;
-}
-
 /// What a JSON object of the store holds; an empty object when it is none, or damaged.
 Json read_object(const storage::Store& store, const std::string& key) {
   if (!store.exists(key)) return Json::object();
@@ -78,19 +90,25 @@ Json read_object(const storage::Store& store, const std::string& key) {
   return json.is_object() ? json : Json::object();
 }
 
-/// The manifest's keys; nothing without a manifest that can be read.
-std::optional<std::set<std::string>> listed_objects(const storage::Store& store) {
-  const Json objects = read_object(store, "manifest.json").value("objects", Json());
-  if (!objects.is_object()) return std::nullopt;
-  std::set<std::string> keys;
-  for (const auto& [key, entry] : objects.items()) keys.insert(key);
-  return keys;
+/// Classes of every version that can be read.
+std::set<std::string> classes_of(const storage::Store& store) {
+  std::set<std::string> classes;
+  for (const Json& commit : read_object(store, "manifest.json").value("log", Json::array())) {
+    const Json version = commit.is_object() ? commit.value("version", Json()) : Json();
+    if (!version.is_string()) continue;
+    const Json list = read_object(store, source::version_key(version.get<std::string>()))
+                          .value("classes", Json());
+    for (const Json& name : list.is_array() ? list : Json::array()) {
+      if (name.is_string()) classes.insert(name.get<std::string>());
+    }
+  }
+  return classes;
 }
 
 std::vector<PhiFinding> check_object(const storage::Store& store, const std::string& key,
-                                     bool listed, const std::set<std::string>& classes) {
+                                     const std::set<std::string>& classes) {
   std::vector<PhiFinding> found;
-  if (listed && !phi_known_object(key))
+  if (!phi_known_object(key))
     found.push_back({key, "", "a name that objects of such stores do not have"});
   if (!key.ends_with(".json")) return found;
   try {
@@ -110,13 +128,12 @@ bool holds_volumes(const storage::Store& store) {
 }
 
 std::vector<PhiFinding> check_phi(const storage::Store& store, ThreadPool& pool) {
-  const auto classes = classes_of(read_object(store, "zarr.json"));
-  const auto listed = listed_objects(store);
-  const auto keys = store.list("");
+  const auto classes = classes_of(store);
+  auto keys = store.list("");
+  std::erase_if(keys, [](const std::string& key) { return key.starts_with(".ingest/"); });
   std::vector<std::vector<PhiFinding>> found(keys.size());
-  pool.parallel_for(keys.size(), [&](std::size_t i) {
-    found[i] = check_object(store, keys[i], !listed || listed->contains(keys[i]), classes);
-  });
+  pool.parallel_for(keys.size(),
+                    [&](std::size_t i) { found[i] = check_object(store, keys[i], classes); });
   std::vector<PhiFinding> all;
   for (auto& list : found) all.insert(all.end(), list.begin(), list.end());
   return all;

@@ -22,7 +22,7 @@ bool holds_volumes(const storage::Store& store);
 /// store, a name as ingest accepts it, or a note made of the words of our notes. Texts that look
 /// like a date, a UID or a person's name are findings wherever they stand.
 ///
-/// out     by object, in order; objects that the manifest does not list are left to verify()
+/// out     by object, in order; objects of every version, and those that none has
 /// errors  io
 std::vector<PhiFinding> check_phi(const storage::Store& store, ThreadPool& pool);
 

@@ -44,7 +44,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"codecs/*/configuration/typesize", number},
     {"codecs/*/configuration/blocksize", number},
     {"attributes/ome/version", word},
-    {"attributes/ome/labels/*", word},
+    {"attributes/ome/labels/*", name},
     {"attributes/ome/multiscales/*/name", name},
     {"attributes/ome/multiscales/*/type", word},
     {"attributes/ome/multiscales/*/axes/*/name", word},
@@ -70,20 +70,13 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/ome/image-label/source/image", word},
     {"attributes/headrace/format", number},
     {"attributes/headrace/kind", word},
-    {"attributes/headrace/classes/*", class_name},
-    {"attributes/headrace/lesion_classes/*", class_name},
     {"attributes/headrace/ingest/codec", word},
     {"attributes/headrace/ingest/chunk", number},
     {"attributes/headrace/ingest/shard", number},
     {"attributes/headrace/ingest/clevel", number},
     {"attributes/headrace/ingest/align", number},
     {"attributes/headrace/ingest/irregular", word},
-    {"attributes/headrace/ingest/classes/*", class_name},
     {"attributes/headrace/ingest/lesion_classes/*", class_name},
-    {"attributes/headrace/case", name},
-    {"attributes/headrace/cohort", name},
-    {"attributes/headrace/split", word},
-    {"attributes/headrace/phase", word},
     {"attributes/headrace/modality", word},
     {"attributes/headrace/codec", word},
     {"attributes/headrace/levels/*/*", number},
@@ -108,11 +101,32 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/source/bytes", number},
     {"attributes/headrace/source/fingerprint", hash},
     {"attributes/headrace/notes/*", note},
-    {"attributes/headrace/labels/*", word},
     {"attributes/headrace/cell_size_zyx/*", number},
     {"attributes/headrace/columns/*", word},
     {"format", number},
+    // manifest.json, versions, lists of objects, memories
     {"dataset_hash", hash},
+    {"log/*/version", hash},
+    {"log/*/parent", hash},
+    {"log/*/message", name},
+    {"kind", word},
+    {"classes/*", class_name},
+    {"facts/lesion_classes/*", class_name},
+    {"root/*/sha256", hash},
+    {"root/*/size", number},
+    {"images/*/columns/case", name},
+    {"images/*/columns/cohort", name},
+    {"images/*/columns/split", word},
+    {"images/*/columns/phase", word},
+    {"images/*/pixels/sha256", hash},
+    {"images/*/pixels/size", number},
+    {"images/*/pixels/bytes", number},
+    {"images/*/labels/*/group", name},
+    {"images/*/labels/*/sha256", hash},
+    {"images/*/labels/*/size", number},
+    {"images/*/labels/*/bytes", number},
+    {"groups/*", name},
+    {"sha256", hash},
     {"objects/*/sha256", hash},
     {"objects/*/size", number},
 });
@@ -124,8 +138,8 @@ constexpr std::array kWords = std::to_array<std::string_view>(
      "sharding_indexed", "gzip", "little", "big", "start", "end", "noshuffle", "shuffle",
      "bitshuffle", "z", "y", "x",
      // OME
-     "0.5", "annotation", "mean of 2", "nearest to the centre", "space", "millimeter", "scale",
-     "translation", "HU", "FFFFFF", "greyscale", "../../",
+     "0.5", "mean of 2", "nearest to the centre", "space", "millimeter", "scale", "translation",
+     "HU", "FFFFFF", "greyscale", "../../",
      // ours
      "volume", "blosc-zstd", "blosc-lz4", "refuse", "resample", "train", "val", "test", "unknown",
      "native", "arterial", "portal-venous", "delayed", "CT", "DICOM", "NIfTI", "NRRD", "MetaImage",
@@ -197,6 +211,30 @@ bool all_of(std::string_view text, bool (*accept)(unsigned char)) {
 bool is_digits(std::string_view text) {
   return all_of(text, [](unsigned char c) { return c >= '0' && c <= '9'; });
 }
+bool is_hex(std::string_view text, std::size_t digits) {
+  return text.size() == digits && all_of(text, [](unsigned char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+/// <set>-<12 digits>, as StagedLabels names it.
+bool is_label_group(std::string_view text) {
+  constexpr std::size_t kDigits = 12;
+  if (text.size() < kDigits + 2 || text[text.size() - kDigits - 1] != '-') return false;
+  return is_hex(text.substr(text.size() - kDigits), kDigits) &&
+         !why_no_name(std::string(text.substr(0, text.size() - kDigits - 1)), false);
+}
+
+/// Versions, lists of objects, memories.
+bool is_record(const std::vector<std::string_view>& parts) {
+  constexpr std::string_view kEnding = ".json";
+  if (!parts.back().ends_with(kEnding)) return false;
+  const std::string_view stem = parts.back().substr(0, parts.back().size() - kEnding.size());
+  if (parts[0] == "versions") return parts.size() == 2 && is_hex(stem, 64);
+  if (parts[0] == "sources") return parts.size() == 2 && !why_no_name(std::string(stem), false);
+  return parts.size() == 3 && !why_no_name(std::string(parts[1]), false) &&
+         (stem == "pixels" || is_label_group(stem));
+}
 
 }  // namespace
 
@@ -220,7 +258,7 @@ std::optional<std::string> phi_problem(PhiKind kind, const Json& value,
   if (value.is_object()) return value.empty() ? std::nullopt : std::optional("an unknown object");
   if (value.is_array()) return value.empty() ? std::nullopt : std::optional("an unknown list");
   if (!value.is_string()) {
-    const bool fits = kind == number || kind == word;
+    const bool fits = kind == number || kind == word || (kind == hash && value.is_null());
     return fits ? std::nullopt : std::optional("a number where a text is expected");
   }
   const std::string text = value.get<std::string>();
@@ -234,12 +272,10 @@ std::optional<std::string> phi_problem(PhiKind kind, const Json& value,
       if (is_word(text)) return std::nullopt;
       return length_of(text) + " that is none of the store's words";
     case hash:
-      if (text.size() == 64 && all_of(text, [](unsigned char c) {
-            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-          }))
-        return std::nullopt;
+      if (is_hex(text, 64)) return std::nullopt;
       return length_of(text) + ", expected a SHA-256 in hex";
     case name:
+      if (text.empty() || is_label_group(text)) return std::nullopt;
       if (const auto why = why_no_name(text, true)) return length_of(text) + " that " + *why;
       return std::nullopt;
     case class_name:
@@ -264,6 +300,8 @@ bool phi_known_object(std::string_view key) {
     at = end + 1;
   }
   if (parts.size() == 1) return parts[0] == "zarr.json" || parts[0] == "manifest.json";
+  if (parts[0] == "versions" || parts[0] == "sources" || parts[0] == "manifests")
+    return is_record(parts);
   const bool image = parts[0] == "images";
   if (!image && parts[0] != "index" && parts[0] != "histograms") return false;
   if (parts.size() == 2 && parts[1] == "zarr.json") return true;
@@ -277,7 +315,7 @@ bool phi_known_object(std::string_view key) {
   if (image && is("labels")) {
     ++at;
     if (is("zarr.json")) return at + 1 == parts.size();
-    if (!is("annotation")) return false;
+    if (at >= parts.size() || !is_label_group(parts[at])) return false;
     ++at;
     if (is("zarr.json")) return at + 1 == parts.size();
     if (!level() && !is("index") && !is("histogram") && !is("lesions")) return false;

@@ -10,9 +10,11 @@ struct SlideCase {
   std::string id;    ///< name below images/
   std::string file;  ///< where the image lies
   std::string case_id, cohort, scanner, split;
+  std::string stated_split;  ///< by the table; empty: `split` was derived
   std::optional<int> primary, secondary, grade_group;
-  std::string annotation;  ///< mask image or GeoJSON; empty: none
-  std::string coding;      ///< of a mask image
+  std::string annotation;                ///< mask image or GeoJSON; empty: none
+  std::string coding;                    ///< of a mask image
+  std::string label_set = "annotation";  ///< which of the image's label sets it is
   std::optional<double> mpp;
   std::string where;  ///< "cases.csv, line 7", for error texts; empty without a table
 };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/slide_labels.hpp"
@@ -29,10 +31,12 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
   const LevelSize size = plan.levels[0].size;
 
   SlidePixels pixels(context, store, slide.id, plan, *reader, tiles.get());
+  std::optional<StagedLabels> staged;
   std::unique_ptr<SlideLabels> labels;
   if (!slide.annotation.empty()) {
+    staged.emplace(context.store, slide.id, kLabelName);
     labels = std::make_unique<SlideLabels>(
-        store, fmt::format("images/{}/labels/{}", slide.id, kLabelName), plan, context.classes,
+        staged->store(), kLabelName, staged->folder(), plan, context.classes,
         LabelSource::open(slide.annotation, slide.coding, context.classes, size), context.pool,
         context.buffers);
   }
@@ -50,12 +54,8 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
   if (labels) labels->finish();
 
   const TissueMask tissue = pixels.tissue();
-  SlideFacts facts{slide,
-                   outlook,
-                   reader->info(),
-                   tissue,
-                   colour_of(context, store, slide.id, plan, tissue),
-                   labels != nullptr};
+  SlideFacts facts{slide, outlook, reader->info(), tissue,
+                   colour_of(context, store, slide.id, plan, tissue)};
   write_masks(*store, facts);
   write_tissue_cells(*store, slide.id, plan.cell_px,
                      tissue_cells(tissue.mask, std::int64_t{1} << plan.tissue_level, size.height,
@@ -66,7 +66,13 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
   finished.id = slide.id;
   finished.fingerprint = outlook.fingerprint;
   finished.objects = store->entries();
-  finished.facts = {{"scanner", outlook.scanner}, {"od", moments_json(facts.colour.moments)}};
+  if (staged) {
+    finished.labels[kLabelName] = staged->finish();
+    remember_group(*context.store, slide.id, outlook.label_fingerprint,
+                   finished.labels[kLabelName].group);
+  }
+  finished.label_fingerprint = outlook.label_fingerprint;
+  finished.facts = {{"od", moments_json(facts.colour.moments)}};
   finished.pixel_bytes = outlook.pixel_bytes;
   finished.source_bytes = outlook.stamp.size_bytes;
   finished.passthrough_bytes = pixels.passthrough_bytes();

@@ -31,12 +31,16 @@ struct SlideContext {
 struct SlideOutlook {
   SlidePlan plan;
   SourceStamp stamp;
-  std::string fingerprint;  ///< of the source, its annotation and what the table says of it
-  std::string scanner;      ///< the table's, or else the format's name
+  std::string fingerprint;        ///< of what decides about the pixels
+  std::string label_fingerprint;  ///< of the annotation; empty: there is none
+  std::string scanner;            ///< the table's, or else the format's name
   std::uint64_t pixel_bytes = 0;
   std::uint64_t memory_bytes =
       0;  ///< estimate of what its unfinished tiles take, besides the tiles at work
 };
+
+/// Of a case's annotation and of what decides how it is read; empty where there is none.
+std::string label_fingerprint(const SlideCase& slide);
 
 /// Opens a slide and its annotation, and plans the ingest. Errors: as SlideReader::open and
 /// plan_slide, each with the table's line and the file.

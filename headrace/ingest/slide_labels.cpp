@@ -6,10 +6,11 @@
 
 namespace headrace::ingest {
 
-SlideLabels::SlideLabels(std::shared_ptr<storage::Store> store, std::string group,
+SlideLabels::SlideLabels(std::shared_ptr<storage::Store> store, std::string set, std::string group,
                          const SlidePlan& plan, const std::vector<std::string>& classes,
                          std::unique_ptr<LabelSource> source, ThreadPool& pool, BufferPool& buffers)
     : store_(std::move(store)),
+      set_(std::move(set)),
       group_(std::move(group)),
       plan_(plan),
       classes_(classes),
@@ -40,7 +41,10 @@ void SlideLabels::run(std::size_t task) {
 void SlideLabels::finish() {
   for (const auto& writer : writers_) writer->finish();
   cells_.write(*store_, group_);
-  write_group(*store_, group_, {{"ome", ome_label(plan_, kLabelName, classes_)}});
+  // Those that occur, so that classes that the store gets later change nothing here.
+  const std::vector<std::string> seen(
+      classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells_.classes_seen()));
+  write_group(*store_, group_, {{"ome", ome_label(plan_, set_, seen)}});
 }
 
 }  // namespace headrace::ingest

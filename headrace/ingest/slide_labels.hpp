@@ -19,10 +19,11 @@ namespace headrace::ingest {
 /// as of SlidePixels.
 class SlideLabels {
  public:
-  /// group: images/<id>/labels/<name>; all arguments outlive this object.
-  SlideLabels(std::shared_ptr<storage::Store> store, std::string group, const SlidePlan& plan,
-              const std::vector<std::string>& classes, std::unique_ptr<LabelSource> source,
-              ThreadPool& pool, BufferPool& buffers);
+  /// set: what the label image is called; group: where its group is written. References outlive
+  /// this object.
+  SlideLabels(std::shared_ptr<storage::Store> store, std::string set, std::string group,
+              const SlidePlan& plan, const std::vector<std::string>& classes,
+              std::unique_ptr<LabelSource> source, ThreadPool& pool, BufferPool& buffers);
 
   std::size_t tasks() const noexcept { return cascade_.base_tiles().size(); }
   void run(std::size_t task);
@@ -32,7 +33,7 @@ class SlideLabels {
 
  private:
   std::shared_ptr<storage::Store> store_;
-  std::string group_;
+  std::string set_, group_;
   const SlidePlan& plan_;
   const std::vector<std::string>& classes_;
   std::unique_ptr<LabelSource> source_;

@@ -29,7 +29,6 @@ Json stain_json(const std::optional<transform::StainEstimate>& stain, std::uint6
 
 Json image_attributes(const SlideFacts& facts) {
   const SlidePlan& plan = facts.outlook.plan;
-  const SlideCase& slide = facts.slide;
   Json levels = Json::array();
   for (const auto& size : plan.sizes()) levels.push_back(Json::array({size.height, size.width}));
   const auto all = static_cast<double>(facts.tissue.mask.pixels.size());
@@ -38,16 +37,11 @@ Json image_attributes(const SlideFacts& facts) {
   for (std::size_t k = 0; k < plan.levels.size(); ++k) {
     if (plan.levels[k].tiles_level) copied.push_back(k);
   }
-  return {{"case", slide.case_id},
-          {"cohort", slide.cohort},
-          {"scanner", facts.outlook.scanner},
-          {"split", slide.split},
-          {"primary", or_null(slide.primary)},
-          {"secondary", or_null(slide.secondary)},
-          {"grade_group", or_null(slide.grade_group)},
-          {"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
+  return {{"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
           {"objective_power", or_null(facts.info.objective_power)},
           {"codec", plan.codec},
+          {"chunk", plan.chunk},
+          {"shard", plan.shard},
           {"copied_levels", copied},
           {"levels", levels},
           {"source",
@@ -60,11 +54,20 @@ Json image_attributes(const SlideFacts& facts) {
           {"od_std", facts.colour.moments.std()},
           {"tissue_fraction", static_cast<double>(facts.tissue.mask.count()) / all},
           {"tissue_od_threshold", facts.tissue.od_threshold},
-          {"pen_fraction", facts.tissue.pen_fraction},
-          {"labels", facts.labelled ? Json::array({kLabelName}) : Json::array()}};
+          {"pen_fraction", facts.tissue.pen_fraction}};
 }
 
 }  // namespace
+
+Json columns_of(const SlideCase& slide, const std::string& scanner) {
+  return {{"case", slide.case_id},
+          {"cohort", slide.cohort},
+          {"scanner", scanner},
+          {"split", slide.split},
+          {"primary", or_null(slide.primary)},
+          {"secondary", or_null(slide.secondary)},
+          {"grade_group", or_null(slide.grade_group)}};
+}
 
 void write_masks(storage::Store& store, const SlideFacts& facts) {
   const std::string image = "images/" + facts.slide.id;
@@ -82,8 +85,6 @@ void write_masks(storage::Store& store, const SlideFacts& facts) {
 
 void write_image_group(storage::Store& store, const SlideFacts& facts) {
   const std::string image = "images/" + facts.slide.id;
-  if (facts.labelled)
-    write_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
   write_group(store, image,
               {{"ome", ome_image(facts.outlook.plan, facts.slide.id)},
                {"headrace", image_attributes(facts)}});

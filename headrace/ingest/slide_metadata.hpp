@@ -16,8 +16,10 @@ struct SlideFacts {
   const imaging::SlideInfo& info;
   const TissueMask& tissue;
   SlideColour colour;
-  bool labelled = false;
 };
+
+/// What a version says of an image besides its pixels and labels: another allow-list.
+Json columns_of(const SlideCase& slide, const std::string& scanner);
 
 /// images/<id>/masks/tissue and, when there is one, images/<id>/icc_profile.
 void write_masks(storage::Store& store, const SlideFacts& facts);

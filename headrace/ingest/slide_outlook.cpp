@@ -7,22 +7,9 @@
 namespace headrace::ingest {
 namespace {
 
-Json or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
-
 std::string fingerprint_of(const SlideCase& slide, const SourceStamp& stamp) {
-  Json parts{{"source", {stamp.size_bytes, stamp.sha256}},
-             {"case", slide.case_id},
-             {"cohort", slide.cohort},
-             {"scanner", slide.scanner},
-             {"split", slide.split},
-             {"primary", or_null(slide.primary)},
-             {"secondary", or_null(slide.secondary)},
-             {"grade_group", or_null(slide.grade_group)},
-             {"mpp", slide.mpp ? Json(*slide.mpp) : Json(nullptr)}};
-  if (!slide.annotation.empty()) {
-    const SourceStamp annotation = stamp_source(slide.annotation);
-    parts["annotation"] = {annotation.size_bytes, annotation.sha256, slide.coding};
-  }
+  const Json parts{{"source", {stamp.size_bytes, stamp.sha256}},
+                   {"mpp", slide.mpp ? Json(*slide.mpp) : Json(nullptr)}};
   return sha256_hex(dump_json(parts));
 }
 
@@ -41,6 +28,14 @@ std::uint64_t unfinished_bytes(const SlidePlan& plan) {
 
 }  // namespace
 
+std::string label_fingerprint(const SlideCase& slide) {
+  if (slide.annotation.empty()) return "";
+  const SourceStamp stamp = stamp_source(slide.annotation);
+  return sha256_hex(dump_json({{"annotation", {stamp.size_bytes, stamp.sha256}},
+                               {"coding", slide.coding},
+                               {"set", slide.label_set}}));
+}
+
 SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& classes,
                      const SlideIngestOptions& options) {
   return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
@@ -57,6 +52,7 @@ SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& cla
     }
     outlook.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
     outlook.fingerprint = fingerprint_of(slide, outlook.stamp);
+    outlook.label_fingerprint = label_fingerprint(slide);
     for (const auto& level : outlook.plan.levels) {
       outlook.pixel_bytes += 3 * static_cast<std::uint64_t>(level.size.height * level.size.width);
     }

@@ -186,4 +186,28 @@ SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* t
   return plan;
 }
 
+SlidePlan plan_of_stored(const Json& facts, int clevel, const std::string& origin) {
+  SlidePlan plan;
+  try {
+    for (const Json& level : facts.at("levels"))
+      plan.levels.push_back({{level.at(0).get<std::int64_t>(), level.at(1).get<std::int64_t>()},
+                             std::nullopt,
+                             std::nullopt});
+    plan.chunk = facts.at("chunk").get<std::int64_t>();
+    plan.shard = facts.at("shard").get<std::int64_t>();
+    plan.codec = facts.at("codec").get<std::string>();
+    if (!facts.at("mpp").is_null()) {
+      plan.mpp_y = facts.at("mpp").at(0).get<double>();
+      plan.mpp_x = facts.at("mpp").at(1).get<double>();
+    }
+  } catch (const Json::exception& error) {
+    fail(ErrorCode::malformed, "{}: {}", origin, error.what());
+  }
+  if (plan.levels.empty() || plan.chunk <= 0 || plan.shard <= 0)
+    fail(ErrorCode::malformed, "{}: states no levels or chunks", origin);
+  plan.clevel = clevel;
+  plan.cell_px = cell_edge(plan.levels[0].size);
+  return plan;
+}
+
 }  // namespace headrace::ingest

@@ -52,4 +52,10 @@ struct SlidePlan {
 SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* tiles,
                      const SlideIngestOptions& options, std::optional<double> mpp);
 
+/// The plan of a slide that is stored, as far as its label images need it.
+/// facts   attributes.headrace of images/<id>/zarr.json
+/// clevel  of the store's options
+/// errors  malformed
+SlidePlan plan_of_stored(const Json& facts, int clevel, const std::string& origin);
+
 }  // namespace headrace::ingest

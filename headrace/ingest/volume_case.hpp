@@ -13,10 +13,12 @@ namespace headrace::ingest {
 struct VolumeCase {
   std::string id;  ///< name below images/
   std::string case_id, cohort, split;
+  std::string stated_split;                    ///< by the table or dataset.json; empty: derived
   std::string phase;                           ///< a name of imaging::ContrastPhase
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series
   std::vector<std::string> labels;             ///< NIfTI, NRRD, DICOM SEG, RTSTRUCT; in order
+  std::string label_set = "annotation";        ///< which of the image's label sets they are
   /// What the labels mean: "value 2" of a mask → class, "name Liver" of a segment or structure →
   /// class. Values that are not here are refused, names that are not here are left out.
   std::vector<std::pair<std::string, int>> coding;

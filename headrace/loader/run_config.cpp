@@ -34,6 +34,7 @@ RunConfig::Data parse_data(YamlMap map) {
                       *data.expect_hash));
     }
   }
+  if (!is_given_null(map, "version")) data.version = map.get_string("version", data.version);
   map.finish();
   return data;
 }

@@ -21,6 +21,7 @@ struct RunConfig {
     std::string labels = "annotation";         ///< name of the label images; empty (null): none
     std::string train = "train", val = "val";  ///< split names of the cohort table
     std::optional<std::string> expect_hash;    ///< refuse to run on another dataset
+    std::string version;  ///< of the store: a dataset hash or its beginning; empty: the current one
   } data;
   /// patch.mpp: null sets mpp = 1 and patch_in_level0_pixels: every "micrometre" is then a pixel of
   /// level 0.
@@ -105,9 +106,10 @@ struct RunConfig {
   /// In full, defaults filled in.
   Json to_json() const;
   /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch,
-  /// loader.device_memory_mib, loader.gpudirect, data.expect_hash and the place of data.store;
-  /// loader.decode only where it is gpu, since JPEG decoders differ; loader.element, loader.layout,
-  /// train.deterministic and train.gradient_parts only where they are not the default.
+  /// loader.device_memory_mib, loader.gpudirect, data.expect_hash, data.version and the place of
+  /// data.store; loader.decode only where it is gpu, since JPEG decoders differ; loader.element,
+  /// loader.layout, train.deterministic and train.gradient_parts only where they are not the
+  /// default.
   std::string hash() const;
 };
 

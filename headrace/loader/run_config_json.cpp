@@ -54,7 +54,8 @@ Json RunConfig::to_json() const {
             {"labels", data.labels.empty() ? Json(nullptr) : Json(data.labels)},
             {"train", data.train},
             {"val", data.val},
-            {"expect_hash", data.expect_hash ? Json(*data.expect_hash) : Json(nullptr)}}},
+            {"expect_hash", data.expect_hash ? Json(*data.expect_hash) : Json(nullptr)},
+            {"version", data.version.empty() ? Json(nullptr) : Json(data.version)}}},
           {"patch", patch_json(*this)},
           {"sampling",
            {{"seed", sampling.seed},
@@ -109,6 +110,7 @@ std::string RunConfig::hash() const {
   if (train.gradient_parts == 1) json["train"].erase("gradient_parts");
   json["data"].erase("store");
   json["data"].erase("expect_hash");
+  json["data"].erase("version");
   return sha256_hex(dump_json(json));
 }
 

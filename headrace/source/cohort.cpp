@@ -12,7 +12,6 @@
 #include "headrace/core/yaml.hpp"
 #include "headrace/source/cohort_state.hpp"
 #include "headrace/source/image_record.hpp"
-#include "headrace/source/manifest_summary.hpp"
 #include "headrace/source/store_format.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -28,7 +27,7 @@ std::shared_ptr<const zarr::Array> Cohort::State::array(const std::string& key) 
   return arrays.emplace(key, std::move(opened)).first->second;
 }
 
-void Cohort::State::read_root(Json& attributes) {
+void Cohort::State::read_root() const {
   const std::string origin = store->describe("zarr.json");
   if (!store->exists("zarr.json")) {
     fail(ErrorCode::not_found,
@@ -42,41 +41,29 @@ void Cohort::State::read_root(Json& attributes) {
          origin);
   }
   check_store_format(detail::require<int>(own, "format", origin), origin);
-  kind = detail::require<std::string>(own, "kind", origin);
+}
+
+StoreVersion Cohort::State::read_version(const std::string& prefix) {
+  const StoreHead head = StoreHead::load(*store);
+  dataset_hash = prefix.empty() ? head.current : head.find(prefix, path);
+  StoreVersion version = StoreVersion::load(*store, dataset_hash);
+  kind = version.kind;
+  classes = version.classes;
   if (kind != "slide" && kind != "volume") {
     fail(ErrorCode::unsupported,
          "{}: a store of kind '{}', this version reads slide and volume. Use the version that "
          "wrote it",
-         origin, kind);
+         path, kind);
   }
-  classes = detail::optional<std::vector<std::string>>(own, "classes", origin, {});
-  attributes = own;
+  return version;
 }
 
-std::vector<std::string> Cohort::State::read_manifest() {
-  const std::string origin = store->describe("manifest.json");
-  if (!store->exists("manifest.json")) {
-    fail(ErrorCode::corrupt,
-         "{}: no manifest.json, so its ingest did not finish. Run the same headrace ingest "
-         "again: it goes on where it "
-         "stopped",
-         path);
-  }
-  detail::ManifestSummary summary;
-  const std::string text = store->get_text("manifest.json");
-  if (!Json::sax_parse(text, &summary))
-    fail(ErrorCode::malformed, "{}: {}", origin, summary.problem);
-  if (summary.dataset_hash.empty())
-    fail(ErrorCode::malformed, "{}: the field 'dataset_hash' is missing", origin);
-  dataset_hash = summary.dataset_hash;
-  std::sort(summary.ids.begin(), summary.ids.end());
-  return summary.ids;
-}
-
-void Cohort::State::read_image(const std::string& id, const Json& root, ImageRecord& record) const {
-  const std::string key = std::string(detail::kImages) + id + std::string(detail::kGroup);
+void Cohort::State::read_image(const std::string& id, const StoreVersion& version,
+                               ImageRecord& record) const {
+  const std::string key = fmt::format("images/{}/zarr.json", id);
   const std::string origin = store->describe(key);
-  record = detail::parse_image_record(id, parse_json(store->get_text(key), origin), root, origin);
+  record =
+      detail::parse_image_record(id, parse_json(store->get_text(key), origin), version, origin);
   for (std::size_t k = 0; k < record.levels.size(); ++k) {
     ImageLevel& level = record.levels[k];
     if (level.height > 0 && level.width > 0) continue;
@@ -90,10 +77,10 @@ void Cohort::State::read_image(const std::string& id, const Json& root, ImageRec
 
 std::optional<std::string> Cohort::State::label_group(std::size_t image,
                                                       const std::string& labels) const {
-  const ImageRecord& record = images.at(image);
-  if (std::find(record.labels.begin(), record.labels.end(), labels) == record.labels.end())
-    return std::nullopt;
-  return fmt::format("images/{}/labels/{}", record.id, labels);
+  const auto& groups = label_groups.at(image);
+  const auto found = groups.find(labels);
+  if (found == groups.end()) return std::nullopt;
+  return fmt::format("images/{}/labels/{}", images.at(image).id, found->second);
 }
 
 void Cohort::State::require_volumes() const {
@@ -105,20 +92,26 @@ void Cohort::State::require_volumes() const {
 Cohort::Cohort(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Cohort::~Cohort() = default;
 
-std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path) {
+std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path,
+                                           const std::string& version_prefix) {
   if (!std::filesystem::is_directory(store_path)) {
     fail(ErrorCode::not_found, "{}: there is no such store", store_path);
   }
   auto state = std::make_unique<State>();
   state->path = store_path;
   state->store = std::make_shared<storage::LocalStore>(store_path);
-  Json root;
-  state->read_root(root);
-  const auto ids = state->read_manifest();
+  state->read_root();
+  const StoreVersion version = state->read_version(version_prefix);
+  std::vector<std::string> ids;
+  for (const auto& [id, image] : version.images) {
+    ids.push_back(id);
+    auto& groups = state->label_groups.emplace_back();
+    for (const auto& [set, label] : image.labels) groups[set] = label.group;
+  }
   state->images.resize(ids.size());
   ThreadPool pool(0);
   pool.parallel_for(ids.size(),
-                    [&](std::size_t i) { state->read_image(ids[i], root, state->images[i]); });
+                    [&](std::size_t i) { state->read_image(ids[i], version, state->images[i]); });
   return std::shared_ptr<const Cohort>(new Cohort(std::move(state)));
 }
 
@@ -149,8 +142,12 @@ std::shared_ptr<const zarr::Array> Cohort::image_array(std::size_t image, std::s
 
 std::shared_ptr<const zarr::Array> Cohort::label_array(std::size_t image, const std::string& name,
                                                        std::size_t level) const {
-  return state_->array(
-      fmt::format("images/{}/labels/{}/{}", state_->images.at(image).id, name, level));
+  const auto group = state_->label_group(image, name);
+  if (!group) {
+    fail(ErrorCode::not_found, "{}: image '{}' has no labels '{}' in version {}", state_->path,
+         state_->images.at(image).id, name, state_->dataset_hash.substr(0, 12));
+  }
+  return state_->array(fmt::format("{}/{}", *group, level));
 }
 
 std::shared_ptr<const zarr::Array> Cohort::tissue_mask(std::size_t image,

@@ -29,7 +29,7 @@ struct ImageRecord {
   std::optional<int> primary, secondary,
       grade_group;  ///< Gleason patterns and ISUP grade group of the table
   std::vector<ImageLevel> levels;
-  std::vector<std::string> labels;  ///< names of label images
+  std::vector<std::string> labels;  ///< names of label sets that it has an image of
   ImageColour colour;
   std::optional<VolumeRecord> volume;  ///< set in a store of volumes, where levels is empty
   std::uint64_t source_bytes = 0;
@@ -50,15 +50,18 @@ struct CellIndex {
 /// shared. Safe from any thread.
 class Cohort {
  public:
-  /// Errors: not_found, malformed, unsupported (format version), corrupt (no manifest: ingest did
-  /// not finish).
-  static std::shared_ptr<const Cohort> open(const std::string& store_path);
+  /// version: a dataset hash of the store, or the beginning of one; empty: the current version.
+  /// What is open stays as it is, whatever versions the store gets. Errors: not_found, malformed,
+  /// unsupported (format version), corrupt (no manifest: ingest did not finish), usage (no such
+  /// version).
+  static std::shared_ptr<const Cohort> open(const std::string& store_path,
+                                            const std::string& version = "");
   ~Cohort();
 
   const std::string& path() const noexcept;
   const std::string& kind() const noexcept;                  ///< "slide" or "volume"
   const std::vector<std::string>& classes() const noexcept;  ///< class_name by label value
-  const std::string& dataset_hash() const noexcept;          ///< hex, from manifest.json
+  const std::string& dataset_hash() const noexcept;          ///< of this version, hex
   const std::vector<ImageRecord>& images() const noexcept;   ///< sorted by id
   std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id
 

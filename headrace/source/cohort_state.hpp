@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headrace/source/cohort.hpp"
+#include "headrace/source/store_version.hpp"
 
 namespace headrace::source {
 
@@ -21,11 +22,13 @@ struct Cohort::State {
 
   /// Opened when first asked for.
   std::shared_ptr<const zarr::Array> array(const std::string& key) const;
-  /// attributes.headrace of the root.
-  void read_root(Json& attributes);
-  /// The ids of the images, sorted.
-  std::vector<std::string> read_manifest();
-  void read_image(const std::string& id, const Json& root, ImageRecord& record) const;
+  std::vector<std::map<std::string, std::string>> label_groups;  ///< by image: set → group
+
+  /// Checks that it is a store of ours.
+  void read_root() const;
+  /// Reads the version that `prefix` names, or the current one.
+  StoreVersion read_version(const std::string& prefix);
+  void read_image(const std::string& id, const StoreVersion& version, ImageRecord& record) const;
   /// The group of an image's label image `labels`; nothing where it has none of that name.
   std::optional<std::string> label_group(std::size_t image, const std::string& labels) const;
   /// Errors: usage, where the store is not of kind "volume".

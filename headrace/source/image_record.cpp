@@ -85,25 +85,29 @@ ImageColour parse_colour(const Json& own, const Json& root, const std::string& s
 
 }  // namespace
 
-ImageRecord parse_image_record(const std::string& id, const Json& group, const Json& root,
-                               const std::string& origin) {
+ImageRecord parse_image_record(const std::string& id, const Json& group,
+                               const StoreVersion& version, const std::string& origin) {
   const Json attributes = require<Json>(group, "attributes", origin);
   const Json own = require<Json>(attributes, "headrace", origin);
   ImageRecord record;
   record.id = id;
-  record.case_id = optional<std::string>(own, "case", origin, id);
-  record.cohort = optional<std::string>(own, "cohort", origin, "");
-  record.scanner = optional<std::string>(own, "scanner", origin, "");
-  record.split = optional<std::string>(own, "split", origin, "");
+  const VersionImage& stated = version.images.at(id);
+  const Json& columns = stated.columns;
+  const std::string where = fmt::format("version of the dataset, image {}", id);
+  record.case_id = optional<std::string>(columns, "case", where, id);
+  record.cohort = optional<std::string>(columns, "cohort", where, "");
+  record.scanner = optional<std::string>(columns, "scanner", where, "");
+  record.split = optional<std::string>(columns, "split", where, "");
   record.codec = optional<std::string>(own, "codec", origin, "");
-  record.primary = optional_int(own, "primary", origin);
-  record.secondary = optional_int(own, "secondary", origin);
-  record.grade_group = optional_int(own, "grade_group", origin);
-  record.labels = optional<std::vector<std::string>>(own, "labels", origin, {});
+  record.primary = optional_int(columns, "primary", where);
+  record.secondary = optional_int(columns, "secondary", where);
+  record.grade_group = optional_int(columns, "grade_group", where);
+  for (const auto& [set, label] : stated.labels) record.labels.push_back(set);
   record.source_bytes =
       optional<std::uint64_t>(own.value("source", Json::object()), "bytes", origin, 0);
-  if (root.value("kind", "") == "volume") {
+  if (version.kind == "volume") {
     record.volume = parse_volume_record(own, origin);
+    record.volume->phase = optional<std::string>(columns, "phase", where, "unknown");
     return record;
   }
   std::optional<std::array<double, 2>> mpp;
@@ -116,7 +120,7 @@ ImageRecord parse_image_record(const std::string& id, const Json& group, const J
   }
   record.has_mpp = mpp.has_value();
   record.levels = parse_levels(attributes, own, mpp, origin);
-  record.colour = parse_colour(own, root, record.scanner, origin);
+  record.colour = parse_colour(own, version.facts, record.scanner, origin);
   return record;
 }
 

@@ -4,6 +4,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/source/cohort.hpp"
+#include "headrace/source/store_version.hpp"
 
 namespace headrace::source::detail {
 
@@ -30,10 +31,10 @@ T optional(const Json& object, const char* key, const std::string& origin, T fal
   return found == object.end() || found->is_null() ? fallback : require<T>(object, key, origin);
 }
 
-/// Reads images/<id>/zarr.json. Level sizes that it does not state are left 0.
-/// `scanners` and `cohort`: root attributes, for the colour of the image's scanner.
-ImageRecord parse_image_record(const std::string& id, const Json& group, const Json& root,
-                               const std::string& origin);
+/// Reads images/<id>/zarr.json, which tells of pixels, and what a version says of the image. Level
+/// sizes that the first does not state are left 0.
+ImageRecord parse_image_record(const std::string& id, const Json& group,
+                               const StoreVersion& version, const std::string& origin);
 /// `own`: attributes.headrace of an image in a store of kind "volume". Errors: malformed.
 VolumeRecord parse_volume_record(const Json& own, const std::string& origin);
 

@@ -82,7 +82,6 @@ VolumeRecord parse_volume_record(const Json& own, const std::string& origin) {
   volume.levels = parse_volume_levels(own, origin);
   volume.affine_lps = require<std::array<double, 16>>(own, "affine_lps", origin);
   parse_file_grid(own, origin, volume);
-  volume.phase = optional<std::string>(own, "phase", origin, "unknown");
   volume.body = parse_body(own, origin);
   return volume;
 }

@@ -188,6 +188,32 @@ void LocalStore::erase(const std::string& key) {
   fail(ErrorCode::io, "{}: cannot be removed: {}", path, posix::describe_errno(errno));
 }
 
+void LocalStore::move_folder(const std::string& from, const std::string& to) {
+  check_key(from);
+  check_key(to);
+  const auto refuse = [&](int error) {
+    fail(ErrorCode::io, "{} while moving {} to {} in {}", posix::describe_errno(error), from, to,
+         root_.string());
+  };
+  const std::string parent = std::filesystem::path(describe(to)).parent_path().string();
+  if (const int error = posix::make_folders(parent); error != 0) refuse(error);
+  if (list(to + "/").empty()) {  // folders of objects that were erased
+    std::error_code ignored;
+    std::filesystem::remove_all(describe(to), ignored);
+  }
+  if (posix::calls().rename(describe(from).c_str(), describe(to).c_str()) != 0) refuse(errno);
+  {
+    const std::lock_guard lock(mutex_);
+    ++changes_;
+    for (auto entry = open_.lower_bound(from + "/");
+         entry != open_.end() && entry->first.starts_with(from + "/");) {
+      recent_.erase(entry->second.position);
+      entry = open_.erase(entry);
+    }
+  }
+  if (const int error = posix::sync_folder(parent); error != 0) refuse(error);
+}
+
 void LocalStore::forget(const std::string& key) const {
   const std::lock_guard lock(mutex_);
   ++changes_;

@@ -29,6 +29,8 @@ class LocalStore : public Store {
   void put_file(const std::string& key, std::uint64_t size_bytes,
                 const std::function<void(const std::string& path)>& write);
   void erase(const std::string& key) override;
+  /// By one rename.
+  void move_folder(const std::string& from, const std::string& to) override;
   std::vector<std::string> list(const std::string& prefix) const override;
   std::string describe(const std::string& key) const override;
 

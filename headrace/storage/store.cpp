@@ -21,4 +21,11 @@ void Store::put_text(const std::string& key, const std::string& text) {
   put(key, std::as_bytes(std::span(text)));
 }
 
+void Store::move_folder(const std::string& from, const std::string& to) {
+  for (const std::string& key : list(from + "/")) {
+    put(to + key.substr(from.size()), get(key));
+    erase(key);
+  }
+}
+
 }  // namespace headrace::storage

@@ -32,6 +32,9 @@ class Store {
   /// key; a full disk says so).
   virtual void put(const std::string& key, std::span<const std::byte> bytes) = 0;
   virtual void erase(const std::string& key) = 0;  ///< no error when there is none
+  /// Moves every object below the folder `from` to the folder `to`, below which nothing lies. A
+  /// store that can't do it in one step copies and erases. Errors: io.
+  virtual void move_folder(const std::string& from, const std::string& to);
   /// Keys that start with `prefix`, sorted bytewise. Temporary files of interrupted writes are left
   /// out.
   virtual std::vector<std::string> list(const std::string& prefix) const = 0;

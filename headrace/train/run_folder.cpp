@@ -38,7 +38,8 @@ std::optional<std::int64_t> step_of(const std::string& key) {
 }
 
 bool decides_nothing(const std::string& key) {
-  return key == "loader.threads" || key == "loader.prefetch" || key == "data.store";
+  return key == "loader.threads" || key == "loader.prefetch" || key == "data.store" ||
+         key == "data.version";
 }
 
 void collect_changes(const Json& stored, const Json& given, const std::string& path,

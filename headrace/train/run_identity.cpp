@@ -51,8 +51,15 @@ void check_same_run(const Json& stored, const Json& current) {
        fmt::join(changes, "; "));
 }
 
+loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFolder& folder) {
+  loader::RunConfig own = config;
+  if (own.data.version.empty())
+    own.data.version = folder.read_json("run.json").at("dataset_hash").get<std::string>();
+  return own;
+}
+
 std::shared_ptr<const source::Cohort> open_cohort(const loader::RunConfig& config) {
-  auto cohort = source::Cohort::open(config.data.store);
+  auto cohort = source::Cohort::open(config.data.store, config.data.version);
   const auto& expected = config.data.expect_hash;
   if (expected && *expected != cohort->dataset_hash()) {
     fail(ErrorCode::usage,

@@ -445,7 +445,9 @@ Json train(const loader::RunConfig& config, const TrainOptions& options) {
       ranks::Team::join(options.place, fs::absolute(options.out).lexically_normal().string());
   return with_team(team, [&] {
     ranks::check_parts(config.train.gradient_parts, team.size());
-    return Training(config, options, team).run();
+    const loader::RunConfig own =
+        options.resume ? with_own_version(config, RunFolder::open(options.out)) : config;
+    return Training(own, options, team).run();
   });
 }
 
@@ -457,6 +459,8 @@ Json evaluate_run(const EvalRequest& request) {
       loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
   config.data.store = request.store.empty() ? run.at("store").get<std::string>() : request.store;
   if (!request.store.empty()) config.data.expect_hash.reset();
+  // Its own store by the version that it was trained on, whatever versions have come since.
+  config.data.version = request.store.empty() ? run.at("dataset_hash").get<std::string>() : "";
   const std::string split = request.split.empty() ? config.data.val : request.split;
   const auto cohort = open_cohort(config);
   const Json classes = cohort->classes();

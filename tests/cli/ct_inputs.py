@@ -6,7 +6,7 @@ import numpy as np
 import pydicom
 import SimpleITK as sitk
 import zarr
-from driving import SAMPLES
+from driving import SAMPLES, label_group, version_of
 
 CT = SAMPLES / "ct"
 STS = CT / "sts-008/image"
@@ -84,10 +84,12 @@ def key_file(folder):
 
 
 def facts(store):
-    """Root facts, and facts by image."""
+    """What the current version of a store and its groups say: of all, and of each image."""
     read = lambda path: json.loads(path.read_text())["attributes"]["headrace"]
-    images = {path.parent.name: read(path) for path in sorted(Path(store).glob("images/*/zarr.json"))}
-    return read(Path(store) / "zarr.json"), images
+    version = version_of(store)
+    images = {name: {**read(Path(store) / f"images/{name}/zarr.json"), **image["columns"], "labels": sorted(image["labels"])}
+              for name, image in sorted(version["images"].items())}
+    return {**read(Path(store) / "zarr.json"), "classes": version["classes"], **version["facts"]}, images
 
 
 def voxels(store, image, level=0):
@@ -95,4 +97,4 @@ def voxels(store, image, level=0):
 
 
 def labels(store, image, level=0):
-    return zarr.open_array(str(store), path=f"images/{image}/labels/annotation/{level}", mode="r")[:]
+    return zarr.open_array(str(store), path=f"{label_group(store, image)}/{level}", mode="r")[:]

@@ -27,6 +27,17 @@ def message_of(done):
     return lines[0]
 
 
+def version_of(store, version=None):
+    """What a version of a store says, or the current one."""
+    store = Path(store)
+    return json.loads((store / f"versions/{version or json.loads((store / 'manifest.json').read_text())['dataset_hash']}.json").read_text())
+
+
+def label_group(store, image, labels="annotation"):
+    """The folder of an image's label image in the current version."""
+    return f"images/{image}/labels/{version_of(store)['images'][image]['labels'][labels]['group']}"
+
+
 def json_of(*arguments, **options):
     return json.loads(headrace(*arguments, "--json", **options).stdout)
 

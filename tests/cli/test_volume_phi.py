@@ -178,9 +178,7 @@ def planted_into(store, key, place, value):
 
 FACTS = ("attributes", "headrace")
 PLACES = [
-    (FACTS, "PatientName", "Doe^Jane", "a key that"), (FACTS, "comment", "x", "a key that"), (FACTS, "case", "Doe^Jane", "may hold"),
-    (FACTS, "case", "20190304", "a date"), (FACTS, "case", "2019-03-04", "a date"), (FACTS, "cohort", "04.03.2019", "a date"),
-    (FACTS, "cohort", "1.2.840.113619", "UID"), (FACTS, "split", "Jane Doe", "none of the store's words"), (FACTS, "phase", "Jane", "words"),
+    (FACTS, "PatientName", "Doe^Jane", "a key that"), (FACTS, "comment", "x", "a key that"), (FACTS, "case", "3", "a key that"),
     (FACTS, "modality", "CT of Jane", "words"), (FACTS, "spacing_mm", [1, 1, "Jane"], "expected a number"), (FACTS, "affine_lps", "Jane", "expected a list"),
     ((*FACTS, "source"), "fingerprint", "Jane", "SHA-256"), ((*FACTS, "source"), "path", "/home/jane/ct", "a key that"),
     ((*FACTS, "notes"), 0, "Patient Jane moved.", "no note has"), ((*FACTS, "notes"), 0, "slice 3 of 2019-03-04", "a date"),
@@ -202,28 +200,50 @@ def test_what_is_planted_is_found_by_object_and_key_and_not_repeated(copy, place
     assert all(one["at"].startswith("/" + "/".join(map(str, place))) for one in found) or not place
 
 
+@pytest.mark.parametrize("place, value, words", [
+    (("images", None, "columns", "case"), "Doe^Jane", "may hold"), (("images", None, "columns", "case"), "20190304", "a date"),
+    (("images", None, "columns", "case"), "2019-03-04", "a date"), (("images", None, "columns", "cohort"), "04.03.2019", "a date"),
+    (("images", None, "columns", "cohort"), "1.2.840.113619", "UID"), (("images", None, "columns", "split"), "Jane Doe", "none of the store's words"),
+    (("images", None, "columns", "phase"), "Jane", "words"), (("images", None, "columns", "birth"), "x", "a key that"),
+    (("images", None, "labels", "Doe^Jane"), {"bytes": 1}, "may hold"), (("facts", "lesion_classes", 0), "Janes tumour", "none of the store's classes"),
+    (("images", "Doe^Jane"), {}, "may hold"), (("patients",), 1, "a key that")])
+def test_what_is_planted_into_a_version_is_found_and_not_repeated(copy, place, value, words):
+    name = f"versions/{json.loads((copy / 'manifest.json').read_text())['dataset_hash']}.json"
+    [image] = json.loads((copy / name).read_text())["images"]
+    place = [image if key is None else key for key in place]
+    planted_into(copy, name, place, value)
+    done = headrace("verify", copy, code=4)
+    assert "jane" not in (done.stdout + done.stderr).lower()
+    found = [one for one in json.loads(headrace("verify", copy, "--json", code=4).stdout)["phi"] if one["key"] == name]
+    assert any(words in one["detail"] for one in found), found
+
+
+def test_a_message_of_the_log_is_checked(copy):
+    planted_into(copy, "manifest.json", ["log", 0, "message"], "Doe^Jane")
+    found = json.loads(headrace("verify", copy, "--json", code=4).stdout)["phi"]
+    assert [(one["key"], one["at"]) for one in found] == [("manifest.json", "/log/0/message")]
+
+
 def test_classes_and_array_metadata_are_checked(copy):
-    planted_into(copy, "zarr.json", ["attributes", "headrace", "classes", 1], "GTV of Doe^Jane")
+    version = f"versions/{json.loads((copy / 'manifest.json').read_text())['dataset_hash']}.json"
+    planted_into(copy, version, ["classes", 1], "GTV of Doe^Jane")
     [array] = (copy / "images").glob("*/0/zarr.json")
     planted_into(copy, str(array.relative_to(copy)), ["dimension_names", 0], "Jane")
-    [labels] = (copy / "images").glob("*/labels/annotation/zarr.json")
+    [labels] = (copy / "images").glob("*/labels/annotation-*/zarr.json")
     planted_into(copy, str(labels.relative_to(copy)), ["attributes", "ome", "image-label", "properties", 1, "class"], "Janes tumour")
     found = json.loads(headrace("verify", copy, "--json", code=4).stdout)["phi"]
-    assert {"key": "zarr.json", "at": "/attributes/headrace/classes/1", "detail": "a text of 15 characters that looks like a person's name"} in found
+    assert {"key": version, "at": "/classes/1", "detail": "a text of 15 characters that looks like a person's name"} in found
     keys = {one["key"]: one["at"] for one in found}
     assert keys[str(array.relative_to(copy))] == "/dimension_names/0"
     assert keys[str(labels.relative_to(copy))] == "/attributes/ome/image-label/properties/1/class"
 
 
 def test_names_of_objects_are_checked(copy):
-    """An object that a manifest vouches for, under a name that ingest never gives."""
+    """An object under a name that ingest never gives."""
     for name in ("images/Doe^Jane/zarr.json", "images/20190304/0/c/0/0/0", "thumbnail.png", "index/1.2.840.113619/zarr.json"):
         path = copy / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
-        manifest = json.loads((copy / "manifest.json").read_text())
-        manifest["objects"][name] = {"sha256": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", "size": 2}
-        (copy / "manifest.json").write_text(json.dumps(manifest))
         found = json.loads(headrace("verify", copy, "--json", code=4).stdout)["phi"]
         assert any(one["key"] == name and not one["at"] for one in found), (name, found)
         path.unlink()

@@ -61,8 +61,7 @@ def write_volume_store(folder, name, image, mask):
     hu, labels, spacing, affine = read_nifti(image, mask)
     classes = int(labels.max()) + 1
     body = hu > -300
-    zarr.create_group(folder, attributes={"headrace": {"format": 2, "kind": "volume", "lesion_classes": [],
-                                                        "classes": ["background"] + [f"class_{c}" for c in range(1, classes)]}})
+    zarr.create_group(folder, attributes={"headrace": {"format": 2, "kind": "volume"}})
     shapes, k, fine = [], 0, hu
     while True:
         shapes.append(list(fine.shape))
@@ -80,14 +79,37 @@ def write_volume_store(folder, name, image, mask):
         put(folder, path, rows, rows.shape)
     inside = hu[body].astype(np.float64)
     zarr.open_group(folder, path=f"images/{name}", mode="a").attrs["headrace"] = {
-        "case": name, "cohort": "default", "split": "train", "phase": "unknown", "modality": "CT", "codec": "zstd", "levels": shapes,
+        "modality": "CT", "codec": "zstd", "levels": shapes,
         "downsample": [[2**i] * 3 for i in range(len(shapes))], "spacing_mm": spacing, "affine_lps": affine.ravel().tolist(),
         "file_grid": {"shape_zyx": shapes[0], "affine_lps": affine.ravel().tolist(), "axis_of_xyz": [0, 1, 2], "reversed_xyz": [False] * 3},
         "body": {"voxels": int(body.sum()), "mean": inside.mean(), "std": inside.std(), "p00_5": np.percentile(inside, 0.5),
                  "p99_5": np.percentile(inside, 99.5)},
-        "source": {"bytes": 1}, "labels": ["annotation"]}
-    objects = {str(p.relative_to(folder)): {"sha256": hashlib.sha256(p.read_bytes()).hexdigest(), "size": p.stat().st_size}
-               for p in sorted(folder.rglob("*")) if p.is_file()}
-    digest = hashlib.sha256(json.dumps(objects, sort_keys=True).encode()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps({"format": 2, "dataset_hash": digest, "objects": objects}))
+        "source": {"bytes": 1}}
+    write_version(folder, name, ["background"] + [f"class_{c}" for c in range(1, classes)])
     return folder
+
+
+def write_version(folder, name, classes):
+    """Lists of the objects of pixels and labels, the version that vouches for them, and the head that names it."""
+    def part(of, prefixes, without=None):
+        objects = {}
+        for path in sorted(p for prefix in prefixes for p in (folder / prefix).rglob("*") if p.is_file()):
+            if without is None or not path.is_relative_to(folder / without):
+                objects[str(path.relative_to(folder))] = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "size": path.stat().st_size}
+        text = json.dumps({"objects": objects}).encode()
+        place = folder / f"manifests/{name}/{of}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text)
+        return {"sha256": hashlib.sha256(text).hexdigest(), "size": len(text), "bytes": sum(o["size"] for o in objects.values())}
+
+    labels = f"images/{name}/labels"
+    image = {"pixels": part("pixels", [f"images/{name}", f"index/{name}", f"histograms/{name}"], labels),
+             "labels": {"annotation": {"group": "annotation", **part("annotation", [f"{labels}/annotation"])}},
+             "columns": {"case": name, "cohort": "default", "split": "train", "phase": "unknown"}}
+    version = json.dumps({"format": 2, "kind": "volume", "classes": classes, "facts": {"lesion_classes": []}, "root": {},
+                          "images": {name: image}}).encode()
+    digest = hashlib.sha256(version).hexdigest()
+    (folder / "versions").mkdir()
+    (folder / f"versions/{digest}.json").write_bytes(version)
+    (folder / "manifest.json").write_text(json.dumps({"format": 2, "dataset_hash": digest,
+                                                       "log": [{"version": digest, "parent": None, "message": ""}]}))

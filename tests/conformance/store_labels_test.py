@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import zarr
 from skimage.draw import polygon2mask
-from store_support import ROOT, SLIDES, centre_picks, group, ingest
+from store_support import ROOT, SLIDES, centre_picks, group, ingest, label_group, version_of
 
 NUCLEI = ROOT / "samples/nuclei"
 
@@ -24,7 +24,7 @@ def test_every_mask_is_stored_as_its_coding_says(nuclei):
         mask = iio.imread(NUCLEI / row["annotation"])
         node = group(nuclei, row["image"])
         for level in range(len(node.attrs["headrace"]["levels"])):
-            stored = np.asarray(node[f"labels/annotation/{level}"])
+            stored = np.asarray(zarr.open_group(str(nuclei), mode="r")[f"{label_group(nuclei, row['image'])}/{level}"])
             picks = [centre_picks(size, level, count) for size, count in zip(mask.shape, stored.shape)]
             np.testing.assert_array_equal(stored, (mask[np.ix_(*picks)] > 0).astype(np.uint8))
 
@@ -34,7 +34,7 @@ def test_the_index_counts_tissue_and_classes_of_every_cell(nuclei):
     for name in list(root["images"].group_keys())[:5]:
         index = root["index"][name]
         cell = index.attrs["headrace"]["cell_size_px"]
-        label = np.asarray(root["images"][name]["labels/annotation/0"])
+        label = np.asarray(root[f"{label_group(nuclei, name)}/0"])
         mask = root["images"][name]["masks/tissue"]
         tissue = np.kron(np.asarray(mask), np.ones([mask.attrs["headrace"]["downsample"]] * 2, np.uint8))[:label.shape[0], :label.shape[1]]
         rows, classes = [], []
@@ -47,7 +47,7 @@ def test_the_index_counts_tissue_and_classes_of_every_cell(nuclei):
                 if any(count):
                     classes.append([y // cell, x // cell, *count])
         np.testing.assert_array_equal(np.asarray(index), np.array(rows, np.uint32))
-        by_label = root["images"][name]["labels/annotation/index"]
+        by_label = root[f"{label_group(nuclei, name)}/index"]
         assert by_label.attrs["headrace"]["cell_size_px"] == cell
         np.testing.assert_array_equal(np.asarray(by_label), np.array(classes, np.uint32))
 
@@ -66,13 +66,13 @@ def test_qupath_polygons_are_painted(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/CMU-1-Small-Region.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
     ingest(SLIDES / "CMU-1-Small-Region.svs", "--annotations", tmp_path / "notes", "--out", tmp_path / "s.zarr")
-    node = group(tmp_path / "s.zarr", "CMU-1-Small-Region")
-    stored = np.asarray(node["labels/annotation/0"])
+    node = zarr.open_group(str(tmp_path / "s.zarr"), mode="r")[label_group(tmp_path / "s.zarr", "CMU-1-Small-Region")]
+    stored = np.asarray(node["0"])
     inside = polygon2mask(stored.shape, np.array(outer)[:, ::-1] - 0.5) & ~polygon2mask(stored.shape, np.array(hole)[:, ::-1] - 0.5)
     for y, x in np.argwhere(np.where(inside, 4, 0) != stored):  # a centre on an edge may fall to either side
         assert min(distance((x + 0.5, y + 0.5), *edge) for ring in (outer, hole) for edge in zip(ring, ring[1:])) < 1e-9
     assert stored.sum() / 4 > 100_000
-    names = {p["label-value"]: p["class"] for p in node["labels/annotation"].attrs["ome"]["image-label"]["properties"]}
+    names = {p["label-value"]: p["class"] for p in node.attrs["ome"]["image-label"]["properties"]}
     assert names[4] == "pattern4"
 
 
@@ -91,7 +91,7 @@ def test_pandas_layout_is_recognised(tmp_path):
     ingest(tmp_path / "panda", "--out", tmp_path / "p.zarr")
     tables = {"aaa": [0, 0, 1, 3, 4, 5], "bbb": [0, 1, 255]}
     for name, table in tables.items():
-        node = group(tmp_path / "p.zarr", name)
-        np.testing.assert_array_equal(np.asarray(node["labels/annotation/0"]), np.array(table, np.uint8)[masks[name]])
-    facts = group(tmp_path / "p.zarr", "aaa").attrs["headrace"]
+        node = zarr.open_group(str(tmp_path / "p.zarr"), mode="r")[label_group(tmp_path / "p.zarr", name)]
+        np.testing.assert_array_equal(np.asarray(node["0"]), np.array(table, np.uint8)[masks[name]])
+    facts = version_of(tmp_path / "p.zarr")["images"]["aaa"]["columns"]
     assert (facts["cohort"], facts["primary"], facts["secondary"], facts["grade_group"]) == ("radboud", 4, 4, 4)

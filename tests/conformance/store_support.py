@@ -1,6 +1,7 @@
 """What the store tests share: the program, a JPEG codec for zarr-python, and the stated pyramid in NumPy."""
 import asyncio
 import io
+import json
 import os
 import subprocess
 from dataclasses import dataclass
@@ -54,6 +55,16 @@ class Jpeg(ArrayBytesCodec):
 
 
 register_codec("imagecodecs_jpeg", Jpeg)
+
+
+def version_of(store):
+    """What the current version of a store says."""
+    return json.loads((store / f"versions/{json.loads((store / 'manifest.json').read_text())['dataset_hash']}.json").read_text())
+
+
+def label_group(store, image):
+    """The folder of an image's annotation in the current version."""
+    return f"images/{image}/labels/{version_of(store)['images'][image]['labels']['annotation']['group']}"
 
 
 def group(store, image):

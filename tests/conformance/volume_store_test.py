@@ -7,7 +7,7 @@ import pytest
 import SimpleITK as sitk
 import tensorstore
 import zarr
-from store_support import PROGRAM, ROOT
+from store_support import PROGRAM, ROOT, label_group, version_of
 from volume_store_support import (CLASSES, MADE, body_mask, cells, halve, ingest_volumes, lesions, make_cohort, pick, plan_levels)
 
 
@@ -96,12 +96,12 @@ def test_scale_and_translation_place_the_levels(cohort):
 def test_labels_are_picked_at_the_centre(cohort, read):
     store, made = cohort
     for name, (image, labels) in made.items():
-        assert facts_of(store, name)["labels"] == ([] if labels is None else ["annotation"])
+        assert list(version_of(store)["images"][name]["labels"]) == ([] if labels is None else ["annotation"])
         if labels is None:
             assert not (store / f"images/{name}/labels").exists()
             continue
         for k, (shape, factor) in enumerate(plan_levels(labels.shape, spacing_zyx(image))):
-            np.testing.assert_array_equal(read(store, f"images/{name}/labels/annotation/{k}"), pick(labels, shape, factor))
+            np.testing.assert_array_equal(read(store, f"{label_group(store, name)}/{k}"), pick(labels, shape, factor))
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -128,7 +128,7 @@ def test_body_histogram_and_index_are_scipys(cohort, name):
     np.testing.assert_array_equal(zarr_python(store, f"index/{name}"), cells(body, [True]))
     if labels is None:
         return
-    group = f"images/{name}/labels/annotation"
+    group = label_group(store, name)
     check_histogram(f"{group}/histogram", hu[(labels > 0) & (labels != 255)])
     np.testing.assert_array_equal(zarr_python(store, f"{group}/index"), cells(labels, range(len(CLASSES))))
 
@@ -139,8 +139,8 @@ def test_lesions_are_scipys_components(cohort):
         image, labels = made[name]
         expected = lesions(labels, image, [2])
         assert len(expected) == 3
-        np.testing.assert_allclose(zarr_python(store, f"images/{name}/labels/annotation/lesions"), expected, rtol=1e-6, atol=1e-3)
-    assert zarr.open_group(str(store), mode="r").attrs["headrace"]["lesion_classes"] == ["tumour"]
+        np.testing.assert_allclose(zarr_python(store, f"{label_group(store, name)}/lesions"), expected, rtol=1e-6, atol=1e-3)
+    assert version_of(store)["facts"]["lesion_classes"] == ["tumour"]
 
 
 def test_ome_zarr_py_reads_image_and_labels(cohort):
@@ -176,7 +176,7 @@ def test_real_dicom_with_its_segmentation_is_simpleitks(tmp_path):
     (name,) = zarr.open_group(str(tmp_path / "s.zarr"), mode="r")["images"].group_keys()
     np.testing.assert_array_equal(zarr_python(tmp_path / "s.zarr", f"images/{name}/0"), sitk.GetArrayFromImage(image))
     mask = sitk.GetArrayFromImage(sitk.ReadImage(str(folder / "liver_seg.nii.gz")))
-    np.testing.assert_array_equal(zarr_python(tmp_path / "s.zarr", f"images/{name}/labels/annotation/0") > 0, mask > 0)
+    np.testing.assert_array_equal(zarr_python(tmp_path / "s.zarr", f"{label_group(tmp_path / 's.zarr', name)}/0") > 0, mask > 0)
 
 
 def test_air_is_not_stored(tmp_path):
@@ -193,7 +193,7 @@ def test_verify_finds_a_flipped_bit(cohort, tmp_path):
     store = tmp_path / "copy.zarr"
     shutil.copytree(cohort[0], store)
     assert subprocess.run([PROGRAM, "verify", store], capture_output=True).returncode == 0
-    for key in ("images/fine/0/c/0/0/0", "images/fine/masks/body/c/1/0/0", "histograms/fine/c/0/0", "images/fine/labels/annotation/lesions/c/0/0"):
+    for key in ("images/fine/0/c/0/0/0", "images/fine/masks/body/c/1/0/0", "histograms/fine/c/0/0", f"{label_group(store, 'fine')}/lesions/c/0/0"):
         path = store / key
         whole = path.read_bytes()
         path.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -30,7 +31,16 @@ class CohortIngestTest : public ::testing::Test {
     plan.kind = {"thing", {"images", "extras"}, {"weight"}, 5};
     plan.out = root_.string();
     plan.settings = {{"colour", colour_}};
-    for (const auto& id : ids) plan.images.push_back({id, "print of " + id, "file " + id, 10});
+    for (const auto& id : ids) {
+      plan.images.push_back({id,
+                             "print of " + id,
+                             "file " + id,
+                             10,
+                             label_print_,
+                             {{"split", split_}},
+                             {{"split", split_}}});
+    }
+    plan.classes = {"background", "thing"};
     plan.at_once = 2;
     plan.ingest = [=, this](const auto& local, std::size_t i, const Advance& advance) {
       const auto store = std::make_shared<RecordingStore>(local);
@@ -46,13 +56,20 @@ class CohortIngestTest : public ::testing::Test {
                       dump_json({{"attributes", {{"headrace", own}}}}));
       image.objects = store->entries();
       image.facts = {{"weight", ids[i].size()}};
+      image.label_fingerprint = label_print_;
+      if (!label_print_.empty()) {
+        StagedLabels staged(local, ids[i], "annotation");
+        staged.store()->put_text(staged.folder() + "/0/zarr.json", "labels of " + ids[i]);
+        image.labels["annotation"] = staged.finish();
+        remember_group(*local, ids[i], label_print_, image.labels["annotation"].group);
+      }
       image.source_bytes = 7;
       image.pixel_bytes = 30;
       advance(10);
       ++stored_;
       return image;
     };
-    plan.root_facts = [](const auto& images) {
+    plan.version_facts = [](const auto& images, const auto&) {
       std::uint64_t weight = 0;
       for (const auto& [id, image] : images)
         weight += image.facts.at("weight").template get<std::uint64_t>();
@@ -76,26 +93,71 @@ class CohortIngestTest : public ::testing::Test {
 
   fs::path root_;
   ThreadPool pool_{2};
-  std::string colour_ = "red";
+  source::StoreVersion version(const std::string& hash) const {
+    return source::StoreVersion::load(storage::LocalStore(root_), hash);
+  }
+
+  std::string colour_ = "red", split_ = "train", label_print_ = "labels 1";
   std::atomic<int> stored_{0};
 };
 
 TEST_F(CohortIngestTest, StoresAllAndAddsLaterOnesToTheSameHash) {
   const auto whole = ingest_cohort(plan({"a", "bb", "ccc"}), pool_);
   EXPECT_EQ(whole.reused, 0u);
-  const Json root = parse_json(storage::LocalStore(root_).get_text("zarr.json"), "root");
-  EXPECT_EQ(root.at("attributes").at("headrace").at("weight"), 6);
-  EXPECT_EQ(root.at("attributes").at("headrace").at("kind"), "thing");
+  EXPECT_EQ(version(whole.dataset_hash).facts.at("weight"), 6);
+  EXPECT_EQ(version(whole.dataset_hash).kind, "thing");
   const auto all = keys();
   fs::remove_all(root_);
-  ingest_cohort(plan({"bb"}), pool_);
+  const auto first = ingest_cohort(plan({"bb"}), pool_);
   stored_ = 0;
   const auto added = ingest_cohort(plan({"a", "bb", "ccc"}), pool_);
   EXPECT_EQ(stored_, 2);
   EXPECT_EQ(added.reused, 1u);
   EXPECT_EQ(added.images[1].pixel_bytes, 30u) << "of the levels that the group states";
   EXPECT_EQ(added.dataset_hash, whole.dataset_hash);
-  EXPECT_EQ(keys(), all);
+  // The version of before stays.
+  EXPECT_EQ(version(first.dataset_hash).images.size(), 1u);
+  auto left = keys();
+  std::erase(left, source::version_key(first.dataset_hash));
+  EXPECT_EQ(left, all);
+  EXPECT_TRUE(verify(storage::LocalStore(root_), pool_).damage.empty());
+}
+
+TEST_F(CohortIngestTest, AFailureWhileImagesAreAddedLeavesTheVersionAsItWas) {
+  const auto first = ingest_cohort(plan({"a"}), pool_);
+  const auto before = keys();
+  failure(plan({"a", "b"}, {"b"}), ErrorCode::io);
+  EXPECT_EQ(source::StoreHead::load(storage::LocalStore(root_)).current, first.dataset_hash);
+  const Verification found = verify(storage::LocalStore(root_), pool_);
+  EXPECT_TRUE(found.damage.empty());
+  EXPECT_TRUE(found.unreferenced.empty());
+  auto left = keys();
+  std::erase_if(left, [](const std::string& key) { return key.starts_with(".ingest/"); });
+  EXPECT_EQ(left, before);
+}
+
+TEST_F(CohortIngestTest, OtherLabelsAndColumnsOfAStoredImageArePointedAtTheirCommand) {
+  ingest_cohort(plan({"a"}), pool_);
+  label_print_ = "labels 2";
+  EXPECT_NE(failure(plan({"a", "b"}), ErrorCode::usage)
+                .find("with another annotation; `headrace ingest labels"),
+            std::string::npos);
+  label_print_ = "";  // the inputs say nothing of labels
+  EXPECT_EQ(ingest_cohort(plan({"a"}), pool_).reused, 1u);
+  split_ = "val";
+  EXPECT_NE(failure(plan({"a"}), ErrorCode::usage)
+                .find("split \"train\", here it is \"val\"; `headrace ingest labels"),
+            std::string::npos);
+}
+
+TEST_F(CohortIngestTest, LabelsThatChangedAfterAStopAreReadAgain) {
+  failure(plan({"a", "b"}, {"b"}), ErrorCode::io);
+  label_print_ = "labels 2";
+  split_ = "val";
+  stored_ = 0;
+  const auto whole = ingest_cohort(plan({"a", "b"}), pool_);
+  EXPECT_EQ(stored_, 2);
+  EXPECT_EQ(version(whole.dataset_hash).images.at("a").columns.at("split"), "val");
 }
 
 TEST_F(CohortIngestTest, AFailureKeepsWholeImagesAndNothingElse) {

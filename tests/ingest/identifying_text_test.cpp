@@ -56,7 +56,7 @@ TEST(StoreNames, RefusesWhatMayIdentifyOrIsNoName) {
 }
 
 TEST(PhiRules, KnowTheirPathsAndNoOthers) {
-  EXPECT_EQ(phi_kind({"attributes", "headrace", "case"}), PhiKind::name);
+  EXPECT_EQ(phi_kind({"images", "*", "columns", "case"}), PhiKind::name);
   EXPECT_EQ(phi_kind({"codecs", "*", "configuration", "codecs", "*", "configuration", "cname"}),
             PhiKind::word);
   EXPECT_EQ(phi_kind({"codecs", "*", "configuration", "index_codecs", "*", "name"}), PhiKind::word);
@@ -90,21 +90,53 @@ TEST(PhiRules, ValuesMustBeOfTheirKindAndAreNotRepeated) {
 
 TEST(PhiRules, KnowTheNamesOfObjects) {
   for (const char* key :
-       {"zarr.json", "manifest.json", "images/zarr.json", "images/a/zarr.json",
-        "images/a/0/zarr.json", "images/a/0/c/0/1/2", "images/a/labels/zarr.json",
-        "images/a/labels/annotation/zarr.json", "images/a/labels/annotation/2/c/0/0/0",
-        "images/a/masks/zarr.json", "images/a/masks/body/zarr.json", "images/a/masks/body/c/0/0/0",
-        "index/a/zarr.json", "index/a/c/0/0", "histograms/a/c/0/0",
-        "images/a/labels/annotation/index/c/0/0", "images/a/labels/annotation/lesions/zarr.json"}) {
+       {"zarr.json",
+        "manifest.json",
+        "images/zarr.json",
+        "images/a/zarr.json",
+        "images/a/0/zarr.json",
+        "images/a/0/c/0/1/2",
+        "images/a/labels/zarr.json",
+        "images/a/labels/annotation-0123456789ab/zarr.json",
+        "images/a/labels/reader-2-0123456789ab/2/c/0/0/0",
+        "images/a/masks/zarr.json",
+        "images/a/masks/body/zarr.json",
+        "images/a/masks/body/c/0/0/0",
+        "index/a/zarr.json",
+        "index/a/c/0/0",
+        "histograms/a/c/0/0",
+        "images/a/labels/annotation-0123456789ab/index/c/0/0",
+        "images/a/labels/annotation-0123456789ab/lesions/zarr.json",
+        "manifests/a/pixels.json",
+        "manifests/a/annotation-0123456789ab.json",
+        "sources/a.json",
+        "versions/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.json"}) {
     EXPECT_TRUE(phi_known_object(key)) << key;
   }
-  for (const char* key :
-       {"", "a", "images", "images/a", "images/a/0", "images/a/x/zarr.json", "images/a/0/d/0",
-        "images/a/0/c/x", "images/Doe^Jane/zarr.json", "images/20190304/zarr.json",
-        "images/a/labels/jane/0/zarr.json", "images/a/masks/table/zarr.json",
-        "images/a/0/zarr.json/x", "index/a/c/2019030401", "thumbnail.png", "images/a/header.txt",
-        "patients/a/zarr.json", "lesions/a/zarr.json",
-        "images/a/labels/annotation/table/zarr.json"}) {
+  for (const char* key : {"",
+                          "a",
+                          "images",
+                          "images/a",
+                          "images/a/0",
+                          "images/a/x/zarr.json",
+                          "images/a/0/d/0",
+                          "images/a/0/c/x",
+                          "images/Doe^Jane/zarr.json",
+                          "images/20190304/zarr.json",
+                          "images/a/labels/jane/0/zarr.json",
+                          "images/a/masks/table/zarr.json",
+                          "images/a/0/zarr.json/x",
+                          "index/a/c/2019030401",
+                          "thumbnail.png",
+                          "images/a/header.txt",
+                          "patients/a/zarr.json",
+                          "lesions/a/zarr.json",
+                          "images/a/labels/annotation-0123456789ab/table/zarr.json",
+                          "images/a/labels/annotation/zarr.json",
+                          "images/a/labels/Doe^Jane-0123456789ab/zarr.json",
+                          "manifests/a/Doe.json",
+                          "versions/round-2.json",
+                          "sources/20190304.json"}) {
     EXPECT_FALSE(phi_known_object(key)) << key;
   }
 }

@@ -71,7 +71,7 @@ TEST_F(IngestSlides, GivesTheSameHashForAnyThreadsAndOrder) {
   EXPECT_EQ(one.images, 3U);
   EXPECT_GT(one.passthrough_bytes, 0U);
   ThreadPool pool(2);
-  EXPECT_TRUE(verify(storage::LocalStore(first.out), pool).empty());
+  EXPECT_TRUE(verify(storage::LocalStore(first.out), pool).damage.empty());
 }
 
 TEST_F(IngestSlides, StoresTheReadersPixels) {

@@ -6,8 +6,11 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/ingest/label_group.hpp"
+#include "headrace/ingest/prune.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/store_lock.hpp"
+#include "headrace/ingest/version_log.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::ingest {
@@ -25,75 +28,159 @@ class ManifestStore : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  Manifest fill() {
-    const auto store = std::make_shared<RecordingStore>(local_);
-    store->put_text("zarr.json", "root");
-    store->put_text("images/a/zarr.json", "group a");
-    store->put_text("images/a/0/c/0/0/0", std::string(10000, 'x'));
-    store->put_text("index/a/zarr.json", "index");
-    Manifest manifest{store->entries()};
-    manifest.save(*local_);
-    return manifest;
+  /// Image "a" with one label image; gives the hash of the version.
+  std::string fill(const std::string& label = "labels", const std::string& split = "train") {
+    RecordingStore root(local_), pixels(local_);
+    root.put_text("zarr.json", "root");
+    pixels.put_text("images/a/zarr.json", "group a");
+    pixels.put_text("images/a/0/c/0/0/0", std::string(10000, 'x'));
+    pixels.put_text("index/a/zarr.json", "index");
+    source::StoreVersion version;
+    version.kind = "slide";
+    version.classes = {"background", "tumour"};
+    for (const auto& [key, entry] : root.entries())
+      version.root[key] = {entry.sha256, entry.size_bytes};
+    auto& image = version.images["a"];
+    image.columns = {{"split", split}};
+    image.pixels = put_part(*local_, "a", source::kPixelsPart, pixels.entries());
+    StagedLabels staged(local_, "a", "annotation");
+    staged.store()->put_text(staged.folder() + "/0/c/0/0", label);
+    staged.store()->put_text(staged.folder() + "/zarr.json", "names");
+    image.labels["annotation"] = staged.finish();
+    remember_group(*local_, "a", sha(label), image.labels["annotation"].group);
+    return commit_version(*local_, version, "a message");
+  }
+
+  static std::string sha(const std::string& text) { return sha256_hex(std::string_view(text)); }
+  Verification check(const std::string& version = "") {
+    ThreadPool pool(2);
+    return verify(*local_, pool, version);
   }
 
   fs::path root_;
   std::shared_ptr<storage::LocalStore> local_;
 };
 
-TEST_F(ManifestStore, HashIsTheMerkleRootOfTheStatedLines) {
-  const Manifest manifest = fill();
-  const auto sha = [](const std::string& text) { return sha256_hex(std::string_view(text)); };
-  const std::string x(10000, 'x');
-  const std::string images =
-      sha(sha(x) + " 10000 images/a/0/c/0/0/0\n" + sha("group a") + " 7 images/a/zarr.json\n");
-  const std::string index = sha(sha("index") + " 5 index/a/zarr.json\n");
-  EXPECT_EQ(manifest.dataset_hash(), sha(images + " 10007 images/\n" + index + " 5 index/\n" +
-                                         sha("root") + " 4 zarr.json\n"));
-  EXPECT_EQ(Manifest::load(*local_).dataset_hash(), manifest.dataset_hash());
+TEST_F(ManifestStore, TheHashIsOfTheContentAndOfNothingElse) {
+  const std::string first = fill(), text = local_->get_text(source::version_key(first));
+  EXPECT_EQ(sha(text), first);
+  const std::string second = fill("other labels");
+  EXPECT_NE(second, first);
+  EXPECT_EQ(fill(), first) << "back again: history is no content";
+  const source::StoreHead head = source::StoreHead::load(*local_);
+  ASSERT_EQ(head.log.size(), 3u);
+  EXPECT_EQ(head.log[2].version, first);
+  EXPECT_EQ(head.log[2].parent, second);
+  EXPECT_EQ(fill(), first);
+  EXPECT_EQ(source::StoreHead::load(*local_).log.size(), 3u) << "nothing changed, nothing logged";
+}
+
+TEST_F(ManifestStore, EqualLabelsAreStoredOnceAndNamedByTheirArrays) {
+  const source::StoreVersion version = source::StoreVersion::load(*local_, fill());
+  const auto& label = version.images.at("a").labels.at("annotation");
+  EXPECT_EQ(label.group, "annotation-" + sha(sha("labels") + " 6 0/c/0/0\n").substr(0, 12));
+  EXPECT_EQ(label.part.bytes, 6u + 5u);
+  const auto before = fs::last_write_time(root_ / "images/a/labels" / label.group / "0/c/0/0");
+  fill("labels", "val");
+  EXPECT_EQ(fs::last_write_time(root_ / "images/a/labels" / label.group / "0/c/0/0"), before);
+  EXPECT_EQ(remembered_group(*local_, "a", sha("labels")), label.group);
+  EXPECT_TRUE(local_->list(".ingest/").empty());
 }
 
 TEST_F(ManifestStore, VerifyNamesEveryKindOfDamage) {
   fill();
-  ThreadPool pool(2);
-  EXPECT_TRUE(verify(*local_, pool).empty());
+  EXPECT_TRUE(check().damage.empty());
   local_->put_text("stray", "x");
+  local_->put_text("images/a/0/c/0/0/9", "a chunk that no list has");
   local_->put_text("images/a/zarr.json", "group b");
   local_->put_text("images/a/0/c/0/0/0", std::string(9999, 'x'));
   local_->erase("index/a/zarr.json");
-  const auto found = verify(*local_, pool);
-  ASSERT_EQ(found.size(), 4U);
+  const auto found = check().damage;
+  ASSERT_EQ(found.size(), 5U);
   EXPECT_EQ(found[0].key, "images/a/0/c/0/0/0");
   EXPECT_EQ(found[0].kind, Damage::Kind::truncated);
-  EXPECT_EQ(found[1].kind, Damage::Kind::changed);
-  EXPECT_EQ(found[2].kind, Damage::Kind::missing);
-  EXPECT_EQ(found[3].key, "stray");
-  EXPECT_EQ(found[3].kind, Damage::Kind::foreign);
+  EXPECT_EQ(found[1].kind, Damage::Kind::foreign);
+  EXPECT_EQ(found[2].kind, Damage::Kind::changed);
+  EXPECT_EQ(found[3].kind, Damage::Kind::missing);
+  EXPECT_EQ(found[4].key, "stray");
+  EXPECT_EQ(found[4].kind, Damage::Kind::foreign);
 }
 
-TEST_F(ManifestStore, VerifyFindsAnyFlippedBitOfTheManifest) {
-  fill();
-  ThreadPool pool(1);
-  const std::string good = local_->get_text("manifest.json");
-  for (std::size_t at = 0; at < good.size(); at += 7) {
-    std::string bad = good;
-    bad[at] = static_cast<char>(bad[at] ^ 4);
-    local_->put_text("manifest.json", bad);
-    // White space may change into a tab or back: then the manifest still says the same.
-    const auto found = verify(*local_, pool);
-    const bool same = good[at] == ' ' || good[at] == '\n';
-    ASSERT_TRUE(same || !found.empty()) << "byte " << at << " '" << good[at] << "'";
+TEST_F(ManifestStore, VerifyFindsAnyFlippedBitOfWhatVouchesForTheRest) {
+  const std::string hash = fill();
+  std::vector<std::string> keys{"manifest.json", source::version_key(hash),
+                                "manifests/a/pixels.json", "sources/a.json",
+                                "images/a/labels/zarr.json"};
+  for (const auto& key : keys) {
+    const std::string good = local_->get_text(key);
+    for (std::size_t at = 0; at < good.size(); at += 11) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 4);
+      local_->put_text(key, bad);
+      ASSERT_FALSE(check().damage.empty()) << key << ", byte " << at << " '" << good[at] << "'";
+    }
+    local_->put_text(key, good);
   }
+  EXPECT_TRUE(check().damage.empty());
+}
+
+TEST_F(ManifestStore, VerifyChecksAllVersionsOrOne) {
+  const std::string first = fill(), second = fill("other labels");
+  EXPECT_EQ(check().versions, (std::vector<std::string>{first, second}));
+  const auto group = [&](const std::string& hash) {
+    return source::StoreVersion::load(*local_, hash).images.at("a").labels.at("annotation").group;
+  };
+  local_->put_text("images/a/labels/" + group(first) + "/0/c/0/0", "damage");
+  EXPECT_EQ(check().damage.size(), 1u);
+  EXPECT_EQ(check(first.substr(0, 8)).damage.size(), 1u);
+  EXPECT_TRUE(check(second.substr(0, 8)).damage.empty());
+  EXPECT_THROW(check("ffff00000000"), Error);
+}
+
+TEST_F(ManifestStore, WhatNoVersionHasIsNoDamageAndIsPrunedOnly) {
+  const std::string first = fill(), second = fill("other labels");
+  const auto group =
+      source::StoreVersion::load(*local_, first).images.at("a").labels.at("annotation").group;
+  local_->put_text("images/b/0/c/0/0/0", "of an ingest that was stopped");
+  EXPECT_TRUE(check().damage.empty());
+  EXPECT_EQ(check().unreferenced, std::vector<std::string>{"images/b/0/c/0/0/0"});
+  const std::string folder = root_.string();
+  EXPECT_EQ(prune({folder, {}, 0, true}).removed, check().unreferenced);
+  EXPECT_TRUE(fs::exists(root_ / "images/b/0/c/0/0/0"));
+  EXPECT_EQ(prune({folder, {}, 0, false}).removed.size(), 1u);
+  EXPECT_FALSE(fs::exists(root_ / "images/b/0/c/0/0/0"));
+  EXPECT_TRUE(fs::exists(root_ / source::version_key(first)))
+      << "versions go only when they are named";
+
+  EXPECT_THROW(prune({folder, {second.substr(0, 8)}, 0, false}), Error) << "the current version";
+  const PruneResult dropped = prune({folder, {first.substr(0, 8)}, 0, false});
+  EXPECT_EQ(dropped.dropped, std::vector<std::string>{first});
+  EXPECT_FALSE(fs::exists(root_ / source::version_key(first)));
+  EXPECT_TRUE(local_->list("images/a/labels/" + group + "/").empty());
+  EXPECT_TRUE(fs::exists(root_ / "images/a/0/c/0/0/0"));
+  local_ = std::make_shared<storage::LocalStore>(root_);  // the old one keeps what it has open
+  EXPECT_FALSE(remembered_group(*local_, "a", sha("labels")));
+  EXPECT_TRUE(check().damage.empty());
+  EXPECT_TRUE(check().unreferenced.empty());
+  EXPECT_EQ(fill(), first) << "and what was given up can be made again";
 }
 
 TEST_F(ManifestStore, AStoreWithoutManifestIsNotFinished) {
   fill();
   local_->erase("manifest.json");
   try {
-    Manifest::load(*local_);
+    source::StoreHead::load(*local_);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::not_found);
+    EXPECT_EQ(error.code(), ErrorCode::corrupt);
   }
+  EXPECT_EQ(check().damage.size(), 1u);
+}
+
+TEST_F(ManifestStore, MessagesThatMayIdentifyAreRefused) {
+  EXPECT_NO_THROW(check_message("round 2 consensus"));
+  EXPECT_THROW(check_message("Doe^Jane"), Error);
+  EXPECT_THROW(check_message("seen 2019-03-04"), Error);
 }
 
 TEST_F(ManifestStore, ASecondIngestIsKeptOut) {

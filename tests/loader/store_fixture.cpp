@@ -125,7 +125,8 @@ void write_cells(const std::shared_ptr<storage::Store>& store, const std::string
   writer.finish();
 }
 
-void write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& spec, int i) {
+/// Gives the columns of a version.
+Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& spec, int i) {
   const std::string id = fixture_id(i);
   Plane pixels(spec.height, spec.width, 3), labels(spec.height, spec.width, 1);
   for (std::int64_t y = 0; y < spec.height; ++y) {
@@ -152,27 +153,26 @@ void write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
     labels = halved(labels, false);
   }
   const auto turn = static_cast<std::size_t>(i);
-  Json own = {{"case", "case-" + id},
-              {"cohort", spec.cohorts[turn % spec.cohorts.size()]},
-              {"scanner", spec.cohorts[turn % spec.cohorts.size()] + "-scanner"},
-              {"split", spec.splits[turn % spec.splits.size()]},
-              {"primary", 3},
-              {"secondary", nullptr},
-              {"grade_group", 1},
-              {"mpp", spec.mpp ? Json{*spec.mpp, *spec.mpp} : Json()},
+  Json own = {{"mpp", spec.mpp ? Json{*spec.mpp, *spec.mpp} : Json()},
               {"codec", spec.codec},
               {"source", {{"format", "fixture"}, {"bytes", 1000 + i}}},
               {"stain",
                {{"variant", "macenko"},
                 {"he", {{0.5626, 0.2159}, {0.7201, 0.8012}, {0.4062, 0.5581}}},
                 {"max_concentration", {0.86, 0.45}}}},
-              {"levels", sizes},
-              {"labels", spec.labels ? Json{"annotation"} : Json::array()}};
+              {"levels", sizes}};
   const Json attributes = {
       {"ome", {{"version", "0.5"}, {"multiscales", {{{"datasets", datasets}}}}}},
       {"headrace", own}};
   const Json group = {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes}};
   store->put_text("images/" + id + "/zarr.json", dump_json(group));
+  return {{"case", "case-" + id},
+          {"cohort", spec.cohorts[turn % spec.cohorts.size()]},
+          {"scanner", spec.cohorts[turn % spec.cohorts.size()] + "-scanner"},
+          {"split", spec.splits[turn % spec.splits.size()]},
+          {"primary", 3},
+          {"secondary", nullptr},
+          {"grade_group", 1}};
 }
 
 }  // namespace
@@ -186,15 +186,47 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(root_, ignored);
 }
 
-void write_fixture_manifest(const std::shared_ptr<storage::Store>& store) {
-  Json objects = Json::object();
-  for (const std::string& key : store->list("")) {
-    const auto bytes = store->get(key);
-    objects[key] = {{"sha256", sha256_hex(bytes)}, {"size", bytes.size()}};
+namespace {
+
+/// A part whose hash is of all objects that it has, so that other pixels are another dataset.
+source::StoredPart part_of(const storage::Store& store, const std::vector<std::string>& prefixes,
+                           const std::string& without) {
+  source::StoredPart part;
+  std::string lines;
+  for (const auto& prefix : prefixes) {
+    for (const std::string& key : store.list(prefix)) {
+      if (!without.empty() && key.starts_with(without)) continue;
+      const auto bytes = store.get(key);
+      lines += sha256_hex(bytes) + key;
+      part.bytes += bytes.size();
+    }
   }
-  const std::string root = sha256_hex(dump_json(objects));
-  store->put_text("manifest.json",
-                  dump_json({{"format", 2}, {"dataset_hash", root}, {"objects", objects}}));
+  part.manifest_sha256 = sha256_hex(std::string_view(lines));
+  part.manifest_bytes = lines.size();
+  return part;
+}
+
+}  // namespace
+
+void write_fixture_version(const std::shared_ptr<storage::Store>& store,
+                           source::StoreVersion version, bool labels) {
+  for (auto& [id, image] : version.images) {
+    const std::string folder = "images/" + id + "/";
+    image.pixels = part_of(*store, {folder, "index/" + id + "/", "histograms/" + id + "/"},
+                           folder + "labels/");
+    if (labels)
+      image.labels["annotation"] = {"annotation", part_of(*store, {folder + "labels/"}, "")};
+  }
+  const Json own{{"format", 2}, {"kind", version.kind}};
+  const Json root = {
+      {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", own}}}};
+  store->put_text("zarr.json", dump_json(root));
+  store->put_text(source::version_key(version.hash()), version.text());
+  source::StoreHead head;
+  if (store->exists("manifest.json")) head = source::StoreHead::load(*store);
+  head.log.push_back({version.hash(), head.current, ""});
+  head.current = version.hash();
+  store->put_text("manifest.json", head.text());
 }
 
 std::string fixture_id(int i) { return fmt::format("slide-{:03}", i); }
@@ -229,17 +261,14 @@ void write_store(const std::string& path, const StoreSpec& spec) {
     scanners[cohort + "-scanner"] = {
         {"od_mean", {0.2, 0.3, 0.2}}, {"od_std", {0.1, 0.15, 0.1}}, {"pixels", 1000}};
   }
-  const Json own = {{"format", 2},
-                    {"kind", "slide"},
-                    {"classes", spec.classes},
-                    {"scanners", scanners},
-                    {"od_mean", {0.21, 0.31, 0.21}},
-                    {"od_std", {0.1, 0.14, 0.1}}};
-  const Json root = {
-      {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", own}}}};
-  store->put_text("zarr.json", dump_json(root));
-  for (int i = 0; i < spec.images; ++i) write_image(store, spec, i);
-  write_fixture_manifest(store);
+  source::StoreVersion version;
+  version.kind = "slide";
+  version.classes = spec.classes;
+  version.facts = {
+      {"scanners", scanners}, {"od_mean", {0.21, 0.31, 0.21}}, {"od_std", {0.1, 0.14, 0.1}}};
+  for (int i = 0; i < spec.images; ++i)
+    version.images[fixture_id(i)].columns = write_image(store, spec, i);
+  write_fixture_version(store, version, spec.labels);
 }
 
 }  // namespace headrace::testing

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/source/store_version.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::testing {
@@ -50,7 +51,9 @@ std::uint8_t fixture_label(const StoreSpec& spec, int i, std::int64_t y, std::in
 std::string fixture_id(int i);
 
 void write_store(const std::string& path, const StoreSpec& spec);
-/// Lists every object that is there: after it the store is finished.
-void write_fixture_manifest(const std::shared_ptr<storage::Store>& store);
+/// Makes a version of the objects that are there the current one of the store. `version`: kind,
+/// classes, facts, and the columns of every image. labels: every image has the group "annotation".
+void write_fixture_version(const std::shared_ptr<storage::Store>& store,
+                           source::StoreVersion version, bool labels);
 
 }  // namespace headrace::testing

@@ -248,7 +248,8 @@ void write_lesions(const std::shared_ptr<storage::Store>& store, const std::stri
   write_table(store, label_group(id) + "/lesions", DType::float64, row, 12, Json::object());
 }
 
-void write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec& spec, int i) {
+/// Gives the columns of a version.
+Json write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec& spec, int i) {
   const std::string id = fixture_volume_id(i);
   Image image(spec, i);
   write_cells(store, id, spec, image);
@@ -280,10 +281,6 @@ void write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec
   const auto& mm = spec.spacing_mm_zyx;
   const auto turn = static_cast<std::size_t>(i);
   const Json own = {
-      {"case", "case-" + id},
-      {"cohort", spec.cohorts[turn % spec.cohorts.size()]},
-      {"split", spec.splits[turn % spec.splits.size()]},
-      {"phase", i == 0 ? "portal-venous" : "unknown"},
       {"modality", "CT"},
       {"codec", spec.codec},
       {"levels", shapes},
@@ -291,8 +288,7 @@ void write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec
       {"spacing_mm", mm},
       {"affine_lps", {mm[2], 0, 0, -100, 0, mm[1], 0, -100, 0, 0, mm[0], -100, 0, 0, 0, 1}},
       {"body", body},
-      {"source", {{"format", "fixture"}, {"bytes", 1000 + i}}},
-      {"labels", spec.labels ? Json{"annotation"} : Json::array()}};
+      {"source", {{"format", "fixture"}, {"bytes", 1000 + i}}}};
   // As of a file that was in canonical order.
   Json facts = own;
   facts["file_grid"] = {{"shape_zyx", shapes[0]},
@@ -302,6 +298,10 @@ void write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec
   const Json group = {
       {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", facts}}}};
   store->put_text("images/" + id + "/zarr.json", dump_json(group));
+  return {{"case", "case-" + id},
+          {"cohort", spec.cohorts[turn % spec.cohorts.size()]},
+          {"split", spec.splits[turn % spec.splits.size()]},
+          {"phase", i == 0 ? "portal-venous" : "unknown"}};
 }
 
 }  // namespace
@@ -339,15 +339,13 @@ std::uint8_t fixture_volume_label(const VolumeSpec& spec, int i, std::int64_t z,
 
 void write_volume_store(const std::string& path, const VolumeSpec& spec) {
   const auto store = std::make_shared<storage::LocalStore>(path);
-  const Json own = {{"format", 2},
-                    {"kind", "volume"},
-                    {"classes", spec.classes},
-                    {"lesion_classes", {spec.classes.back()}}};
-  const Json root = {
-      {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", own}}}};
-  store->put_text("zarr.json", dump_json(root));
-  for (int i = 0; i < spec.images; ++i) write_volume(store, spec, i);
-  write_fixture_manifest(store);
+  source::StoreVersion version;
+  version.kind = "volume";
+  version.classes = spec.classes;
+  version.facts = {{"lesion_classes", {spec.classes.back()}}};
+  for (int i = 0; i < spec.images; ++i)
+    version.images[fixture_volume_id(i)].columns = write_volume(store, spec, i);
+  write_fixture_version(store, version, spec.labels);
 }
 
 }  // namespace headrace::testing

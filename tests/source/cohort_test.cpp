@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/source/store_version.hpp"
+#include "headrace/storage/local_store.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::source {
@@ -171,12 +175,12 @@ TEST(Cohort, AnotherFormatVersionIsUnsupported) {
 TEST(Cohort, DamagedMetadataNamesImageAndField) {
   const TemporaryFolder folder;
   write_store(folder.path("c.zarr"), small());
-  replace_in(folder.path("c.zarr/images/slide-001/zarr.json"), "\"split\": \"train\"",
-             "\"split\": 3");
+  replace_in(folder.path("c.zarr/images/slide-001/zarr.json"), "\"codec\": \"zstd\"",
+             "\"codec\": 3");
   const std::string text =
       message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::malformed);
   EXPECT_NE(text.find("slide-001"), std::string::npos) << text;
-  EXPECT_NE(text.find("'split'"), std::string::npos) << text;
+  EXPECT_NE(text.find("'codec'"), std::string::npos) << text;
   std::ofstream(folder.path("c.zarr/manifest.json")) << "{\"dataset_hash\": \"ab";
   EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::malformed)
                 .find("not valid JSON"),
@@ -193,7 +197,77 @@ TEST(Cohort, AnUnknownImageIsAnsweredWithTheNearest) {
             std::string::npos);
 }
 
-TEST(Cohort, ObjectsThatTheManifestDoesNotListAreNoImages) {
+/// A store of two versions: of the second, image 0 is in another split and has no labels.
+std::array<std::string, 2> write_two_versions(const TemporaryFolder& folder) {
+  write_store(folder.path("c.zarr"), small());
+  storage::LocalStore store(folder.path("c.zarr"));
+  StoreHead head = StoreHead::load(store);
+  StoreVersion version = StoreVersion::load(store, head.current);
+  version.images.at("slide-000").columns["split"] = "test";
+  version.images.at("slide-000").labels.clear();
+  version.classes.push_back("stroma");
+  store.put_text(version_key(version.hash()), version.text());
+  const std::string first = head.current;
+  head.log.push_back({version.hash(), first, "round 2"});
+  head.current = version.hash();
+  store.put_text("manifest.json", head.text());
+  return {first, version.hash()};
+}
+
+TEST(Cohort, OpensTheCurrentVersionOrTheOneThatIsNamed) {
+  const TemporaryFolder folder;
+  const auto [first, second] = write_two_versions(folder);
+  ASSERT_NE(first, second);
+  const auto now = Cohort::open(folder.path("c.zarr"));
+  EXPECT_EQ(now->dataset_hash(), second);
+  EXPECT_EQ(now->images()[0].split, "test");
+  EXPECT_TRUE(now->images()[0].labels.empty());
+  EXPECT_EQ(now->classes().size(), 4u);
+  // Without labels nothing is known of classes, and tissue is as before.
+  const CellIndex without = now->cells(0, "annotation");
+  for (const std::string& name : {first, first.substr(0, 4), first.substr(0, 20)}) {
+    const auto before = Cohort::open(folder.path("c.zarr"), name);
+    EXPECT_EQ(before->dataset_hash(), first);
+    EXPECT_EQ(before->images()[0].split, "train");
+    EXPECT_EQ(before->images()[0].labels, std::vector<std::string>{"annotation"});
+    EXPECT_EQ(before->classes().size(), 3u);
+    EXPECT_EQ(before->cells(0, "annotation").tissue_px, without.tissue_px);
+  }
+  EXPECT_EQ(without.class_px.size(), 4u);
+  for (const auto& counts : without.class_px) {
+    for (const std::uint32_t count : counts) EXPECT_EQ(count, 0u);
+  }
+  // A label image that was written when there were fewer classes has none of the new one.
+  const CellIndex other = now->cells(1, "annotation");
+  EXPECT_GT(*std::max_element(other.class_px[1].begin(), other.class_px[1].end()), 0u);
+  EXPECT_EQ(*std::max_element(other.class_px[3].begin(), other.class_px[3].end()), 0u);
+}
+
+TEST(Cohort, AVersionThatTheStoreDoesNotHaveIsRefusedWithThoseItHas) {
+  const TemporaryFolder folder;
+  const auto [first, second] = write_two_versions(folder);
+  const auto refusal = [&](const std::string& name) {
+    return message_of([&] { Cohort::open(folder.path("c.zarr"), name); }, ErrorCode::usage);
+  };
+  const std::string absent = refusal(first.starts_with("0000") ? "1111" : "0000");
+  EXPECT_NE(absent.find("it has " + first.substr(0, 12) + ", " + second.substr(0, 12)),
+            std::string::npos)
+      << absent;
+  EXPECT_NE(refusal(first.substr(0, 3)).find("too few digits"), std::string::npos);
+}
+
+TEST(Cohort, ADamagedVersionIsFoundByItsName) {
+  const TemporaryFolder folder;
+  const auto [first, second] = write_two_versions(folder);
+  replace_in(folder.path("c.zarr/" + version_key(second)), "\"split\":\"test\"",
+             "\"split\":\"text\"");
+  EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::corrupt)
+                .find("which should be its name"),
+            std::string::npos);
+  EXPECT_EQ(Cohort::open(folder.path("c.zarr"), first)->images().size(), 3u);
+}
+
+TEST(Cohort, ObjectsThatNoVersionHasAreNoImages) {
   const TemporaryFolder folder;
   write_store(folder.path("c.zarr"), small());
   std::filesystem::copy(folder.path("c.zarr/images/slide-001"),

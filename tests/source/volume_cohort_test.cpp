@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/source/cohort.hpp"
+#include "headrace/source/store_version.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "tests/loader/store_fixture.hpp"
@@ -199,6 +200,19 @@ class SpoiltVolume : public ::testing::Test {
     all.replace(at, from.size(), to);
     std::ofstream(path_ + "/" + file) << all;
   }
+  /// Makes a changed version the current one.
+  template <typename Change>
+  void rewrite(const Change& change) {
+    storage::LocalStore store(path_);
+    StoreHead head = StoreHead::load(store);
+    StoreVersion version = StoreVersion::load(store, head.current);
+    change(version);
+    store.put_text(version_key(version.hash()), version.text());
+    head.log = {{version.hash(), "", ""}};
+    head.current = version.hash();
+    store.put_text("manifest.json", head.text());
+  }
+
   std::string refusal(ErrorCode code) {
     return message_of([&] { Cohort::open(path_); }, code);
   }
@@ -208,9 +222,9 @@ class SpoiltVolume : public ::testing::Test {
 };
 
 TEST_F(SpoiltVolume, AnUnknownKindIsRefused) {
-  replace("zarr.json", "\"volume\"", "\"movie\"");
+  rewrite([](StoreVersion& version) { version.kind = "movie"; });
   expect_ends(refusal(ErrorCode::unsupported),
-              "c.zarr/zarr.json: a store of kind 'movie', this version reads slide and volume. Use "
+              "c.zarr: a store of kind 'movie', this version reads slide and volume. Use "
               "the version that wrote it");
 }
 
@@ -240,7 +254,7 @@ TEST_F(SpoiltVolume, AFileGridThatIsNotTheStoredOneInAnotherOrderIsNamed) {
 }
 
 TEST_F(SpoiltVolume, AnIndexOfAnotherShapeIsNamed) {
-  replace("zarr.json", "\"liver\",", "");
+  rewrite([](StoreVersion& version) { version.classes.erase(version.classes.begin() + 1); });
   expect_ends(
       message_of([&] { Cohort::open(path_)->volume_cells(0, "annotation"); }, ErrorCode::malformed),
       "images/scan-000/labels/annotation/index: expected a uint32 array of 3 to 5 columns "

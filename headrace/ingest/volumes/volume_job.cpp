@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/volumes/body_mask.hpp"
@@ -45,6 +46,13 @@ class VolumeJob {
     finished.id = volume_.id;
     finished.fingerprint = outlook_.fingerprint;
     finished.objects = store_->entries();
+    if (staged_) {
+      finished.labels[kLabelName] = staged_->finish();
+      remember_group(*context_.store, volume_.id, outlook_.label_fingerprint,
+                     finished.labels[kLabelName].group);
+    }
+    finished.label_fingerprint = outlook_.label_fingerprint;
+    notes_.insert(notes_.end(), label_notes_.begin(), label_notes_.end());
     finished.facts = {{"notes", notes_}};
     finished.pixel_bytes = outlook_.pixel_bytes;
     finished.source_bytes = outlook_.source_bytes;
@@ -127,10 +135,10 @@ class VolumeJob {
   }
 
   void read_labels() {
-    labels_.emplace(store_, path(fmt::format("labels/{}", kLabelName)), plan_, context_.classes,
+    staged_.emplace(context_.store, volume_.id, kLabelName);
+    labels_.emplace(staged_->store(), kLabelName, staged_->folder(), plan_, context_.classes,
                     context_.lesion_values, context_.pool);
-    const auto notes = labels_->read(volume_);
-    notes_.insert(notes_.end(), notes.begin(), notes.end());
+    label_notes_ = labels_->read(volume_);
   }
   /// Level 0 of the labels, or null.
   const std::uint8_t* labels() const { return labels_ ? labels_->values().data() : nullptr; }
@@ -195,8 +203,10 @@ class VolumeJob {
   std::vector<std::int16_t> hu_;
   std::optional<BitVolume> above_;      ///< without a device
   std::optional<DeviceVolume> device_;  ///< until the statistics are written
-  std::optional<VolumeLabels> labels_;  ///< until the statistics are written
-  std::vector<std::string> notes_;
+  std::optional<StagedLabels> staged_;
+  std::optional<VolumeLabels> labels_;    ///< until the statistics are written
+  std::vector<std::string> notes_;        ///< of the source and its voxels
+  std::vector<std::string> label_notes_;  ///< which stand with the labels
 };
 
 }  // namespace

@@ -28,14 +28,26 @@ struct VolumeContext {
 /// An input that was looked at, but not read yet.
 struct VolumeOutlook {
   VolumePlan plan;
-  std::string fingerprint;  ///< of the source, its labels and what the table says of it
+  std::string fingerprint;        ///< of the source
+  std::string label_fingerprint;  ///< of the labels; empty: there are none
+  Json columns;                   ///< what a version says of it
   std::uint64_t source_bytes = 0, pixel_bytes = 0;
   std::uint64_t memory_bytes = 0;  ///< what it takes at most while it is stored
 };
 
+/// Of a case's label files and of what decides how they are read; empty where there are none.
+/// lesion_values: classes of the lesion table.
+std::string label_fingerprint(const VolumeCase& volume,
+                              const std::vector<std::uint16_t>& lesion_values);
+
+/// Finds masks of other voxels before anything is stored; DICOM labels show it when they are read.
+/// Errors: malformed.
+void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& image);
+
 /// Opens a volume and plans its ingest. Errors: as open_case, with the table's line.
 VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
-                      imaging::Irregular irregular);
+                      imaging::Irregular irregular,
+                      const std::vector<std::uint16_t>& lesion_values);
 
 /// Reads a volume once and stores everything that belongs to it; the image group's zarr.json comes
 /// last. Holds all of it in memory: int16, and its labels while they are stored.

@@ -38,10 +38,12 @@ void write_lesions(storage::Store& store, const std::string& group,
 
 }  // namespace
 
-VolumeLabels::VolumeLabels(std::shared_ptr<storage::Store> store, std::string group,
-                           const VolumePlan& plan, const std::vector<std::string>& classes,
+VolumeLabels::VolumeLabels(std::shared_ptr<storage::Store> store, std::string set,
+                           std::string group, const VolumePlan& plan,
+                           const std::vector<std::string>& classes,
                            const std::vector<std::uint16_t>& lesion_values, ThreadPool& pool)
     : store_(std::move(store)),
+      set_(std::move(set)),
       group_(std::move(group)),
       plan_(plan),
       classes_(classes),
@@ -62,7 +64,8 @@ std::vector<std::string> VolumeLabels::read(const VolumeCase& volume) {
       values_[at] = static_cast<std::uint8_t>(found.voxels[at]);
     }
   });
-  return found.notes;
+  notes_ = found.notes;
+  return notes_;
 }
 
 void VolumeLabels::write_levels() {
@@ -91,8 +94,12 @@ void VolumeLabels::write(const IntensityHistogram& under_labels) {
   write_volume_cells(*store_, group_ + "/index", cells.rows, cells.columns);
   write_levels();
   std::vector<std::uint8_t>().swap(values_);
+  // Classes that occur, so that those that the store gets later change nothing here.
+  const std::vector<std::string> seen(
+      classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells.columns - 3));
   write_group(*store_, group_,
-              {{"ome", ome_label_image(volume_multiscales(plan_, kLabelName, false), classes_)}});
+              {{"ome", ome_label_image(volume_multiscales(plan_, set_, false), seen)},
+               {"headrace", {{"notes", notes_}}}});
 }
 
 }  // namespace headrace::ingest

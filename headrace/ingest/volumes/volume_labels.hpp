@@ -17,14 +17,14 @@ namespace headrace::ingest {
 /// volume it needs its plan, and the HU under the labels. Holds a byte a voxel.
 class VolumeLabels {
  public:
-  /// group: images/<id>/labels/<name>; references outlive this object.
-  /// lesion_values: classes of the lesion table.
-  VolumeLabels(std::shared_ptr<storage::Store> store, std::string group, const VolumePlan& plan,
-               const std::vector<std::string>& classes,
+  /// set: what the label image is called; group: where its group is written; lesion_values: classes
+  /// of the lesion table. References outlive this object.
+  VolumeLabels(std::shared_ptr<storage::Store> store, std::string set, std::string group,
+               const VolumePlan& plan, const std::vector<std::string>& classes,
                const std::vector<std::uint16_t>& lesion_values, ThreadPool& pool);
 
   /// Reads the labels of a volume onto the plan's grid and writes the lesions. Gives notes about
-  /// them. Errors: as of read_case_labels.
+  /// them, which the group says too. Errors: as of read_case_labels.
   std::vector<std::string> read(const VolumeCase& volume);
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }
@@ -36,12 +36,13 @@ class VolumeLabels {
   void write_levels();
 
   std::shared_ptr<storage::Store> store_;
-  std::string group_;
+  std::string set_, group_;
   const VolumePlan& plan_;
   const std::vector<std::string>& classes_;
   const std::vector<std::uint16_t>& lesion_values_;
   ThreadPool& pool_;
   std::vector<std::uint8_t> values_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace headrace::ingest

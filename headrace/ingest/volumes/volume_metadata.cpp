@@ -41,11 +41,6 @@ std::string format_of(const VolumeCase& volume) {
   return ends(".mha") || ends(".mhd") ? "MetaImage" : "NIfTI";
 }
 
-std::string phase_of(const VolumeStoreFacts& facts) {
-  return facts.volume.phase.empty() ? std::string(imaging::name_of(facts.source.phase))
-                                    : facts.volume.phase;
-}
-
 Json image_attributes(const VolumeStoreFacts& facts) {
   const VolumePlan& plan = facts.outlook.plan;
   Json levels = Json::array(), downsample = Json::array();
@@ -53,11 +48,7 @@ Json image_attributes(const VolumeStoreFacts& facts) {
     levels.push_back(level.shape_zyx);
     downsample.push_back(level.factor_zyx);
   }
-  return {{"case", facts.volume.case_id},
-          {"cohort", facts.volume.cohort},
-          {"split", facts.volume.split},
-          {"phase", phase_of(facts)},
-          {"modality", std::string(imaging::name_of(facts.source.modality))},
+  return {{"modality", std::string(imaging::name_of(facts.source.modality))},
           {"codec", plan.codec},
           {"levels", levels},
           {"downsample", downsample},
@@ -69,8 +60,7 @@ Json image_attributes(const VolumeStoreFacts& facts) {
            {{"format", format_of(facts.volume)},
             {"bytes", facts.outlook.source_bytes},
             {"fingerprint", facts.outlook.fingerprint}}},
-          {"notes", facts.notes},
-          {"labels", facts.volume.labels.empty() ? Json::array() : Json::array({kLabelName})}};
+          {"notes", facts.notes}};
 }
 
 template <typename T>
@@ -82,6 +72,14 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 
 CohortKind volume_kind() {
   return {"volume", {"images", "index", "histograms"}, {"notes"}, sizeof(std::int16_t)};
+}
+
+Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source) {
+  return {
+      {"case", volume.case_id},
+      {"cohort", volume.cohort},
+      {"split", volume.split},
+      {"phase", volume.phase.empty() ? std::string(imaging::name_of(source.phase)) : volume.phase}};
 }
 
 void write_histogram(storage::Store& store, const std::string& path,
@@ -108,8 +106,6 @@ void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts) {
   const std::string image = "images/" + facts.volume.id;
   const VolumePlan& plan = facts.outlook.plan;
   write_group(store, image + "/masks", Json::object());
-  if (!facts.volume.labels.empty())
-    write_group(store, image + "/labels", {{"ome", ome_labels_group({kLabelName})}});
   write_group(store, image,
               {{"ome", ome_volume(plan, facts.volume.id)}, {"headrace", image_attributes(facts)}});
 }

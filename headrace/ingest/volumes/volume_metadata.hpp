@@ -16,8 +16,11 @@ struct VolumeStoreFacts {
   const VolumeOutlook& outlook;
   const imaging::VolumeFacts& source;
   const IntensityHistogram& body;
-  std::vector<std::string> notes;  ///< of the source, its labels and its values
+  std::vector<std::string> notes;  ///< of the source and its values
 };
+
+/// What a version says of an image besides its voxels and labels: another allow-list.
+Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source);
 
 /// Writes how often each value occurs, those that do not left out: rows (HU + 32768, voxels).
 void write_histogram(storage::Store& store, const std::string& path,

@@ -2,6 +2,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/ingest/volumes/volume_job.hpp"
+#include "headrace/ingest/volumes/volume_metadata.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -25,18 +26,15 @@ Json file_stamp(const std::string& file) {
 }
 
 std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes) {
-  Json parts{{"bytes", source_bytes},
-             {"case", volume.case_id},
-             {"cohort", volume.cohort},
-             {"split", volume.split},
-             {"phase", volume.phase}};
-  parts["source"] = volume.series ? series_stamps(*volume.series) : file_stamp(volume.file);
-  for (const auto& label : volume.labels) parts["labels"].push_back(file_stamp(label));
-  for (const auto& [name, value] : volume.coding) parts["coding"].push_back({name, value});
-  return sha256_hex(dump_json(parts));
+  const Json source = volume.series ? series_stamps(*volume.series) : file_stamp(volume.file);
+  return sha256_hex(dump_json({{"bytes", source_bytes}, {"source", source}}));
 }
 
-/// Finds masks of other voxels before anything is stored; DICOM labels show it when they are read.
+/// Voxels as int16 and as label values of two bytes, then of one; the next level; masks of a bit.
+constexpr std::uint64_t kBytesPerVoxel = 6;
+
+}  // namespace
+
 void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& image) {
   for (const auto& label : volume.labels) {
     if (!imaging::is_volume_file(label)) continue;
@@ -45,19 +43,26 @@ void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& imag
   }
 }
 
-/// Voxels as int16 and as label values of two bytes, then of one; the next level; masks of a bit.
-constexpr std::uint64_t kBytesPerVoxel = 6;
-
-}  // namespace
+std::string label_fingerprint(const VolumeCase& volume,
+                              const std::vector<std::uint16_t>& lesion_values) {
+  if (volume.labels.empty()) return "";
+  Json parts{{"set", volume.label_set}, {"lesions", lesion_values}};
+  for (const auto& label : volume.labels) parts["labels"].push_back(file_stamp(label));
+  for (const auto& [name, value] : volume.coding) parts["coding"].push_back({name, value});
+  return sha256_hex(dump_json(parts));
+}
 
 VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
-                      imaging::Irregular irregular) {
+                      imaging::Irregular irregular,
+                      const std::vector<std::uint16_t>& lesion_values) {
   return with_context(volume.where.empty() ? "image " + volume.id : volume.where, [&] {
     VolumeOutlook outlook;
     const auto reader = open_case(volume, irregular);
     outlook.plan = plan_volume(reader->facts().grid, options);
     check_label_grids(volume, reader->facts().grid);
     outlook.fingerprint = fingerprint_of(volume, reader->facts().source_bytes);
+    outlook.label_fingerprint = label_fingerprint(volume, lesion_values);
+    outlook.columns = columns_of(volume, reader->facts());
     outlook.source_bytes = reader->facts().source_bytes;
     for (const auto& level : outlook.plan.levels) {
       outlook.pixel_bytes +=

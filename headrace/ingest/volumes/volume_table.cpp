@@ -1,5 +1,6 @@
 #include "headrace/ingest/volumes/volume_table.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "headrace/core/error.hpp"
@@ -9,10 +10,12 @@
 namespace headrace::ingest {
 namespace {
 
-const std::vector<std::string>& columns() {
-  static const std::vector<std::string> kColumns{"file",  "image", "case",   "cohort",
-                                                 "split", "phase", "series", "labels"};
-  return kColumns;
+/// The first is the one that every table must have.
+std::vector<std::string> columns(bool of_store) {
+  const std::vector<std::string> others{"case", "cohort", "split", "phase", "series", "labels"};
+  std::vector<std::string> all{of_store ? "image" : "file", of_store ? "file" : "image"};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
 std::vector<std::string> phases() {
@@ -62,9 +65,13 @@ void check_name(const std::string& text, const std::string& what, const std::str
        where, what, text, *why, what);
 }
 
-std::vector<VolumeRow> read_volume_table(const std::string& file) {
+std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store) {
   const CsvTable table = read_csv_table(file);
-  check_columns(table, columns());
+  // Where a store's images have the names of their files, the table that made it is one of the
+  // store.
+  const bool named =
+      std::find(table.header.begin(), table.header.end(), "image") != table.header.end();
+  check_columns(table, columns(of_store && named));
   std::vector<VolumeRow> rows;
   for (const TableRow& fields : table.rows) {
     check_choice(fields, "split", {"train", "val", "test"});

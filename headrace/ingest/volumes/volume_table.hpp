@@ -19,7 +19,8 @@ struct VolumeRow {
 /// Errors: not_found, malformed and usage with the table's line: unknown columns, a split or phase
 /// that does not exist, names that hold other letters than the store takes, or look like a date, a
 /// UID or a person's name.
-std::vector<VolumeRow> read_volume_table(const std::string& file);
+/// of_store: rows are of images of a store, so the column `image` is required, not `file`.
+std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store = false);
 
 /// Refuses a text of the store that may identify. `what`: "image", "case", "cohort". Errors: usage.
 void check_name(const std::string& text, const std::string& what, const std::string& where);

@@ -10,6 +10,7 @@ target_sources(headrace_ingest PRIVATE
   volumes/intensity_histogram.cpp
   volumes/label_files.cpp
   volumes/lesion_table.cpp
+  volumes/lesion_values.cpp
   volumes/ome_volume.cpp
   volumes/shard_layers.cpp
   volumes/site_key.cpp
@@ -18,6 +19,7 @@ target_sources(headrace_ingest PRIVATE
   volumes/volume_files.cpp
   volumes/volume_inputs.cpp
   volumes/volume_job.cpp
+  volumes/volume_label_plan.cpp
   volumes/volume_labels.cpp
   volumes/volume_metadata.cpp
   volumes/volume_outlook.cpp

@@ -1,0 +1,105 @@
+#include "headrace/ingest/ingest_labels.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/ingest_kinds.hpp"
+#include "headrace/core/json.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "What changes becomes a new version of the dataset with a hash of its own; the versions "
+    "before\n"
+    "stay, and runs on them go on undisturbed (data.version). No slide is read again. An "
+    "annotation\n"
+    "that is named as an image replaces that of the label set, or adds it; an empty field of the\n"
+    "table leaves what is stored, and - clears it (annotation, labels, grades).\n"
+    "\n"
+    "Examples:\n"
+    "  headrace ingest labels cohort.zarr --annotations qupath/\n"
+    "  headrace ingest labels cohort.zarr --annotations reader2/ --set reader2 --message \"round "
+    "2\"\n"
+    "  headrace ingest labels cohort.zarr --table splits.csv\n"
+    "  headrace ingest labels cohort.zarr --withdraw slide-7,slide-9\n"
+    "  headrace ingest labels ct.zarr --labels masks/ --classes background,liver,tumour\n"
+    "\n"
+    "Exit codes: 0 done (also when nothing changed), 1 failed, 2 usage.";
+
+void print(const ingest::LabelIngestResult& result, bool json) {
+  if (json) {
+    fmt::print("{}", dump_json({{"before", result.before},
+                                {"dataset_hash", result.after},
+                                {"changed", result.before != result.after},
+                                {"added", result.added},
+                                {"replaced", result.replaced},
+                                {"withdrawn", result.withdrawn},
+                                {"unchanged", result.unchanged},
+                                {"columns", result.columns},
+                                {"classes_added", result.classes_added},
+                                {"label_bytes", result.label_bytes},
+                                {"version_bytes", result.version_bytes},
+                                {"notes", result.notes},
+                                {"seconds", result.seconds}}));
+    return;
+  }
+  for (const auto& note : result.notes) fmt::print("{}\n", note);
+  fmt::print(
+      "labels: {} added, {} replaced, {} withdrawn, {} unchanged; {} fields and {} classes\n",
+      result.added, result.replaced, result.withdrawn, result.unchanged, result.columns,
+      result.classes_added);
+  fmt::print("wrote {:.1f} KB of labels and {:.1f} KB of the version in {:.2f} s\n",
+             static_cast<double>(result.label_bytes) / 1e3,
+             static_cast<double>(result.version_bytes) / 1e3, result.seconds);
+  if (result.before == result.after) {
+    fmt::print("nothing changed: dataset hash {}\n", result.after);
+  } else {
+    fmt::print("dataset hash {}\nwas {}\n", result.after, result.before);
+  }
+}
+
+}  // namespace
+
+void add_ingest_labels(CLI::App& ingest) {
+  CLI::App* app = ingest.add_subcommand(
+      "labels", "Other annotations, classes, splits or columns of a store, as a new version.");
+  app->footer(kFooter);
+  struct Arguments {
+    ingest::LabelIngestOptions options;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  auto& options = arguments->options;
+  app->add_option("STORE", options.store, "the store's folder")->required();
+  app->add_option("--table", options.table,
+                  "CSV with the column image (or file), and any of case, cohort, scanner, split, "
+                  "primary, secondary, grade_group, gleason, isup_grade, annotation, coding; of "
+                  "volumes case, cohort, split, phase, labels");
+  app->add_option(
+      "--annotations,--labels", options.annotations,
+      "folder of label files named as the images, or with _mask behind: masks, GeoJSON; "
+      "of volumes NIfTI, NRRD, MetaImage, DICOM SEG, RTSTRUCT");
+  app->add_option("--set", options.set,
+                  "the label set that they are of: a reader, a round, consensus")
+      ->capture_default_str();
+  app->add_option("--classes", options.classes,
+                  "class names by label value: those of the store, and new ones behind them")
+      ->delimiter(',');
+  app->add_option(
+         "--coding", options.coding,
+         "what values of mask images mean: classes, panda-radboud, panda-karolinska, instances")
+      ->capture_default_str();
+  app->add_option("--withdraw", options.withdraw,
+                  "images, separated by commas, whose labels of the set go; all: of every image")
+      ->delimiter(',');
+  app->add_option("--message", options.message, "what the log of versions says of it");
+  app->add_option("--key-file", options.key,
+                  "file of the site's key, for DICOM labels (STORE.key)");
+  app->add_option("--jobs", options.jobs, "threads; 0: every core")->capture_default_str();
+  app->add_flag("--json", arguments->json, "print one JSON object");
+  app->callback([arguments] { print(ingest::ingest_labels(arguments->options), arguments->json); });
+}
+
+}  // namespace headrace::cli

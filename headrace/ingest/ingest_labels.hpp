@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::ingest {
+
+struct LabelIngestOptions {
+  std::string store;
+  std::string table;               ///< CSV with the column `image`, and what is to change; or empty
+  std::string annotations;         ///< folder of label files named as the images; or empty
+  std::string set = "annotation";  ///< the label set that they are of: a reader, a round, …
+  std::vector<std::string>
+      classes;                     ///< those of the store, and more behind them; empty: the store's
+  std::string coding = "classes";  ///< of mask images of slides
+  std::vector<std::string> withdraw;  ///< images whose labels of the set go; "all": of all
+  std::string message;                ///< for the log of versions, held to the rules of names
+  std::string key;                    ///< site key of DICOM labels; empty: <store>.key
+  int jobs = 0;                       ///< threads; 0: every core
+};
+
+struct LabelIngestResult {
+  std::string before, after;  ///< dataset hashes; the same where nothing changed
+  std::uint64_t added = 0, replaced = 0, withdrawn = 0, unchanged = 0;  ///< label images
+  std::uint64_t columns = 0;  ///< fields of the table that changed
+  std::uint64_t classes_added = 0;
+  std::uint64_t label_bytes = 0;    ///< written: label images and their lists
+  std::uint64_t version_bytes = 0;  ///< written besides: the version, the log, memories
+  std::vector<std::string> notes;
+  double seconds = 0;
+};
+
+/// Adds, replaces or withdraws label images of a finished store, classes, splits and other columns,
+/// as a new version of it. No source of pixels is opened; of slides not even stored pixels are
+/// read, of volumes the stored HU under the labels. Everything is looked at before anything is
+/// written; killed at any moment, the store has the version before or the new one, and the same
+/// again finishes. Labels with the content of stored ones are not stored again, and files that were
+/// read before are not read again.
+///
+/// errors  usage (no such image, class or set; a case in two splits; classes in another order),
+///         not_found, malformed, as the readers of labels; io
+LabelIngestResult ingest_labels(const LabelIngestOptions& options);
+
+}  // namespace headrace::ingest

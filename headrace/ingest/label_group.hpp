@@ -1,0 +1,54 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "headrace/ingest/recording_store.hpp"
+#include "headrace/source/store_version.hpp"
+
+namespace headrace::ingest {
+
+/// Where label images are written before they have a name, below which nothing outlives a run.
+inline constexpr const char* kStagedLabels = ".ingest/labels/";
+
+/// A label image on its way into a store. It is written aside, and gets its name from what was
+/// written: <set>-<12 digits of the SHA-256 of its arrays>. So equal labels are stored once, and
+/// what a version names never changes.
+class StagedLabels {
+ public:
+  StagedLabels(std::shared_ptr<storage::Store> store, std::string image, std::string set);
+  ~StagedLabels();  ///< removes what was not finished
+  StagedLabels(const StagedLabels&) = delete;
+  StagedLabels& operator=(const StagedLabels&) = delete;
+
+  const std::shared_ptr<RecordingStore>& store() const noexcept { return recording_; }
+  /// The folder to write the group into.
+  const std::string& folder() const noexcept { return folder_; }
+  /// Puts the group, whose arrays and zarr.json are all written, into its place, unless one of the
+  /// same content is there, and writes the list of its objects.
+  source::VersionLabel finish();
+  /// Bytes that finish() has added to the store.
+  std::uint64_t bytes_added() const noexcept { return bytes_added_; }
+
+ private:
+  std::string digest() const;
+
+  std::shared_ptr<storage::Store> store_;
+  std::string image_, set_, folder_;
+  std::shared_ptr<RecordingStore> recording_;
+  std::uint64_t bytes_added_ = 0;
+};
+
+/// sources/<image>.json: which label group the files became that were read so far, by their
+/// fingerprint, so that unchanged files need not be read again. A memory only: it belongs to no
+/// version, and without it the same versions come out.
+std::optional<std::string> remembered_group(const storage::Store& store, const std::string& image,
+                                            const std::string& fingerprint);
+void remember_group(storage::Store& store, const std::string& image, const std::string& fingerprint,
+                    const std::string& group);
+/// Forgets the groups that are not stored any more.
+void forget_missing_groups(storage::Store& store, const std::string& image);
+/// Whether the object is as it was written. Errors: io.
+bool is_sound_memory(const std::string& text);
+
+}  // namespace headrace::ingest

@@ -1,0 +1,69 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/core/threads.hpp"
+#include "headrace/ingest/csv_table.hpp"
+#include "headrace/ingest/ingest_labels.hpp"
+#include "headrace/ingest/label_group.hpp"
+#include "headrace/source/store_version.hpp"
+
+namespace headrace::ingest {
+
+/// What the inputs of `ingest labels` say of one image of the store.
+struct LabelUpdate {
+  std::string image;
+  std::string where;              ///< the word in front of an error: a table's line, or a file
+  Json columns = Json::object();  ///< to change; null: not known any more
+  bool withdraw = false;          ///< the label image of the set goes
+  std::string fingerprint;        ///< of its label files; empty: none are given
+};
+
+/// The same of all of them, for either kind of store.
+struct LabelPlan {
+  std::vector<LabelUpdate> updates;  ///< by image, each once
+  std::vector<std::string> classes;  ///< that the version will have
+  Json facts;                        ///< StoreVersion::facts that follow from the classes
+  std::vector<std::string> notes;
+  /// Looks at the label files of updates[i], so that bad ones are found before anything is written.
+  std::function<void(std::size_t i)> look;
+  /// Writes the label image of updates[i].
+  std::function<void(std::size_t i, StagedLabels&)> write;
+  std::size_t at_once = 1;  ///< written at the same time
+};
+
+/// An open store while its labels change.
+struct LabelStore {
+  std::shared_ptr<storage::Store> store;
+  const source::StoreVersion& version;
+  Json settings;  ///< attributes.headrace.ingest of the root
+  ThreadPool& pool;
+
+  /// attributes.headrace of an image.
+  Json image_facts(const std::string& image) const;
+};
+
+LabelPlan plan_slide_labels(const LabelIngestOptions& options, const LabelStore& store);
+LabelPlan plan_volume_labels(const LabelIngestOptions& options, const LabelStore& store);
+
+/// What a version of a store of slides says of the cohort: scanners are columns.
+Json slide_facts_of(const LabelStore& store, const source::StoreVersion& version);
+
+/// Classes that the version will have: `given`, which must begin with those of the store, or the
+/// store's. Errors: usage.
+std::vector<std::string> extended_classes(const std::vector<std::string>& stored,
+                                          const std::vector<std::string>& given);
+
+/// Takes "-" out of a row and says of which columns it was there: they are to be cleared. Errors:
+/// usage (a column that can't be empty).
+std::vector<std::string> take_cleared(TableRow& row, const std::vector<std::string>& clearable);
+
+/// The image of the store that a row names by its column `image`, or by `file`. Errors: usage.
+std::string image_of_row(const std::string& image, const std::string& file,
+                         const std::string& where, const source::StoreVersion& version);
+
+}  // namespace headrace::ingest

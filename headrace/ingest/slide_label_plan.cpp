@@ -1,0 +1,209 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
+#include "headrace/ingest/case_rules.hpp"
+#include "headrace/ingest/cohort_inputs.hpp"
+#include "headrace/ingest/cohort_metadata.hpp"
+#include "headrace/ingest/cohort_table.hpp"
+#include "headrace/ingest/input_files.hpp"
+#include "headrace/ingest/label_plan.hpp"
+#include "headrace/ingest/label_source.hpp"
+#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/ingest/slide_job.hpp"
+#include "headrace/ingest/slide_labels.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kKeepBytes = std::size_t{256} << 20;
+
+class SlideLabelPlanner {
+ public:
+  SlideLabelPlanner(const LabelIngestOptions& options, const LabelStore& store)
+      : options_(options), store_(store) {}
+
+  LabelPlan run() {
+    if (!options_.table.empty()) take_table();
+    if (!options_.annotations.empty()) take_folder();
+    settle_classes();
+    const int clevel = store_.settings.value("clevel", 0);
+    auto slides = std::make_shared<std::vector<SlideCase>>();
+    for (auto& [id, slide] : slides_) {
+      LabelUpdate& update = updates_[id];
+      update.image = id;
+      update.where = slide.where.empty() ? slide.annotation : slide.where;
+      update.fingerprint = label_fingerprint(slide);
+      plan_.updates.push_back(std::move(update));
+      slides->push_back(slide);
+    }
+    const auto classes = std::make_shared<std::vector<std::string>>(plan_.classes);
+    const auto buffers = std::make_shared<BufferPool>(kKeepBytes);
+    const LabelStore store = store_;
+    const auto plan_of = [=](std::size_t i) {
+      const std::string& id = (*slides)[i].id;
+      return plan_of_stored(store.image_facts(id), clevel, "image " + id);
+    };
+    const auto open = [=](std::size_t i, const SlidePlan& plan) {
+      const SlideCase& slide = (*slides)[i];
+      return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
+        return LabelSource::open(slide.annotation, slide.coding, *classes, plan.levels[0].size);
+      });
+    };
+    plan_.look = [=](std::size_t i) { open(i, plan_of(i)); };
+    plan_.write = [=, set = options_.set](std::size_t i, StagedLabels& staged) {
+      const SlidePlan plan = plan_of(i);
+      SlideLabels labels(staged.store(), set, staged.folder(), plan, *classes, open(i, plan),
+                         store.pool, *buffers);
+      run_in_order(store.pool, labels.tasks(), static_cast<std::size_t>(store.pool.size()),
+                   [&](std::size_t task) { labels.run(task); });
+      labels.finish();
+    };
+    plan_.at_once = static_cast<std::size_t>(store_.pool.size());
+    return std::move(plan_);
+  }
+
+ private:
+  SlideCase& slide_of(const std::string& id, const std::string& where) {
+    SlideCase& slide = slides_[id];
+    slide.id = id;
+    slide.label_set = options_.set;
+    if (!where.empty()) slide.where = where;
+    return slide;
+  }
+
+  void take_table() {
+    CohortTable table = read_cohort_table(options_.table, true);
+    const FileFinder finder({}, options_.table);
+    for (TableRow& row : table.rows) {
+      const auto cleared = take_cleared(
+          row, {"primary", "secondary", "grade_group", "isup_grade", "gleason", "annotation"});
+      const SlideCase said = case_of_row(row, table.panda);
+      const std::string id = image_of_row(said.id, row.get("file"), row.where, store_.version);
+      if (slides_.contains(id)) {
+        fail(ErrorCode::usage, "{}: image '{}' has a row already, at {}", row.where, id,
+             slides_.at(id).where);
+      }
+      SlideCase& slide = slide_of(id, row.where);
+      slide.coding = said.coding.empty() ? options_.coding : said.coding;
+      take_columns(said, table.panda, updates_[id].columns);
+      for (const auto& column : cleared) clear(column, updates_[id]);
+      if (const std::string name = row.get("annotation"); !name.empty())
+        slide.annotation = finder.find_annotation(name, options_.annotations, row.where);
+    }
+  }
+
+  static void take_columns(const SlideCase& said, bool panda, Json& columns) {
+    const auto take = [&](const char* column, const std::string& text) {
+      if (!text.empty()) columns[column] = text;
+    };
+    if (!panda) take("case", said.case_id);
+    take("cohort", said.cohort);
+    take("scanner", said.scanner);
+    take("split", said.split);
+    if (said.primary) columns["primary"] = *said.primary;
+    if (said.secondary) columns["secondary"] = *said.secondary;
+    if (said.grade_group) columns["grade_group"] = *said.grade_group;
+  }
+
+  static void clear(const std::string& column, LabelUpdate& update) {
+    if (column == "annotation") {
+      update.withdraw = true;
+    } else if (column == "gleason") {
+      for (const char* grade : {"primary", "secondary", "grade_group"})
+        update.columns[grade] = nullptr;
+    } else {
+      update.columns[column == "isup_grade" ? "grade_group" : column] = nullptr;
+    }
+  }
+
+  /// Files that are named as an image, or with _mask behind.
+  void take_folder() {
+    constexpr std::array kEndings{".png", ".tif", ".tiff", ".geojson", ".json"};
+    std::vector<std::string> files, unused;
+    for (const auto& entry : fs::directory_iterator(options_.annotations)) {
+      const std::string ending = lowered(entry.path().extension().string());
+      const bool label = std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+      if (entry.is_regular_file() && label) files.push_back(entry.path().string());
+    }
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files) {
+      std::string id = id_of_file(file);
+      if (!store_.version.images.contains(id) && id.ends_with("_mask")) id.resize(id.size() - 5);
+      if (!store_.version.images.contains(id)) {
+        unused.push_back(file);
+        continue;
+      }
+      SlideCase& slide = slide_of(id, "");
+      if (!slide.annotation.empty() && !slide.where.empty()) continue;  // the table's row names one
+      if (!slide.annotation.empty()) {
+        fail(ErrorCode::usage,
+             "image '{}' has more than one annotation, {} and {}; keep one, or name it in a table",
+             id, slide.annotation, file);
+      }
+      slide.annotation = file;
+      if (slide.coding.empty()) slide.coding = options_.coding;
+    }
+    if (unused.size() == files.size()) {
+      fail(ErrorCode::usage,
+           "{}: holds no annotation that is named as an image of the store, or with _mask behind{}",
+           options_.annotations, unused.empty() ? "" : fmt::format(" ({} is not)", unused.front()));
+    }
+    if (!unused.empty()) {
+      plan_.notes.push_back(fmt::format("{} files of {} fit no image, {} for one.", unused.size(),
+                                        options_.annotations, unused.front()));
+    }
+  }
+
+  void settle_classes() {
+    std::vector<SlideCase> labelled;
+    for (auto& [id, slide] : slides_) {
+      if (is_geojson(slide.annotation)) slide.coding.clear();
+      if (!slide.annotation.empty()) labelled.push_back(slide);
+      if (updates_[id].withdraw && !slide.annotation.empty()) updates_[id].withdraw = false;
+    }
+    const auto& stored = store_.version.classes;
+    plan_.classes = stored.empty() && (!labelled.empty() || !options_.classes.empty())
+                        ? classes_of(options_.classes, labelled)
+                        : extended_classes(stored, options_.classes);
+    for (const auto& slide : labelled) {
+      if (!slide.coding.empty()) coding_table(slide.coding, plan_.classes.size());
+    }
+  }
+
+  const LabelIngestOptions& options_;
+  const LabelStore& store_;
+  LabelPlan plan_;
+  std::map<std::string, SlideCase> slides_;
+  std::map<std::string, LabelUpdate> updates_;
+};
+
+}  // namespace
+
+LabelPlan plan_slide_labels(const LabelIngestOptions& options, const LabelStore& store) {
+  return SlideLabelPlanner(options, store).run();
+}
+
+Json slide_facts_of(const LabelStore& store, const source::StoreVersion& version) {
+  std::vector<std::string> ids;
+  for (const auto& [id, image] : version.images) ids.push_back(id);
+  std::vector<FinishedImage> found(ids.size());
+  store.pool.parallel_for(ids.size(), [&](std::size_t i) {
+    found[i].id = ids[i];
+    found[i].columns = version.images.at(ids[i]).columns;
+    found[i].facts = {{"od", store.image_facts(ids[i]).value("od", Json())}};
+  });
+  std::map<std::string, FinishedImage> images;
+  for (auto& image : found) images[image.id] = std::move(image);
+  return slide_cohort_facts(images);
+}
+
+}  // namespace headrace::ingest

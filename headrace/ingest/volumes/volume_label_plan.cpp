@@ -1,0 +1,243 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/input_files.hpp"
+#include "headrace/ingest/label_plan.hpp"
+#include "headrace/ingest/volumes/label_files.hpp"
+#include "headrace/ingest/volumes/lesion_values.hpp"
+#include "headrace/ingest/volumes/site_key.hpp"
+#include "headrace/ingest/volumes/volume_classes.hpp"
+#include "headrace/ingest/volumes/volume_files.hpp"
+#include "headrace/ingest/volumes/volume_inputs.hpp"
+#include "headrace/ingest/volumes/volume_job.hpp"
+#include "headrace/ingest/volumes/volume_labels.hpp"
+#include "headrace/ingest/volumes/volume_table.hpp"
+#include "headrace/zarr/array.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::size_t kPatientDigits = 12, kSeriesDigits = 8;  // of pseudonyms, as dicom_cases.cpp
+
+VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::string& origin) {
+  try {
+    imaging::VolumeGrid grid;
+    grid.shape_zyx = facts.at("levels").at(0).get<Shape3>();
+    grid.affine_lps = facts.at("affine_lps").get<std::array<double, 16>>();
+    VolumeIngestOptions options;
+    options.codec = settings.at("codec").get<std::string>();
+    options.chunk = settings.at("chunk").get<std::int64_t>();
+    options.shard = settings.at("shard").get<std::int64_t>();
+    options.clevel = settings.at("clevel").get<int>();
+    return plan_volume(grid, options);
+  } catch (const Json::exception& error) {
+    fail(ErrorCode::malformed, "{}: {}", origin, error.what());
+  }
+}
+
+/// How often each HU of the stored volume occurs under a label that is neither 0 nor ignore. Reads
+/// the slices of one layer of shards at a time, and of them the box around such labels.
+IntensityHistogram under_labels(const zarr::Array& level0,
+                                const std::vector<std::uint8_t>& labels) {
+  const auto& shape = level0.metadata().shape;
+  const std::int64_t layer = level0.metadata().chunk_shape[0];
+  IntensityHistogram histogram;
+  std::vector<std::int16_t> hu;
+  const auto at = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    return labels[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + x)];
+  };
+  for (std::int64_t z0 = 0; z0 < shape[0]; z0 += layer) {
+    const std::int64_t z1 = std::min(shape[0], z0 + layer);
+    std::array<std::int64_t, 3> low{z1, shape[1], shape[2]}, high{z0, 0, 0};
+    for (std::int64_t z = z0; z < z1; ++z) {
+      for (std::int64_t y = 0; y < shape[1]; ++y) {
+        for (std::int64_t x = 0; x < shape[2]; ++x) {
+          if (const auto value = at(z, y, x); value == 0 || value == kIgnoreLabel) continue;
+          const std::array<std::int64_t, 3> place{z, y, x};
+          for (std::size_t a = 0; a < 3; ++a) {
+            low[a] = std::min(low[a], place[a]);
+            high[a] = std::max(high[a], place[a] + 1);
+          }
+        }
+      }
+    }
+    if (low[0] >= high[0]) continue;
+    const std::array<std::int64_t, 3> size{high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+    hu.resize(static_cast<std::size_t>(voxels_of(size)));
+    level0.read({.origin = {low[0], low[1], low[2]},
+                 .shape = {size[0], size[1], size[2]},
+                 .dst = reinterpret_cast<std::byte*>(hu.data()),
+                 .strides_bytes = {2 * size[1] * size[2], 2 * size[2], 2},
+                 .row_spans = {}});
+    std::size_t i = 0;
+    for (std::int64_t z = low[0]; z < high[0]; ++z) {
+      for (std::int64_t y = low[1]; y < high[1]; ++y) {
+        for (std::int64_t x = low[2]; x < high[2]; ++x, ++i) {
+          if (const auto value = at(z, y, x); value != 0 && value != kIgnoreLabel)
+            histogram.add(hu[i]);
+        }
+      }
+    }
+  }
+  return histogram;
+}
+
+class VolumeLabelPlanner {
+ public:
+  VolumeLabelPlanner(const LabelIngestOptions& options, const LabelStore& store)
+      : options_(options), store_(store) {
+    for (const auto& [id, image] : store.version.images) {
+      VolumeCase volume;
+      volume.id = id;
+      volume.file = id;  // so that error texts name it
+      volume.label_set = options.set;
+      at_[id] = cases_.size();
+      cases_.push_back(std::move(volume));
+    }
+  }
+
+  LabelPlan run() {
+    if (!options_.table.empty()) take_table();
+    if (!options_.annotations.empty()) take_folder();
+    settle();
+    const auto lesions = std::make_shared<std::vector<std::uint16_t>>(lesion_values_of_store());
+    auto cases = std::make_shared<std::vector<VolumeCase>>();
+    for (const VolumeCase& volume : cases_) {
+      const auto found = updates_.find(volume.id);
+      if (volume.labels.empty() && found == updates_.end()) continue;
+      LabelUpdate update = found == updates_.end() ? LabelUpdate{} : found->second;
+      update.image = volume.id;
+      update.where = volume.where.empty() ? "image " + volume.id : volume.where;
+      update.fingerprint = label_fingerprint(volume, *lesions);
+      update.withdraw = update.withdraw && volume.labels.empty();
+      plan_.updates.push_back(std::move(update));
+      cases->push_back(volume);
+    }
+    const LabelStore store = store_;
+    const auto plan_of = [=](std::size_t i) {
+      const std::string& id = (*cases)[i].id;
+      return plan_of_stored(store.image_facts(id), store.settings, "image " + id);
+    };
+    plan_.look = [=](std::size_t i) { check_label_grids((*cases)[i], plan_of(i).grid); };
+    const auto classes = std::make_shared<std::vector<std::string>>(plan_.classes);
+    plan_.write = [=, set = options_.set](std::size_t i, StagedLabels& staged) {
+      const VolumePlan plan = plan_of(i);
+      VolumeLabels labels(staged.store(), set, staged.folder(), plan, *classes, *lesions,
+                          store.pool);
+      labels.read((*cases)[i]);
+      const auto level0 =
+          zarr::Array::open(store.store, fmt::format("images/{}/0", (*cases)[i].id));
+      labels.write(under_labels(*level0, labels.values()));
+    };
+    return std::move(plan_);
+  }
+
+ private:
+  void take_table() {
+    const FileFinder finder({}, options_.table);
+    for (VolumeRow row : read_volume_table(options_.table, true)) {
+      const std::string id = image_of_row(row.image, row.file, row.where, store_.version);
+      VolumeCase& volume = cases_[at_.at(id)];
+      if (!volume.where.empty())
+        fail(ErrorCode::usage, "{}: image '{}' has a row already, at {}", row.where, id,
+             volume.where);
+      volume.where = row.where;
+      LabelUpdate& update = updates_[id];
+      if (!row.case_id.empty()) update.columns["case"] = row.case_id;
+      if (!row.cohort.empty()) update.columns["cohort"] = row.cohort;
+      if (!row.split.empty()) update.columns["split"] = row.split;
+      if (!row.phase.empty()) update.columns["phase"] = row.phase;
+      if (row.labels == std::vector<std::string>{"-"}) {
+        update.withdraw = true;
+        row.labels.clear();
+      }
+      for (const auto& name : row.labels)
+        volume.labels.push_back(
+            finder.find_annotation(name, options_.annotations, row.where, "labels"));
+    }
+  }
+
+  void take_folder() {
+    const VolumeFiles files = volume_files(options_.annotations);
+    std::string key = "no DICOM, so no key";
+    if (!files.others.empty()) key = SiteKey(options_.key, options_.store).key();
+    const imaging::Pseudonymizer pseudonym(key);
+    if (!files.others.empty())
+      know_series(imaging::scan_dicom(files.others, pseudonym, options_.jobs));
+    const auto unused = attach_label_folder(options_.annotations, pseudonym, options_.jobs, cases_);
+    if (unused.empty()) return;
+    const bool any = std::any_of(cases_.begin(), cases_.end(),
+                                 [](const VolumeCase& v) { return !v.labels.empty(); });
+    if (!any) {
+      fail(ErrorCode::usage,
+           "{}: {} fits no image of the store; a mask is named as its image, or with _mask or _seg "
+           "behind, or stands in a table's column 'labels'",
+           options_.annotations, unused.front());
+    }
+    plan_.notes.push_back(
+        fmt::format("{} label files of {} fit no image.", unused.size(), options_.annotations));
+  }
+
+  /// The store keeps the first digits of the keyed hashes of a DICOM image: enough to know the
+  /// series again that a label refers to.
+  void know_series(const imaging::DicomScan& scan) {
+    for (const auto& label : scan.labels) {
+      for (const auto& series : label.referenced_series) {
+        const auto found = at_.find(label.patient.substr(0, kPatientDigits) + "-" +
+                                    series.substr(0, kSeriesDigits));
+        if (found == at_.end()) continue;
+        imaging::DicomSeries known;
+        known.patient = label.patient;
+        known.series = series;
+        known.slices.push_back({.path = found->first});
+        cases_[found->second].series = known;
+      }
+    }
+  }
+
+  void settle() {
+    const auto& stored = store_.version.classes;
+    StatedClasses stated;
+    stated.given = options_.classes.empty() ? stored : options_.classes;
+    // Images without labels do not take part.
+    std::vector<VolumeCase> labelled;
+    for (const VolumeCase& volume : cases_) {
+      if (!volume.labels.empty()) labelled.push_back(volume);
+    }
+    plan_.classes = settle_classes(stated, options_.jobs, labelled, plan_.notes);
+    if (plan_.classes.empty()) plan_.classes = stored;
+    plan_.classes = extended_classes(stored, plan_.classes);
+    for (VolumeCase& volume : labelled) cases_[at_.at(volume.id)] = std::move(volume);
+  }
+
+  /// Those that the store names; where these are all but the background, new classes are too.
+  std::vector<std::uint16_t> lesion_values_of_store() {
+    const auto& stored = store_.version.classes;
+    const auto names = store_.version.facts.value("lesion_classes", std::vector<std::string>());
+    const bool all = names.size() + 1 >= stored.size();
+    const auto values = lesion_values(all ? std::vector<std::string>() : names, plan_.classes);
+    std::vector<std::string> now;
+    for (const std::uint16_t value : values) now.push_back(plan_.classes[value]);
+    plan_.facts = {{"lesion_classes", now}};
+    return values;
+  }
+
+  const LabelIngestOptions& options_;
+  const LabelStore& store_;
+  LabelPlan plan_;
+  std::vector<VolumeCase> cases_;
+  std::map<std::string, std::size_t> at_;
+  std::map<std::string, LabelUpdate> updates_;
+};
+
+}  // namespace
+
+LabelPlan plan_volume_labels(const LabelIngestOptions& options, const LabelStore& store) {
+  return VolumeLabelPlanner(options, store).run();
+}
+
+}  // namespace headrace::ingest
