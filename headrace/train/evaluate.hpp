@@ -45,7 +45,8 @@ struct EvaluateOptions {
 /// Runs the network over every tile of a split through the loader (no random transforms), blends
 /// the overlapping tiles, and compares with the annotation.
 ///
-/// Counted are pixels that are annotated and under a tile (tiles cover the tissue, or the body).
+/// Counted are pixels that are annotated and under a tile (tiles cover the tissue), of volumes all
+/// annotated voxels of level 0.
 /// Class 0 is background: it has a Dice of its own, and stays out of the mean. Of slides figures
 /// for the split, each cohort, scanner and image, for task gleason also a grade for each slide and
 /// kappa; of volumes what VolumeTally says.
