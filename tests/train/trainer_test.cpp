@@ -10,6 +10,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/source/cohort.hpp"
 #include "headrace/train/run_folder.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -184,6 +185,10 @@ TEST_F(TrainerTest, AnotherDatasetIsRefused) {
   testing::write_store(run("d.zarr"), other);
   config = fixture_->config();
   config.data.store = run("d.zarr");
+  // A run goes on with its own version, which another store does not have.
+  const std::string absent = refusal(config, {run("whole"), true, "test"});
+  EXPECT_NE(absent.find("d.zarr: no version '"), std::string::npos) << absent;
+  config.data.version = source::Cohort::open(run("d.zarr"))->dataset_hash();
   EXPECT_NE(refusal(config, {run("whole"), true, "test"}).find("dataset_hash: the run has"),
             std::string::npos);
 }
