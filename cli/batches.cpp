@@ -30,7 +30,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
-  std::string config, split, device, out;
+  std::string config, split, device, out, run;
   std::uint64_t count = 1, start = 0, epoch = 0;
   int threads = -1;
   bool json = false;
@@ -73,9 +73,9 @@ void save(const loader::Batch& batch, const std::string& folder) {
 }
 
 void run(const Arguments& a) {
-  const RunInputs inputs = open_run(a.config, a.split, a.threads, a.device);
-  loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.with_labels(), a.epoch,
-                        a.start, a.count);
+  const RunInputs inputs = open_run(a.config, a.split, a.threads, a.device, a.run);
+  loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.preprocessing,
+                        {inputs.with_labels(), a.epoch, a.start, a.count, {}});
   if (!a.split.empty() && a.start >= loader.batches_per_epoch()) {
     fail(ErrorCode::usage, "--start {}: split '{}' has {} batches, the last is {}", a.start,
          a.split, loader.batches_per_epoch(), loader.batches_per_epoch() - 1);
@@ -144,6 +144,9 @@ void add_batches(CLI::App& app) {
       "--split", a->split,
       "tile this split in fixed order, without random transforms [default: training samples]");
   batches->add_option("--out", a->out, "folder for the tensors as .npy");
+  batches->add_option("--run", a->run,
+                      "a run folder whose preprocessing is taken [default: fitted on the config's "
+                      "training split]");
   batches->add_flag("--json", a->json, "print one JSON object");
   batches->callback([a] { run(*a); });
 }

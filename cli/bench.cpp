@@ -34,7 +34,8 @@ Json bench_loader(const BenchArguments& a) {
   const RunInputs inputs = open_run(a.config, "", a.threads, "cpu");
   const auto batch = static_cast<std::uint64_t>(inputs.config.sampling.batch);
   const std::uint64_t batches = (a.count + batch - 1) / batch;
-  loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.with_labels());
+  loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.preprocessing,
+                        {.with_labels = inputs.with_labels()});
   // The ring is full before and after, so exactly `batches` batches are made between. The samples
   // are each other's neighbours in the epoch, not the same twice: the page cache has the store
   // after the warm-up of the whole command.

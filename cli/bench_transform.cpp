@@ -28,15 +28,15 @@ std::array<double, 2> on_level(const loader::SampleSite& site, const source::Ima
 
 Json bench_slides(const BenchArguments& a, const RunInputs& inputs) {
   const auto& config = inputs.config;
-  const auto graph =
-      transform::Graph::compile(config.transforms, config.patch, [&](const std::string& id) {
-        return inputs.cohort->images()[inputs.cohort->find_image(id)].colour;
-      });
+  const auto graph = transform::Graph::compile(
+      config.transforms, config.patch,
+      [&](const std::string& id) { return inputs.preprocessing->reference_colour(id); });
   std::vector<PreparedSlide> prepared(std::min(a.count, kDistinctSlides));
   const auto locate = [&](const PreparedSlide& p, std::uint64_t i, std::size_t c,
                           transform::PatchGeometry& geometry) {
     const auto& image = inputs.cohort->images()[p.site.image];
-    const auto params = graph.draw({config.sampling.seed, 0, i}, image.colour, true);
+    const auto params =
+        graph.draw({config.sampling.seed, 0, i}, inputs.preprocessing->colour_of(image), true);
     const std::size_t k = loader::choose_level(image, config.patch.context[c], config);
     graph.locate(*params, config.patch.context[c], on_level(p.site, image.levels[k]),
                  loader::level_mpp_yx(image, k, config), geometry);
@@ -98,8 +98,8 @@ struct PreparedVolume {
 
 Json bench_volumes(const BenchArguments& a, const RunInputs& inputs) {
   const auto& config = inputs.config;
-  const auto recipe =
-      loader::detail::make_recipe(inputs.cohort, config, inputs.plan, inputs.with_labels());
+  const auto recipe = loader::detail::make_recipe(inputs.cohort, config, inputs.plan,
+                                                  inputs.preprocessing, inputs.with_labels());
   const transform::VolumeGraph& graph = recipe.volume;
   std::vector<PreparedVolume> prepared(std::min(a.count, kDistinctVolumes));
   const auto level = [&](const PreparedVolume& p) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <string>
@@ -9,8 +10,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
+#include "headrace/train/evaluate_run.hpp"
 #include "headrace/train/gate.hpp"
-#include "headrace/train/trainer.hpp"
 #endif
 
 namespace headrace::cli {
@@ -70,6 +71,23 @@ void print_group(const std::string& kind, const std::string& name, const Json& g
   fmt::print("\n");
 }
 
+/// What the run and the store do not have in common.
+void print_mismatch(const Json& result) {
+  const auto names = [&](const char* key) {
+    return fmt::format("{}", fmt::join(result.at(key).get<std::vector<std::string>>(), ", "));
+  };
+  if (!result.at("unknown_classes").empty()) {
+    fmt::print("classes that the run does not know, ignored: {}\n", names("unknown_classes"));
+  }
+  if (!result.at("missing_classes").empty()) {
+    fmt::print("classes of the run that the store does not have: {}\n", names("missing_classes"));
+  }
+  if (!result.at("unknown_scanners").empty()) {
+    fmt::print("scanners that the run does not know, each slide by its own colours: {}\n",
+               names("unknown_scanners"));
+  }
+}
+
 void print_result(const Json& result) {
   const Json nothing = Json::object();
   const Json& baseline = result.contains("baseline") ? result.at("baseline") : nothing;
@@ -115,6 +133,7 @@ void run([[maybe_unused]] const Arguments& arguments) {
     fmt::print("{}", dump_json(out));
   } else {
     print_result(result);
+    print_mismatch(result);
     fmt::print("{}", verdict.text());
   }
   if (!verdict.passed()) throw ExitCode{3};
@@ -131,7 +150,7 @@ void add_eval(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   eval->add_option("--run", arguments->run, "run folder of headrace train")->required();
   eval->add_option("--split", arguments->split, "split to evaluate (default: data.val of the run)");
-  eval->add_option("--store", arguments->store, "another store with the same classes");
+  eval->add_option("--store", arguments->store, "another store; its classes are matched by name");
   eval->add_option("--weights", arguments->weights, "final, or best by validation Dice")
       ->check(CLI::IsMember({"final", "best"}))
       ->capture_default_str();

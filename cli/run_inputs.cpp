@@ -1,14 +1,35 @@
 #include "cli/run_inputs.hpp"
 
+#include "headrace/core/error.hpp"
+#include "headrace/storage/local_store.hpp"
+
 namespace headrace::cli {
+namespace {
+
+loader::Preprocessing preprocessing_of(const std::string& run) {
+  const storage::LocalStore folder(run);
+  const std::string name = "preprocessing.json";
+  if (!folder.exists(name)) {
+    fail(ErrorCode::not_found, "{} is missing: {} is not a run of this version of headrace train",
+         folder.describe(name), run);
+  }
+  const std::string origin = folder.describe(name);
+  return loader::Preprocessing::parse(parse_json(folder.get_text(name), origin), origin);
+}
+
+}  // namespace
 
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
-                   const std::string& device) {
+                   const std::string& device, const std::string& run) {
   RunInputs inputs;
   inputs.config = loader::RunConfig::load(config);
   if (threads >= 0) inputs.config.loader.threads = threads;
   if (!device.empty()) inputs.config.loader.device = device;
   inputs.cohort = source::Cohort::open(inputs.config.data.store, inputs.config.data.version);
+  inputs.preprocessing = std::make_shared<const loader::Preprocessing>(
+      run.empty() ? loader::Preprocessing::fit(*inputs.cohort, inputs.config)
+                  : preprocessing_of(run));
+  if (!run.empty()) inputs.cohort = inputs.cohort->seen_by(inputs.preprocessing->classes);
   inputs.plan = split.empty() ? loader::make_training_plan(*inputs.cohort, inputs.config)
                               : loader::make_tile_plan(*inputs.cohort, inputs.config, split);
   return inputs;

@@ -14,14 +14,17 @@ struct RunInputs {
   loader::RunConfig config;
   std::shared_ptr<const source::Cohort> cohort;
   std::shared_ptr<const loader::SamplePlan> plan;
+  std::shared_ptr<const loader::Preprocessing> preprocessing;
 
   bool with_labels() const { return !config.data.labels.empty(); }
 };
 
 /// Reads a run config and opens its store. `split`: the tiles of that split; empty: training
-/// samples. `threads` below 0 and an empty `device` leave the config's own.
+/// samples. `threads` below 0 and an empty `device` leave the config's own. `run`: a run folder
+/// whose preprocessing is taken, classes and their order included; empty: it is fitted on the
+/// store's training split.
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
-                   const std::string& device);
+                   const std::string& device, const std::string& run = {});
 
 /// Shape of one sample's images: (context, 3, y, x) of slides, (1, z, y, x) of volumes.
 std::vector<std::int64_t> image_shape(const loader::RunConfig& config);

@@ -29,7 +29,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
-  std::string config, split, out;
+  std::string config, split, out, run;
   std::int64_t count = 8;
   int threads = -1;
 };
@@ -112,7 +112,7 @@ const transform::NormalizeSpec* find_normalize(const loader::RunConfig& config) 
 
 void run(const Arguments& a) {
   if (!a.out.ends_with(".png")) fail(ErrorCode::usage, "--out {}: must end in .png", a.out);
-  RunInputs inputs = open_run(a.config, a.split, a.threads, "cpu");
+  RunInputs inputs = open_run(a.config, a.split, a.threads, "cpu", a.run);
   auto& config = inputs.config;
   // One batch that holds them all: a sample does not depend on the batch that it is in.
   config.sampling.batch = config.eval.batch = a.count;
@@ -120,7 +120,8 @@ void run(const Arguments& a) {
     imaging::write_png(a.out, montage_of_volumes(inputs));
     return;
   }
-  loader::Loader loader(inputs.cohort, config, inputs.plan, inputs.with_labels(), 0, 0, 1);
+  loader::Loader loader(inputs.cohort, config, inputs.plan, inputs.preprocessing,
+                        {inputs.with_labels(), 0, 0, 1, {}});
   const auto batch = loader.next();
   const auto plain = transform::Graph::compile({}, config.patch);
   const transform::NormalizeSpec* normalize = find_normalize(config);
@@ -165,6 +166,9 @@ void add_sample(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   sample->add_option("--out", a->out, "the picture, F.png")->required();
+  sample->add_option("--run", a->run,
+                     "a run folder whose preprocessing is taken [default: fitted on the config's "
+                     "training split]");
   sample->add_option("--split", a->split,
                      "tiles of this split without random transforms [default: training samples]");
   sample

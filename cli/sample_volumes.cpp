@@ -155,6 +155,7 @@ Stored Montage::stored(const loader::SampleSite& site) {
   plain_.run(*params, geometry, {hu.as<std::int16_t>(), shape, row, slice},
              {labelled ? labels.as<std::uint8_t>() : nullptr, shape, row, slice}, {{0, 0, 0}, size},
              255, result.values.data(), labelled ? result.labels.data() : nullptr, scratch_);
+  inputs_.cohort->class_match().apply(result.labels);
   return result;
 }
 
@@ -210,8 +211,8 @@ void Montage::headings(Canvas& canvas, const MontageLayout& layout) const {
 }
 
 imaging::Image8 Montage::draw() {
-  loader::Loader loader(inputs_.cohort, inputs_.config, inputs_.plan, inputs_.with_labels(), 0, 0,
-                        1);
+  loader::Loader loader(inputs_.cohort, inputs_.config, inputs_.plan, inputs_.preprocessing,
+                        {inputs_.with_labels(), 0, 0, 1, {}});
   const auto batch = loader.next();
   const auto& classes = inputs_.cohort->classes();
   const bool legend = inputs_.with_labels() && classes.size() > 1;

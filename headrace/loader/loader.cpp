@@ -309,9 +309,15 @@ std::optional<Batch> Loader::State::next() {
 Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
                std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch,
                std::uint64_t first_batch, std::optional<std::uint64_t> count, Share share)
+    : Loader(std::move(cohort), config, std::move(plan), nullptr,
+             {with_labels, first_epoch, first_batch, count, share}) {}
+Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+               std::shared_ptr<const SamplePlan> plan,
+               std::shared_ptr<const Preprocessing> preprocessing, const LoaderStart& start)
     : state_(std::make_unique<State>(
-          detail::make_recipe(std::move(cohort), config, std::move(plan), with_labels, share),
-          first_epoch, first_batch, count)) {}
+          detail::make_recipe(std::move(cohort), config, std::move(plan), std::move(preprocessing),
+                              start.with_labels, start.share),
+          start.first_epoch, start.first_batch, start.count)) {}
 Loader::~Loader() = default;
 
 std::optional<Batch> Loader::next() { return state_->next(); }

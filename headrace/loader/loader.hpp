@@ -5,6 +5,7 @@
 #include <string>
 
 #include "headrace/loader/batch.hpp"
+#include "headrace/loader/preprocessing.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/loader/share.hpp"
@@ -29,6 +30,14 @@ struct StallStats {
   double stall_fraction() const { return wall_s > 0 ? data_wait_s / wall_s : 0; }
 };
 
+/// Where a loader begins and what it makes.
+struct LoaderStart {
+  bool with_labels = false;
+  std::uint64_t first_epoch = 0, first_batch = 0;
+  std::optional<std::uint64_t> count = {};  ///< batches
+  Share share = {};
+};
+
 /// Makes batches ahead of their consumer, in order. The bytes of batch b of epoch e depend on the
 /// config, the dataset and (e, b) alone: not on threads, prefetch depth, earlier batches or
 /// restarts. At most `prefetch` finished batches are held.
@@ -49,6 +58,10 @@ class Loader {
   Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
          std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch = 0,
          std::uint64_t first_batch = 0, std::optional<std::uint64_t> count = {}, Share share = {});
+  /// The same with a run's preprocessing; the other fits it on the cohort's training split.
+  Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+         std::shared_ptr<const SamplePlan> plan, std::shared_ptr<const Preprocessing> preprocessing,
+         const LoaderStart& start);
   ~Loader();
 
   /// The next batch; nullopt after `count` batches, and after the one epoch of a tile plan, whose

@@ -8,7 +8,6 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/loader/foreground_stats.hpp"
 
 namespace headrace::loader::detail {
 namespace {
@@ -23,6 +22,12 @@ void check_request(const source::Cohort& cohort, const RunConfig& config, bool w
          "{}: dataset hash {}, but data.expect_hash is {}. Run on that dataset, or change the "
          "config",
          cohort.path(), cohort.dataset_hash(), *config.data.expect_hash);
+  }
+  if (with_labels && config.loader.device == "cuda" && !cohort.class_match().keeps_values()) {
+    fail(ErrorCode::unsupported,
+         "{}: its classes are not those of the run in their order, and labels are matched by name "
+         "on the CPU alone. Set loader.device: cpu",
+         cohort.path());
   }
   if (with_labels && config.data.labels.empty()) {
     fail(ErrorCode::usage,
@@ -40,11 +45,13 @@ void check_share(const Recipe& recipe) {
 }
 
 void compile_slides(Recipe& recipe) {
-  const auto colour_of = [&](const std::string& id) {
-    return recipe.cohort->images()[recipe.cohort->find_image(id)].colour;
-  };
+  const Preprocessing& preprocessing = *recipe.preprocessing;
   const transform::PatchSpec& patch = recipe.config.patch;
-  recipe.graph = transform::Graph::compile(recipe.config.transforms, patch, colour_of);
+  recipe.graph = transform::Graph::compile(
+      recipe.config.transforms, patch,
+      [&](const std::string& name) { return preprocessing.reference_colour(name); });
+  for (const source::ImageRecord& image : recipe.cohort->images())
+    recipe.colours.push_back(preprocessing.colour_of(image));
   recipe.contexts = static_cast<std::int64_t>(patch.context.size());
   recipe.height = patch.height;
   recipe.width = patch.width;
@@ -52,9 +59,7 @@ void compile_slides(Recipe& recipe) {
 
 void compile_volumes(Recipe& recipe) {
   const RunConfig& config = recipe.config;
-  IntensityStats foreground;
-  if (transform::VolumeGraph::needs_foreground(config.volume_transforms))
-    foreground = foreground_stats(*recipe.cohort, config);
+  const IntensityStats& foreground = recipe.preprocessing->foreground;
   const transform::VolumePatchSpec& patch = config.volume_patch;
   recipe.volume = transform::VolumeGraph::compile(config.volume_transforms, patch, foreground);
   recipe.channels = 1;
@@ -133,9 +138,15 @@ std::size_t Recipe::batch_bytes() const {
 std::size_t Recipe::labels_at() const { return static_cast<std::size_t>(batch) * image_bytes(); }
 
 Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
-                   std::shared_ptr<const SamplePlan> plan, bool with_labels, Share share) {
+                   std::shared_ptr<const SamplePlan> plan,
+                   std::shared_ptr<const Preprocessing> preprocessing, bool with_labels,
+                   Share share) {
   check_request(*cohort, config, with_labels);
+  if (!preprocessing)
+    preprocessing = std::make_shared<const Preprocessing>(Preprocessing::fit(*cohort, config));
   Recipe recipe;
+  recipe.preprocessing = std::move(preprocessing);
+  recipe.relabels = with_labels && !cohort->class_match().keeps_values();
   recipe.whole_batch = plan->random() ? config.sampling.batch : config.eval.batch;
   recipe.first_sample = share.first;
   recipe.turn = static_cast<std::uint64_t>(share.turn);

@@ -4,6 +4,7 @@
 
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/loader/decode_choice.hpp"
+#include "headrace/loader/preprocessing.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/loader/share.hpp"
@@ -19,7 +20,10 @@ struct Recipe {
   std::shared_ptr<const source::Cohort> cohort;
   RunConfig config;
   std::shared_ptr<const SamplePlan> plan;
+  std::shared_ptr<const Preprocessing> preprocessing;
+  std::vector<ImageColour> colours;  ///< of slides, by image: what their transforms are told
   bool with_labels = false;
+  bool relabels = false;              ///< stored label values are seen as others (class_match)
   std::int64_t batch = 0;             ///< samples that this loader makes of a full batch
   std::int64_t whole_batch = 0;       ///< samples of a full batch, whoever makes them
   std::int64_t first_sample = 0;      ///< of a batch: where this loader's share begins
@@ -49,10 +53,13 @@ transform::TensorFormat choose_format(const RunConfig& config, bool on_device);
 /// patches and two batches with the consumer.
 std::size_t least_device_bytes(const Recipe& recipe);
 
+/// `preprocessing`: of a run; null: fitted on the cohort's own training split.
 /// Errors: usage (another dataset than expected, transforms that the data can't serve, a share that
 /// is not in the batch), unsupported (a device that is not there), memory (the ring does not fit),
 /// and those of choose_decoding.
 Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
-                   std::shared_ptr<const SamplePlan> plan, bool with_labels, Share share = {});
+                   std::shared_ptr<const SamplePlan> plan,
+                   std::shared_ptr<const Preprocessing> preprocessing, bool with_labels,
+                   Share share = {});
 
 }  // namespace headrace::loader::detail

@@ -13,7 +13,7 @@ void SlideWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   const RunConfig& config = recipe_.config;
   const SampleSite& site = sites_[s];
   const source::ImageRecord& image = recipe_.cohort->images()[site.image];
-  sample.params = recipe_.graph.draw(key, image.colour, recipe_.plan->random());
+  sample.params = recipe_.graph.draw(key, recipe_.colours[site.image], recipe_.plan->random());
   sample.contexts.resize(config.patch.context.size());
   sample.has_label = has_labels(image);
   for (std::size_t c = 0; c < sample.contexts.size(); ++c) {

@@ -19,12 +19,13 @@ namespace headrace::source {
 
 std::shared_ptr<const zarr::Array> Cohort::State::array(const std::string& key) const {
   {
-    const std::shared_lock lock(mutex);
-    if (const auto found = arrays.find(key); found != arrays.end()) return found->second;
+    const std::shared_lock lock(arrays->mutex);
+    const auto found = arrays->by_key.find(key);
+    if (found != arrays->by_key.end()) return found->second;
   }
   auto opened = zarr::Array::open(store, key);
-  const std::unique_lock lock(mutex);
-  return arrays.emplace(key, std::move(opened)).first->second;
+  const std::unique_lock lock(arrays->mutex);
+  return arrays->by_key.emplace(key, std::move(opened)).first->second;
 }
 
 void Cohort::State::read_root() const {
@@ -112,12 +113,22 @@ std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path,
   ThreadPool pool(0);
   pool.parallel_for(ids.size(),
                     [&](std::size_t i) { state->read_image(ids[i], version, state->images[i]); });
+  state->seen = state->classes;
+  state->match = match_classes(state->classes, state->seen);
+  return std::shared_ptr<const Cohort>(new Cohort(std::move(state)));
+}
+
+std::shared_ptr<const Cohort> Cohort::seen_by(const std::vector<std::string>& classes) const {
+  auto state = std::make_unique<State>(*state_);
+  state->seen = classes;
+  state->match = match_classes(state->classes, classes);
   return std::shared_ptr<const Cohort>(new Cohort(std::move(state)));
 }
 
 const std::string& Cohort::path() const noexcept { return state_->path; }
 const std::string& Cohort::kind() const noexcept { return state_->kind; }
-const std::vector<std::string>& Cohort::classes() const noexcept { return state_->classes; }
+const std::vector<std::string>& Cohort::classes() const noexcept { return state_->seen; }
+const ClassMatch& Cohort::class_match() const noexcept { return state_->match; }
 const std::string& Cohort::dataset_hash() const noexcept { return state_->dataset_hash; }
 const std::vector<ImageRecord>& Cohort::images() const noexcept { return state_->images; }
 std::shared_ptr<const storage::Store> Cohort::store() const noexcept { return state_->store; }

@@ -9,6 +9,7 @@
 
 #include "headrace/core/image_colour.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/source/class_match.hpp"
 #include "headrace/source/volume_record.hpp"
 #include "headrace/storage/store.hpp"
 #include "headrace/zarr/array.hpp"
@@ -57,10 +58,14 @@ class Cohort {
   static std::shared_ptr<const Cohort> open(const std::string& store_path,
                                             const std::string& version = "");
   ~Cohort();
+  /// The same store with other classes, matched by name: classes(), cells and lesions are theirs.
+  /// Label arrays keep their bytes; class_match() says how their values are seen.
+  std::shared_ptr<const Cohort> seen_by(const std::vector<std::string>& classes) const;
 
   const std::string& path() const noexcept;
   const std::string& kind() const noexcept;                  ///< "slide" or "volume"
   const std::vector<std::string>& classes() const noexcept;  ///< class_name by label value
+  const ClassMatch& class_match() const noexcept;            ///< of stored label values
   const std::string& dataset_hash() const noexcept;          ///< of this version, hex
   const std::vector<ImageRecord>& images() const noexcept;   ///< sorted by id
   std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id

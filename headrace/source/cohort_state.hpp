@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/source/class_match.hpp"
 #include "headrace/source/cohort.hpp"
 #include "headrace/source/store_version.hpp"
 
@@ -16,9 +17,14 @@ struct Cohort::State {
   std::string path, kind, dataset_hash;
   std::vector<std::string> classes;
   std::vector<ImageRecord> images;
+  ClassMatch match;               ///< of the store's classes with those that are seen
+  std::vector<std::string> seen;  ///< classes as the cohort shows them; by default the store's
   std::shared_ptr<storage::Store> store;
-  mutable std::shared_mutex mutex;
-  mutable std::map<std::string, std::shared_ptr<const zarr::Array>> arrays;
+  struct Arrays {
+    std::shared_mutex mutex;
+    std::map<std::string, std::shared_ptr<const zarr::Array>> by_key;
+  };
+  std::shared_ptr<Arrays> arrays = std::make_shared<Arrays>();  ///< the same of all views
 
   /// Opened when first asked for.
   std::shared_ptr<const zarr::Array> array(const std::string& key) const;
@@ -31,6 +37,9 @@ struct Cohort::State {
   void read_image(const std::string& id, const StoreVersion& version, ImageRecord& record) const;
   /// The group of an image's label image `labels`; nothing where it has none of that name.
   std::optional<std::string> label_group(std::size_t image, const std::string& labels) const;
+  /// Amounts [class][cell] of stored classes, by the classes that are seen.
+  std::vector<std::vector<std::uint32_t>> by_seen_class(
+      std::vector<std::vector<std::uint32_t>> stored, std::size_t cells) const;
   /// Errors: usage, where the store is not of kind "volume".
   void require_volumes() const;
 };

@@ -58,8 +58,7 @@ std::vector<ImageLevel> parse_levels(const Json& attributes, const Json& own,
   return levels;
 }
 
-ImageColour parse_colour(const Json& own, const Json& root, const std::string& scanner,
-                         const std::string& origin) {
+ImageColour parse_colour(const Json& own, const std::string& origin) {
   ImageColour colour;
   if (const Json stain = own.value("stain", Json()); !stain.is_null()) {
     const auto he = require<std::array<std::array<double, 2>, 3>>(stain, "he", origin);
@@ -70,15 +69,11 @@ ImageColour parse_colour(const Json& own, const Json& root, const std::string& s
     colour.max_concentration = require<std::array<double, 2>>(stain, "max_concentration", origin);
     colour.has_stain = true;
   }
-  const Json scanners = root.value("scanners", Json::object());
-  const auto found = scanners.find(scanner);
-  if (found != scanners.end() && root.contains("od_mean") && !root.at("od_mean").is_null()) {
-    using Three = std::array<double, 3>;
-    colour.scanner_od_mean = require<Three>(*found, "od_mean", origin);
-    colour.scanner_od_std = require<Three>(*found, "od_std", origin);
-    colour.cohort_od_mean = require<Three>(root, "od_mean", origin);
-    colour.cohort_od_std = require<Three>(root, "od_std", origin);
-    colour.has_scanner = true;
+  if (const Json od = own.value("od", Json()); !od.is_null()) {
+    const std::string where = origin + ", 'od'";
+    colour.od_pixels = require<std::uint64_t>(od, "pixels", where);
+    colour.od_sum = require<std::array<std::uint64_t, 3>>(od, "sum", where);
+    colour.od_product = require<std::array<std::uint64_t, 6>>(od, "product", where);
   }
   return colour;
 }
@@ -120,7 +115,7 @@ ImageRecord parse_image_record(const std::string& id, const Json& group,
   }
   record.has_mpp = mpp.has_value();
   record.levels = parse_levels(attributes, own, mpp, origin);
-  record.colour = parse_colour(own, version.facts, record.scanner, origin);
+  record.colour = parse_colour(own, origin);
   return record;
 }
 

@@ -12,6 +12,9 @@
 #include "headrace/source/stored_table.hpp"
 
 namespace headrace::source {
+
+using Amounts = std::vector<std::vector<std::uint32_t>>;  // [class][cell]
+
 namespace {
 
 using detail::read_table;
@@ -52,6 +55,10 @@ std::map<std::int32_t, std::uint64_t> read_histogram(
 
 }  // namespace
 
+Amounts Cohort::State::by_seen_class(Amounts stored, std::size_t cells) const {
+  return match.in_seen_order(std::move(stored), seen.size(), Amounts::value_type(cells, 0));
+}
+
 CellIndex Cohort::cells(std::size_t image, const std::string& labels) const {
   const auto table =
       read_table<std::uint32_t>(state_->store, "index/" + state_->images.at(image).id,
@@ -70,7 +77,7 @@ CellIndex Cohort::cells(std::size_t image, const std::string& labels) const {
     index.cell_x.push_back(x);
   }
   index.tissue_px = std::move(joined.tissue);
-  index.class_px = std::move(joined.of_class);
+  index.class_px = state_->by_seen_class(std::move(joined.of_class), joined.place.size());
   return index;
 }
 
@@ -101,9 +108,9 @@ VolumeCellIndex Cohort::volume_cells(std::size_t image, const std::string& label
            table.origin, i, cell[0], cell[1], cell[2]);
     }
   }
+  index.class_voxels = state_->by_seen_class(std::move(joined.of_class), joined.place.size());
   index.cell_zyx = std::move(joined.place);
   index.body_voxels = std::move(joined.tissue);
-  index.class_voxels = std::move(joined.of_class);
   return index;
 }
 
@@ -141,8 +148,10 @@ std::vector<VolumeLesion> Cohort::lesions(std::size_t image, const std::string& 
       fail(ErrorCode::malformed, "{}: row {} (class {}, {} voxels) is no lesion", table.origin, i,
            row[0], row[1]);
     }
+    const std::uint8_t seen = state_->match.seen_as[static_cast<std::size_t>(row[0])];
+    if (seen == kIgnoreLabel) continue;
     VolumeLesion& lesion = lesions.emplace_back();
-    lesion.class_value = static_cast<std::uint8_t>(row[0]);
+    lesion.class_value = seen;
     lesion.voxels = static_cast<std::uint64_t>(row[1]);
     lesion.volume_mm3 = row[2];
     lesion.centre_lps_mm = {row[3], row[4], row[5]};

@@ -14,7 +14,17 @@ namespace headrace::train {
 
 namespace {
 
-/// Labels are counted on the host, and pictures are made there.
+/// Floats of a full batch's probabilities.
+std::size_t batch_floats(const source::Cohort& cohort, const loader::RunConfig& config) {
+  const auto& volume = config.volume_patch.size_zyx;
+  const std::int64_t pixels = config.volumes
+                                  ? std::int64_t{1} * volume[0] * volume[1] * volume[2]
+                                  : std::int64_t{1} * config.patch.height * config.patch.width;
+  return cohort.classes().size() * static_cast<std::size_t>(config.eval.batch * pixels);
+}
+
+}  // namespace
+
 loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::Team* team) {
   loader::RunConfig on_host = config;
   on_host.loader.device = "cpu";
@@ -29,24 +39,14 @@ loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::Team* team
   return on_host;
 }
 
-/// Floats of a full batch's probabilities.
-std::size_t batch_floats(const source::Cohort& cohort, const loader::RunConfig& config) {
-  const auto& volume = config.volume_patch.size_zyx;
-  const std::int64_t pixels = config.volumes
-                                  ? std::int64_t{1} * volume[0] * volume[1] * volume[2]
-                                  : std::int64_t{1} * config.patch.height * config.patch.width;
-  return cohort.classes().size() * static_cast<std::size_t>(config.eval.batch * pixels);
-}
-
-}  // namespace
-
 void help_evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
-                   const loader::RunConfig& config, const std::string& split, ranks::Team& team) {
-  const auto plan = loader::make_tile_plan(*cohort, config, split);
+                   const loader::RunConfig& config, const EvaluateOptions& options,
+                   ranks::Team& team) {
+  const auto plan = loader::make_tile_plan(*cohort, config, options.split);
   const loader::RunConfig on_host = on_the_host(config, &team);
   ranks::Turns turns(team, batch_floats(*cohort, config));
-  loader::Loader loader(cohort, on_host, plan, /*with_labels=*/false, 0, 0, std::nullopt,
-                        {0, 0, team.rank(), team.size()});
+  loader::Loader loader(cohort, on_host, plan, options.preprocessing,
+                        {.share = {0, 0, team.rank(), team.size()}});
   const auto size = static_cast<std::uint64_t>(team.size());
   const std::uint64_t rounds = (loader.batches_per_epoch() + size - 1) / size;
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -64,10 +64,14 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
   if (team != nullptr && team->size() == 1) team = nullptr;
   const auto start = std::chrono::steady_clock::now();
   const auto plan = loader::make_tile_plan(*cohort, config, options.split);
+  const auto preprocessing = options.preprocessing
+                                 ? options.preprocessing
+                                 : std::make_shared<const loader::Preprocessing>(
+                                       loader::Preprocessing::fit(*cohort, config));
   const loader::RunConfig on_host = on_the_host(config, team);
   std::optional<ranks::Turns> turns;
   if (team != nullptr) turns.emplace(*team, batch_floats(*cohort, config));
-  loader::Loader loader(cohort, on_host, plan, /*with_labels=*/true);
+  loader::Loader loader(cohort, on_host, plan, preprocessing, {.with_labels = true});
   const auto examiner = (config.volumes ? make_volume_examiner : make_slide_examiner)(
       *cohort, config, options, plan->samples_per_epoch());
   const auto tile = examiner->tile_zyx();
@@ -114,6 +118,9 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
     out.json["baseline"] = majority_figures(*options.baseline, out.json);
     out.json["baseline"]["rule"] = options.baseline->to_json();
   }
+  out.json["unknown_classes"] = cohort->class_match().ignored;
+  out.json["missing_classes"] = cohort->class_match().missing;
+  out.json["unknown_scanners"] = loader::unknown_scanners(*preprocessing, *cohort, options.split);
   out.json["split"] = options.split;
   out.json["task"] = config.task;
   out.json["dataset_hash"] = cohort->dataset_hash();

@@ -40,6 +40,8 @@ struct EvaluateOptions {
   bool intervals = true;    ///< volumes: also the bootstrap intervals that config.eval asks for
   /// Judged beside the network, under "baseline"; null: nothing is.
   std::shared_ptr<const Baseline> baseline = nullptr;
+  /// The run's; null: fitted on the cohort's own training split.
+  std::shared_ptr<const loader::Preprocessing> preprocessing = nullptr;
 };
 
 /// Runs the network over every tile of a split through the loader (no random transforms), blends
@@ -57,8 +59,13 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
                     const loader::RunConfig& config, const EvaluateOptions& options,
                     ranks::Team* team = nullptr);
 
+/// The config of a loader of tiles: labels are counted on the host, and pictures are made there.
+/// `team`: null, or those who share the machine's cores.
+loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::Team* team);
+
 /// What the other processes of a team do while the first evaluates this split.
 void help_evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
-                   const loader::RunConfig& config, const std::string& split, ranks::Team& team);
+                   const loader::RunConfig& config, const EvaluateOptions& options,
+                   ranks::Team& team);
 
 }  // namespace headrace::train

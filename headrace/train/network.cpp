@@ -234,6 +234,14 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
   return state_->update(mean(sum, parts), learning_rate);
 }
 
+void Network::rehearse(const loader::Batch& batch, std::int64_t parts) {
+  state_->each_part(batch, parts, [](std::int64_t, const StepLosses&) {});
+  for (const auto& parameter : state_->net->parameters().all()) {
+    at::Tensor value = parameter.tensor;
+    value.mutable_grad().reset();
+  }
+}
+
 void Network::put_parts(const loader::Batch& batch, ranks::PartSum& sum) {
   state_->each_part(batch, sum.mine().count, [&](std::int64_t p, const StepLosses& part) {
     state_->flat().take(sum.part(p).data());

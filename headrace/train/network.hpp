@@ -41,6 +41,9 @@ class Network {
   static constexpr std::size_t kPartValues = 3;
   /// Memory of gradients, for a GPU to reach directly. It must live longer than the Network.
   void pin(std::span<std::byte> memory);
+  /// Forward, loss and backward of `parts` equal parts of a batch, and nothing kept of it: weights,
+  /// optimiser and gradients are as they were. Errors: those of step.
+  void rehearse(const loader::Batch& batch, std::int64_t parts);
   /// Class probabilities (samples, classes[, depth], height, width); valid until the next call.
   std::span<const float> predict(const loader::Batch& batch);
 

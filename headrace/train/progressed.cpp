@@ -10,10 +10,15 @@ namespace headrace::train {
 
 Progressed::Metadata Progressed::save() const {
   const auto text = [](double value) { return fmt::format("{:a}", value); };
-  return {{"step", std::to_string(step)},           {"loss", text(loss)},
-          {"cross_entropy", text(cross_entropy)},   {"dice", text(dice)},
-          {"since_log", std::to_string(since_log)}, {"last_loss", text(last_loss)},
-          {"best_dice", text(best_dice)},           {"best_step", std::to_string(best_step)}};
+  return {{"step", std::to_string(step)},
+          {"loss", text(loss)},
+          {"cross_entropy", text(cross_entropy)},
+          {"dice", text(dice)},
+          {"since_log", std::to_string(since_log)},
+          {"last_loss", text(last_loss)},
+          {"best_dice", text(best_dice)},
+          {"best_step", std::to_string(best_step)},
+          {"judged_by", judged_by}};
 }
 
 Progressed Progressed::load(const Metadata& metadata, const std::string& origin) {
@@ -28,8 +33,9 @@ Progressed Progressed::load(const Metadata& metadata, const std::string& origin)
   const auto whole = [&](const char* key) {
     return static_cast<std::int64_t>(std::strtoll(get(key).c_str(), nullptr, 10));
   };
-  return {whole("step"),      real("loss"),      real("cross_entropy"), real("dice"),
-          whole("since_log"), real("last_loss"), real("best_dice"),     whole("best_step")};
+  return {whole("step"),     real("loss"),       real("cross_entropy"),
+          real("dice"),      whole("since_log"), real("last_loss"),
+          real("best_dice"), whole("best_step"), get("judged_by")};
 }
 
 }  // namespace headrace::train

@@ -16,6 +16,7 @@ struct Progressed {
   double last_loss = 0;  ///< mean of the last line
   double best_dice = -1;
   std::int64_t best_step = 0;
+  std::string judged_by;  ///< how `best` was found: SHA-256 of the config's data.val and eval
 
   Metadata save() const;
   /// Errors: malformed, naming `origin`.

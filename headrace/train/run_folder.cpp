@@ -37,28 +37,6 @@ std::optional<std::int64_t> step_of(const std::string& key) {
   return step;
 }
 
-bool decides_nothing(const std::string& key) {
-  return key == "loader.threads" || key == "loader.prefetch" || key == "data.store" ||
-         key == "data.version";
-}
-
-void collect_changes(const Json& stored, const Json& given, const std::string& path,
-                     std::vector<std::string>& out) {
-  if (stored == given || decides_nothing(path)) return;
-  if (!stored.is_object() || !given.is_object()) {
-    out.push_back(
-        fmt::format("{}: the run has {}, the config {}", path, stored.dump(), given.dump()));
-    return;
-  }
-  const auto child = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
-  for (const auto& [key, value] : stored.items()) {
-    collect_changes(value, given.value(key, Json()), child(key), out);
-  }
-  for (const auto& [key, value] : given.items()) {
-    if (!stored.contains(key)) collect_changes(Json(), value, child(key), out);
-  }
-}
-
 }  // namespace
 
 bool RunFolder::holds_run(const std::filesystem::path& path) {
@@ -135,6 +113,14 @@ void RunFolder::rewind_metrics(std::int64_t step) {
   write(kMetrics, kept);
 }
 
+void RunFolder::forget_validations() {
+  std::string kept;
+  for (const Json& line : metrics()) {
+    if (!line.contains("validation")) kept += line.dump() + "\n";
+  }
+  write(kMetrics, kept);
+}
+
 std::string RunFolder::checkpoint_name(std::int64_t step) {
   return fmt::format("{}{:08}{}", kCheckpointPrefix, step, kCheckpointSuffix);
 }
@@ -155,16 +141,6 @@ void RunFolder::put_checkpoint(std::int64_t step, const std::string& bytes) {
     store_->erase(checkpoint_name(steps.front()));
     steps.erase(steps.begin());
   }
-}
-
-void check_same_config(const Json& stored, const Json& given) {
-  std::vector<std::string> changes;
-  collect_changes(stored, given, "", changes);
-  if (changes.empty()) return;
-  fail(ErrorCode::usage,
-       "The config differs from that of the run to resume: {}. Put it back, or start a new run in "
-       "another folder.",
-       fmt::join(changes, "; "));
 }
 
 }  // namespace headrace::train

@@ -39,6 +39,8 @@ class RunFolder {
   void append_metrics(const Json& line);
   /// Drops the lines of steps after `step`, and a last line that a kill cut.
   void rewind_metrics(std::int64_t step);
+  /// Drops the lines of validations.
+  void forget_validations();
   std::vector<Json> metrics() const;
 
   /// Steps that have a checkpoint, ascending.
@@ -54,9 +56,5 @@ class RunFolder {
   std::shared_ptr<storage::LocalStore> store_;
   std::shared_ptr<storage::posix::Descriptor> lock_;
 };
-
-/// Refuses a resume with another config: names every key that differs, with both values. Keys that
-/// do not decide the result (loader threads and prefetch, the store's place) may change.
-void check_same_config(const Json& stored, const Json& given);
 
 }  // namespace headrace::train

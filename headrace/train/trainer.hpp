@@ -34,17 +34,4 @@ struct ToldElsewhere {
 ///         checkpoint), those of the loader
 Json train(const loader::RunConfig& config, const TrainOptions& options);
 
-struct EvalRequest {
-  std::string run;                ///< run folder
-  std::string split;              ///< empty: the run's validation split
-  std::string store;              ///< empty: the run's store
-  std::string weights = "final";  ///< final | best
-};
-
-/// Evaluates a run's weights again, on its own or on another store, and writes the result into the
-/// run folder: eval.json for the final weights on the run's own split and store, else
-/// eval-<weights>-<split>-<dataset hash>.json; with a CSV of the slides beside it. Returns the
-/// JSON. errors  not_found (no run, no weights), usage (a store with other classes)
-Json evaluate_run(const EvalRequest& request);
-
 }  // namespace headrace::train

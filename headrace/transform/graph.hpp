@@ -70,9 +70,9 @@ class Scratch {
 /// normalise come where they stand.
 class Graph {
  public:
-  /// `colour_of` gives the ImageColour of an image id, for `stain_normalize: {reference: <image
-  /// id>}`; called at most once. Errors: usage, for what can't be compiled (two affines, normalise
-  /// before colour …), each naming the entry.
+  /// `colour_of` gives the ImageColour of `stain_normalize: {reference: …}`: of an image id or
+  /// "builtin", which without it is builtin_reference(); called at most once. Errors: usage, for
+  /// what can't be compiled (two affines, normalise before colour …), each naming the entry.
   static Graph compile(
       const std::vector<TransformSpec>& specs, const PatchSpec& patch,
       const std::function<ImageColour(const std::string& image_id)>& colour_of = {});

@@ -50,6 +50,24 @@ TEST(Progress, IsSilentWhereThereIsNoTerminal) {
   close(ends[0]);
 }
 
+TEST(Progress, SaysPlainLinesWhereThereIsNoTerminal) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  {
+    const ErrorTo pipe_end(ends[1]);
+    Progress progress("train", 10, "steps", std::chrono::milliseconds(0));
+    progress.begin_at(4);
+    progress.note("loss 0.53");
+    progress.advance();
+  }
+  close(ends[1]);
+  const std::string text = read_some(ends[0]);
+  close(ends[0]);
+  EXPECT_EQ(text.find("train: 5 of 10 steps, loss 0.53, "), 0u) << text;
+  EXPECT_NE(text.find(" min left\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+}
+
 TEST(Progress, ShowsTheWholeOnATerminal) {
   int terminal = -1, program = -1;
   ASSERT_EQ(openpty(&terminal, &program, nullptr, nullptr, nullptr), 0);

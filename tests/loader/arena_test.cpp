@@ -45,7 +45,7 @@ class ArenaTest : public ::testing::Test {
   static Recipe recipe(const char* config, const char* store) {
     const auto data = cohort(store);
     const RunConfig run = RunConfig::parse(config, "run.yaml");
-    return detail::make_recipe(data, run, make_training_plan(*data, run), true);
+    return detail::make_recipe(data, run, make_training_plan(*data, run), nullptr, true);
   }
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
@@ -128,7 +128,7 @@ TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
   const auto data = cohort("bare.zarr");
   RunConfig run = RunConfig::parse(kSlides, "run.yaml");
   run.sampling.balance = "tissue";
-  const Recipe bare = detail::make_recipe(data, run, make_training_plan(*data, run), true);
+  const Recipe bare = detail::make_recipe(data, run, make_training_plan(*data, run), nullptr, true);
   InArena<detail::SlideWork> arena(bare);
   const detail::SlideWork& work = arena.make(0);
   transform::Scratch scratch;

@@ -125,6 +125,21 @@ void write_cells(const std::shared_ptr<storage::Store>& store, const std::string
   writer.finish();
 }
 
+/// Of 1000 + i tissue pixels: mean 0.2 + 0.01 i (0.3, 0.2 in the other channels), spread 0.125.
+Json od_sums(int i) {
+  const std::uint64_t pixels = 1000 + static_cast<std::uint64_t>(i),
+                      step = 82 * static_cast<std::uint64_t>(i);
+  const std::array<std::uint64_t, 3> mean{1638 + step, 2458 + step, 1638 + step};
+  constexpr std::uint64_t kSpread = 1024;
+  Json sum = Json::array(), product = Json::array();
+  for (std::size_t a = 0; a < 3; ++a) {
+    sum.push_back(pixels * mean[a]);
+    for (std::size_t b = a; b < 3; ++b)
+      product.push_back(pixels * (mean[a] * mean[b] + (a == b ? kSpread * kSpread : 0)));
+  }
+  return {{"pixels", pixels}, {"sum", sum}, {"product", product}};
+}
+
 /// Gives the columns of a version.
 Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& spec, int i) {
   const std::string id = fixture_id(i);
@@ -156,6 +171,7 @@ Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
   Json own = {{"mpp", spec.mpp ? Json{*spec.mpp, *spec.mpp} : Json()},
               {"codec", spec.codec},
               {"source", {{"format", "fixture"}, {"bytes", 1000 + i}}},
+              {"od", od_sums(i)},
               {"stain",
                {{"variant", "macenko"},
                 {"he", {{0.5626, 0.2159}, {0.7201, 0.8012}, {0.4062, 0.5581}}},

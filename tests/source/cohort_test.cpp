@@ -68,8 +68,37 @@ TEST(Cohort, ListsImagesByIdWithTheirMetadata) {
   EXPECT_EQ(image.source_bytes, 1001u);
   EXPECT_TRUE(image.colour.has_stain);
   EXPECT_EQ(image.colour.stain_od_rgb_he[1], 0.2159);
-  EXPECT_TRUE(image.colour.has_scanner);
-  EXPECT_EQ(image.colour.cohort_od_mean[1], 0.31);
+  EXPECT_FALSE(image.colour.has_scanner) << "a run fits it, the store does not say";
+  EXPECT_EQ(image.colour.od_pixels, 1001u);
+  EXPECT_EQ(image.colour.od_sum[1], 1001u * 2540);
+}
+
+TEST(Cohort, ClassesAreMatchedByName) {
+  const ClassMatch match = match_classes({"background", "benign", "tumour", "fold"},
+                                         {"background", "tumour", "benign", "stroma"});
+  EXPECT_EQ(match.seen_as[0], 0);
+  EXPECT_EQ(match.seen_as[1], 2);
+  EXPECT_EQ(match.seen_as[2], 1);
+  EXPECT_EQ(match.seen_as[3], 255) << "a class that is not known is ignored";
+  EXPECT_EQ(match.seen_as[4], 254) << "what is no class must not become one";
+  EXPECT_EQ(match.seen_as[255], 255);
+  EXPECT_EQ(match.ignored, std::vector<std::string>{"fold"});
+  EXPECT_EQ(match.missing, std::vector<std::string>{"stroma"});
+  EXPECT_FALSE(match.keeps_values());
+  EXPECT_TRUE(match_classes({"a", "b"}, {"a", "b"}).keeps_values());
+}
+
+TEST(Cohort, AnotherSeesItsOwnClassesInTheIndex) {
+  const TemporaryFolder folder;
+  write_store(folder.path("c.zarr"), small());
+  const auto cohort = Cohort::open(folder.path("c.zarr"));
+  const auto seen = cohort->seen_by({"background", "tumour", "stroma"});
+  EXPECT_EQ(seen->classes()[2], "stroma");
+  const CellIndex own = cohort->cells(0, "annotation"), other = seen->cells(0, "annotation");
+  ASSERT_FALSE(own.cell_y.empty());
+  EXPECT_EQ(other.tissue_px, own.tissue_px);
+  EXPECT_EQ(other.class_px[1], own.class_px[2]);
+  EXPECT_EQ(other.class_px[2], std::vector<std::uint32_t>(own.cell_y.size(), 0));
 }
 
 TEST(Cohort, LevelsScaleByTheStatedFactorNotByTheirRoundedSizes) {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/train/run_changes.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::train {
@@ -54,11 +55,11 @@ TEST(CheckSameConfig, NamesEveryKeyThatChanged) {
   given["loader"]["threads"] = 7;
   given["loader"]["prefetch"] = 1;
   given["data"]["store"] = "b";
-  EXPECT_NO_THROW(check_same_config(stored, given));
+  EXPECT_NO_THROW(check_resumed_config(stored, given));
   given["train"]["lr"] = 0.2;
   given["train"]["clip"] = 1;
   try {
-    check_same_config(stored, given);
+    check_resumed_config(stored, given);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::usage);

@@ -11,6 +11,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/source/cohort.hpp"
+#include "headrace/train/evaluate_run.hpp"
 #include "headrace/train/run_folder.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -117,6 +118,7 @@ TEST_F(TrainerTest, ResumedBeforeTheFirstCheckpointStartsAnew) {
   RunFolder folder = RunFolder::create(run("early"));
   folder.write_json("config.json", fixture_->config().to_json());
   folder.write("run.json", file_text(run("whole") + "/run.json"));
+  folder.write("preprocessing.json", file_text(run("whole") + "/preprocessing.json"));
   folder.append_metrics({{"step", 2}, {"loss", 99.0}});
   train(fixture_->config(), {run("early"), true, "test"});
   expect_same("early");
@@ -172,6 +174,24 @@ TEST_F(TrainerTest, ResumeRefusesWhatWouldChangeTheResult) {
             std::string::npos);
 }
 
+TEST_F(TrainerTest, AResumedRunMayBeJudgedOnAnotherSplit) {
+  std::filesystem::copy(run("whole"), run("mended"), std::filesystem::copy_options::recursive);
+  auto config = fixture_->config();
+  config.data.val = "train";
+  train(config, {run("mended"), true, "test"});
+  const RunFolder mended = RunFolder::open(run("mended"));
+  EXPECT_EQ(file_text(run("mended") + "/final.safetensors").substr(1024),
+            file_text(run("whole") + "/final.safetensors").substr(1024))
+      << "weights; the hash of the config in front of them is another";
+  EXPECT_EQ(mended.read_json("eval.json").at("split"), "train");
+  EXPECT_EQ(mended.read_json("config.json").at("data").at("val"), "train");
+  EXPECT_EQ(mended.read_json("run.json").at("config_hash"), config.hash());
+  std::size_t validations = 0;
+  for (const Json& line : mended.metrics()) validations += line.contains("validation") ? 1 : 0;
+  EXPECT_EQ(validations, 1u) << "those of the other split are forgotten";
+  EXPECT_EQ(mended.read_json("summary.json").at("best").at("step"), 8);
+}
+
 TEST_F(TrainerTest, AnotherDatasetIsRefused) {
   auto config = fixture_->config();
   config.data.expect_hash = std::string(64, '0');
@@ -206,9 +226,15 @@ TEST_F(TrainerTest, EvalRepeatsTheFiguresAndTakesAnotherSplitOrStore) {
   }
   EXPECT_EQ(others, 2u);  // JSON and CSV
   testing::StoreSpec other;
-  other.classes = {"background", "benign", "tumour"};
+  other.classes = {"glass", "gland", "tumour"};
   testing::write_store(run("e.zarr"), other);
-  EXPECT_THROW(evaluate_run({run("evals"), "", run("e.zarr"), "final"}), Error);
+  try {
+    evaluate_run({run("evals"), "", run("e.zarr"), "final"});
+    ADD_FAILURE() << "a store that knows no class of the run was judged";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    EXPECT_NE(std::string(error.what()).find("matched by name"), std::string::npos);
+  }
 }
 
 TEST_F(TrainerTest, GleasonRunsHaveGradesAndKappa) {

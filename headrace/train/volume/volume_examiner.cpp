@@ -196,9 +196,14 @@ class VolumeExaminer : public Examiner {
     knowing_nothing_->add(image_, meter_.finish());
   }
 
-  /// Labels of a slice; nothing where the image has none.
+  /// Labels of a slice as the run's classes; nothing where the image has none.
   std::span<const std::uint8_t> truth_of(std::int64_t z) {
-    return labels_ ? labels_->slice(z) : std::span<const std::uint8_t>{};
+    if (!labels_) return {};
+    const std::span<const std::uint8_t> stored = labels_->slice(z);
+    if (cohort_.class_match().keeps_values()) return stored;
+    seen_labels_.assign(stored.begin(), stored.end());
+    cohort_.class_match().apply(seen_labels_);
+    return seen_labels_;
   }
 
   /// The slice along each axis that has most of what is true; where nothing is, of what was said;
@@ -244,6 +249,7 @@ class VolumeExaminer : public Examiner {
   std::optional<OriginalGrid> grid_;  ///< of the volume that is being given
   std::optional<SliceReader> labels_, body_;
   std::vector<float> blended_;
+  std::vector<std::uint8_t> seen_labels_;
 };
 
 }  // namespace

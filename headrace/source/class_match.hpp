@@ -1,0 +1,40 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/core/ignore_label.hpp"
+
+namespace headrace::source {
+
+/// How the label values of a store are seen by somebody who knows other classes, by their names: in
+/// another order, or more or fewer of them.
+struct ClassMatch {
+  /// The value under which a stored label value is seen. A class that the other does not know is
+  /// 255, ignore: what it is to him can't be told, so it teaches and counts nothing.
+  std::array<std::uint8_t, 256> seen_as{};
+  std::vector<std::string> ignored;  ///< classes of the store that the other does not know
+  std::vector<std::string> missing;  ///< classes of the other that the store does not have
+
+  /// Whether every stored value keeps its meaning.
+  bool keeps_values() const noexcept;
+  /// Stored label values into those that are seen, in place.
+  void apply(std::span<std::uint8_t> labels) const noexcept;
+  /// Columns or counts by stored class, by the other's class; `none` where the store lacks it.
+  template <typename T>
+  std::vector<T> in_seen_order(std::vector<T> stored, std::size_t seen, const T& none) const {
+    std::vector<T> out(seen, none);
+    for (std::size_t c = 0; c < stored.size(); ++c) {
+      if (seen_as[c] != kIgnoreLabel) out[seen_as[c]] = std::move(stored[c]);
+    }
+    return out;
+  }
+};
+
+/// stored: class names by label value; seen: those of the other. Names are compared as they are.
+ClassMatch match_classes(const std::vector<std::string>& stored,
+                         const std::vector<std::string>& seen);
+
+}  // namespace headrace::source

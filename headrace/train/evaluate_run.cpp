@@ -1,0 +1,57 @@
+#include "headrace/train/evaluate_run.hpp"
+
+#include <filesystem>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/train/baseline_file.hpp"
+#include "headrace/train/evaluate.hpp"
+#include "headrace/train/network.hpp"
+#include "headrace/train/run_files.hpp"
+#include "headrace/train/run_folder.hpp"
+#include "headrace/train/run_identity.hpp"
+
+namespace headrace::train {
+
+Json evaluate_run(const EvalRequest& request) {
+  RunFolder folder = RunFolder::open(request.run);
+  const Json run = folder.read_json("run.json");
+  const Json stored = folder.read_json("config.json");
+  loader::RunConfig config =
+      loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
+  config.data.store = request.store.empty() ? run.at("store").get<std::string>() : request.store;
+  if (!request.store.empty()) config.data.expect_hash.reset();
+  // Its own store by the version that it was trained on, whatever versions have come since.
+  config.data.version = request.store.empty() ? run.at("dataset_hash").get<std::string>() : "";
+  const std::string split = request.split.empty() ? config.data.val : request.split;
+  const auto preprocessing =
+      std::make_shared<const loader::Preprocessing>(read_preprocessing(folder));
+  const auto cohort = open_judged_cohort(config, *preprocessing, split);
+  Network network(config, preprocessing->classes.size());
+  const std::string name = request.weights == "best" ? kBestWeights : kFinalWeights;
+  if (!folder.has(name)) {
+    fail(ErrorCode::not_found,
+         "{} is missing; the training has not come that far. Finish it with "
+         "headrace train --resume.",
+         folder.describe(name));
+  }
+  const std::vector<std::byte> bytes = folder.read(name);
+  network.load_weights(bytes, folder.describe(name));
+  Evaluation result = evaluate(
+      network, cohort, config,
+      {split, kReportPictures, true, read_baseline(folder, preprocessing->classes), preprocessing});
+  result.json["weights"] = request.weights;
+  result.json["weights_sha256"] = sha256_hex(bytes);
+  result.json["store"] = std::filesystem::path(config.data.store).filename().string();
+  const std::string& hash = cohort->dataset_hash();
+  const bool own =
+      request.weights == "final" && split == config.data.val && run.at("dataset_hash") == hash;
+  write_evaluation(
+      folder,
+      own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
+      result);
+  write_report(folder);
+  return result.json;
+}
+
+}  // namespace headrace::train

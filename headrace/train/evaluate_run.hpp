@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+
+#include "headrace/core/json.hpp"
+
+namespace headrace::train {
+
+struct EvalRequest {
+  std::string run;                ///< run folder
+  std::string split;              ///< empty: the run's validation split
+  std::string store;              ///< empty: the run's store
+  std::string weights = "final";  ///< final | best
+};
+
+/// Evaluates a run's weights again, on its own or on another store, and writes the result into the
+/// run folder: eval.json for the final weights on the run's own split and store, else
+/// eval-<weights>-<split>-<dataset hash>.json; with a CSV of the slides beside it. Returns the
+/// JSON.
+/// The run's own preprocessing is used whatever the store's splits; classes are matched by name.
+/// errors  not_found (no run, no weights), usage (nothing to judge by), unsupported and corrupt
+/// (the run's preprocessing)
+Json evaluate_run(const EvalRequest& request);
+
+}  // namespace headrace::train

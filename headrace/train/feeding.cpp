@@ -1,0 +1,20 @@
+#include "headrace/train/feeding.hpp"
+
+#include "headrace/ranks/part_sum.hpp"
+
+namespace headrace::train {
+
+loader::RunConfig fed_config(const loader::RunConfig& config, const Network& network, int cores) {
+  loader::RunConfig out = config;
+  if (out.loader.device == "auto") out.loader.device = network.on_gpu() ? "cuda" : "cpu";
+  if (out.loader.threads == 0) out.loader.threads = cores;
+  return out;
+}
+
+loader::Share own_share(const loader::RunConfig& config, const ranks::Team& team) {
+  const std::int64_t samples = config.sampling.batch / config.train.gradient_parts;
+  const auto parts = ranks::parts_of(config.train.gradient_parts, team.rank(), team.size());
+  return {parts.first * samples, parts.count * samples};
+}
+
+}  // namespace headrace::train

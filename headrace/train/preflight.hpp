@@ -1,0 +1,25 @@
+#pragma once
+#include <filesystem>
+
+#include "headrace/loader/preprocessing.hpp"
+#include "headrace/loader/run_config.hpp"
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::train {
+
+/// What is known of a run's images without reading a pixel, looked at before anything is written:
+/// every image of both splits can be made into batches, and the validation split has something to
+/// judge by.
+/// Errors: usage (a split without images, with the nearest name; slides without the stain estimate
+/// or the tissue colours, volumes without the body that a transform needs, named; no labels in the
+/// validation split).
+void check_images(const source::Cohort& cohort, const loader::RunConfig& config,
+                  const loader::Preprocessing& preprocessing);
+
+/// Whether the disk takes what the run folder `out` will hold at most: three checkpoints (two and
+/// the one being written) and two files of weights.
+/// Errors: io, with both numbers.
+void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes,
+                std::uint64_t weights_bytes);
+
+}  // namespace headrace::train

@@ -1,0 +1,127 @@
+#include "headrace/train/start_banner.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::train {
+namespace {
+
+constexpr double kGiB = 1 << 30;
+
+std::string device_line(const loader::RunConfig& config, const Network& network) {
+  const Json runtime = network.runtime();
+  const bool gpu = runtime.at("device") == "cuda";
+  std::string why = gpu ? "one is there" : device::cuda::describe();
+  if (config.loader.device != "auto") why = "loader.device says so";
+  return fmt::format("on {}, {}: {}", gpu ? "a GPU" : "the CPU",
+                     gpu ? fmt::format("LibTorch {}", runtime.at("torch").get<std::string>())
+                         : fmt::format("{} threads", runtime.at("threads").get<int>()),
+                     why);
+}
+
+/// 1234567 as "1.2 M".
+std::string short_count(std::uint64_t count) {
+  if (count < 10'000) return std::to_string(count);
+  const auto n = static_cast<double>(count);
+  if (count < 1'000'000) return fmt::format("{:.0f} k", n / 1e3);
+  return count < 1'000'000'000 ? fmt::format("{:.1f} M", n / 1e6)
+                               : fmt::format("{:.1f} G", n / 1e9);
+}
+
+/// What the images of a split teach or judge, by the sampler's index.
+struct Supervision {
+  std::size_t images = 0, annotated = 0;
+  std::vector<std::uint64_t> pixels;  ///< of level 0, by class
+};
+
+Supervision supervision_of(const source::Cohort& cohort, const loader::RunConfig& config,
+                           const std::string& split) {
+  Supervision out;
+  out.pixels.resize(cohort.classes().size());
+  for (std::size_t i = 0; i < cohort.images().size(); ++i) {
+    const source::ImageRecord& image = cohort.images()[i];
+    if (image.split != split) continue;
+    ++out.images;
+    const auto& labels = image.labels;
+    if (std::find(labels.begin(), labels.end(), config.data.labels) == labels.end()) continue;
+    ++out.annotated;
+    const auto cells = config.volumes ? cohort.volume_cells(i, config.data.labels).class_voxels
+                                      : cohort.cells(i, config.data.labels).class_px;
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      out.pixels[c] = std::accumulate(cells[c].begin(), cells[c].end(), out.pixels[c]);
+  }
+  return out;
+}
+
+std::string split_line(const std::string& use, const std::string& name, const Supervision& split,
+                       const source::Cohort& cohort) {
+  std::vector<std::string> classes;
+  for (std::size_t c = 0; c < split.pixels.size(); ++c)
+    classes.push_back(fmt::format("{} {}", cohort.classes()[c], short_count(split.pixels[c])));
+  return fmt::format("{} on split '{}': {} images, {} with labels; supervised {}: {}", use, name,
+                     split.images, split.annotated, cohort.kind() == "volume" ? "voxels" : "pixels",
+                     fmt::join(classes, ", "));
+}
+
+}  // namespace
+
+StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& cohort,
+                         const Network& network) {
+  StartBanner out;
+  out.lines.push_back(device_line(config, network));
+  const Supervision train = supervision_of(cohort, config, config.data.train);
+  const Supervision val = supervision_of(cohort, config, config.data.val);
+  out.lines.push_back(split_line("trains", config.data.train, train, cohort));
+  out.lines.push_back(split_line("judges", config.data.val, val, cohort));
+  const std::int64_t steps = config.train.epochs * config.sampling.batches_per_epoch;
+  out.lines.push_back(fmt::format("{} steps of {} patches in {} epochs; {} parameters", steps,
+                                  config.sampling.batch, config.train.epochs,
+                                  network.parameter_count()));
+  if (train.annotated < train.images) {
+    out.warnings.push_back(fmt::format("{} of the {} images of split '{}' have no labels",
+                                       train.images - train.annotated, train.images,
+                                       config.data.train));
+  }
+  for (std::size_t c = 1; c < cohort.classes().size(); ++c) {
+    if (c < train.pixels.size() && train.pixels[c] > 0) continue;
+    out.warnings.push_back(
+        fmt::format("no image of split '{}' shows class '{}': it can't be learnt",
+                    config.data.train, cohort.classes()[c]));
+  }
+  if (config.data.train == config.data.val) {
+    out.warnings.push_back(fmt::format(
+        "data.train and data.val are both '{}': the figures say nothing of other images",
+        config.data.val));
+  }
+  return out;
+}
+
+std::string rough_time(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 90 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  return seconds < 48 * 3600 ? fmt::format("{:.1f} h", seconds / 3600)
+                             : fmt::format("{:.1f} days", seconds / 86400);
+}
+
+std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehearsed& rehearsed,
+                                    std::int64_t steps) {
+  const std::int64_t per_epoch = config.sampling.batches_per_epoch;
+  const std::int64_t every = config.train.validate_every;
+  const std::int64_t epochs = (steps + per_epoch - 1) / per_epoch;
+  const std::int64_t validations = every > 0 ? std::max<std::int64_t>(1, epochs / every) : 1;
+  const double validation_s = rehearsed.tiles_s * static_cast<double>(rehearsed.validation_batches);
+  const double training_s = rehearsed.step_s * static_cast<double>(steps);
+  return {
+      fmt::format("about {:.1f} of {:.1f} GiB of {} memory", rehearsed.memory.needed_bytes / kGiB,
+                  rehearsed.memory.present_bytes / kGiB, rehearsed.on_gpu ? "GPU" : "host"),
+      fmt::format("about {} for {} steps ({:.2g} s each) and {} for {} validations",
+                  rough_time(training_s), steps, rehearsed.step_s,
+                  rough_time(validation_s * static_cast<double>(validations)), validations)};
+}
+
+}  // namespace headrace::train

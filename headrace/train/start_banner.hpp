@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "headrace/loader/run_config.hpp"
+#include "headrace/source/cohort.hpp"
+#include "headrace/train/network.hpp"
+#include "headrace/train/rehearsal.hpp"
+
+namespace headrace::train {
+
+/// What a run is about to do, a line each, known before anything is tried: where it runs and why
+/// there, what each split teaches or judges (images, those with labels, supervised pixels by
+/// class), steps; then warnings.
+struct StartBanner {
+  std::vector<std::string> lines, warnings;
+};
+StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& cohort,
+                         const Network& network);
+
+/// Memory and time, from what was tried. `steps`: still to do.
+std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehearsed& rehearsed,
+                                    std::int64_t steps);
+
+/// "48 s", "12 min", "3.4 h": no more digits than an estimate has.
+std::string rough_time(double seconds);
+
+}  // namespace headrace::train

@@ -1,0 +1,288 @@
+#include "headrace/train/training.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/core/progress.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/device/cuda_device.hpp"
+#include "headrace/loader/decode_choice.hpp"
+#include "headrace/loader/sample_plan.hpp"
+#include "headrace/train/baseline_file.hpp"
+#include "headrace/train/feeding.hpp"
+#include "headrace/train/preflight.hpp"
+#include "headrace/train/rehearsal.hpp"
+#include "headrace/train/run_changes.hpp"
+#include "headrace/train/run_files.hpp"
+#include "headrace/train/run_identity.hpp"
+#include "headrace/train/run_start.hpp"
+#include "headrace/train/schedule.hpp"
+#include "headrace/train/start_banner.hpp"
+#include "headrace/train/stop_signal.hpp"
+
+namespace headrace::train {
+
+Training::Training(const loader::RunConfig& config, const TrainOptions& options, ranks::Team& team)
+    : config_(config),
+      team_(team),
+      cohort_(open_cohort(config)),
+      preprocessing_(std::make_shared<const loader::Preprocessing>(
+          loader::Preprocessing::fit(*cohort_, config))),
+      network_(config, cohort_->classes().size()),
+      plan_(loader::make_training_plan(*cohort_, config)),
+      total_steps_(config.train.epochs * config.sampling.batches_per_epoch),
+      folder_(open_folder(options)) {}
+
+RunFolder Training::open_folder(const TrainOptions& options) {
+  // Before there is a folder of a run that can't begin.
+  loader::check_decoding_keys(config_, network_.on_gpu() && config_.loader.device != "cpu");
+  check_images(*cohort_, config_, *preprocessing_);
+  const Json identity =
+      describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
+  check_same_everywhere(identity, team_);
+  if (!options.resume) prepare(options.out);
+  return start_run(config_, *preprocessing_, options, identity, team_);
+}
+
+void Training::prepare(const std::string& out) {
+  if (team_.first()) {
+    RunFolder::create(out);  // refuses a folder that is taken; makes nothing
+    check_disk(out, network_.checkpoint({}).size(), network_.weights({}).size());
+    const StartBanner banner = start_banner(config_, *cohort_, network_);
+    for (const std::string& line : banner.lines) log::info("{}", line);
+    for (const std::string& line : banner.warnings) log::warning("{}", line);
+  }
+  const Rehearsed cost = rehearse(network_, cohort_, config_, plan_, preprocessing_, team_);
+  team_.meet();  // none makes a folder before all could take a step
+  if (!team_.first()) return;
+  for (const std::string& line : cost_lines(config_, cost, total_steps_)) log::info("{}", line);
+}
+
+Json Training::time_json() {
+  if (meter_) times_.gpu = meter_->usage();
+  return times_.to_json(state_.step, config_.sampling.batch, team_.size(), config_.loader.threads);
+}
+
+StepNote Training::own_note() const {
+  return {StopSignal::received(), loader_->stats().data_wait_s, times_.step_s};
+}
+
+void Training::resume() {
+  const auto steps = folder_.checkpoints();
+  // The first one's newest checkpoint is everybody's.
+  const std::string newest = steps.empty() ? "" : std::to_string(steps.back());
+  const std::string chosen = team_.gather(newest).front();
+  if (!chosen.empty()) {
+    const std::string name = RunFolder::checkpoint_name(std::stoll(chosen));
+    const std::string origin = folder_.describe(name);
+    state_ = Progressed::load(network_.restore(folder_.read(name), origin), origin);
+    times_.resumed_at = state_.step;
+    log::info("resuming at step {} of {}", state_.step, total_steps_);
+  }
+  if (team_.first()) folder_.rewind_metrics(state_.step);
+  const std::string judged_by = judging_hash(config_);
+  if (state_.judged_by == judged_by) return;
+  // What was best by another split or other rules is not comparable.
+  state_.judged_by = judged_by;
+  state_.best_dice = -1;
+  state_.best_step = 0;
+}
+
+void Training::take(const StepLosses& losses, double rate) {
+  state_.loss += losses.total;
+  state_.cross_entropy += losses.cross_entropy;
+  state_.dice += losses.dice;
+  ++state_.since_log;
+  ++state_.step;
+  if (state_.step % config_.train.log_every != 0 && state_.step != total_steps_) return;
+  state_.last_loss = state_.loss / static_cast<double>(state_.since_log);
+  times_.loader = loader_->stats();
+  if (!sum_) times_.hear({std::string(own_note().bytes())});
+  if (team_.first()) append_step(losses, rate);
+  state_.loss = state_.cross_entropy = state_.dice = 0;
+  state_.since_log = 0;
+}
+
+void Training::append_step(const StepLosses& losses, double rate) {
+  const auto count = static_cast<double>(state_.since_log);
+  folder_.append_metrics({{"step", state_.step},
+                          {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
+                          {"loss", state_.last_loss},
+                          {"cross_entropy", state_.cross_entropy / count},
+                          {"soft_dice", state_.dice / count},
+                          {"learning_rate", rate},
+                          {"gradient_norm", losses.gradient_norm},
+                          {"time", time_json()}});
+}
+
+EvaluateOptions Training::validation() const {
+  return {config_.data.val, 0, false, nullptr, preprocessing_};
+}
+
+void Training::validate() {
+  const Clock::time_point start = Clock::now();
+  if (team_.first()) {
+    record_validation(evaluate(network_, cohort_, config_, validation(), &team_), start);
+  } else {
+    help_evaluate(network_, cohort_, config_, validation(), team_);
+  }
+  times_.validate_s += seconds_since(start);
+}
+
+void Training::record_validation(const Evaluation& result, Clock::time_point start) {
+  const Json& overall = result.json.at("overall");
+  Json figures = {{"mean_dice", overall.at("mean_dice")}, {"dice", overall.at("dice")}};
+  if (config_.task == "gleason") figures["kappa"] = kappa_of(result.json);
+  for (const char* key : {"surface_dice", "hd95"}) {
+    if (overall.contains(key)) figures[key] = overall.at(key);
+  }
+  const Json lesion = lesion_of(result.json);
+  if (!lesion.is_null()) figures["lesion"] = lesion;
+  if (!has_validation()) {
+    folder_.append_metrics({{"step", state_.step},
+                            {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
+                            {"validation", figures},
+                            {"time", {{"wall_s", seconds_since(start)}}}});
+  }
+  if (result.mean_dice <= state_.best_dice) return;
+  state_.best_dice = result.mean_dice;
+  state_.best_step = state_.step;
+  folder_.write(kBestWeights, network_.weights({{"step", std::to_string(state_.step)}}));
+}
+
+void Training::checkpoint() {
+  if (!team_.first()) return;
+  const Clock::time_point start = Clock::now();
+  folder_.put_checkpoint(state_.step, network_.checkpoint(state_.save()));
+  times_.checkpoint_s += seconds_since(start);
+}
+
+void Training::stop_if_asked() {
+  if (!sum_) times_.asked = StopSignal::received();
+  if (times_.asked == 0) return;
+  const auto steps = folder_.checkpoints();
+  if (steps.empty() || steps.back() != state_.step) checkpoint();
+  team_.meet();  // none ends before the first has written it
+  fail(ErrorCode::cancelled,
+       "Stopped by {} after step {} of {}; {} holds the state. Run the same command with --resume "
+       "to "
+       "go on.",
+       StopSignal::name(times_.asked), state_.step, total_steps_,
+       folder_.describe(RunFolder::checkpoint_name(state_.step)));
+}
+
+/// Memory for the gradients of all processes, where there are several.
+void Training::join_sum() {
+  if (team_.size() == 1) return;
+  sum_.emplace(team_, config_.train.gradient_parts,
+               static_cast<std::size_t>(network_.gradient_floats()), Network::kPartValues,
+               std::max(1, config_.train.threads));
+  if (network_.on_gpu()) network_.pin(sum_->memory());
+}
+
+StepLosses Training::step(const loader::Batch& batch, double rate) {
+  if (!sum_) return network_.step(batch, rate);
+  network_.put_parts(batch, *sum_);
+  const Clock::time_point start = Clock::now();
+  times_.hear(sum_->sum(own_note().bytes()));
+  times_.exchange_s += seconds_since(start);
+  return network_.finish_step(*sum_, rate);
+}
+
+void Training::train_steps() {
+  const StopSignal stop;
+  const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
+  std::optional<Progress> progress;
+  if (team_.first()) {
+    progress.emplace("train", static_cast<std::uint64_t>(total_steps_), "steps");
+    progress->begin_at(static_cast<std::uint64_t>(state_.step));
+  }
+  if (network_.on_gpu()) meter_.emplace(device::cuda::pci_bus_id());
+  join_sum();
+  loader_.emplace(
+      cohort_, fed_config(config_, network_, ranks::share_of_cores(team_)), plan_, preprocessing_,
+      loader::LoaderStart{.with_labels = true,
+                          .first_epoch = static_cast<std::uint64_t>(state_.step / per_epoch),
+                          .first_batch = static_cast<std::uint64_t>(state_.step % per_epoch),
+                          .share = own_share(config_, team_)});
+  const Clock::time_point start = Clock::now();
+  while (state_.step < total_steps_) {
+    const double rate = learning_rate(config_.train, state_.step, total_steps_);
+    StepLosses losses;
+    {
+      const auto batch = loader_->next();
+      const Clock::time_point step_start = Clock::now();
+      losses = step(*batch, rate);
+      times_.step_s += seconds_since(step_start);
+    }
+    take(losses, rate);
+    if (progress) {
+      progress->note(fmt::format("loss {:.4g}", losses.total));
+      progress->advance();
+    }
+    const bool epoch_ends = state_.step % per_epoch == 0;
+    const std::int64_t every = config_.train.validate_every;
+    const bool last = state_.step == total_steps_;  // whose validation is the final evaluation
+    if (epoch_ends && !last && every > 0 && (state_.step / per_epoch) % every == 0) validate();
+    if (last || state_.step % config_.train.checkpoint_every == 0) checkpoint();
+    stop_if_asked();
+  }
+  times_.loop_s = seconds_since(start);
+  times_.loader = loader_->stats();
+  times_.hear(team_.gather(own_note().bytes()));
+  loader_.reset();
+  if (meter_) times_.gpu = meter_->usage();
+  meter_.reset();
+}
+
+/// Whether metrics.jsonl has the validation of this step: so when a finished run is resumed again.
+bool Training::has_validation() const {
+  const std::vector<Json> lines = folder_.metrics();
+  return !lines.empty() && lines.back().contains("validation") &&
+         lines.back().at("step").get<std::int64_t>() == state_.step;
+}
+
+Json Training::finish() {
+  const std::string weights = network_.weights({{"step", std::to_string(state_.step)},
+                                                {"config_hash", config_.hash()},
+                                                {"dataset_hash", cohort_->dataset_hash()}});
+  folder_.write(kFinalWeights, weights);
+  const Clock::time_point start = Clock::now();
+  const Evaluation result = evaluate(network_, cohort_, config_,
+                                     {config_.data.val, kReportPictures, true,
+                                      keep_baseline(folder_, *cohort_, config_), preprocessing_},
+                                     &team_);
+  write_evaluation(folder_, "eval", result);
+  record_validation(result, start);
+  Json time = time_json();
+  time["evaluate"] = result.json.at("time");
+  Json summary = {{"steps", state_.step},
+                  {"loss", state_.last_loss},
+                  {"mean_dice", result.json.at("overall").at("mean_dice")},
+                  {"dice", result.json.at("overall").at("dice")},
+                  {"kappa", kappa_of(result.json)},
+                  {"lesion", lesion_of(result.json)},
+                  {"best", {{"step", state_.best_step}, {"mean_dice", state_.best_dice}}},
+                  {"weights_sha256", sha256_hex(weights)},
+                  {"config_hash", config_.hash()},
+                  {"dataset_hash", cohort_->dataset_hash()},
+                  {"time", time}};
+  if (config_.task == "gleason") {
+    summary["grades"] = result.json.at("overall").at("gleason").at("slides");
+  }
+  folder_.write_json("summary.json", summary);
+  write_report(folder_);
+  return summary;
+}
+
+Json Training::run() {
+  resume();
+  if (state_.step < total_steps_) train_steps();
+  if (team_.first()) return finish();
+  help_evaluate(network_, cohort_, config_, validation(), team_);
+  team_.meet();  // until the first has finished, or failed
+  return nullptr;
+}
+
+}  // namespace headrace::train

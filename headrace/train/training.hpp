@@ -1,0 +1,61 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "headrace/device/gpu_meter.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/ranks/part_sum.hpp"
+#include "headrace/train/evaluate.hpp"
+#include "headrace/train/network.hpp"
+#include "headrace/train/progressed.hpp"
+#include "headrace/train/run_folder.hpp"
+#include "headrace/train/trainer.hpp"
+#include "headrace/train/training_times.hpp"
+
+namespace headrace::train {
+
+/// One training from its start or resume to its end; or one process's part in it. All do the same,
+/// but the first alone writes the run folder and evaluates.
+class Training {
+ public:
+  /// Opens the store, builds the network, and makes or opens the run folder.
+  Training(const loader::RunConfig& config, const TrainOptions& options, ranks::Team& team);
+
+  Json run();
+
+ private:
+  RunFolder open_folder(const TrainOptions& options);
+  /// Everything that can be known before the first step: says it, or refuses, with nothing made.
+  void prepare(const std::string& out);
+  void resume();
+  void train_steps();
+  void join_sum();
+  StepLosses step(const loader::Batch& batch, double rate);
+  StepNote own_note() const;
+  void take(const StepLosses& losses, double rate);
+  void append_step(const StepLosses& losses, double rate);
+  EvaluateOptions validation() const;
+  void validate();
+  void record_validation(const Evaluation& result, Clock::time_point start);
+  void checkpoint();
+  void stop_if_asked();
+  bool has_validation() const;
+  Json finish();
+  Json time_json();
+
+  const loader::RunConfig& config_;
+  ranks::Team& team_;
+  std::shared_ptr<const source::Cohort> cohort_;
+  std::shared_ptr<const loader::Preprocessing> preprocessing_;
+  std::optional<ranks::PartSum> sum_;  ///< where several processes train
+  Network network_;
+  std::shared_ptr<const loader::SamplePlan> plan_;
+  std::int64_t total_steps_;
+  Progressed state_;
+  RunFolder folder_;
+  std::optional<loader::Loader> loader_;
+  std::optional<device::GpuMeter> meter_;  ///< while a GPU trains
+  TrainingTimes times_;
+};
+
+}  // namespace headrace::train

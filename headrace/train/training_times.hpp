@@ -1,0 +1,42 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/device/gpu_meter.hpp"
+#include "headrace/loader/loader.hpp"
+
+namespace headrace::train {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start);
+
+/// What each process tells the others at every step.
+struct StepNote {
+  int signal = 0;  ///< the user asked this process to stop
+  double data_wait_s = 0, model_s = 0;
+
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
+};
+
+/// Where the time of a training went: all that stands under "time" and decides no result.
+struct TrainingTimes {
+  Clock::time_point start = Clock::now();
+  double step_s = 0, exchange_s = 0, validate_s = 0, checkpoint_s = 0, loop_s = 0;
+  StepNote slowest;  ///< of the process that waited longest for data
+  int asked = 0;     ///< the signal by which one of the processes was asked to stop
+  loader::StallStats loader;
+  device::GpuUsage gpu;
+  std::int64_t resumed_at = 0;  ///< step
+
+  /// Takes the notes of all processes.
+  void hear(const std::vector<std::string>& notes);
+  /// `step`: finished ones; `batch`: samples of one, by all `processes`.
+  Json to_json(std::int64_t step, std::int64_t batch, int processes, int loader_threads) const;
+};
+
+}  // namespace headrace::train

@@ -1,0 +1,168 @@
+#include "headrace/loader/preprocessing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/loader.hpp"
+#include "tests/loader/store_fixture.hpp"
+#include "tests/loader/volume_fixture.hpp"
+
+namespace headrace::loader {
+namespace {
+
+using testing::TemporaryFolder;
+
+RunConfig slides(const std::string& store) {
+  return RunConfig::parse("task: segmentation\ndata: {store: " + store +
+                              "}\npatch: {size: [64, 64], mpp: 0.5}\n"
+                              "sampling: {seed: 3, batch: 4, batches_per_epoch: 2}\n"
+                              "transforms:\n"
+                              "  - stain_normalize: {method: macenko, reference: slide-001}\n"
+                              "  - scanner_color: {}\n"
+                              "loader: {threads: 2}\neval: {batch: 4}\n",
+                          "run.yaml");
+}
+
+RunConfig volumes(const std::string& store) {
+  return RunConfig::parse("task: segmentation\ndata: {store: " + store +
+                              "}\npatch: {size: [16, 32, 32], spacing_mm: [2.5, 1.6, 1.6]}\n"
+                              "sampling: {seed: 3, batch: 2, batches_per_epoch: 2}\n"
+                              "transforms:\n  - clip_percentiles: {of: foreground}\n"
+                              "  - normalize: {method: foreground}\nloader: {threads: 2}\n",
+                          "run.yaml");
+}
+
+std::string refusal(const Json& json) {
+  try {
+    Preprocessing::parse(json, "preprocessing.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Preprocessing, ScannersAreFittedOnTheTrainingSplitAlone) {
+  const TemporaryFolder folder;
+  testing::write_store(folder.path("c.zarr"),
+                       {});  // slide-000 of east and -001 of west train, -002 does not
+  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto fitted = Preprocessing::fit(*cohort, slides(folder.path("c.zarr")));
+  ASSERT_EQ(fitted.scanners.size(), 2u);
+  EXPECT_EQ(fitted.scanners.at("east-scanner").pixels, 1000u);
+  EXPECT_EQ(fitted.od.pixels, 2001u);
+  // The fixture's sums: means 1638 and 1720 of 8192, both with spread 1024.
+  EXPECT_DOUBLE_EQ(fitted.scanners.at("west-scanner").mean[0], 1720.0 / 8192);
+  EXPECT_NEAR(fitted.scanners.at("west-scanner").std[0], 0.125, 1e-12);
+  const double mean = (1000 * 1638.0 + 1001 * 1720.0) / 2001;
+  EXPECT_NEAR(fitted.od.mean[0], mean / 8192, 1e-12);
+  const double between = 1000.0 / 2001 * 1001 / 2001 * 82 * 82;
+  EXPECT_NEAR(fitted.od.std[0], std::sqrt(1024.0 * 1024 + between) / 8192, 1e-9);
+  EXPECT_EQ(fitted.stain_reference->name, "slide-001");
+}
+
+TEST(Preprocessing, ASlideOfAnUnknownScannerHasItsOwnColours) {
+  const TemporaryFolder folder;
+  testing::StoreSpec spec;
+  spec.cohorts = {"east", "east", "north"};
+  testing::write_store(folder.path("c.zarr"), spec);
+  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto fitted = Preprocessing::fit(*cohort, slides(folder.path("c.zarr")));
+  EXPECT_EQ(unknown_scanners(fitted, *cohort, "val"), std::vector<std::string>{"north-scanner"});
+  const ImageColour colour = fitted.colour_of(cohort->images()[2]);
+  EXPECT_DOUBLE_EQ(colour.scanner_od_mean[0], 1802.0 / 8192);
+  EXPECT_EQ(colour.cohort_od_mean, fitted.od.mean);
+  EXPECT_TRUE(colour.has_scanner);
+}
+
+TEST(Preprocessing, WrittenAndReadItIsTheSameToTheLastBit) {
+  const TemporaryFolder folder;
+  testing::write_store(folder.path("s.zarr"), {});
+  testing::write_volume_store(folder.path("v.zarr"), {});
+  for (const bool of_volumes : {false, true}) {
+    const std::string store = folder.path(of_volumes ? "v.zarr" : "s.zarr");
+    const auto fitted = Preprocessing::fit(*source::Cohort::open(store),
+                                           of_volumes ? volumes(store) : slides(store));
+    const auto read = Preprocessing::parse(parse_json(dump_json(fitted.to_json()), "p"), "p");
+    EXPECT_EQ(read.classes, fitted.classes);
+    EXPECT_EQ(read.orientation, of_volumes ? "LPS" : "");
+    EXPECT_EQ(read.stain_reference, fitted.stain_reference);
+    EXPECT_EQ(read.od, fitted.od);
+    EXPECT_EQ(read.scanners, fitted.scanners);
+    EXPECT_EQ(read.foreground.voxels > 0, of_volumes);
+    EXPECT_EQ(read.foreground.mean, fitted.foreground.mean);
+    EXPECT_EQ(read.foreground.std, fitted.foreground.std);
+    EXPECT_EQ(read.foreground.low, fitted.foreground.low);
+    EXPECT_EQ(read.foreground.high, fitted.foreground.high);
+  }
+}
+
+TEST(Preprocessing, ReadingIsStrict) {
+  const TemporaryFolder folder;
+  testing::write_store(folder.path("c.zarr"), {});
+  const Json good = Preprocessing::fit(*source::Cohort::open(folder.path("c.zarr")),
+                                       slides(folder.path("c.zarr")))
+                        .to_json();
+  EXPECT_EQ(refusal(good), "accepted");
+  for (const auto& [key, value] : good.items()) {
+    Json without = good;
+    without.erase(key);
+    EXPECT_NE(refusal(without).find("'" + key + "' is missing"), std::string::npos) << key;
+  }
+  Json more = good;
+  more["mean"] = 1;
+  EXPECT_NE(refusal(more).find("'mean' does not belong"), std::string::npos);
+  Json other = good;
+  other["format"] = 2;
+  EXPECT_NE(refusal(other).find("format 2"), std::string::npos);
+  other = good;
+  other["tissue"]["od_mean"] = "red";
+  EXPECT_NE(refusal(other).find("od_mean"), std::string::npos);
+  other = good;
+  other["orientation"] = "RAS";
+  EXPECT_NE(refusal(other).find("RAS"), std::string::npos);
+}
+
+/// Every byte of the tiles of a split.
+std::pair<std::vector<float>, std::vector<std::uint8_t>> tiles(
+    const std::shared_ptr<const source::Cohort>& cohort, const RunConfig& config,
+    const std::string& split, std::shared_ptr<const Preprocessing> preprocessing) {
+  Loader loader(cohort, config, make_tile_plan(*cohort, config, split), std::move(preprocessing),
+                {.with_labels = true});
+  std::pair<std::vector<float>, std::vector<std::uint8_t>> out;
+  while (const auto batch = loader.next()) {
+    const auto values = batch->images_bytes() / sizeof(float);
+    out.first.insert(out.first.end(), batch->floats(), batch->floats() + values);
+    out.second.insert(out.second.end(), batch->labels, batch->labels + batch->labels_bytes());
+  }
+  return out;
+}
+
+TEST(Preprocessing, ClassesInAnotherOrderAreTheRunsClassesInItsBatches) {
+  const TemporaryFolder folder;
+  testing::StoreSpec spec;
+  testing::write_store(folder.path("a.zarr"), spec);
+  spec.classes = {"background", "tumour", "fold"};
+  testing::write_store(folder.path("b.zarr"), spec);
+  const RunConfig config = slides(folder.path("a.zarr"));
+  const auto own = source::Cohort::open(folder.path("a.zarr"));
+  const auto run = std::make_shared<const Preprocessing>(Preprocessing::fit(*own, config));
+  const auto other = source::Cohort::open(folder.path("b.zarr"))->seen_by(run->classes);
+  const auto first = tiles(own, config, "val", run), second = tiles(other, config, "val", run);
+  EXPECT_EQ(first.first, second.first);
+  ASSERT_EQ(first.second.size(), second.second.size());
+  std::array<std::uint64_t, 256> seen{};
+  for (std::size_t i = 0; i < first.second.size(); ++i) {
+    // Stored 1 is "tumour" there, the run's 2; stored 2 is "fold", which it does not know.
+    const std::uint8_t stored = first.second[i];
+    ASSERT_EQ(second.second[i], stored == 1 ? 2 : stored == 2 ? 255 : stored);
+    ++seen[stored];
+  }
+  EXPECT_GT(seen[1], 0u);
+  EXPECT_GT(seen[2], 0u);
+}
+
+}  // namespace
+}  // namespace headrace::loader
