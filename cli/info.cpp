@@ -8,6 +8,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/source/cohort.hpp"
 #include "headrace/source/store_version.hpp"
+#include "headrace/source/supervision.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
@@ -18,6 +19,10 @@ constexpr const char* kFooter =
     "  headrace info cohort.zarr\n"
     "  headrace info cohort.zarr --json\n"
     "  headrace info cohort.zarr --versions\n"
+    "\n"
+    "Supervised pixels are counted at level 0; of the first class those in cells with tissue, body "
+    "or another class.\n"
+    "Lesions are connected parts of a lesion class.\n"
     "\n"
     "Exit codes: 0 done, 1 failed (no store, or an unfinished one).";
 
@@ -101,6 +106,55 @@ void print_slides(const Json& images) {
   }
 }
 
+/// By split: images, those with labels, and the pixels and lesions of each class.
+Json describe_supervision(const source::Cohort& cohort, const std::string& labels) {
+  Json splits = Json::object();
+  for (const auto& [name, split] : source::count_supervision(cohort, labels)) {
+    Json classes = Json::object();
+    for (std::size_t c = 0; c < cohort.classes().size(); ++c) {
+      Json& one = classes[cohort.classes()[c]];
+      one["pixels"] = split.pixels[c];
+      if (cohort.kind() == "volume") one["lesions"] = split.lesions[c];
+    }
+    splits[name] = {{"images", split.images}, {"annotated", split.annotated}, {"classes", classes}};
+  }
+  return splits;
+}
+
+/// The same for each name of label images.
+Json describe_supervision(const source::Cohort& cohort) {
+  Json sets = Json::object();
+  for (const auto& image : cohort.images()) {
+    for (const auto& labels : image.labels) {
+      if (!sets.contains(labels)) sets[labels] = describe_supervision(cohort, labels);
+    }
+  }
+  return sets;
+}
+
+void print_supervision(const Json& facts, const std::string& labels) {
+  const Json& splits = facts["supervision"][labels];
+  const bool volume = facts["kind"] == "volume";
+  const auto row = [&](const std::string& first, const auto& cell) {
+    fmt::print("{:<24}", first);
+    for (const auto& [name, split] : splits.items()) fmt::print(" {:>26}", cell(name, split));
+    fmt::print("\n");
+  };
+  row(labels + (volume ? ", voxels" : ", pixels"), [](const std::string& name, const Json& s) {
+    return fmt::format("{} ({} of {} images)", name, s["annotated"].get<int>(),
+                       s["images"].get<int>());
+  });
+  for (const auto& name : facts["classes"]) {
+    const auto class_name = name.get<std::string>();
+    row(class_name, [&](const std::string&, const Json& split) {
+      const Json& one = split["classes"][class_name];
+      const auto lesions = one.value("lesions", std::uint64_t{0});
+      return fmt::format("{}{}", one["pixels"].get<std::uint64_t>(),
+                         lesions > 0 ? fmt::format(" in {} lesions", lesions) : "");
+    });
+  }
+}
+
 void print_table(const Json& facts) {
   if (facts["kind"] == "volume") {
     print_volumes(facts["images"]);
@@ -110,6 +164,8 @@ void print_table(const Json& facts) {
   const double bytes = facts["bytes"].get<double>(), source = facts["source_bytes"].get<double>();
   fmt::print("{} images; classes: {}\n", facts["images"].size(),
              fmt::join(facts["classes"].get<std::vector<std::string>>(), ", "));
+  for (const auto& [labels, splits] : facts["supervision"].items())
+    print_supervision(facts, labels);
   fmt::print("{:.1f} MB stored for {:.1f} MB of source files ({:.2f} times)\n", bytes / 1e6,
              source / 1e6, source > 0 ? bytes / source : 0);
   fmt::print("dataset hash {}\n", facts["dataset_hash"].get<std::string>());
@@ -165,6 +221,7 @@ void run(const std::string& path, const std::string& version, bool json) {
   const Json facts{{"dataset_hash", cohort->dataset_hash()},
                    {"kind", cohort->kind()},
                    {"classes", cohort->classes()},
+                   {"supervision", describe_supervision(*cohort)},
                    {"images", images},
                    {"bytes", bytes},
                    {"source_bytes", source_bytes}};

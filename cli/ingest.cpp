@@ -22,7 +22,8 @@ constexpr const char* kSlidesFooter =
     "of the files' names,\n"
     "become the images' names; nothing else of a file's names, texts, label and macro images "
     "enters the store.\n"
-    "Exit codes: 0 done, 1 failed, 2 usage.";
+    "Exit codes: 0 done (with --on-error skip also where inputs were left out: they are listed), 1 "
+    "failed, 2 usage.";
 
 struct SlidesArguments {
   ingest::SlideIngestOptions options;
@@ -32,6 +33,26 @@ struct SlidesArguments {
 };
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+Json annotations_json(const ingest::AnnotationCounts& counts) {
+  return {{"ignored_areas", counts.ignored}, {"unclassified", counts.unclassified},
+          {"outlines", counts.outlines},     {"points", counts.points},
+          {"lines", counts.lines},           {"other_objects", counts.other_objects}};
+}
+
+void print_annotations(const ingest::AnnotationCounts& counts) {
+  if (counts.ignored > 0) fmt::print("{} areas of class Ignore* are ignored\n", counts.ignored);
+  std::vector<std::string> left_out;
+  const auto add = [&](std::uint64_t count, const char* what) {
+    if (count > 0) left_out.push_back(fmt::format("{} {}", count, what));
+  };
+  add(counts.unclassified, "polygons without a class");
+  add(counts.outlines, "polygons of classes ending in *");
+  add(counts.points, "points");
+  add(counts.lines, "lines");
+  add(counts.other_objects, "detections, cells, tiles or cores (see --objects)");
+  if (!left_out.empty()) fmt::print("left out of annotations: {}\n", fmt::join(left_out, ", "));
+}
 
 void print(const ingest::SlideIngestResult& result, const char* device, bool json) {
   const double seconds = result.seconds > 0 ? result.seconds : 1e-9;
@@ -45,6 +66,10 @@ void print(const ingest::SlideIngestResult& result, const char* device, bool jso
     fmt::print("{}", dump_json({{"dataset_hash", result.dataset_hash},
                                 {"images", result.images},
                                 {"reused", result.reused},
+                                {"left_out_count", result.left_out.size()},
+                                {"left_out", left_out_json(result.left_out)},
+                                {"associated_left_out", result.associated},
+                                {"annotations", annotations_json(result.annotations)},
                                 {"pixel_bytes", result.pixel_bytes},
                                 {"stored_bytes", result.stored_bytes},
                                 {"source_bytes", result.source_bytes},
@@ -67,6 +92,12 @@ void print(const ingest::SlideIngestResult& result, const char* device, bool jso
     fmt::print("{} chunks of level 0 outside the tissue were made white (--drop-glass)\n",
                result.dropped_chunks);
   }
+  if (result.associated > 0) {
+    fmt::print("{} label, overview and thumbnail files of DICOM slides are left out\n",
+               result.associated);
+  }
+  print_annotations(result.annotations);
+  print_left_out(result.left_out);
   fmt::print("dataset hash {}\n", result.dataset_hash);
 }
 
@@ -104,6 +135,12 @@ void add_slides(CLI::App& parent) {
          "what values of mask images mean: classes, panda-radboud, panda-karolinska, instances")
       ->capture_default_str()
       ->group("Cohort");
+  app->add_option("--objects", options.objects,
+                  "which objects of QuPath's GeoJSON are painted, separated by commas: annotation, "
+                  "detection, cell, tile")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->group("Cohort");
   app->add_option("--val-fraction", options.val_fraction,
                   "share of the cases that the table puts in no split that go to val")
       ->capture_default_str()
@@ -138,12 +175,34 @@ void add_slides(CLI::App& parent) {
   app->add_option("--jobs", options.jobs,
                   "threads; 0: every core; the store is the same for any number")
       ->capture_default_str();
+  add_on_error_option(*app, options.on_error);
   app->add_flag("--json", arguments->json, "print one JSON object");
   add_device_option(*app, arguments->device);
   app->callback([arguments] { ingest_with(*arguments); });
 }
 
 }  // namespace
+
+void add_on_error_option(CLI::App& app, std::string& on_error) {
+  app.add_option("--on-error", on_error,
+                 "inputs that can't be ingested: stop (all are named, nothing is stored), skip "
+                 "(they are left out and listed)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"stop", "skip"}));
+}
+
+Json left_out_json(const std::vector<ingest::BadInput>& left_out) {
+  Json list = Json::array();
+  for (const auto& bad : left_out) list.push_back({{"input", bad.input}, {"reason", bad.reason}});
+  return list;
+}
+
+void print_left_out(const std::vector<ingest::BadInput>& left_out) {
+  if (left_out.empty()) return;
+  fmt::print("{} {} left out:\n", left_out.size(),
+             left_out.size() == 1 ? "input was" : "inputs were");
+  for (const auto& bad : left_out) fmt::print("  {}\n", bad.reason);
+}
 
 void add_device_option(CLI::App& app, std::string& device) {
   app.add_option("--device", device,

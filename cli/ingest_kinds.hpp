@@ -2,7 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "headrace/core/json.hpp"
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/transform/statistics/device.hpp"
 
 namespace headrace::cli {
@@ -11,6 +14,12 @@ namespace headrace::cli {
 void add_ingest_volumes(CLI::App& ingest);
 /// Adds `headrace ingest labels` below `ingest`.
 void add_ingest_labels(CLI::App& ingest);
+
+/// Adds --on-error `ingest`.
+void add_on_error_option(CLI::App& app, std::string& on_error);
+/// What `ingest` left out: for --json, and as lines on standard output.
+Json left_out_json(const std::vector<ingest::BadInput>& left_out);
+void print_left_out(const std::vector<ingest::BadInput>& left_out);
 
 /// Adds --device: where the statistics of pixels are gathered.
 void add_device_option(CLI::App& app, std::string& device);

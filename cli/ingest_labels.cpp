@@ -87,6 +87,11 @@ void add_ingest_labels(CLI::App& ingest) {
   app->add_option("--classes", options.classes,
                   "class names by label value: those of the store, and new ones behind them")
       ->delimiter(',');
+  app->add_option("--objects", options.objects,
+                  "which objects of QuPath's GeoJSON are painted, separated by commas: annotation, "
+                  "detection, cell, tile")
+      ->delimiter(',')
+      ->capture_default_str();
   app->add_option(
          "--coding", options.coding,
          "what values of mask images mean: classes, panda-radboud, panda-karolinska, instances")

@@ -21,7 +21,8 @@ constexpr const char* kFooter =
     "patients and studies are named by a hash with the key file's secret. Names in a table and "
     "the stems of other\n"
     "files' names do enter it.\n"
-    "Exit codes: 0 done, 1 failed, 2 usage.";
+    "Exit codes: 0 done (with --on-error skip also where inputs were left out: they are listed), 1 "
+    "failed, 2 usage.";
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
@@ -35,6 +36,8 @@ void print(const ingest::VolumeIngestResult& result, const char* device, bool js
                                 {"images", result.images},
                                 {"reused", result.reused},
                                 {"skipped", result.skipped},
+                                {"left_out_count", result.left_out.size()},
+                                {"left_out", left_out_json(result.left_out)},
                                 {"pixel_bytes", result.pixel_bytes},
                                 {"stored_bytes", result.stored_bytes},
                                 {"source_bytes", result.source_bytes},
@@ -53,6 +56,7 @@ void print(const ingest::VolumeIngestResult& result, const char* device, bool js
       speed);
   fmt::print("stored {:.1f} MB ({:.2f} of the voxels' bytes) for {:.1f} MB of source files\n",
              megabytes(result.stored_bytes), ratio, megabytes(result.source_bytes));
+  print_left_out(result.left_out);
   fmt::print("dataset hash {}\n", result.dataset_hash);
 }
 
@@ -119,6 +123,7 @@ void add_ingest_volumes(CLI::App& parent) {
   app->add_option("--jobs", options.jobs,
                   "threads; 0: every core; the store is the same for any number")
       ->capture_default_str();
+  add_on_error_option(*app, options.on_error);
   app->add_flag("--json", arguments->json, "print one JSON object");
   add_device_option(*app, arguments->device);
   app->callback([arguments] {

@@ -51,14 +51,16 @@ std::vector<std::string> command_names(const CLI::App& app) {
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::string& first_word) {
   const auto names = command_names(app);
+  std::string found = error.what();
+  if (!found.empty() && std::string(".?!").find(found.back()) == std::string::npos) found += '.';
   if (std::find(names.begin(), names.end(), first_word) != names.end()) {
-    return fmt::format("{}. See headrace {} --help.", error.what(), first_word);
+    return fmt::format("{} See headrace {} --help.", found, first_word);
   }
   if (first_word.empty() || first_word.front() == '-')
-    return fmt::format("{}. See headrace --help.", error.what());
+    return fmt::format("{} See headrace --help.", found);
   const auto nearest = nearest_name(first_word, names);
-  return fmt::format("'{}' is no command{}. See headrace --help.", first_word,
-                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+  return fmt::format("'{}' is not a command{} See headrace --help.", first_word,
+                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : ".");
 }
 
 int run(int argc, char** argv) {

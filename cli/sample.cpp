@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <variant>
 
 #include "cli/commands.hpp"
+#include "cli/glass_colour.hpp"
 #include "cli/montage.hpp"
 #include "cli/run_inputs.hpp"
 #include "cli/sample_volumes.hpp"
@@ -23,7 +25,8 @@ constexpr const char* kFooter =
     "\n"
     "For each sample and context the stored pixels and, right of them, what the model gets, "
     "its normalisation\n"
-    "taken back and the labels' outlines over it; of volumes the three planes through the patch's "
+    "taken back and the labels' outlines over it; outside of a slide the stored picture has its "
+    "glass's colour, the model white; of volumes the three planes through the patch's "
     "middle. The samples are the first of epoch 0, the very "
     "ones that training draws.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
@@ -50,9 +53,24 @@ imaging::Image8 to_pixels(const float* planes, const transform::PatchSpec& patch
   return image;
 }
 
-/// The stored pixels of a site, at the same scale, without any transform.
+/// Paints what of a window lies outside of its level: white beside grey glass would look like an
+/// edge of the slide's own.
+void paint_outside(device::HostBuffer& window, const Box2& box, const source::ImageLevel& level,
+                   const Rgb& colour) {
+  for (std::int64_t y = 0; y < box.height; ++y) {
+    const bool row_outside = box.y0 + y < 0 || box.y0 + y >= level.height;
+    for (std::int64_t x = 0; x < box.width; ++x) {
+      if (!row_outside && box.x0 + x >= 0 && box.x0 + x < level.width) continue;
+      std::copy(colour.begin(), colour.end(), window.as<std::uint8_t>() + (y * box.width + x) * 3);
+    }
+  }
+}
+
+/// The stored pixels of a site, at the same scale, without any transform; outside of the slide in
+/// the colour of its glass.
 imaging::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
-                         const loader::SampleSite& site, int context, transform::Scratch& scratch) {
+                         const loader::SampleSite& site, int context, const Rgb& glass,
+                         transform::Scratch& scratch) {
   const auto& config = inputs.config;
   const auto& image = inputs.cohort->images()[site.image];
   const std::size_t k = loader::choose_level(image, context, config);
@@ -71,6 +89,7 @@ imaging::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
               window.data(),
               {1, 3 * box.width, 3},
               {}});
+  paint_outside(window, box, level, glass);
   std::vector<float> planes(static_cast<std::size_t>(3 * config.patch.height) *
                             static_cast<std::size_t>(config.patch.width));
   plain.image(*params, geometry,
@@ -134,18 +153,20 @@ void run(const Arguments& a) {
   draw_headings(canvas, layout, config);
   transform::Scratch scratch;
   const std::int64_t plane = batch->height * batch->width;
+  std::map<std::size_t, Rgb> glass;
   for (std::int64_t s = 0; s < batch->samples; ++s) {
     const auto& site = batch->sites[static_cast<std::size_t>(s)];
     const std::int64_t y = layout.top + s % layout.rows * layout.row;
     const std::int64_t column = s / layout.rows;
+    if (!glass.contains(site.image)) glass[site.image] = glass_colour(*inputs.cohort, site.image);
     for (std::int64_t c = 0; c < batch->contexts; ++c) {
       const int context = config.patch.context[static_cast<std::size_t>(c)];
       const std::int64_t x = layout.x(column, c);
       auto seen = to_pixels(batch->floats() + (s * batch->contexts + c) * 3 * plane, config.patch,
                             normalize);
       if (c == 0 && batch->labels != nullptr) outline(seen, batch->labels + s * plane, 2);
-      canvas.patch(y, x, original(inputs, plain, site, context, scratch), layout.shrink,
-                   layout.enlarge);
+      canvas.patch(y, x, original(inputs, plain, site, context, glass[site.image], scratch),
+                   layout.shrink, layout.enlarge);
       canvas.patch(y, x + layout.cell_w + kGap, seen, layout.shrink, layout.enlarge);
     }
     canvas.text(y + layout.cell_h + 1, layout.x(column, 0), caption(inputs, site), kPale,

@@ -1,15 +1,19 @@
 #include "headrace/imaging/geojson.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/imaging/volume/byte_source.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostInflation = 100;  // coordinates in text give 3 to 15
 constexpr double kMaxCoordinate = 1e9;
 constexpr int kMaxDepth = 64;
 
@@ -42,17 +46,23 @@ Ring read_ring(const Json& json) {
   return ring;
 }
 
-void add_polygon(const Json& rings, const std::string& class_name,
-                 std::vector<AnnotatedPolygon>& out) {
+/// What is said of all geometries of a feature.
+struct Properties {
+  std::string class_name;
+  ObjectKind kind = ObjectKind::annotation;
+};
+
+void add_polygon(const Json& rings, const Properties& properties, AnnotationFile& out) {
   if (!rings.is_array() || rings.empty()) fail(ErrorCode::malformed, "the polygon has no rings");
   AnnotatedPolygon polygon;
-  polygon.class_name = class_name;
+  polygon.class_name = properties.class_name;
+  polygon.kind = properties.kind;
   for (const Json& ring : rings) polygon.rings.push_back(read_ring(ring));
-  out.push_back(std::move(polygon));
+  out.polygons.push_back(std::move(polygon));
 }
 
-void add_geometry(const Json& geometry, const std::string& class_name, int depth,
-                  std::vector<AnnotatedPolygon>& out) {
+void add_geometry(const Json& geometry, const Properties& properties, int depth,
+                  AnnotationFile& out) {
   if (depth > kMaxDepth) fail(ErrorCode::malformed, "geometries nest over {} deep", kMaxDepth);
   const Json* type = member(geometry, "type");
   if (type == nullptr || !type->is_string()) fail(ErrorCode::malformed, "the geometry has no type");
@@ -61,18 +71,25 @@ void add_geometry(const Json& geometry, const std::string& class_name, int depth
     const Json* list = member(geometry, "geometries");
     if (list == nullptr || !list->is_array())
       fail(ErrorCode::malformed, "the GeometryCollection has no geometries");
-    for (const Json& part : *list) add_geometry(part, class_name, depth + 1, out);
+    for (const Json& part : *list) add_geometry(part, properties, depth + 1, out);
+    return;
+  }
+  if (name == "Point" || name == "MultiPoint") {
+    ++out.points;
+    return;
+  }
+  if (name == "LineString" || name == "MultiLineString") {
+    ++out.lines;
     return;
   }
   if (name != "Polygon" && name != "MultiPolygon") {
-    fail(ErrorCode::unsupported, "geometry {} has no area; Polygon and MultiPolygon are read",
-         name);
+    fail(ErrorCode::unsupported, "geometry {} is not one of GeoJSON's (RFC 7946)", name);
   }
   const Json* coordinates = member(geometry, "coordinates");
   if (coordinates == nullptr || !coordinates->is_array())
     fail(ErrorCode::malformed, "the {} has no coordinates", name);
-  if (name == "Polygon") return add_polygon(*coordinates, class_name, out);
-  for (const Json& rings : *coordinates) add_polygon(rings, class_name, out);
+  if (name == "Polygon") return add_polygon(*coordinates, properties, out);
+  for (const Json& rings : *coordinates) add_polygon(rings, properties, out);
 }
 
 /// properties.classification: {"name": …}, {"names": […]} (joined as QuPath shows them) or, in
@@ -98,15 +115,39 @@ std::string class_of(const Json& feature) {
   return joined;
 }
 
-void add_features(const Json& list, const std::string& what, int depth,
-                  std::vector<AnnotatedPolygon>& out);
+/// source: QuPath, PathObjectTypeAdapters: the names of its types, and those that version 0.2 wrote
+/// as `id`; what is something else becomes an annotation there too.
+ObjectKind kind_of(const Json& feature) {
+  struct Name {
+    const char *now, *before;
+    ObjectKind kind;
+  };
+  constexpr std::array kNames{Name{"detection", "PathDetectionObject", ObjectKind::detection},
+                              Name{"cell", "PathCellObject", ObjectKind::cell},
+                              Name{"tile", "PathTileObject", ObjectKind::tile},
+                              Name{"tma_core", "TMACoreObject", ObjectKind::tma_core}};
+  const Json* properties = member(feature, "properties");
+  const Json* said = nullptr;
+  for (const char* key : {"objectType", "object_type", "type"}) {
+    if (properties != nullptr && said == nullptr) said = member(*properties, key);
+  }
+  if (said == nullptr) said = member(feature, "id");
+  if (said == nullptr || !said->is_string()) return ObjectKind::annotation;
+  const auto text = said->get<std::string>();
+  const auto found = std::find_if(kNames.begin(), kNames.end(), [&](const Name& name) {
+    return text == name.now || text == name.before;
+  });
+  return found == kNames.end() ? ObjectKind::annotation : found->kind;
+}
 
-void add_feature(const Json& feature, int depth, std::vector<AnnotatedPolygon>& out) {
+void add_features(const Json& list, const std::string& what, int depth, AnnotationFile& out);
+
+void add_feature(const Json& feature, int depth, AnnotationFile& out) {
   const Json* type = member(feature, "type");
   if (type == nullptr || *type != "Feature")
-    fail(ErrorCode::malformed, "this is no GeoJSON Feature");
+    fail(ErrorCode::malformed, "this is not a GeoJSON Feature");
   if (const Json* geometry = member(feature, "geometry"))
-    add_geometry(*geometry, class_of(feature), 0, out);
+    add_geometry(*geometry, {class_of(feature), kind_of(feature)}, 0, out);
   const Json* properties = member(feature, "properties");
   for (const char* name : {"childObjects", "children"}) {
     if (const Json* list = member(feature, name)) add_features(*list, "child", depth + 1, out);
@@ -115,8 +156,7 @@ void add_feature(const Json& feature, int depth, std::vector<AnnotatedPolygon>& 
   }
 }
 
-void add_features(const Json& list, const std::string& what, int depth,
-                  std::vector<AnnotatedPolygon>& out) {
+void add_features(const Json& list, const std::string& what, int depth, AnnotationFile& out) {
   if (!list.is_array()) fail(ErrorCode::malformed, "the {} features are no list", what);
   if (depth > kMaxDepth)
     fail(ErrorCode::malformed, "features are nested more than {} deep", kMaxDepth);
@@ -125,24 +165,44 @@ void add_features(const Json& list, const std::string& what, int depth,
   }
 }
 
+[[noreturn]] void too_large(const std::string& path, const std::string& what, std::uint64_t limit) {
+  fail(ErrorCode::memory, "{}: {} of GeoJSON; at most {} bytes are read", path, what, limit);
+}
+
+std::string read_text(const std::string& path) {
+  ByteSource source(path);
+  if (!source.compressed()) {
+    if (source.file_bytes() > kMaxFileBytes)
+      too_large(path, fmt::format("{} bytes", source.file_bytes()), kMaxFileBytes);
+    std::string text(source.file_bytes(), '\0');
+    source.read(0, text.data(), text.size());
+    return text;
+  }
+  constexpr std::size_t kStep = std::size_t{1} << 20;
+  const std::uint64_t limit = std::min(kMaxFileBytes, source.file_bytes() * kMostInflation + kStep);
+  std::string text;
+  for (std::size_t there = kStep; there == kStep;) {
+    const std::size_t at = text.size();
+    if (at + kStep > limit) too_large(path, "gzip holds more", limit);
+    text.resize(at + kStep);
+    there = source.read_some(at, text.data() + at, kStep);
+    text.resize(at + there);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::vector<AnnotatedPolygon> read_geojson(const std::string& path) {
-  const FileBytes file(path);
-  if (file.size() > kMaxFileBytes) {
-    fail(ErrorCode::memory, "{}: {} bytes of GeoJSON; at most {} are read", path, file.size(),
-         kMaxFileBytes);
-  }
-  const auto bytes = file.head(file.size());
-  const Json json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-  std::vector<AnnotatedPolygon> polygons;
+AnnotationFile read_geojson(const std::string& path) {
+  const Json json = parse_json(read_text(path), path);
+  AnnotationFile found;
   with_context(path, [&] {
-    if (json.is_array()) return add_features(json, "feature", 0, polygons);
+    if (json.is_array()) return add_features(json, "feature", 0, found);
     const Json* features = member(json, "features");
-    if (features != nullptr) return add_features(*features, "feature", 0, polygons);
-    with_context("feature 0", [&] { add_feature(json, 0, polygons); });
+    if (features != nullptr) return add_features(*features, "feature", 0, found);
+    with_context("feature 0", [&] { add_feature(json, 0, found); });
   });
-  return polygons;
+  return found;
 }
 
 }  // namespace headrace::imaging

@@ -9,18 +9,30 @@ namespace headrace::imaging {
 /// One closed ring of (x, y) vertices, pixels of level 0, origin at the top left.
 using Ring = std::vector<std::array<double, 2>>;
 
+/// What an object is to QuPath: properties.objectType (object_type, type), or the id of QuPath 0.2;
+/// an annotation where the file does not say.
+enum class ObjectKind { annotation, detection, cell, tile, tma_core };
+
 struct AnnotatedPolygon {
   std::string class_name;   ///< classification.name; empty when the object has none
   std::vector<Ring> rings;  ///< outer first, then holes
+  ObjectKind kind = ObjectKind::annotation;
 };
 
-/// Polygons of a QuPath GeoJSON file: a FeatureCollection, a Feature or a list of features, with
+/// What a GeoJSON file holds.
+struct AnnotationFile {
+  std::vector<AnnotatedPolygon> polygons;
+  std::size_t points = 0, lines = 0;  ///< geometries without an area
+};
+
+/// A QuPath GeoJSON file, plain or gzip: a FeatureCollection, a Feature or a list of features, with
 /// nested childObjects after their parent; Polygon, MultiPolygon (one polygon each) and
-/// GeometryCollection.
+/// GeometryCollection; points and lines are counted. Of a cell its own outline is taken, not its
+/// nucleus. Whether an object is locked does not matter.
 ///
-/// errors  not_found, malformed, unsupported (points, lines); each names the file and the feature
-/// by its index
-std::vector<AnnotatedPolygon> read_geojson(const std::string& path);
+/// errors  not_found, malformed, unsupported (another geometry), memory (over 1 GiB, or more than
+///         gzip makes of such a file); each names the file and the feature by its index
+AnnotationFile read_geojson(const std::string& path);
 
 /// Polygons made ready to be painted window by window: an edge is looked at only where its
 /// polygon's box meets the window. Safe from any thread.

@@ -28,10 +28,11 @@ if(HR_DCMTK)
     dicom/dicom_volume.cpp
     dicom/file_headers.cpp
     dicom/frame_decoder.cpp
-    dicom/jpeg2000.cpp
     dicom/label_names.cpp
     dicom/scan_dicom.cpp
+    dicom/slide_files.cpp
     dicom/structure_set.cpp
+    jpeg2000.cpp
   )
   target_link_libraries(headrace_imaging PRIVATE headrace_dcmtk)
 else()

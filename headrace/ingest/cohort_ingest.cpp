@@ -37,22 +37,25 @@ class CohortIngest {
     const CurrentVersion& current = journal_.current();
     if (missing.empty() && all_in(current.version)) {
       log::info("{}: nothing to do, all {} images are ingested", plan_.out, plan_.images.size());
+      reused_ = plan_.images.size();
       images_ = journal_.images();
       refresh_label_lists(*local_, current.version);
       journal_.close();  // of a run that was stopped between its manifest and its end
       remove_empty_folders(plan_.out);
-      return outcome(current.hash, missing.size());
+      return outcome(current.hash);
     }
     journal_.begin();
     clean_up(missing);
     images_ = journal_.images();
     try {
+      reused_ = plan_.images.size() - missing.size();
       ingest(missing);
       // What is said of an image does not wait for its pixels.
       for (const PlannedImage& image : plan_.images) {
-        if (!images_.at(image.id).kept) images_.at(image.id).columns = image.columns;
+        const auto found = images_.find(image.id);
+        if (found != images_.end() && !found->second.kept) found->second.columns = image.columns;
       }
-      return outcome(finish(), missing.size());
+      return outcome(finish());
     } catch (...) {
       tidy_after_failure();
       throw;
@@ -203,11 +206,42 @@ class CohortIngest {
     Progress progress("ingest", pixel_bytes, "B");
     const Advance advance = [&](std::uint64_t bytes) { progress.advance(bytes); };
     run_in_order(pool_, missing.size(), plan_.at_once, [&](std::size_t m) {
-      FinishedImage image = plan_.ingest(local_, missing[m], advance);
-      journal_.add(image);
+      std::optional<FinishedImage> image = ingest_or_leave_out(missing[m], advance);
+      if (!image) return;
+      journal_.add(*image);
       const std::lock_guard lock(mutex_);
-      images_[image.id] = std::move(image);
+      images_[image->id] = std::move(*image);
     });
+    if (images_.empty()) check_left_out();
+  }
+
+  std::optional<FinishedImage> ingest_or_leave_out(std::size_t i, const Advance& advance) {
+    const PlannedImage& image = plan_.images[i];
+    try {
+      return plan_.ingest(local_, i, advance);
+    } catch (const Error& error) {
+      if (plan_.on_error == OnError::stop || !is_of_source(error.code())) throw;
+      erase_image(image.id);
+      log::warning("left out: {}", error.what());
+      const std::lock_guard lock(mutex_);
+      left_out_[i] = {image.named, error.code(), error.what()};
+      return std::nullopt;
+    }
+  }
+
+  void erase_image(const std::string& id) {
+    auto prefixes = plan_.kind.prefixes(id);
+    prefixes.push_back("manifests/" + id + "/");
+    for (const auto& prefix : prefixes) {
+      for (const auto& key : local_->list(prefix)) local_->erase(key);
+    }
+    local_->erase("sources/" + id + ".json");
+  }
+
+  void check_left_out() const {
+    BadInputs bad(plan_.on_error);
+    for (const auto& [i, one] : left_out_) bad.add(one);
+    bad.check(0);
   }
 
   /// The groups above the images, the version, and manifest.json, last.
@@ -238,11 +272,14 @@ class CohortIngest {
     return stored.size() > plan_.classes.size() ? stored : plan_.classes;
   }
 
-  CohortOutcome outcome(const std::string& hash, std::size_t fresh) const {
+  CohortOutcome outcome(const std::string& hash) const {
     CohortOutcome outcome;
     outcome.dataset_hash = hash;
-    outcome.reused = plan_.images.size() - fresh;
-    for (const auto& image : plan_.images) outcome.images.push_back(images_.at(image.id));
+    outcome.reused = reused_;
+    for (std::size_t i = 0; i < plan_.images.size(); ++i) {
+      if (!left_out_.contains(i)) outcome.images.push_back(images_.at(plan_.images[i].id));
+    }
+    for (const auto& [i, bad] : left_out_) outcome.left_out.push_back(bad);
     return outcome;
   }
 
@@ -253,6 +290,8 @@ class CohortIngest {
   Journal journal_;
   std::mutex mutex_;
   std::map<std::string, FinishedImage> images_;
+  std::map<std::size_t, BadInput> left_out_;  ///< by the plan's number
+  std::size_t reused_ = 0;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headrace/core/threads.hpp"
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/finished_image.hpp"
 #include "headrace/storage/store.hpp"
 
@@ -34,6 +35,9 @@ struct CohortPlan {
   std::vector<std::string> classes;  ///< of labels, by value
   std::vector<PlannedImage> images;
   std::size_t at_once = 1;  ///< images worked on at the same time
+  /// skip: an image whose source turns out bad while it is read leaves nothing, and the others are
+  /// stored.
+  OnError on_error = OnError::stop;
   /// Stores everything of images[i], its group's zarr.json last. From any thread of the pool.
   std::function<FinishedImage(const std::shared_ptr<storage::Store>&, std::size_t i,
                               const Advance&)>
@@ -48,7 +52,8 @@ struct CohortPlan {
 struct CohortOutcome {
   std::string dataset_hash;
   std::uint64_t reused = 0;           ///< finished by an earlier, interrupted run
-  std::vector<FinishedImage> images;  ///< those of the plan, in its order
+  std::vector<FinishedImage> images;  ///< those of the plan that are stored, in its order
+  std::vector<BadInput> left_out;     ///< the others, in its order
 };
 
 /// Makes a store, or adds images to one, which is a version more: takes over what an interrupted
@@ -58,7 +63,8 @@ struct CohortOutcome {
 /// again goes on; when there is none and there was no store, the folder is left empty. errors usage
 /// (another kind or other settings; a stored image came from another file, or has
 ///         other labels or columns than the inputs give, which `ingest labels` changes), io,
-///         those of `ingest`: of the lowest image, for any number of threads
+///         those of `ingest`: of the lowest image, for any number of threads; with
+///         OnError::skip those of a source only where no image is left
 CohortOutcome ingest_cohort(const CohortPlan& plan, ThreadPool& pool);
 
 }  // namespace headrace::ingest

@@ -8,6 +8,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/cohort_table.hpp"
+#include "headrace/ingest/dicom_slides.hpp"
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/label_source.hpp"
 
@@ -16,38 +17,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Errors: not_found (the image or its annotation, with the table's line).
+void find_files_of_row(const SlideIngestOptions& options, const FileFinder& finder,
+                       const TableRow& row, bool panda, SlideCase& slide) {
+  if (panda) {
+    slide.file = finder.find_panda("train_images", slide.id, "", row.where);
+    slide.annotation = finder.find_panda("train_label_masks", slide.id, "_mask", "");
+    return;
+  }
+  slide.file = finder.find(row.get("file"), "file", row.where);
+  if (const std::string name = row.get("annotation"); !name.empty()) {
+    slide.annotation = finder.find_annotation(name, options.annotations, row.where);
+  }
+}
+
 void take_from_table(const SlideIngestOptions& options, const CohortTable& table,
-                     std::vector<SlideCase>& slides) {
+                     std::vector<SlideCase>& slides, BadInputs& bad) {
   const FileFinder finder(options.inputs, table.file);
   std::size_t missing_masks = 0;
   for (const auto& row : table.rows) {
     SlideCase slide = case_of_row(row, table.panda);
-    if (table.panda) {
-      slide.file = finder.find_panda("train_images", slide.id, "", row.where);
-      slide.annotation = finder.find_panda("train_label_masks", slide.id, "_mask", "");
-      missing_masks += slide.annotation.empty() ? 1 : 0;
-    } else {
-      slide.file = finder.find(row.get("file"), "file", row.where);
-      if (const std::string name = row.get("annotation"); !name.empty()) {
-        slide.annotation = finder.find_annotation(name, options.annotations, row.where);
-      }
-    }
+    const bool found =
+        bad.look(row.where, [&] { find_files_of_row(options, finder, row, table.panda, slide); });
+    if (!found) continue;
+    missing_masks += table.panda && slide.annotation.empty() ? 1 : 0;
     slides.push_back(std::move(slide));
   }
   if (missing_masks > 0)
     log::warning("{}: {} of {} images have no mask", table.file, missing_masks, slides.size());
 }
 
-void fill_in(const SlideIngestOptions& options, SlideCase& slide) {
+/// False where the image has more than one annotation.
+bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad) {
   if (slide.id.empty()) slide.id = id_of_file(slide.file);
   check_id(slide);
   if (slide.case_id.empty()) slide.case_id = slide.id;
   if (slide.cohort.empty()) slide.cohort = "default";
   if (slide.coding.empty()) slide.coding = options.coding;
+  slide.objects = options.objects;
   if (slide.annotation.empty() && !options.annotations.empty()) {
-    slide.annotation = annotation_by_stem(options.annotations, slide.file);
+    const bool found = bad.look(describe(slide), [&] {
+      slide.annotation = annotation_by_stem(options.annotations, slide.file);
+    });
+    if (!found) return false;
   }
   if (slide.annotation.empty() || is_geojson(slide.annotation)) slide.coding.clear();
+  return true;
 }
 
 }  // namespace
@@ -83,7 +98,7 @@ std::vector<std::string> classes_of(const std::vector<std::string>& given,
        "background,benign,…");
 }
 
-CohortInputs find_inputs(const SlideIngestOptions& options) {
+CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad) {
   if (options.inputs.empty() && options.table.empty()) {
     fail(ErrorCode::usage, "nothing to ingest: name slides, folders, or a --table");
   }
@@ -93,15 +108,20 @@ CohortInputs find_inputs(const SlideIngestOptions& options) {
   CohortInputs cohort;
   const std::string table = options.table.empty() ? panda_table_in(options.inputs) : options.table;
   if (!table.empty()) {
-    take_from_table(options, read_cohort_table(table), cohort.slides);
+    take_from_table(options, read_cohort_table(table), cohort.slides, bad);
   } else {
-    for (const auto& file : image_files(options.inputs, options.annotations)) {
+    for (const auto& file : image_files(options.inputs, options.annotations, bad)) {
       SlideCase slide;
       slide.file = file;
       cohort.slides.push_back(std::move(slide));
     }
   }
-  for (auto& slide : cohort.slides) fill_in(options, slide);
+  cohort.associated = join_dicom_slides(cohort.slides, bad);
+  std::vector<SlideCase> filled;
+  for (auto& slide : cohort.slides) {
+    if (fill_in(options, slide, bad)) filled.push_back(std::move(slide));
+  }
+  cohort.slides = std::move(filled);
   sort_by_id(cohort.slides);
   place_in_splits(cohort.slides, options.val_fraction);
   cohort.classes = classes_of(options.classes, cohort.slides);

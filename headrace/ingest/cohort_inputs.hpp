@@ -1,7 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/ingest_slides.hpp"
 #include "headrace/ingest/slide_case.hpp"
 
@@ -11,12 +13,16 @@ namespace headrace::ingest {
 struct CohortInputs {
   std::vector<SlideCase> slides;
   std::vector<std::string> classes;
+  std::uint64_t associated = 0;  ///< label, overview and thumbnail files of DICOM slides: left out
 };
 
 /// Finds the images and what is known of them: files, folders, the cohort table, the folder of
-/// annotations, PANDA's layout. Errors: usage, not_found, malformed; each names the file or the
-/// table's line.
-CohortInputs find_inputs(const SlideIngestOptions& options);
+/// annotations, PANDA's layout.
+///
+/// out     bad  files that are not there, and images with more than one annotation
+/// errors  usage, not_found, malformed: of options, folders and the table; each names the file or
+///         the table's line
+CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad);
 
 /// The classes of the labels of these slides, by value: those given, or those that the annotations
 /// are known to have. Errors: usage.

@@ -13,6 +13,7 @@ struct LabelIngestOptions {
   std::vector<std::string>
       classes;                     ///< those of the store, and more behind them; empty: the store's
   std::string coding = "classes";  ///< of mask images of slides
+  std::vector<std::string> objects{"annotation"};  ///< of GeoJSON, that are painted
   std::vector<std::string> withdraw;  ///< images whose labels of the set go; "all": of all
   std::string message;                ///< for the log of versions, held to the rules of names
   std::string key;                    ///< site key of DICOM labels; empty: <store>.key

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/cohort_ingest.hpp"
@@ -31,6 +32,8 @@ void check_options(const SlideIngestOptions& options) {
     fail(ErrorCode::usage, "--mpp {}: must be more than 0", *options.mpp);
   if (options.out.empty()) fail(ErrorCode::usage, "--out: name the store's folder");
   coding_table(options.coding, 6);
+  if (ObjectRules::parse(options.objects).kinds.empty())
+    fail(ErrorCode::usage, "--objects: name at least one kind, such as annotation");
 }
 
 /// What decides about the bytes of a store besides its inputs.
@@ -53,14 +56,16 @@ std::size_t slides_at_once(const std::vector<SlideOutlook>& outlooks, int thread
                                    static_cast<std::uint64_t>(threads));
 }
 
-/// Opens every input before anything is written, so that bad input leaves no store behind.
-std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options,
-                                      const std::vector<SlideCase>& slides,
-                                      const std::vector<std::string>& classes, ThreadPool& pool) {
-  std::vector<SlideOutlook> outlooks(slides.size());
-  pool.parallel_for(slides.size(),
-                    [&](std::size_t i) { outlooks[i] = look_at(slides[i], classes, options); });
-  return outlooks;
+/// Opens every input before anything is written, so that bad input leaves no store behind. Takes
+/// those that are bad out of `slides`.
+std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options, CohortInputs& cohort,
+                                      ThreadPool& pool, BadInputs& bad) {
+  auto& slides = cohort.slides;
+  std::vector<std::optional<SlideOutlook>> looks(slides.size());
+  pool.parallel_for(slides.size(), [&](std::size_t i) {
+    bad.look(describe(slides[i]), [&] { looks[i] = look_at(slides[i], cohort.classes, options); });
+  });
+  return keep_good(slides, looks);
 }
 
 /// Columns that the table states of a slide.
@@ -82,6 +87,7 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
   CohortPlan plan;
   plan.kind = slide_kind();
   plan.out = options.out;
+  plan.on_error = parse_on_error(options.on_error);
   plan.settings = settings_of(options);
   plan.classes = cohort.classes;
   for (std::size_t i = 0; i < outlooks.size(); ++i) {
@@ -109,9 +115,12 @@ SlideIngestResult sum_up(const CohortOutcome& outcome) {
 }
 
 SlideIngestResult run(const SlideIngestOptions& options) {
-  const CohortInputs cohort = find_inputs(options);
+  BadInputs bad(parse_on_error(options.on_error));
+  CohortInputs cohort = bad.first([&] { return find_inputs(options, bad); });
+  if (cohort.slides.empty()) bad.check(0);
   ThreadPool pool(options.jobs);
-  const auto outlooks = look_at_all(options, cohort.slides, cohort.classes, pool);
+  const auto outlooks = look_at_all(options, cohort, pool, bad);
+  bad.check(cohort.slides.size());
   BufferPool buffers(kKeepBytes);
   std::optional<StatisticsLanes> lanes;
   if (options.device != nullptr) lanes.emplace(*options.device, pool.size());
@@ -123,7 +132,13 @@ SlideIngestResult run(const SlideIngestOptions& options) {
     return ingest_slide(context, cohort.slides[i], outlooks[i]);
   };
   plan.version_facts = [&](const auto& images, const auto&) { return slide_cohort_facts(images); };
-  return sum_up(ingest_cohort(plan, pool));
+  const CohortOutcome outcome = ingest_cohort(plan, pool);
+  SlideIngestResult result = sum_up(outcome);
+  for (const BadInput& one : outcome.left_out) bad.add(one);
+  result.left_out = bad.sorted();
+  result.associated = cohort.associated;
+  for (const SlideOutlook& outlook : outlooks) result.annotations += outlook.annotations;
+  return result;
 }
 
 }  // namespace

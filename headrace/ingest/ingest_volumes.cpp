@@ -49,17 +49,30 @@ std::vector<std::string> names_of(const std::vector<std::uint16_t>& values,
   return names;
 }
 
-/// Opens every input before anything is written, so that bad input leaves no store behind.
+/// Opens every input before anything is written, so that bad input leaves no store behind. Takes
+/// those that are bad out of `cases`.
 std::vector<VolumeOutlook> look_at_all(const VolumeIngestOptions& options,
-                                       const std::vector<VolumeCase>& cases,
-                                       imaging::Irregular irregular,
+                                       std::vector<VolumeCase>& cases, imaging::Irregular irregular,
                                        const std::vector<std::uint16_t>& lesion_values,
-                                       ThreadPool& pool) {
-  std::vector<VolumeOutlook> outlooks(cases.size());
+                                       ThreadPool& pool, BadInputs& bad) {
+  std::vector<std::optional<VolumeOutlook>> looks(cases.size());
   pool.parallel_for(cases.size(), [&](std::size_t i) {
-    outlooks[i] = look_at(cases[i], options, irregular, lesion_values);
+    bad.look(describe(cases[i]),
+             [&] { looks[i] = look_at(cases[i], options, irregular, lesion_values); });
   });
-  return outlooks;
+  return keep_good(cases, looks);
+}
+
+/// Keeps a fresh key from the first pseudonym on: a run that fails without one leaves none.
+CohortOutcome ingest_with_key(const CohortPlan& plan, SiteKey* key, ThreadPool& pool) {
+  if (key == nullptr) return ingest_cohort(plan, pool);
+  key->keep();
+  try {
+    return ingest_cohort(plan, pool);
+  } catch (...) {
+    key->withdraw();
+    throw;
+  }
 }
 
 /// Volumes at work at the same time: as many as threads, less where they would take too much
@@ -99,7 +112,9 @@ Json stated_columns(const VolumeCase& volume, const VolumeIngestOptions& options
 }
 
 VolumeIngestResult run(const VolumeIngestOptions& options) {
-  const VolumeInputs inputs = find_volume_inputs(options);
+  BadInputs bad(parse_on_error(options.on_error));
+  VolumeInputs inputs = bad.first([&] { return find_volume_inputs(options, bad); });
+  if (inputs.cases.empty()) bad.check(0);
   if (inputs.classes.size() > kMaxClasses) {
     fail(ErrorCode::usage, "--classes: {} classes, at most {} can be stored", inputs.classes.size(),
          kMaxClasses);
@@ -108,12 +123,14 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   const auto irregular =
       options.irregular == "resample" ? imaging::Irregular::resample : imaging::Irregular::refuse;
   ThreadPool pool(options.jobs);
-  const auto outlooks = look_at_all(options, inputs.cases, irregular, lesions, pool);
+  const auto outlooks = look_at_all(options, inputs.cases, irregular, lesions, pool, bad);
+  bad.check(inputs.cases.size());
   std::optional<StatisticsLanes> lanes;
   if (options.device != nullptr) lanes.emplace(*options.device, pool.size());
   CohortPlan plan;
   plan.kind = volume_kind();
   plan.out = options.out;
+  plan.on_error = parse_on_error(options.on_error);
   plan.settings = settings_of(options);
   plan.classes = inputs.classes;
   for (std::size_t i = 0; i < outlooks.size(); ++i) {
@@ -131,7 +148,11 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
     return Json{
         {"lesion_classes", names_of(lesion_values(options.lesion_classes, classes), classes)}};
   };
-  return sum_up(ingest_cohort(plan, pool), inputs);
+  const CohortOutcome outcome = ingest_with_key(plan, inputs.key.get(), pool);
+  VolumeIngestResult result = sum_up(outcome, inputs);
+  for (const BadInput& one : outcome.left_out) bad.add(one);
+  result.left_out = bad.sorted();
+  return result;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/transform/statistics/device.hpp"
 #include "headrace/zarr/defaults.hpp"
 
@@ -25,6 +26,7 @@ struct VolumeIngestOptions {
   std::string key_file;  ///< site secret for pseudonyms; empty: made, and kept beside the store's
                          ///< folder, not in it
   int jobs = 0;
+  std::string on_error = "stop";  ///< stop | skip: what becomes of inputs that can't be ingested
   /// What gathers the statistics of voxels, with the CPU's result; null: the CPU. Outlives the
   /// call.
   transform::StatisticsDevice* device = nullptr;
@@ -35,6 +37,7 @@ struct VolumeIngestResult {
   std::uint64_t images = 0, reused = 0, skipped = 0;  ///< skipped: series that are no CT, scouts
   std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
   std::vector<std::string> notes;  ///< one sentence each: what was left out or resolved
+  std::vector<BadInput> left_out;  ///< with on_error skip, sorted by input
   double seconds = 0;
 };
 

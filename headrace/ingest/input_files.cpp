@@ -31,15 +31,18 @@ bool is_below(const fs::path& path, const std::string& folder) {
 }  // namespace
 
 std::vector<std::string> image_files(const std::vector<std::string>& inputs,
-                                     const std::string& annotations) {
+                                     const std::string& annotations, BadInputs& bad) {
   std::set<std::string> found;
   for (const auto& input : inputs) {
     if (fs::is_regular_file(input)) {
       found.insert(input);
       continue;
     }
-    if (!fs::is_directory(input))
-      fail(ErrorCode::not_found, "{}: there is no such file or folder", input);
+    if (!fs::is_directory(input)) {
+      bad.add(
+          {input, ErrorCode::not_found, fmt::format("{}: there is no such file or folder", input)});
+      continue;
+    }
     std::size_t here = 0;
     for (const auto& entry : fs::recursive_directory_iterator(input)) {
       if (!entry.is_regular_file() || !has_image_ending(entry.path())) continue;
@@ -57,7 +60,8 @@ std::string annotation_by_stem(const std::string& folder, const std::string& ima
   const std::string stem = fs::path(image).stem().string();
   std::vector<std::string> found;
   for (const auto& name : {stem, stem + "_mask"}) {
-    for (const char* ending : {".png", ".tif", ".tiff", ".geojson", ".json"}) {
+    for (const char* ending :
+         {".png", ".tif", ".tiff", ".geojson", ".json", ".geojson.gz", ".json.gz"}) {
       const fs::path path = fs::path(folder) / (name + ending);
       if (fs::is_regular_file(path)) found.push_back(path.string());
     }

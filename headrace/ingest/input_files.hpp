@@ -2,13 +2,17 @@
 #include <string>
 #include <vector>
 
+#include "headrace/ingest/bad_inputs.hpp"
+
 namespace headrace::ingest {
 
 /// Slides and images among `inputs`: files as named, folders searched for the endings that slides
-/// and images have, but not below `annotations`. Sorted, each once. Errors: not_found (an input),
-/// usage (a folder without any).
+/// and images have, but not below `annotations`. Sorted, each once. Errors: usage (a folder without
+/// any).
+///
+/// out  bad  inputs that are not there
 std::vector<std::string> image_files(const std::vector<std::string>& inputs,
-                                     const std::string& annotations);
+                                     const std::string& annotations, BadInputs& bad);
 
 /// The mask image or GeoJSON in `folder` that is named as the image: <stem>.* or <stem>_mask.*;
 /// empty when there is none. Errors: usage (more than one).

@@ -64,12 +64,18 @@ std::vector<int> coding_table(const std::string& coding, std::size_t classes) {
   return table;
 }
 
-std::uint8_t class_value(const std::string& name, const std::vector<std::string>& classes) {
+std::optional<std::uint8_t> find_class(const std::string& name,
+                                       const std::vector<std::string>& classes) {
   const auto exact = std::find(classes.begin(), classes.end(), name);
   if (exact != classes.end()) return static_cast<std::uint8_t>(exact - classes.begin());
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (plain_name(classes[i]) == plain_name(name)) return static_cast<std::uint8_t>(i);
   }
+  return std::nullopt;
+}
+
+std::uint8_t class_value(const std::string& name, const std::vector<std::string>& classes) {
+  if (const auto value = find_class(name, classes)) return *value;
   fail(ErrorCode::usage,
        "class '{}' is not known; the classes of this store are {}. Rename it or give --classes",
        name, fmt::join(classes, ", "));

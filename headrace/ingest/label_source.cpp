@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
-#include "headrace/imaging/geojson.hpp"
 #include "headrace/imaging/label_reader.hpp"
+#include "headrace/ingest/option_choice.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -65,19 +67,41 @@ class MaskLabels : public LabelSource {
   std::int64_t scale_ = 1;
 };
 
+/// "Tumor" of QuPath's derived class "Tumor: Positive".
+std::string base_class(const std::string& name) {
+  std::string base = name.substr(0, name.find(':'));
+  while (!base.empty() && base.back() == ' ') base.pop_back();
+  return base;
+}
+
 class PolygonLabels : public LabelSource {
  public:
-  PolygonLabels(const std::string& file, const std::vector<std::string>& classes) {
-    polygons_ = imaging::read_geojson(file);
-    for (std::size_t i = 0; i < polygons_.size(); ++i) {
-      const auto& name = polygons_[i].class_name;
-      if (name.empty()) {
-        fail(ErrorCode::usage,
-             "{}: polygon {} has no class (properties.classification.name); give it one in QuPath",
-             file, i + 1);
+  PolygonLabels(const std::string& file, const std::vector<std::string>& classes,
+                const ObjectRules& objects) {
+    auto found = imaging::read_geojson(file);
+    counts_.points = found.points;
+    counts_.lines = found.lines;
+    std::set<std::string> unknown;
+    std::vector<imaging::AnnotatedPolygon> ignored;
+    for (auto& polygon : found.polygons) {
+      if (!contains(objects.kinds, polygon.kind)) {
+        ++counts_.other_objects;
+      } else if (polygon.class_name.empty()) {
+        ++counts_.unclassified;
+      } else if (const auto value = value_of(polygon.class_name, classes); !value) {
+        leave_out(polygon.class_name, unknown);
+      } else if (*value == kIgnoreLabel) {
+        ignored.push_back(std::move(polygon));
+      } else {
+        polygons_.push_back(std::move(polygon));
+        values_.push_back(*value);
       }
-      values_.push_back(with_context(file, [&] { return class_value(name, classes); }));
     }
+    refuse(file, unknown, classes);
+    // Last, whatever their order in the file: nothing may be taught where an area is to be ignored.
+    counts_.ignored = ignored.size();
+    std::move(ignored.begin(), ignored.end(), std::back_inserter(polygons_));
+    values_.resize(polygons_.size(), kIgnoreLabel);
   }
 
   void read(const Box2& box, std::uint8_t* dst) const override {
@@ -86,22 +110,74 @@ class PolygonLabels : public LabelSource {
                        box.width);
   }
 
+  AnnotationCounts counts() const override { return counts_; }
+
  private:
+  static bool contains(const std::vector<imaging::ObjectKind>& kinds, imaging::ObjectKind kind) {
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  }
+
+  /// The class itself, else that which it is derived from, else Ignore*.
+  static std::optional<std::uint8_t> value_of(const std::string& name,
+                                              const std::vector<std::string>& classes) {
+    const std::string base = base_class(name);
+    auto value = find_class(name, classes);
+    if (!value) value = find_class(base, classes);
+    const std::string plain = lowered(base);
+    if (!value && (plain == "ignore*" || plain == "ignore")) value = kIgnoreLabel;
+    return value;
+  }
+
+  void leave_out(const std::string& name, std::set<std::string>& unknown) {
+    if (base_class(name).ends_with('*')) {
+      ++counts_.outlines;
+    } else {
+      unknown.insert(name);
+    }
+  }
+
+  static void refuse(const std::string& file, const std::set<std::string>& unknown,
+                     const std::vector<std::string>& classes) {
+    if (unknown.empty()) return;
+    fail(ErrorCode::usage,
+         "{}: class{} '{}' {} not known; the classes of this store are {}. Rename {} in QuPath or "
+         "give --classes",
+         file, unknown.size() == 1 ? "" : "es", fmt::join(unknown, "', '"),
+         unknown.size() == 1 ? "is" : "are", fmt::join(classes, ", "),
+         unknown.size() == 1 ? "it" : "them");
+  }
+
   std::vector<imaging::AnnotatedPolygon> polygons_;
   std::vector<std::uint8_t> values_;
+  AnnotationCounts counts_;
 };
 
 }  // namespace
 
+ObjectRules ObjectRules::parse(const std::vector<std::string>& names) {
+  using imaging::ObjectKind;
+  ObjectRules rules;
+  rules.kinds.clear();
+  for (const auto& name : names) {
+    check_choice("--objects", name, {"annotation", "detection", "cell", "tile"});
+    rules.kinds.push_back(name == "annotation"  ? ObjectKind::annotation
+                          : name == "detection" ? ObjectKind::detection
+                          : name == "cell"      ? ObjectKind::cell
+                                                : ObjectKind::tile);
+  }
+  return rules;
+}
+
 bool is_geojson(const std::string& file) {
-  const std::string ending = lowered(std::filesystem::path(file).extension().string());
-  return ending == ".geojson" || ending == ".json";
+  std::string name = lowered(std::filesystem::path(file).filename().string());
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(".geojson") || name.ends_with(".json");
 }
 
 std::unique_ptr<LabelSource> LabelSource::open(const std::string& file, const std::string& coding,
                                                const std::vector<std::string>& classes,
-                                               LevelSize image) {
-  if (is_geojson(file)) return std::make_unique<PolygonLabels>(file, classes);
+                                               LevelSize image, const ObjectRules& objects) {
+  if (is_geojson(file)) return std::make_unique<PolygonLabels>(file, classes, objects);
   return std::make_unique<MaskLabels>(file, coding, classes.size(), image);
 }
 

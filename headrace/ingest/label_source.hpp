@@ -1,14 +1,25 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/ignore_label.hpp"
+#include "headrace/imaging/geojson.hpp"
+#include "headrace/ingest/annotation_counts.hpp"
 #include "headrace/ingest/cascade.hpp"
 
 namespace headrace::ingest {
+
+/// What of a GeoJSON file is painted.
+struct ObjectRules {
+  std::vector<imaging::ObjectKind> kinds{imaging::ObjectKind::annotation};
+
+  /// names: annotation, detection, cell, tile. Errors: usage (names --objects; the nearest).
+  static ObjectRules parse(const std::vector<std::string>& names);
+};
 
 /// Class values of level 0, from a mask image or from QuPath's GeoJSON. Safe from any thread.
 class LabelSource {
@@ -17,14 +28,16 @@ class LabelSource {
   /// Class values of a box inside the image; rows `box.width` apart.
   /// Errors: malformed (a value that is no class, with its place), corrupt, io.
   virtual void read(const Box2& box, std::uint8_t* dst) const = 0;
+  /// Nothing for mask images.
+  virtual AnnotationCounts counts() const { return {}; }
 
-  /// file: GeoJSON (.geojson, .json) or a mask image. coding: how its values become classes (mask
-  /// images). classes: names by value. image: size of level 0; a mask must have it, or an exact
-  /// integer fraction of it. Errors: not_found, malformed, usage (coding, class names, size; each
-  /// says what was expected).
+  /// file: GeoJSON (.geojson, .json, either with .gz) or a mask image. coding: how its values
+  /// become classes (mask images). classes: names by value. image: size of level 0; a mask must
+  /// have it, or an exact integer fraction of it. objects: which objects of GeoJSON are painted.
+  /// Errors: not_found, malformed, usage (coding, class names, size; each says what was expected).
   static std::unique_ptr<LabelSource> open(const std::string& file, const std::string& coding,
-                                           const std::vector<std::string>& classes,
-                                           LevelSize image);
+                                           const std::vector<std::string>& classes, LevelSize image,
+                                           const ObjectRules& objects = {});
 };
 
 /// Whether a file is taken as GeoJSON: by its ending.
@@ -41,7 +54,10 @@ std::vector<int> coding_table(const std::string& coding, std::size_t classes);
 const std::vector<std::string>& gleason_classes();
 
 /// Value of a class name: exact, or else without regard to case, spaces, '-' and '_', "Gleason 3"
-/// and "G3" being pattern3. Errors: usage; lists the known ones.
+/// and "G3" being pattern3; or nothing.
+std::optional<std::uint8_t> find_class(const std::string& name,
+                                       const std::vector<std::string>& classes);
+/// The same. Errors: usage; lists the known ones.
 std::uint8_t class_value(const std::string& name, const std::vector<std::string>& classes);
 
 }  // namespace headrace::ingest

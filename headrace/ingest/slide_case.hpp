@@ -7,13 +7,16 @@ namespace headrace::ingest {
 
 /// One image to ingest and what the cohort table says of it.
 struct SlideCase {
-  std::string id;    ///< name below images/
-  std::string file;  ///< where the image lies
+  std::string id;                  ///< name below images/
+  std::string file;                ///< where the image lies
+  std::vector<std::string> parts;  ///< further files of it: levels of a slide in DICOM
   std::string case_id, cohort, scanner, split;
   std::string stated_split;  ///< by the table; empty: `split` was derived
   std::optional<int> primary, secondary, grade_group;
-  std::string annotation;                ///< mask image or GeoJSON; empty: none
-  std::string coding;                    ///< of a mask image
+  std::string annotation;  ///< mask image or GeoJSON; empty: none
+  std::string coding;      ///< of a mask image
+  /// Objects of GeoJSON that are painted (ObjectRules).
+  std::vector<std::string> objects{"annotation"};
   std::string label_set = "annotation";  ///< which of the image's label sets it is
   std::optional<double> mpp;
   std::string where;  ///< "cases.csv, line 7", for error texts; empty without a table

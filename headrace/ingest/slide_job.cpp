@@ -37,8 +37,9 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide,
     staged.emplace(context.store, slide.id, kLabelName);
     labels = std::make_unique<SlideLabels>(
         staged->store(), kLabelName, staged->folder(), plan, context.classes,
-        LabelSource::open(slide.annotation, slide.coding, context.classes, size), context.pool,
-        context.buffers);
+        LabelSource::open(slide.annotation, slide.coding, context.classes, size,
+                          ObjectRules::parse(slide.objects)),
+        context.pool, context.buffers);
   }
   pixels.prepare();
   const std::size_t pixel_tasks = pixels.tasks();

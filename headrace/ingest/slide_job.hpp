@@ -34,6 +34,7 @@ struct SlideOutlook {
   std::string fingerprint;        ///< of what decides about the pixels
   std::string label_fingerprint;  ///< of the annotation; empty: there is none
   std::string scanner;            ///< the table's, or else the format's name
+  AnnotationCounts annotations;   ///< what of its annotation is no class
   std::uint64_t pixel_bytes = 0;
   std::uint64_t memory_bytes =
       0;  ///< estimate of what its unfinished tiles take, besides the tiles at work

@@ -55,7 +55,8 @@ class SlideLabelPlanner {
     const auto open = [=](std::size_t i, const SlidePlan& plan) {
       const SlideCase& slide = (*slides)[i];
       return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
-        return LabelSource::open(slide.annotation, slide.coding, *classes, plan.levels[0].size);
+        return LabelSource::open(slide.annotation, slide.coding, *classes, plan.levels[0].size,
+                                 ObjectRules::parse(slide.objects));
       });
     };
     plan_.look = [=](std::size_t i) { open(i, plan_of(i)); };
@@ -76,6 +77,7 @@ class SlideLabelPlanner {
     SlideCase& slide = slides_[id];
     slide.id = id;
     slide.label_set = options_.set;
+    slide.objects = options_.objects;
     if (!where.empty()) slide.where = where;
     return slide;
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
@@ -11,6 +13,20 @@ std::string fingerprint_of(const SlideCase& slide, const SourceStamp& stamp) {
   const Json parts{{"source", {stamp.size_bytes, stamp.sha256}},
                    {"mpp", slide.mpp ? Json(*slide.mpp) : Json(nullptr)}};
   return sha256_hex(dump_json(parts));
+}
+
+/// Of a slide of several files: of all of them, in order.
+SourceStamp stamp_of(const SlideCase& slide) {
+  SourceStamp stamp = stamp_source(slide.file);
+  if (slide.parts.empty()) return stamp;
+  std::string stamps = stamp.sha256;
+  for (const auto& part : slide.parts) {
+    const SourceStamp one = stamp_source(part);
+    stamp.size_bytes += one.size_bytes;
+    stamps += one.sha256;
+  }
+  stamp.sha256 = sha256_hex(std::string_view(stamps));
+  return stamp;
 }
 
 /// Two unfinished tiles for each level that has more than one.
@@ -31,16 +47,22 @@ std::uint64_t unfinished_bytes(const SlidePlan& plan) {
 std::string label_fingerprint(const SlideCase& slide) {
   if (slide.annotation.empty()) return "";
   const SourceStamp stamp = stamp_source(slide.annotation);
-  return sha256_hex(dump_json({{"annotation", {stamp.size_bytes, stamp.sha256}},
-                               {"coding", slide.coding},
-                               {"set", slide.label_set}}));
+  Json parts{{"annotation", {stamp.size_bytes, stamp.sha256}},
+             {"coding", slide.coding},
+             {"set", slide.label_set}};
+  if (is_geojson(slide.annotation)) {
+    auto objects = slide.objects;
+    std::sort(objects.begin(), objects.end());
+    parts["objects"] = objects;
+  }
+  return sha256_hex(dump_json(parts));
 }
 
 SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& classes,
                      const SlideIngestOptions& options) {
   return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
     SlideOutlook outlook;
-    outlook.stamp = stamp_source(slide.file);
+    outlook.stamp = stamp_of(slide);
     const auto reader = imaging::SlideReader::open(slide.file);
     const auto tiles = imaging::JpegTiles::open(slide.file);
     const auto mpp = slide.mpp                              ? slide.mpp
@@ -48,7 +70,10 @@ SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& cla
                                                             : std::nullopt;
     outlook.plan = plan_slide(reader->info(), tiles.get(), options, mpp);
     if (!slide.annotation.empty()) {
-      LabelSource::open(slide.annotation, slide.coding, classes, outlook.plan.levels[0].size);
+      outlook.annotations =
+          LabelSource::open(slide.annotation, slide.coding, classes, outlook.plan.levels[0].size,
+                            ObjectRules::parse(slide.objects))
+              ->counts();
     }
     outlook.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
     outlook.fingerprint = fingerprint_of(slide, outlook.stamp);

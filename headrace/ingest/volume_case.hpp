@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,8 +20,10 @@ struct VolumeCase {
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series
   std::vector<std::string> labels;             ///< NIfTI, NRRD, DICOM SEG, RTSTRUCT; in order
   std::string label_set = "annotation";        ///< which of the image's label sets they are
+  std::map<std::string, std::string> organs;   ///< masks of one organ each by name: classes pick
   /// What the labels mean: "value 2" of a mask → class, "name Liver" of a segment or structure →
-  /// class. Values that are not here are refused, names that are not here are left out.
+  /// class, "mask liver": everything above 0 in the file of that stem → class. Values that are not
+  /// here are refused, names that are not here are left out.
   std::vector<std::pair<std::string, int>> coding;
   std::string where;  ///< "cases.csv, line 7" or "dataset.json", for error texts; empty without
 };

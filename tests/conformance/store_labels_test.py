@@ -1,5 +1,6 @@
 """Annotations of a store: label pyramids, class counts and the sampler's index, against NumPy and scikit-image."""
 import csv
+import gzip
 import json
 
 import imageio.v3 as iio
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import zarr
 from skimage.draw import polygon2mask
-from store_support import ROOT, SLIDES, centre_picks, group, ingest, label_group, version_of
+from store_support import ROOT, SLIDES, centre_picks, group, ingest, label_group, run_ingest, version_of
 
 NUCLEI = ROOT / "samples/nuclei"
 
@@ -95,3 +96,94 @@ def test_pandas_layout_is_recognised(tmp_path):
         np.testing.assert_array_equal(np.asarray(node["0"]), np.array(table, np.uint8)[masks[name]])
     facts = version_of(tmp_path / "p.zarr")["images"]["aaa"]["columns"]
     assert (facts["cohort"], facts["primary"], facts["secondary"], facts["grade_group"]) == ("radboud", 4, 4, 4)
+
+
+def qupath(kind, ring, name=None, **more):
+    """One object as QuPath 0.5 writes it."""
+    classification = {"classification": {"name": name, "color": [200, 0, 0]}} if name else {}
+    geometry = ring if isinstance(ring, dict) else {"type": "Polygon", "coordinates": [ring]}
+    return {"type": "Feature", "id": "6f7c1f0c-0b7e-4b4c-9f43-2f1d6f1f1d0a", "geometry": geometry,
+            "properties": {"objectType": kind, "isLocked": kind == "annotation", **classification}, **more}
+
+
+def square(x, y, edge):
+    return [[x, y], [x + edge, y], [x + edge, y + edge], [x, y + edge], [x, y]]
+
+
+def stored_labels(store):
+    return zarr.open_array(str(store), path=f"{label_group(store, 'CMU-1-Small-Region')}/0", mode="r")[:]
+
+
+def ingested(*arguments):
+    return json.loads(ingest(*arguments, "--json").stdout)
+
+
+QUPATH = [
+    qupath("annotation", square(900, 900, 300), "Ignore*"),
+    qupath("annotation", square(100, 100, 1000), "Tumor"),
+    qupath("annotation", square(200, 200, 200), "Tumor: Positive"),
+    qupath("annotation", square(500, 500, 100), "Stroma"),
+    qupath("annotation", square(0, 0, 2000)),
+    qupath("annotation", square(0, 0, 1500), "Region*"),
+    qupath("annotation", {"type": "MultiPoint", "coordinates": [[5, 5], [50, 50]]}, "Tumor"),
+    qupath("annotation", {"type": "LineString", "coordinates": [[5, 5], [50, 50]]}),
+    qupath("annotation", {"type": "MultiPolygon", "coordinates": [[square(1300, 100, 50)], [square(1400, 100, 60), square(1420, 120, 10)]]}, "Stroma"),
+    qupath("cell", square(1300, 1300, 40), "Tumor", nucleusGeometry={"type": "Polygon", "coordinates": [square(1310, 1310, 10)]}),
+    qupath("detection", square(1400, 1300, 40), "Stroma"),
+    qupath("tile", square(1500, 1300, 40)),
+]
+
+
+def expected_labels(shape, cells=False):
+    expected = np.zeros(shape, np.uint8)
+    expected[100:1100, 100:1100] = 1
+    expected[200:400, 200:400] = 1
+    expected[500:600, 500:600] = 2
+    expected[100:150, 1300:1350] = 2
+    expected[100:160, 1400:1460] = 2
+    expected[120:130, 1420:1430] = 0
+    if cells:
+        expected[1300:1340, 1300:1340] = 1
+        expected[1300:1340, 1400:1440] = 2
+    expected[900:1200, 900:1200] = 255
+    return expected
+
+
+@pytest.mark.parametrize("form", ["collection", "list", "gzip"])
+def test_a_whole_qupath_export_is_taken_by_stated_rules(tmp_path, form):
+    """Ignore* over the area whatever the order, derived classes as what they derive from; unclassified polygons, Region*, points, lines, detections and tiles are counted and left out."""
+    (tmp_path / "notes").mkdir()
+    text = json.dumps(QUPATH if form == "list" else {"type": "FeatureCollection", "features": QUPATH})
+    if form == "gzip":
+        (tmp_path / "notes/CMU-1-Small-Region.geojson.gz").write_bytes(gzip.compress(text.encode()))
+    else:
+        (tmp_path / "notes/CMU-1-Small-Region.geojson").write_text(text)
+    arguments = (SLIDES / "CMU-1-Small-Region.svs", "--annotations", tmp_path / "notes", "--classes", "background,tumor,stroma")
+    result = ingested(*arguments, "--out", tmp_path / "s.zarr")
+    assert result["annotations"] == {"ignored_areas": 1, "unclassified": 1, "outlines": 1, "points": 1, "lines": 1, "other_objects": 3}
+    stored = stored_labels(tmp_path / "s.zarr")
+    np.testing.assert_array_equal(stored, expected_labels(stored.shape))
+    result = ingested(*arguments, "--objects", "annotation,cell,detection", "--out", tmp_path / "c.zarr")
+    assert result["annotations"]["other_objects"] == 1
+    stored = stored_labels(tmp_path / "c.zarr")
+    np.testing.assert_array_equal(stored, expected_labels(stored.shape, cells=True))
+
+
+def test_a_single_feature_and_a_file_of_things_to_leave_out(tmp_path):
+    (tmp_path / "notes").mkdir()
+    note = tmp_path / "notes/CMU-1-Small-Region.geojson"
+    arguments = (SLIDES / "CMU-1-Small-Region.svs", "--annotations", tmp_path / "notes", "--classes", "background,tumor,stroma")
+    note.write_text(json.dumps(QUPATH[1]))
+    ingest(*arguments, "--out", tmp_path / "one.zarr")
+    stored = stored_labels(tmp_path / "one.zarr")
+    assert stored.sum() == 1_000_000 and (stored[100:1100, 100:1100] == 1).all()
+    note.write_text(json.dumps(QUPATH[4:8]))
+    result = ingested(*arguments, "--out", tmp_path / "none.zarr")
+    assert result["annotations"]["unclassified"] == 1 and not stored_labels(tmp_path / "none.zarr").any()
+
+
+def test_all_unknown_classes_of_a_file_are_named(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/CMU-1-Small-Region.geojson").write_text(json.dumps([*QUPATH, qupath("annotation", square(1, 1, 9), "Necrosis"), qupath("annotation", square(1, 1, 9), "Other: Fat")]))
+    done = run_ingest("slides", SLIDES / "CMU-1-Small-Region.svs", "--annotations", tmp_path / "notes", "--classes", "background,tumor,stroma", "--out", tmp_path / "s.zarr", code=2).stderr
+    assert "classes 'Necrosis', 'Other: Fat' are not known" in done and not (tmp_path / "s.zarr").exists()

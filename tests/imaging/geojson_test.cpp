@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <random>
 
@@ -22,10 +23,11 @@ std::string feature(const std::string& geometry, const std::string& classificati
          more + "}";
 }
 
-std::vector<AnnotatedPolygon> parse(const std::string& text) {
+AnnotationFile parse_file(const std::string& text) {
   const TempFolder folder;
   return read_geojson(folder.write("a.geojson", text));
 }
+std::vector<AnnotatedPolygon> parse(const std::string& text) { return parse_file(text).polygons; }
 
 TEST(GeoJson, EveryFormThatQuPathWrites) {
   const std::string multi =
@@ -51,6 +53,63 @@ TEST(GeoJson, EveryFormThatQuPathWrites) {
   EXPECT_TRUE(parse(R"({"type":"FeatureCollection","features":[]})").empty());
 }
 
+TEST(GeoJson, CountsWhatHasNoAreaAndKeepsTheRest) {
+  const auto found = parse_file(
+      "[" + feature(R"({"type":"Point","coordinates":[1,2]})", "null") + "," +
+      feature(R"({"type":"MultiPoint","coordinates":[[1,2],[3,4]]})", R"({"name":"Tumor"})") + "," +
+      feature(R"({"type":"LineString","coordinates":[[1,2],[3,4]]})", "null") + "," +
+      feature(
+          R"({"type":"GeometryCollection","geometries":[{"type":"MultiLineString","coordinates":[]},)" +
+              std::string(kSquare) + "]}",
+          R"({"name":"Tumor"})") +
+      "]");
+  EXPECT_EQ(found.points, 2u);
+  EXPECT_EQ(found.lines, 2u);
+  ASSERT_EQ(found.polygons.size(), 1u);
+  EXPECT_EQ(found.polygons[0].class_name, "Tumor");
+}
+
+TEST(GeoJson, KnowsWhatQuPathCallsAnObject) {
+  const auto kind = [](const std::string& id, const std::string& properties) {
+    return parse(R"({"type":"Feature","id":")" + id + R"(","geometry":)" + kSquare +
+                 R"(,"nucleusGeometry":)" + kSquare + R"(,"properties":{"isLocked":true)" +
+                 properties + "}}")
+        .at(0)
+        .kind;
+  };
+  EXPECT_EQ(kind("1b2c", ""), ObjectKind::annotation);
+  EXPECT_EQ(kind("1b2c", R"(,"objectType":"annotation")"), ObjectKind::annotation);
+  EXPECT_EQ(kind("1b2c", R"(,"objectType":"detection")"), ObjectKind::detection);
+  EXPECT_EQ(kind("1b2c", R"(,"object_type":"cell")"), ObjectKind::cell);
+  EXPECT_EQ(kind("1b2c", R"(,"objectType":"tma_core")"), ObjectKind::tma_core);
+  EXPECT_EQ(kind("PathTileObject", ""), ObjectKind::tile);
+  EXPECT_EQ(kind("PathAnnotationObject", ""), ObjectKind::annotation);
+  EXPECT_EQ(kind("PathCellObject", R"(,"objectType":"annotation")"), ObjectKind::annotation);
+}
+
+TEST(GeoJson, GzipIsReadWithinABound) {
+  const TempFolder folder;
+  const auto packed = [&](const std::string& text) {
+    const std::string path = folder / "a.geojson.gz";
+    gzFile file = gzopen(path.c_str(), "wb9");
+    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(file);
+    return path;
+  };
+  const std::string square = feature(kSquare, R"({"name":"Tumor"})");
+  EXPECT_EQ(read_geojson(packed(square)).polygons.size(), 1u);
+  std::string many = "[" + square;
+  for (int i = 0; i < 9000; ++i) {
+    many += R"(,{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[)" +
+            std::to_string(i * 7919 % 10007) + ",0],[4,4],[0," + std::to_string(i + 5) + "]]]}}";
+  }
+  ASSERT_GT(many.size(), std::size_t{1} << 19);
+  EXPECT_EQ(read_geojson(packed(many + "]")).polygons.size(), 9001u);
+  const Error bomb = error_of([&] { read_geojson(packed(std::string(8 << 20, ' '))); });
+  EXPECT_EQ(bomb.code(), ErrorCode::memory);
+  EXPECT_THAT(bomb.what(), HasSubstr("gzip holds more"));
+}
+
 TEST(GeoJson, ErrorsNameFileAndFeature) {
   const struct {
     std::string text;
@@ -58,10 +117,10 @@ TEST(GeoJson, ErrorsNameFileAndFeature) {
     std::string expected;
   } cases[] = {
       {"{\"type\":", ErrorCode::malformed, "not valid JSON"},
-      {"{}", ErrorCode::malformed, "feature 0: this is no GeoJSON Feature"},
+      {"{}", ErrorCode::malformed, "feature 0: this is not a GeoJSON Feature"},
       {"[" + feature(kSquare, "null") + "," +
-           feature(R"({"type":"Point","coordinates":[1,2]})", "null") + "]",
-       ErrorCode::unsupported, "feature 1: geometry Point has no area"},
+           feature(R"({"type":"Circle","coordinates":[1,2]})", "null") + "]",
+       ErrorCode::unsupported, "feature 1: geometry Circle is not one of GeoJSON's"},
       {feature(R"({"type":"Polygon","coordinates":[]})", "null"), ErrorCode::malformed,
        "has no rings"},
       {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]})", "null"),

@@ -68,11 +68,19 @@ def slide_entry(name):
             wanted = slide.level_dimensions[level][::-1]
             stored = next(p for p in tiff.pages if p.is_tiled and p.shape[:2] == wanted).asarray()
         windows.append(window(level, 111, 87, 90, 130, stored[111:201, 87:217]))
+    levels = [[h, w] for w, h in slide.level_dimensions]
+    if name.endswith(".ome.tif"):  # OpenSlide does not look into SubIFDs
+        with tifffile.TiffFile(SAMPLES / name) as tiff:
+            for number, level in enumerate(tiff.series[0].levels[1:], 1):
+                pixels = level.asarray()
+                levels.append(list(pixels.shape[:2]))
+                windows.append(window(number, 0, 0, *pixels.shape[:2], pixels))
+                windows.append(window(number, 11, 7, 90, 70, pixels[11:101, 7:77]))
     get = slide.properties.get
     return {
         "file": name,
         "format": get("openslide.vendor"),
-        "levels": [[h, w] for w, h in slide.level_dimensions],
+        "levels": levels,
         "mpp_x": get("openslide.mpp-x"), "mpp_y": get("openslide.mpp-y"),
         "objective_power": get("openslide.objective-power"),
         "icc_bytes": len(slide.color_profile.tobytes()) if slide.color_profile else 0,

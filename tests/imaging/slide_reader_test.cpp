@@ -76,10 +76,12 @@ TEST(SlideReader, SamePixelsInThreeTiffCodecs) {
   EXPECT_EQ(hashes[0], hashes[2]);
 }
 
-TEST(SlideReader, PlainImagesAreSlidesOfOneLevel) {
+TEST(SlideReader, PlainImagesAreSlides) {
   for (const Json& entry : golden()["images"]) {
     const auto slide = SlideReader::open(sample(entry["file"]));
-    ASSERT_EQ(slide->info().levels.size(), 1u);
+    // One of them has its halves in SubIFDs.
+    ASSERT_EQ(slide->info().levels.size(),
+              entry["file"] == "odd/tiff/pillow-child_ifd.tiff" ? 3u : 1u);
     const auto& level = slide->info().levels[0];
     EXPECT_EQ(sha_of(read(*slide, 0, 0, 0, level.height, level.width)), entry["sha256"])
         << entry["file"];

@@ -99,7 +99,8 @@ void scan(const std::vector<std::string>& inputs) {
                              {"frame_of_reference", label.frame_of_reference},
                              {"referenced_series", label.referenced_series}});
   }
-  out["problems"] = found.problems;
+  out["problems"] = Json::array();
+  for (const auto& problem : found.problems) out["problems"].push_back(problem.text);
   out["other_files"] = found.other_files;
   std::cout << out.dump() << "\n";
 }
@@ -107,7 +108,7 @@ void scan(const std::vector<std::string>& inputs) {
 std::unique_ptr<VolumeReader> open_nth(const std::string& input, const std::string& n,
                                        bool resample) {
   const DicomScan found = scan_dicom({input}, kPseudonym, 2);
-  if (!found.problems.empty()) fail(ErrorCode::malformed, "{}", found.problems.front());
+  if (!found.problems.empty()) fail(ErrorCode::malformed, "{}", found.problems.front().text);
   const auto i = static_cast<std::size_t>(std::stoi(n));
   if (i >= found.series.size())
     fail(ErrorCode::usage, "{} series, expected more than {}.", found.series.size(), i);

@@ -48,7 +48,7 @@ class CohortIngestTest : public ::testing::Test {
       image.id = ids[i];
       image.fingerprint = "print of " + ids[i];
       store->put_text("extras/" + ids[i] + "/a", "extra " + ids[i]);
-      if (broken.contains(ids[i])) fail(ErrorCode::io, "{} is broken", ids[i]);
+      if (broken.contains(ids[i])) fail(broken_code_, "{} is broken", ids[i]);
       const Json own{{"weight", ids[i].size()},
                      {"levels", Json::array({Json::array({2, 3})})},
                      {"source", {{"fingerprint", image.fingerprint}, {"bytes", 7}}}};
@@ -98,6 +98,7 @@ class CohortIngestTest : public ::testing::Test {
   }
 
   std::string colour_ = "red", split_ = "train", label_print_ = "labels 1";
+  ErrorCode broken_code_ = ErrorCode::io;
   std::atomic<int> stored_{0};
 };
 
@@ -176,6 +177,41 @@ TEST_F(CohortIngestTest, AFailureKeepsWholeImagesAndNothingElse) {
 
 TEST_F(CohortIngestTest, WhenNoImageIsWholeNothingStays) {
   failure(plan({"a"}, {"a"}), ErrorCode::io);
+  EXPECT_TRUE(keys().empty());
+}
+
+TEST_F(CohortIngestTest, SkippingLeavesNothingOfABadImageAndTheStoreOfTheOthers) {
+  const auto without = ingest_cohort(plan({"a", "c", "e"}), pool_);
+  const auto all = keys();
+  fs::remove_all(root_);
+  broken_code_ = ErrorCode::corrupt;
+  auto skipping = plan({"a", "b", "c", "d", "e"}, {"b", "d"});
+  skipping.on_error = OnError::skip;
+  for (int round = 0; round < 2; ++round) {  // the second finds a finished store
+    const auto outcome = ingest_cohort(skipping, pool_);
+    EXPECT_EQ(outcome.dataset_hash, without.dataset_hash);
+    EXPECT_EQ(keys(), all);
+    ASSERT_EQ(outcome.left_out.size(), 2u);
+    EXPECT_EQ(outcome.left_out[0].input, "file b");
+    EXPECT_EQ(outcome.left_out[1].reason, "d is broken");
+    ASSERT_EQ(outcome.images.size(), 3u);
+    EXPECT_EQ(outcome.images[2].id, "e");
+    EXPECT_EQ(outcome.reused, round == 0 ? 0u : 3u);
+  }
+  // A disk that fails is not one image's fault.
+  fs::remove_all(root_);
+  broken_code_ = ErrorCode::io;
+  failure(skipping, ErrorCode::io);
+}
+
+TEST_F(CohortIngestTest, SkippingAllFailsAndNamesThem) {
+  broken_code_ = ErrorCode::malformed;
+  auto skipping = plan({"a", "b"}, {"a", "b"});
+  skipping.on_error = OnError::skip;
+  const std::string text = failure(skipping, ErrorCode::malformed);
+  EXPECT_NE(text.find("2 of 2 inputs"), std::string::npos) << text;
+  EXPECT_NE(text.find("a is broken"), std::string::npos) << text;
+  EXPECT_NE(text.find("b is broken"), std::string::npos) << text;
   EXPECT_TRUE(keys().empty());
 }
 

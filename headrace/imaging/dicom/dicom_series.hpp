@@ -50,12 +50,18 @@ struct DicomLabelFile {
   std::vector<std::string> referenced_series;         ///< keyed hashes, sorted
 };
 
+/// What of a scan can't be taken.
+struct DicomProblem {
+  std::string text;  ///< one sentence
+  std::string path;  ///< a file that is DICOM but can't be read; empty: series are at fault
+  std::vector<std::string> series;  ///< CT series of a study with the same number: their hashes
+};
+
 struct DicomScan {
   std::vector<DicomSeries> series;     ///< sorted by patient, study, number, series
   std::vector<DicomLabelFile> labels;  ///< DICOM SEG and RTSTRUCT, sorted by path
-  std::vector<std::string> problems;   ///< one sentence each: files that are DICOM but can't be
-                                       ///< read, CT series of a study with the same number
-  std::size_t other_files = 0;         ///< files that are not DICOM
+  std::vector<DicomProblem> problems;
+  std::size_t other_files = 0;  ///< files that are not DICOM
 };
 
 /// Reads the headers of every file under `inputs` (files and folders, several patients, studies,

@@ -12,7 +12,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
-#include "headrace/imaging/dicom/jpeg2000.hpp"
+#include "headrace/imaging/jpeg2000.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 
 namespace headrace::imaging {

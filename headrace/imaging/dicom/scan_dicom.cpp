@@ -38,6 +38,7 @@ std::vector<std::string> files_under(const std::vector<std::string>& inputs) {
 }
 
 struct Read {
+  std::string path;
   bool dicom = false;
   FileHeader header;
   std::string problem;
@@ -45,6 +46,7 @@ struct Read {
 
 Read read_one(const std::string& path) {
   Read read;
+  read.path = path;
   read.dicom = has_dicom_start(path);
   if (!read.dicom) return read;
   try {
@@ -156,11 +158,14 @@ void find_same_numbers(DicomScan& scan) {
     if (series.modality != Modality::ct || series.localizer) continue;
     const auto [it, fresh] = seen.try_emplace({series.study, *series.series_number}, &series);
     if (fresh || it->second->series == series.series) continue;
-    scan.problems.push_back(fmt::format(
-        "two series of one study have the same number {} (with {} and {}): series numbers can't "
-        "tell them apart. Leave "
-        "one out, correct its number, or read them from folders of their own.",
-        *series.series_number, it->second->slices.front().path, series.slices.front().path));
+    scan.problems.push_back(
+        {fmt::format(
+             "two series of one study have the same number {} (with {} and {}): series numbers "
+             "can't tell them apart. Leave "
+             "one out, correct its number, or read them from folders of their own.",
+             *series.series_number, it->second->slices.front().path, series.slices.front().path),
+         "",
+         {it->second->series, series.series}});
   }
 }
 
@@ -180,7 +185,7 @@ DicomScan scan_dicom(const std::vector<std::string>& inputs, const Pseudonymizer
     if (!read.dicom) {
       ++scan.other_files;
     } else if (!read.problem.empty()) {
-      scan.problems.push_back(read.problem);
+      scan.problems.push_back({read.problem, read.path, {}});
     } else if (read.header.object != DicomObject::other) {
       scan.labels.push_back(label_file(read.header, pseudonym));
     } else if (read.header.pictures.empty()) {

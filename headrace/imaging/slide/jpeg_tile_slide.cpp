@@ -7,17 +7,13 @@
 #include "headrace/core/geometry.hpp"
 #include "headrace/imaging/block_cache.hpp"
 #include "headrace/imaging/jpeg_codec.hpp"
+#include "headrace/imaging/slide/white_outside.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
-
-void fill_white(std::uint8_t* dst, std::int64_t height, std::int64_t width, std::int64_t stride) {
-  for (std::int64_t y = 0; y < height; ++y)
-    std::memset(dst + y * stride, 255, static_cast<std::size_t>(width * 3));
-}
 
 class JpegTileSlide : public SlideReader {
  public:
@@ -47,25 +43,29 @@ class JpegTileSlide : public SlideReader {
     const int from = known ? tile_level_[static_cast<std::size_t>(level)] : -1;
     if (from < 0) return slide_->read(level, y0, x0, height, width, dst, stride);
     const JpegTileLevel& size = tiles_->levels()[static_cast<std::size_t>(from)];
-    const std::int64_t top = std::clamp<std::int64_t>(y0, 0, size.height),
-                       left = std::clamp<std::int64_t>(x0, 0, size.width);
-    const std::int64_t bottom = std::clamp<std::int64_t>(y0 + height, top, size.height);
-    const std::int64_t right = std::clamp<std::int64_t>(x0 + width, left, size.width);
-    if (bottom - top != height || right - left != width) fill_white(dst, height, width, stride);
-    if (bottom == top || right == left) return;
-    for (std::int64_t ty = top / size.tile_height; ty * size.tile_height < bottom; ++ty) {
-      for (std::int64_t tx = left / size.tile_width; tx * size.tile_width < right; ++tx) {
-        const std::int64_t y = std::max(top, ty * size.tile_height),
-                           x = std::max(left, tx * size.tile_width);
-        const Box2 part{y, x, std::min(bottom, (ty + 1) * size.tile_height) - y,
-                        std::min(right, (tx + 1) * size.tile_width) - x};
-        read_part(from, ty, tx, part, dst + (y - y0) * stride + (x - x0) * 3, stride);
-      }
-    }
+    read_on_white(
+        size.height, size.width, y0, x0, height, width, dst, stride,
+        [&](std::int64_t y, std::int64_t x, std::int64_t h, std::int64_t w, std::uint8_t* to) {
+          read_tiles(from, {y, x, h, w}, to, stride);
+        });
   }
 
  private:
   using Pixels = std::vector<std::uint8_t>;
+
+  void read_tiles(int from, const Box2& box, std::uint8_t* dst, std::int64_t stride) const {
+    const JpegTileLevel& size = tiles_->levels()[static_cast<std::size_t>(from)];
+    const std::int64_t bottom = box.y0 + box.height, right = box.x0 + box.width;
+    for (std::int64_t ty = box.y0 / size.tile_height; ty * size.tile_height < bottom; ++ty) {
+      for (std::int64_t tx = box.x0 / size.tile_width; tx * size.tile_width < right; ++tx) {
+        const std::int64_t y = std::max(box.y0, ty * size.tile_height),
+                           x = std::max(box.x0, tx * size.tile_width);
+        const Box2 part{y, x, std::min(bottom, (ty + 1) * size.tile_height) - y,
+                        std::min(right, (tx + 1) * size.tile_width) - x};
+        read_part(from, ty, tx, part, dst + (y - box.y0) * stride + (x - box.x0) * 3, stride);
+      }
+    }
+  }
 
   /// Copies the part of a tile that the region needs; whole tiles are decoded in place, cut ones
   /// are kept, since the regions beside this one ask for them next.

@@ -9,6 +9,7 @@
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/slide/white_outside.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
@@ -24,17 +25,9 @@ class PlainSlide : public SlideReader {
             std::uint8_t* dst, std::int64_t stride) const override {
     if (level != 0) fail(ErrorCode::usage, "{}: has 1 level, level {} was asked for", path_, level);
     const SlideLevel& size = info_.levels[0];
-    const std::int64_t top = std::clamp<std::int64_t>(y0, 0, size.height),
-                       left = std::clamp<std::int64_t>(x0, 0, size.width);
-    const std::int64_t bottom = std::clamp<std::int64_t>(y0 + height, top, size.height);
-    const std::int64_t right = std::clamp<std::int64_t>(x0 + width, left, size.width);
-    if (bottom - top != height || right - left != width) {
-      for (std::int64_t y = 0; y < height; ++y)
-        std::memset(dst + y * stride, 255, std::size_t(width * 3));
-    }
-    if (bottom == top || right == left) return;
-    read_inside(top, left, bottom - top, right - left, dst + (top - y0) * stride + (left - x0) * 3,
-                stride);
+    read_on_white(size.height, size.width, y0, x0, height, width, dst, stride,
+                  [&](std::int64_t y, std::int64_t x, std::int64_t h, std::int64_t w,
+                      std::uint8_t* to) { read_inside(y, x, h, w, to, stride); });
   }
 
  protected:

@@ -7,8 +7,8 @@
 namespace headrace::imaging {
 
 /// A TIFF, PNG or JPEG picture of tissue as a slide of one level. Of a TIFF the first picture is
-/// taken (further pages and SubIFD pyramids are left alone) and read block by block; PNG and JPEG
-/// are decoded whole at the first read.
+/// taken (with_tiff_pyramid finds further levels) and read block by block; PNG and JPEG are decoded
+/// whole at the first read.
 ///
 /// Errors: malformed, unsupported, memory; each names the file.
 std::unique_ptr<SlideReader> open_plain_slide(const std::string& path);

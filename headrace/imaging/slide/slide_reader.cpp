@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
@@ -10,6 +11,7 @@
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
 #include "headrace/imaging/slide/tiff_level_slide.hpp"
+#include "headrace/imaging/slide/tiff_pyramid_slide.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
@@ -34,17 +36,17 @@ std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
          "library in HEADRACE_OPENSLIDE",
          path, ending);
   }
-  if (vendor == nullptr) return open_plain_slide(path);
+  if (vendor == nullptr) return with_tiff_pyramid(open_plain_slide(path), path);
   if (std::string(vendor) != "generic-tiff") {
     return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
   }
   // Every tiled TIFF is generic-tiff to OpenSlide; libtiff reads some that it does not (planar,
   // other sample counts).
   try {
-    return with_jpeg_tiles(with_tiff_level(open_with_openslide(*openslide, path, vendor), path),
-                           path);
+    auto slide = with_tiff_level(open_with_openslide(*openslide, path, vendor), path);
+    return with_jpeg_tiles(with_tiff_pyramid(std::move(slide), path), path);
   } catch (const Error&) {
-    return open_plain_slide(path);
+    return with_tiff_pyramid(open_plain_slide(path), path);
   }
 }
 

@@ -25,8 +25,8 @@ struct SlideInfo {
 };
 
 /// A reader of one slide or plain image. Safe from any thread.
-/// OpenSlide formats go through OpenSlide; plain TIFF, PNG and JPEG images of tissue are slides of
-/// one level.
+/// OpenSlide formats go through OpenSlide; of a plain TIFF the first picture and its levels, and
+/// PNG and JPEG images of tissue, are slides as well.
 class SlideReader {
  public:
   virtual ~SlideReader() = default;

@@ -88,17 +88,20 @@ class TiffJpegTiles : public JpegTiles {
   std::vector<JpegTileLevel> levels_;
 };
 
-/// Levels in OpenSlide's order: of an Aperio slide every tiled directory as they come; of a generic
-/// TIFF the first one and the tiled ones marked as reduced, by falling width.
-std::vector<TiffDirectory> pick_levels(std::vector<TiffDirectory> all, const std::string& vendor) {
-  std::vector<TiffDirectory> levels;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool level =
-        i == 0 ||
-        (all[i].tiled() && (vendor == "aperio" ||
-                            (vendor == "generic-tiff" && (all[i].subfile_type & kReducedImage))));
-    if (level) levels.push_back(std::move(all[i]));
-    if (vendor == "tiff") break;
+/// Levels in the slide reader's order: of an Aperio slide every tiled directory as they come; of a
+/// TIFF its pyramid, in SubIFDs too, and of a generic one what OpenSlide takes for it: the first
+/// directory and the tiled ones marked as reduced, by falling width.
+std::vector<TiffDirectory> pick_levels(const FileBytes& file, const std::string& vendor) {
+  std::vector<TiffDirectory> all = read_tiff_directories(file), levels;
+  if (vendor == "tiff" || (vendor == "generic-tiff" && !all[0].sub_directories.empty())) {
+    levels = read_tiff_pyramid(file);
+  } else {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool level =
+          i == 0 ||
+          (all[i].tiled() && (vendor == "aperio" || (all[i].subfile_type & kReducedImage) != 0));
+      if (level) levels.push_back(std::move(all[i]));
+    }
   }
   if (vendor == "generic-tiff") {
     std::stable_sort(levels.begin(), levels.end(),
@@ -157,7 +160,7 @@ std::unique_ptr<JpegTiles> JpegTiles::open(const std::string& path) {
   const char* known = openslide != nullptr ? openslide->detect_vendor(path.c_str()) : nullptr;
   const std::string vendor = known != nullptr ? known : "tiff";
   if (vendor != "aperio" && vendor != "generic-tiff" && vendor != "tiff") return nullptr;
-  auto levels = pick_levels(read_tiff_directories(FileBytes(path)), vendor);
+  auto levels = pick_levels(FileBytes(path), vendor);
   if (levels.empty()) return nullptr;
   TiffDirectory level0 = levels[0];
   auto tiles = std::make_unique<TiffJpegTiles>(path, std::move(levels));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "headrace/core/error.hpp"
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t kMaxDirectories = 1024;
 constexpr std::uint64_t kMaxEntries = 4096;
 constexpr std::size_t kMaxText = 1024;
+constexpr std::uint32_t kReducedImage = 1;  // NewSubfileType
 constexpr std::uint64_t kMaxTables = 1 << 16;
 
 struct Entry {
@@ -31,6 +33,11 @@ class Parser {
 
   TiffDirectory parse_first() {
     std::uint64_t at = read_header();
+    return read_directory(at);
+  }
+
+  TiffDirectory parse_at(std::uint64_t at) {
+    read_header();
     return read_directory(at);
   }
 
@@ -94,6 +101,7 @@ class Parser {
     }
     const auto bytes = read_bytes(at + count_bytes, count * entry_bytes + word, "directory");
     TiffDirectory directory;
+    directory.at = at;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::byte* raw = bytes.data() + i * entry_bytes;
       Entry entry;
@@ -194,6 +202,9 @@ class Parser {
       case 325:
         d.tile_bytes = numbers<std::uint32_t>(entry);
         break;
+      case 330:
+        if (entry.count <= kMaxDirectories) d.sub_directories = numbers<std::uint64_t>(entry);
+        break;
       case 347:
         d.jpeg_tables = values(entry, kMaxTables);
         break;
@@ -218,6 +229,28 @@ class Parser {
   bool big_endian_ = false, big_ = false;
 };
 
+std::vector<TiffDirectory> read_sub_directories(const FileBytes& file, const TiffDirectory& of) {
+  std::vector<TiffDirectory> found;
+  for (const std::uint64_t at : of.sub_directories) {
+    try {
+      found.push_back(read_tiff_directory_at(file, at));
+    } catch (const Error&) {
+      // The picture is whole without it.
+    }
+  }
+  return found;
+}
+
+/// Whether a directory may be a smaller level of `full`: heights and widths were rounded, each by
+/// less than a pixel.
+bool is_reduced(const TiffDirectory& d, const TiffDirectory& full) {
+  if (d.width < 1 || d.height < 1 || d.width >= full.width || d.height > full.height) return false;
+  if (d.samples != full.samples || d.bits != full.bits) return false;
+  const auto h = static_cast<double>(d.height), w = static_cast<double>(d.width);
+  const auto full_h = static_cast<double>(full.height), full_w = static_cast<double>(full.width);
+  return std::abs(h * full_w - w * full_h) <= full_h + full_w;
+}
+
 }  // namespace
 
 std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file) {
@@ -226,6 +259,29 @@ std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file) {
 
 TiffDirectory read_first_tiff_directory(const FileBytes& file) {
   return Parser(file).parse_first();
+}
+
+TiffDirectory read_tiff_directory_at(const FileBytes& file, std::uint64_t at) {
+  return Parser(file).parse_at(at);
+}
+
+std::vector<TiffDirectory> read_tiff_pyramid(const FileBytes& file) {
+  std::vector<TiffDirectory> levels, found = read_tiff_directories(file);
+  levels.push_back(std::move(found.front()));
+  found.erase(found.begin());
+  if (levels[0].sub_directories.empty()) {
+    std::erase_if(found, [](const TiffDirectory& d) {
+      return !d.tiled() || (d.subfile_type & kReducedImage) == 0;
+    });
+  } else {
+    found = read_sub_directories(file, levels[0]);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.width > b.width; });
+  for (TiffDirectory& d : found) {
+    if (is_reduced(d, levels[0]) && d.width < levels.back().width) levels.push_back(std::move(d));
+  }
+  return levels;
 }
 
 }  // namespace headrace::imaging

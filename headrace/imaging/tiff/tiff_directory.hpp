@@ -11,6 +11,7 @@ namespace headrace::imaging {
 /// What is used of one image file directory (TIFF 6.0, and BigTIFF) where its picture is stored in
 /// tiles. Strips, text beyond the first kilobyte and all other tags are skipped.
 struct TiffDirectory {
+  std::uint64_t at = 0;  ///< where it lies in the file
   std::int64_t height = 0, width = 0;
   std::int64_t tile_height = 0, tile_width = 0;  ///< 0 where the picture is in strips
   std::uint32_t subfile_type = 0, image_depth = 1;
@@ -19,7 +20,8 @@ struct TiffDirectory {
   std::string description;   ///< at most 1024 bytes
   std::uint64_t blocks = 0;  ///< how many tiles or strips the directory lists
   std::vector<std::byte> jpeg_tables;
-  std::vector<std::uint64_t> tile_offsets;  ///< 0: the file stores no such tile
+  std::vector<std::uint64_t> sub_directories;  ///< where those lie that belong to this one
+  std::vector<std::uint64_t> tile_offsets;     ///< 0: the file stores no such tile
   std::vector<std::uint32_t> tile_bytes;
 
   bool tiled() const noexcept { return tile_height > 0; }
@@ -35,5 +37,13 @@ struct TiffDirectory {
 std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file);
 /// The first directory alone, whatever follows it.
 TiffDirectory read_first_tiff_directory(const FileBytes& file);
+/// The directory at a byte of the file, alone.
+TiffDirectory read_tiff_directory_at(const FileBytes& file, std::uint64_t at);
+
+/// Levels of the picture in the first directory, that first, then by falling width: its
+/// SubDirectories (OME-TIFF), or without any the tiled directories of the main chain that are
+/// marked as reduced. Taken are those of the same samples and shape (to a pixel of rounding); a
+/// damaged one is left out. Errors: malformed (of the main chain).
+std::vector<TiffDirectory> read_tiff_pyramid(const FileBytes& file);
 
 }  // namespace headrace::imaging

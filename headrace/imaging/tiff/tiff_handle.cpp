@@ -13,7 +13,7 @@ int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
 
 }  // namespace
 
-TiffHandle::TiffHandle(const std::string& path) : path_(path) {
+TiffHandle::TiffHandle(const std::string& path, std::uint64_t directory) : path_(path) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, kMaxAllocation);
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, this);
@@ -22,6 +22,12 @@ TiffHandle::TiffHandle(const std::string& path) : path_(path) {
   TIFFOpenOptionsFree(options);
   if (tiff_ == nullptr) {
     fail(ErrorCode::malformed, "{}: is no readable TIFF: {}", path, take_message());
+  }
+  if (directory != 0 && TIFFSetSubDirectory(tiff_, directory) == 0) {
+    const std::string why = take_message();
+    TIFFClose(tiff_);
+    fail(ErrorCode::malformed, "{}: the TIFF directory at byte {} can't be read: {}", path,
+         directory, why);
   }
 }
 
@@ -59,7 +65,7 @@ std::unique_ptr<TiffHandle> TiffHandlePool::take() {
       return handle;
     }
   }
-  return std::make_unique<TiffHandle>(path_);
+  return std::make_unique<TiffHandle>(path_, directory_);
 }
 
 void TiffHandlePool::put(std::unique_ptr<TiffHandle> handle) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <tiffio.h>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,9 +12,10 @@ namespace headrace::imaging {
 /// One open TIFF of libtiff with its first error message; for one thread at a time.
 class TiffHandle {
  public:
-  /// Errors: malformed, io; named by `path`. Opened without mmap, so that a file that shrinks is an
-  /// error, not a signal.
-  explicit TiffHandle(const std::string& path);
+  /// directory: the byte at which the directory to read lies; 0: the first one. Errors: malformed,
+  /// io; named by `path`. Opened without mmap, so that a file that shrinks is an error, not a
+  /// signal.
+  explicit TiffHandle(const std::string& path, std::uint64_t directory = 0);
   ~TiffHandle();
   TiffHandle(const TiffHandle&) = delete;
   TiffHandle& operator=(const TiffHandle&) = delete;
@@ -29,16 +31,18 @@ class TiffHandle {
   TIFF* tiff_ = nullptr;
 };
 
-/// Handles of one file, lent to one thread each.
+/// Handles of one directory of a file, lent to one thread each.
 class TiffHandlePool {
  public:
-  explicit TiffHandlePool(std::string path) : path_(std::move(path)) {}
+  explicit TiffHandlePool(std::string path, std::uint64_t directory = 0)
+      : path_(std::move(path)), directory_(directory) {}
 
   std::unique_ptr<TiffHandle> take();
   void put(std::unique_ptr<TiffHandle> handle);
 
  private:
   std::string path_;
+  std::uint64_t directory_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<TiffHandle>> idle_;
 };

@@ -10,6 +10,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/block_cache.hpp"
+#include "headrace/imaging/jpeg2000.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_handle.hpp"
 #include "headrace/imaging/whole_file.hpp"
@@ -21,6 +22,12 @@ constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{512} << 20;
 constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20;
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 24;
 constexpr std::uint64_t kScratchBytes = std::uint64_t{4} << 20;  // that a thread keeps
+
+constexpr std::uint16_t kAperioYcbcr = 33003, kAperioRgb = 33005, kJpeg2000 = 34712;
+
+bool is_jpeg2000(std::uint16_t compression) {
+  return compression == kAperioYcbcr || compression == kAperioRgb || compression == kJpeg2000;
+}
 
 /// Decoded samples of one block as libtiff gave them (one plane after the other where planar).
 struct Block {
@@ -73,8 +80,9 @@ void read_spacing(TIFF* tiff, TiffFacts& facts) {
 
 class LibtiffImage : public TiffImage {
  public:
-  explicit LibtiffImage(const std::string& path) : path_(path), pool_(path) {
-    { const FileBytes exists(path); }
+  LibtiffImage(const std::string& path, std::uint64_t directory)
+      : path_(path), pool_(path, directory), directory_(directory) {
+    file_bytes_ = FileBytes(path).size();
     std::unique_ptr<TiffHandle> handle;
     try {
       handle = pool_.take();
@@ -140,6 +148,12 @@ class LibtiffImage : public TiffImage {
     sample_format_ = field<std::uint16_t>(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     block_bytes_ = tiled_ ? TIFFTileSize64(tiff) : TIFFVStripSize64(tiff, block_height);
     row_bytes_ = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
+    if (is_jpeg2000(facts_.compression)) {
+      // Whatever the directory says of chroma: components come in full.
+      row_bytes_ = facts_.block_width * facts_.samples;
+      block_bytes_ =
+          static_cast<std::uint64_t>(row_bytes_) * static_cast<std::uint64_t>(facts_.block_height);
+    }
     if (facts_.photometric == PHOTOMETRIC_PALETTE && facts_.bits <= 8) read_palette(tiff);
     read_spacing(tiff, facts_);
   }
@@ -160,7 +174,7 @@ class LibtiffImage : public TiffImage {
       fail(ErrorCode::malformed, "{}: a TIFF of {}x{} pixels in blocks of {}x{} cannot be", path_,
            f.width, f.height, f.block_width, f.block_height);
     }
-    if (!TIFFIsCODECConfigured(f.compression)) {
+    if (!TIFFIsCODECConfigured(f.compression) && !is_jpeg2000(f.compression)) {
       fail(ErrorCode::unsupported,
            "{}: TIFF compression {} is not read; convert it, for example to Deflate", path_,
            f.compression);
@@ -168,6 +182,12 @@ class LibtiffImage : public TiffImage {
     if (f.bits != 1 && f.bits != 2 && f.bits != 4 && f.bits != 8 && f.bits != 16) {
       fail(ErrorCode::unsupported, "{}: {} bits a sample; 1, 2, 4, 8 and 16 are read", path_,
            f.bits);
+    }
+    if (is_jpeg2000(f.compression) &&
+        (f.bits != 8 || planar_ || (f.samples != 1 && f.samples != 3))) {
+      fail(ErrorCode::unsupported,
+           "{}: JPEG 2000 of {} samples of {} bits{}; 8-bit grey and colour are read", path_,
+           f.samples, f.bits, planar_ ? " in planes" : "");
     }
     if (sample_format_ != SAMPLEFORMAT_UINT && sample_format_ != SAMPLEFORMAT_VOID) {
       fail(ErrorCode::unsupported, "{}: the samples are no unsigned integers (SampleFormat {})",
@@ -197,7 +217,9 @@ class LibtiffImage : public TiffImage {
   void check_block_count(TiffHandle& handle) const {
     const std::uint64_t wanted =
         tiled_ ? TIFFNumberOfTiles(handle.get()) : TIFFNumberOfStrips(handle.get());
-    const std::uint64_t found = read_first_tiff_directory(FileBytes(path_)).blocks;
+    const FileBytes file(path_);
+    const std::uint64_t found = directory_ == 0 ? read_first_tiff_directory(file).blocks
+                                                : read_tiff_directory_at(file, directory_).blocks;
     // A single uncompressed strip is handed out in pieces, which is wanted: it is never in memory
     // whole.
     const bool chopped = facts_.compression == COMPRESSION_NONE && found == 1;
@@ -214,7 +236,9 @@ class LibtiffImage : public TiffImage {
     const bool jpeg_colour = f.photometric == PHOTOMETRIC_YCBCR &&
                              f.compression == COMPRESSION_JPEG && f.bits == 8 && f.samples == 3 &&
                              !planar_;
-    const bool rgb = f.photometric == PHOTOMETRIC_RGB && f.bits == 8 && f.samples >= 3;
+    const bool rgb =
+        (f.photometric == PHOTOMETRIC_RGB && f.bits == 8 && f.samples >= 3) ||
+        (is_jpeg2000(f.compression) && f.samples == 3 && f.photometric == PHOTOMETRIC_YCBCR);
     if (f.bits == 16) {
       why_not_rgb_ = "16 bits a sample; images of 8 bits are read";
     } else if (f.photometric == PHOTOMETRIC_PALETTE && palette_.empty()) {
@@ -244,6 +268,7 @@ class LibtiffImage : public TiffImage {
 
   void decode(TiffHandle& handle, std::int64_t by, std::int64_t bx, std::int64_t index,
               Block& made) const {
+    if (is_jpeg2000(facts_.compression)) return decode_jpeg2000_block(handle, by, bx, index, made);
     TIFF* tiff = handle.get();
     const int planes = planar_ ? facts_.samples : 1;
     std::uint64_t bytes = block_bytes_;
@@ -275,6 +300,43 @@ class LibtiffImage : public TiffImage {
       }
       std::fill(out + got, out + bytes, std::uint8_t{0});
     }
+  }
+
+  void decode_jpeg2000_block(TiffHandle& handle, std::int64_t by, std::int64_t bx,
+                             std::int64_t index, Block& made) const {
+    const std::int64_t height =
+        std::min(facts_.block_height, facts_.height - by * facts_.block_height);
+    made.row_bytes = row_bytes_;
+    made.plane_bytes = std::int64_t(block_bytes_);
+    made.bytes.assign(block_bytes_, std::uint8_t{255});
+    const auto raw = raw_block(handle, std::uint32_t(index));
+    if (raw.empty()) return;  // the file stores no such tile: glass
+    const std::string origin =
+        fmt::format("{}: {} {} (row {}, column {})", path_, tiled_ ? "tile" : "strip", index,
+                    by * facts_.block_height, bx * facts_.block_width);
+    const bool ycbcr = facts_.compression == kAperioYcbcr ||
+                       (facts_.compression == kJpeg2000 && facts_.photometric == PHOTOMETRIC_YCBCR);
+    decode_jpeg2000_pixels(raw, tiled_ ? facts_.block_height : height, facts_.block_width,
+                           facts_.samples, ycbcr, made.bytes.data(), row_bytes_, origin);
+  }
+
+  /// A block as it lies in the file; empty where there is none.
+  std::vector<std::uint8_t> raw_block(TiffHandle& handle, std::uint32_t number) const {
+    TIFF* tiff = handle.get();
+    const std::uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
+    if (bytes == 0) return {};
+    const std::uint64_t size = file_bytes_, at = TIFFGetStrileOffset(tiff, number);
+    std::vector<std::uint8_t> raw(at <= size && bytes <= size - at ? bytes : 0);
+    const auto wanted = tmsize_t(raw.size());
+    const tmsize_t got = raw.empty() ? 0
+                         : tiled_    ? TIFFReadRawTile(tiff, number, raw.data(), wanted)
+                                     : TIFFReadRawStrip(tiff, number, raw.data(), wanted);
+    if (raw.empty() || got != wanted) {
+      fail(ErrorCode::corrupt,
+           "{}: {} {} lies at bytes {} to {}, but the file ends at {}; it is truncated or damaged",
+           path_, tiled_ ? "tile" : "strip", number, at, at + bytes, size);
+    }
+    return raw;
   }
 
   template <typename Row>
@@ -361,6 +423,7 @@ class LibtiffImage : public TiffImage {
 
   std::string path_;
   mutable TiffHandlePool pool_;
+  std::uint64_t directory_, file_bytes_ = 0;
   mutable BlockCache<Block> cache_{kCacheBytes};
   TiffFacts facts_;
   bool tiled_ = false, planar_ = false;
@@ -375,8 +438,8 @@ class LibtiffImage : public TiffImage {
 
 bool credible_mpp(double mpp) { return mpp >= 0.02 && mpp <= 50; }
 
-std::unique_ptr<TiffImage> TiffImage::open(const std::string& path) {
-  return std::make_unique<LibtiffImage>(path);
+std::unique_ptr<TiffImage> TiffImage::open(const std::string& path, std::uint64_t directory) {
+  return std::make_unique<LibtiffImage>(path, directory);
 }
 
 }  // namespace headrace::imaging

@@ -17,15 +17,16 @@ struct TiffFacts {
       mpp_x;  ///< resolution tags, or OME-XML's PhysicalSize; credible ones only
 };
 
-/// Region reads of the first picture of a TIFF by libtiff: classic and BigTIFF, strips and tiles,
-/// chunky and planar, every codec that libtiff has. Blocks are decoded one by one and kept in a
-/// small cache, so memory does not grow with the picture. Pictures of further directories and
-/// SubIFDs (pyramid levels, pages) are not read. Safe from any thread.
+/// Region reads of one picture of a TIFF by libtiff: classic and BigTIFF, strips and tiles, chunky
+/// and planar, every codec that libtiff has, and JPEG 2000 of 8-bit grey and colour (compressions
+/// 33003 with YCbCr and 33005 with RGB components of Aperio, 34712). Blocks are decoded one by one
+/// and kept in a small cache, so memory does not grow with the picture. Safe from any thread.
 class TiffImage {
  public:
-  /// Errors: not_found, malformed, unsupported (codec, sample type), memory (a block over 512 MiB);
-  /// each names the file.
-  static std::unique_ptr<TiffImage> open(const std::string& path);
+  /// directory: the byte at which the picture's directory lies; 0: the first one. Errors:
+  /// not_found, malformed, unsupported (codec, sample type), memory (a block over 512 MiB); each
+  /// names the file.
+  static std::unique_ptr<TiffImage> open(const std::string& path, std::uint64_t directory = 0);
   virtual ~TiffImage() = default;
 
   virtual const TiffFacts& facts() const = 0;

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
+#include "headrace/ingest/volumes/volume_files.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 
 namespace headrace::ingest {
@@ -65,8 +66,14 @@ LabelVolume read_mask(const VolumeCase& volume, const std::string& path,
   LabelVolume labels = with_context(path, [&] { return imaging::read_label_volume(*mask, image); });
   auto table = std::make_unique<ValueTable>();
   table->fill(kNoClass);
-  for (const auto& [value, label] : rules_of(volume, "value "))
-    (*table)[static_cast<std::size_t>(std::stoi(value))] = label;
+  const auto of_masks = rules_of(volume, "mask ");
+  if (const auto organ = of_masks.find(volume_stem(path)); organ != of_masks.end()) {
+    table->fill(organ->second);
+    (*table)[0] = 0;
+  } else {
+    for (const auto& [value, label] : rules_of(volume, "value "))
+      (*table)[static_cast<std::size_t>(std::stoi(value))] = label;
+  }
   code(path, *table, mask->facts().grid, labels);
   return labels;
 }

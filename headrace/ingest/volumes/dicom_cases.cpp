@@ -1,6 +1,7 @@
 #include "headrace/ingest/volumes/dicom_cases.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -32,6 +33,48 @@ VolumeCase case_of_series(const DicomSeries& series) {
   return volume;
 }
 
+std::string folder_of(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
+}
+
+/// Hashes of the series that can't be taken.
+std::set<std::string> broken_series(const imaging::DicomScan& scan) {
+  std::set<std::string> broken, folders;
+  for (const imaging::DicomProblem& problem : scan.problems) {
+    broken.insert(problem.series.begin(), problem.series.end());
+    if (!problem.path.empty()) folders.insert(folder_of(problem.path));
+  }
+  for (const DicomSeries& series : scan.series) {
+    const bool beside = std::any_of(
+        series.slices.begin(), series.slices.end(),
+        [&](const imaging::DicomSlice& slice) { return folders.contains(folder_of(slice.path)); });
+    if (beside) broken.insert(series.series);
+  }
+  return broken;
+}
+
+void note_problems(const imaging::DicomScan& scan, BadInputs& bad) {
+  for (const imaging::DicomProblem& problem : scan.problems) {
+    if (problem.path.empty()) {
+      bad.add({"DICOM series", ErrorCode::malformed, problem.text});
+      continue;
+    }
+    std::set<std::string> beside;
+    for (const DicomSeries& series : scan.series) {
+      for (const auto& slice : series.slices) {
+        if (is_ct(series) && folder_of(slice.path) == folder_of(problem.path))
+          beside.insert(series.series);
+      }
+    }
+    bad.add({problem.path, ErrorCode::malformed,
+             beside.empty()
+                 ? problem.text
+                 : fmt::format("{} (and with it {} in its folder, of which it may be a "
+                               "slice)",
+                               problem.text, plural(beside.size(), "CT series", "CT series"))});
+  }
+}
+
 /// Stacks of one SeriesInstanceUID: the largest first, then by their own geometry.
 std::vector<const DicomSeries*> by_size(std::vector<const DicomSeries*> stacks) {
   std::stable_sort(stacks.begin(), stacks.end(), [](const DicomSeries* a, const DicomSeries* b) {
@@ -42,16 +85,14 @@ std::vector<const DicomSeries*> by_size(std::vector<const DicomSeries*> stacks) 
 
 }  // namespace
 
-DicomCases cases_of_scan(const imaging::DicomScan& scan) {
-  if (!scan.problems.empty()) {
-    const std::size_t more = scan.problems.size() - 1;
-    fail(ErrorCode::malformed, "{}{}", scan.problems.front(),
-         more > 0 ? fmt::format(" ({} more such files or series)", more) : "");
-  }
+DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad) {
+  const std::set<std::string> broken = broken_series(scan);
+  note_problems(scan, bad);
   DicomCases found;
   std::map<std::string, std::vector<const DicomSeries*>> stacks;
   for (const DicomSeries& series : scan.series) {
-    if (is_ct(series)) stacks[series.patient + series.study + series.series].push_back(&series);
+    if (is_ct(series) && !broken.contains(series.series))
+      stacks[series.patient + series.study + series.series].push_back(&series);
   }
   std::size_t small = 0;
   for (auto& [key, of_series] : stacks) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headrace/imaging/dicom/dicom_series.hpp"
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/volume_case.hpp"
 
 namespace headrace::ingest {
@@ -18,9 +19,9 @@ struct DicomCases {
 
 /// Scouts, and stacks of one or two slices beside a larger one of their series, are left out, and
 /// so is what is no CT.
-/// errors  malformed: the scan's first problem (a file that can't be read, two series with one
-///         number)
-DicomCases cases_of_scan(const imaging::DicomScan& scan);
+/// out  bad  the scan's problems. Series with one number are left out; so are all that have a file
+///           in the folder of one that can't be read, which may be a slice of any of them
+DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad);
 
 /// Gives each DICOM SEG and RTSTRUCT to the image that it refers to: by series, else by frame of
 /// reference where one image alone has it. Several of one image are painted in the order of their

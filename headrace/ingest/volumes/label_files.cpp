@@ -27,13 +27,14 @@ std::string image_stem(const std::string& stem) {
 }
 
 bool is_mask_word(const std::string& stem) { return stem == "mask" || stem == "seg"; }
+
+}  // namespace
+
 bool named_as_mask(const std::string& stem) {
   return is_mask_word(stem) || image_stem(stem) != stem;
 }
 
-}  // namespace
-
-std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files) {
+std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files, BadInputs& bad) {
   std::map<std::string, std::map<std::string, PairedFile>> folders;  // by folder and stem
   std::vector<std::string> masks;
   for (const auto& file : files) {
@@ -50,21 +51,25 @@ std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files) {
                               [&](const auto& image) { return volume_stem(image.first) == stem; });
     if (found == images.end() && is_mask_word(stem) && images.size() == 1) found = images.begin();
     if (found == images.end()) {
-      fail(ErrorCode::usage,
-           "{}: named as a mask, and its image is not beside it; give its folder by --labels, name "
-           "it in a table's column 'labels', or leave it out",
-           mask);
+      bad.add({mask, ErrorCode::usage,
+               fmt::format("{}: named as a mask, and its image is not beside it; give its folder "
+                           "by --labels, name it in a table's column 'labels', or leave it out",
+                           mask)});
+      continue;
     }
-    auto& labels = found->second.labels;
-    if (!labels.empty()) {
-      fail(ErrorCode::usage, "{}: has two masks, {} and {}; keep one, or name both in a table",
-           found->first, labels.front(), mask);
-    }
-    labels.push_back(mask);
+    found->second.labels.push_back(mask);
   }
   std::vector<PairedFile> paired;
   for (const auto& [folder, images] : folders) {
-    for (const auto& [file, image] : images) paired.push_back(image);
+    for (const auto& [file, image] : images) {
+      if (image.labels.size() < 2) {
+        paired.push_back(image);
+        continue;
+      }
+      bad.add({file, ErrorCode::usage,
+               fmt::format("{}: has two masks, {} and {}; keep one, or name both in a table", file,
+                           image.labels[0], image.labels[1])});
+    }
   }
   return paired;
 }
@@ -76,7 +81,12 @@ std::vector<std::string> attach_label_folder(const std::string& folder,
   const imaging::DicomScan scan = files.others.empty()
                                       ? imaging::DicomScan{}
                                       : imaging::scan_dicom(files.others, pseudonym, jobs);
-  if (!scan.problems.empty()) fail(ErrorCode::malformed, "{}", scan.problems.front());
+  if (!scan.problems.empty()) {
+    // Whose labels they are can't be known, so no image can be left out for them.
+    std::string list;
+    for (const auto& problem : scan.problems) list += (list.empty() ? "" : "\n  ") + problem.text;
+    fail(ErrorCode::malformed, "{}", list);
+  }
   std::map<std::string, VolumeCase*> by_stem;
   for (VolumeCase& volume : cases) {
     if (!volume.labels.empty()) continue;

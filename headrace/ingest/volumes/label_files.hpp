@@ -3,9 +3,13 @@
 #include <vector>
 
 #include "headrace/imaging/dicom/pseudonym.hpp"
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/volume_case.hpp"
 
 namespace headrace::ingest {
+
+/// Whether a stem says that a file is a mask: mask, seg, …_mask, …_seg.
+bool named_as_mask(const std::string& stem);
 
 /// An image and the masks beside it.
 struct PairedFile {
@@ -13,9 +17,10 @@ struct PairedFile {
   std::vector<std::string> labels;
 };
 /// Takes the masks out of volume files: <stem>_mask and <stem>_seg belong to <stem> in the same
-/// folder, "mask" and "seg" to the only other volume there. Errors: usage (a mask without its
-/// image, or two of one image).
-std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files);
+/// folder, "mask" and "seg" to the only other volume there.
+///
+/// out  bad  masks without their image, and images with two masks, which are taken out
+std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files, BadInputs& bad);
 
 /// Gives the files below `folder` to the cases without labels: masks by name (the image file's stem
 /// or the image's id, with nothing, _mask or _seg behind), DICOM SEG and RTSTRUCT by what they

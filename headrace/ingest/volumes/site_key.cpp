@@ -65,10 +65,10 @@ bool has_pseudonyms(const std::string& out) {
 }  // namespace
 
 SiteKey::SiteKey(const std::string& key_file, const std::string& out) {
-  std::string store = out;
-  while (store.size() > 1 && store.ends_with('/')) store.pop_back();
-  file_ = key_file.empty() ? store + ".key" : key_file;
-  if (lies_below(file_, store)) {
+  store_ = out;
+  while (store_.size() > 1 && store_.ends_with('/')) store_.pop_back();
+  file_ = key_file.empty() ? store_ + ".key" : key_file;
+  if (lies_below(file_, store_)) {
     fail(ErrorCode::usage, "--key-file {}: lies in the store, whose readers must not have it",
          file_);
   }
@@ -77,7 +77,7 @@ SiteKey::SiteKey(const std::string& key_file, const std::string& out) {
     return;
   }
   if (!key_file.empty()) fail(ErrorCode::not_found, "--key-file {}: there is no such file", file_);
-  if (has_pseudonyms(store)) {
+  if (has_pseudonyms(store_)) {
     fail(ErrorCode::usage,
          "{}: the key of this store's pseudonyms is not there, and with another one its patients "
          "would get new names; give the key by --key-file, or choose another --out",
@@ -102,8 +102,17 @@ void SiteKey::keep() {
     fail(ErrorCode::io, "{}: the key can't be written ({})", file_, posix::describe_errno(error));
   }
   fresh_ = false;
+  kept_ = true;
   log::info("{}: a new key for the pseudonyms of patients and series; keep it, and keep it secret",
             file_);
+}
+
+void SiteKey::withdraw() noexcept {
+  std::error_code ignored;
+  if (!kept_ || has_pseudonyms(store_)) return;
+  fs::remove(file_, ignored);
+  kept_ = false;
+  fresh_ = true;
 }
 
 }  // namespace headrace::ingest

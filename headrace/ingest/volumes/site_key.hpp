@@ -20,10 +20,13 @@ class SiteKey {
 
   /// Writes a fresh key, mode 0600, never over another file. Errors: io.
   void keep();
+  /// Takes back a key that this object drew and kept, where the store has no pseudonym made with
+  /// it.
+  void withdraw() noexcept;
 
  private:
-  std::string file_, key_;
-  bool fresh_ = false;
+  std::string store_, file_, key_;
+  bool fresh_ = false, kept_ = false;
 };
 
 }  // namespace headrace::ingest

@@ -11,12 +11,15 @@
 #include "headrace/imaging/dicom/dicom_labels.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/identifying_text.hpp"
+#include "headrace/ingest/volumes/organ_folders.hpp"
+#include "headrace/ingest/volumes/volume_files.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 constexpr std::size_t kMostClasses = 255, kLongestName = 64;
+constexpr std::size_t kNamesShown = 8;  // of masks, in an error
 
 struct NamedClasses {
   std::vector<std::string> names;
@@ -93,31 +96,66 @@ std::uint16_t largest_value(const std::string& path) {
   return static_cast<std::uint16_t>(largest);
 }
 
-std::map<std::string, LabelFile> look_at_labels(const std::vector<VolumeCase>& cases,
-                                                bool with_values, int jobs) {
+void look_at_file(LabelFile& file, bool with_values) {
+  file.dicom = !imaging::is_volume_file(file.path);
+  if (file.dicom) {
+    const auto found = imaging::read_label_names(file.path);
+    if (found.object == imaging::DicomObject::other) {
+      fail(ErrorCode::unsupported,
+           "{}: no labels, expected a mask (NIfTI, NRRD, MetaImage), DICOM SEG or RTSTRUCT",
+           file.path);
+    }
+    file.names = found.names;
+  } else if (with_values) {
+    file.largest = largest_value(file.path);
+  }
+}
+
+/// The label files of all cases by path. Cases with one that is bad are taken out.
+std::map<std::string, LabelFile> look_at_labels(std::vector<VolumeCase>& cases, bool with_values,
+                                                int jobs, BadInputs& bad) {
   std::set<std::string> paths;
   for (const auto& volume : cases) paths.insert(volume.labels.begin(), volume.labels.end());
   std::vector<LabelFile> files;
   for (const auto& path : paths) files.push_back({path, false, {}, 0});
+  BadInputs bad_files(OnError::skip);
   ThreadPool pool(jobs);
   pool.parallel_for(files.size(), [&](std::size_t i) {
-    LabelFile& file = files[i];
-    file.dicom = !imaging::is_volume_file(file.path);
-    if (file.dicom) {
-      const auto found = imaging::read_label_names(file.path);
-      if (found.object == imaging::DicomObject::other) {
-        fail(ErrorCode::unsupported,
-             "{}: no labels, expected a mask (NIfTI, NRRD, MetaImage), DICOM SEG or RTSTRUCT",
-             file.path);
-      }
-      file.names = found.names;
-    } else if (with_values) {
-      file.largest = largest_value(file.path);
-    }
+    bad_files.look(files[i].path, [&] { look_at_file(files[i], with_values); });
   });
   std::map<std::string, LabelFile> found;
   for (auto& file : files) found.emplace(file.path, std::move(file));
+  for (const BadInput& file : bad_files.sorted()) {
+    found.erase(file.input);
+    std::erase_if(cases, [&](const VolumeCase& volume) {
+      const auto& labels = volume.labels;
+      if (std::find(labels.begin(), labels.end(), file.input) == labels.end()) return false;
+      bad.add({describe(volume), file.code, file.reason});
+      return true;
+    });
+  }
   return found;
+}
+
+std::vector<std::string> some_names(const std::map<std::string, std::string>& organs) {
+  std::vector<std::string> names;
+  for (const auto& [name, path] : organs) {
+    if (names.size() < kNamesShown) names.push_back(name);
+  }
+  return names;
+}
+
+/// A mask for each of a hundred organs says nothing of which are wanted.
+void refuse_organs(const std::vector<VolumeCase>& cases) {
+  for (const VolumeCase& volume : cases) {
+    if (volume.organs.empty()) continue;
+    fail(ErrorCode::usage,
+         "{}: has {} masks of organs beside it ({}{}); say which are classes: --classes "
+         "background,liver,… (NAME=MASK|MASK takes several for a class), or give other labels by "
+         "--labels",
+         describe(volume), volume.organs.size(), fmt::join(some_names(volume.organs), ", "),
+         volume.organs.size() > kNamesShown ? ", …" : "");
+  }
 }
 
 std::string list_of(const std::set<std::string>& names) {
@@ -156,8 +194,7 @@ void code_values(VolumeCase& volume, std::size_t classes, std::optional<int> ign
 }
 
 /// Names of one DICOM file that are classes; how many are not.
-std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedClasses& classes,
-                       std::set<int>& used) {
+std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedClasses& classes) {
   std::size_t left_out = 0;
   for (const std::string& name : file.names) {
     const auto found = classes.by_plain_name.find(folded_name(name));
@@ -168,7 +205,6 @@ std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedCla
     const std::pair<std::string, int> rule{"name " + name, found->second};
     if (std::find(volume.coding.begin(), volume.coding.end(), rule) == volume.coding.end())
       volume.coding.push_back(rule);
-    used.insert(found->second);
   }
   if (left_out == file.names.size()) {
     fail(ErrorCode::usage, "{}: names {}, and none is among the classes {}; correct --classes",
@@ -178,13 +214,72 @@ std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedCla
   return left_out;
 }
 
+/// Picks the masks of organs that are classes, in the order of the classes, so that a later class
+/// paints over an earlier one.
+void pick_organs(VolumeCase& volume, const NamedClasses& classes) {
+  if (volume.organs.empty()) return;
+  std::vector<std::vector<std::string>> files(classes.names.size());
+  for (const auto& [stem, path] : volume.organs) {
+    const auto found = classes.by_plain_name.find(folded_name(stem));
+    if (found != classes.by_plain_name.end())
+      files[static_cast<std::size_t>(found->second)].push_back(path);
+  }
+  for (std::size_t value = 1; value < files.size(); ++value) {
+    if (files[value].empty()) {
+      fail(ErrorCode::usage,
+           "{}: no mask beside it is named '{}', and without one its {} would be taught as "
+           "background; put an empty mask there, leave the case out, or correct --classes ({} "
+           "masks are there: {}{})",
+           describe(volume), classes.names[value], classes.names[value], volume.organs.size(),
+           fmt::join(some_names(volume.organs), ", "),
+           volume.organs.size() > kNamesShown ? ", …" : "");
+    }
+    volume.labels.insert(volume.labels.end(), files[value].begin(), files[value].end());
+  }
+}
+
+/// Says what the labels of a case mean; gives how many names of DICOM are no class.
+std::size_t code_labels(VolumeCase& volume, const std::map<std::string, LabelFile>& files,
+                        const NamedClasses& classes, std::optional<int> ignore_value) {
+  std::size_t left_out = 0;
+  bool masks = false;
+  for (const std::string& path : volume.labels) {
+    const LabelFile& file = files.at(path);
+    const std::string stem = volume_stem(path);
+    const auto own = volume.organs.find(stem);
+    const bool of_organ =
+        in_mask_folder(path) || (own != volume.organs.end() && own->second == path);
+    const auto organ = classes.by_plain_name.find(folded_name(stem));
+    if (file.dicom) {
+      left_out += code_names(volume, file, classes);
+    } else if (of_organ && organ != classes.by_plain_name.end()) {
+      volume.coding.emplace_back("mask " + stem, organ->second);
+    } else {
+      masks = true;
+    }
+  }
+  if (masks) code_values(volume, classes.names.size(), ignore_value);
+  std::sort(volume.coding.begin(), volume.coding.end());
+  return left_out;
+}
+
 }  // namespace
 
 std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
                                         std::vector<VolumeCase>& cases,
-                                        std::vector<std::string>& notes) {
+                                        std::vector<std::string>& notes, BadInputs& bad) {
   const bool guess = stated.given.empty() && stated.dataset.empty();
-  const auto files = look_at_labels(cases, guess, jobs);
+  if (guess) refuse_organs(cases);
+  if (!stated.given.empty()) {
+    const NamedClasses classes = named(stated.given, "--classes");
+    std::vector<VolumeCase> picked;
+    for (VolumeCase& volume : cases) {
+      if (bad.look(describe(volume), [&] { pick_organs(volume, classes); }))
+        picked.push_back(std::move(volume));
+    }
+    cases = std::move(picked);
+  }
+  const auto files = look_at_labels(cases, guess, jobs, bad);
   if (!stated.given.empty() && !stated.dataset.empty() &&
       stated.given.size() != stated.dataset.size()) {
     fail(ErrorCode::usage, "--classes: {} names, but dataset.json has {} ({})", stated.given.size(),
@@ -195,20 +290,15 @@ std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
                                                  : guessed(files);
   if (chosen.empty()) return {};
   const NamedClasses classes = named(chosen, stated.given.empty() ? "dataset.json" : "--classes");
-  std::size_t left_out = 0, dicom_files = 0;
-  std::set<int> used;
+  std::size_t left_out = 0;
+  std::vector<VolumeCase> coded;
   for (VolumeCase& volume : cases) {
-    bool masks = false;
-    for (const std::string& path : volume.labels) {
-      const LabelFile& file = files.at(path);
-      masks |= !file.dicom;
-      if (!file.dicom) continue;
-      ++dicom_files;
-      left_out += code_names(volume, file, classes, used);
-    }
-    if (masks) code_values(volume, classes.names.size(), stated.ignore_value);
-    std::sort(volume.coding.begin(), volume.coding.end());
+    const bool good = bad.look(describe(volume), [&] {
+      left_out += code_labels(volume, files, classes, stated.ignore_value);
+    });
+    if (good) coded.push_back(std::move(volume));
   }
+  cases = std::move(coded);
   if (left_out > 0) {
     notes.push_back(fmt::format(
         "{} segments and structures are not among the classes and left out.", left_out));

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/volume_case.hpp"
 
 namespace headrace::ingest {
@@ -19,11 +20,13 @@ struct StatedClasses {
 /// background and lesion, others class_1 … to the largest value found. Segments and structures of
 /// DICOM have free text for names: their classes must be given.
 ///
-/// out     notes  names of DICOM labels that are left out (how many), classes that no case names
-/// errors  usage (names that are not distinct, no fitting --classes; those found are listed),
-///         malformed (a mask's value), as imaging::open_volume and read_label_names
+/// out     cases  without those whose labels are bad
+///         notes  names of DICOM labels that are left out (how many), classes that no case names
+///         bad    cases with label files that can't be read or have no fitting names: as
+///                imaging::open_volume and read_label_names, malformed (a mask's value), usage
+/// errors  usage (names that are not distinct, none where they are needed; those found are listed)
 std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
                                         std::vector<VolumeCase>& cases,
-                                        std::vector<std::string>& notes);
+                                        std::vector<std::string>& notes, BadInputs& bad);
 
 }  // namespace headrace::ingest

@@ -11,6 +11,7 @@
 #include "headrace/ingest/volumes/dataset_json.hpp"
 #include "headrace/ingest/volumes/dicom_cases.hpp"
 #include "headrace/ingest/volumes/label_files.hpp"
+#include "headrace/ingest/volumes/organ_folders.hpp"
 #include "headrace/ingest/volumes/site_key.hpp"
 #include "headrace/ingest/volumes/volume_classes.hpp"
 #include "headrace/ingest/volumes/volume_files.hpp"
@@ -23,8 +24,11 @@ namespace fs = std::filesystem;
 
 class Finder {
  public:
-  explicit Finder(const VolumeIngestOptions& options)
-      : options_(options), key_(options.key_file, options.out), pseudonym_(key_.key()) {
+  Finder(const VolumeIngestOptions& options, BadInputs& bad)
+      : options_(options),
+        bad_(bad),
+        key_(std::make_shared<SiteKey>(options.key_file, options.out)),
+        pseudonym_(key_->key()) {
     stated_.given = options.classes;
   }
 
@@ -36,13 +40,18 @@ class Finder {
       take_rows();
     }
     take_label_folder();
-    for (VolumeCase& volume : found_.cases) fill_in(volume);
+    std::vector<VolumeCase> filled;
+    for (VolumeCase& volume : found_.cases) {
+      if (bad_.look(describe(volume), [&] { fill_in(volume); }))
+        filled.push_back(std::move(volume));
+    }
+    found_.cases = std::move(filled);
     sort_by_id(found_.cases);
     place_in_splits(found_.cases, options_.val_fraction);
-    found_.classes = settle_classes(stated_, options_.jobs, found_.cases, found_.notes);
+    found_.classes = settle_classes(stated_, options_.jobs, found_.cases, found_.notes, bad_);
     const bool dicom = std::any_of(found_.cases.begin(), found_.cases.end(),
                                    [](const VolumeCase& v) { return v.series.has_value(); });
-    if (dicom) key_.keep();
+    if (dicom) found_.key = key_;
     return std::move(found_);
   }
 
@@ -74,7 +83,10 @@ class Finder {
         append(dataset->second.cases);
         continue;
       }
-      VolumeFiles files = volume_files(input);
+      VolumeFiles files;
+      // As "./a.dcm" and "a.dcm" the same file would be two slices.
+      const std::string plain = fs::path(input).lexically_normal().string();
+      if (!bad_.look(input, [&] { files = volume_files(plain); })) continue;
       const auto labelled = [&](const std::string& path) {
         return lies_below(path, options_.labels);
       };
@@ -89,16 +101,27 @@ class Finder {
     take_volume_files(volumes);
     const imaging::DicomScan scan = scan_files(others);
     take_scan(scan);
-    for (const auto& [input, files] : plain_inputs) check_input(input, files, scan);
+    for (const auto& [input, files] : plain_inputs) {
+      bad_.look(input, [&, &input = input, &files = files] { check_input(input, files, scan); });
+    }
   }
 
   void take_volume_files(const std::vector<std::string>& files) {
-    for (const auto& one : pair_with_masks(files)) {
+    const OrganFolders organs = take_out_organs(files);
+    for (const auto& one : pair_with_masks(organs.rest, bad_)) {
       VolumeCase volume;
       volume.file = one.image;
       volume.labels = one.labels;
+      const auto own = organs.masks.find(one.image);
+      if (own != organs.masks.end() && one.labels.empty()) volume.organs = own->second;
+      // Every CT of such a data set is called ct; its folder's name tells it from the others.
+      if (!organs.masks.empty() && is_ct_file(one.image)) volume.id = folder_name(one.image);
       found_.cases.push_back(std::move(volume));
     }
+  }
+
+  static std::string folder_name(const std::string& file) {
+    return plain_id(fs::absolute(file).lexically_normal().parent_path().filename().string());
   }
 
   imaging::DicomScan scan_files(const std::vector<std::string>& files) const {
@@ -107,7 +130,7 @@ class Finder {
   }
 
   void take_scan(const imaging::DicomScan& scan) {
-    DicomCases dicom = cases_of_scan(scan);
+    DicomCases dicom = cases_of_scan(scan, bad_);
     const auto unused = attach_label_objects(scan.labels, dicom.cases);
     if (!unused.empty() && !dicom.cases.empty()) {
       dicom.notes.push_back(fmt::format(
@@ -129,9 +152,16 @@ class Finder {
     const auto here = [&](const std::string& path) {
       return std::binary_search(files.others.begin(), files.others.end(), path);
     };
+    // What can't be read is named for itself.
+    if (std::any_of(scan.problems.begin(), scan.problems.end(),
+                    [&](const auto& problem) { return here(problem.path); })) {
+      return;
+    }
     imaging::DicomScan own;
     for (const auto& series : scan.series) {
-      if (!here(series.slices.front().path)) continue;
+      const bool any = std::any_of(series.slices.begin(), series.slices.end(),
+                                   [&](const auto& slice) { return here(slice.path); });
+      if (!any) continue;
       if (series.modality == imaging::Modality::ct && !series.localizer) return;
       own.series.push_back(series);
     }
@@ -156,23 +186,27 @@ class Finder {
         of_datasets[fs::weakly_canonical(volume.file).string()] = &volume;
     }
     for (const VolumeRow& row : read_volume_table(options_.table)) {
-      const std::string path = finder.find(row.file, "file", row.where);
-      const auto known = of_datasets.find(fs::weakly_canonical(path).string());
-      std::vector<VolumeCase> cases;
-      if (known != of_datasets.end()) {
-        cases = {*known->second};
-      } else {
-        cases = cases_at(path, row);
-      }
-      if (cases.size() > 1 && (!row.image.empty() || !row.phase.empty() || !row.labels.empty())) {
-        fail(ErrorCode::usage,
-             "{}: {} holds {} CT series (numbers {}); say which in the column 'series', a row for "
-             "each",
-             row.where, path, cases.size(), numbers_of(cases));
-      }
-      for (VolumeCase& volume : cases)
-        found_.cases.push_back(by_row(std::move(volume), row, finder));
+      bad_.look(row.where, [&] { take_row(row, finder, of_datasets); });
     }
+  }
+
+  void take_row(const VolumeRow& row, const FileFinder& finder,
+                const std::map<std::string, const VolumeCase*>& of_datasets) {
+    const std::string path = finder.find(row.file, "file", row.where);
+    const auto known = of_datasets.find(fs::weakly_canonical(path).string());
+    std::vector<VolumeCase> cases;
+    if (known != of_datasets.end()) {
+      cases = {*known->second};
+    } else {
+      cases = cases_at(path, row);
+    }
+    if (cases.size() > 1 && (!row.image.empty() || !row.phase.empty() || !row.labels.empty())) {
+      fail(ErrorCode::usage,
+           "{}: {} holds {} CT series (numbers {}); say which in the column 'series', a row for "
+           "each",
+           row.where, path, cases.size(), numbers_of(cases));
+    }
+    for (VolumeCase& volume : cases) found_.cases.push_back(by_row(std::move(volume), row, finder));
   }
 
   std::vector<VolumeCase> cases_at(const std::string& path, const VolumeRow& row) {
@@ -180,6 +214,8 @@ class Finder {
     if (!fs::is_directory(path) && !files.volumes.empty()) {
       VolumeCase volume;
       volume.file = path;
+      volume.organs = organ_masks_beside(path);
+      if (!volume.organs.empty()) volume.id = folder_name(path);
       return {volume};
     }
     if (files.others.empty()) {
@@ -190,7 +226,9 @@ class Finder {
     auto scanned = scans_.find(path);
     if (scanned == scans_.end()) {
       const imaging::DicomScan scan = scan_files(files.others);
-      DicomCases dicom = with_context(row.where, [&] { return cases_of_scan(scan); });
+      BadInputs here(OnError::stop);
+      DicomCases dicom = cases_of_scan(scan, here);
+      with_context(row.where, [&] { here.check(dicom.cases.size()); });
       attach_label_objects(scan.labels, dicom.cases);
       if (dicom.cases.empty())
         with_context(row.where, [&] { check_input(path, {{}, files.others}, scan); });
@@ -226,7 +264,10 @@ class Finder {
     if (!row.cohort.empty()) volume.cohort = row.cohort;
     if (!row.split.empty()) volume.split = row.split;
     if (!row.phase.empty()) volume.phase = row.phase;
-    if (!row.labels.empty()) volume.labels.clear();
+    if (!row.labels.empty()) {
+      volume.labels.clear();
+      volume.organs.clear();
+    }
     for (const auto& name : row.labels) {
       volume.labels.push_back(finder.find_annotation(name, options_.labels, row.where, "labels"));
     }
@@ -236,6 +277,7 @@ class Finder {
   void take_label_folder() {
     if (options_.labels.empty()) return;
     for (VolumeCase& volume : found_.cases) {
+      volume.organs.clear();  // other labels are asked for
       if (volume.id.empty()) volume.id = id_of(volume);
     }
     const auto unused =
@@ -268,7 +310,8 @@ class Finder {
   }
 
   const VolumeIngestOptions& options_;
-  SiteKey key_;
+  BadInputs& bad_;
+  std::shared_ptr<SiteKey> key_;
   imaging::Pseudonymizer pseudonym_;
   StatedClasses stated_;
   std::map<std::string, DatasetFolder> datasets_;  ///< by input
@@ -278,11 +321,11 @@ class Finder {
 
 }  // namespace
 
-VolumeInputs find_volume_inputs(const VolumeIngestOptions& options) {
+VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& bad) {
   if (options.inputs.empty() && options.table.empty()) {
     fail(ErrorCode::usage, "nothing to ingest: name volumes, folders, or a --table");
   }
-  return Finder(options).find();
+  return Finder(options, bad).find();
 }
 
 std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,

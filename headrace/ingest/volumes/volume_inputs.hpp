@@ -8,8 +8,10 @@
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/volume/label_volume.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/ingest_volumes.hpp"
 #include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/site_key.hpp"
 
 namespace headrace::ingest {
 
@@ -19,13 +21,18 @@ struct VolumeInputs {
   std::vector<std::string> classes;  ///< class names by label value; empty: no case has labels
   std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
   std::uint64_t skipped = 0;         ///< series that are no CT, scouts
+  /// Of the pseudonyms; null where no image has one. To be kept before the first is stored.
+  std::shared_ptr<SiteKey> key;
 };
 
 /// Finds the volumes, what is known of them and their labels: files, folders, trees of DICOM,
 /// nnU-Net and Decathlon folders, the cohort table, the folder of labels. The same for any order of
-/// inputs, and for DICOM whatever the names of the files. Errors: usage, not_found, malformed; each
-/// names the file or the table's line.
-VolumeInputs find_volume_inputs(const VolumeIngestOptions& options);
+/// inputs, and for DICOM whatever the names of the files.
+///
+/// out     bad  what can't be taken: files, series, rows of the table
+/// errors  usage, not_found, malformed: of options, folders and the table; each names the file or
+///         the table's line
+VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& bad);
 
 /// Opens the voxels of a case. Errors: as imaging::open_volume and imaging::open_dicom_series.
 /// Safe from any thread.

@@ -208,7 +208,9 @@ class VolumeLabelPlanner {
     for (const VolumeCase& volume : cases_) {
       if (!volume.labels.empty()) labelled.push_back(volume);
     }
-    plan_.classes = settle_classes(stated, options_.jobs, labelled, plan_.notes);
+    BadInputs bad(OnError::stop);
+    plan_.classes = settle_classes(stated, options_.jobs, labelled, plan_.notes, bad);
+    bad.check(0);
     if (plan_.classes.empty()) plan_.classes = stored;
     plan_.classes = extended_classes(stored, plan_.classes);
     for (VolumeCase& volume : labelled) cases_[at_.at(volume.id)] = std::move(volume);

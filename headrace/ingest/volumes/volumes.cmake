@@ -11,6 +11,7 @@ target_sources(headrace_ingest PRIVATE
   volumes/label_files.cpp
   volumes/lesion_table.cpp
   volumes/lesion_values.cpp
+  volumes/organ_folders.cpp
   volumes/ome_volume.cpp
   volumes/shard_layers.cpp
   volumes/site_key.cpp

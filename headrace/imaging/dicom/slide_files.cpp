@@ -1,0 +1,72 @@
+#include "headrace/imaging/dicom/slide_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/dicom/dcmtk_file.hpp"
+
+namespace headrace::imaging {
+namespace {
+
+struct SlideFile {
+  std::string path, series;
+  double pixels = 0;  ///< of the whole picture
+  bool level = false;
+};
+
+/// source: DICOM PS3.3, C.8.12.4.1.1: value 3 of ImageType is VOLUME, LABEL, OVERVIEW or THUMBNAIL.
+std::optional<SlideFile> read_slide_file(const std::string& path) {
+  try {
+    if (!looks_like_dicom(path)) return std::nullopt;
+    const auto file = load_dicom(path, false);
+    DcmItem& data = *file->getDataset();
+    if (text_of(data, DCM_SOPClassUID) != UID_VLWholeSlideMicroscopyImageStorage)
+      return std::nullopt;
+    SlideFile found;
+    found.path = path;
+    found.series = text_of(data, DCM_SeriesInstanceUID);
+    OFString kind;
+    found.level = data.findAndGetOFString(DCM_ImageType, kind, 2).good() && kind == "VOLUME";
+    found.pixels = number_of(data, DCM_TotalPixelMatrixRows).value_or(0) *
+                   number_of(data, DCM_TotalPixelMatrixColumns).value_or(0);
+    return found;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<DicomSlideFiles> find_dicom_slides(const std::vector<std::string>& files) {
+  std::map<std::pair<std::string, std::string>, std::vector<SlideFile>> groups;
+  for (const std::string& path : files) {
+    auto file = read_slide_file(path);
+    if (!file) continue;
+    // Without an identifier a file can only be a slide by itself.
+    const std::string series = file->series.empty() ? "file " + path : file->series;
+    groups[{std::filesystem::path(path).parent_path().string(), series}].push_back(
+        std::move(*file));
+  }
+  std::vector<DicomSlideFiles> slides;
+  for (auto& [key, group] : groups) {
+    std::sort(group.begin(), group.end(), [](const SlideFile& a, const SlideFile& b) {
+      return a.pixels != b.pixels ? a.pixels > b.pixels : a.path < b.path;
+    });
+    DicomSlideFiles slide;
+    for (const SlideFile& file : group)
+      (file.level ? slide.levels : slide.associated).push_back(file.path);
+    slides.push_back(std::move(slide));
+  }
+  const auto first = [](const DicomSlideFiles& s) {
+    return s.levels.empty() ? s.associated.front() : s.levels.front();
+  };
+  std::sort(slides.begin(), slides.end(),
+            [&](const auto& a, const auto& b) { return first(a) < first(b); });
+  return slides;
+}
+
+}  // namespace headrace::imaging

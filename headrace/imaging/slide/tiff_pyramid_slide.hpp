@@ -1,0 +1,15 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "headrace/imaging/slide/slide_reader.hpp"
+
+namespace headrace::imaging {
+
+/// Adds the levels that a TIFF stores beside its first picture where `slide` has that one alone: in
+/// SubIFDs, as OME-TIFF does, which OpenSlide does not look for, or as reduced pictures of a codec
+/// that it does not know. Returns `slide` itself where there are none.
+std::unique_ptr<SlideReader> with_tiff_pyramid(std::unique_ptr<SlideReader> slide,
+                                               const std::string& path);
+
+}  // namespace headrace::imaging
