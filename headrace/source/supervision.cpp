@@ -16,26 +16,36 @@ void add_cells(const std::vector<std::vector<std::uint32_t>>& cells_by_class,
 
 }  // namespace
 
-std::map<std::string, SplitSupervision> count_supervision(const Cohort& cohort,
-                                                          const std::string& labels) {
+SplitSupervision supervision_of(const Cohort& cohort, const std::string& labels,
+                                const std::string& split) {
   const std::size_t classes = cohort.classes().size();
-  std::map<std::string, SplitSupervision> splits;
+  SplitSupervision out;
+  out.pixels.resize(classes);
+  out.lesions.resize(classes);
   for (std::size_t i = 0; i < cohort.images().size(); ++i) {
     const ImageRecord& image = cohort.images()[i];
-    SplitSupervision& split = splits[image.split];
-    split.pixels.resize(classes);
-    split.lesions.resize(classes);
-    ++split.images;
+    if (image.split != split) continue;
+    ++out.images;
     if (std::find(image.labels.begin(), image.labels.end(), labels) == image.labels.end()) continue;
-    ++split.annotated;
+    ++out.annotated;
     if (!image.volume) {
-      add_cells(cohort.cells(i, labels).class_px, split);
+      add_cells(cohort.cells(i, labels).class_px, out);
       continue;
     }
-    add_cells(cohort.volume_cells(i, labels).class_voxels, split);
+    add_cells(cohort.volume_cells(i, labels).class_voxels, out);
     for (const VolumeLesion& lesion : cohort.lesions(i, labels)) {
-      if (lesion.class_value < classes) ++split.lesions[lesion.class_value];
+      if (lesion.class_value < classes) ++out.lesions[lesion.class_value];
     }
+  }
+  return out;
+}
+
+std::map<std::string, SplitSupervision> count_supervision(const Cohort& cohort,
+                                                          const std::string& labels) {
+  std::map<std::string, SplitSupervision> splits;
+  for (const ImageRecord& image : cohort.images()) {
+    if (!splits.contains(image.split))
+      splits[image.split] = supervision_of(cohort, labels, image.split);
   }
   return splits;
 }

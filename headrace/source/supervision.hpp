@@ -17,8 +17,12 @@ struct SplitSupervision {
   std::vector<std::uint64_t> lesions;  ///< of volumes, by class value: connected components
 };
 
-/// By split, of the label images of the name `labels`; reads the index and the lesions of every
-/// annotated image. Errors: as Cohort::cells, volume_cells and lesions.
+/// Of the images of `split`, by their label images of the name `labels`; reads the index and the
+/// lesions of every annotated one. Errors: as Cohort::cells, volume_cells and lesions.
+SplitSupervision supervision_of(const Cohort& cohort, const std::string& labels,
+                                const std::string& split);
+
+/// The same of every split that has images.
 std::map<std::string, SplitSupervision> count_supervision(const Cohort& cohort,
                                                           const std::string& labels);
 

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/source/supervision.hpp"
 
 namespace headrace::train {
 namespace {
@@ -33,33 +31,8 @@ std::string short_count(std::uint64_t count) {
                                : fmt::format("{:.1f} G", n / 1e9);
 }
 
-/// What the images of a split teach or judge, by the sampler's index.
-struct Supervision {
-  std::size_t images = 0, annotated = 0;
-  std::vector<std::uint64_t> pixels;  ///< of level 0, by class
-};
-
-Supervision supervision_of(const source::Cohort& cohort, const loader::RunConfig& config,
-                           const std::string& split) {
-  Supervision out;
-  out.pixels.resize(cohort.classes().size());
-  for (std::size_t i = 0; i < cohort.images().size(); ++i) {
-    const source::ImageRecord& image = cohort.images()[i];
-    if (image.split != split) continue;
-    ++out.images;
-    const auto& labels = image.labels;
-    if (std::find(labels.begin(), labels.end(), config.data.labels) == labels.end()) continue;
-    ++out.annotated;
-    const auto cells = config.volumes ? cohort.volume_cells(i, config.data.labels).class_voxels
-                                      : cohort.cells(i, config.data.labels).class_px;
-    for (std::size_t c = 0; c < cells.size(); ++c)
-      out.pixels[c] = std::accumulate(cells[c].begin(), cells[c].end(), out.pixels[c]);
-  }
-  return out;
-}
-
-std::string split_line(const std::string& use, const std::string& name, const Supervision& split,
-                       const source::Cohort& cohort) {
+std::string split_line(const std::string& use, const std::string& name,
+                       const source::SplitSupervision& split, const source::Cohort& cohort) {
   std::vector<std::string> classes;
   for (std::size_t c = 0; c < split.pixels.size(); ++c)
     classes.push_back(fmt::format("{} {}", cohort.classes()[c], short_count(split.pixels[c])));
@@ -74,8 +47,8 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
                          const Network& network) {
   StartBanner out;
   out.lines.push_back(device_line(config, network));
-  const Supervision train = supervision_of(cohort, config, config.data.train);
-  const Supervision val = supervision_of(cohort, config, config.data.val);
+  const auto train = source::supervision_of(cohort, config.data.labels, config.data.train);
+  const auto val = source::supervision_of(cohort, config.data.labels, config.data.val);
   out.lines.push_back(split_line("trains", config.data.train, train, cohort));
   out.lines.push_back(split_line("judges", config.data.val, val, cohort));
   const std::int64_t steps = config.train.epochs * config.sampling.batches_per_epoch;
