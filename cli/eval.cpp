@@ -26,7 +26,7 @@ constexpr const char* kFooter =
     "A gate file holds figures and what they must reach, e.g. {mean_dice: 0.7, gleason.kappa: "
     "0.6},\n"
     "or must not exceed, e.g. {lesion.sensitivity_at_1: 0.8, hd95.lesion: {most: 10}}. Those of a\n"
-    "group stand behind its name, e.g. cohorts.a.dice.liver; an undefined figure misses.\n"
+    "group stand after its name, e.g. cohorts.a.dice.liver; an undefined figure misses.\n"
     "\n"
     "Examples:\n"
     "  headrace eval --run runs/gleason\n"

@@ -123,9 +123,9 @@ void add_slides(CLI::App& parent) {
                   "secondary, grade_group, "
                   "gleason, isup_grade, annotation, coding, mpp")
       ->group("Cohort");
-  app->add_option(
-         "--annotations", options.annotations,
-         "folder of masks (PNG, TIFF) and QuPath GeoJSON, named as the images or with _mask behind")
+  app->add_option("--annotations", options.annotations,
+                  "folder of masks (PNG, TIFF) and QuPath GeoJSON, named as the images or with "
+                  "_mask after it")
       ->group("Cohort");
   app->add_option("--classes", options.classes, "class names by label value, separated by commas")
       ->delimiter(',')

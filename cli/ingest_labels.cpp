@@ -79,13 +79,13 @@ void add_ingest_labels(CLI::App& ingest) {
                   "volumes case, cohort, split, phase, labels");
   app->add_option(
       "--annotations,--labels", options.annotations,
-      "folder of label files named as the images, or with _mask behind: masks, GeoJSON; "
+      "folder of label files named as the images, or with _mask after it: masks, GeoJSON; "
       "of volumes NIfTI, NRRD, MetaImage, DICOM SEG, RTSTRUCT");
   app->add_option("--set", options.set,
                   "the label set that they are of: a reader, a round, consensus")
       ->capture_default_str();
   app->add_option("--classes", options.classes,
-                  "class names by label value: those of the store, and new ones behind them")
+                  "class names by label value: those of the store, and new ones after them")
       ->delimiter(',');
   app->add_option("--objects", options.objects,
                   "which objects of QuPath's GeoJSON are painted, separated by commas: annotation, "

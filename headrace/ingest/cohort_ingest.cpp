@@ -71,8 +71,8 @@ class CohortIngest {
                    plan_.classes.begin()))
       return;
     fail(ErrorCode::usage,
-         "{}: has the classes {}, now they are {}; use the same, or add some behind them",
-         plan_.out, fmt::join(stored, ", "), fmt::join(plan_.classes, ", "));
+         "{}: has the classes {}, now they are {}; use the same, or add some after them", plan_.out,
+         fmt::join(stored, ", "), fmt::join(plan_.classes, ", "));
   }
 
   /// Images that are not stored yet.
@@ -256,7 +256,8 @@ class CohortIngest {
     source::StoreVersion version;
     version.kind = plan_.kind.name;
     version.classes = classes();
-    version.facts = plan_.version_facts(images_, version.classes);
+    version.facts = journal_.current().version.facts;  // what another ingest knew stays
+    version.facts.update(plan_.version_facts(images_, version.classes));
     for (const auto& [key, entry] : store.entries())
       version.root[key] = {entry.sha256, entry.size_bytes};
     for (const auto& [id, image] : images_) version.images[id] = image.store_part(*local_);

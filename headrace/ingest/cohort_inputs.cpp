@@ -51,6 +51,8 @@ void take_from_table(const SlideIngestOptions& options, const CohortTable& table
 bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad) {
   if (slide.id.empty()) slide.id = id_of_file(slide.file);
   check_id(slide);
+  slide.stated_case = slide.case_id;
+  slide.stated_cohort = slide.cohort;
   if (slide.case_id.empty()) slide.case_id = slide.id;
   if (slide.cohort.empty()) slide.cohort = "default";
   if (slide.coding.empty()) slide.coding = options.coding;

@@ -26,6 +26,8 @@ namespace {
 using source::StoreVersion;
 using source::VersionLabel;
 
+constexpr std::uint64_t kLabelBytes = std::uint64_t{1} << 30;  // of all label images at work
+
 void check_options(const LabelIngestOptions& options) {
   if (!std::filesystem::is_directory(options.store))
     fail(ErrorCode::not_found, "{}: there is no such store", options.store);
@@ -69,6 +71,16 @@ class LabelCommit {
         store_{counting_, current_.version, settings(), pool_} {}
 
   LabelIngestResult run() {
+    try {
+      return commit();
+    } catch (...) {
+      clean_staged();
+      throw;
+    }
+  }
+
+ private:
+  LabelIngestResult commit() {
     result_.before = current_.hash;
     clean_staged();
     plan_ = version_.kind == "volume" ? plan_volume_labels(options_, store_)
@@ -81,8 +93,9 @@ class LabelCommit {
     check_splits(version_);
     update_facts();
     const std::vector<std::size_t> fresh = find_fresh();
-    pool_.parallel_for(fresh.size(), [&](std::size_t i) { plan_.look(fresh[i]); });
-    write(fresh);
+    std::vector<std::uint64_t> takes(fresh.size());
+    pool_.parallel_for(fresh.size(), [&](std::size_t i) { takes[i] = plan_.look(fresh[i]); });
+    write(fresh, at_once(takes));
     const std::uint64_t before = counting_->bytes_put();
     for (const auto& [i, group] : remembered_)
       remember_group(*counting_, plan_.updates[i].image, plan_.updates[i].fingerprint, group);
@@ -92,7 +105,14 @@ class LabelCommit {
     return std::move(result_);
   }
 
- private:
+  /// Images at work at the same time: as many as threads, less where they take much memory.
+  std::size_t at_once(const std::vector<std::uint64_t>& takes) const {
+    std::uint64_t largest = 1;
+    for (const std::uint64_t bytes : takes) largest = std::max(largest, bytes);
+    return std::clamp<std::uint64_t>(kLabelBytes / largest, 1,
+                                     static_cast<std::uint64_t>(pool_.size()));
+  }
+
   /// Removes what this run or a stopped one left aside; the journal of an ingest stays.
   void clean_staged() const {
     namespace fs = std::filesystem;
@@ -183,10 +203,10 @@ class LabelCommit {
     labels[options_.set] = label;
   }
 
-  void write(const std::vector<std::size_t>& fresh) {
+  void write(const std::vector<std::size_t>& fresh, std::size_t at_once) {
     std::vector<VersionLabel> labels(fresh.size());
     std::atomic<std::uint64_t> bytes{0};
-    run_in_order(pool_, fresh.size(), plan_.at_once, [&](std::size_t f) {
+    run_in_order(pool_, fresh.size(), at_once, [&](std::size_t f) {
       const LabelUpdate& update = plan_.updates[fresh[f]];
       StagedLabels staged(counting_, update.image, options_.set);
       with_context(update.where, [&] { plan_.write(fresh[f], staged); });
@@ -229,7 +249,7 @@ std::vector<std::string> extended_classes(const std::vector<std::string>& stored
     fail(
         ErrorCode::usage,
         "--classes {}: must begin with the store's classes ({}), since its label images hold their "
-        "values; new ones come behind them",
+        "values; new ones come after them",
         fmt::join(given, ","), fmt::join(stored, ","));
   }
   const std::set<std::string> distinct(given.begin(), given.end());

@@ -11,7 +11,7 @@ struct LabelIngestOptions {
   std::string annotations;         ///< folder of label files named as the images; or empty
   std::string set = "annotation";  ///< the label set that they are of: a reader, a round, …
   std::vector<std::string>
-      classes;                     ///< those of the store, and more behind them; empty: the store's
+      classes;                     ///< those of the store, and more after them; empty: the store's
   std::string coding = "classes";  ///< of mask images of slides
   std::vector<std::string> objects{"annotation"};  ///< of GeoJSON, that are painted
   std::vector<std::string> withdraw;  ///< images whose labels of the set go; "all": of all
@@ -33,10 +33,11 @@ struct LabelIngestResult {
 
 /// Adds, replaces or withdraws label images of a finished store, classes, splits and other columns,
 /// as a new version of it. No source of pixels is opened; of slides not even stored pixels are
-/// read, of volumes the stored HU under the labels. Everything is looked at before anything is
-/// written; killed at any moment, the store has the version before or the new one, and the same
-/// again finishes. Labels with the content of stored ones are not stored again, and files that were
-/// read before are not read again.
+/// read, of volumes the stored HU under the labels. Label files are opened and compared with
+/// their image's grid before anything is written; a value in the middle of a mask that is no class
+/// shows only then, and leaves the version as it was. Killed at any moment, the store has the
+/// version before or the new one, and the same again finishes. Labels with the content of stored
+/// ones are not stored again, and files that were read before are not read again.
 ///
 /// errors  usage (no such image, class or set; a case in two splits; classes in another order),
 ///         not_found, malformed, as the readers of labels; io

@@ -72,8 +72,8 @@ std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options, CohortI
 Json stated_columns(const SlideCase& slide) {
   Json stated = Json::object();
   if (slide.where.empty()) return stated;  // no table
-  stated["case"] = slide.case_id;
-  stated["cohort"] = slide.cohort;
+  if (!slide.stated_case.empty()) stated["case"] = slide.stated_case;
+  if (!slide.stated_cohort.empty()) stated["cohort"] = slide.stated_cohort;
   if (!slide.scanner.empty()) stated["scanner"] = slide.scanner;
   if (!slide.stated_split.empty()) stated["split"] = slide.stated_split;
   if (slide.primary) stated["primary"] = *slide.primary;

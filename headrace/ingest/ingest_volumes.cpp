@@ -53,12 +53,10 @@ std::vector<std::string> names_of(const std::vector<std::uint16_t>& values,
 /// those that are bad out of `cases`.
 std::vector<VolumeOutlook> look_at_all(const VolumeIngestOptions& options,
                                        std::vector<VolumeCase>& cases, imaging::Irregular irregular,
-                                       const std::vector<std::uint16_t>& lesion_values,
                                        ThreadPool& pool, BadInputs& bad) {
   std::vector<std::optional<VolumeOutlook>> looks(cases.size());
   pool.parallel_for(cases.size(), [&](std::size_t i) {
-    bad.look(describe(cases[i]),
-             [&] { looks[i] = look_at(cases[i], options, irregular, lesion_values); });
+    bad.look(describe(cases[i]), [&] { looks[i] = look_at(cases[i], options, irregular); });
   });
   return keep_good(cases, looks);
 }
@@ -105,8 +103,8 @@ VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inpu
 Json stated_columns(const VolumeCase& volume, const VolumeIngestOptions& options) {
   Json stated = Json::object();
   if (options.table.empty()) return stated;
-  stated["case"] = volume.case_id;
-  stated["cohort"] = volume.cohort;
+  if (!volume.stated_case.empty()) stated["case"] = volume.stated_case;
+  if (!volume.stated_cohort.empty()) stated["cohort"] = volume.stated_cohort;
   if (!volume.stated_split.empty()) stated["split"] = volume.stated_split;
   return stated;
 }
@@ -123,7 +121,7 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   const auto irregular =
       options.irregular == "resample" ? imaging::Irregular::resample : imaging::Irregular::refuse;
   ThreadPool pool(options.jobs);
-  const auto outlooks = look_at_all(options, inputs.cases, irregular, lesions, pool, bad);
+  const auto outlooks = look_at_all(options, inputs.cases, irregular, pool, bad);
   bad.check(inputs.cases.size());
   std::optional<StatisticsLanes> lanes;
   if (options.device != nullptr) lanes.emplace(*options.device, pool.size());
@@ -145,8 +143,10 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
     return ingest_volume(context, inputs.cases[i], outlooks[i]);
   };
   plan.version_facts = [&](const auto&, const auto& classes) {
-    return Json{
+    Json facts{
         {"lesion_classes", names_of(lesion_values(options.lesion_classes, classes), classes)}};
+    if (inputs.ignore_value) facts["ignore_value"] = *inputs.ignore_value;
+    return facts;
   };
   const CohortOutcome outcome = ingest_with_key(plan, inputs.key.get(), pool);
   VolumeIngestResult result = sum_up(outcome, inputs);

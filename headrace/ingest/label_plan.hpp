@@ -29,11 +29,11 @@ struct LabelPlan {
   std::vector<std::string> classes;  ///< that the version will have
   Json facts;                        ///< StoreVersion::facts that follow from the classes
   std::vector<std::string> notes;
-  /// Looks at the label files of updates[i], so that bad ones are found before anything is written.
-  std::function<void(std::size_t i)> look;
+  /// Looks at the label files of updates[i], so that most bad ones are found before anything is
+  /// written. Returns the bytes that writing them takes.
+  std::function<std::uint64_t(std::size_t i)> look;
   /// Writes the label image of updates[i].
   std::function<void(std::size_t i, StagedLabels&)> write;
-  std::size_t at_once = 1;  ///< written at the same time
 };
 
 /// An open store while its labels change.

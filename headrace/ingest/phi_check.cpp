@@ -47,6 +47,7 @@ class Walk {
     // checked where the objects lie.
     const bool named = is_name_place() && key != "*";
     if (named && path_.front() == "images") check_name(key, name);
+    if (named && path_.front() == "groups") check_fingerprint(key, name);
     path_.push_back(named ? "*" : key);
     place_.push_back(name);
     value(item);
@@ -68,6 +69,14 @@ class Walk {
     if (!why) return;
     place_.push_back(name);
     report(fmt::format("a key of {} characters that {}", key.size(), *why));
+    place_.pop_back();
+  }
+
+  void check_fingerprint(const std::string& key, const std::string& name) {
+    const bool hash = key.size() == 64 && key.find_first_not_of("0123456789abcdef") == key.npos;
+    if (hash) return;
+    place_.push_back(name);
+    report(fmt::format("a key of {} characters that is not a SHA-256", key.size()));
     place_.pop_back();
   }
 

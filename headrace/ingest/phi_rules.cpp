@@ -112,6 +112,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"kind", word},
     {"classes/*", class_name},
     {"facts/lesion_classes/*", class_name},
+    {"facts/ignore_value", number},
     {"root/*/sha256", hash},
     {"root/*/size", number},
     {"images/*/columns/case", name},

@@ -124,11 +124,20 @@ PruneResult prune(const PruneOptions& options) {
   result.removed = unreferenced(store, left);
   for (const auto& key : result.removed) result.bytes += store.open(key)->size_bytes();
   if (options.dry_run) return result;
-  // First the log: from then on nobody looks for what goes.
+  // First the log: from then on nobody looks for what goes. Then what names objects, and the
+  // memories of it; killed in between, nothing is left that promises an object that is gone.
   if (!result.dropped.empty()) store.put_text("manifest.json", left.text());
-  for (const auto& key : result.removed) store.erase(key);
-  store.remove_leftovers();
+  const auto names_objects = [](const std::string& key) {
+    return key.starts_with("versions/") || key.starts_with("manifests/");
+  };
+  for (const auto& key : result.removed) {
+    if (names_objects(key)) store.erase(key);
+  }
   clean_memories(store, result.removed);
+  for (const auto& key : result.removed) {
+    if (!names_objects(key)) store.erase(key);
+  }
+  store.remove_leftovers();
   remove_empty_folders(options.store);
   return result;
 }

@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "headrace/core/threads.hpp"
-
 namespace headrace::ingest {
 
 struct PruneOptions {

@@ -11,7 +11,8 @@ struct SlideCase {
   std::string file;                ///< where the image lies
   std::vector<std::string> parts;  ///< further files of it: levels of a slide in DICOM
   std::string case_id, cohort, scanner, split;
-  std::string stated_split;  ///< by the table; empty: `split` was derived
+  std::string stated_case, stated_cohort,
+      stated_split;  ///< by the table; empty: derived
   std::optional<int> primary, secondary, grade_group;
   std::string annotation;  ///< mask image or GeoJSON; empty: none
   std::string coding;      ///< of a mask image

@@ -41,7 +41,10 @@ struct SlideOutlook {
 };
 
 /// Of a case's annotation and of what decides how it is read; empty where there is none.
-std::string label_fingerprint(const SlideCase& slide);
+std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes);
+
+/// What the unfinished tiles of a slide's label image take while it is written.
+std::uint64_t unfinished_label_bytes(const SlidePlan& plan);
 
 /// Opens a slide and its annotation, and plans the ingest. Errors: as SlideReader::open and
 /// plan_slide, each with the table's line and the file.

@@ -5,6 +5,8 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
@@ -12,6 +14,7 @@
 #include "headrace/ingest/cohort_inputs.hpp"
 #include "headrace/ingest/cohort_metadata.hpp"
 #include "headrace/ingest/cohort_table.hpp"
+#include "headrace/ingest/grade.hpp"
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/label_plan.hpp"
 #include "headrace/ingest/label_source.hpp"
@@ -41,7 +44,7 @@ class SlideLabelPlanner {
       LabelUpdate& update = updates_[id];
       update.image = id;
       update.where = slide.where.empty() ? slide.annotation : slide.where;
-      update.fingerprint = label_fingerprint(slide);
+      update.fingerprint = label_fingerprint(slide, plan_.classes);
       plan_.updates.push_back(std::move(update));
       slides->push_back(slide);
     }
@@ -59,7 +62,11 @@ class SlideLabelPlanner {
                                  ObjectRules::parse(slide.objects));
       });
     };
-    plan_.look = [=](std::size_t i) { open(i, plan_of(i)); };
+    plan_.look = [=](std::size_t i) {
+      const SlidePlan plan = plan_of(i);
+      open(i, plan);
+      return unfinished_label_bytes(plan);
+    };
     plan_.write = [=, set = options_.set](std::size_t i, StagedLabels& staged) {
       const SlidePlan plan = plan_of(i);
       SlideLabels labels(staged.store(), set, staged.folder(), plan, *classes, open(i, plan),
@@ -68,7 +75,6 @@ class SlideLabelPlanner {
                    [&](std::size_t task) { labels.run(task); });
       labels.finish();
     };
-    plan_.at_once = static_cast<std::size_t>(store_.pool.size());
     return std::move(plan_);
   }
 
@@ -98,9 +104,34 @@ class SlideLabelPlanner {
       slide.coding = said.coding.empty() ? options_.coding : said.coding;
       take_columns(said, table.panda, updates_[id].columns);
       for (const auto& column : cleared) clear(column, updates_[id]);
-      if (const std::string name = row.get("annotation"); !name.empty())
+      merge_grades(row, said, store_.version.images.at(id).columns, updates_[id].columns);
+      if (const std::string name = row.get("annotation"); !name.empty()) {
         slide.annotation = finder.find_annotation(name, options_.annotations, row.where);
+        named_by_table_.insert(id);
+      }
     }
+  }
+
+  /// A row may state one grade alone: the grade group follows from both patterns, stored ones
+  /// included, and must not contradict them.
+  static void merge_grades(const TableRow& row, const SlideCase& said, const Json& stored,
+                           Json& columns) {
+    const auto pattern = [&](const char* column) -> std::optional<int> {
+      const Json known = columns.contains(column) ? columns[column] : stored.value(column, Json());
+      return known.is_number_integer() ? std::optional(known.get<int>()) : std::nullopt;
+    };
+    const auto primary = pattern("primary"), secondary = pattern("secondary");
+    if (!primary || !secondary || (!said.primary && !said.secondary && !said.grade_group)) return;
+    const int group = grade_group({*primary, *secondary});
+    const bool stated = !row.get("grade_group").empty() || !row.get("isup_grade").empty();
+    const bool both = said.primary && said.secondary;
+    if (stated && !both && said.grade_group != group) {
+      fail(ErrorCode::usage,
+           "{}: grade group {} does not fit the patterns {}+{}, which are group {}; state primary "
+           "and secondary too, or '-' for those that are not known any more",
+           row.where, *said.grade_group, *primary, *secondary, group);
+    }
+    if (!stated) columns["grade_group"] = group;
   }
 
   static void take_columns(const SlideCase& said, bool panda, Json& columns) {
@@ -120,14 +151,15 @@ class SlideLabelPlanner {
     if (column == "annotation") {
       update.withdraw = true;
     } else if (column == "gleason") {
-      for (const char* grade : {"primary", "secondary", "grade_group"})
-        update.columns[grade] = nullptr;
+      for (const char* grade : {"primary", "secondary", "grade_group"}) {
+        if (!update.columns.contains(grade)) update.columns[grade] = nullptr;
+      }
     } else {
       update.columns[column == "isup_grade" ? "grade_group" : column] = nullptr;
     }
   }
 
-  /// Files that are named as an image, or with _mask behind.
+  /// Files that are named as an image, or with _mask after it.
   void take_folder() {
     constexpr std::array kEndings{".png", ".tif", ".tiff", ".geojson", ".json"};
     std::vector<std::string> files, unused;
@@ -144,8 +176,8 @@ class SlideLabelPlanner {
         unused.push_back(file);
         continue;
       }
+      if (named_by_table_.contains(id)) continue;
       SlideCase& slide = slide_of(id, "");
-      if (!slide.annotation.empty() && !slide.where.empty()) continue;  // the table's row names one
       if (!slide.annotation.empty()) {
         fail(ErrorCode::usage,
              "image '{}' has more than one annotation, {} and {}; keep one, or name it in a table",
@@ -156,7 +188,8 @@ class SlideLabelPlanner {
     }
     if (unused.size() == files.size()) {
       fail(ErrorCode::usage,
-           "{}: holds no annotation that is named as an image of the store, or with _mask behind{}",
+           "{}: holds no annotation that is named as an image of the store, or with _mask after "
+           "it{}",
            options_.annotations, unused.empty() ? "" : fmt::format(" ({} is not)", unused.front()));
     }
     if (!unused.empty()) {
@@ -186,6 +219,7 @@ class SlideLabelPlanner {
   LabelPlan plan_;
   std::map<std::string, SlideCase> slides_;
   std::map<std::string, LabelUpdate> updates_;
+  std::set<std::string> named_by_table_;  ///< images whose row names an annotation
 };
 
 }  // namespace

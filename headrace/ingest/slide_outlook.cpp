@@ -29,24 +29,26 @@ SourceStamp stamp_of(const SlideCase& slide) {
   return stamp;
 }
 
-/// Two unfinished tiles for each level that has more than one.
-std::uint64_t unfinished_bytes(const SlidePlan& plan) {
-  std::uint64_t bytes = 0;
+/// Pixels of two unfinished tiles for each level that has more than one.
+std::uint64_t unfinished_pixels(const SlidePlan& plan) {
+  std::uint64_t pixels = 0;
   for (std::size_t k = 1; k < plan.levels.size(); ++k) {
     const auto& size = plan.levels[k].size;
     const auto tile = static_cast<std::uint64_t>(std::min(plan.shard, size.height)) *
-                      static_cast<std::uint64_t>(std::min(plan.shard, size.width)) * 3;
+                      static_cast<std::uint64_t>(std::min(plan.shard, size.width));
     const bool several = size.height > plan.shard || size.width > plan.shard;
-    bytes += several ? 2 * tile : tile;
+    pixels += several ? 2 * tile : tile;
   }
-  return bytes;
+  return pixels;
 }
 
 }  // namespace
 
-std::string label_fingerprint(const SlideCase& slide) {
+std::uint64_t unfinished_label_bytes(const SlidePlan& plan) { return unfinished_pixels(plan); }
+
+std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes) {
   if (slide.annotation.empty()) return "";
-  const SourceStamp stamp = stamp_source(slide.annotation);
+  const SourceStamp stamp = stamp_label_file(slide.annotation);
   Json parts{{"annotation", {stamp.size_bytes, stamp.sha256}},
              {"coding", slide.coding},
              {"set", slide.label_set}};
@@ -54,6 +56,11 @@ std::string label_fingerprint(const SlideCase& slide) {
     auto objects = slide.objects;
     std::sort(objects.begin(), objects.end());
     parts["objects"] = objects;
+    // A derived class of QuPath ("Tumor: Positive") is painted as what it derives from until it
+    // becomes a class of its own.
+    for (const auto& name : classes) {
+      if (name.find(':') != std::string::npos) parts["derived"].push_back(name);
+    }
   }
   return sha256_hex(dump_json(parts));
 }
@@ -77,11 +84,11 @@ SlideOutlook look_at(const SlideCase& slide, const std::vector<std::string>& cla
     }
     outlook.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
     outlook.fingerprint = fingerprint_of(slide, outlook.stamp);
-    outlook.label_fingerprint = label_fingerprint(slide);
+    outlook.label_fingerprint = label_fingerprint(slide, classes);
     for (const auto& level : outlook.plan.levels) {
       outlook.pixel_bytes += 3 * static_cast<std::uint64_t>(level.size.height * level.size.width);
     }
-    outlook.memory_bytes = unfinished_bytes(outlook.plan);
+    outlook.memory_bytes = 3 * unfinished_pixels(outlook.plan);
     return outlook;
   });
 }

@@ -19,19 +19,28 @@ struct Pieces {
   std::uint64_t piece_bytes, count;
 };
 constexpr Pieces kOfFile{std::uint64_t{4} << 20, std::uint64_t{64} << 10, 64};
+constexpr Pieces kAll{~std::uint64_t{0}, 0, 0};
+constexpr std::uint64_t kStepBytes = std::uint64_t{4}
+                                     << 20;  // at a time of a file that is read whole
 constexpr Pieces kOfSlice{std::uint64_t{64} << 10, std::uint64_t{16} << 10, 4};
 
 void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces) {
   const std::uint64_t size = object.size_bytes();
-  const bool whole = size <= pieces.whole_bytes;
-  const std::uint64_t count = whole ? 1 : pieces.count;
-  std::vector<std::byte> bytes(whole ? size : pieces.piece_bytes);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t last = size - pieces.piece_bytes;
-    const std::uint64_t offset = whole ? 0 : last / (count - 1) * i;
-    object.read(i + 1 == count && !whole ? last : offset, std::span<std::byte>(bytes));
+  std::vector<std::byte> bytes;
+  const auto add = [&](std::uint64_t offset, std::uint64_t count) {
+    bytes.resize(count);
+    object.read(offset, std::span<std::byte>(bytes));
     sha.update(std::span<const std::byte>(bytes));
+  };
+  if (size <= pieces.whole_bytes) {
+    for (std::uint64_t at = 0; at < size; at += kStepBytes)
+      add(at, std::min(kStepBytes, size - at));
+    return;
   }
+  const std::uint64_t last = size - pieces.piece_bytes;
+  for (std::uint64_t i = 0; i + 1 < pieces.count; ++i)
+    add(last / (pieces.count - 1) * i, pieces.piece_bytes);
+  add(last, pieces.piece_bytes);
 }
 
 /// MIRAX keeps its pixels in Data*.dat files of a folder named as the slide.
@@ -68,6 +77,7 @@ SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
 }  // namespace
 
 SourceStamp stamp_source(const std::string& file) { return stamp(file, kOfFile); }
+SourceStamp stamp_label_file(const std::string& file) { return stamp(file, kAll); }
 SourceStamp stamp_slice_file(const std::string& file) { return stamp(file, kOfSlice); }
 
 }  // namespace headrace::ingest

@@ -27,26 +27,24 @@ std::string hash_object(const storage::Object& object) {
   return sha.hex();
 }
 
-/// `by`: what states the entry.
 void check_object(const storage::Store& store, const std::string& key, const ManifestEntry& entry,
                   std::vector<Damage>& found) {
   const auto object = store.open(key);
   if (!object) {
     found.push_back(
-        {Damage::Kind::missing, key, fmt::format("the manifest lists {} bytes", entry.size_bytes)});
+        {Damage::Kind::missing, key, fmt::format("{} bytes are listed", entry.size_bytes)});
     return;
   }
   if (object->size_bytes() != entry.size_bytes) {
     found.push_back(
         {object->size_bytes() < entry.size_bytes ? Damage::Kind::truncated : Damage::Kind::changed,
-         key,
-         fmt::format("{} bytes, the manifest says {}", object->size_bytes(), entry.size_bytes)});
+         key, fmt::format("{} bytes, {} are listed", object->size_bytes(), entry.size_bytes)});
     return;
   }
   const std::string sha256 = hash_object(*object);
   if (sha256 != entry.sha256) {
-    found.push_back({Damage::Kind::changed, key,
-                     fmt::format("sha256 {}, the manifest says {}", sha256, entry.sha256)});
+    found.push_back(
+        {Damage::Kind::changed, key, fmt::format("sha256 {}, {} is listed", sha256, entry.sha256)});
   }
 }
 
@@ -63,8 +61,14 @@ class Verifier {
       read_version(commit.version, wanted.empty() || commit.version == wanted);
     }
     check_entries();
-    look_around();
     auto& damage = result_.damage;
+    // What a commit adds meanwhile is neither foreign nor changed.
+    const auto found = static_cast<std::ptrdiff_t>(damage.size());
+    do {
+      damage.erase(damage.begin() + found, damage.end());
+      result_.unreferenced.clear();
+      look_around();
+    } while (head_moved());
     std::sort(damage.begin(), damage.end(),
               [](const Damage& a, const Damage& b) { return a.key < b.key; });
     return std::move(result_);
@@ -87,6 +91,18 @@ class Verifier {
     if (head_.text() != store_.get_text("manifest.json"))
       add(Damage::Kind::manifest, "manifest.json", "its text is not as it is written");
     known_.insert("manifest.json");
+    return true;
+  }
+
+  /// Whether a version was committed since; it is known then.
+  bool head_moved() {
+    const source::StoreHead now = source::StoreHead::load(store_);
+    if (now.text() == head_.text()) return false;
+    head_ = now;
+    for (const auto& commit : head_.log) {
+      if (!known_.contains(source::version_key(commit.version)))
+        read_version(commit.version, false);
+    }
     return true;
   }
 
@@ -164,7 +180,7 @@ class Verifier {
         continue;
       }
       if (place.kind == StoredKey::Kind::other || folders_.contains(place.part)) {
-        if (!unlisted_.contains(place.part)) add(Damage::Kind::foreign, key, "not in the manifest");
+        if (!unlisted_.contains(place.part)) add(Damage::Kind::foreign, key, "no version has it");
         continue;
       }
       result_.unreferenced.push_back(key);

@@ -17,7 +17,6 @@ using source::StoreVersion;
 using source::VersionImage;
 using source::VersionLabel;
 
-constexpr std::size_t kShownDigits = 12;
 using Moves = std::array<std::uint64_t, 65536>;  // by value before · 256 + value after
 
 /// Boxes of level 0 that shards cover, and the key of each.
@@ -84,6 +83,12 @@ class Differ {
     diff_.after = after;
     diff_.classes_before = a.classes;
     diff_.classes_after = b.classes;
+    Json facts = a.facts;
+    facts.update(b.facts);
+    for (const auto& [fact, ignored] : facts.items()) {
+      const Json old = a.facts.value(fact, Json()), now = b.facts.value(fact, Json());
+      if (old != now) diff_.facts.push_back({fact, old, now});
+    }
     for (const auto& [id, image] : a.images) {
       if (!b.images.contains(id)) diff_.images_removed.push_back(id);
     }
@@ -228,8 +233,12 @@ Json to_json(const VersionDiff& diff) {
                        {"before", change.before},
                        {"after", change.after}});
   }
+  Json facts = Json::array();
+  for (const auto& change : diff.facts)
+    facts.push_back({{"fact", change.name}, {"before", change.before}, {"after", change.after}});
   return {{"before", diff.before},
           {"after", diff.after},
+          {"facts", facts},
           {"images_added", diff.images_added},
           {"images_removed", diff.images_removed},
           {"pixels_changed", diff.pixels_changed},
@@ -252,6 +261,11 @@ std::vector<std::string> in_words(const VersionDiff& diff, const std::string& ki
     say(old.empty()   ? fmt::format("class {} (value {}): added", now, v)
         : now.empty() ? fmt::format("class {} (value {}): gone", old, v)
                       : fmt::format("class {} (value {}): now {}", old, v, now));
+  }
+  // Those of slides are statistics, which follow from images and columns.
+  for (const auto& change : diff.facts) {
+    if (kind == "volume")
+      say(fmt::format("{} was {}, is {}", change.name, shown(change.before), shown(change.after)));
   }
   for (const auto& id : diff.images_added) say(fmt::format("image {}: added", id));
   for (const auto& id : diff.images_removed) say(fmt::format("image {}: gone", id));

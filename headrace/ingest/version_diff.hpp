@@ -26,12 +26,19 @@ struct ColumnChange {
   Json before, after;
 };
 
+/// Of what a version says of all images: lesion classes, statistics by scanner.
+struct FactChange {
+  std::string name;
+  Json before, after;
+};
+
 struct VersionDiff {
   std::string before, after;  ///< hashes
   std::vector<std::string> images_added, images_removed, pixels_changed;
   std::vector<std::string> classes_before, classes_after;
   std::vector<LabelChange> labels;
   std::vector<ColumnChange> columns;
+  std::vector<FactChange> facts;
   bool same() const;
 };
 

@@ -14,6 +14,7 @@ namespace headrace::ingest {
 struct VolumeCase {
   std::string id;  ///< name below images/
   std::string case_id, cohort, split;
+  std::string stated_case, stated_cohort;      ///< by the table; empty: derived
   std::string stated_split;                    ///< by the table or dataset.json; empty: derived
   std::string phase;                           ///< a name of imaging::ContrastPhase
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else

@@ -33,7 +33,8 @@ StoredPart parse_part(const Json& json, const std::string& origin) {
   StoredPart part{require<std::string>(json, "sha256", origin),
                   require<std::uint64_t>(json, "size", origin),
                   require<std::uint64_t>(json, "bytes", origin)};
-  if (!is_hash(part.manifest_sha256)) fail(ErrorCode::malformed, "{}: 'sha256' is none", origin);
+  if (!is_hash(part.manifest_sha256))
+    fail(ErrorCode::malformed, "{}: 'sha256' is not a SHA-256", origin);
   return part;
 }
 
@@ -163,6 +164,11 @@ std::string StoreHead::find(const std::string& prefix, const std::string& origin
 StoreHead StoreHead::load(const storage::Store& store) {
   const std::string origin = store.describe(kHead);
   if (!store.exists(kHead)) {
+    if (!store.exists("zarr.json") && !store.exists(".ingest/settings.json")) {
+      fail(ErrorCode::not_found,
+           "{}: no store lies here (no manifest.json, no zarr.json). Make one with headrace ingest",
+           store.describe(""));
+    }
     fail(ErrorCode::corrupt,
          "{}: no manifest.json, so its ingest did not finish. Run the same headrace ingest "
          "again: it goes on where it stopped",

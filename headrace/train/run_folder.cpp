@@ -97,7 +97,7 @@ std::vector<Json> RunFolder::metrics() const {
   std::vector<Json> lines;
   std::istringstream text(text_of(path() / kMetrics));
   for (std::string line; std::getline(text, line);) {
-    const bool cut = text.eof();  // no newline behind it: a kill in the middle of the write
+    const bool cut = text.eof();  // no newline after it: a kill in the middle of the write
     if (!line.empty() && !cut) {
       lines.push_back(parse_json(line, fmt::format("{}:{}", describe(kMetrics), lines.size() + 1)));
     }

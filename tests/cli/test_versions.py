@@ -254,10 +254,11 @@ def test_a_reader_of_a_version_sees_nothing_of_a_commit(made, store):
     reading = subprocess.Popen([PROGRAM, "batches", "--config", config, "--count", "40", "--json"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
     time.sleep(0.05)
-    done = json_of("ingest", "labels", store, "--annotations", store.parent / "notes", "--set", "other")
+    done = json_of("ingest", "labels", store, "--annotations", store.parent / "notes")
     found = json.loads(reading.communicate(timeout=120)[0])["batches"]
     assert reading.returncode == 0 and done["changed"]
     assert found == expected == json_of("batches", "--config", pinned, "--count", 40)["batches"]
+    assert json_of("batches", "--config", config, "--count", 40)["batches"] != expected, "the commit changes what an unpinned run sees"
 
 
 TRAIN = "model: {name: unet2d, widths: [8, 16]}\ntrain: {epochs: 2, lr: 1.0e-3, checkpoint_every: 2, threads: 1, log_every: 1}\n"
@@ -284,3 +285,66 @@ def test_the_run_of_before_resumes_and_evaluates_on_its_version(made, store):
     assert again["dataset_hash"] == made[1] and again["overall"] == expected["overall"]
     other = json_of("eval", "--run", broken, "--store", store)
     assert other["dataset_hash"] == newer and other["overall"] != expected["overall"]
+
+
+def columns_after(store, image, **row):
+    json_of("ingest", "labels", store, "--table", write_table(store.parent / "t.csv", [{"image": image, **row}]))
+    columns = version_of(store)["images"][image]["columns"]
+    return [columns[name] for name in ("primary", "secondary", "grade_group")]
+
+
+def test_a_grade_that_is_stated_alone_is_joined_with_those_that_are_stored(store):
+    image = names()[0]
+    assert columns_after(store, image, primary="3", secondary="3") == [3, 3, 1]
+    assert columns_after(store, image, primary="4") == [4, 3, 3]
+    assert columns_after(store, image, secondary="5") == [4, 5, 5]
+    wrong = headrace("ingest", "labels", store, "--table", write_table(store.parent / "t.csv", [{"image": image, "isup_grade": "2"}]), code=2)
+    assert "grade group 2 does not fit the patterns 4+5, which are group 5" in message_of(wrong)
+    assert columns_after(store, image, gleason="-", isup_grade="2") == [None, None, 2]
+
+
+def test_a_derived_class_is_painted_anew_when_it_becomes_a_class(store):
+    image, notes = names()[3], store.parent / "notes"
+    polygons(notes / f"{image}.geojson", ("tumour: Positive", 0, 0, 9, 9))
+    json_of("ingest", "labels", store, "--annotations", notes)
+    assert labels_at(store, image).max() == CLASSES.split(",").index("tumour")
+    done = json_of("ingest", "labels", store, "--annotations", notes, "--classes", CLASSES + ",tumour: Positive")
+    assert done["replaced"] == 1 and labels_at(store, image).max() == 3
+
+
+def test_one_of_two_annotations_is_not_chosen_in_silence(store):
+    image, notes = names()[0], store.parent / "notes"
+    shutil.copy(notes / f"{image}.geojson", notes / f"{image}.json")
+    table = write_table(store.parent / "t.csv", [{"image": image, "split": "val"}])
+    refused = headrace("ingest", "labels", store, "--table", table, "--annotations", notes, code=2)
+    assert f"image '{image}' has more than one annotation" in message_of(refused)
+    named = write_table(store.parent / "t.csv", [{"image": image, "annotation": f"{image}.json"}])
+    assert json_of("ingest", "labels", store, "--table", named, "--annotations", notes)["unchanged"] == IMAGES
+
+
+def test_a_column_that_a_table_does_not_state_stays_as_it_was_given_later(made, store):
+    a = names()[0]
+    json_of("ingest", "labels", store, "--table", write_table(store.parent / "t.csv", [{"image": a, "cohort": "A"}]))
+    again = json_of("ingest", "slides", "--table", made[0] / "cases.csv", "--annotations", store.parent / "notes", "--classes", CLASSES, "--out", store)
+    assert again["reused"] == IMAGES and version_of(store)["images"][a]["columns"]["cohort"] == "A"
+
+
+def test_a_folder_that_is_no_store_is_not_called_unfinished(tmp_path):
+    (tmp_path / "papers").mkdir()
+    assert "no store lies here" in message_of(headrace("diff", tmp_path / "papers", "ab12", "cd34", code=1))
+
+
+def test_a_prune_that_was_killed_promises_nothing_that_is_gone(made, store):
+    notes, rng = store.parent / "notes", random.Random(12)
+    other = store.parent / "other"
+    for name in names():
+        polygons(other / f"{name}.geojson", ("stroma", 5, 5, 90, 70))
+    for _ in range(KILLS):
+        json_of("ingest", "labels", store, "--annotations", other)
+        running = subprocess.Popen([PROGRAM, "prune", str(store), "--keep-last", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0, 0.06))
+        running.kill()
+        running.wait()
+        # What the prune was to remove is asked for again.
+        assert json_of("ingest", "labels", store, "--annotations", notes)["dataset_hash"] == made[1]
+        assert json_of("verify", store)["ok"]

@@ -1,7 +1,10 @@
 """Labels of volumes that come later are stored as if they had been there at first."""
+import json
+
 import numpy as np
 import pydicom
 import pytest
+import SimpleITK as sitk
 from ct_inputs import CT, key_file, labels, mask, volume, write_volume
 from driving import headrace, json_of, label_group, message_of, version_of
 
@@ -41,7 +44,10 @@ def test_a_revised_mask_is_a_version_and_says_what_changed(cases):
     assert line.startswith("image one: labels 'annotation' replaced, 18 voxels changed: ")
     more = json_of("ingest", "labels", store, "--classes", CLASSES + ",cyst")
     assert more["classes_added"] == 1 and version_of(store)["facts"]["lesion_classes"] == ["organ", "lesion", "cyst"]
-    assert headrace("diff", store, done["dataset_hash"][:8], more["dataset_hash"][:8]).stdout == "class cyst (value 3): added\n"
+    assert headrace("diff", store, done["dataset_hash"][:8], more["dataset_hash"][:8]).stdout == (
+        'class cyst (value 3): added\nlesion_classes was ["organ","lesion"], is ["organ","lesion","cyst"]\n')
+    again = json_of("ingest", "labels", store, "--labels", cases / "masks", "--classes", CLASSES + ",cyst")
+    assert (again["replaced"], again["unchanged"]) == (0, 2), "a class that no mask has is no reason to read them again"
     gone = json_of("ingest", "labels", store, "--withdraw", "all")
     assert gone["withdrawn"] == 2 and json_of("info", store, "--versions")[-1]["labels"] == {}
     headrace("verify", store)
@@ -69,3 +75,80 @@ def test_an_rtstruct_finds_its_series_by_the_sites_key(tmp_path):
     assert done["added"] == 1 and done["dataset_hash"] == whole["dataset_hash"]
     [image] = version_of(tmp_path / "s.zarr")["images"]
     assert label_group(tmp_path / "s.zarr", image).startswith(f"images/{image}/labels/annotation-")
+
+
+def test_a_revision_between_the_pieces_of_a_large_mask_is_seen(tmp_path):
+    """Uncompressed and of the same size, as ITK-SNAP saves it again."""
+    shape = (12, 700, 700)
+    values = mask(shape)
+    write_volume(tmp_path / "ct/one.nii.gz", volume(shape))
+    path = write_volume(tmp_path / "masks/one.nii", values)
+    size, piece = path.stat().st_size, 64 << 10
+    assert size > 4 << 20
+    json_of("ingest", "volumes", tmp_path / "ct", "--labels", tmp_path / "masks", "--classes", "background,organ", "--out", tmp_path / "s.zarr")
+    spot = (size - piece) // 63 * 20 + piece + 9000  # between the 21st and the 22nd of 64 pieces
+    flat = values.reshape(-1)
+    flat[spot - 352] ^= 1  # a NIfTI header with its empty extension has 352 bytes
+    write_volume(path, values)
+    assert path.stat().st_size == size
+    done = json_of("ingest", "labels", tmp_path / "s.zarr", "--labels", tmp_path / "masks")
+    assert done["replaced"] == 1
+    np.testing.assert_array_equal(labels(tmp_path / "s.zarr", "one"), values)
+
+
+def test_lesion_classes_stay_as_the_ingest_was_told(cases):
+    store, told = cases / "s.zarr", ["--classes", "background,organ,lesion", "--lesion-classes", "lesion,organ"]
+    json_of("ingest", "volumes", cases / "ct", "--labels", cases / "masks", *told, "--out", store)
+    json_of("ingest", "labels", store, "--classes", "background,organ,lesion,liver")
+    assert version_of(store)["facts"]["lesion_classes"] == ["organ", "lesion"]
+
+
+def test_a_patient_and_a_class_more_by_ingest_volumes(cases):
+    store = cases / "s.zarr"
+    command = ["ingest", "volumes", cases / "ct", "--labels", cases / "masks", "--out", store]
+    json_of(*command, "--classes", CLASSES)
+    write_volume(cases / "ct/four.nii.gz", volume(seed=4))
+    write_volume(cases / "masks/four.nii.gz", mask(value=3))
+    more = json_of(*command, "--classes", CLASSES + ",cyst")
+    assert more["images"] == 4 and more["reused"] == 3 and labels(store, "four").max() == 3
+    headrace("verify", store)
+
+
+def test_the_ignore_value_of_a_dataset_holds_for_later_masks(tmp_path):
+    dataset, values = tmp_path / "Dataset007_Bowel", mask()
+    values[0, 0, 0] = 2
+    write_volume(dataset / "imagesTr/case_001_0000.nii.gz", volume())
+    write_volume(dataset / "labelsTr/case_001.nii.gz", values)
+    (dataset / "dataset.json").write_text(json.dumps({"channel_names": {"0": "CT"}, "labels": {"background": 0, "organ": 1, "ignore": 2},
+                                                      "numTraining": 1, "file_ending": ".nii.gz"}))
+    store = tmp_path / "s.zarr"
+    json_of("ingest", "volumes", dataset, "--out", store)
+    [image] = version_of(store)["images"]
+    values[0, 0, 1] = 2
+    write_volume(tmp_path / f"masks/{image}.nii.gz", values)
+    # A class that is added later does not take the value over.
+    done = json_of("ingest", "labels", store, "--labels", tmp_path / "masks", "--classes", "background,organ")
+    assert done["replaced"] == 1
+    np.testing.assert_array_equal(labels(store, image), np.where(values == 2, 255, values))
+    headrace("verify", store)
+
+
+def test_masks_need_no_key_whatever_else_lies_beside_them(cases):
+    json_of("ingest", "volumes", cases / "ct", "--out", cases / "s.zarr")
+    (cases / "masks/readme.txt").write_text("drawn by two readers")
+    assert json_of("ingest", "labels", cases / "s.zarr", "--labels", cases / "masks", "--classes", CLASSES)["added"] == 2
+
+
+def test_two_steps_on_an_oblique_grid_are_the_same_version_as_one(tmp_path):
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)) + 4 * np.eye(3))[0]
+    turn *= np.sign(np.linalg.det(turn))
+    values = mask()
+    values[2:5, 3:9, 4:8] = 2
+    for folder, voxels in (("ct", volume()), ("masks", values)):
+        image = sitk.ReadImage(str(write_volume(tmp_path / folder / "one.nii.gz", voxels, spacing=(0.83, 0.91, 2.37))))
+        image.SetDirection(turn.reshape(-1).tolist())
+        sitk.WriteImage(image, str(tmp_path / folder / "one.nii.gz"))
+    whole = json_of("ingest", "volumes", tmp_path / "ct", "--labels", tmp_path / "masks", "--classes", CLASSES, "--out", tmp_path / "whole.zarr")
+    json_of("ingest", "volumes", tmp_path / "ct", "--out", tmp_path / "s.zarr")
+    done = json_of("ingest", "labels", tmp_path / "s.zarr", "--labels", tmp_path / "masks", "--classes", CLASSES)
+    assert done["dataset_hash"] == whole["dataset_hash"]

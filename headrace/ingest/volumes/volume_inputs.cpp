@@ -48,6 +48,7 @@ class Finder {
     found_.cases = std::move(filled);
     sort_by_id(found_.cases);
     place_in_splits(found_.cases, options_.val_fraction);
+    found_.ignore_value = stated_.ignore_value;
     found_.classes = settle_classes(stated_, options_.jobs, found_.cases, found_.notes, bad_);
     const bool dicom = std::any_of(found_.cases.begin(), found_.cases.end(),
                                    [](const VolumeCase& v) { return v.series.has_value(); });
@@ -260,6 +261,8 @@ class Finder {
   VolumeCase by_row(VolumeCase volume, const VolumeRow& row, const FileFinder& finder) const {
     volume.where = row.where;
     if (!row.image.empty()) volume.id = row.image;
+    volume.stated_case = row.case_id;
+    volume.stated_cohort = row.cohort;
     if (!row.case_id.empty()) volume.case_id = row.case_id;
     if (!row.cohort.empty()) volume.cohort = row.cohort;
     if (!row.split.empty()) volume.split = row.split;
@@ -286,7 +289,7 @@ class Finder {
     if (options_.table.empty()) {
       fail(ErrorCode::usage,
            "--labels {}: {} fits no image; a mask is named as its image, or with _mask or _seg "
-           "behind, or stands in a table's column 'labels'",
+           "after it, or stands in a table's column 'labels'",
            options_.labels, unused.front());
     }
     std::set<std::string> used;

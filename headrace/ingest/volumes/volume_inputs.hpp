@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace headrace::ingest {
 struct VolumeInputs {
   std::vector<VolumeCase> cases;     ///< sorted by id
   std::vector<std::string> classes;  ///< class names by label value; empty: no case has labels
+  std::optional<int> ignore_value;   ///< of masks, besides 255, as dataset.json says
   std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
   std::uint64_t skipped = 0;         ///< series that are no CT, scouts
   /// Of the pseudonyms; null where no image has one. To be kept before the first is stored.

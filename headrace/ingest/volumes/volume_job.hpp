@@ -36,9 +36,10 @@ struct VolumeOutlook {
 };
 
 /// Of a case's label files and of what decides how they are read; empty where there are none.
-/// lesion_values: classes of the lesion table.
+/// lesion_classes: as --lesion-classes has them. A class more changes it only where it changes how
+/// these files are read.
 std::string label_fingerprint(const VolumeCase& volume,
-                              const std::vector<std::uint16_t>& lesion_values);
+                              const std::vector<std::string>& lesion_classes);
 
 /// Finds masks of other voxels before anything is stored; DICOM labels show it when they are read.
 /// Errors: malformed.
@@ -46,8 +47,7 @@ void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& imag
 
 /// Opens a volume and plans its ingest. Errors: as open_case, with the table's line.
 VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
-                      imaging::Irregular irregular,
-                      const std::vector<std::uint16_t>& lesion_values);
+                      imaging::Irregular irregular);
 
 /// Reads a volume once and stores everything that belongs to it; the image group's zarr.json comes
 /// last. Holds all of it in memory: int16, and its labels while they are stored.

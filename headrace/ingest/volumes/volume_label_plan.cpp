@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/dicom/file_headers.hpp"
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/label_plan.hpp"
 #include "headrace/ingest/volumes/label_files.hpp"
@@ -21,6 +22,7 @@
 namespace headrace::ingest {
 namespace {
 
+constexpr std::uint64_t kBytesPerVoxel = 4;  // labels as read, as stored, and the next level
 constexpr std::size_t kPatientDigits = 12, kSeriesDigits = 8;  // of pseudonyms, as dicom_cases.cpp
 
 VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::string& origin) {
@@ -33,7 +35,10 @@ VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::st
     options.chunk = settings.at("chunk").get<std::int64_t>();
     options.shard = settings.at("shard").get<std::int64_t>();
     options.clevel = settings.at("clevel").get<int>();
-    return plan_volume(grid, options);
+    VolumePlan plan = plan_volume(grid, options);
+    // Made canonical again, an oblique grid would differ in its last bits, and lesions with it.
+    plan.grid = plan.file_grid;
+    return plan;
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: {}", origin, error.what());
   }
@@ -89,7 +94,9 @@ IntensityHistogram under_labels(const zarr::Array& level0,
 class VolumeLabelPlanner {
  public:
   VolumeLabelPlanner(const LabelIngestOptions& options, const LabelStore& store)
-      : options_(options), store_(store) {
+      : options_(options),
+        store_(store),
+        lesion_classes_(store.settings.value("lesion_classes", std::vector<std::string>())) {
     for (const auto& [id, image] : store.version.images) {
       VolumeCase volume;
       volume.id = id;
@@ -104,7 +111,9 @@ class VolumeLabelPlanner {
     if (!options_.table.empty()) take_table();
     if (!options_.annotations.empty()) take_folder();
     settle();
-    const auto lesions = std::make_shared<std::vector<std::uint16_t>>(lesion_values_of_store());
+    const auto lesions =
+        std::make_shared<std::vector<std::uint16_t>>(lesion_values(lesion_classes_, plan_.classes));
+    state_lesion_classes(*lesions);
     auto cases = std::make_shared<std::vector<VolumeCase>>();
     for (const VolumeCase& volume : cases_) {
       const auto found = updates_.find(volume.id);
@@ -112,7 +121,7 @@ class VolumeLabelPlanner {
       LabelUpdate update = found == updates_.end() ? LabelUpdate{} : found->second;
       update.image = volume.id;
       update.where = volume.where.empty() ? "image " + volume.id : volume.where;
-      update.fingerprint = label_fingerprint(volume, *lesions);
+      update.fingerprint = label_fingerprint(volume, lesion_classes_);
       update.withdraw = update.withdraw && volume.labels.empty();
       plan_.updates.push_back(std::move(update));
       cases->push_back(volume);
@@ -122,7 +131,11 @@ class VolumeLabelPlanner {
       const std::string& id = (*cases)[i].id;
       return plan_of_stored(store.image_facts(id), store.settings, "image " + id);
     };
-    plan_.look = [=](std::size_t i) { check_label_grids((*cases)[i], plan_of(i).grid); };
+    plan_.look = [=](std::size_t i) {
+      const VolumePlan plan = plan_of(i);
+      check_label_grids((*cases)[i], plan.grid);
+      return kBytesPerVoxel * static_cast<std::uint64_t>(plan.grid.voxels());
+    };
     const auto classes = std::make_shared<std::vector<std::string>>(plan_.classes);
     plan_.write = [=, set = options_.set](std::size_t i, StagedLabels& staged) {
       const VolumePlan plan = plan_of(i);
@@ -162,7 +175,9 @@ class VolumeLabelPlanner {
   }
 
   void take_folder() {
-    const VolumeFiles files = volume_files(options_.annotations);
+    VolumeFiles files = volume_files(options_.annotations);
+    std::erase_if(files.others,
+                  [](const std::string& file) { return !imaging::has_dicom_start(file); });
     std::string key = "no DICOM, so no key";
     if (!files.others.empty()) key = SiteKey(options_.key, options_.store).key();
     const imaging::Pseudonymizer pseudonym(key);
@@ -175,7 +190,7 @@ class VolumeLabelPlanner {
     if (!any) {
       fail(ErrorCode::usage,
            "{}: {} fits no image of the store; a mask is named as its image, or with _mask or _seg "
-           "behind, or stands in a table's column 'labels'",
+           "after it, or stands in a table's column 'labels'",
            options_.annotations, unused.front());
     }
     plan_.notes.push_back(
@@ -203,6 +218,9 @@ class VolumeLabelPlanner {
     const auto& stored = store_.version.classes;
     StatedClasses stated;
     stated.given = options_.classes.empty() ? stored : options_.classes;
+    if (const Json ignored = store_.version.facts.value("ignore_value", Json());
+        ignored.is_number_integer())
+      stated.ignore_value = ignored.get<int>();
     // Images without labels do not take part.
     std::vector<VolumeCase> labelled;
     for (const VolumeCase& volume : cases_) {
@@ -216,21 +234,16 @@ class VolumeLabelPlanner {
     for (VolumeCase& volume : labelled) cases_[at_.at(volume.id)] = std::move(volume);
   }
 
-  /// Those that the store names; where these are all but the background, new classes are too.
-  std::vector<std::uint16_t> lesion_values_of_store() {
-    const auto& stored = store_.version.classes;
-    const auto names = store_.version.facts.value("lesion_classes", std::vector<std::string>());
-    const bool all = names.size() + 1 >= stored.size();
-    const auto values = lesion_values(all ? std::vector<std::string>() : names, plan_.classes);
-    std::vector<std::string> now;
-    for (const std::uint16_t value : values) now.push_back(plan_.classes[value]);
-    plan_.facts = {{"lesion_classes", now}};
-    return values;
+  void state_lesion_classes(const std::vector<std::uint16_t>& values) {
+    std::vector<std::string> names;
+    for (const std::uint16_t value : values) names.push_back(plan_.classes[value]);
+    plan_.facts = {{"lesion_classes", names}};
   }
 
   const LabelIngestOptions& options_;
   const LabelStore& store_;
   LabelPlan plan_;
+  std::vector<std::string> lesion_classes_;  ///< as the store's ingest was told; empty: all
   std::vector<VolumeCase> cases_;
   std::map<std::string, std::size_t> at_;
   std::map<std::string, LabelUpdate> updates_;

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
@@ -20,13 +22,14 @@ Json series_stamps(const imaging::DicomSeries& series) {
   return stamps;
 }
 
-Json file_stamp(const std::string& file) {
-  const SourceStamp stamp = stamp_source(file);
-  return {stamp.size_bytes, stamp.sha256};
-}
-
 std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes) {
-  const Json source = volume.series ? series_stamps(*volume.series) : file_stamp(volume.file);
+  Json source;
+  if (volume.series) {
+    source = series_stamps(*volume.series);
+  } else {
+    const SourceStamp stamp = stamp_source(volume.file);
+    source = {stamp.size_bytes, stamp.sha256};
+  }
   return sha256_hex(dump_json({{"bytes", source_bytes}, {"source", source}}));
 }
 
@@ -44,24 +47,29 @@ void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& imag
 }
 
 std::string label_fingerprint(const VolumeCase& volume,
-                              const std::vector<std::uint16_t>& lesion_values) {
+                              const std::vector<std::string>& lesion_classes) {
   if (volume.labels.empty()) return "";
-  Json parts{{"set", volume.label_set}, {"lesions", lesion_values}};
-  for (const auto& label : volume.labels) parts["labels"].push_back(file_stamp(label));
-  for (const auto& [name, value] : volume.coding) parts["coding"].push_back({name, value});
+  const std::set<std::string> lesions(lesion_classes.begin(), lesion_classes.end());
+  Json parts{{"set", volume.label_set}, {"lesions", lesions}};
+  for (const auto& label : volume.labels) {
+    const SourceStamp stamp = stamp_label_file(label);
+    parts["labels"].push_back({stamp.size_bytes, stamp.sha256});
+  }
+  for (const auto& [name, value] : volume.coding) {
+    if (name != fmt::format("value {}", value)) parts["coding"].push_back({name, value});
+  }
   return sha256_hex(dump_json(parts));
 }
 
 VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
-                      imaging::Irregular irregular,
-                      const std::vector<std::uint16_t>& lesion_values) {
+                      imaging::Irregular irregular) {
   return with_context(volume.where.empty() ? "image " + volume.id : volume.where, [&] {
     VolumeOutlook outlook;
     const auto reader = open_case(volume, irregular);
     outlook.plan = plan_volume(reader->facts().grid, options);
     check_label_grids(volume, reader->facts().grid);
     outlook.fingerprint = fingerprint_of(volume, reader->facts().source_bytes);
-    outlook.label_fingerprint = label_fingerprint(volume, lesion_values);
+    outlook.label_fingerprint = label_fingerprint(volume, options.lesion_classes);
     outlook.columns = columns_of(volume, reader->facts());
     outlook.source_bytes = reader->facts().source_bytes;
     for (const auto& level : outlook.plan.levels) {

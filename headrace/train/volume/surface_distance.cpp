@@ -14,7 +14,7 @@ using imaging::BitVolume;
 using Axes = std::array<std::int64_t, 3>;
 
 struct Box {
-  Axes low{}, high{};  ///< high is one behind
+  Axes low{}, high{};  ///< high is one past the last
   bool empty() const { return low[0] >= high[0]; }
 };
 
