@@ -51,12 +51,11 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
     value->reject(fmt::format("belongs to task: {}, but the task is '{}'. Leave it out",
                               fmt::join(tasks, " or "), config.task));
   }
-  for (const char* key : {"bootstrap", "surface_tolerance_mm"}) {
-    const auto value = map.find(key);
-    const bool known =
-        config.volumes || (key == std::string("bootstrap") && config.task == "gleason");
-    if (value && !known) value->reject("belongs to volumes and to task: gleason; leave it out");
-  }
+  if (const auto value = map.find("bootstrap");
+      value && !config.volumes && config.task != "gleason")
+    value->reject("belongs to volumes and to task: gleason; leave it out");
+  if (const auto value = map.find("surface_tolerance_mm"); value && !config.volumes)
+    value->reject("belongs to volumes; leave it out");
   eval.min_cancer = map.get_double("min_cancer", eval.min_cancer, 0, 1);
   eval.min_area = map.get_double("min_area", eval.min_area, 0, 1);
   eval.grading = map.get_choice("grading", eval.grading, {"biopsy", "prostatectomy"});

@@ -25,12 +25,15 @@ ClassMatch match_classes(const std::vector<std::string>& stored,
     match.seen_as[value] = stored == seen ? static_cast<std::uint8_t>(value) : kNoClass;
   match.seen_as[kIgnoreLabel] = kIgnoreLabel;
   for (std::size_t c = 0; c < stored.size(); ++c) {
-    const auto found = std::find(seen.begin(), seen.end(), stored[c]);
+    auto found = std::find(seen.begin(), seen.end(), stored[c]);
+    // Whatever a store calls it ("glass", "Background"), class 0 is what is none of the others.
+    if (c == 0 && found == seen.end()) found = seen.begin();
     match.seen_as[c] =
         found == seen.end() ? kIgnoreLabel : static_cast<std::uint8_t>(found - seen.begin());
     if (found == seen.end()) match.ignored.push_back(stored[c]);
   }
   for (const std::string& name : seen) {
+    if (&name == &seen.front()) continue;
     if (std::find(stored.begin(), stored.end(), name) == stored.end())
       match.missing.push_back(name);
   }

@@ -33,7 +33,9 @@ struct ClassMatch {
   }
 };
 
-/// stored: class names by label value; seen: those of the other. Names are compared as they are.
+/// stored: class names by label value; seen: those of the other. Names are
+/// compared as they are, but for class 0: a store's class 0 without a class of its name is the
+/// other's class 0, since either is what is none of the further classes.
 ClassMatch match_classes(const std::vector<std::string>& stored,
                          const std::vector<std::string>& seen);
 

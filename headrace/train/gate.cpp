@@ -58,14 +58,11 @@ std::string GateResult::text() const {
     std::vector<std::string> asked;
     if (figure.least) asked.push_back(fmt::format("at least {}", *figure.least));
     if (figure.most) asked.push_back(fmt::format("at most {}", *figure.most));
-    out += figure.found
-               ? fmt::format("gate {}: {} {:.4f}, {} asked for\n",
-                             figure.passed() ? "passed" : "MISSED", figure.name, *figure.found,
-                             fmt::join(asked, " and "))
-               : fmt::format(
-                     "gate MISSED: {} is undefined, since no image has what it measures; {} asked "
-                     "for\n",
-                     figure.name, fmt::join(asked, " and "));
+    out += figure.found ? fmt::format("gate {}: {} {:.4f}, {} asked for\n",
+                                      figure.passed() ? "passed" : "MISSED", figure.name,
+                                      *figure.found, fmt::join(asked, " and "))
+                        : fmt::format("gate MISSED: {} is undefined on this split; {} asked for\n",
+                                      figure.name, fmt::join(asked, " and "));
   }
   return out;
 }

@@ -26,7 +26,7 @@ void refuse(const source::Cohort& cohort, const loader::RunConfig& config, const
     if (++count <= kNamed) names.push_back(image.id);
   }
   if (count == 0) return;
-  fail(ErrorCode::usage, "{}: {} of the images to train or judge on {} ({}{}). {}", cohort.path(),
+  fail(ErrorCode::usage, "{}: of the images to train or judge on {} {} ({}{}). {}", cohort.path(),
        count, what, fmt::join(names, ", "), count > kNamed ? ", …" : "", advice);
 }
 

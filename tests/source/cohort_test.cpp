@@ -86,6 +86,10 @@ TEST(Cohort, ClassesAreMatchedByName) {
   EXPECT_EQ(match.missing, std::vector<std::string>{"stroma"});
   EXPECT_FALSE(match.keeps_values());
   EXPECT_TRUE(match_classes({"a", "b"}, {"a", "b"}).keeps_values());
+  const ClassMatch glass = match_classes({"glass", "tumour"}, {"background", "tumour"});
+  EXPECT_TRUE(glass.keeps_values()) << "class 0 is what is none of the others, whatever its name";
+  EXPECT_TRUE(glass.missing.empty());
+  EXPECT_EQ(match_classes({"tumour", "stroma"}, {"background", "tumour"}).seen_as[0], 1);
 }
 
 TEST(Cohort, AnotherSeesItsOwnClassesInTheIndex) {

@@ -31,11 +31,11 @@ TEST(Gate, AnUndefinedFigureDoesNotPass) {
   const GateResult missed = Gate::parse("dice.hgpin: 0", "g").check(kFigures);
   EXPECT_FALSE(missed.passed());
   EXPECT_EQ(missed.text(),
-            "gate MISSED: dice.hgpin is undefined, since no image has what it measures; at least 0 "
+            "gate MISSED: dice.hgpin is undefined on this split; at least 0 "
             "asked for\n");
 }
 
-TEST(Gate, FiguresOfGroupsAreNamedBehindTheGroup) {
+TEST(Gate, FiguresOfGroupsAreNamedAfterTheGroup) {
   const auto check = [](const char* text) { return Gate::parse(text, "g").check(kFigures); };
   EXPECT_TRUE(
       check("{cohorts.site.a.mean_dice: 0.9, phases.portal-venous.lesion.froc: 0.4}").passed());

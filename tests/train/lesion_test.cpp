@@ -114,7 +114,7 @@ TEST(FindCalls, AreThePartsWhoseHighestScoreTheirThresholdSuits) {
       }
     }
     std::multiset<std::array<std::uint64_t, 2>> found;
-    const auto calls = find_calls(scores, shape, 20000, {});
+    const auto calls = find_calls(scores, shape, 20000, 1, {});
     for (const CallRegion& call : calls) found.insert({call.score, call.voxels});
     EXPECT_EQ(found, expected) << "seed " << seed;
     EXPECT_TRUE(std::is_sorted(calls.begin(), calls.end(),
@@ -125,7 +125,8 @@ TEST(FindCalls, AreThePartsWhoseHighestScoreTheirThresholdSuits) {
 TEST(FindCalls, ALowerLimitAddsCallsAndChangesNone) {
   const Shape shape{6, 12, 30};
   const auto scores = random_scores(4, shape);
-  const auto few = find_calls(scores, shape, 40000, {}), many = find_calls(scores, shape, 1, {});
+  const auto few = find_calls(scores, shape, 40000, 1, {}),
+             many = find_calls(scores, shape, 1, 1, {});
   ASSERT_GT(many.size(), few.size());
   for (std::size_t k = 0; k < few.size(); ++k) {
     EXPECT_EQ(few[k].score, many[k].score);
@@ -140,7 +141,7 @@ TEST(FindCalls, AShoulderIsNoCallAndADistantLowerPeakIs) {
   const Shape shape{1, 1, 13};
   const Components lesions = find_components(
       mask_of(shape, [](auto, auto, auto x) { return x >= 7 && x <= 9; }), Neighbours::everything);
-  const auto calls = find_calls(row, shape, 5000, lesions);
+  const auto calls = find_calls(row, shape, 5000, 1, lesions);
   ASSERT_EQ(calls.size(), 3u);
   EXPECT_EQ(calls[0].voxels, 4u);  // from 24000 on: x 1 to 4
   EXPECT_EQ(calls[0].doubled_zyx[2], 3 + 5 + 7 + 9);
@@ -148,6 +149,22 @@ TEST(FindCalls, AShoulderIsNoCallAndADistantLowerPeakIs) {
   EXPECT_EQ(calls[1].voxels, 2u);  // from 12000 on: x 7 and 8
   EXPECT_EQ(calls[1].shared.at(0), 2u);
   EXPECT_EQ(calls[2].score, 9000);
+}
+
+TEST(FindCalls, ASpikeDoesNotSilenceTheLesionAroundIt) {
+  // A voxel of 60000 within a lesion of 23000, which is below 0.4 of it.
+  const std::vector<std::uint16_t> row{0, 23000, 23000, 60000, 23000, 22000, 0};
+  const Shape shape{1, 1, 7};
+  const auto all = find_calls(row, shape, 5000, 1, {});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].score, 60000);
+  // The spike is too small and gone; what is left of it are two parts, of which none is too small.
+  const auto calls = find_calls(row, shape, 5000, 2, {});
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].score, 23000);
+  EXPECT_EQ(calls[0].voxels, 2u);
+  EXPECT_EQ(calls[1].doubled_zyx[2], 9 + 11);
+  EXPECT_TRUE(find_calls(row, shape, 5000, 3, {}).empty());
 }
 
 TEST(Froc, ReadsSensitivityOffTheCurve) {

@@ -206,11 +206,11 @@ class Figures {
 
   void of_cases() {
     const ScoreCounts scores = scores_of_cases(cases_);
-    const std::uint16_t operating = score_of(static_cast<float>(rules_.operating_score));
     std::uint64_t hits = 0, silent = 0;
     for (const ScoreCounts::Row& row : scores.rows()) {
-      hits += row.score >= operating ? row.positive : 0;
-      silent += row.score < operating ? row.negative : 0;
+      const bool called = row.score / 65535.0 >= rules_.operating_score;  // as calls are compared
+      hits += called ? row.positive : 0;
+      silent += called ? 0 : row.negative;
     }
     const auto put = [&](const char* name, std::optional<double> value) {
       add({"lesion", "case", name}, value);

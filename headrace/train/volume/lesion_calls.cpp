@@ -37,15 +37,20 @@ class CallFinder {
  public:
   CallFinder(std::span<const std::uint16_t> probability, const Axes& shape,
              const imaging::Components& lesions)
-      : p_(probability), shape_(shape), done_(shape), own_(shape), lesion_(lesions, shape) {}
+      : p_(probability),
+        shape_(shape),
+        done_(shape),
+        dropped_(shape),
+        own_(shape),
+        lesion_(lesions, shape) {}
 
-  std::vector<CallRegion> find(std::uint16_t least) {
+  std::vector<CallRegion> find(std::uint16_t least, std::uint64_t least_voxels) {
     std::vector<CallRegion> out;
     for (const std::size_t start : peaks(std::max<std::uint16_t>(least, 1))) {
       const Axes at = place(start);
-      if (done_.get(at[0], at[1], at[2])) continue;
+      if (done_.get(at[0], at[1], at[2]) || dropped_.get(at[0], at[1], at[2])) continue;
       CallRegion call;
-      if (fill(at, call)) out.push_back(std::move(call));
+      if (fill(at, least_voxels, call)) out.push_back(std::move(call));
     }
     return out;
   }
@@ -86,10 +91,10 @@ class CallFinder {
     return out;
   }
 
-  /// Fills what hangs together with the peak. False where it meets what was filled before: peaks
-  /// come in falling order, so the part has a higher peak, and none of what was filled now can be
-  /// the highest of a part of its own.
-  bool fill(const Axes& start, CallRegion& call) {
+  /// Fills what hangs together with the peak. False where it is too small, or meets what was filled
+  /// before: peaks come in falling order, so the part has a higher peak, and none of what was
+  /// filled now can be the highest of a part of its own.
+  bool fill(const Axes& start, std::uint64_t least_voxels, CallRegion& call) {
     call.score = p_[index(start)];
     const auto least = static_cast<std::uint16_t>((2 * call.score + 4) / 5);  // 0.4, rounded up
     bool alone = true;
@@ -109,7 +114,10 @@ class CallFinder {
       for (const Axes& from : rim_) {
         count(from, call);
         neighbours(from, [&](const Axes& at) {
-          if (p_[index(at)] < least || own_.get(at[0], at[1], at[2])) return;
+          if (p_[index(at)] < least || own_.get(at[0], at[1], at[2]) ||
+              dropped_.get(at[0], at[1], at[2])) {
+            return;
+          }
           if (done_.get(at[0], at[1], at[2])) {
             alone = false;
           } else {
@@ -119,8 +127,9 @@ class CallFinder {
       }
       rim_.swap(next_);
     }
-    move_own_to_done(low, high);
-    return alone;
+    const bool large = call.voxels >= least_voxels;
+    move_own_to(alone && !large ? dropped_ : done_, low, high);
+    return alone && large;
   }
 
   static void set(const Axes& at, BitVolume& in) {
@@ -135,11 +144,11 @@ class CallFinder {
   }
 
   /// Of the box that was filled.
-  void move_own_to_done(const Axes& low, const Axes& high) {
+  void move_own_to(BitVolume& to, const Axes& low, const Axes& high) {
     for (std::int64_t z = low[0]; z <= high[0]; ++z) {
       for (std::int64_t y = low[1]; y <= high[1]; ++y) {
         for (std::int64_t w = low[2] >> 6; w <= high[2] >> 6; ++w) {
-          done_.row(z, y)[w] |= own_.row(z, y)[w];
+          to.row(z, y)[w] |= own_.row(z, y)[w];
           own_.row(z, y)[w] = 0;
         }
       }
@@ -148,7 +157,7 @@ class CallFinder {
 
   std::span<const std::uint16_t> p_;
   Axes shape_;
-  BitVolume done_, own_;  ///< filled before; filled now
+  BitVolume done_, dropped_, own_;  ///< filled before; too small to be a call; filled now
   LesionOfVoxel lesion_;
   std::vector<Axes> rim_, next_;
 };
@@ -157,8 +166,9 @@ class CallFinder {
 
 std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,
                                    const std::array<std::int64_t, 3>& shape_zyx,
-                                   std::uint16_t least_score, const imaging::Components& lesions) {
-  return CallFinder(probability, shape_zyx, lesions).find(least_score);
+                                   std::uint16_t least_score, std::uint64_t least_voxels,
+                                   const imaging::Components& lesions) {
+  return CallFinder(probability, shape_zyx, lesions).find(least_score, least_voxels);
 }
 
 }  // namespace headrace::train

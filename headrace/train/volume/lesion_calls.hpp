@@ -24,15 +24,18 @@ struct CallRegion {
 /// height, calls never overlap, and a lower peak that hangs together with a higher one at 0.4 of
 /// its own height is no call of its own. Which calls have a score of at least t does not depend on
 /// `least_score`: a FROC curve of them is right from there up.
-/// The share 0.4 = 1/2.5 is that of the dynamic thresholds of Bosma et al., Radiology: Artificial
-/// Intelligence 5, 2023 (PI-CAI), where a call that touches a former one is dropped instead.
+/// A part of fewer than `least_voxels` is dropped, and its voxels count as 0 from then on: a spike
+/// of one voxel must not silence the lesion around it. The share 0.4 = 1/2.5 is that of the dynamic
+/// thresholds of Bosma et al., Radiology: Artificial Intelligence 5, 2023 (PI-CAI), where a call
+/// that touches a former one is dropped instead.
 ///
 /// in      probability  (z, y, x) in steps of 1/65535
-///         least_score  lowest score of a call; at least 1
+///         least_score, least_voxels  of a call; at least 1
 ///         lesions      annotated lesions of the same volume
-/// memory  two bits a voxel, and the voxels at the rim of the call that is being filled
+/// memory  three bits a voxel, and the voxels at the rim of the call that is being filled
 std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,
                                    const std::array<std::int64_t, 3>& shape_zyx,
-                                   std::uint16_t least_score, const imaging::Components& lesions);
+                                   std::uint16_t least_score, std::uint64_t least_voxels,
+                                   const imaging::Components& lesions);
 
 }  // namespace headrace::train

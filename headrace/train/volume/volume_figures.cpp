@@ -132,11 +132,11 @@ void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, Volum
       find_components(bits_where(volume, {{0, 0, 0}, volume.shape_zyx},
                                  [&](std::size_t i) { return is_lesion[volume.truth[i]]; }),
                       imaging::Neighbours::everything);
-  auto calls = find_calls(volume.lesion, volume.shape_zyx,
-                          score_of(static_cast<float>(rules.lesion_lowest)), lesions);
-  std::erase_if(calls, [&](const CallRegion& call) {
-    return static_cast<double>(call.voxels) * voxel_mm3 < rules.lesion_min_mm3;
-  });
+  // A call of exactly the least volume is one, whatever the division rounds to.
+  const double least_voxels = std::ceil(rules.lesion_min_mm3 / voxel_mm3 - 1e-9);
+  const auto calls =
+      find_calls(volume.lesion, volume.shape_zyx, score_of(static_cast<float>(rules.lesion_lowest)),
+                 static_cast<std::uint64_t>(std::max(1.0, least_voxels)), lesions);
   out.lesions = describe(lesions, voxel_mm3);
   const auto matches = match_lesions(lesions.sizes, calls, rules.lesion_overlap);
   for (std::size_t k = 0; k < calls.size(); ++k) {
