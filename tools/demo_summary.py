@@ -74,10 +74,12 @@ def kappas(result):
 def main():
     out = Path(sys.argv[1]).resolve()
     print_store(out, "slides", "Real slides, every format of samples/ (OpenSlide's and plain TIFF)")
+    print_store(out, "organs", "Organs on real CT: one patient's DICOM to learn from, another's NIfTI in another voxel order to be judged by (TotalSegmentator, Apache-2.0)")
+    print_training(out, "organs")
     print_store(out, "nuclei", "Nuclei on stained tissue: real images, real annotations (BBBC038, CC0)")
     for name, group in print_training(out, "nuclei")["cohorts"].items():
         print(f"    {name}: mean Dice {figure(group['mean_dice'])} over {group['images']} images")
-    print_store(out, "phantoms", "Gleason grading on phantoms: synthetic slides of two scanners. They prove the path, not a model's worth")
+    print_store(out, "phantoms", "Path test, Gleason grading on phantoms: synthetic slides of two scanners. They prove the path, not a model's worth")
     print("  (baseline: what looks at no pixel, of slides one class everywhere, of CT a ball of the training split's mean size and place)")
     found = {}
     for run, title in (("gleason", "without stain normalisation"), ("gleason-normalized", "with stain normalisation")):
@@ -87,13 +89,11 @@ def main():
     print(f"\n  quadratic weighted kappa      {''.join(f'{n:>14}' for n in names)}")
     for title, row in found.items():
         print(f"  {title:<30}{''.join(f'{figure(row[n]):>14}' for n in names)}")
-    print_store(out, "ct", "Tumours on real CT: eight sarcomas, DICOM and NIfTI, a physician's contours (STS, CC-BY-3.0). Small crops, few patients")
-    print_lesions(print_training(out, "ct-tumour"))
-    print_store(out, "colorectal", "Colorectal lesions on phantom CT: two phases, two scanners. They prove the path, not a model's worth")
+    print_store(out, "colorectal", "Path test, colorectal lesions on phantom CT: two phases, two scanners. They prove the path, not a model's worth")
     print_lesions(print_training(out, "colorectal"))
     print("\nLook at")
-    for name in ("slides.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "ct-tumour.png", "colorectal.png", "nuclei/report.html",
-                 "gleason/report.html", "gleason-normalized/report.html", "ct-tumour/report.html", "colorectal/report.html"):
+    for name in ("slides.png", "organs.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "colorectal.png", "organs/report.html",
+                 "nuclei/report.html", "gleason/report.html", "gleason-normalized/report.html", "colorectal/report.html"):
         print(f"  {out / name}")
     wall, cpu = seconds(out)
     print(f"\ndemo done in {wall:.0f} s, {cpu:.0f} s of CPU")
