@@ -37,11 +37,12 @@ constexpr const char* kFooter =
     "  headrace train --config gleason.yaml --out runs/gleason\n"
     "  headrace train --config gleason.yaml --out runs/gleason --resume --json\n"
     "  headrace train --config eight-parts.yaml --out runs/a --processes 4\n"
+    "  headrace train --config next-round.yaml --out runs/b --init runs/a\n"
     "\n"
     "Exit codes: 0 done, 1 failed or stopped, 2 usage (config, other dataset).";
 
 struct Arguments {
-  std::string config, out;
+  std::string config, out, init;
   bool resume = false, json = false;
   int processes = 1;
 };
@@ -104,7 +105,8 @@ void run(const Arguments& arguments) {
   const auto config = loader::RunConfig::load(arguments.config);
   Json summary;
   try {
-    summary = train::train(config, {arguments.out, arguments.resume, HR_VERSION, place});
+    summary =
+        train::train(config, {arguments.out, arguments.resume, HR_VERSION, place, arguments.init});
   } catch (const train::ToldElsewhere& told) {
     throw ExitCode{exit_code(told.code)};
   }
@@ -127,6 +129,10 @@ void add_train(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   train->add_option("--config", arguments->config, "run config (YAML)")->required();
   train->add_option("--out", arguments->out, "run folder to make")->required();
+  train->add_option(
+      "--init", arguments->init,
+      "begin with these weights: a run folder (its final ones) or a .safetensors file; "
+      "tensors by name and shape, classes by name");
   train->add_flag("--resume", arguments->resume, "go on with the run in --out");
   train
       ->add_option("--processes", arguments->processes,

@@ -104,7 +104,7 @@ RunConfig::Train parse_train(YamlMap map, const RunConfig& config) {
   train.epochs = map.get_int("epochs", train.epochs, 1, 1'000'000);
   train.lr = map.get_double("lr", train.lr, 1e-9, 10);
   train.weight_decay = map.get_double("weight_decay", train.weight_decay, 0, 10);
-  train.schedule = map.get_choice("schedule", train.schedule, {"cosine", "constant"});
+  train.schedule = map.get_choice("schedule", train.schedule, {"cosine", "poly", "constant"});
   train.amp = map.get_choice("amp", train.amp, {"auto", "on", "off"});
   train.deterministic = map.get_bool("deterministic", train.deterministic);
   train.gradient_parts = map.get_int("gradient_parts", train.gradient_parts, 1, 4096);
@@ -129,6 +129,11 @@ RunConfig::Train parse_train(YamlMap map, const RunConfig& config) {
   }
   train.log_every = map.get_int("log_every", train.log_every, 1, 100'000'000);
   train.validate_every = map.get_int("validate_every", train.validate_every, 0, 1'000'000);
+  train.ema = map.get_double("ema", train.ema, 0, 0.999999);
+  if (const auto value = map.find("freeze")) {
+    for (const YamlValue& entry : value->as_list()) train.freeze.push_back(entry.as_string());
+  }
+  train.loss = detail::parse_loss(map.map("loss"));
   map.finish();
   return train;
 }
@@ -148,7 +153,7 @@ RunConfig parse_map(YamlMap top, const std::string& name) {
   config.sampling = parse_sampling(top.map("sampling"), config);
   if (const auto list = top.find("transforms")) detail::parse_transform_list(*list, config);
   config.loader = parse_loader(top.map("loader"));
-  config.model = detail::parse_model(top.map("model"), config, name);
+  config.model = detail::parse_model(top, config, name);
   config.train = parse_train(top.map("train"), config);
   config.eval = detail::parse_eval(top.map("eval"), config);
   return config;

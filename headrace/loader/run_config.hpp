@@ -56,13 +56,15 @@ struct RunConfig {
     std::string gpudirect = "off";       ///< auto | on | off, of what is decoded there
   } loader;
   struct Model {
-    std::string name = "unet2d";
+    std::string name = "unet2d";  ///< `auto` is resolved to it, widths, strides and kernels
     std::vector<int> widths{32, 64, 128, 256};
+    /// By level and axis (network_plan.hpp). Empty: 2 (the first 1) and 3 throughout.
+    std::vector<std::vector<int>> strides, kernels;
   } model;
   struct Train {
     std::int64_t epochs = 10;
     double lr = 1e-3, weight_decay = 1e-2;
-    std::string schedule = "cosine";  ///< cosine | constant
+    std::string schedule = "cosine";  ///< cosine | poly | constant
     std::string amp = "auto";         ///< auto | on | off
     bool deterministic = true;        ///< on a GPU: the same bytes from run to run
     /// Every batch is trained on in this many equal parts, one after the other or each in a process
@@ -76,9 +78,20 @@ struct RunConfig {
     std::vector<double> class_weights;  ///< of the cross-entropy, one a class; empty: all 1
     std::int64_t log_every = 10;        ///< steps a line of metrics.jsonl
     std::int64_t validate_every = 1;    ///< epochs; 0: only after the last
+    double ema = 0;  ///< decay of the average of weights that is judged and kept; 0: none
+    /// Beginnings of names of tensors that are not trained (model/parameters.hpp).
+    std::vector<std::string> freeze;
+    /// pixel + dice_weight · (1 - region), model/loss_terms.hpp; of the numbers those of the chosen
+    /// terms count.
+    struct Loss {
+      std::string pixel = "cross_entropy";  ///< cross_entropy | focal | top_k
+      std::string region = "dice";          ///< dice | tversky
+      double gamma = 2, k_percent = 10, alpha = 0.3, beta = 0.7;
+    } loss;
   } train;
   struct Eval {
-    double overlap = 0.25;  ///< part of the patch edge shared by neighbouring tiles
+    double overlap = 0.5;             ///< part of the patch edge shared by neighbouring tiles
+    std::string window = "gaussian";  ///< gaussian | linear: how much a tile's pixels weigh in it
     std::int64_t batch = 16;
     double min_cancer =
         0.02;  // gleason: part of the tissue that must be cancer for a slide to have a grade
@@ -108,8 +121,8 @@ struct RunConfig {
   /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch,
   /// loader.device_memory_mib, loader.gpudirect, data.expect_hash, data.version and the place of
   /// data.store; loader.decode only where it is gpu, since JPEG decoders differ; loader.element,
-  /// loader.layout, train.deterministic and train.gradient_parts only where they are not the
-  /// default.
+  /// loader.layout, train.deterministic, .gradient_parts, .ema, .freeze and .loss only where they
+  /// are not the default; model.strides and .kernels only where they differ from 2 and 3.
   std::string hash() const;
 };
 

@@ -44,6 +44,7 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
   RunConfig::Eval eval;
   if (config.volumes) eval.batch = 2;
   eval.overlap = map.get_double("overlap", eval.overlap, 0, 0.9);
+  eval.window = map.get_choice("window", eval.window, {"gaussian", "linear"});
   eval.batch = map.get_int("batch", eval.batch, 1, 4096);
   for (const auto& [key, tasks] : tasks_of_key()) {
     const auto value = map.find(key);

@@ -1,6 +1,9 @@
+#include <algorithm>
+
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/run_config.hpp"
+#include "headrace/loader/run_config_parts.hpp"
 
 namespace headrace::loader {
 
@@ -21,7 +24,7 @@ Json patch_json(const RunConfig& config) {
 
 Json eval_json(const RunConfig& config) {
   const RunConfig::Eval& eval = config.eval;
-  Json json = {{"overlap", eval.overlap}, {"batch", eval.batch}};
+  Json json = {{"overlap", eval.overlap}, {"window", eval.window}, {"batch", eval.batch}};
   if (config.task == "gleason") {
     json["min_cancer"] = eval.min_cancer;
     json["min_area"] = eval.min_area;
@@ -43,6 +46,24 @@ Json eval_json(const RunConfig& config) {
     json["lesion_classes"] = eval.lesion_classes;
   }
   return json;
+}
+
+Json model_json(const RunConfig& config) {
+  const RunConfig::Model& model = config.model;
+  Json json = {{"name", model.name}, {"widths", model.widths}, {"strides", model.strides}};
+  if (config.volumes) json["kernels"] = model.kernels;
+  return json;
+}
+
+/// Whether every axis is halved from level to level, and every kernel is 3.
+bool is_uniform(const RunConfig::Model& model) {
+  const auto all = [](const std::vector<int>& axes, int value) {
+    return std::all_of(axes.begin(), axes.end(), [&](int v) { return v == value; });
+  };
+  return std::all_of(model.strides.begin() + (model.strides.empty() ? 0 : 1), model.strides.end(),
+                     [&](const auto& axes) { return all(axes, 2); }) &&
+         std::all_of(model.kernels.begin(), model.kernels.end(),
+                     [&](const auto& axes) { return all(axes, 3); });
 }
 
 }  // namespace
@@ -76,7 +97,7 @@ Json RunConfig::to_json() const {
             {"device_memory_mib", loader.device_memory_mib},
             {"decode", loader.decode},
             {"gpudirect", loader.gpudirect}}},
-          {"model", {{"name", model.name}, {"widths", model.widths}}},
+          {"model", model_json(*this)},
           {"train",
            {{"epochs", train.epochs},
             {"lr", train.lr},
@@ -92,7 +113,10 @@ Json RunConfig::to_json() const {
             {"dice_weight", train.dice_weight},
             {"class_weights", train.class_weights},
             {"log_every", train.log_every},
-            {"validate_every", train.validate_every}}},
+            {"validate_every", train.validate_every},
+            {"ema", train.ema},
+            {"freeze", train.freeze},
+            {"loss", detail::loss_json(train.loss)}}},
           {"eval", eval_json(*this)}};
 }
 
@@ -106,7 +130,16 @@ std::string RunConfig::hash() const {
   for (const char* key : {"element", "layout"}) {
     if (json["loader"].at(key) == "auto") json["loader"].erase(key);
   }
+  if (is_uniform(model)) {
+    json["model"].erase("strides");
+    json["model"].erase("kernels");
+  }
   if (train.deterministic) json["train"].erase("deterministic");
+  if (train.ema == 0) json["train"].erase("ema");
+  if (train.loss.pixel == "cross_entropy" && train.loss.region == "dice") {
+    json["train"].erase("loss");
+  }
+  if (train.freeze.empty()) json["train"].erase("freeze");
   if (train.gradient_parts == 1) json["train"].erase("gradient_parts");
   json["data"].erase("store");
   json["data"].erase("expect_hash");

@@ -18,7 +18,10 @@ bool is_given_null(YamlMap& map, const std::string& key);
 void parse_patch(YamlMap map, RunConfig& config);
 /// Reads and compiles transforms or volume_transforms.
 void parse_transform_list(const YamlValue& list, RunConfig& config);
-RunConfig::Model parse_model(YamlMap map, const RunConfig& config, const std::string& file);
+/// Of the whole config, since `model: auto` is no mapping. Plans the network (network_plan.hpp).
+RunConfig::Model parse_model(YamlMap& top, const RunConfig& config, const std::string& file);
+RunConfig::Train::Loss parse_loss(YamlMap map);
+Json loss_json(const RunConfig::Train::Loss& loss);
 RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config);
 
 }  // namespace headrace::loader::detail

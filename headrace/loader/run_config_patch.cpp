@@ -124,38 +124,4 @@ void parse_transform_list(const YamlValue& list, RunConfig& config) {
                [&] { transform::Graph::compile(config.transforms, config.patch, any_colour); });
 }
 
-RunConfig::Model parse_model(YamlMap map, const RunConfig& config, const std::string& file) {
-  RunConfig::Model model;
-  model.name = config.volumes ? "unet3d" : "unet2d";
-  model.name = map.get_choice("name", model.name, {model.name});
-  if (const auto value = map.find("widths")) {
-    model.widths.clear();
-    for (const YamlValue& entry : value->as_list()) {
-      model.widths.push_back(static_cast<int>(entry.as_int(8, 4096)));
-      if (model.widths.back() % 8 != 0) {
-        entry.reject(fmt::format(
-            "expected a multiple of 8 (channels are normalised in groups of 8), found {}",
-            model.widths.back()));
-      }
-    }
-    if (model.widths.size() < 2 || model.widths.size() > 8) {
-      value->reject(fmt::format("expected 2 to 8 widths, found {}", model.widths.size()));
-    }
-  }
-  std::vector<std::int32_t> size{config.patch.height, config.patch.width};
-  if (config.volumes)
-    size.assign(config.volume_patch.size_zyx.begin(), config.volume_patch.size_zyx.end());
-  const std::int32_t step = 1 << (model.widths.size() - 1);
-  if (std::any_of(size.begin(), size.end(), [&](std::int32_t edge) { return edge % step != 0; })) {
-    const std::string problem = fmt::format(
-        "{} widths halve the patch {} times, so patch.size must be divisible by {}, found [{}]",
-        model.widths.size(), model.widths.size() - 1, step, fmt::join(size, ", "));
-    const auto value = map.find("widths");
-    if (value) value->reject(problem);
-    fail(ErrorCode::usage, "{}: model.widths (default): {}", file, problem);
-  }
-  map.finish();
-  return model;
-}
-
 }  // namespace headrace::loader::detail

@@ -15,7 +15,7 @@ namespace headrace::model {
 
 AdamW::AdamW(const Parameters& parameters, double weight_decay) : groups_(2) {
   groups_[0].weight_decay = weight_decay;
-  for (const NamedTensor& parameter : parameters.all()) {
+  for (const NamedTensor& parameter : parameters.trainable()) {
     Group& group = groups_[parameter.tensor.dim() > 1 ? 0 : 1];
     const at::Tensor value = parameter.tensor.detach();
     group.values.push_back(parameter.tensor);
@@ -72,7 +72,7 @@ void AdamW::restore(const std::vector<NamedTensor>& state, std::int64_t steps) {
 
 void scale_gradients(const Parameters& parameters, float factor) {
   const at::NoGradGuard no_grad;
-  for (const NamedTensor& parameter : parameters.all()) {
+  for (const NamedTensor& parameter : parameters.trainable()) {
     at::Tensor gradient = parameter.tensor.grad();
     gradient.mul_(static_cast<double>(factor));
   }
@@ -81,12 +81,12 @@ void scale_gradients(const Parameters& parameters, float factor) {
 double clip_gradients(const Parameters& parameters, double limit) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> norms;
-  for (const NamedTensor& parameter : parameters.all()) {
+  for (const NamedTensor& parameter : parameters.trainable()) {
     norms.push_back(at::linalg_vector_norm(parameter.tensor.grad(), 2));
   }
   const double norm = at::linalg_vector_norm(at::stack(norms), 2).item<double>();
   if (limit > 0 && norm > limit) {
-    for (const NamedTensor& parameter : parameters.all()) {
+    for (const NamedTensor& parameter : parameters.trainable()) {
       at::Tensor gradient = parameter.tensor.grad();
       gradient.mul_(limit / norm);
     }

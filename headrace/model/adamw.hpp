@@ -6,7 +6,8 @@
 
 namespace headrace::model {
 
-/// AdamW with decoupled weight decay; scales, offsets and biases (one-dimensional) are not decayed.
+/// AdamW with decoupled weight decay, of the parameters that are trained; scales, offsets and
+/// biases (one-dimensional) are not decayed.
 ///
 /// source  Loshchilov and Hutter, Decoupled weight decay regularization, ICLR 2019, algorithm 2;
 ///         beta 0.9 and 0.999, epsilon 1e-8, LibTorch's fused kernel
@@ -33,11 +34,11 @@ class AdamW {
   std::int64_t steps_ = 0;
 };
 
-/// Multiplies all gradients by `factor`, rounded to float32 first.
+/// Multiplies all gradients of trained parameters by `factor`, rounded to float32 first.
 void scale_gradients(const Parameters& parameters, float factor);
 
-/// Scales all gradients so that their norm is at most `limit` (0: leaves them). Returns the norm
-/// before.
+/// Scales all gradients of trained parameters so that their norm is at most `limit` (0: leaves
+/// them). Returns the norm before.
 double clip_gradients(const Parameters& parameters, double limit);
 
 }  // namespace headrace::model

@@ -15,7 +15,7 @@ at::Tensor host_row(float* data, std::int64_t size) {
 }  // namespace
 
 FlatGradients::FlatGradients(const Parameters& parameters) {
-  for (const NamedTensor& parameter : parameters.all()) {
+  for (const NamedTensor& parameter : parameters.trainable()) {
     parameters_.push_back(parameter.tensor);
     size_ += parameter.tensor.numel();
   }

@@ -6,7 +6,7 @@
 
 namespace headrace::model {
 
-/// The gradients of all parameters as one row of floats in host memory: in the order of the
+/// The gradients of all trained parameters as one row of floats in host memory: in the order of the
 /// parameters, each in its own order of memory. From and to a GPU they go as one copy.
 class FlatGradients {
  public:

@@ -4,8 +4,12 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 
+#include "headrace/core/error.hpp"
 #include "headrace/math/philox.hpp"
 
 namespace headrace::model {
@@ -42,6 +46,34 @@ at::Tensor Parameters::conv(const std::string& name, std::int64_t out, std::int6
 
 at::Tensor Parameters::constant(const std::string& name, std::int64_t count, float value) {
   return add(name, at::full({count}, value, at::kFloat));
+}
+
+void Parameters::freeze(const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    bool found = false;
+    std::set<std::string> tops;
+    for (const NamedTensor& parameter : all_) {
+      tops.insert(parameter.name.substr(0, parameter.name.find('.')));
+      if (parameter.name != part && !parameter.name.starts_with(part + ".")) continue;
+      parameter.tensor.requires_grad_(false);
+      found = true;
+    }
+    if (found) continue;
+    fail(ErrorCode::usage,
+         "train.freeze: no tensor's name begins with '{}'. The model has {}; weights files list "
+         "the names in full.",
+         part, fmt::join(tops, ", "));
+  }
+  if (trainable().empty()) {
+    fail(ErrorCode::usage, "train.freeze: every tensor is frozen; leave one to train.");
+  }
+}
+
+std::vector<NamedTensor> Parameters::trainable() const {
+  std::vector<NamedTensor> out;
+  std::copy_if(all_.begin(), all_.end(), std::back_inserter(out),
+               [](const NamedTensor& parameter) { return parameter.tensor.requires_grad(); });
+  return out;
 }
 
 void Parameters::place(at::Device device, bool channels_last) {

@@ -33,6 +33,12 @@ class Parameters {
   at::Tensor constant(const std::string& name, std::int64_t count, float value);
 
   const std::vector<NamedTensor>& all() const noexcept { return all_; }
+  /// Takes tensors out of training: no gradient, no step, no decay. A part is the beginning of
+  /// names, whole words between their dots: `encoder` stands for `encoder.0.0.weight` and not for
+  /// `encoders.0`. Errors: usage (a part that no tensor has; nothing left to train).
+  void freeze(const std::vector<std::string>& parts);
+  /// Those that are trained.
+  std::vector<NamedTensor> trainable() const;
   /// Moves every tensor; with `channels_last`, 4-D ones are laid out (n, y, x, c). In place: copies
   /// of the handles that the model holds follow.
   void place(at::Device device, bool channels_last);

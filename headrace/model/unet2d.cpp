@@ -29,6 +29,17 @@ void check(const UNet2dConfig& config) {
            kGroupChannels);
     }
   }
+  if (config.strides.size() != config.widths.size()) {
+    fail(ErrorCode::usage, "model.strides: {} levels, but model.widths has {}.",
+         config.strides.size(), config.widths.size());
+  }
+  for (std::size_t l = 0; l < config.strides.size(); ++l) {
+    for (const std::int64_t stride : config.strides[l]) {
+      if (stride == 1 || (stride == 2 && l > 0)) continue;
+      fail(ErrorCode::usage, "model.strides: {} at level {}; strides are 1 or 2, at level 0 1.",
+           stride, l);
+    }
+  }
   if (config.context.empty() || config.context.front() != 1) {
     fail(ErrorCode::usage, "patch.context: the first context is the base patch and must be 1.");
   }
@@ -36,6 +47,14 @@ void check(const UNet2dConfig& config) {
     fail(ErrorCode::usage, "The dataset has {} classes; a segmentation needs 2 to 255.",
          config.classes);
   }
+}
+
+/// With what was left out filled in.
+UNet2dConfig completed(UNet2dConfig config) {
+  if (!config.strides.empty()) return config;
+  config.strides.assign(config.widths.size(), {2, 2});
+  if (!config.strides.empty()) config.strides.front() = {1, 1};
+  return config;
 }
 
 /// Half a level's width, still whole groups.
@@ -63,12 +82,12 @@ at::Tensor concentric_matrix(std::int64_t size, int factor) {
 
 at::Tensor UNet2d::Conv::operator()(const at::Tensor& x) const {
   const std::int64_t pad = weight.size(2) / 2;
-  const at::Tensor y = at::conv2d(x, weight, {}, {stride, stride}, {pad, pad});
+  const at::Tensor y = at::conv2d(x, weight, {}, stride, {pad, pad});
   return at::relu(at::group_norm(y, weight.size(0) / kGroupChannels, scale, offset));
 }
 
 UNet2d::Conv UNet2d::make_conv(const std::string& name, std::int64_t out, std::int64_t in,
-                               std::int64_t k, std::int64_t stride) {
+                               std::int64_t k, const UNet2dConfig::Axes& stride) {
   Conv conv;
   conv.weight = parameters_.conv(name + ".weight", out, in, k);
   conv.scale = parameters_.constant(name + ".norm.scale", out, 1.0f);
@@ -77,8 +96,8 @@ UNet2d::Conv UNet2d::make_conv(const std::string& name, std::int64_t out, std::i
   return conv;
 }
 
-UNet2d::UNet2d(const UNet2dConfig& config) : config_(config), parameters_(config.seed) {
-  check(config);
+UNet2d::UNet2d(const UNet2dConfig& config) : config_(completed(config)), parameters_(config.seed) {
+  check(config_);
   const auto& widths = config.widths;
   const std::size_t levels = widths.size();
   for (std::size_t l = 0; l < levels; ++l) {
@@ -93,7 +112,8 @@ UNet2d::UNet2d(const UNet2dConfig& config) : config_(config), parameters_(config
     std::int64_t in = 3;
     for (std::size_t l = 1; l < levels; ++l) {
       const std::int64_t out = light(widths[l]);
-      encoder.push_back(make_conv(fmt::format("context.{}.{}.0", k, l), out, in, 3, 2));
+      encoder.push_back(
+          make_conv(fmt::format("context.{}.{}.0", k, l), out, in, 3, config_.strides[l]));
       encoder.push_back(make_conv(fmt::format("context.{}.{}.1", k, l), out, out, 3));
       in = out;
     }
@@ -111,6 +131,14 @@ UNet2d::UNet2d(const UNet2dConfig& config) : config_(config), parameters_(config
   head_bias_ = parameters_.constant("head.bias", config.classes, 0.0f);
 }
 
+UNet2dConfig::Axes UNet2d::edge_divisors() const noexcept {
+  UNet2dConfig::Axes divisors{1, 1};
+  for (const auto& stride : config_.strides) {
+    for (std::size_t axis = 0; axis < 2; ++axis) divisors[axis] *= stride[axis];
+  }
+  return divisors;
+}
+
 at::Tensor UNet2d::encode_context(std::size_t context, const at::Tensor& image) const {
   at::Tensor x = image;
   for (const Conv& conv : contexts_[context - 1]) x = conv(x);
@@ -121,13 +149,14 @@ at::Tensor UNet2d::encode_context(std::size_t context, const at::Tensor& image) 
 }
 
 at::Tensor UNet2d::forward(const at::Tensor& images) const {
+  const auto divisors = edge_divisors();
   if (images.dim() != 5 || images.size(1) != static_cast<std::int64_t>(config_.context.size()) ||
-      images.size(2) != 3 || images.size(3) % edge_divisor() != 0 ||
-      images.size(4) % edge_divisor() != 0) {
+      images.size(2) != 3 || images.size(3) % divisors[0] != 0 ||
+      images.size(4) % divisors[1] != 0) {
     fail(ErrorCode::usage,
          "patch: the model takes {} context(s) of 3 channels with edges divisible by {}; the batch "
          "has shape {}. Change patch.size, patch.context or model.widths.",
-         config_.context.size(), edge_divisor(), fmt::join(images.sizes().vec(), "×"));
+         config_.context.size(), fmt::join(divisors, ", "), fmt::join(images.sizes().vec(), "×"));
   }
   const auto plane = [&](std::int64_t context) {
     return images.select(1, context).contiguous(at::MemoryFormat::ChannelsLast);
@@ -135,7 +164,7 @@ at::Tensor UNet2d::forward(const at::Tensor& images) const {
   at::Tensor x = plane(0);
   std::vector<at::Tensor> skips;
   for (std::size_t l = 0; l < encoder_.size(); ++l) {
-    if (l > 0) x = at::avg_pool2d(x, {2, 2});
+    if (l > 0) x = at::avg_pool2d(x, config_.strides[l]);
     for (const Conv& conv : encoder_[l]) x = conv(x);
     skips.push_back(x);
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -7,10 +8,14 @@
 namespace headrace::model {
 
 struct UNet2dConfig {
-  std::vector<int> widths{32, 64, 128, 256};  ///< channels by level; level l has 1/2^l of the edge
+  using Axes = std::array<std::int64_t, 2>;  ///< y, x
+
+  std::vector<int> widths{32, 64, 128, 256};  ///< channels by level
   std::vector<int> context{1};                ///< magnifications of the input, 1 first
   int classes = 2;
   std::uint64_t seed = 0;
+  /// By level, 1 or 2: how a level comes about from the one before. Empty: 2 along both axes.
+  std::vector<Axes> strides{};
 };
 
 /// U-Net for patches seen at one or several concentric magnifications.
@@ -26,28 +31,27 @@ struct UNet2dConfig {
 /// Every operation has a deterministic backward pass on CPU and CUDA.
 class UNet2d : public SegmentationNet {
  public:
-  /// Errors: usage (widths or contexts that make no network).
+  /// Errors: usage (widths, contexts or strides that make no network).
   explicit UNet2d(const UNet2dConfig& config);
 
-  /// in   images  (n, contexts, 3, height, width) float, edges divisible by `edge_divisor`
+  /// in   images  (n, contexts, 3, height, width) float, edges divisible by `edge_divisors`
   /// out          (n, classes, height, width) logits
   at::Tensor forward(const at::Tensor& images) const override;
 
   Parameters& parameters() noexcept override { return parameters_; }
   const Parameters& parameters() const noexcept { return parameters_; }
   const UNet2dConfig& config() const noexcept { return config_; }
-  std::int64_t edge_divisor() const noexcept {
-    return std::int64_t{1} << (config_.widths.size() - 1);
-  }
+  /// By axis: the product of the strides.
+  UNet2dConfig::Axes edge_divisors() const noexcept;
 
  private:
   struct Conv {
     at::Tensor weight, scale, offset;
-    std::int64_t stride = 1;
+    UNet2dConfig::Axes stride{1, 1};
     at::Tensor operator()(const at::Tensor& x) const;  ///< convolution, group norm, ReLU
   };
   Conv make_conv(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t k,
-                 std::int64_t stride = 1);
+                 const UNet2dConfig::Axes& stride = {1, 1});
   at::Tensor encode_context(std::size_t context, const at::Tensor& image) const;
 
   UNet2dConfig config_;

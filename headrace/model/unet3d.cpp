@@ -17,6 +17,32 @@ namespace {
 
 constexpr double kSlope = 0.01;
 
+void check_axes(const std::vector<UNet3dConfig::Axes>& levels, std::size_t count,
+                const std::array<std::int64_t, 2>& accepted, const char* key) {
+  if (levels.size() != count) {
+    fail(ErrorCode::usage, "model.{}: {} levels, but model.widths has {}.", key, levels.size(),
+         count);
+  }
+  for (const auto& axes : levels) {
+    for (const std::int64_t value : axes) {
+      if (value == accepted[0] || value == accepted[1]) continue;
+      fail(ErrorCode::usage, "model.{}: {} is neither {} nor {}.", key, value, accepted[0],
+           accepted[1]);
+    }
+  }
+}
+
+/// With what was left out filled in.
+UNet3dConfig completed(UNet3dConfig config) {
+  const std::size_t levels = config.widths.size();
+  if (config.strides.empty()) {
+    config.strides.assign(levels, {2, 2, 2});
+    if (levels > 0) config.strides.front() = {1, 1, 1};
+  }
+  if (config.kernels.empty()) config.kernels.assign(levels, {3, 3, 3});
+  return config;
+}
+
 void check(const UNet3dConfig& config) {
   if (config.widths.size() < 2 || config.widths.size() > 8) {
     fail(ErrorCode::usage, "model.widths: {} levels; unet3d takes 2 to 8.", config.widths.size());
@@ -25,6 +51,12 @@ void check(const UNet3dConfig& config) {
     if (width < 1 || width > 4096) {
       fail(ErrorCode::usage, "model.widths: {} is not in 1..4096.", width);
     }
+  }
+  check_axes(config.strides, config.widths.size(), {1, 2}, "strides");
+  check_axes(config.kernels, config.widths.size(), {1, 3}, "kernels");
+  if (config.strides.front() != UNet3dConfig::Axes{1, 1, 1}) {
+    fail(ErrorCode::usage,
+         "model.strides: the first level is the patch itself, so its stride is 1.");
   }
   if (config.channels < 1) {
     fail(ErrorCode::usage, "unet3d: the input has {} channels.", config.channels);
@@ -45,25 +77,28 @@ at::Tensor pointwise(const at::Tensor& weight, const at::Tensor& x) {
 
 }  // namespace
 
-at::Tensor mean_of_cubes(const at::Tensor& x) {
+at::Tensor mean_of_blocks(const at::Tensor& x, const UNet3dConfig::Axes& block) {
+  const auto [depth, height, width] = block;
   const auto sizes = x.sizes();
-  const at::Tensor squares = at::avg_pool2d(x.flatten(1, 2), {2, 2});
-  return squares.reshape({sizes[0], sizes[1], sizes[2] / 2, 2, squares.size(2), squares.size(3)})
+  const at::Tensor flat = x.flatten(1, 2);
+  const at::Tensor means = height * width == 1 ? flat : at::avg_pool2d(flat, {height, width});
+  return means.reshape({sizes[0], sizes[1], sizes[2] / depth, depth, means.size(2), means.size(3)})
       .mean(3);
 }
 
 at::Tensor UNet3d::Conv::operator()(const at::Tensor& x) const {
-  const std::int64_t pad = weight.size(2) / 2;
-  const at::Tensor y = weight.size(2) == 1
-                           ? pointwise(weight, x)
-                           : at::conv3d(x, weight, {}, {stride, stride, stride}, {pad, pad, pad});
+  const auto kernel = weight.sizes().slice(2);
+  const bool is_point = kernel.equals({1, 1, 1}) && stride == kOnes;
+  const at::Tensor y =
+      is_point ? pointwise(weight, x)
+               : at::conv3d(x, weight, {}, stride, {kernel[0] / 2, kernel[1] / 2, kernel[2] / 2});
   return at::group_norm(y, weight.size(0), scale, offset);
 }
 
 at::Tensor UNet3d::Block::operator()(const at::Tensor& x) const {
   at::Tensor beside = x;
-  if (first.stride > 1) {
-    beside = beside.is_cpu() ? at::avg_pool3d(beside, {2, 2, 2}) : mean_of_cubes(beside);
+  if (first.stride != kOnes) {
+    beside = x.is_cpu() ? at::avg_pool3d(x, first.stride) : mean_of_blocks(x, first.stride);
   }
   if (!skip.empty()) beside = skip.front()(beside);
   const at::Tensor inside = second(at::leaky_relu(first(x), kSlope));
@@ -71,9 +106,10 @@ at::Tensor UNet3d::Block::operator()(const at::Tensor& x) const {
 }
 
 UNet3d::Conv UNet3d::make_conv(const std::string& name, std::int64_t out, std::int64_t in,
-                               std::int64_t k, std::int64_t stride) {
+                               const Axes& kernel, const Axes& stride) {
   Conv conv;
-  conv.weight = parameters_.conv(name + ".weight", out, in, {k, k, k});
+  conv.weight =
+      parameters_.conv(name + ".weight", out, in, std::vector(kernel.begin(), kernel.end()));
   conv.scale = parameters_.constant(name + ".norm.scale", out, 1.0f);
   conv.offset = parameters_.constant(name + ".norm.offset", out, 0.0f);
   conv.stride = stride;
@@ -81,41 +117,54 @@ UNet3d::Conv UNet3d::make_conv(const std::string& name, std::int64_t out, std::i
 }
 
 UNet3d::Block UNet3d::make_block(const std::string& name, std::int64_t out, std::int64_t in,
-                                 std::int64_t stride) {
+                                 const Axes& kernel, const Axes& stride) {
   Block block;
-  block.first = make_conv(name + ".0", out, in, 3, stride);
-  block.second = make_conv(name + ".1", out, out, 3);
-  if (in != out) block.skip.push_back(make_conv(name + ".skip", out, in, 1));
+  block.first = make_conv(name + ".0", out, in, kernel, stride);
+  block.second = make_conv(name + ".1", out, out, kernel);
+  if (in != out) block.skip.push_back(make_conv(name + ".skip", out, in, kOnes));
   return block;
 }
 
-UNet3d::UNet3d(const UNet3dConfig& config) : config_(config), parameters_(config.seed) {
-  check(config);
-  const auto& widths = config.widths;
+UNet3d::UNet3d(const UNet3dConfig& config) : config_(completed(config)), parameters_(config.seed) {
+  check(config_);
+  const auto& [widths, channels, classes, seed, strides, kernels] = config_;
   const std::size_t levels = widths.size();
   for (std::size_t l = 0; l < levels; ++l) {
     const std::string name = fmt::format("encoder.{}", l);
-    const int in = l == 0 ? config.channels : widths[l - 1];
-    encoder_.push_back({make_block(name + ".0", widths[l], in, l == 0 ? 1 : 2)});
-    if (l > 0) encoder_.back().push_back(make_block(name + ".1", widths[l], widths[l]));
+    const int in = l == 0 ? channels : widths[l - 1];
+    encoder_.push_back({make_block(name + ".0", widths[l], in, kernels[l], strides[l])});
+    if (l > 0) {
+      encoder_.back().push_back(make_block(name + ".1", widths[l], widths[l], kernels[l]));
+    }
   }
   for (std::size_t l = 0; l + 1 < levels; ++l) {
     const std::string name = fmt::format("decoder.{}", l);
-    narrow_.push_back(make_conv(name + ".narrow", widths[l], widths[l + 1], 1));
-    decoder_.push_back(make_block(name, widths[l], 2 * widths[l]));
-    heads_.push_back({parameters_.conv(name + ".head.weight", config.classes, widths[l], {1, 1, 1}),
-                      parameters_.constant(name + ".head.bias", config.classes, 0.0f)});
+    narrow_.push_back(make_conv(name + ".narrow", widths[l], widths[l + 1], kOnes));
+    decoder_.push_back(make_block(name, widths[l], 2 * widths[l], kernels[l]));
+    heads_.push_back({parameters_.conv(name + ".head.weight", classes, widths[l], {1, 1, 1}),
+                      parameters_.constant(name + ".head.bias", classes, 0.0f)});
   }
 }
 
+UNet3dConfig::Axes UNet3d::edge_divisors() const noexcept {
+  Axes divisors = kOnes;
+  for (const Axes& stride : config_.strides) {
+    for (std::size_t axis = 0; axis < 3; ++axis) divisors[axis] *= stride[axis];
+  }
+  return divisors;
+}
+
 std::vector<at::Tensor> UNet3d::decode(const at::Tensor& images) const {
-  const auto divisible = [&](std::int64_t axis) { return images.size(axis) % edge_divisor() == 0; };
+  const Axes divisors = edge_divisors();
+  const auto divisible = [&](std::int64_t axis) {
+    return images.size(axis) % divisors[static_cast<std::size_t>(axis - 2)] == 0;
+  };
   if (images.dim() != 5 || images.size(1) != config_.channels || !divisible(2) || !divisible(3) ||
       !divisible(4)) {
     fail(ErrorCode::usage,
          "patch: the model takes {} channel(s) with edges divisible by {}; the batch has shape {}. "
          "Change patch.size or model.widths.",
-         config_.channels, edge_divisor(), fmt::join(images.sizes().vec(), "×"));
+         config_.channels, fmt::join(divisors, ", "), fmt::join(images.sizes().vec(), "×"));
   }
   at::Tensor x = images;
   std::vector<at::Tensor> skips;

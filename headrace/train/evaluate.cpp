@@ -9,6 +9,7 @@
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/ranks/turns.hpp"
 #include "headrace/train/examiner.hpp"
+#include "headrace/train/window.hpp"
 
 namespace headrace::train {
 
@@ -21,6 +22,16 @@ std::size_t batch_floats(const source::Cohort& cohort, const loader::RunConfig& 
                                   ? std::int64_t{1} * volume[0] * volume[1] * volume[2]
                                   : std::int64_t{1} * config.patch.height * config.patch.width;
   return cohort.classes().size() * static_cast<std::size_t>(config.eval.batch * pixels);
+}
+
+Stitcher::Window window_of(const Examiner::Axes& tile, const loader::RunConfig::Eval& eval) {
+  Stitcher::Window window;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto shared = std::llround(static_cast<double>(tile[axis]) * eval.overlap);
+    window[axis] =
+        eval.window == "gaussian" ? gaussian_window(tile[axis]) : linear_window(tile[axis], shared);
+  }
+  return window;
 }
 
 }  // namespace
@@ -75,16 +86,10 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
   const auto examiner = (config.volumes ? make_volume_examiner : make_slide_examiner)(
       *cohort, config, options, plan->samples_per_epoch());
   const auto tile = examiner->tile_zyx();
-  // Of slides both axes share what the shorter edge shares.
-  const std::int64_t shortest = std::min(tile[1], tile[2]);
-  Examiner::Axes overlap{};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto edge = static_cast<double>(config.volumes ? tile[axis] : shortest);
-    overlap[axis] = std::llround(edge * config.eval.overlap);
-  }
   const auto classes = static_cast<std::int64_t>(cohort->classes().size());
   Stitcher stitcher(
-      classes, tile, overlap, [&](std::uint32_t image) { return examiner->extent_zyx(image); },
+      classes, window_of(tile, config.eval),
+      [&](std::uint32_t image) { return examiner->extent_zyx(image); },
       [&](const StitchedPart& part) { examiner->add(part); });
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
   const auto predict = [&](const loader::Batch& batch) -> std::span<const float> {

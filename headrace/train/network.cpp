@@ -21,32 +21,18 @@
 #include "headrace/model/loss.hpp"
 #include "headrace/model/runtime.hpp"
 #include "headrace/model/safetensors.hpp"
-#include "headrace/model/unet2d.hpp"
-#include "headrace/model/unet3d.hpp"
+#include "headrace/model/transfer.hpp"
+#include "headrace/model/weight_average.hpp"
+#include "headrace/train/make_net.hpp"
 
 namespace headrace::train {
 namespace {
 
 constexpr const char* kWeightPrefix = "model.";
 constexpr const char* kOptimiserPrefix = "optimiser.";
+constexpr const char* kAveragePrefix = "average.";
 constexpr const char* kStepKey = "optimiser_steps";
 constexpr std::uintptr_t kAlign = 64;  // of LibTorch's own tensors
-
-std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
-                                                 std::size_t classes) {
-  const auto& [name, widths] = config.model;
-  const char* fitting = config.volumes ? "unet3d" : "unet2d";
-  if (name != fitting) {
-    fail(ErrorCode::usage, "model.name: '{}' is not for {}; there is {}.", name,
-         config.volumes ? "volumes" : "slides", fitting);
-  }
-  if (config.volumes) {
-    return std::make_unique<model::UNet3d>(
-        model::UNet3dConfig{widths, 1, static_cast<int>(classes), config.sampling.seed});
-  }
-  return std::make_unique<model::UNet2d>(model::UNet2dConfig{
-      widths, config.patch.context, static_cast<int>(classes), config.sampling.seed});
-}
 
 at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
   const auto& given = config.train.class_weights;
@@ -56,6 +42,19 @@ at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
          given.size(), classes);
   }
   return at::tensor(given, at::kDouble).to(at::kFloat);
+}
+
+model::LossKind kind_of(const loader::RunConfig::Train::Loss& loss) {
+  using Kind = model::LossKind;
+  Kind kind;
+  kind.gamma = loss.gamma;
+  kind.k_percent = loss.k_percent;
+  kind.alpha = loss.alpha;
+  kind.beta = loss.beta;
+  if (loss.pixel == "focal") kind.pixel = Kind::Pixel::focal;
+  if (loss.pixel == "top_k") kind.pixel = Kind::Pixel::top_k;
+  if (loss.region == "tversky") kind.region = Kind::Region::tversky;
+  return kind;
 }
 
 at::ScalarType type_of(transform::Element element) {
@@ -119,9 +118,22 @@ struct Network::State {
                                          config.train.amp, config.train.deterministic)),
         net(make_net(config, classes)),
         weights(class_weights(config, classes).to(runtime.device)),
+        loss_kind(kind_of(config.train.loss)),
         config(config) {
     net->parameters().place(runtime.device, /*channels_last=*/true);
+    net->parameters().freeze(config.train.freeze);
     optimiser.emplace(net->parameters(), config.train.weight_decay);
+    if (config.train.ema == 0) return;
+    average = make_net(config, classes);
+    average->parameters().place(runtime.device, /*channels_last=*/true);
+  }
+
+  /// The network that predicts and whose weights are saved: the average, where one is kept.
+  model::SegmentationNet& judged() const { return average ? *average : *net; }
+
+  /// The average begins with the weights as they are.
+  void restart_average() {
+    if (average) model::copy_parameters(net->parameters(), average->parameters());
   }
 
   /// The batch's memory as a tensor, where it lies. from_blob takes no const; it is only read.
@@ -163,6 +175,10 @@ struct Network::State {
   StepLosses update(StepLosses losses, double learning_rate) {
     losses.gradient_norm = model::clip_gradients(net->parameters(), config.train.clip_norm);
     optimiser->step(learning_rate);
+    if (average) {
+      model::average_weights(net->parameters(), average->parameters(), config.train.ema,
+                             optimiser->steps());
+    }
     return losses;
   }
 
@@ -173,7 +189,7 @@ struct Network::State {
     {
       const model::Autocast autocast(runtime);
       loss = model::deep_supervision_loss(net->forward_levels(images), labels, weights,
-                                          config.train.dice_weight);
+                                          config.train.dice_weight, loss_kind);
     }
     StepLosses out;
     out.total = loss.total.item<double>();
@@ -212,7 +228,9 @@ struct Network::State {
 
   model::Runtime runtime;
   std::unique_ptr<model::SegmentationNet> net;
+  std::unique_ptr<model::SegmentationNet> average;  ///< of train.ema; else null
   at::Tensor weights;
+  model::LossKind loss_kind;
   std::optional<model::AdamW> optimiser;
   std::optional<model::FlatGradients> gradients;  ///< where other processes have parts as well
   device::cuda::PinnedRange pinned;
@@ -271,20 +289,25 @@ std::span<const float> Network::predict(const loader::Batch& batch) {
   state_->hold(batch);
   const at::NoGradGuard no_grad;
   const model::Autocast autocast(state_->runtime);
-  const at::Tensor logits = state_->net->forward(state_->images(batch));
+  const at::Tensor logits = state_->judged().forward(state_->images(batch));
   state_->probabilities = at::softmax(logits.to(at::kFloat), 1).contiguous().to(at::kCPU);
   return {state_->probabilities.const_data_ptr<float>(),
           static_cast<std::size_t>(state_->probabilities.numel())};
 }
 
 std::string Network::weights(const Metadata& metadata) const {
-  return model::to_safetensors(prefixed(state_->net->parameters().all(), kWeightPrefix), metadata);
+  return model::to_safetensors(prefixed(state_->judged().parameters().all(), kWeightPrefix),
+                               metadata);
 }
 
 std::string Network::checkpoint(const Metadata& metadata) const {
   auto tensors = prefixed(state_->net->parameters().all(), kWeightPrefix);
   const auto moments = prefixed(state_->optimiser->state(), kOptimiserPrefix);
   tensors.insert(tensors.end(), moments.begin(), moments.end());
+  if (state_->average) {
+    const auto average = prefixed(state_->average->parameters().all(), kAveragePrefix);
+    tensors.insert(tensors.end(), average.begin(), average.end());
+  }
   Metadata all = metadata;
   all[kStepKey] = std::to_string(state_->optimiser->steps());
   return model::to_safetensors(tensors, all);
@@ -293,6 +316,9 @@ std::string Network::checkpoint(const Metadata& metadata) const {
 Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::string& origin) {
   const model::Safetensors file = model::parse_safetensors(bytes, origin);
   model::load_parameters(state_->net->parameters(), file.tensors, kWeightPrefix, origin);
+  if (state_->average) {
+    model::load_parameters(state_->average->parameters(), file.tensors, kAveragePrefix, origin);
+  }
   std::vector<model::NamedTensor> moments;
   for (const auto& entry : file.tensors) {
     if (!entry.name.starts_with(kOptimiserPrefix)) continue;
@@ -314,7 +340,25 @@ Network::Metadata Network::load_weights(std::span<const std::byte> bytes,
                                         const std::string& origin) {
   const model::Safetensors file = model::parse_safetensors(bytes, origin);
   model::load_parameters(state_->net->parameters(), file.tensors, kWeightPrefix, origin);
+  state_->restart_average();
   return file.metadata;
+}
+
+Json Network::start_from(std::span<const std::byte> weights,
+                         const std::vector<std::string>& classes, const std::string& origin) {
+  const model::Safetensors file = model::parse_safetensors(weights, origin);
+  std::vector<std::string> theirs;
+  if (const auto found = file.metadata.find("classes"); found != file.metadata.end()) {
+    theirs = parse_json(found->second, origin).get<std::vector<std::string>>();
+  }
+  const model::Transfer done = model::transfer_parameters(state_->net->parameters(), file.tensors,
+                                                          kWeightPrefix, classes, theirs, origin);
+  state_->restart_average();
+  return {{"tensors_taken", done.taken.size()},
+          {"tensors_fresh", done.fresh},
+          {"tensors_unused", done.unused},
+          {"classes_taken", done.taken_classes},
+          {"classes_fresh", done.fresh_classes}};
 }
 
 Json Network::runtime() const {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headrace/core/json.hpp"
 #include "headrace/loader/loader.hpp"
@@ -23,13 +24,14 @@ class Network {
   using Metadata = std::map<std::string, std::string>;
 
   /// Fixes LibTorch's threads and device for the process (train.threads, loader.device, train.amp).
-  /// Errors: usage (model, patch or class weights that do not fit), unsupported (device).
+  /// Errors: usage (model, patch, class weights or train.freeze that do not fit), unsupported
+  /// (device).
   Network(const loader::RunConfig& config, std::size_t classes);
   ~Network();
 
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
-  /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW. The losses
-  /// are the parts' means. Errors: internal when a loss is not finite.
+  /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW, average of
+  /// the weights. The losses are the parts' means. Errors: internal when a loss is not finite.
   /// A batch on the model's GPU is taken as it lies there, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
   /// The same with other processes, in two: the gradients and losses of this process's parts into
@@ -44,15 +46,25 @@ class Network {
   /// Forward, loss and backward of `parts` equal parts of a batch, and nothing kept of it: weights,
   /// optimiser and gradients are as they were. Errors: those of step.
   void rehearse(const loader::Batch& batch, std::int64_t parts);
-  /// Class probabilities (samples, classes[, depth], height, width); valid until the next call.
+  /// Class probabilities of the weights that `weights` gives: (samples, classes[, depth], height,
+  /// width); valid until the next call.
   std::span<const float> predict(const loader::Batch& batch);
 
-  /// Safetensors bytes; equal weights and metadata give equal bytes.
+  /// Safetensors bytes; equal weights and metadata give equal bytes. With train.ema these are the
+  /// averaged weights.
   std::string weights(const Metadata& metadata) const;
-  std::string checkpoint(const Metadata& metadata) const;  ///< weights and optimiser
+  /// Weights, optimiser and averaged weights.
+  std::string checkpoint(const Metadata& metadata) const;
   /// Both return the metadata that was saved. `origin` names the file in errors.
   Metadata restore(std::span<const std::byte> checkpoint, const std::string& origin);
   Metadata load_weights(std::span<const std::byte> weights, const std::string& origin);
+
+  /// Takes the weights of another training as first ones, by name and shape, and rows of heads by
+  /// the names of classes; those of the file stand in its metadata (`classes`, a JSON list). Says
+  /// what became of it: {tensors_taken, tensors_fresh[], tensors_unused[], classes_taken[],
+  /// classes_fresh[]}. Errors: usage (nothing fits), malformed.
+  Json start_from(std::span<const std::byte> weights, const std::vector<std::string>& classes,
+                  const std::string& origin);
 
   /// {torch, threads, cpu_capability, device (cpu or cuda), bfloat16}: all that the result depends
   /// on beside config and data.

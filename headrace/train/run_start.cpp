@@ -50,7 +50,7 @@ RunFolder open_own_folder(const loader::RunConfig& config,
 void check_same_everywhere(const Json& identity, ranks::Team& team) {
   Json mine;
   for (const char* key : {"code_version", "config_hash", "dataset_hash", "preprocessing_sha256",
-                          "runtime", "decoder"}) {
+                          "runtime", "decoder", "init"}) {
     mine[key] = identity.at(key);
   }
   const std::vector<std::string> all = team.gather(mine.dump());

@@ -13,6 +13,7 @@ double learning_rate(const loader::RunConfig::Train& config, std::int64_t step,
   if (config.schedule == "constant") return config.lr;
   const auto span = static_cast<double>(total_steps - config.warmup_steps);
   const double part = static_cast<double>(step - config.warmup_steps) / span;
+  if (config.schedule == "poly") return config.lr * std::pow(1 - part, 0.9);
   return config.lr * 0.5 * (1 + std::cos(std::numbers::pi * part));
 }
 

@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/loader/network_plan.hpp"
 #include "headrace/source/supervision.hpp"
 
 namespace headrace::train {
@@ -20,6 +25,50 @@ std::string device_line(const loader::RunConfig& config, const Network& network)
                      gpu ? fmt::format("LibTorch {}", runtime.at("torch").get<std::string>())
                          : fmt::format("{} threads", runtime.at("threads").get<int>()),
                      why);
+}
+
+/// What `model: auto` and the plan of strides have chosen, too.
+std::string network_line(const loader::RunConfig& config, const Network& network) {
+  const loader::RunConfig::Model& model = config.model;
+  std::string line = fmt::format(
+      "{} of widths {}, patches halved to 1/{} at the deepest level; {} parameters", model.name,
+      fmt::join(model.widths, ", "), fmt::join(loader::edge_divisors(model.strides), ", 1/"),
+      network.parameter_count());
+  if (!config.train.freeze.empty()) {
+    line += fmt::format(", not trained: {}", fmt::join(config.train.freeze, ", "));
+  }
+  return line;
+}
+
+/// With patch.spacing_mm null the network is planned for cubes; says so where voxels are none.
+std::optional<std::string> spacing_warning(const loader::RunConfig& config,
+                                           const source::Cohort& cohort) {
+  if (!config.volumes || !config.patch_in_level0_pixels) return {};
+  std::array<std::vector<double>, 3> of_images;
+  for (const source::ImageRecord& image : cohort.images()) {
+    if (image.split != config.data.train) continue;
+    const auto& spacing = image.volume->levels.front().spacing_mm_zyx;
+    for (std::size_t axis = 0; axis < 3; ++axis) of_images[axis].push_back(spacing[axis]);
+  }
+  std::array<double, 3> median{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    auto& values = of_images[axis];
+    if (values.empty()) return {};
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    median[axis] = *middle;
+  }
+  const auto planned = [&](const std::array<double, 3>& spacing) {
+    return loader::plan_network(spacing, config.volume_patch.size_zyx, config.model.strides.size());
+  };
+  const loader::NetworkPlan cubes = planned({1, 1, 1}), own = planned(median);
+  const bool for_cubes =
+      config.model.strides == cubes.strides && config.model.kernels == cubes.kernels;
+  if (!for_cubes || (own.strides == cubes.strides && own.kernels == cubes.kernels)) return {};
+  return fmt::format(
+      "patch.spacing_mm is null, so the network was planned for cubes, but voxels of split '{}' "
+      "are {:.3g} mm (z, y, x; median): give patch.spacing_mm, or model.strides and .kernels",
+      config.data.train, fmt::join(median, " × "));
 }
 
 /// 1234567 as "1.2 M".
@@ -52,9 +101,9 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
   out.lines.push_back(split_line("trains", config.data.train, train, cohort));
   out.lines.push_back(split_line("judges", config.data.val, val, cohort));
   const std::int64_t steps = config.train.epochs * config.sampling.batches_per_epoch;
-  out.lines.push_back(fmt::format("{} steps of {} patches in {} epochs; {} parameters", steps,
-                                  config.sampling.batch, config.train.epochs,
-                                  network.parameter_count()));
+  out.lines.push_back(network_line(config, network));
+  out.lines.push_back(fmt::format("{} steps of {} patches in {} epochs", steps,
+                                  config.sampling.batch, config.train.epochs));
   if (train.annotated < train.images) {
     out.warnings.push_back(fmt::format("{} of the {} images of split '{}' have no labels",
                                        train.images - train.annotated, train.images,
@@ -66,6 +115,7 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
         fmt::format("no image of split '{}' shows class '{}': it can't be learnt",
                     config.data.train, cohort.classes()[c]));
   }
+  if (const auto warning = spacing_warning(config, cohort)) out.warnings.push_back(*warning);
   if (config.data.train == config.data.val) {
     out.warnings.push_back(fmt::format(
         "data.train and data.val are both '{}': the figures say nothing of other images",

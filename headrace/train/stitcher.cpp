@@ -1,42 +1,27 @@
 #include "headrace/train/stitcher.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
 
 namespace headrace::train {
-namespace {
-
-/// Rises from the edge to 1 over `overlap` pixels, symmetric, never 0.
-std::vector<float> edge_weights(std::int64_t size, std::int64_t overlap) {
-  std::vector<float> weights(static_cast<std::size_t>(size), 1.0f);
-  if (size == 1) return weights;  // the axis that a slide does not have
-  const auto ramp =
-      static_cast<float>(std::clamp<std::int64_t>(overlap, 1, std::max<std::int64_t>(1, size / 2)));
-  for (std::int64_t i = 0; i < size; ++i) {
-    const auto from_edge = static_cast<float>(std::min(i, size - 1 - i)) + 0.5f;
-    weights[static_cast<std::size_t>(i)] = std::min(1.0f, from_edge / ramp);
-  }
-  return weights;
-}
-
-}  // namespace
 
 Stitcher::Axes Stitcher::turned(const Axes& zyx) const {
   return slides_ ? Axes{zyx[1], zyx[0], zyx[2]} : zyx;
 }
 
-Stitcher::Stitcher(std::int64_t classes, const Axes& tile_zyx, const Axes& overlap_zyx,
-                   Extent extent, Sink sink)
-    : slides_(tile_zyx[0] == 1),
+Stitcher::Stitcher(std::int64_t classes, const Window& window_zyx, Extent extent, Sink sink)
+    : slides_(window_zyx[0].size() == 1),
       classes_(classes),
-      tile_(turned(tile_zyx)),
+      window_(window_zyx),
       extent_(std::move(extent)),
       sink_(std::move(sink)) {
-  const Axes overlap = turned(overlap_zyx);
+  if (slides_) std::swap(window_[0], window_[1]);
   for (std::size_t axis = 0; axis < 3; ++axis)
-    weights_[axis] = edge_weights(tile_[axis], overlap[axis]);
+    tile_[axis] = static_cast<std::int64_t>(window_[axis].size());
+  parts_.resize(window_[2].size());
 }
 
 void Stitcher::start_image(std::uint32_t image) {
@@ -45,8 +30,8 @@ void Stitcher::start_image(std::uint32_t image) {
   first_ = 0;
   part_pixels_ = static_cast<std::size_t>(size_[1] * size_[2]);
   const std::size_t pixels = static_cast<std::size_t>(tile_[0]) * part_pixels_;
-  sums_.assign(pixels * static_cast<std::size_t>(classes_), 0.0f);
-  covered_.assign(pixels, 0);
+  means_.assign(pixels * static_cast<std::size_t>(classes_), 0.0f);
+  weights_.assign(pixels, 0.0f);
   truth_.assign(pixels, kIgnoreLabel);
   predicted_.assign(part_pixels_, kIgnoreLabel);
   open_ = true;
@@ -83,19 +68,25 @@ void Stitcher::add(const TileResult& tile) {
 void Stitcher::blend_row(const TileResult& tile, const Axes& in_tile, const Axes& in_image,
                          std::size_t count) {
   const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  const float w = weights_[0][index(in_tile[0])] * weights_[1][index(in_tile[1])];
-  const float* wx = weights_[2].data() + in_tile[2];
+  const float w = window_[0][index(in_tile[0])] * window_[1][index(in_tile[1])];
+  const float* wx = window_[2].data() + in_tile[2];
   const std::size_t row = index((in_tile[0] * tile_[1] + in_tile[1]) * tile_[2] + in_tile[2]);
   const std::size_t tile_pixels = index(tile_[0] * tile_[1] * tile_[2]);
   const std::size_t pixel = index(in_image[1] * size_[2] + in_image[2]);
+  float* weight = weights_.data() + slot(in_image[0]) * part_pixels_ + pixel;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float own = w * wx[i];
+    weight[i] += own;
+    parts_[i] = own / weight[i];
+  }
   for (std::size_t c = 0; c < index(classes_); ++c) {
     const float* p = tile.probabilities + c * tile_pixels + row;
-    float* sum = sums_.data() + (slot(in_image[0]) * index(classes_) + c) * part_pixels_ + pixel;
-    for (std::size_t i = 0; i < count; ++i) sum[i] += w * wx[i] * p[i];
+    float* mean = means_.data() + (slot(in_image[0]) * index(classes_) + c) * part_pixels_ + pixel;
+    for (std::size_t i = 0; i < count; ++i) mean[i] += parts_[i] * (p[i] - mean[i]);
   }
+  if (tile.truth == nullptr) return;
   const auto at = static_cast<std::ptrdiff_t>(slot(in_image[0]) * part_pixels_ + pixel);
-  std::fill_n(covered_.begin() + at, count, std::uint8_t{1});
-  if (tile.truth != nullptr) std::copy_n(tile.truth + row, count, truth_.begin() + at);
+  std::copy_n(tile.truth + row, count, truth_.begin() + at);
 }
 
 void Stitcher::release(std::int64_t end) {
@@ -104,19 +95,19 @@ void Stitcher::release(std::int64_t end) {
 
 void Stitcher::release_part(std::int64_t at) {
   const std::size_t pixels = part_pixels_, classes = static_cast<std::size_t>(classes_);
-  float* sums = sums_.data() + slot(at) * classes * pixels;
-  std::uint8_t* covered = covered_.data() + slot(at) * pixels;
+  float* means = means_.data() + slot(at) * classes * pixels;
+  float* weight = weights_.data() + slot(at) * pixels;
   std::uint8_t* truth = truth_.data() + slot(at) * pixels;
   for (std::size_t i = 0; i < pixels; ++i) {
     std::size_t best = 0;
     for (std::size_t c = 1; c < classes; ++c) {
-      if (sums[c * pixels + i] > sums[best * pixels + i]) best = c;
+      if (means[c * pixels + i] > means[best * pixels + i]) best = c;
     }
-    predicted_[i] = covered[i] != 0 ? static_cast<std::uint8_t>(best) : kIgnoreLabel;
+    predicted_[i] = weight[i] > 0 ? static_cast<std::uint8_t>(best) : kIgnoreLabel;
   }
-  sink_({image_, at, predicted_, {truth, pixels}, {sums, classes * pixels}});
-  std::fill_n(sums, classes * pixels, 0.0f);
-  std::fill_n(covered, pixels, std::uint8_t{0});
+  sink_({image_, at, predicted_, {truth, pixels}, {means, classes * pixels}});
+  std::fill_n(means, classes * pixels, 0.0f);
+  std::fill_n(weight, pixels, 0.0f);
   std::fill_n(truth, pixels, kIgnoreLabel);
 }
 

@@ -22,27 +22,30 @@ struct StitchedPart {
   std::uint32_t image = 0;
   std::int64_t at = 0;  ///< row y of a slide, slice z of a volume
   std::span<const std::uint8_t> predicted, truth;
-  /// (classes, pixels): weighted sums of the tiles' probabilities; their ratio is the blended
-  /// probability. 0 where no tile lay.
-  std::span<const float> sums;
+  /// (classes, pixels): the blended probabilities; 0 where no tile lay.
+  std::span<const float> probabilities;
 };
 
 /// Blends overlapping tiles into images, keeping only as much along the first axis as a tile has:
-/// of slides image width × tile height × classes floats, of volumes image slice × tile depth ×
-/// classes floats, whatever the length of the rest.
+/// of slides image width × tile height × (classes + 1) floats, of volumes image slice × tile depth
+/// × (classes + 1) floats, whatever the length of the rest.
 ///
-/// A tile's probabilities weigh less towards its edges: linearly over `overlap`, the part it shares
-/// with its neighbours, axis by axis. The class with the largest sum wins; of equals the lower.
-/// Sums run in the order of the tiles, so the same tiles give the same bytes.
+/// A pixel's probabilities are the mean of those of its tiles, weighted by where it lies in them
+/// (window.hpp); the class with the largest wins, of equals the lower. The mean runs along: each
+/// tile moves it by (its weight / the weights so far) · (its probability - the mean), in float32.
+/// So what all tiles say alike comes out to the last bit, and one tile's comes out as it is.
+/// Tiles count in the order in which they are added, and in evaluation that is the plan's (image,
+/// then z, y, x of the corner), whatever the batch size, the threads and the processes: the same
+/// bytes for any of them.
 class Stitcher {
  public:
-  using Extent =
-      std::function<std::array<std::int64_t, 3>(std::uint32_t image)>;  ///< (depth, height, width)
+  /// (depth, height, width) of an image
+  using Extent = std::function<std::array<std::int64_t, 3>(std::uint32_t image)>;
   using Sink = std::function<void(const StitchedPart&)>;
+  using Window = std::array<std::vector<float>, 3>;  ///< weights along z, y, x; none of them 0
 
-  /// Of slides depth is 1 throughout.
-  Stitcher(std::int64_t classes, const std::array<std::int64_t, 3>& tile_zyx,
-           const std::array<std::int64_t, 3>& overlap_zyx, Extent extent, Sink sink);
+  /// A tile has the window's edges. Of slides depth is 1 throughout.
+  Stitcher(std::int64_t classes, const Window& window_zyx, Extent extent, Sink sink);
 
   /// Tiles come image by image, and in an image by their first axis: rows of a slide, slices of a
   /// volume. Errors: internal when they do not.
@@ -63,8 +66,8 @@ class Stitcher {
 
   bool slides_;
   std::int64_t classes_;
-  Axes tile_;
-  std::array<std::vector<float>, 3> weights_;
+  Axes tile_{};
+  Window window_;
   Extent extent_;
   Sink sink_;
   bool open_ = false;
@@ -72,8 +75,10 @@ class Stitcher {
   Axes size_{};
   std::int64_t first_ = 0;
   std::size_t part_pixels_ = 0;
-  std::vector<float> sums_;  ///< (slot, class, pixel of the part)
-  std::vector<std::uint8_t> covered_, truth_, predicted_;
+  std::vector<float> means_;    ///< (slot, class, pixel of the part)
+  std::vector<float> weights_;  ///< (slot, pixel): of the tiles so far
+  std::vector<float> parts_;    ///< of a row: the newest tile's weight in its pixels' weights
+  std::vector<std::uint8_t> truth_, predicted_;
 };
 
 }  // namespace headrace::train

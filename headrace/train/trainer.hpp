@@ -13,6 +13,7 @@ struct TrainOptions {
   bool resume = false;       ///< go on from the newest checkpoint of `out`
   std::string code_version;  ///< recorded in run.json
   ranks::Place place{};      ///< this process's, where several train together
+  std::string init{};        ///< run folder or weights file to begin with; empty: none
 };
 
 /// In the place of an Error that another process of the training tells the user.

@@ -11,6 +11,7 @@
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/train/baseline_file.hpp"
 #include "headrace/train/feeding.hpp"
+#include "headrace/train/init_weights.hpp"
 #include "headrace/train/preflight.hpp"
 #include "headrace/train/rehearsal.hpp"
 #include "headrace/train/run_changes.hpp"
@@ -31,6 +32,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
           loader::Preprocessing::fit(*cohort_, config))),
       network_(config, cohort_->classes().size()),
       plan_(loader::make_training_plan(*cohort_, config)),
+      init_(begin_with_weights(options, cohort_->classes(), network_)),
       total_steps_(config.train.epochs * config.sampling.batches_per_epoch),
       folder_(open_folder(options)) {}
 
@@ -38,8 +40,8 @@ RunFolder Training::open_folder(const TrainOptions& options) {
   // Before there is a folder of a run that can't begin.
   loader::check_decoding_keys(config_, network_.on_gpu() && config_.loader.device != "cpu");
   check_images(*cohort_, config_, *preprocessing_);
-  const Json identity =
-      describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
+  Json identity = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
+  identity["init"] = init_;
   check_same_everywhere(identity, team_);
   if (!options.resume) prepare(options.out);
   return start_run(config_, *preprocessing_, options, identity, team_);
@@ -52,6 +54,9 @@ void Training::prepare(const std::string& out) {
     const StartBanner banner = start_banner(config_, *cohort_, network_);
     for (const std::string& line : banner.lines) log::info("{}", line);
     for (const std::string& line : banner.warnings) log::warning("{}", line);
+    if (!config_.train.freeze.empty() && init_.is_null()) {
+      log::warning("train.freeze without --init: what is frozen keeps its random first values");
+    }
   }
   const Rehearsed cost = rehearse(network_, cohort_, config_, plan_, preprocessing_, team_);
   team_.meet();  // none makes a folder before all could take a step
@@ -148,13 +153,16 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
   if (result.mean_dice <= state_.best_dice) return;
   state_.best_dice = result.mean_dice;
   state_.best_step = state_.step;
-  folder_.write(kBestWeights, network_.weights({{"step", std::to_string(state_.step)}}));
+  folder_.write(kBestWeights, network_.weights({{"step", std::to_string(state_.step)},
+                                                {"classes", class_names()}}));
 }
 
 void Training::checkpoint() {
   if (!team_.first()) return;
   const Clock::time_point start = Clock::now();
-  folder_.put_checkpoint(state_.step, network_.checkpoint(state_.save()));
+  Progressed::Metadata metadata = state_.save();
+  metadata["classes"] = class_names();
+  folder_.put_checkpoint(state_.step, network_.checkpoint(metadata));
   times_.checkpoint_s += seconds_since(start);
 }
 
@@ -245,6 +253,7 @@ bool Training::has_validation() const {
 
 Json Training::finish() {
   const std::string weights = network_.weights({{"step", std::to_string(state_.step)},
+                                                {"classes", class_names()},
                                                 {"config_hash", config_.hash()},
                                                 {"dataset_hash", cohort_->dataset_hash()}});
   folder_.write(kFinalWeights, weights);

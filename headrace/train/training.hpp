@@ -42,6 +42,7 @@ class Training {
   bool has_validation() const;
   Json finish();
   Json time_json();
+  std::string class_names() const { return Json(cohort_->classes()).dump(); }
 
   const loader::RunConfig& config_;
   ranks::Team& team_;
@@ -50,6 +51,7 @@ class Training {
   std::optional<ranks::PartSum> sum_;  ///< where several processes train
   Network network_;
   std::shared_ptr<const loader::SamplePlan> plan_;
+  Json init_;  ///< the weights it began with; null: the seed's
   std::int64_t total_steps_;
   Progressed state_;
   RunFolder folder_;

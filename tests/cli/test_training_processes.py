@@ -27,7 +27,7 @@ transforms:
   - window_hu: {{low: -160, high: 240}}
   - gaussian_noise: {{sigma: [0, 0.05], probability: 0.5}}
 model: {{name: unet3d, widths: [8, 16]}}
-train: {{epochs: 2, lr: 3.0e-3, checkpoint_every: 2, threads: 1, log_every: 1, gradient_parts: 4}}
+train: {{epochs: 2, lr: 3.0e-3, schedule: poly, ema: 0.9, freeze: [encoder.0], checkpoint_every: 2, threads: 1, log_every: 1, gradient_parts: 4}}
 loader: {{threads: 1, prefetch: 2}}
 eval: {{batch: 8, surface_tolerance_mm: 4, lesion_probability: 0.3, lesion_min_mm3: 100, lesion_classes: [tumour]}}
 """

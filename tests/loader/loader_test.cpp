@@ -157,7 +157,8 @@ TEST_F(LoaderTest, WithoutRandomTransformsATileIsTheStoredPixels) {
 }
 
 TEST_F(LoaderTest, ATilePlanEndsAfterItsEpochWithAShorterBatch) {
-  const auto settings = config();
+  auto settings = config();
+  settings.eval.overlap = 0.25;
   const auto plan = make_tile_plan(*cohort_, settings, "val");
   const std::uint64_t tiles = plan->samples_per_epoch();
   ASSERT_NE(tiles % 4, 0u) << "the fixture must leave a rest";

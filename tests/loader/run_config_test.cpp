@@ -54,6 +54,23 @@ TEST(RunConfig, EverythingButTaskAndStoreHasADefault) {
   EXPECT_EQ(config.loader.prefetch, 4);
 }
 
+TEST(RunConfig, OptionsOfTrainingAreReadRecordedAndPartOfTheHash) {
+  const auto parse = [](const std::string& train) {
+    return RunConfig::parse(kBase + "train: {" + train + "}\n", "run.yaml");
+  };
+  const std::string base = parse("").hash();
+  for (const char* text :
+       {"schedule: poly", "ema: 0.99", "freeze: [encoder, decoder.0]", "loss: {pixel: focal}",
+        "loss: {pixel: top_k, k_percent: 20}", "loss: {region: tversky, alpha: 0.4, beta: 0.6}"}) {
+    const RunConfig config = parse(text);
+    EXPECT_NE(config.hash(), base) << text;
+    const RunConfig again = RunConfig::parse(config.to_json().dump(), "config.json");
+    EXPECT_EQ(again.to_json(), config.to_json()) << text;
+    EXPECT_EQ(again.hash(), config.hash()) << text;
+  }
+  EXPECT_EQ(parse("ema: 0, freeze: [], loss: {pixel: cross_entropy}").hash(), base);
+}
+
 TEST(RunConfig, NullLabelsAndNullMppSwitchOff) {
   const RunConfig config = RunConfig::parse(
       "task: segmentation\ndata: {store: a, labels: null}\npatch: {mpp: null}\n", "run.yaml");
@@ -96,8 +113,9 @@ TEST(RunConfig, KeysThatCameLaterLeaveHashesAsTheyWere) {
   for (const char* key :
        {"threads", "prefetch", "element", "layout", "device_memory_mib", "decode", "gpudirect"})
     json["loader"].erase(key);
-  json["train"].erase("deterministic");
-  json["train"].erase("gradient_parts");
+  json["model"].erase("strides");
+  for (const char* key : {"deterministic", "gradient_parts", "ema", "freeze", "loss"})
+    json["train"].erase(key);
   json["data"].erase("store");
   json["data"].erase("expect_hash");
   json["data"].erase("version");
@@ -217,8 +235,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"GpuDirectForTheCpu", kBase + "loader: {decode: cpu, gpudirect: on}\n",
                 "run.yaml:3: loader.gpudirect: 'on' is for batches decoded on a GPU, but "
                 "loader.decode is cpu"},
-        Refused{"ModelName", kBase + "model: {name: unet3d}\n",
-                "run.yaml:3: model.name: 'unet3d' is none of: unet2d. Did you mean 'unet2d'?"},
+        Refused{
+            "ModelName", kBase + "model: {name: unet3d}\n",
+            "run.yaml:3: model.name: 'unet3d' is none of: unet2d, auto. Did you mean 'unet2d'?"},
         Refused{"OneWidth", kBase + "model: {widths: [32]}\n",
                 "run.yaml:3: model.widths: expected 2 to 8 widths, found 1"},
         Refused{"OddWidth", kBase + "model: {widths: [32, 60]}\n",
@@ -226,17 +245,25 @@ INSTANTIATE_TEST_SUITE_P(
                 "groups of 8), found 60"},
         Refused{"PatchAgainstWidths",
                 kBase + "patch: {size: [100, 96]}\nmodel: {widths: [16, 32, 64, 128]}\n",
-                "run.yaml:4: model.widths: 4 widths halve the patch 3 times, so patch.size must be "
-                "divisible by 8, found "
-                "[100, 96]"},
+                "run.yaml:4: model.widths: 4 levels halve the patch to 1/[8, 8], so patch.size "
+                "must be divisible by that, found [100, 96]. Take [104, 96]"},
         Refused{"PatchAgainstDefaultWidths", kBase + "patch: {size: [100, 96]}\n",
-                "run.yaml: model.widths (default): 4 widths halve the patch 3 times, so patch.size "
-                "must be divisible by 8, "
-                "found [100, 96]"},
+                "run.yaml: model (default): 4 levels halve the patch to 1/[8, 8], so patch.size "
+                "must be divisible by that, found [100, 96]. Take [104, 96]"},
         Refused{"Epochs", kBase + "train: {epochs: ten}\n",
                 "run.yaml:3: train.epochs: expected a whole number, found 'ten'"},
         Refused{"ClassWeights", kBase + "train: {class_weights: [0, 0]}\n",
                 "run.yaml:3: train.class_weights: every weight is 0; at least one must be above 0"},
+        Refused{"LossTerm", kBase + "train: {loss: {pixel: focall}}\n",
+                "run.yaml:3: train.loss.pixel: 'focall' is none of: cross_entropy, focal, top_k. "
+                "Did you mean 'focal'?"},
+        Refused{"LossKeyOfAnother", kBase + "train: {loss: {pixel: top_k, gamma: 2}}\n",
+                "run.yaml:3: train.loss.gamma: belongs to pixel: focal, but pixel is 'top_k'. "
+                "Leave it out"},
+        Refused{"LossNumber", kBase + "train: {loss: {region: tversky, alpha: 0}}\n",
+                "run.yaml:3: train.loss.alpha: expected 0.01 to 10, found 0"},
+        Refused{"Ema", kBase + "train: {ema: 1}\n",
+                "run.yaml:3: train.ema: expected 0 to 0.999999, found 1"},
         Refused{"GradientParts", kBase + "train: {gradient_parts: 3}\n",
                 "run.yaml:3: train.gradient_parts: 3 parts can't be equal: sampling.batch is 16. "
                 "Take a divisor of it"},

@@ -78,13 +78,13 @@ TEST(VolumeConfig, HashIsOfWhatDecidesTheResult) {
   EXPECT_NE(hash("eval: {lesion_overlap: 0.3}\n"), base);
 }
 
-TEST(RunConfigHash, OfSlidesIsWhatItWasBeforeVolumesCame) {
-  // Golden: printed by the last version that read slides alone, for the default of each task;
-  // gleason: since eval.grading and eval.min_higher are part of it.
+TEST(RunConfigHash, OfSlidesIsThatOfTheDefaultsWrittenOut) {
+  // Golden: SHA-256 of the keys as Python's json.dumps(…, sort_keys=True, indent=2) and a line end
+  // give them, for the default of each task.
   const auto hash = [](const std::string& text) { return RunConfig::parse(text, "a").hash(); };
-  EXPECT_EQ(hash(kSlides), "00a7a93879aed26a1480f0f8913fba62e6349ecb4858690c87aa8bf8ef0cb6f6");
+  EXPECT_EQ(hash(kSlides), "e26acc7b8903c1c2711d64ac34f3c698d872ff755dc4a8d8d2a1a758b8c14220");
   EXPECT_EQ(hash("task: gleason\ndata: {store: a}\n"),
-            "2529004625b6709799d70dafdb73772a1998217ed9fd5d27074edc90fa4c7c4b");
+            "359a92b6b2c4087e4e3b0fae2216f83630457b488320d285944ce5df7547291b");
 }
 
 struct Refused {
@@ -130,12 +130,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "(z, y, x), found 2"},
         Refused{"TissueOfAVolume", kBase + "sampling: {balance: tissue}\n",
                 "run.yaml:3: sampling.balance: 'tissue' is none of: class, body, image"},
-        Refused{"ModelOfSlides", kBase + "model: {name: unet2d}\n",
-                "run.yaml:3: model.name: 'unet2d' is none of: unet3d. Did you mean 'unet3d'?"},
+        Refused{
+            "ModelOfSlides", kBase + "model: {name: unet2d}\n",
+            "run.yaml:3: model.name: 'unet2d' is none of: unet3d, auto. Did you mean 'unet3d'?"},
         Refused{"PatchAgainstWidths",
-                kBase + "patch: {size: [96, 96, 20]}\nmodel: {widths: [8, 16, 32, 64]}\n",
-                "run.yaml:4: model.widths: 4 widths halve the patch 3 times, so patch.size must be "
-                "divisible by 8, found [96, 96, 20]"},
+                kBase + "patch: {size: [96, 96, 18]}\nmodel: {widths: [8, 16, 32, 64]}\n",
+                "run.yaml:4: model.widths: 4 levels halve the patch to 1/[8, 8, 4], so patch.size "
+                "must be divisible by that, found [96, 96, 18]. Take [96, 96, 20]"},
         Refused{"GleasonKey", kBase + "eval: {min_cancer: 0.1}\n",
                 "run.yaml:3: eval.min_cancer: belongs to task: gleason, but the task is "
                 "'colorectal'. Leave it out"},

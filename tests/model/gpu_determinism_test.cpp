@@ -39,6 +39,8 @@ constexpr std::array<std::string_view, 22> kThrow{
     "Median",          "ScatterReduce",     "IndexPutBackward",
     "Kthvalue"};
 
+constexpr std::array<UNet3dConfig::Axes, 4> kBlocks{{{2, 2, 2}, {1, 2, 2}, {2, 1, 1}, {2, 1, 2}}};
+
 std::set<std::string> nodes_of(const at::Tensor& loss) {
   std::set<std::string> names;
   std::set<torch::autograd::Node*> seen;
@@ -82,27 +84,33 @@ TEST(GpuDeterminism, NoOperationOfASlidesStepThrows) {
 }
 
 TEST(GpuDeterminism, NoOperationOfAVolumesStepThrows) {
-  const UNet3d net(UNet3dConfig{{4, 8, 12}, 1, 2, 1});
+  const UNet3d net(UNet3dConfig{
+      {4, 8, 12}, 1, 2, 1, {{1, 1, 1}, {1, 2, 2}, {2, 2, 2}}, {{1, 3, 3}, {3, 3, 3}, {3, 3, 3}}});
   const auto loss = deep_supervision_loss(net.forward_levels(values({1, 1, 8, 8, 8})),
                                           labels({1, 8, 8, 8}, 2), at::ones({2}), 0.5);
   const auto names = nodes_of(loss.total);
   EXPECT_TRUE(names.contains("ConvolutionBackward0"));
-  // On a CPU alone: elsewhere mean_of_cubes stands for it.
+  // On a CPU alone: elsewhere mean_of_blocks stands for it.
   EXPECT_EQ(throwing(names), std::set<std::string>{"AvgPool3DBackward0"});
-  EXPECT_EQ(throwing(nodes_of(mean_of_cubes(values({1, 2, 4, 4, 4}).requires_grad_(true)))),
-            std::set<std::string>{});
+  for (const UNet3dConfig::Axes& block : kBlocks) {
+    EXPECT_EQ(
+        throwing(nodes_of(mean_of_blocks(values({1, 2, 4, 4, 4}).requires_grad_(true), block))),
+        std::set<std::string>{});
+  }
 }
 
-TEST(GpuDeterminism, MeansOfCubesAreThoseOfAvgPool3d) {
-  const at::Tensor a = values({2, 3, 4, 6, 8}).requires_grad_(true);
-  const at::Tensor b = values({2, 3, 4, 6, 8}).requires_grad_(true);
-  const at::Tensor means = mean_of_cubes(a), expected = at::avg_pool3d(b, {2, 2, 2});
-  ASSERT_EQ(means.sizes(), expected.sizes());
-  EXPECT_LT((means - expected).abs().max().item<double>(), 1e-6);
-  const at::Tensor weights = values(means.sizes());
-  (means * weights).sum().backward();
-  (expected * weights).sum().backward();
-  EXPECT_TRUE(a.grad().equal(b.grad()));  // both divide by 8, exactly
+TEST(GpuDeterminism, MeansOfBlocksAreThoseOfAvgPool3d) {
+  for (const UNet3dConfig::Axes& block : kBlocks) {
+    const at::Tensor a = values({2, 3, 4, 6, 8}).requires_grad_(true);
+    const at::Tensor b = values({2, 3, 4, 6, 8}).requires_grad_(true);
+    const at::Tensor means = mean_of_blocks(a, block), expected = at::avg_pool3d(b, block);
+    ASSERT_EQ(means.sizes(), expected.sizes());
+    EXPECT_LT((means - expected).abs().max().item<double>(), 1e-6);
+    const at::Tensor weights = values(means.sizes());
+    (means * weights).sum().backward();
+    (expected * weights).sum().backward();
+    EXPECT_TRUE(a.grad().equal(b.grad()));  // both divide by a power of 2, exactly
+  }
 }
 
 TEST(GpuDeterminism, TheRuntimeAsksForItAndForWholeFloats) {

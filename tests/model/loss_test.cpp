@@ -2,6 +2,7 @@
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -97,6 +98,23 @@ TEST(DeepSupervisionLoss, WeighsLevelsByHalvesAndReadsTheMiddleVoxel) {
       segmentation_loss(coarse.view({1, 2, 1, 2}), coarse_truth.slice(2, 0, 2), at::ones({2}), 1);
   EXPECT_NEAR(both.dice.item<double>(), a.dice.item<double>(), 1e-6);
   EXPECT_NEAR(both.cross_entropy.item<double>(), a.cross_entropy.item<double>(), 1e-6);
+  EXPECT_NEAR(both.total.item<double>(), (2 * a.total.item<double>() + b.total.item<double>()) / 3,
+              1e-6);
+}
+
+TEST(DeepSupervisionLoss, AnAxisThatWasNotHalvedKeepsItsLabels) {
+  // Two slices of four voxels; the coarse level has two slices of two: labels at 1 and 3 of each.
+  const Case c;
+  const at::Tensor truth = at::stack({labels({0, 1, 255, 0}), labels({1, 0, 0, 1})}, 1);
+  const at::Tensor fine = at::stack({c.tensor(), -c.tensor()}, 2);
+  const at::Tensor coarse =
+      at::tensor({0.2, -0.4, 1.0, 0.3, 0.7, 0.1, -0.2, 0.9}, at::kDouble).to(at::kFloat);
+  const at::Tensor coarse_truth =
+      at::tensor({1, 0, 0, 1}, at::kLong).to(at::kByte).view({1, 2, 1, 2});
+  const auto both =
+      deep_supervision_loss({fine, coarse.view({1, 2, 2, 1, 2})}, truth, at::ones({2}), 1);
+  const auto a = segmentation_loss(fine, truth, at::ones({2}), 1);
+  const auto b = segmentation_loss(coarse.view({1, 2, 2, 1, 2}), coarse_truth, at::ones({2}), 1);
   EXPECT_NEAR(both.total.item<double>(), (2 * a.total.item<double>() + b.total.item<double>()) / 3,
               1e-6);
 }

@@ -63,6 +63,23 @@ TEST(UNet2d, GivesLogitsOfTheInputsSize) {
   }
 }
 
+TEST(UNet2d, StridesAreByAxis) {
+  const at::NoGradGuard no_grad;
+  UNet2dConfig config = small({1, 2});
+  config.strides.assign(config.widths.size(), {2, 2});
+  config.strides.front() = {1, 1};
+  const at::Tensor square = images(2, 2, 32);
+  EXPECT_TRUE(UNet2d(config).forward(square).equal(UNet2d(small({1, 2})).forward(square)));
+  config.strides.back() = {1, 2};  // a wide patch: its height is halved once less
+  const UNet2d net(config);
+  EXPECT_EQ(net.edge_divisors()[0] * 2, net.edge_divisors()[1]);
+  const std::int64_t height = net.edge_divisors()[0] * 3;
+  EXPECT_EQ(net.forward(square.slice(3, 0, height)).sizes().vec(),
+            (std::vector<std::int64_t>{2, config.classes, height, 32}));
+  config.strides.front() = {2, 1};
+  EXPECT_THROW(UNet2d{config}, Error);
+}
+
 TEST(UNet2d, InitialValuesFollowFromTheSeed) {
   const UNet2d a(small()), b(small());
   UNet2dConfig other = small();

@@ -36,6 +36,50 @@ TEST(UNet3d, GivesLogitsOfTheInputsSizeAndOfEachLevel) {
   EXPECT_TRUE(std::isfinite(levels[0].abs().max().item<double>()));
 }
 
+/// Thick slices: z is halved at the last level alone, and the first level's kernels are flat.
+UNet3dConfig thick() {
+  return {
+      {4, 8, 12}, 1, 3, 42, {{1, 1, 1}, {1, 2, 2}, {2, 2, 2}}, {{1, 3, 3}, {3, 3, 3}, {3, 3, 3}}};
+}
+
+TEST(UNet3d, StridesAndKernelsAreByAxisAndLevel) {
+  const at::NoGradGuard no_grad;
+  const UNet3d net(thick());
+  EXPECT_EQ(net.edge_divisors(), (UNet3dConfig::Axes{2, 4, 4}));
+  const auto levels = net.forward_levels(volumes(2, 6, 12, 16));
+  ASSERT_EQ(levels.size(), 2u);
+  EXPECT_EQ(levels[0].sizes().vec(), (std::vector<std::int64_t>{2, 3, 6, 12, 16}));
+  EXPECT_EQ(levels[1].sizes().vec(), (std::vector<std::int64_t>{2, 3, 6, 6, 8}));
+  EXPECT_TRUE(std::isfinite(levels[0].sum().item<double>()));
+  for (const auto& [name, tensor] : net.parameters().all()) {
+    if (tensor.dim() != 5 || tensor.size(4) == 1) continue;
+    const bool first = name.starts_with("encoder.0") || name.starts_with("decoder.0");
+    EXPECT_EQ(tensor.size(2), first ? 1 : 3) << name;
+    EXPECT_EQ(tensor.size(3), 3) << name;
+  }
+  EXPECT_THROW(net.forward(volumes(1, 5, 12, 16)), Error);
+  EXPECT_THROW(net.forward(volumes(1, 6, 12, 18)), Error);
+}
+
+/// With flat kernels and no stride along z, slices don't see each other but through the norm.
+TEST(UNet3d, FlatKernelsKeepSlicesApart) {
+  const at::NoGradGuard no_grad;
+  const UNet3d net({{4, 8}, 1, 2, 42, {{1, 1, 1}, {1, 2, 2}}, {{1, 3, 3}, {1, 3, 3}}});
+  const at::Tensor input = volumes(1, 4, 8, 8), turned = input.flip(2);
+  EXPECT_LT((net.forward(turned) - net.forward(input).flip(2)).abs().max().item<double>(), 1e-4);
+  const UNet3d cubes({{4, 8}, 1, 2, 42, {{1, 1, 1}, {1, 2, 2}}, {}});
+  EXPECT_GT((cubes.forward(turned) - cubes.forward(input).flip(2)).abs().max().item<double>(), 0.1);
+}
+
+TEST(UNet3d, UniformStridesAndKernelsAreTheDefault) {
+  const at::NoGradGuard no_grad;
+  UNet3dConfig written = small();
+  written.strides = {{1, 1, 1}, {2, 2, 2}, {2, 2, 2}};
+  written.kernels.assign(3, {3, 3, 3});
+  const at::Tensor input = volumes(1, 8, 8, 8);
+  EXPECT_TRUE(UNet3d(written).forward(input).equal(UNet3d(small()).forward(input)));
+}
+
 TEST(UNet3d, InitialValuesFollowFromTheSeed) {
   const UNet3d a(small()), b(small());
   UNet3dConfig other = small();
@@ -73,12 +117,15 @@ TEST(UNet3d, ScaleAndOffsetOfThePatchDoNotMatterInside) {
   EXPECT_TRUE(std::isfinite(b.sum().item<double>()));
 }
 
-TEST(UNet3d, EveryParameterGetsAGradientAndTheSameOneTwice) {
+class UNet3dGradients : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(UNet3d, UNet3dGradients, ::testing::Bool());
+
+TEST_P(UNet3dGradients, ReachEveryParameterAndAreTheSameTwice) {
   for (const int threads : {1, 2}) {
     at::set_num_threads(threads);
     std::vector<at::Tensor> first;
     for (int round = 0; round < 2; ++round) {
-      UNet3d net(small());
+      UNet3d net(GetParam() ? thick() : small());
       at::Tensor sum;
       for (const at::Tensor& level : net.forward_levels(volumes(2, 8, 8, 8))) {
         const at::Tensor part = level.pow(2).mean();
@@ -131,6 +178,10 @@ TEST(UNet3d, ImpossibleConfigsAndShapesAreRefused) {
   EXPECT_THROW(UNet3d({{8, 0}, 1, 2, 0}), Error);
   EXPECT_THROW(UNet3d({{8, 16}, 0, 2, 0}), Error);
   EXPECT_THROW(UNet3d({{8, 16}, 1, 1, 0}), Error);
+  EXPECT_THROW(UNet3d({{8, 16}, 1, 2, 0, {{2, 2, 2}, {2, 2, 2}}}), Error);
+  EXPECT_THROW(UNet3d({{8, 16}, 1, 2, 0, {{1, 1, 1}}}), Error);
+  EXPECT_THROW(UNet3d({{8, 16}, 1, 2, 0, {{1, 1, 1}, {2, 3, 2}}}), Error);
+  EXPECT_THROW(UNet3d({{8, 16}, 1, 2, 0, {}, {{3, 3, 3}, {2, 3, 3}}}), Error);
   const UNet3d net(small());
   EXPECT_THROW(net.forward(volumes(1, 8, 8, 10)), Error);
   EXPECT_THROW(net.forward(volumes(2, 8, 8, 8).view({1, 2, 8, 8, 8})), Error);

@@ -129,13 +129,35 @@ TEST(Preflight, TheBannerSaysWhatEachSplitTeaches) {
   const auto cohort = source::Cohort::open(config.data.store);
   const Network network(config, cohort->classes().size());
   const StartBanner banner = start_banner(config, *cohort, network);
-  ASSERT_EQ(banner.lines.size(), 4u);
+  ASSERT_EQ(banner.lines.size(), 5u);
   expect_in(banner.lines[0], "CPU");
   expect_in(banner.lines[1], "split 'train': 2 images, 2 with labels");
   expect_in(banner.lines[1], "pattern3 ");
   expect_in(banner.lines[2], "split 'val': 1 images, 1 with labels");
-  expect_in(banner.lines[3], "8 steps of 4 patches in 2 epochs");
+  expect_in(banner.lines[3], "unet2d of widths 8, 16, patches halved to 1/2, 1/2");
+  expect_in(banner.lines[4], "8 steps of 4 patches in 2 epochs");
   EXPECT_TRUE(banner.warnings.empty());
+}
+
+TEST(Preflight, ANetworkForCubesIsWarnedOfWhereVoxelsAreNone) {
+  const testing::TemporaryFolder folder;
+  testing::write_volume_store(folder.path("ct.zarr"), {});  // voxels of 2.5 × 0.8 × 0.8 mm
+  const auto cohort = source::Cohort::open(folder.path("ct.zarr"));
+  const auto warnings = [&](const Json& spacing, const Json& strides) {
+    Json text = {{"task", "colorectal"},
+                 {"data", {{"store", folder.path("ct.zarr")}}},
+                 {"patch", {{"size", {16, 32, 32}}, {"spacing_mm", spacing}}},
+                 {"model", {{"widths", {8, 16}}}}};
+    if (!strides.is_null()) text["model"]["strides"] = strides;
+    const auto config = loader::RunConfig::parse(text.dump(), "run.yaml");
+    return start_banner(config, *cohort, Network(config, 3)).warnings;
+  };
+  const auto said = warnings(nullptr, nullptr);
+  ASSERT_EQ(said.size(), 1u);
+  expect_in(said[0], "patch.spacing_mm is null");
+  expect_in(said[0], "2.5 × 0.8 × 0.8 mm");
+  EXPECT_TRUE(warnings({2.5, 0.8, 0.8}, nullptr).empty());
+  EXPECT_TRUE(warnings(nullptr, {{1, 1, 1}, {1, 2, 2}}).empty());
 }
 
 TEST(Preflight, AStepThatDoesNotFitIsSaidWithBothNumbers) {

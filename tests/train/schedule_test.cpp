@@ -26,6 +26,19 @@ TEST(LearningRate, WarmUpRisesLinearlyThenTheScheduleStarts) {
   EXPECT_NEAR(learning_rate(config, 52, 100), 0.5, 1e-12);
 }
 
+/// nnU-Net's PolyLRScheduler: initial_lr * (1 - current_step / max_steps) ** 0.9, in Python.
+TEST(LearningRate, PolyFallsAsNnunets) {
+  loader::RunConfig::Train config;
+  config.lr = 0.01;
+  config.schedule = "poly";
+  EXPECT_DOUBLE_EQ(learning_rate(config, 0, 1000), 0.01);
+  EXPECT_NEAR(learning_rate(config, 500, 1000), 0.005358867312681466, 1e-17);
+  EXPECT_NEAR(learning_rate(config, 999, 1000), 1.995262314968881e-05, 1e-17);
+  config.warmup_steps = 10;
+  EXPECT_DOUBLE_EQ(learning_rate(config, 9, 1010), 0.01);
+  EXPECT_NEAR(learning_rate(config, 510, 1010), 0.005358867312681466, 1e-17);
+}
+
 TEST(LearningRate, ConstantStays) {
   loader::RunConfig::Train config;
   config.lr = 0.3;

@@ -7,11 +7,20 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/train/window.hpp"
 
 namespace headrace::train {
 namespace {
 
 constexpr std::int64_t kClasses = 3, kTileH = 8, kTileW = 12;
+
+Stitcher::Window linear(const std::array<std::int64_t, 3>& tile, std::int64_t overlap) {
+  return {linear_window(tile[0], overlap), linear_window(tile[1], overlap),
+          linear_window(tile[2], overlap)};
+}
+Stitcher::Window gaussian(const std::array<std::int64_t, 3>& tile) {
+  return {gaussian_window(tile[0]), gaussian_window(tile[1]), gaussian_window(tile[2])};
+}
 
 /// A field of class probabilities over a plane: what one network would say of the whole image.
 float field(std::int64_t c, std::int64_t y, std::int64_t x) {
@@ -68,7 +77,7 @@ TEST(Stitcher, OverlappingTilesGiveTheWholeImage) {
   constexpr std::int64_t kHeight = 29, kWidth = 41;
   Rows rows;
   Stitcher stitcher(
-      kClasses, {1, kTileH, kTileW}, {1, 3, 3},
+      kClasses, linear({1, kTileH, kTileW}, 3),
       [&](std::uint32_t) {
         return std::array<std::int64_t, 3>{1, kHeight, kWidth};
       },
@@ -92,7 +101,7 @@ TEST(Stitcher, OverlappingTilesGiveTheWholeImage) {
 TEST(Stitcher, WhatNoTileCoversIsMarked) {
   Rows rows;
   Stitcher stitcher(
-      kClasses, {1, kTileH, kTileW}, {1, 2, 2},
+      kClasses, linear({1, kTileH, kTileW}, 2),
       [](std::uint32_t) {
         return std::array<std::int64_t, 3>{1, 40, 30};
       },
@@ -116,7 +125,7 @@ TEST(Stitcher, WhatNoTileCoversIsMarked) {
 TEST(Stitcher, TilesThatStickOutAreCut) {
   Rows rows;
   Stitcher stitcher(
-      kClasses, {1, kTileH, kTileW}, {1, 2, 2},
+      kClasses, linear({1, kTileH, kTileW}, 2),
       [](std::uint32_t) {
         return std::array<std::int64_t, 3>{1, 5, 7};
       },
@@ -136,7 +145,7 @@ TEST(Stitcher, TheMiddleOfATileOutweighsAnothersEdge) {
   // second.
   std::vector<std::uint8_t> predicted;
   Stitcher stitcher(
-      2, {1, 1, 12}, {1, 4, 4},
+      2, linear({1, 1, 12}, 4),
       [](std::uint32_t) {
         return std::array<std::int64_t, 3>{1, 1, 20};
       },
@@ -160,7 +169,7 @@ TEST(Stitcher, TilesOfAVolumeGiveItsSlices) {
   };
   std::int64_t next = 0;
   Stitcher stitcher(
-      2, {kTile, kTile, kTile}, {2, 2, 2},
+      2, gaussian({kTile, kTile, kTile}),
       [&](std::uint32_t) {
         return std::array<std::int64_t, 3>{kDepth, kHeight, kWidth};
       },
@@ -171,8 +180,8 @@ TEST(Stitcher, TilesOfAVolumeGiveItsSlices) {
           for (std::int64_t x = 0; x < kWidth; ++x) {
             const auto i = static_cast<std::size_t>(y * kWidth + x);
             const float expected = p1(slice.at, y, x);
-            const float *none = slice.sums.data(), *one = none + kHeight * kWidth;
-            EXPECT_NEAR(one[i] / (none[i] + one[i]), expected, 1e-6);
+            EXPECT_NEAR(slice.probabilities[static_cast<std::size_t>(kHeight * kWidth) + i],
+                        expected, 1e-6);
             if (std::abs(expected - 0.5f) > 1e-3f) {
               EXPECT_EQ(slice.predicted[i], expected > 0.5f ? 1 : 0);
             }
@@ -203,9 +212,109 @@ TEST(Stitcher, TilesOfAVolumeGiveItsSlices) {
   EXPECT_EQ(next, kDepth);
 }
 
+/// Values of scipy.signal.windows.gaussian(8, 1) and (5, 0.625), SciPy 1.17.1.
+TEST(GaussianWindow, IsThatOfSciPyWithSigmaAnEighthOfTheEdge) {
+  const std::vector<float> eight = gaussian_window(8), five = gaussian_window(5);
+  const std::vector<float> half{0.00218749112f, 0.0439369336f, 0.324652467f, 0.882496903f};
+  ASSERT_EQ(eight.size(), 8u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_FLOAT_EQ(eight[i], half[i]);
+    EXPECT_EQ(eight[7 - i], eight[i]);
+  }
+  EXPECT_FLOAT_EQ(five[0], 0.0059760229f);
+  EXPECT_FLOAT_EQ(five[1], 0.2780373f);
+  EXPECT_EQ(five[2], 1.0f);
+  EXPECT_EQ(gaussian_window(1), std::vector<float>{1.0f});
+  for (const std::int64_t size : {2, 96, 512, 8192}) {
+    EXPECT_GT(gaussian_window(size).front(), std::exp(-8.0f)) << size;
+  }
+}
+
+/// A volume blended from tiles with half of their edges shared, the last flush with the end.
+struct Blended {
+  std::array<std::int64_t, 3> extent{17, 15, 22}, tile{8, 10, 12};
+  std::vector<float> probabilities;  ///< (z, class, y, x)
+
+  /// `value(tile, class, i)`: what tile number `tile` says of its voxel `i`.
+  template <typename Value>
+  explicit Blended(const Value& value) {
+    Stitcher stitcher(
+        3, gaussian(tile), [&](std::uint32_t) { return extent; },
+        [&](const StitchedPart& part) {
+          probabilities.insert(probabilities.end(), part.probabilities.begin(),
+                               part.probabilities.end());
+        });
+    const auto voxels = static_cast<std::size_t>(tile[0] * tile[1] * tile[2]);
+    for_tiles([&](std::size_t number, const std::array<std::int64_t, 3>& corner) {
+      std::vector<float> said(3 * voxels);
+      for (std::size_t c = 0; c < 3; ++c) {
+        for (std::size_t i = 0; i < voxels; ++i) said[c * voxels + i] = value(number, c, i);
+      }
+      stitcher.add({0, corner, said.data(), nullptr});
+    });
+    stitcher.finish();
+  }
+  template <typename Use>
+  void for_tiles(const Use& use) const {
+    std::size_t number = 0;
+    for (const std::int64_t z : {0, 4, 8, 9}) {
+      for (const std::int64_t y : {0, 5}) {
+        for (const std::int64_t x : {0, 6, 10}) use(number++, {z, y, x});
+      }
+    }
+  }
+};
+
+float any_value(std::size_t tile, std::size_t c, std::size_t i) {
+  return static_cast<float>(0.5 + 0.5 * std::sin(0.7 * tile + 1.3 * c + 0.11 * i));
+}
+
+TEST(Stitcher, WhatAllTilesSayComesOutToTheLastBit) {
+  const std::array<float, 3> said{0.1f, 0.7000003f, 0.2f};
+  const Blended blended([&](std::size_t, std::size_t c, std::size_t) { return said[c]; });
+  const auto plane = static_cast<std::size_t>(blended.extent[1] * blended.extent[2]);
+  ASSERT_EQ(blended.probabilities.size(), 17 * 3 * plane);
+  for (std::size_t i = 0; i < blended.probabilities.size(); ++i) {
+    ASSERT_EQ(blended.probabilities[i], said[i / plane % 3]) << i;
+  }
+}
+
+TEST(Stitcher, EqualsTheWeightedMeanInDoublePrecision) {
+  const Blended blended(any_value);
+  const auto& [depth, height, width] = blended.extent;
+  const auto& tile = blended.tile;
+  std::vector<double> sum(blended.probabilities.size()), weight(sum.size());
+  const auto weight_at = [&](std::size_t axis, std::int64_t i) {
+    const double d = (double(i) - (double(tile[axis]) - 1) / 2) / (double(tile[axis]) / 8);
+    return std::exp(-d * d / 2);
+  };
+  blended.for_tiles([&](std::size_t number, const std::array<std::int64_t, 3>& corner) {
+    std::size_t i = 0;
+    for (std::int64_t z = 0; z < tile[0]; ++z) {
+      for (std::int64_t y = 0; y < tile[1]; ++y) {
+        for (std::int64_t x = 0; x < tile[2]; ++x, ++i) {
+          for (std::size_t c = 0; c < 3; ++c) {
+            const auto at = static_cast<std::size_t>(
+                (((corner[0] + z) * 3 + static_cast<std::int64_t>(c)) * height + corner[1] + y) *
+                    width +
+                corner[2] + x);
+            const double w = weight_at(0, z) * weight_at(1, y) * weight_at(2, x);
+            sum[at] += w * double(any_value(number, c, i));
+            weight[at] += w;
+          }
+        }
+      }
+    }
+  });
+  ASSERT_EQ(sum.size(), static_cast<std::size_t>(depth * 3 * height * width));
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    ASSERT_NEAR(blended.probabilities[i], sum[i] / weight[i], 5e-7) << i;
+  }
+}
+
 TEST(Stitcher, TilesOutOfOrderAreABug) {
   Stitcher stitcher(
-      kClasses, {1, kTileH, kTileW}, {1, 2, 2},
+      kClasses, linear({1, kTileH, kTileW}, 2),
       [](std::uint32_t) {
         return std::array<std::int64_t, 3>{1, 40, 30};
       },

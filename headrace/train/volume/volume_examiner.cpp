@@ -102,15 +102,7 @@ class VolumeExaminer : public Examiner {
 
   void add(const StitchedPart& slice) override {
     if (!grid_ || slice.image != image_) start(slice.image);
-    const std::size_t pixels = slice.predicted.size(), classes = tally_.rules().classes;
-    blended_.resize(classes * pixels);
-    for (std::size_t i = 0; i < pixels; ++i) {
-      float all = 0;
-      for (std::size_t c = 0; c < classes; ++c) all += slice.sums[c * pixels + i];
-      for (std::size_t c = 0; c < classes; ++c)
-        blended_[c * pixels + i] = all > 0 ? slice.sums[c * pixels + i] / all : 0;
-    }
-    with_context(context(), [&] { grid_->add(blended_); });
+    with_context(context(), [&] { grid_->add(slice.probabilities); });
     if (grid_->complete()) measure();
   }
 
@@ -248,7 +240,6 @@ class VolumeExaminer : public Examiner {
   std::uint32_t image_ = 0;
   std::optional<OriginalGrid> grid_;  ///< of the volume that is being given
   std::optional<SliceReader> labels_, body_;
-  std::vector<float> blended_;
   std::vector<std::uint8_t> seen_labels_;
 };
 

@@ -1,0 +1,44 @@
+#pragma once
+#include <ATen/core/Tensor.h>
+
+namespace headrace::model {
+
+/// What a loss is made of: a term of single pixels and one of regions, each class's pixels
+/// together. The default is cross-entropy and soft Dice.
+struct LossKind {
+  enum class Pixel { cross_entropy, focal, top_k };
+  enum class Region { dice, tversky };
+
+  Pixel pixel = Pixel::cross_entropy;
+  double gamma = 2;       ///< focal; 1 and more
+  double k_percent = 10;  ///< top_k: part of the annotated pixels, above 0 and at most 100
+  Region region = Region::dice;
+  double alpha = 0.3, beta = 0.7;  ///< tversky: of false positives, of false negatives
+};
+
+/// The term of single pixels, a weighted mean over those that are annotated:
+///   cross_entropy  Σ w · (-log p) / Σ w
+///   focal          Σ w · (1 - p)^gamma · (-log p) / Σ w
+///   top_k          the same sums as cross-entropy's, over the k % of pixels with the largest
+///                  w · (-log p); at least one. Pixels that equal the least of them share what is
+///                  left of the k %.
+/// in      log_p   (n, …) float: of the class that the pixel has, at most 0; 0 where not annotated
+///         weight  (n, …) float, w: of that class; 0 where not annotated
+/// NaN     never: without annotated pixels the term is 0
+/// source  focal: Lin et al., Focal loss for dense object detection, ICCV 2017, eq. 5, with the
+///         weights of classes as alpha; top_k: Wu, Shen and van den Hengel, Bridging category-level
+///         and instance-level semantic image segmentation, arXiv:1605.06885, section 3.2, by a part
+///         of the batch's pixels as nnU-Net's TopKLoss
+at::Tensor pixel_term(const at::Tensor& log_p, const at::Tensor& weight, const LossKind& kind);
+
+/// By class, what the term of regions takes the mean of; 1 is perfect:
+///   dice     2 TP / (2 TP + FP + FN)
+///   tversky  TP / (TP + alpha · FP + beta · FN); with both 0.5 it is Dice
+/// in      overlap, p_sum, truth_sum  (classes) float: sums over annotated pixels of p · truth, p
+///                                    and truth; TP = overlap, FP = p_sum - TP, FN = truth_sum - TP
+/// source  Salehi, Erdogmus and Gholipour, Tversky loss function for image segmentation using 3D
+///         fully convolutional deep networks, MLMI 2017
+at::Tensor region_index(const at::Tensor& overlap, const at::Tensor& p_sum,
+                        const at::Tensor& truth_sum, const LossKind& kind);
+
+}  // namespace headrace::model

@@ -1,0 +1,96 @@
+#include "headrace/train/init_weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/storage/local_store.hpp"
+#include "headrace/train/run_files.hpp"
+#include "headrace/train/run_folder.hpp"
+
+namespace headrace::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The weights file of a run folder, or the file itself.
+fs::path weights_file(const std::string& given) {
+  const fs::path path = fs::absolute(given).lexically_normal();
+  if (!fs::is_directory(path)) {
+    if (fs::exists(path)) return path;
+    fail(ErrorCode::not_found, "--init: {} is neither a run folder nor a weights file.", given);
+  }
+  const RunFolder run = RunFolder::open(path);
+  if (!run.has(kFinalWeights)) {
+    fail(ErrorCode::not_found,
+         "--init: {} is missing; that training has not come to its end. Finish it with headrace "
+         "train --resume, or give one of its files (best.safetensors, checkpoints/…).",
+         run.describe(kFinalWeights));
+  }
+  return path / kFinalWeights;
+}
+
+/// The first few; run.json has all.
+std::string names(const Json& list) {
+  constexpr std::size_t kShown = 8;
+  auto all = list.get<std::vector<std::string>>();
+  const std::size_t count = all.size();
+  all.resize(std::min(count, kShown));
+  const std::string text = fmt::format("{}", fmt::join(all, ", "));
+  return count > kShown ? fmt::format("{} and {} more", text, count - kShown) : text;
+}
+
+void say(const fs::path& file, const Json& done) {
+  const std::size_t taken = done.at("tensors_taken").get<std::size_t>();
+  log::info("begins with {} of {} tensors of {}", taken, taken + done.at("tensors_fresh").size(),
+            file.string());
+  const auto list = [&](const char* key, const char* text) {
+    if (!done.at(key).empty()) log::info("  {}: {}", text, names(done.at(key)));
+  };
+  list("classes_taken", "classes with their weights, by name");
+  list("classes_fresh", "classes that begin anew");
+  list("tensors_fresh", "tensors that begin anew (the file has none of that name and shape)");
+  list("tensors_unused", "tensors of the file that are not used");
+}
+
+}  // namespace
+
+Json begin_with_weights(const TrainOptions& options, const std::vector<std::string>& classes,
+                        Network& network) {
+  Json recorded;
+  if (options.resume) {
+    const RunFolder run = RunFolder::open(options.out);
+    recorded = run.read_json("run.json").value("init", Json());
+    if (recorded.is_null() && !options.init.empty()) {
+      fail(ErrorCode::usage,
+           "{} did not begin with other weights. Leave --init out, or start a new run.",
+           options.out);
+    }
+    if (options.init.empty() && (recorded.is_null() || !run.checkpoints().empty())) return recorded;
+  } else if (options.init.empty()) {
+    return nullptr;
+  }
+  const fs::path file =
+      weights_file(options.init.empty() ? recorded.at("file").get<std::string>() : options.init);
+  const std::vector<std::byte> bytes =
+      storage::LocalStore(file.parent_path()).get(file.filename().string());
+  const std::string hash = sha256_hex(bytes);
+  if (!recorded.is_null() && recorded.at("sha256") != hash) {
+    fail(ErrorCode::usage,
+         "{} began with weights of SHA-256 {}, but {} has {}. Give --init the ones of the start, "
+         "or start a new run.",
+         options.out, recorded.at("sha256").get<std::string>(), file.string(), hash);
+  }
+  Json done = network.start_from(bytes, classes, file.string());
+  say(file, done);
+  if (!recorded.is_null()) return recorded;
+  done["file"] = file.string();
+  done["sha256"] = hash;
+  return done;
+}
+
+}  // namespace headrace::train

@@ -1,0 +1,14 @@
+#pragma once
+#include <memory>
+
+#include "headrace/loader/run_config.hpp"
+#include "headrace/model/segmentation_net.hpp"
+
+namespace headrace::train {
+
+/// The network that the config's `model` describes, with its first weights (sampling.seed).
+/// Errors: usage (a network for the other kind of run).
+std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
+                                                 std::size_t classes);
+
+}  // namespace headrace::train
