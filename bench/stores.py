@@ -70,5 +70,5 @@ def run_config(context, codec, chain=CHAIN, foreground=0):
     transforms = f"transforms:\n{chain}" if chain else "transforms: []\n"
     path.write_text(f"task: segmentation\ndata: {{store: {headrace_store(context, codec)}}}\n"
                     "patch: {size: [512, 512], mpp: 0.5}\n"
-                    f"sampling: {{seed: 606, batch: 16, foreground: {foreground}, balance: tissue}}\n{transforms}")
+                    f"sampling: {{seed: 606, batch: 16, foreground: {foreground}, background: 1, balance: tissue}}\n{transforms}")
     return path

@@ -111,7 +111,7 @@ def run_config(context, codec, chain=CHAIN):
     transforms = f"transforms:\n{chain}" if chain else "transforms: []\n"
     path.write_text(f"task: segmentation\ndata: {{store: {headrace_store(context, codec)}, labels: annotation}}\n"
                     "patch: {size: [96, 96, 96], spacing_mm: [0.84, 0.592, 0.715]}\n"
-                    f"sampling: {{seed: 606, batch: 2, foreground: 0, balance: body}}\n{transforms}")
+                    f"sampling: {{seed: 606, batch: 2, foreground: 0, background: 1, balance: body}}\n{transforms}")
     return path
 
 

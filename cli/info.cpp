@@ -116,7 +116,11 @@ Json describe_supervision(const source::Cohort& cohort, const std::string& label
       one["pixels"] = split.pixels[c];
       if (cohort.kind() == "volume") one["lesions"] = split.lesions[c];
     }
-    splits[name] = {{"images", split.images}, {"annotated", split.annotated}, {"classes", classes}};
+    splits[name] = {{"images", split.images.images},
+                    {"annotated", split.labelled},
+                    {"negative", split.images.negatives},
+                    {"without", split.images.without},
+                    {"classes", classes}};
   }
   return splits;
 }

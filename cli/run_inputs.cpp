@@ -1,6 +1,7 @@
 #include "cli/run_inputs.hpp"
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
@@ -32,6 +33,7 @@ RunInputs open_run(const std::string& config, const std::string& split, int thre
   if (!run.empty()) inputs.cohort = inputs.cohort->seen_by(inputs.preprocessing->classes);
   inputs.plan = split.empty() ? loader::make_training_plan(*inputs.cohort, inputs.config)
                               : loader::make_tile_plan(*inputs.cohort, inputs.config, split);
+  if (const std::string remark = inputs.plan->remark(); !remark.empty()) log::info("{}", remark);
   return inputs;
 }
 

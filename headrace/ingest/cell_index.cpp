@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "headrace/ingest/site_rows.hpp"
 #include "headrace/ingest/small_array.hpp"
 
 namespace headrace::ingest {
@@ -11,43 +12,47 @@ std::int64_t cells_along(std::int64_t pixels, std::int64_t cell_px) {
   return (pixels + cell_px - 1) / cell_px;
 }
 
-void write_rows(storage::Store& store, const std::string& path, std::int64_t cell_px,
-                const std::vector<std::uint32_t>& rows, std::int64_t columns) {
-  write_small_array(store, path, {static_cast<std::int64_t>(rows.size()) / columns, columns},
-                    DType::uint32, {}, {{"cell_size_px", cell_px}}, std::as_bytes(std::span(rows)));
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> tissue_cells(const Mask& tissue, std::int64_t downsample,
                                         std::int64_t height, std::int64_t width,
                                         std::int64_t cell_px) {
-  const std::int64_t cells_y = cells_along(height, cell_px), cells_x = cells_along(width, cell_px);
-  std::vector<std::uint32_t> sums(static_cast<std::size_t>(cells_y * cells_x));
+  const source::PartGrid grid = tissue_part_grid(cell_px);
+  const std::int64_t part_px = grid.part_zyx[2];
+  SiteRows sites(grid, {1, height, width});
   for (std::int64_t y = 0; y < tissue.height; ++y) {
     for (std::int64_t x = 0; x < tissue.width; ++x) {
       if (tissue.at(y, x) == 0) continue;
-      const std::int64_t y0 = y * downsample, x0 = x * downsample;
-      const std::int64_t high = std::min(downsample, height - y0),
-                         wide = std::min(downsample, width - x0);
-      if (high <= 0 || wide <= 0) continue;
-      sums[static_cast<std::size_t>(y0 / cell_px * cells_x + x0 / cell_px)] +=
-          static_cast<std::uint32_t>(high * wide);
+      // A pixel of the mask lies in one part, or is some of them: both edges are powers of two.
+      const std::int64_t y1 = std::min((y + 1) * downsample, height),
+                         x1 = std::min((x + 1) * downsample, width);
+      const std::int64_t step = std::min(downsample, part_px);
+      for (std::int64_t py = y * downsample; py < y1; py += step) {
+        for (std::int64_t px = x * downsample; px < x1; px += step) {
+          const std::int64_t pixels =
+              (std::min(py + step, y1) - py) * (std::min(px + step, x1) - px);
+          sites.add({0, py / cell_px, px / cell_px},
+                    grid.part(0, py % cell_px / part_px, px % cell_px / part_px), 0, 0,
+                    static_cast<std::uint32_t>(pixels));
+        }
+      }
     }
   }
   std::vector<std::uint32_t> rows;
-  for (std::size_t cell = 0; cell < sums.size(); ++cell) {
-    if (sums[cell] == 0) continue;
-    const auto wide = static_cast<std::size_t>(cells_x);
-    rows.insert(rows.end(), {static_cast<std::uint32_t>(cell / wide),
-                             static_cast<std::uint32_t>(cell % wide), sums[cell]});
+  for (const source::SiteBlock& cell : sites.blocks()) {
+    rows.insert(rows.end(), {cell.place_zyx[1], cell.place_zyx[2], cell.pixels});
+    append_parts(cell.parts, rows);
   }
   return rows;
 }
 
 void write_tissue_cells(storage::Store& store, const std::string& id, std::int64_t cell_px,
                         const std::vector<std::uint32_t>& rows) {
-  write_rows(store, "index/" + id, cell_px, rows, 3);
+  constexpr std::int64_t kColumns = 11;
+  write_small_array(store, "index/" + id,
+                    {static_cast<std::int64_t>(rows.size()) / kColumns, kColumns}, DType::uint32,
+                    {}, {{"cell_size_px", cell_px}, {"part", {cell_px / 16, cell_px / 16}}},
+                    std::as_bytes(std::span(rows)));
 }
 
 LabelCells::LabelCells(std::int64_t height, std::int64_t width, std::int64_t cell_px,
@@ -105,8 +110,11 @@ std::vector<std::uint32_t> LabelCells::rows() const {
 }
 
 void LabelCells::write(storage::Store& store, const std::string& group) const {
-  write_rows(store, group + "/index", cell_px_, rows(),
-             static_cast<std::int64_t>(2 + classes_seen()));
+  const auto columns = static_cast<std::int64_t>(2 + classes_seen());
+  const std::vector<std::uint32_t> rows = this->rows();
+  write_small_array(store, group + "/index",
+                    {static_cast<std::int64_t>(rows.size()) / columns, columns}, DType::uint32, {},
+                    {{"cell_size_px", cell_px_}}, std::as_bytes(std::span(rows)));
 }
 
 }  // namespace headrace::ingest

@@ -11,8 +11,8 @@
 namespace headrace::ingest {
 
 /// What the sampler draws positions of a slide from, for each square cell of level 0: its tissue,
-/// which follows from the pixels. Sorted rows (cell_y, cell_x, tissue_px) of the cells that hold
-/// any.
+/// which follows from the pixels. Sorted rows (cell_y, cell_x, tissue_px, eight words: which of its
+/// 256 parts hold tissue) of the cells that hold any.
 /// tissue  each of its pixels as wide as `downsample` pixels of level 0
 std::vector<std::uint32_t> tissue_cells(const Mask& tissue, std::int64_t downsample,
                                         std::int64_t height, std::int64_t width,

@@ -13,11 +13,13 @@ namespace {
 /// The first is the one that every table must have.
 const std::vector<std::string>& own_columns(bool of_store) {
   static const std::vector<std::string> kOfStore{
-      "image",     "file",        "case",    "cohort",     "scanner",    "split",  "primary",
-      "secondary", "grade_group", "gleason", "isup_grade", "annotation", "coding", "mpp"};
+      "image",      "file",     "case",       "cohort",      "scanner",
+      "split",      "primary",  "secondary",  "grade_group", "gleason",
+      "isup_grade", "negative", "annotation", "coding",      "mpp"};
   static const std::vector<std::string> kColumns{
-      "file",      "image",       "case",    "cohort",     "scanner",    "split",  "primary",
-      "secondary", "grade_group", "gleason", "isup_grade", "annotation", "coding", "mpp"};
+      "file",       "image",    "case",       "cohort",      "scanner",
+      "split",      "primary",  "secondary",  "grade_group", "gleason",
+      "isup_grade", "negative", "annotation", "coding",      "mpp"};
   return of_store ? kOfStore : kColumns;
 }
 
@@ -103,6 +105,7 @@ SlideCase case_of_row(const TableRow& row, bool panda) {
   slide.scanner = row.get("scanner");
   slide.split = row.get("split");
   slide.coding = row.get("coding");
+  slide.negative = integer(row, "negative", 0, 1);
   return slide;
 }
 

@@ -79,6 +79,7 @@ Json stated_columns(const SlideCase& slide) {
   if (slide.primary) stated["primary"] = *slide.primary;
   if (slide.secondary) stated["secondary"] = *slide.secondary;
   if (slide.grade_group) stated["grade_group"] = *slide.grade_group;
+  if (slide.negative) stated["negative"] = *slide.negative;
   return stated;
 }
 

@@ -102,6 +102,8 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/source/fingerprint", hash},
     {"attributes/headrace/notes/*", note},
     {"attributes/headrace/cell_size_zyx/*", number},
+    {"attributes/headrace/block/*", number},
+    {"attributes/headrace/part/*", number},
     {"attributes/headrace/columns/*", word},
     {"format", number},
     // manifest.json, versions, lists of objects, memories
@@ -119,6 +121,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"images/*/columns/cohort", name},
     {"images/*/columns/split", word},
     {"images/*/columns/phase", word},
+    {"images/*/columns/negative", number},
     {"images/*/pixels/sha256", hash},
     {"images/*/pixels/size", number},
     {"images/*/pixels/bytes", number},
@@ -319,7 +322,8 @@ bool phi_known_object(std::string_view key) {
     if (at >= parts.size() || !is_label_group(parts[at])) return false;
     ++at;
     if (is("zarr.json")) return at + 1 == parts.size();
-    if (!level() && !is("index") && !is("histogram") && !is("lesions")) return false;
+    if (!level() && !is("index") && !is("sites") && !is("histogram") && !is("lesions"))
+      return false;
     ++at;
   } else if (image && is("masks")) {
     ++at;

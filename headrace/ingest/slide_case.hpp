@@ -14,8 +14,9 @@ struct SlideCase {
   std::string stated_case, stated_cohort,
       stated_split;  ///< by the table; empty: derived
   std::optional<int> primary, secondary, grade_group;
-  std::string annotation;  ///< mask image or GeoJSON; empty: none
-  std::string coding;      ///< of a mask image
+  std::optional<int> negative;  ///< 1: known to hold no class above 0
+  std::string annotation;       ///< mask image or GeoJSON; empty: none
+  std::string coding;           ///< of a mask image
   /// Objects of GeoJSON that are painted (ObjectRules).
   std::vector<std::string> objects{"annotation"};
   std::string label_set = "annotation";  ///< which of the image's label sets it is

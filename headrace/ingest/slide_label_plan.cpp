@@ -92,8 +92,8 @@ class SlideLabelPlanner {
     CohortTable table = read_cohort_table(options_.table, true);
     const FileFinder finder({}, options_.table);
     for (TableRow& row : table.rows) {
-      const auto cleared = take_cleared(
-          row, {"primary", "secondary", "grade_group", "isup_grade", "gleason", "annotation"});
+      const auto cleared = take_cleared(row, {"primary", "secondary", "grade_group", "isup_grade",
+                                              "gleason", "negative", "annotation"});
       const SlideCase said = case_of_row(row, table.panda);
       const std::string id = image_of_row(said.id, row.get("file"), row.where, store_.version);
       if (slides_.contains(id)) {
@@ -145,6 +145,7 @@ class SlideLabelPlanner {
     if (said.primary) columns["primary"] = *said.primary;
     if (said.secondary) columns["secondary"] = *said.secondary;
     if (said.grade_group) columns["grade_group"] = *said.grade_group;
+    if (said.negative) columns["negative"] = *said.negative;
   }
 
   static void clear(const std::string& column, LabelUpdate& update) {

@@ -18,8 +18,12 @@ SlideLabels::SlideLabels(std::shared_ptr<storage::Store> store, std::string set,
       pool_(pool),
       buffers_(buffers),
       cells_(plan.levels[0].size.height, plan.levels[0].size.width, plan.cell_px, classes.size()),
+      sites_(plan.levels[0].size.height, plan.levels[0].size.width, plan.cell_px),
       cascade_(plan.sizes(), plan.shard, buffers, [this](const CascadeTile& tile) {
-        if (tile.level == 0) cells_.add(tile.box, tile.pixels);
+        if (tile.level == 0) {
+          cells_.add(tile.box, tile.pixels);
+          sites_.add(tile.box, tile.pixels);
+        }
         writers_[static_cast<std::size_t>(tile.level)]->write_shard(
             {tile.index.y, tile.index.x}, reinterpret_cast<const std::byte*>(tile.pixels),
             {tile.box.width, 1}, &pool_);
@@ -41,6 +45,7 @@ void SlideLabels::run(std::size_t task) {
 void SlideLabels::finish() {
   for (const auto& writer : writers_) writer->finish();
   cells_.write(*store_, group_);
+  write_sites(*store_, group_, sites_.grid(), 2, sites_.blocks());
   // Those that occur, so that classes that the store gets later change nothing here.
   const std::vector<std::string> seen(
       classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells_.classes_seen()));

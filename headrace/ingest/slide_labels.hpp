@@ -10,13 +10,14 @@
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/pick_cascade.hpp"
 #include "headrace/ingest/slide_plan.hpp"
+#include "headrace/ingest/slide_sites.hpp"
 #include "headrace/zarr/array_writer.hpp"
 
 namespace headrace::ingest {
 
 /// Stores everything of one label image of a slide, which lies below its own group: the pyramid and
-/// the classes' part of the sampler's index. Of the slide it needs its plan alone, no pixels. Tasks
-/// as of SlidePixels.
+/// the classes' part of the sampler's index (cells, sites). Of the slide it needs its plan alone,
+/// no pixels. Tasks as of SlidePixels.
 class SlideLabels {
  public:
   /// set: what the label image is called; group: where its group is written. References outlive
@@ -40,6 +41,7 @@ class SlideLabels {
   ThreadPool& pool_;
   BufferPool& buffers_;
   LabelCells cells_;
+  SlideSites sites_;
   std::vector<std::unique_ptr<zarr::ArrayWriter>> writers_;
   PickCascade cascade_;
 };

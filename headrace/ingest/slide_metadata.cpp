@@ -66,7 +66,8 @@ Json columns_of(const SlideCase& slide, const std::string& scanner) {
           {"split", slide.split},
           {"primary", or_null(slide.primary)},
           {"secondary", or_null(slide.secondary)},
-          {"grade_group", or_null(slide.grade_group)}};
+          {"grade_group", or_null(slide.grade_group)},
+          {"negative", or_null(slide.negative)}};
 }
 
 void write_masks(storage::Store& store, const SlideFacts& facts) {

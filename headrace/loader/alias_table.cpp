@@ -6,7 +6,8 @@
 
 namespace headrace::loader {
 
-AliasTable::AliasTable(std::span<const double> weights) : slots_(weights.size()) {
+std::vector<AliasSlot> alias_slots(std::span<const double> weights) {
+  std::vector<AliasSlot> slots(weights.size());
   double sum = 0;
   std::size_t largest = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -26,11 +27,11 @@ AliasTable::AliasTable(std::span<const double> weights) : slots_(weights.size())
     left[i] = weights[i] / sum * static_cast<double>(weights.size());
     (left[i] < 1 ? small : large).push_back(static_cast<std::uint32_t>(i));
   }
-  for (std::size_t i = 0; i < weights.size(); ++i) slots_[i].alias = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < weights.size(); ++i) slots[i].alias = static_cast<std::uint32_t>(i);
   while (!small.empty() && !large.empty()) {
     const std::uint32_t i = small.back(), donor = large.back();
     small.pop_back();
-    slots_[i] = {static_cast<std::uint32_t>(left[i] * 4294967296.0), donor};
+    slots[i] = {static_cast<std::uint32_t>(left[i] * 4294967296.0), donor};
     left[donor] -= 1 - left[i];
     if (left[donor] < 1) {
       large.pop_back();
@@ -40,8 +41,9 @@ AliasTable::AliasTable(std::span<const double> weights) : slots_(weights.size())
   // Rounding may leave slots that lack almost nothing: they are full. One that must never be drawn
   // is not among these.
   for (const std::uint32_t i : small) {
-    if (weights[i] == 0) slots_[i].alias = static_cast<std::uint32_t>(largest);
+    if (weights[i] == 0) slots[i].alias = static_cast<std::uint32_t>(largest);
   }
+  return slots;
 }
 
 std::vector<double> AliasTable::probabilities() const {

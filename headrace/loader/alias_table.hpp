@@ -5,6 +5,15 @@
 
 namespace headrace::loader {
 
+/// One of n slots, each drawn as often as the others.
+struct AliasSlot {
+  std::uint32_t keep_below = 0;  ///< coins below it keep the slot's own index
+  std::uint32_t alias = 0;       ///< the others take this one; a full slot's alias is itself
+};
+
+/// The slots of AliasTable, for tables that keep many of them in one piece of memory.
+std::vector<AliasSlot> alias_slots(std::span<const double> weights);
+
 /// Draws an index with probability weight / sum of weights in constant time.
 ///
 /// in      weights  not negative, finite, at least one above 0
@@ -15,7 +24,7 @@ namespace headrace::loader {
 class AliasTable {
  public:
   AliasTable() = default;
-  explicit AliasTable(std::span<const double> weights);
+  explicit AliasTable(std::span<const double> weights) : slots_(alias_slots(weights)) {}
 
   bool empty() const noexcept { return slots_.empty(); }
   std::size_t size() const noexcept { return slots_.size(); }
@@ -25,14 +34,10 @@ class AliasTable {
   }
   /// The probability that draw gives `index`, from the table itself.
   std::vector<double> probabilities() const;
-  std::size_t size_bytes() const noexcept { return slots_.capacity() * sizeof(Slot); }
+  std::size_t size_bytes() const noexcept { return slots_.capacity() * sizeof(AliasSlot); }
 
  private:
-  struct Slot {
-    std::uint32_t keep_below = 0;  ///< coins below it keep the slot's own index
-    std::uint32_t alias = 0;       ///< the others take this one; a full slot's alias is itself
-  };
-  std::vector<Slot> slots_;
+  std::vector<AliasSlot> slots_;
 };
 
 }  // namespace headrace::loader

@@ -36,9 +36,14 @@ std::unique_ptr<BatchWork> BatchWork::make(const Recipe& recipe) {
   return std::make_unique<SlideWork>(recipe);
 }
 
-bool BatchWork::has_labels(const source::ImageRecord& image) const {
-  return recipe_.with_labels && std::find(image.labels.begin(), image.labels.end(),
-                                          recipe_.config.data.labels) != image.labels.end();
+std::shared_ptr<const zarr::Array> BatchWork::labels_of(std::size_t image,
+                                                        std::size_t level) const {
+  if (!recipe_.with_labels) return nullptr;
+  const std::string& name = recipe_.config.data.labels;
+  const auto& labels = recipe_.cohort->images()[image].labels;
+  if (std::find(labels.begin(), labels.end(), name) == labels.end())
+    return recipe_.background[image];
+  return recipe_.cohort->label_array(image, name, level);
 }
 
 std::string BatchWork::where(std::size_t s) const {
@@ -135,6 +140,8 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
     labels = output_->as<std::uint8_t>() + recipe_.labels_at() + s * recipe_.label_bytes();
   }
   with_context(where(s), [&] { make(s, images, labels, worker, times); });
+  if (labels != nullptr && recipe_.outside_ignored[sites_[s].image])
+    std::replace(labels, labels + recipe_.label_bytes(), std::uint8_t{0}, kIgnoreLabel);
   if (labels != nullptr && recipe_.relabels)
     recipe_.cohort->class_match().apply({labels, recipe_.label_bytes()});
 }

@@ -124,8 +124,9 @@ class BatchWork {
   float* planes(std::byte* images, std::int64_t channels, Worker& worker) const;
   void store(const float* planes, std::int64_t channels, std::byte* images) const;
 
-  /// Whether labels are asked for and the image has them.
-  bool has_labels(const source::ImageRecord& image) const;
+  /// The labels of an image at the level that its patches are read from; null where they are not
+  /// asked for, or nothing is known.
+  std::shared_ptr<const zarr::Array> labels_of(std::size_t image, std::size_t level) const;
 
   const Recipe& recipe_;
   /// Adds a region to read_; gives its number.

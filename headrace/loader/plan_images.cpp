@@ -44,6 +44,16 @@ std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const R
   return images;
 }
 
+void check_near_classes(const source::Cohort& cohort, const RunConfig& config) {
+  const std::set<std::string> known(cohort.classes().begin(), cohort.classes().end());
+  for (const std::string& name : config.sampling.near_classes) {
+    if (known.contains(name)) continue;
+    fail(ErrorCode::usage,
+         "{}: sampling.near_classes names '{}', which is no class of the store. {}", cohort.path(),
+         name, hint(name, known));
+  }
+}
+
 void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
                           const std::vector<std::uint32_t>& images) {
   const auto& weights = config.sampling.cohort_weights;

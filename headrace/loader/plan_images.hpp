@@ -18,4 +18,7 @@ std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const R
 void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
                           const std::vector<std::uint32_t>& images);
 
+/// sampling.near_classes are classes of the store. Errors: usage.
+void check_near_classes(const source::Cohort& cohort, const RunConfig& config);
+
 }  // namespace headrace::loader::detail

@@ -8,6 +8,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/loader/background_labels.hpp"
+#include "headrace/loader/level_choice.hpp"
+#include "headrace/source/annotation.hpp"
 
 namespace headrace::loader::detail {
 namespace {
@@ -29,6 +32,11 @@ void check_request(const source::Cohort& cohort, const RunConfig& config, bool w
          "on the CPU alone. Set loader.device: cpu",
          cohort.path());
   }
+  if (with_labels && config.data.outside == "ignore" && config.loader.device == "cuda") {
+    fail(ErrorCode::unsupported,
+         "data.outside is 'ignore', which is applied to batches made on the CPU alone. Set "
+         "loader.device: cpu");
+  }
   if (with_labels && config.data.labels.empty()) {
     fail(ErrorCode::usage,
          "labels are asked for, but data.labels is null. Name the label images of the store");
@@ -42,6 +50,32 @@ void check_share(const Recipe& recipe) {
   fail(ErrorCode::usage,
        "a share of {} samples from sample {} on is not in a batch of {}, or turn {} not one of {}",
        recipe.batch, recipe.first_sample, recipe.whole_batch, recipe.turn, recipe.every);
+}
+
+/// The labels of images that are known to be negative, and where label 0 is nothing known.
+void settle_labels(Recipe& recipe) {
+  const auto& images = recipe.cohort->images();
+  const RunConfig& config = recipe.config;
+  recipe.background.resize(images.size());
+  recipe.outside_ignored.resize(images.size());
+  if (!recipe.with_labels) return;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const source::ImageRecord& image = images[i];
+    const bool labelled = std::find(image.labels.begin(), image.labels.end(), config.data.labels) !=
+                          image.labels.end();
+    if (labelled && config.data.outside == "ignore") {
+      recipe.outside_ignored[i] = source::annotation_of(*recipe.cohort, i, config.data.labels) ==
+                                  source::Annotation::annotated;
+    }
+    if (labelled || !source::declared_negative(image)) continue;
+    if (image.volume) {
+      const auto& shape = image.volume->levels[choose_volume_level(image, config)].shape_zyx;
+      recipe.background[i] = background_labels({shape.begin(), shape.end()});
+    } else {
+      const auto& level = image.levels[choose_level(image, config.patch.context.front(), config)];
+      recipe.background[i] = background_labels({level.height, level.width});
+    }
+  }
 }
 
 void compile_slides(Recipe& recipe) {
@@ -157,6 +191,7 @@ Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig
   recipe.config = config;
   recipe.plan = std::move(plan);
   recipe.with_labels = with_labels;
+  settle_labels(recipe);
   if (config.volumes) {
     compile_volumes(recipe);
   } else {

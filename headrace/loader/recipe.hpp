@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/loader/decode_choice.hpp"
@@ -23,6 +24,9 @@ struct Recipe {
   std::shared_ptr<const Preprocessing> preprocessing;
   std::vector<ImageColour> colours;  ///< of slides, by image: what their transforms are told
   bool with_labels = false;
+  /// By image: the labels of one that is known to be negative and has no label image; else null.
+  std::vector<std::shared_ptr<const zarr::Array>> background;
+  std::vector<bool> outside_ignored;  ///< by image: its label 0 is seen as ignore
   bool relabels = false;              ///< stored label values are seen as others (class_match)
   std::int64_t batch = 0;             ///< samples that this loader makes of a full batch
   std::int64_t whole_batch = 0;       ///< samples of a full batch, whoever makes them

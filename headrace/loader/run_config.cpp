@@ -35,8 +35,37 @@ RunConfig::Data parse_data(YamlMap map) {
     }
   }
   if (!is_given_null(map, "version")) data.version = map.get_string("version", data.version);
+  data.outside = map.get_choice("outside", data.outside, {"background", "ignore"});
   map.finish();
   return data;
+}
+
+/// The keys that say where in an image a sample lies.
+void parse_places(YamlMap& map, const RunConfig& config, RunConfig::Sampling& sampling) {
+  sampling.lesion_size_power =
+      map.get_double("lesion_size_power", sampling.lesion_size_power, 0, 1);
+  sampling.background = map.get_double("background", sampling.background, 0, 1);
+  sampling.near_lesions = map.get_double("near_lesions", sampling.near_lesions, 0, 1);
+  if (sampling.near_lesions > 0 && config.data.labels.empty())
+    map.find("near_lesions")->reject("needs labels, but data.labels is null");
+  if (sampling.background + sampling.near_lesions > 1) {
+    map.find("near_lesions")
+        ->reject(fmt::format("this part and sampling.background ({}) are together more than 1",
+                             sampling.background));
+  }
+  if (config.volumes) sampling.near_distance = 20;
+  sampling.near_distance = map.get_double("near_distance", sampling.near_distance, 1e-3, 1e6);
+  if (const auto value = map.find("near_classes")) {
+    for (const YamlValue& entry : value->as_list())
+      sampling.near_classes.push_back(entry.as_string());
+  }
+  sampling.order = map.get_choice("order", sampling.order, {"random", "cover"});
+  if (sampling.order == "random") return;
+  constexpr const char* kAlike =
+      "has no meaning with sampling.order: cover, which visits all alike";
+  if (!sampling.cohort_weights.empty()) map.find("cohort_weights")->reject(kAlike);
+  if (sampling.lesion_size_power != RunConfig::Sampling().lesion_size_power)
+    map.find("lesion_size_power")->reject(kAlike);
 }
 
 RunConfig::Sampling parse_sampling(YamlMap map, const RunConfig& config) {
@@ -49,8 +78,8 @@ RunConfig::Sampling parse_sampling(YamlMap map, const RunConfig& config) {
   sampling.batches_per_epoch =
       map.get_int("batches_per_epoch", sampling.batches_per_epoch, 1, 100'000'000);
   sampling.foreground = map.get_double("foreground", sampling.foreground, 0, 1);
-  sampling.balance =
-      map.get_choice("balance", has_labels ? "class" : inside, {"class", inside, "image"});
+  sampling.balance = map.get_choice("balance", has_labels ? sampling.balance : inside,
+                                    {"auto", "class", inside, "image"});
   if (sampling.balance == "class" && !has_labels) {
     map.find("balance")->reject(
         fmt::format("'class' needs labels, but data.labels is null. Use {} or image, or name the "
@@ -71,6 +100,7 @@ RunConfig::Sampling parse_sampling(YamlMap map, const RunConfig& config) {
       value->reject("every weight is 0; at least one must be above 0");
   }
   sampling.keep_inside = map.get_bool("keep_inside", sampling.keep_inside);
+  parse_places(map, config, sampling);
   map.finish();
   return sampling;
 }

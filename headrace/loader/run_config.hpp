@@ -22,6 +22,9 @@ struct RunConfig {
     std::string train = "train", val = "val";  ///< split names of the cohort table
     std::optional<std::string> expect_hash;    ///< refuse to run on another dataset
     std::string version;  ///< of the store: a dataset hash or its beginning; empty: the current one
+    /// What a pixel of label 0 inside an annotated image is: background | ignore (an annotation
+    /// that shows some of the lesions only). Declared negatives teach background either way.
+    std::string outside = "background";
   } data;
   /// patch.mpp: null sets mpp = 1 and patch_in_level0_pixels: every "micrometre" is then a pixel of
   /// level 0.
@@ -34,14 +37,24 @@ struct RunConfig {
   struct Sampling {
     std::uint64_t seed = 0;
     std::int64_t batch = 16, batches_per_epoch = 100;
-    /// Part of the samples drawn by `balance`; the rest lie anywhere on the slides.
+    /// Part of the samples drawn by `balance`; the rest lie on tissue, or in the body.
     double foreground = 0.9;
-    std::string balance = "class";  ///< class | tissue | image; without labels: tissue
+    /// auto | class | tissue (body) | image; auto: class where a label image has one, else tissue
+    std::string balance = "auto";
     /// Share of the samples that each cohort gets, whatever its size; empty: as the cohorts' own
     /// sizes have it.
     std::map<std::string, double> cohort_weights;
     /// Centres are moved so that a patch that is not turned lies inside its image.
     bool keep_inside = true;
+    /// Chance of a region among those of one class in one image: its size to this power, 0 (all
+    /// alike) to 1 (in proportion).
+    double lesion_size_power = 0.5;
+    double background = 0.1;  ///< part of the rest that lies anywhere in the image
+    /// Part of the rest that lies near lesions but not on them: at most near_distance away along
+    /// each axis, in micrometres or millimetres.
+    double near_lesions = 0, near_distance = 500;
+    std::vector<std::string> near_classes;  ///< what the lesions are; empty: every class above 0
+    std::string order = "random";           ///< random | cover
   } sampling;
   std::vector<transform::TransformSpec> transforms;  ///< of slides
   std::vector<transform::VolumeTransformSpec> volume_transforms;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "headrace/loader/run_config.hpp"
@@ -16,6 +17,8 @@ struct SampleSite {
   std::array<double, 2> centre_level0_yx{};
   double centre_level0_z = 0;     ///< volumes
   std::int32_t drawn_class = -1;  ///< class the sampler aimed at; -1: none
+  /// Which of the image's regions of that class, counted from 0 in the order of the index; -1: none
+  std::int64_t drawn_region = -1;
   std::array<std::int64_t, 2>
       tile_yx{};            ///< validation: top-left of the tile in patch-mpp pixels of the image
   std::int64_t tile_z = 0;  ///< volumes: its first slice, all in voxels of patch.spacing_mm
@@ -28,11 +31,19 @@ class SamplePlan {
   virtual SampleSite site(std::uint64_t epoch, std::uint64_t index) const = 0;
   virtual std::uint64_t samples_per_epoch() const = 0;
   virtual bool random() const = 0;  ///< whether random transforms apply
+  /// What its user should know of the images that it draws from; empty: nothing.
+  virtual std::string remark() const { return {}; }
 };
 
-/// Training: sample i of epoch e is a pure function of (seed, e, i): a class, then an image, then a
-/// cell, each by alias table, then a position uniform in the cell. Errors: usage when the split
-/// holds no image or no tissue.
+/// Training: sample i of epoch e is a pure function of (seed, e, i), in constant time: a class, an
+/// image that has it (all alike, or by cohort weights), one of its regions (by size to the power
+/// sampling.lesion_size_power), a part of the image that holds it, a position in that part. Samples
+/// without an aim lie on tissue (in the body), a small part of them anywhere. Images without
+/// annotation are left out, unless no image has any; remark() counts them. Errors: usage when the
+/// split holds no image, none of what sampling.balance asks for, or no tissue.
+///
+/// Centres are moved so that the patch lies inside the image (sampling.keep_inside), but no further
+/// than leaves a class that was aimed at in the central half of the patch.
 std::shared_ptr<const SamplePlan> make_training_plan(const source::Cohort& cohort,
                                                      const RunConfig& config);
 

@@ -15,7 +15,7 @@ void SlideWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   const source::ImageRecord& image = recipe_.cohort->images()[site.image];
   sample.params = recipe_.graph.draw(key, recipe_.colours[site.image], recipe_.plan->random());
   sample.contexts.resize(config.patch.context.size());
-  sample.has_label = has_labels(image);
+  sample.has_label = false;
   for (std::size_t c = 0; c < sample.contexts.size(); ++c) {
     const int context = config.patch.context[c];
     const std::size_t k = choose_level(image, context, config);
@@ -27,11 +27,12 @@ void SlideWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
                          level_mpp_yx(image, k, config), window.geometry);
     window.array = recipe_.cohort->image_array(site.image, k);
     place(window, level, 3);
-    if (c == 0 && sample.has_label) {
-      sample.label.geometry = window.geometry;
-      sample.label.array = recipe_.cohort->label_array(site.image, config.data.labels, k);
-      place(sample.label, level, 1);
-    }
+    if (c > 0) continue;
+    sample.label.array = labels_of(site.image, k);
+    sample.has_label = sample.label.array != nullptr;
+    if (!sample.has_label) continue;
+    sample.label.geometry = window.geometry;
+    place(sample.label, level, 1);
   }
 }
 

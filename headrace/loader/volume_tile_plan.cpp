@@ -9,9 +9,23 @@
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/plan_images.hpp"
 #include "headrace/loader/tile_corners.hpp"
-#include "headrace/loader/training_cells.hpp"
 
 namespace headrace::loader::detail {
+std::array<std::array<std::int64_t, 3>, 2> body_box(const source::VolumeCellIndex& cells,
+                                                    const std::array<std::int64_t, 3>& shape_zyx) {
+  std::array<std::int64_t, 3> low = shape_zyx, high{};
+  for (const auto& cell : cells.cell_zyx) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t from = std::int64_t{cell[axis]} * cells.cell_size_zyx[axis];
+      low[axis] = std::min(low[axis], from);
+      high[axis] =
+          std::max(high[axis], std::min(from + cells.cell_size_zyx[axis], shape_zyx[axis]));
+    }
+  }
+  if (cells.cell_zyx.empty()) return {std::array<std::int64_t, 3>{}, shape_zyx};
+  return {low, high};
+}
+
 namespace {
 
 struct Tile {

@@ -38,9 +38,8 @@ void VolumeWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   sample.empty = sample.extent.voxels() == 0;
   sample.row = round_up(window.size_zyx[2], 32);
   sample.image = recipe_.cohort->image_array(site.image, k);
-  sample.has_label = has_labels(image);
-  if (sample.has_label)
-    sample.label = recipe_.cohort->label_array(site.image, config.data.labels, k);
+  sample.label = labels_of(site.image, k);
+  sample.has_label = sample.label != nullptr;
   sample.image_slabs.clear();
   sample.label_slabs.clear();
   if (sample.empty) return;

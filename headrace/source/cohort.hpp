@@ -10,6 +10,7 @@
 #include "headrace/core/image_colour.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/source/class_match.hpp"
+#include "headrace/source/site_index.hpp"
 #include "headrace/source/volume_record.hpp"
 #include "headrace/storage/store.hpp"
 #include "headrace/zarr/array.hpp"
@@ -28,7 +29,8 @@ struct ImageRecord {
   std::string id, case_id, cohort, scanner, split, codec;
   bool has_mpp = false;
   std::optional<int> primary, secondary,
-      grade_group;  ///< Gleason patterns and ISUP grade group of the table
+      grade_group;        ///< Gleason patterns and ISUP grade group of the table
+  bool negative = false;  ///< the table says that it holds no class above 0
   std::vector<ImageLevel> levels;
   std::vector<std::string> labels;  ///< names of label sets that it has an image of
   ImageColour colour;
@@ -46,6 +48,9 @@ struct CellIndex {
   std::vector<std::vector<std::uint32_t>>
       class_px;  ///< [class][cell]: annotated pixels of level 0 in the cell
 };
+
+/// Size of level 0 as (z, y, x); z is 1 on slides.
+std::array<std::int64_t, 3> shape_zyx_of(const ImageRecord& record);
 
 /// An open store. Metadata of every image is read once; arrays are opened when first asked for and
 /// shared. Safe from any thread.
@@ -78,6 +83,11 @@ class Cohort {
   // What follows from a label image is read for the label images of the name `labels`; without such
   // ones (or with an empty name) there are no classes, no foreground and no lesions.
   CellIndex cells(std::size_t image, const std::string& labels) const;
+  /// The classes above 0 that are seen, region by region; no blocks without such a label image. Of
+  /// the store's class 0 there are none, whatever it is seen as.
+  SiteIndex label_sites(std::size_t image, const std::string& labels) const;
+  /// Tissue, or the body: blocks of class 0 and region 0.
+  SiteIndex tissue_sites(std::size_t image) const;
   // Of a store of volumes. Errors: usage (a slide).
   VolumeCellIndex volume_cells(std::size_t image, const std::string& labels) const;
   VolumeHistogram histogram(std::size_t image, const std::string& labels) const;

@@ -97,6 +97,7 @@ ImageRecord parse_image_record(const std::string& id, const Json& group,
   record.primary = optional_int(columns, "primary", where);
   record.secondary = optional_int(columns, "secondary", where);
   record.grade_group = optional_int(columns, "grade_group", where);
+  record.negative = optional_int(columns, "negative", where) == 1;
   for (const auto& [set, label] : stated.labels) record.labels.push_back(set);
   record.source_bytes =
       optional<std::uint64_t>(own.value("source", Json::object()), "bytes", origin, 0);

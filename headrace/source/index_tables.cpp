@@ -62,7 +62,7 @@ Amounts Cohort::State::by_seen_class(Amounts stored, std::size_t cells) const {
 CellIndex Cohort::cells(std::size_t image, const std::string& labels) const {
   const auto table =
       read_table<std::uint32_t>(state_->store, "index/" + state_->images.at(image).id,
-                                DType::uint32, 3, 3, "cell_y, cell_x, tissue");
+                                DType::uint32, 11, 11, "cell_y, cell_x, tissue, parts");
   CellIndex index;
   index.cell_size_px =
       detail::require<std::int32_t>(table.attributes, "cell_size_px", table.origin);
@@ -85,7 +85,7 @@ VolumeCellIndex Cohort::volume_cells(std::size_t image, const std::string& label
   state_->require_volumes();
   const ImageRecord& record = state_->images.at(image);
   const auto table = read_table<std::uint32_t>(state_->store, "index/" + record.id, DType::uint32,
-                                               4, 4, "cell_z, cell_y, cell_x, body");
+                                               12, 12, "cell_z, cell_y, cell_x, body, parts");
   VolumeCellIndex index;
   index.cell_size_zyx =
       detail::require<std::array<std::int32_t, 3>>(table.attributes, "cell_size_zyx", table.origin);

@@ -36,9 +36,11 @@ StoredTable<T> read_table(const std::shared_ptr<const storage::Store>& store,
   const auto columns =
       metadata.shape.size() == 2 ? static_cast<std::size_t>(metadata.shape[1]) : std::size_t{0};
   if (metadata.dtype != dtype || columns < fewest || columns > most || columns == 0) {
-    fail(ErrorCode::malformed, "{}: expected a {} array of {} columns ({})", table.origin,
-         name_of(dtype),
-         fewest == most ? fmt::to_string(most) : fmt::format("{} to {}", fewest, most), what);
+    fail(ErrorCode::malformed,
+         "{}: expected a {} array of {} columns ({}), found {} of {}; ingest the store again",
+         table.origin, name_of(dtype),
+         fewest == most ? fmt::to_string(most) : fmt::format("{} to {}", fewest, most), what,
+         name_of(metadata.dtype), columns);
   }
   table.columns = columns;
   table.attributes = metadata.attributes.value("headrace", Json::object());

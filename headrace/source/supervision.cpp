@@ -25,9 +25,9 @@ SplitSupervision supervision_of(const Cohort& cohort, const std::string& labels,
   for (std::size_t i = 0; i < cohort.images().size(); ++i) {
     const ImageRecord& image = cohort.images()[i];
     if (image.split != split) continue;
-    ++out.images;
+    out.images.add(annotation_of(cohort, i, labels));
     if (std::find(image.labels.begin(), image.labels.end(), labels) == image.labels.end()) continue;
-    ++out.annotated;
+    ++out.labelled;
     if (!image.volume) {
       add_cells(cohort.cells(i, labels).class_px, out);
       continue;

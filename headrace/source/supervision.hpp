@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "headrace/source/annotation.hpp"
 #include "headrace/source/cohort.hpp"
 
 namespace headrace::source {
 
 /// What the images of one split teach.
 struct SplitSupervision {
-  std::uint64_t images = 0, annotated = 0;  ///< annotated: those with such a label image
+  AnnotationCounts images;
+  std::uint64_t labelled = 0;  ///< images with such a label image, be it empty
   /// Pixels or voxels of level 0 by class value, as the sampler's index counts them: of class 0
   /// those in cells with tissue, body or another class.
   std::vector<std::uint64_t> pixels;

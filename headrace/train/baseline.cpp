@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "headrace/loader/plan_images.hpp"
-#include "headrace/loader/training_cells.hpp"
+#include "headrace/loader/volume_tile_plan.hpp"
 #include "headrace/train/confusion.hpp"
 
 namespace headrace::train {

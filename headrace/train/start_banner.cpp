@@ -86,8 +86,8 @@ std::string split_line(const std::string& use, const std::string& name,
   for (std::size_t c = 0; c < split.pixels.size(); ++c)
     classes.push_back(fmt::format("{} {}", cohort.classes()[c], short_count(split.pixels[c])));
   return fmt::format("{} on split '{}': {} images, {} with labels; supervised {}: {}", use, name,
-                     split.images, split.annotated, cohort.kind() == "volume" ? "voxels" : "pixels",
-                     fmt::join(classes, ", "));
+                     split.images.images, split.labelled,
+                     cohort.kind() == "volume" ? "voxels" : "pixels", fmt::join(classes, ", "));
 }
 
 }  // namespace
@@ -104,11 +104,8 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
   out.lines.push_back(network_line(config, network));
   out.lines.push_back(fmt::format("{} steps of {} patches in {} epochs", steps,
                                   config.sampling.batch, config.train.epochs));
-  if (train.annotated < train.images) {
-    out.warnings.push_back(fmt::format("{} of the {} images of split '{}' have no labels",
-                                       train.images - train.annotated, train.images,
-                                       config.data.train));
-  }
+  if (const std::string text = train.images.describe(config.data.train); !text.empty())
+    (train.images.without > 0 ? out.warnings : out.lines).push_back(text);
   for (std::size_t c = 1; c < cohort.classes().size(); ++c) {
     if (c < train.pixels.size() && train.pixels[c] > 0) continue;
     out.warnings.push_back(

@@ -6,6 +6,7 @@ import json
 import nibabel
 import numpy as np
 import zarr
+from scipy.ndimage import find_objects, label
 
 CELL = 16
 
@@ -52,6 +53,34 @@ def cells_of(voxels, values):
     return np.array(rows, np.uint32)
 
 
+def sites_of(mask, front=(), first=(0, 0, 0)):
+    """Blocks of CELL voxels that hold some of the mask, which begins at block `first`: place, `front`, voxels, and one bit for each of 256
+    parts of 1 x 4 x 4 voxels."""
+    rows = []
+    for place in np.unique(np.argwhere(mask) // CELL, axis=0):
+        box = mask[tuple(slice(CELL * i, CELL * i + CELL) for i in place)]
+        whole = np.zeros((CELL,) * 3, bool)
+        whole[tuple(slice(0, n) for n in box.shape)] = box
+        parts = whole.reshape(CELL, CELL // 4, 4, CELL // 4, 4).any(axis=(2, 4))
+        rows.append([*(place + first), *front, box.sum(), *np.packbits(parts.ravel(), bitorder="little").view("<u4")])
+    return np.array(rows, np.uint32).reshape(-1, 12 + len(front))
+
+
+def label_sites(labels, classes):
+    """Of each class above 0 every component (26 neighbours, by first voxel) as a region; they are numbered on over the classes, as lesions are."""
+    rows, regions = [], 0
+    for value in range(1, classes):
+        found, _ = label(labels == value, np.ones((3, 3, 3)))
+        numbers, first = np.unique(found, return_index=True)
+        boxes = find_objects(found)
+        for n in (n for n in numbers[np.argsort(first)] if n > 0):
+            start = [box.start // CELL for box in boxes[n - 1]]
+            inside = tuple(slice(CELL * at, box.stop) for at, box in zip(start, boxes[n - 1]))
+            rows.append(sites_of(found[inside] == n, (value, regions), start))
+            regions += 1
+    return np.concatenate(rows)
+
+
 def histogram_of(hu):
     values, counts = np.unique(hu, return_counts=True)
     return np.array([[int(v) + 32768, n] for v, n in zip(values, counts)], np.uint64)
@@ -73,8 +102,10 @@ def write_volume_store(folder, name, image, mask):
         fine, k = halve(fine), k + 1
     put(folder, f"images/{name}/masks/body", body.astype(np.uint8), (64, 64, 64))
     group = f"images/{name}/labels/annotation"
-    for path, rows in ((f"index/{name}", cells_of(body, [True])), (f"{group}/index", cells_of(labels, range(classes)))):
-        put(folder, path, rows, rows.shape, {"cell_size_zyx": [CELL] * 3})
+    cell, part = [CELL] * 3, [1, 4, 4]
+    put(folder, f"index/{name}", (rows := sites_of(body)), rows.shape, {"cell_size_zyx": cell, "part": part})
+    put(folder, f"{group}/index", (rows := cells_of(labels, range(classes))), rows.shape, {"cell_size_zyx": cell})
+    put(folder, f"{group}/sites", (rows := label_sites(labels, classes)), rows.shape, {"block": cell, "part": part})
     for path, rows in ((f"histograms/{name}", histogram_of(hu[body])), (f"{group}/histogram", histogram_of(hu[(labels > 0) & (labels < 255)]))):
         put(folder, path, rows, rows.shape)
     inside = hu[body].astype(np.float64)

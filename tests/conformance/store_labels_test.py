@@ -7,6 +7,7 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 import zarr
+from plain_sites import slide_rows, tissue_rows
 from skimage.draw import polygon2mask
 from store_support import ROOT, SLIDES, centre_picks, group, ingest, label_group, run_ingest, version_of
 
@@ -38,19 +39,21 @@ def test_the_index_counts_tissue_and_classes_of_every_cell(nuclei):
         label = np.asarray(root[f"{label_group(nuclei, name)}/0"])
         mask = root["images"][name]["masks/tissue"]
         tissue = np.kron(np.asarray(mask), np.ones([mask.attrs["headrace"]["downsample"]] * 2, np.uint8))[:label.shape[0], :label.shape[1]]
-        rows, classes = [], []
+        classes = []
         for y in range(0, label.shape[0], cell):
             for x in range(0, label.shape[1], cell):
                 inside = label[y:y + cell, x:x + cell]
                 count = [int((inside == value).sum()) for value in range(label[label < 255].max() + 1)]
-                if tissue[y:y + cell, x:x + cell].any():
-                    rows.append([y // cell, x // cell, int(tissue[y:y + cell, x:x + cell].sum())])
                 if any(count):
                     classes.append([y // cell, x // cell, *count])
-        np.testing.assert_array_equal(np.asarray(index), np.array(rows, np.uint32))
+        assert index.attrs["headrace"]["part"] == [cell // 16] * 2
+        np.testing.assert_array_equal(np.asarray(index), tissue_rows(tissue > 0, [cell] * 2, [cell // 16] * 2))
         by_label = root[f"{label_group(nuclei, name)}/index"]
         assert by_label.attrs["headrace"]["cell_size_px"] == cell
         np.testing.assert_array_equal(np.asarray(by_label), np.array(classes, np.uint32))
+        sites = root[f"{label_group(nuclei, name)}/sites"]
+        assert sites.attrs["headrace"] == {"block": [cell // 2] * 2, "part": [cell // 32] * 2}
+        np.testing.assert_array_equal(np.asarray(sites), slide_rows(label, cell // 2, cell // 32))
 
 
 def distance(point, a, b):

@@ -7,6 +7,7 @@ import pytest
 import SimpleITK as sitk
 import tensorstore
 import zarr
+from plain_sites import thin_part, tissue_rows, volume_rows
 from store_support import PROGRAM, ROOT, label_group, version_of
 from volume_store_support import (CLASSES, MADE, body_mask, cells, halve, ingest_volumes, lesions, make_cohort, pick, plan_levels)
 
@@ -125,12 +126,16 @@ def test_body_histogram_and_index_are_scipys(cohort, name):
     inside = hu[body].astype(np.float64)
     np.testing.assert_allclose(found, [body.mean(), inside.mean(), inside.std(), *np.percentile(inside, [0.5, 5, 50, 95, 99.5])])
 
-    np.testing.assert_array_equal(zarr_python(store, f"index/{name}"), cells(body, [True]))
+    part = thin_part(spacing_zyx(image))
+    assert zarr.open_array(str(store / f"index/{name}"), mode="r").attrs["headrace"] == {"cell_size_zyx": [16] * 3, "part": part}
+    np.testing.assert_array_equal(zarr_python(store, f"index/{name}"), tissue_rows(body, (16, 16, 16), part))
     if labels is None:
         return
     group = label_group(store, name)
     check_histogram(f"{group}/histogram", hu[(labels > 0) & (labels != 255)])
     np.testing.assert_array_equal(zarr_python(store, f"{group}/index"), cells(labels, range(len(CLASSES))))
+    assert zarr.open_array(str(store / group / "sites"), mode="r").attrs["headrace"] == {"block": [16] * 3, "part": part}
+    np.testing.assert_array_equal(zarr_python(store, f"{group}/sites"), volume_rows(labels, part, [2]))
 
 
 def test_lesions_are_scipys_components(cohort):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <map>
 
 #include "headrace/imaging/volume/label_volume.hpp"
 #include "headrace/ingest/volumes/body_mask.hpp"
@@ -175,7 +176,10 @@ TEST(LesionTable, HasEachBallWithItsPlaceAndVolume) {
   };
   const std::uint64_t first = ball(8, 10, 12, 5, 2), second = ball(20, 30, 50, 4, 2),
                       other = ball(20, 10, 60, 3, 3);
-  const auto lesions = find_lesions(labels.data(), grid, {2, 3});
+  labels[0] = 255;
+  const std::uint64_t organ = ball(20, 30, 10, 6, 1);
+  SiteRows sites(volume_part_grid(grid.spacing_mm_zyx()), shape);
+  const auto lesions = find_lesions(labels.data(), grid, {2, 3}, sites);
   ASSERT_EQ(lesions.size(), 3u);
   EXPECT_EQ(lesions[0].voxels, first);
   EXPECT_EQ(lesions[1].voxels, second);
@@ -186,6 +190,31 @@ TEST(LesionTable, HasEachBallWithItsPlaceAndVolume) {
   EXPECT_NEAR(lesions[1].centre_lps_mm[2], 30 + 2.5 * 20, 1e-9);
   EXPECT_EQ(lesions[0].box_zyx, (Shape{3, 5, 7}));
   EXPECT_EQ(lesions[0].size_zyx, (Shape{11, 11, 11}));
+
+  // The sites: each voxel once, in the row of its block, class and lesion, and in the right part.
+  EXPECT_EQ(sites.grid().part_zyx, (std::array<std::int32_t, 3>{1, 4, 4}));
+  std::map<std::pair<int, std::uint32_t>, std::uint64_t> voxels;
+  const auto blocks = sites.blocks();
+  for (const source::SiteBlock& block : blocks) {
+    voxels[{block.class_value, block.region}] += block.pixels;
+    source::PartBits expected;
+    std::uint32_t pixels = 0;
+    for (std::int64_t i = 0; i < 4096; ++i) {
+      const Shape at{block.place_zyx[0] * 16 + i / 256, block.place_zyx[1] * 16 + i / 16 % 16,
+                     block.place_zyx[2] * 16 + i % 16};
+      if (at[0] >= shape[0] || at[1] >= shape[1] || at[2] >= shape[2]) continue;
+      if (labels[(at[0] * shape[1] + at[1]) * shape[2] + at[2]] != block.class_value) continue;
+      if (block.class_value == 2 && (at[0] > 14) != (block.region == 1)) continue;
+      expected.set(static_cast<std::uint32_t>(i / 256 * 16 + i / 16 % 16 / 4 * 4 + i % 16 / 4));
+      ++pixels;
+    }
+    EXPECT_EQ(block.parts, expected);
+    EXPECT_EQ(block.pixels, pixels);
+  }
+  EXPECT_EQ(
+      voxels,
+      (std::map<std::pair<int, std::uint32_t>, std::uint64_t>{
+          {{1, source::kWholeClass}, organ}, {{2, 0}, first}, {{2, 1}, second}, {{3, 2}, other}}));
 }
 
 TEST(BodyMask, LeavesTheTableAndFillsTheLungs) {

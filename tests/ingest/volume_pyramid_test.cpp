@@ -134,6 +134,8 @@ TEST(CountCells, IsThePlainCount) {
   std::vector<std::uint8_t> labels(static_cast<std::size_t>(voxels_of(shape)));
   constexpr std::size_t kClasses = 3;
   std::map<std::array<std::int64_t, 3>, std::array<std::uint32_t, 1 + kClasses>> expected;
+  const source::PartGrid grid{{16, 16, 16}, {4, 1, 4}};
+  std::map<std::array<std::int64_t, 3>, std::array<std::uint32_t, 8>> parts;
   for (std::int64_t z = 0; z < shape[0]; ++z) {
     for (std::int64_t y = 0; y < shape[1]; ++y) {
       for (std::int64_t x = 0; x < shape[2]; ++x) {
@@ -146,6 +148,8 @@ TEST(CountCells, IsThePlainCount) {
                                                                        : 0);
         labels[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + x)] = value;
         cell[0] += inside;
+        const std::int64_t part = (z % 16 / 4 * 16 + y % 16) * 4 + x % 16 / 4;
+        if (inside) parts[{z / 16, y / 16, x / 16}][part / 32] |= 1u << part % 32;
         if (value < kClasses) ++cell[1 + value];
       }
     }
@@ -156,12 +160,15 @@ TEST(CountCells, IsThePlainCount) {
       for (const std::int64_t i : at) to.push_back(static_cast<std::uint32_t>(i));
       to.insert(to.end(), begin, end);
     };
-    if (counts[0] > 0) add(body_rows, counts.begin(), counts.begin() + 1);
+    if (counts[0] > 0) {
+      add(body_rows, counts.begin(), counts.begin() + 1);
+      body_rows.insert(body_rows.end(), parts.at(at).begin(), parts.at(at).end());
+    }
     if (counts[1] + counts[2] + counts[3] > 0) add(label_rows, counts.begin() + 1, counts.end());
   }
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    EXPECT_EQ(count_body_cells(body, pool), body_rows);
+    EXPECT_EQ(count_body_cells(body, grid, pool), body_rows);
     // Of five classes three occur, and so do the columns.
     for (const std::size_t classes : {kClasses, kClasses + 2}) {
       const LabelCellRows found = count_label_cells(labels.data(), shape, classes, pool);
@@ -169,7 +176,7 @@ TEST(CountCells, IsThePlainCount) {
       EXPECT_EQ(found.columns, 3 + kClasses);
     }
   }
-  EXPECT_LT(body_rows.size(), expected.size() * 4) << "no cell was left out";
+  EXPECT_LT(body_rows.size(), expected.size() * 12) << "no cell was left out";
 }
 
 }  // namespace

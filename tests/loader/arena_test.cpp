@@ -36,6 +36,10 @@ class ArenaTest : public ::testing::Test {
     testing::StoreSpec bare;
     bare.labels = false;
     testing::write_store(folder_->path("bare.zarr"), bare);
+    testing::StoreSpec negative;  // slide-001 has no labels, and grade group 0
+    negative.annotated = [](int i) { return i != 1; };
+    negative.grade_group = [](int i) { return i == 1 ? 0 : 1; };
+    testing::write_store(folder_->path("negative.zarr"), negative);
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
@@ -95,8 +99,7 @@ Batch batch_of(const Recipe& recipe, std::uint64_t index) {
   return *loader.next();
 }
 
-TEST_F(ArenaTest, SlidesAreTheBytesOfTheLoader) {
-  const Recipe slides = recipe(kSlides, "c.zarr");
+void expect_slides_of_the_loader(const Recipe& slides) {
   InArena<detail::SlideWork> arena(slides);
   for (const std::uint64_t index : {0, 1, 2}) {
     const Batch wanted = batch_of(slides, index);
@@ -121,6 +124,26 @@ TEST_F(ArenaTest, SlidesAreTheBytesOfTheLoader) {
       ASSERT_EQ(0, std::memcmp(label.data(), wanted.labels + i * plane, plane)) << i;
     }
   }
+}
+
+TEST_F(ArenaTest, SlidesAreTheBytesOfTheLoader) {
+  expect_slides_of_the_loader(recipe(kSlides, "c.zarr"));
+}
+
+TEST_F(ArenaTest, LabelsOfNegativeSlidesAreTheBytesOfTheLoader) {
+  const auto data = cohort("negative.zarr");
+  RunConfig run = RunConfig::parse(kSlides, "run.yaml");
+  run.sampling.foreground = 0;  // of an image that holds a class
+  const Recipe slides =
+      detail::make_recipe(data, run, make_training_plan(*data, run), nullptr, true);
+  ASSERT_NE(slides.background[1], nullptr);
+  expect_slides_of_the_loader(slides);
+  std::size_t of_negative = 0;
+  for (const std::uint64_t index : {0, 1, 2}) {
+    const Batch batch = batch_of(slides, index);
+    for (const SampleSite& site : batch.sites) of_negative += site.image == 1;
+  }
+  EXPECT_GT(of_negative, 0u);
 }
 
 /// The label patches of images without labels read as ignore.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -162,6 +164,37 @@ TEST(Preprocessing, ClassesInAnotherOrderAreTheRunsClassesInItsBatches) {
   }
   EXPECT_GT(seen[1], 0u);
   EXPECT_GT(seen[2], 0u);
+}
+
+TEST(Preprocessing, SamplesOfAStoreWithOtherClassesAimAtTheRunsClasses) {
+  const TemporaryFolder folder;
+  testing::StoreSpec spec;
+  testing::write_store(folder.path("a.zarr"), spec);
+  spec.classes = {"background", "tumour", "benign"};
+  testing::write_store(folder.path("b.zarr"), spec);
+  RunConfig config = slides(folder.path("a.zarr"));
+  config.sampling.foreground = 1;
+  const auto own = source::Cohort::open(folder.path("a.zarr"));
+  const auto run = std::make_shared<const Preprocessing>(Preprocessing::fit(*own, config));
+  const auto other = source::Cohort::open(folder.path("b.zarr"))->seen_by(run->classes);
+  Loader loader(other, config, make_training_plan(*other, config), run,
+                {.with_labels = true, .count = 25});
+  std::array<int, 3> aimed{};
+  while (const auto batch = loader.next()) {
+    const auto pixels = static_cast<std::ptrdiff_t>(batch->labels_bytes() / batch->sites.size());
+    const std::uint8_t* labels = batch->labels;
+    for (const SampleSite& site : batch->sites) {
+      ASSERT_GT(site.drawn_class, 0);
+      EXPECT_NE(std::find(labels, labels + pixels, site.drawn_class), labels + pixels);
+      // The tissue's left part, stored 1, is "tumour" there: the run's 2.
+      const auto [y, x] = site.centre_level0_yx;
+      if (x < 400) EXPECT_EQ(site.drawn_class, 2) << y << ", " << x;
+      ++aimed[static_cast<std::size_t>(site.drawn_class)];
+      labels += pixels;
+    }
+  }
+  EXPECT_GT(aimed[1], 0);
+  EXPECT_GT(aimed[2], 0);
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ TEST(RunConfig, TheDocumentedExampleIsRead) {
 TEST(RunConfig, EverythingButTaskAndStoreHasADefault) {
   const RunConfig config = RunConfig::parse(kBase, "run.yaml");
   EXPECT_EQ(config.patch.height, 512);
-  EXPECT_EQ(config.sampling.balance, "class");
+  EXPECT_EQ(config.sampling.balance, "auto");
+  EXPECT_EQ(config.sampling.order, "random");
+  EXPECT_EQ(config.data.outside, "background");
   EXPECT_EQ(config.data.labels, "annotation");
   EXPECT_EQ(config.loader.prefetch, 4);
 }
@@ -83,7 +85,9 @@ TEST(RunConfig, NullLabelsAndNullMppSwitchOff) {
 
 TEST(RunConfig, ItsJsonIsReadBackAsTheSameConfig) {
   // JSON is YAML: what a run records can be run again.
-  for (const std::string& text : {std::string(kFull), kBase}) {
+  for (const std::string& text :
+       {std::string(kFull), kBase,
+        kBase + "sampling: {order: cover, near_lesions: 0.5, near_classes: [a]}\n"}) {
     const RunConfig config = RunConfig::parse(text, "run.yaml");
     const RunConfig again = RunConfig::parse(config.to_json().dump(), "config.json");
     EXPECT_EQ(again.to_json(), config.to_json());
@@ -205,9 +209,22 @@ INSTANTIATE_TEST_SUITE_P(
                 "run.yaml:3: patch.context: expected at least [1], found an empty list"},
         Refused{"Foreground", kBase + "sampling: {foreground: 1.5}\n",
                 "run.yaml:3: sampling.foreground: expected 0 to 1, found 1.5"},
-        Refused{"Balance", kBase + "sampling: {balance: clas}\n",
-                "run.yaml:3: sampling.balance: 'clas' is none of: class, tissue, image. Did you "
-                "mean 'class'?"},
+        Refused{
+            "Balance", kBase + "sampling: {balance: clas}\n",
+            "run.yaml:3: sampling.balance: 'clas' is none of: auto, class, tissue, image. Did you "
+            "mean 'class'?"},
+        Refused{"CoverByWeights", kBase + "sampling: {order: cover, cohort_weights: {a: 1}}\n",
+                "run.yaml:3: sampling.cohort_weights: has no meaning with sampling.order: cover, "
+                "which visits all alike"},
+        Refused{"CoverBySize", kBase + "sampling: {order: cover, lesion_size_power: 1}\n",
+                "run.yaml:3: sampling.lesion_size_power: has no meaning with sampling.order: "
+                "cover, which visits all alike"},
+        Refused{"NearAndBackground", kBase + "sampling: {near_lesions: 0.95}\n",
+                "run.yaml:3: sampling.near_lesions: this part and sampling.background (0.1) are "
+                "together more than 1"},
+        Refused{"NearWithoutLabels",
+                "task: segmentation\ndata: {store: a, labels: null}\nsampling: {near_lesions: 1}\n",
+                "run.yaml:3: sampling.near_lesions: needs labels, but data.labels is null"},
         Refused{"BalanceWithoutLabels",
                 "task: segmentation\ndata: {store: a, labels: null}\nsampling: {balance: class}\n",
                 "run.yaml:3: sampling.balance: 'class' needs labels, but data.labels is null. Use "

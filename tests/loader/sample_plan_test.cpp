@@ -47,24 +47,23 @@ std::uint64_t cell_key(std::uint64_t image, std::uint64_t y, std::uint64_t x) {
   return image * 1000000 + y * 1000 + x;
 }
 
-TEST_F(SamplePlanTest, ClassBalanceDrawsClassesAlikeAndTheirPixelsAlike) {
+TEST_F(SamplePlanTest, ClassesAndImagesAreDrawnAlikeAndTheCellsOfAnImageByTheirPixels) {
   const auto plan = make_training_plan(
       *cohort_,
       config("sampling: {seed: 11, foreground: 1, balance: class, keep_inside: false}\n"));
   std::map<std::uint64_t, double> share;
   for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
     const auto cells = cohort_->cells(image, "annotation");
-    for (std::size_t k = 0; k < cells.cell_y.size(); ++k) {
-      for (std::uint64_t c = 1; c < 3; ++c) {
-        if (cells.class_px[c][k] > 0)
-          share[c * 100000000 + cell_key(image, cells.cell_y[k], cells.cell_x[k])] =
-              cells.class_px[c][k];
+    for (std::uint64_t c = 1; c < 3; ++c) {
+      const auto& pixels = cells.class_px[c];
+      const double all = std::accumulate(pixels.begin(), pixels.end(), 0.0);
+      for (std::size_t k = 0; k < pixels.size(); ++k) {
+        if (pixels[k] == 0) continue;
+        share[c * 100000000 + cell_key(image, cells.cell_y[k], cells.cell_x[k])] =
+            0.5 * 0.25 * pixels[k] / all;
       }
     }
   }
-  std::map<std::uint64_t, double> sum;
-  for (const auto& [key, pixels] : share) sum[key / 100000000] += pixels;
-  for (auto& [key, pixels] : share) pixels *= 0.5 / sum[key / 100000000];
   std::map<std::uint64_t, std::uint64_t> count;
   for (std::uint64_t i = 0; i < 200000; ++i) {
     const SampleSite site = plan->site(3, i);
@@ -75,29 +74,28 @@ TEST_F(SamplePlanTest, ClassBalanceDrawsClassesAlikeAndTheirPixelsAlike) {
   expect_fits(share, count, "class, image and cell");
 }
 
-TEST_F(SamplePlanTest, PositionsAreUniformInTheirCell) {
+TEST_F(SamplePlanTest, PositionsAreUniformInTheirPart) {
   const auto plan = make_training_plan(
-      *cohort_,
-      config("sampling: {seed: 5, foreground: 1, balance: tissue, keep_inside: false}\n"));
+      *cohort_, config("sampling: {seed: 5, foreground: 1, balance: class, keep_inside: false}\n"));
   std::map<std::uint64_t, std::uint64_t> count;
   std::map<std::uint64_t, double> share;
   for (std::uint64_t bin = 0; bin < 64; ++bin) share[bin] = 1.0 / 64;
   for (std::uint64_t i = 0; i < 100000; ++i) {
     const auto [y, x] = plan->site(0, i).centre_level0_yx;
-    // Cells at the right and lower edge are cut by the image's.
-    if (y >= 896 || x >= 1024) continue;
-    ++count[static_cast<std::uint64_t>(std::fmod(y, 128) / 16) * 8 +
-            static_cast<std::uint64_t>(std::fmod(x, 128) / 16)];
+    ++count[static_cast<std::uint64_t>(std::fmod(y, 4) * 2) * 8 +
+            static_cast<std::uint64_t>(std::fmod(x, 4) * 2)];
   }
-  expect_fits(share, count, "position in the cell");
+  expect_fits(share, count, "position in the part");
 }
 
-TEST_F(SamplePlanTest, APatchThatIsNotTurnedStaysInsideItsImage) {
+TEST_F(SamplePlanTest, APatchThatIsNotTurnedStaysInsideItsImageUnlessItAimsAtAClassByItsBorder) {
   const RunConfig inside = config("sampling: {seed: 6, foreground: 0.25}\n");
-  const auto plan = make_training_plan(*cohort_, inside);
-  std::uint64_t at_the_edge = 0;
+  const auto plan = make_training_plan(*cohort_, inside),
+             free = make_training_plan(
+                 *cohort_, config("sampling: {seed: 6, foreground: 0.25, keep_inside: false}\n"));
+  std::uint64_t at_the_edge = 0, held_back = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {
-    const SampleSite site = plan->site(0, i);
+    const SampleSite site = plan->site(0, i), wanted = free->site(0, i);
     const auto& image = cohort_->images()[site.image];
     const std::array<double, 2> mpp = level_mpp_yx(image, 0, inside);
     const std::array<std::int64_t, 2> size{image.levels[0].height, image.levels[0].width};
@@ -105,7 +103,12 @@ TEST_F(SamplePlanTest, APatchThatIsNotTurnedStaysInsideItsImage) {
     for (std::size_t axis = 0; axis < 2; ++axis) {
       const double half = 0.5 * patch[axis] * inside.patch.mpp / mpp[axis];
       const double at = site.centre_level0_yx[axis], length = static_cast<double>(size[axis]);
-      if (2 * half >= length) {
+      if (site.drawn_class >= 0) {
+        // A quarter of the patch at most, whose part of 4 pixels stays in the central half.
+        const double moved = std::abs(at - wanted.centre_level0_yx[axis]);
+        ASSERT_LE(moved, 0.5 * half);
+        held_back += moved > 0.5 * half - 4;
+      } else if (2 * half >= length) {
         EXPECT_EQ(at, 0.5 * length);
       } else {
         EXPECT_GE(at, half);
@@ -115,25 +118,40 @@ TEST_F(SamplePlanTest, APatchThatIsNotTurnedStaysInsideItsImage) {
     }
   }
   EXPECT_GT(at_the_edge, 0u) << "nothing was moved: the test's patch is too small to tell";
+  EXPECT_GT(held_back, 0u) << "no class lies so near to a border";
 }
 
-TEST_F(SamplePlanTest, TheRestLiesAnywhereOnTheSlides) {
-  const auto plan = make_training_plan(
-      *cohort_, config("sampling: {seed: 6, foreground: 0.25, keep_inside: false}\n"));
-  std::map<std::uint64_t, std::uint64_t> count, origin;
-  std::map<std::uint64_t, double> share;
-  for (const std::uint64_t image : {0, 1, 3, 4}) {
-    for (std::uint64_t bin = 0; bin < 16; ++bin) share[image * 16 + bin] = 1.0 / 64;
-  }
-  for (std::uint64_t i = 0; i < 100000; ++i) {
-    const SampleSite site = plan->site(0, i);
-    ++origin[site.drawn_class < 0 ? 0 : 1];
-    if (site.drawn_class >= 0) continue;
-    ++count[site.image * 16 + static_cast<std::uint64_t>(site.centre_level0_yx[0] / 225) * 4 +
-            static_cast<std::uint64_t>(site.centre_level0_yx[1] / 275)];
-  }
-  expect_fits(share, count, "anywhere");
-  expect_fits({{0, 0.75}, {1, 0.25}}, origin, "foreground");
+TEST_F(SamplePlanTest, TheRestLiesOnTissueButForTheStatedPartOfPlainBackground) {
+  const auto count_of = [&](const std::string& background) {
+    const auto plan = make_training_plan(
+        *cohort_, config("sampling: {seed: 6, foreground: 0.25, keep_inside: false, background: " +
+                         background + "}\n"));
+    std::map<std::uint64_t, std::uint64_t> aims, tissue;
+    for (std::uint64_t i = 0; i < 40000; ++i) {
+      const SampleSite site = plan->site(0, i);
+      ++aims[site.drawn_class < 0 ? 0 : 1];
+      if (site.drawn_class >= 0) continue;
+      const auto [y, x] = site.centre_level0_yx;
+      bool near = false;  // parts of this store's tissue are 8 pixels
+      for (int k = 0; k < 9; ++k) {
+        const auto at_y =
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(y) + 8 * (k / 3 - 1), 0, 899);
+        const auto at_x =
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(x) + 8 * (k % 3 - 1), 0, 1099);
+        near |= testing::fixture_label(spec_, static_cast<int>(site.image), at_y, at_x) != 0;
+      }
+      ++tissue[near ? 1 : 0];
+    }
+    expect_fits({{0, 0.75}, {1, 0.25}}, aims, "foreground");
+    return tissue;
+  };
+  EXPECT_FALSE(count_of("0").contains(0)) << "nothing lies further than a part from tissue";
+  // Glass is 1 - pi 0.16 (a disc of 0.4 of the edges) of a slide, and less a ring of a part's
+  // width.
+  const auto mixed = count_of("0.3");
+  const double glass =
+      static_cast<double>(mixed.at(0)) / static_cast<double>(mixed.at(0) + mixed.at(1));
+  EXPECT_NEAR(glass, 0.3 * (1 - 3.14159265 * 0.16), 0.012);
 }
 
 TEST_F(SamplePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
@@ -154,22 +172,23 @@ TEST_F(SamplePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
 }
 
 TEST_F(SamplePlanTest, ASiteIsAFunctionOfSeedEpochAndIndexAlone) {
-  const auto plan =
-      make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
-  const auto again =
-      make_training_plan(*cohort_, config("sampling: {seed: 1, keep_inside: false}\n"));
-  const auto other =
-      make_training_plan(*cohort_, config("sampling: {seed: 2, keep_inside: false}\n"));
-  int same_as_other_seed = 0, same_as_next_epoch = 0;
-  for (std::uint64_t i = 1000; i-- > 0;) {
-    const SampleSite a = plan->site(4, i), b = again->site(4, i);
-    EXPECT_EQ(a.image, b.image);
-    EXPECT_EQ(a.centre_level0_yx, b.centre_level0_yx);
-    same_as_other_seed += a.centre_level0_yx == other->site(4, i).centre_level0_yx;
-    same_as_next_epoch += a.centre_level0_yx == plan->site(5, i).centre_level0_yx;
+  for (const std::string order : {"random", "cover"}) {
+    const auto of = [&](const std::string& seed) {
+      return make_training_plan(*cohort_, config("sampling: {keep_inside: false, order: " + order +
+                                                 ", seed: " + seed + "}\n"));
+    };
+    const auto plan = of("1"), again = of("1"), other = of("2");
+    int same_as_other_seed = 0, same_as_next_epoch = 0;
+    for (std::uint64_t i = 1000; i-- > 0;) {
+      const SampleSite a = plan->site(4, i), b = again->site(4, i);
+      EXPECT_EQ(a.image, b.image);
+      EXPECT_EQ(a.centre_level0_yx, b.centre_level0_yx);
+      same_as_other_seed += a.centre_level0_yx == other->site(4, i).centre_level0_yx;
+      same_as_next_epoch += a.centre_level0_yx == plan->site(5, i).centre_level0_yx;
+    }
+    EXPECT_EQ(same_as_other_seed, 0);
+    EXPECT_EQ(same_as_next_epoch, 0);
   }
-  EXPECT_EQ(same_as_other_seed, 0);
-  EXPECT_EQ(same_as_next_epoch, 0);
 }
 
 TEST_F(SamplePlanTest, TilesCoverEveryTissuePixelOnceOrMoreInOrder) {
@@ -270,12 +289,13 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
             "image slide-000: its micrometres a pixel are not known, but patch.mpp is 0.5. Ingest "
             "it with --mpp, or set "
             "patch.mpp: null to cut patches in pixels of level 0");
-  EXPECT_EQ(refusal([&] { plan("patch: {mpp: null}\n"); }),
+  EXPECT_EQ(refusal([&] { plan("patch: {mpp: null}\nsampling: {balance: class}\n"); }),
             folder.path("plain.zarr") +
-                ": sampling.balance is 'class', but no image of split 'train' has a pixel of a "
-                "class other than "
-                "background. Use tissue or image, or ingest with annotations");
+                ": sampling.balance is 'class', but no image to train on has a pixel of a class "
+                "other than background. Use tissue or image, or ingest with annotations");
   EXPECT_EQ(plan("patch: {mpp: null}\nsampling: {balance: tissue}\n")->samples_per_epoch(), 1600u);
+  EXPECT_EQ(plan("patch: {mpp: null}\n")->site(0, 0).drawn_class, -1)
+      << "by default what the store allows";
 
   spec.glass_alone = true;
   testing::write_store(folder.path("glass.zarr"), spec);
@@ -283,10 +303,9 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
   const auto config = RunConfig::parse(
       "task: segmentation\ndata: {store: x}\npatch: {mpp: null}\nsampling: {balance: tissue}\n",
       "run.yaml");
-  EXPECT_EQ(
-      refusal([&] { make_training_plan(*glass, config); }),
-      folder.path("glass.zarr") +
-          ": no image of split 'train' has tissue. Set sampling.foreground: 0 to sample anywhere");
+  EXPECT_EQ(refusal([&] { make_training_plan(*glass, config); }),
+            folder.path("glass.zarr") +
+                ": no image to train on has tissue. Set sampling.foreground: 0 to sample anywhere");
   EXPECT_EQ(refusal([&] { make_tile_plan(*glass, config, "train"); }),
             folder.path("glass.zarr") +
                 ": no image of split 'train' has tissue, so there is nothing to tile");

@@ -11,6 +11,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
+#include "tests/loader/fixture_sites.hpp"
 
 namespace headrace::testing {
 namespace {
@@ -83,42 +84,37 @@ void write_plane(const std::shared_ptr<storage::Store>& store, const std::string
   writer.finish();
 }
 
-/// Tissue of each cell that has any (`kinds` false), and the classes of each cell (true).
-std::vector<std::uint32_t> count_cells(const StoreSpec& spec, Plane& labels, bool kinds) {
+/// Pixels of each class in each cell.
+std::vector<std::uint32_t> count_cells(const StoreSpec& spec, Plane& labels) {
   std::vector<std::uint32_t> rows;
   const std::size_t classes = spec.classes.size();
   for (std::int64_t cy = 0; cy * spec.cell < spec.height; ++cy) {
     for (std::int64_t cx = 0; cx * spec.cell < spec.width; ++cx) {
-      std::vector<std::uint32_t> row(3 + classes, 0);
+      std::vector<std::uint32_t> row(2 + classes, 0);
       row[0] = static_cast<std::uint32_t>(cy);
       row[1] = static_cast<std::uint32_t>(cx);
       for (std::int64_t y = cy * spec.cell; y < std::min((cy + 1) * spec.cell, spec.height); ++y) {
         for (std::int64_t x = cx * spec.cell; x < std::min((cx + 1) * spec.cell, spec.width); ++x) {
           const std::uint8_t label = labels.at(y, x, 0);
-          row[2] += label != 0;
-          ++row[3 + label];
+          if (label < classes) ++row[2 + label];
         }
       }
-      if (!kinds && row[2] > 0) rows.insert(rows.end(), row.begin(), row.begin() + 3);
-      if (!kinds) continue;
-      row.erase(row.begin() + 2);
       rows.insert(rows.end(), row.begin(), row.end());
     }
   }
   return rows;
 }
 
-void write_cells(const std::shared_ptr<storage::Store>& store, const std::string& path,
-                 const StoreSpec& spec, Plane& labels, bool kinds) {
-  const std::vector<std::uint32_t> rows = count_cells(spec, labels, kinds);
-  const auto columns = static_cast<std::int64_t>(kinds ? 2 + spec.classes.size() : 3);
+void write_table(const std::shared_ptr<storage::Store>& store, const std::string& path,
+                 const std::vector<std::uint32_t>& rows, std::int64_t columns,
+                 const Json& attributes) {
   zarr::ArrayMetadata metadata;
   metadata.dtype = DType::uint32;
   metadata.shape = {static_cast<std::int64_t>(rows.size()) / columns, columns};
   metadata.chunk_shape = {std::max<std::int64_t>(1, metadata.shape[0]), columns};
   metadata.fill_value.resize(4);
   metadata.codecs = zarr::Codecs::zstd(DType::uint32, 3);
-  metadata.attributes["headrace"]["cell_size_px"] = spec.cell;
+  metadata.attributes["headrace"] = attributes;
   zarr::ArrayWriter writer(store, path, metadata);
   if (!rows.empty())
     writer.write_shard({0, 0}, reinterpret_cast<const std::byte*>(rows.data()), {columns * 4, 4});
@@ -140,6 +136,53 @@ Json od_sums(int i) {
   return {{"pixels", pixels}, {"sum", sum}, {"product", product}};
 }
 
+/// Tissue is what the pattern covers.
+void write_tissue(const std::shared_ptr<storage::Store>& store, const StoreSpec& spec, int i) {
+  PlainSites sites{{1, spec.height, spec.width},
+                   {1, spec.cell, spec.cell},
+                   {1, spec.cell / 16, spec.cell / 16},
+                   2,
+                   {}};
+  for (std::int64_t y = 0; y < spec.height; ++y) {
+    for (std::int64_t x = 0; x < spec.width; ++x) {
+      if (fixture_pixel(spec, i, y, x)[0] != 255) sites.add({0, y, x}, 0, 0);
+    }
+  }
+  write_table(store, "index/" + fixture_id(i), sites.rows(false), sites.columns(false),
+              {{"cell_size_px", spec.cell}, {"part", {spec.cell / 16, spec.cell / 16}}});
+}
+
+/// Regions: 8-connected parts that hold a pixel of the class.
+void write_label_index(const std::shared_ptr<storage::Store>& store, const StoreSpec& spec,
+                       const std::string& group, Plane& labels) {
+  write_table(store, group + "/index", count_cells(spec, labels),
+              static_cast<std::int64_t>(2 + spec.classes.size()), {{"cell_size_px", spec.cell}});
+  const std::int64_t part = spec.cell / 32;
+  PlainSites sites{{1, spec.height, spec.width}, {1, 16 * part, 16 * part}, {1, part, part}, 2, {}};
+  const Index3 parts{1, (spec.height + part - 1) / part, (spec.width + part - 1) / part};
+  for (std::uint32_t value = 1; value < 255; ++value) {
+    std::vector<bool> mask(static_cast<std::size_t>(parts[1] * parts[2]));
+    const auto in_mask = [&](std::int64_t y, std::int64_t x) {
+      return static_cast<std::size_t>(y / part * parts[2] + x / part);
+    };
+    const auto each = [&](const auto& use) {
+      for (std::int64_t y = 0; y < spec.height; ++y) {
+        for (std::int64_t x = 0; x < spec.width; ++x) {
+          if (labels.at(y, x, 0) == value) use(y, x);
+        }
+      }
+    };
+    if (std::find(labels.bytes.begin(), labels.bytes.end(), value) == labels.bytes.end()) continue;
+    each([&](std::int64_t y, std::int64_t x) { mask[in_mask(y, x)] = true; });
+    const auto number = plain_components(parts, mask);
+    each([&](std::int64_t y, std::int64_t x) {
+      sites.add({0, y, x}, value, static_cast<std::uint32_t>(number[in_mask(y, x)]));
+    });
+  }
+  write_table(store, group + "/sites", sites.rows(true), sites.columns(true),
+              {{"block", {16 * part, 16 * part}}, {"part", {part, part}}});
+}
+
 /// Gives the columns of a version.
 Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& spec, int i) {
   const std::string id = fixture_id(i);
@@ -151,9 +194,9 @@ Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
       labels.at(y, x, 0) = fixture_label(spec, i, y, x);
     }
   }
-  write_cells(store, "index/" + id, spec, labels, false);
-  if (spec.labels)
-    write_cells(store, "images/" + id + "/labels/annotation/index", spec, labels, true);
+  const bool labelled = spec.labels && (!spec.annotated || spec.annotated(i));
+  write_tissue(store, spec, i);
+  if (labelled) write_label_index(store, spec, "images/" + id + "/labels/annotation", labels);
   Json datasets = Json::array(), sizes = Json::array();
   for (std::int64_t k = 0; k < spec.levels; ++k) {
     const double scale = spec.mpp.value_or(1.0) * static_cast<double>(1 << k);
@@ -162,7 +205,7 @@ Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
          {"coordinateTransformations", {{{"type", "scale"}, {"scale", {1.0, scale, scale}}}}}});
     sizes.push_back({pixels.height, pixels.width});
     write_plane(store, fmt::format("images/{}/{}", id, k), spec, pixels);
-    if (spec.labels)
+    if (labelled)
       write_plane(store, fmt::format("images/{}/labels/annotation/{}", id, k), spec, labels);
     pixels = halved(pixels, true);
     labels = halved(labels, false);
@@ -188,7 +231,7 @@ Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
           {"split", spec.splits[turn % spec.splits.size()]},
           {"primary", 3},
           {"secondary", nullptr},
-          {"grade_group", 1}};
+          {"grade_group", spec.grade_group ? spec.grade_group(i) : 1}};
 }
 
 }  // namespace
@@ -230,7 +273,7 @@ void write_fixture_version(const std::shared_ptr<storage::Store>& store,
     const std::string folder = "images/" + id + "/";
     image.pixels = part_of(*store, {folder, "index/" + id + "/", "histograms/" + id + "/"},
                            folder + "labels/");
-    if (labels)
+    if (labels && store->exists(folder + "labels/annotation/0/zarr.json"))
       image.labels["annotation"] = {"annotation", part_of(*store, {folder + "labels/"}, "")};
   }
   const Json own{{"format", 2}, {"kind", version.kind}};
@@ -247,7 +290,10 @@ void write_fixture_version(const std::shared_ptr<storage::Store>& store,
 
 std::string fixture_id(int i) { return fmt::format("slide-{:03}", i); }
 
-std::uint8_t fixture_label(const StoreSpec& spec, int i, std::int64_t y, std::int64_t x) {
+namespace {
+
+/// 0 outside the tissue, 1 in the left part of it, 2 in the right.
+std::uint8_t tissue_half(const StoreSpec& spec, int i, std::int64_t y, std::int64_t x) {
   if (spec.glass_alone) return 0;
   const double dy =
       (static_cast<double>(y) + 0.5) / static_cast<double>(spec.height) - 0.5 + 0.02 * i;
@@ -256,9 +302,15 @@ std::uint8_t fixture_label(const StoreSpec& spec, int i, std::int64_t y, std::in
   return dx < 0.1 ? 1 : 2;
 }
 
+}  // namespace
+
+std::uint8_t fixture_label(const StoreSpec& spec, int i, std::int64_t y, std::int64_t x) {
+  return spec.label ? spec.label(i, y, x) : tissue_half(spec, i, y, x);
+}
+
 std::array<std::uint8_t, 3> fixture_pixel(const StoreSpec& spec, int i, std::int64_t y,
                                           std::int64_t x) {
-  if (fixture_label(spec, i, y, x) == 0) return {255, 255, 255};
+  if (tissue_half(spec, i, y, x) == 0) return {255, 255, 255};
   // Integer waves of unlike periods: every neighbourhood is its own, and no library function
   // decides a byte.
   const auto wave = [](std::int64_t t, std::int64_t period) {

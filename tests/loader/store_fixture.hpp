@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,11 @@ struct StoreSpec {
   std::vector<std::string> classes{"background", "benign", "tumour"};
   bool labels = true;
   bool glass_alone = false;  ///< no tissue at all
+  /// Of pixel (y, x) of image i, instead of the labels below; 255: ignore.
+  std::function<std::uint8_t(int, std::int64_t, std::int64_t)> label;
+  /// Of image i: whether it has label images (where `labels` says so), and its grade group.
+  std::function<bool(int)> annotated;
+  std::function<int(int)> grade_group;
 };
 
 /// A folder that is removed with the object.

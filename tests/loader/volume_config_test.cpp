@@ -45,7 +45,8 @@ TEST(VolumeConfig, DefaultsSuitVolumes) {
   EXPECT_EQ(config.volume_patch.size_zyx, (std::array<std::int32_t, 3>{96, 96, 96}));
   EXPECT_EQ(config.sampling.batch, 2);
   EXPECT_EQ(config.eval.batch, 2);
-  EXPECT_EQ(config.sampling.balance, "class");
+  EXPECT_EQ(config.sampling.balance, "auto");
+  EXPECT_EQ(config.sampling.near_distance, 20);
   const RunConfig unlabelled = RunConfig::parse(
       "task: segmentation\ndata: {store: a, labels: null}\npatch: {spacing_mm: null}\n",
       "run.yaml");
@@ -78,13 +79,13 @@ TEST(VolumeConfig, HashIsOfWhatDecidesTheResult) {
   EXPECT_NE(hash("eval: {lesion_overlap: 0.3}\n"), base);
 }
 
-TEST(RunConfigHash, OfSlidesIsThatOfTheDefaultsWrittenOut) {
-  // Golden: SHA-256 of the keys as Python's json.dumps(…, sort_keys=True, indent=2) and a line end
-  // give them, for the default of each task.
+TEST(RunConfigHash, OfSlidesIsThatOfItsDefaultsAsJson) {
+  // Golden: hashlib.sha256 of Python's json.dumps(…, indent=2, sort_keys=True) + "\n" of every
+  // default of slides, for each task.
   const auto hash = [](const std::string& text) { return RunConfig::parse(text, "a").hash(); };
-  EXPECT_EQ(hash(kSlides), "e26acc7b8903c1c2711d64ac34f3c698d872ff755dc4a8d8d2a1a758b8c14220");
+  EXPECT_EQ(hash(kSlides), "53362d2d73a5c4f1515da7d0f4358c6147537eb254f0492c908a1f21b3f79d03");
   EXPECT_EQ(hash("task: gleason\ndata: {store: a}\n"),
-            "359a92b6b2c4087e4e3b0fae2216f83630457b488320d285944ce5df7547291b");
+            "0f8b0b3fddb9f8b7d626f9908b66732dc4aaffa6395bb130d885043276806e15");
 }
 
 struct Refused {
@@ -129,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "run.yaml:3: patch.size: task colorectal reads volumes: expected three numbers "
                 "(z, y, x), found 2"},
         Refused{"TissueOfAVolume", kBase + "sampling: {balance: tissue}\n",
-                "run.yaml:3: sampling.balance: 'tissue' is none of: class, body, image"},
+                "run.yaml:3: sampling.balance: 'tissue' is none of: auto, class, body, image"},
         Refused{
             "ModelOfSlides", kBase + "model: {name: unet2d}\n",
             "run.yaml:3: model.name: 'unet2d' is none of: unet3d, auto. Did you mean 'unet3d'?"},

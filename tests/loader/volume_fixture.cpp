@@ -10,6 +10,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
+#include "tests/loader/fixture_sites.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::testing {
@@ -149,31 +150,54 @@ struct Image {
 
 std::string label_group(const std::string& id) { return "images/" + id + "/labels/annotation"; }
 
-void write_cells(const std::shared_ptr<storage::Store>& store, const std::string& id,
-                 const VolumeSpec& spec, Image& image) {
-  const std::size_t columns = 4 + spec.classes.size();
+/// Blocks of `cell` voxels, thin along the first axis.
+PlainSites plain_sites(const VolumeSpec& spec) {
+  const std::int64_t edge = spec.cell;
+  return {spec.shape_zyx, {edge, edge, edge}, {edge / 16, edge / 4, edge / 4}, 3, {}};
+}
+
+void write_body(const std::shared_ptr<storage::Store>& store, const std::string& id,
+                const VolumeSpec& spec, Image& image) {
+  PlainSites sites = plain_sites(spec);
+  image.body.fill([&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    if (image.body.at(z, y, x) != 0) sites.add({z, y, x}, 0, 0);
+    return image.body.at(z, y, x);
+  });
+  write_table(store, "index/" + id, DType::uint32, sites.rows(false), sites.columns(false),
+              {{"cell_size_zyx", sites.block}, {"part", sites.part}});
+}
+
+/// Classes of each cell, and their sites: of the last class component by component.
+void write_label_index(const std::shared_ptr<storage::Store>& store, const std::string& id,
+                       const VolumeSpec& spec, Image& image) {
   std::map<Shape, std::vector<std::uint32_t>> cells;
+  PlainSites sites = plain_sites(spec);
+  const std::size_t last = spec.classes.size() - 1;
   Grid<std::uint8_t>& label = image.label;
+  std::vector<bool> lesion(label.voxels.size());
+  for (std::size_t v = 0; v < lesion.size(); ++v) lesion[v] = label.voxels[v] == last;
+  const auto component = plain_components(spec.shape_zyx, lesion);
   label.fill([&](std::int64_t z, std::int64_t y, std::int64_t x) {
     const std::uint8_t value = label.at(z, y, x);
     auto& row = cells[{z / spec.cell, y / spec.cell, x / spec.cell}];
-    row.resize(columns);
-    row[3] += image.body.at(z, y, x);
-    if (spec.labels && value < spec.classes.size()) ++row[4 + value];
+    row.resize(3 + spec.classes.size());
+    if (value <= last) ++row[3 + value];
+    const auto at = static_cast<std::size_t>((z * spec.shape_zyx[1] + y) * spec.shape_zyx[2] + x);
+    if (value > 0 && value < 255) {
+      sites.add({z, y, x}, value,
+                value == last ? static_cast<std::uint32_t>(component[at]) : 0xFFFFFFFFu);
+    }
     return value;
   });
-  std::vector<std::uint32_t> body, classes;
+  std::vector<std::uint32_t> classes;
   for (auto& [cell, row] : cells) {
     for (std::size_t a = 0; a < 3; ++a) row[a] = static_cast<std::uint32_t>(cell[a]);
-    if (row[3] > 0) body.insert(body.end(), row.begin(), row.begin() + 4);
-    row.erase(row.begin() + 3);
     classes.insert(classes.end(), row.begin(), row.end());
   }
-  const Json edge = Json::array({spec.cell, spec.cell, spec.cell});
-  write_table(store, "index/" + id, DType::uint32, body, 4, {{"cell_size_zyx", edge}});
-  if (!spec.labels) return;
   write_table(store, label_group(id) + "/index", DType::uint32, classes,
-              static_cast<std::int64_t>(columns - 1), {{"cell_size_zyx", edge}});
+              static_cast<std::int64_t>(3 + spec.classes.size()), {{"cell_size_zyx", sites.block}});
+  write_table(store, label_group(id) + "/sites", DType::uint32, sites.rows(true),
+              sites.columns(true), {{"block", sites.block}, {"part", sites.part}});
 }
 
 /// Gives the facts of the body.
@@ -249,10 +273,13 @@ void write_lesions(const std::shared_ptr<storage::Store>& store, const std::stri
 }
 
 /// Gives the columns of a version.
-Json write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec& spec, int i) {
+Json write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec& cohort, int i) {
+  VolumeSpec spec = cohort;
+  if (spec.annotated) spec.labels = spec.labels && spec.annotated(i);
   const std::string id = fixture_volume_id(i);
   Image image(spec, i);
-  write_cells(store, id, spec, image);
+  write_body(store, id, spec, image);
+  if (spec.labels) write_label_index(store, id, spec, image);
   const Json body = write_histogram(store, id, spec, image);
   if (spec.labels) write_lesions(store, id, spec, image);
   write_grid<std::uint8_t>(store, fmt::format("images/{}/masks/body", id), spec, DType::uint8, 0,
@@ -325,6 +352,7 @@ std::int16_t fixture_hu(const VolumeSpec& spec, int i, std::int64_t z, std::int6
 
 std::uint8_t fixture_volume_label(const VolumeSpec& spec, int i, std::int64_t z, std::int64_t y,
                                   std::int64_t x) {
+  if (spec.label) return spec.label(i, z, y, x);
   if (!spec.labels || fixture_hu(spec, i, z, y, x) == -1000) return 0;
   const double mm_z = (static_cast<double>(z) - static_cast<double>(spec.shape_zyx[0]) / 2) *
                       spec.spacing_mm_zyx[0],

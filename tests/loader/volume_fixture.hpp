@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct VolumeSpec {
   std::vector<std::string> classes{"background", "liver", "lesion"};
   bool labels = true;
   bool air_alone = false;  ///< no body at all
+  /// Of voxel (z, y, x) of image i, instead of the labels below; 255: ignore.
+  std::function<std::uint8_t(int, std::int64_t, std::int64_t, std::int64_t)> label;
+  std::function<bool(int)> annotated;  ///< whether it has label images (where `labels` says so)
 };
 
 /// HU of voxel (z, y, x) of image `i`: waves inside an ellipsoid of soft tissue, -1000 around it.

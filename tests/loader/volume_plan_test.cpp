@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "headrace/core/error.hpp"
@@ -51,23 +52,21 @@ std::uint64_t cell_key(std::uint64_t image, const std::array<std::uint32_t, 3>& 
 }
 constexpr std::uint64_t kClass = 1'000'000'000;
 
-TEST_F(VolumePlanTest, ClassBalanceDrawsClassesAlikeAndTheirVoxelsAlike) {
+TEST_F(VolumePlanTest, ClassesAndImagesAreDrawnAlikeAndTheCellsOfAnImageByTheirVoxels) {
   const auto plan = make_training_plan(
       *cohort_, config("seed: 11, foreground: 1, balance: class, keep_inside: false"));
   std::map<std::uint64_t, double> share;
-  std::map<std::uint64_t, double> sum;
   for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
     const auto cells = cohort_->volume_cells(image, "annotation");
-    for (std::size_t k = 0; k < cells.cell_zyx.size(); ++k) {
-      for (std::uint64_t c = 1; c < 3; ++c) {
-        const std::uint32_t voxels = cells.class_voxels[c][k];
-        if (voxels == 0) continue;
-        share[c * kClass + cell_key(image, cells.cell_zyx[k])] = voxels;
-        sum[c] += voxels;
+    for (std::uint64_t c = 1; c < 3; ++c) {
+      const auto& voxels = cells.class_voxels[c];
+      const double all = std::accumulate(voxels.begin(), voxels.end(), 0.0);
+      for (std::size_t k = 0; k < voxels.size(); ++k) {
+        if (voxels[k] == 0) continue;
+        share[c * kClass + cell_key(image, cells.cell_zyx[k])] = 0.5 * 0.25 * voxels[k] / all;
       }
     }
   }
-  for (auto& [key, voxels] : share) voxels *= 0.5 / sum[key / kClass];
   std::map<std::uint64_t, std::uint64_t> count;
   for (std::uint64_t i = 0; i < 200000; ++i) {
     const SampleSite site = plan->site(3, i);
@@ -79,77 +78,64 @@ TEST_F(VolumePlanTest, ClassBalanceDrawsClassesAlikeAndTheirVoxelsAlike) {
   testing::expect_fits(share, count, "class, image and cell");
 }
 
-TEST_F(VolumePlanTest, PositionsAreUniformInTheirCell) {
-  const auto plan = make_training_plan(
-      *cohort_, config("seed: 5, foreground: 1, balance: body, keep_inside: false"));
-  std::map<std::uint64_t, std::uint64_t> count;
-  std::map<std::uint64_t, double> share;
-  for (std::uint64_t bin = 0; bin < 64; ++bin) share[bin] = 1.0 / 64;
-  for (std::uint64_t i = 0; i < 100000; ++i) {
-    const auto at = centre_of(plan->site(0, i));
-    // Cells at the far edges are cut by the volume's.
-    if (at[0] >= 48 || at[1] >= 128 || at[2] >= 128) continue;
-    std::uint64_t bin = 0;
-    for (const double v : at) bin = bin * 4 + static_cast<std::uint64_t>(std::fmod(v, 16) / 4);
-    ++count[bin];
-  }
-  testing::expect_fits(share, count, "position in the cell");
-}
-
-TEST_F(VolumePlanTest, TheRestLiesAnywhereInTheBodysBox) {
-  const auto plan =
-      make_training_plan(*cohort_, config("seed: 6, foreground: 0.25, keep_inside: false"));
-  std::map<std::uint64_t, std::array<std::array<double, 3>, 2>> boxes;
-  for (const std::uint32_t image : {0u, 1u, 3u, 4u}) {
-    std::array<double, 3> low{1e9, 1e9, 1e9}, high{};
-    for (const auto& cell : cohort_->volume_cells(image, "annotation").cell_zyx) {
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        low[axis] = std::min(low[axis], cell[axis] * 16.0);
-        high[axis] = std::max(high[axis], std::min(cell[axis] * 16.0 + 16,
-                                                   static_cast<double>(spec_.shape_zyx[axis])));
+TEST_F(VolumePlanTest, TheRestLiesInTheBodyButForTheStatedPartOfPlainBackground) {
+  const auto count_of = [&](const std::string& background) {
+    const auto plan = make_training_plan(
+        *cohort_,
+        config("seed: 6, foreground: 0.25, keep_inside: false, background: " + background));
+    std::map<std::uint64_t, std::uint64_t> aims, body;
+    for (std::uint64_t i = 0; i < 40000; ++i) {
+      const SampleSite site = plan->site(0, i);
+      ++aims[site.drawn_class < 0 ? 0 : 1];
+      if (site.drawn_class >= 0) continue;
+      // Parts are one voxel thick and 4 wide.
+      const auto at = centre_of(site);
+      bool found = false;
+      for (int k = 0; k < 16; ++k) {
+        const auto along = [&](std::size_t axis, int step) {
+          return std::min(static_cast<std::int64_t>(at[axis] / 4) * 4 + step,
+                          spec_.shape_zyx[axis] - 1);
+        };
+        found |= testing::fixture_hu(spec_, static_cast<int>(site.image),
+                                     static_cast<std::int64_t>(at[0]), along(1, k / 4),
+                                     along(2, k % 4)) > -500;
       }
+      ++body[found ? 1 : 0];
     }
-    boxes[image] = {low, high};
-  }
-  std::map<std::uint64_t, std::uint64_t> count, origin;
-  std::map<std::uint64_t, double> share;
-  for (const auto& [image, box] : boxes) {
-    for (std::uint64_t bin = 0; bin < 8; ++bin) share[image * 8 + bin] = 1.0 / 32;
-  }
-  for (std::uint64_t i = 0; i < 100000; ++i) {
-    const SampleSite site = plan->site(0, i);
-    ++origin[site.drawn_class < 0 ? 0 : 1];
-    if (site.drawn_class >= 0) continue;
-    std::uint64_t bin = site.image;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const auto& [low, high] = boxes.at(site.image);
-      const double at = centre_of(site)[axis];
-      ASSERT_GE(at, low[axis]);
-      ASSERT_LE(at, high[axis]);
-      bin = bin * 2 + (at > (low[axis] + high[axis]) / 2 ? 1 : 0);
-    }
-    ++count[bin];
-  }
-  testing::expect_fits(share, count, "anywhere");
-  testing::expect_fits({{0, 0.75}, {1, 0.25}}, origin, "foreground");
+    testing::expect_fits({{0, 0.75}, {1, 0.25}}, aims, "foreground");
+    return body;
+  };
+  EXPECT_FALSE(count_of("0").contains(0));
+  EXPECT_GT(count_of("0.5").at(0), 5000u);
 }
 
-TEST_F(VolumePlanTest, APatchThatIsNotTurnedStaysInsideItsVolume) {
+TEST_F(VolumePlanTest, APatchThatIsNotTurnedStaysInsideItsVolumeUnlessItAimsAtAClassByItsBorder) {
   const RunConfig inside = config("seed: 6, foreground: 0.5");
-  const auto plan = make_training_plan(*cohort_, inside);
-  std::uint64_t at_the_edge = 0;
+  const auto plan = make_training_plan(*cohort_, inside),
+             free = make_training_plan(*cohort_, config("seed: 6, foreground: 0.5, "
+                                                        "keep_inside: false"));
+  std::uint64_t at_the_edge = 0, held_back = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {
-    const auto at = centre_of(plan->site(0, i));
+    const SampleSite site = plan->site(0, i);
+    const auto at = centre_of(site), wanted = centre_of(free->site(0, i));
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double half = 0.5 * inside.volume_patch.size_zyx[axis] *
                           inside.volume_patch.spacing_mm_zyx[axis] / spec_.spacing_mm_zyx[axis];
       const auto length = static_cast<double>(spec_.shape_zyx[axis]);
+      if (site.drawn_class >= 0) {
+        // By a quarter of the patch at most; parts are up to 4 voxels wide.
+        const double moved = std::abs(at[axis] - wanted[axis]);
+        ASSERT_LE(moved, 0.5 * half);
+        held_back += moved > 0.5 * half - 4;
+        continue;
+      }
       ASSERT_GE(at[axis], half);
       ASSERT_LE(at[axis], length - half);
       at_the_edge += at[axis] == half || at[axis] == length - half ? 1 : 0;
     }
   }
   EXPECT_GT(at_the_edge, 0u) << "nothing was moved: the test's patch is too small to tell";
+  EXPECT_GT(held_back, 0u) << "no class lies so near to a border";
 }
 
 TEST_F(VolumePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
@@ -342,12 +328,12 @@ TEST(VolumePlan, AStoreWithoutLabelsOrWithoutBodyIsRefusedWithAWayOut) {
             sampling + "}\n",
         "run.yaml");
   };
-  EXPECT_TRUE(refusal([&] { make_training_plan(*cohort, config("")); })
-                  .ends_with("c.zarr: sampling.balance is 'class', but no image of split 'train' "
-                             "has a voxel of a class other than background. Use body or image, or "
-                             "ingest with annotations"));
+  EXPECT_TRUE(refusal([&] { make_training_plan(*cohort, config("balance: class")); })
+                  .ends_with("c.zarr: sampling.balance is 'class', but no image to train on has a "
+                             "voxel of a class other than background. Use body or image, or ingest "
+                             "with annotations"));
   EXPECT_TRUE(refusal([&] { make_training_plan(*cohort, config("balance: body")); })
-                  .ends_with("c.zarr: no image of split 'train' has a body. Set "
+                  .ends_with("c.zarr: no image to train on has a body. Set "
                              "sampling.foreground: 0 to sample anywhere"));
   EXPECT_TRUE(refusal([&] {
                 detail::foreground_stats(*cohort, config(""));

@@ -258,7 +258,7 @@ TEST_F(SpoiltVolume, AnIndexOfAnotherShapeIsNamed) {
   expect_ends(
       message_of([&] { Cohort::open(path_)->volume_cells(0, "annotation"); }, ErrorCode::malformed),
       "images/scan-000/labels/annotation/index: expected a uint32 array of 3 to 5 columns "
-      "(place, 2 classes at most)");
+      "(place, 2 classes at most), found uint32 of 6; ingest the store again");
 }
 
 TEST_F(SpoiltVolume, ACellOutsideOfTheVolumeIsNamed) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headrace/imaging/volume/volume_grid.hpp"
+#include "headrace/ingest/site_rows.hpp"
 
 namespace headrace::ingest {
 
@@ -17,9 +18,12 @@ struct Lesion {
       size_zyx{};  ///< its first voxel on each axis, and how many
 };
 
-/// Lesions of the classes of `values`, by class and then by first voxel in (z, y, x) order.
-/// labels: (z, y, x) on `grid`. cost: a bit a voxel and twenty bytes a run.
+/// Lesions of the classes of `values`, by class and then by first voxel in (z, y, x) order, and
+/// where each class above 0 lies, lesion by lesion.
+/// labels: (z, y, x) on `grid`: values below 256; 255 is nothing. sites: of the grid's shape; their
+/// regions are the lesions' numbers, of a class that is not in `values` kWholeClass.
+/// cost: a bit a voxel of the box around a class and twenty bytes a run.
 std::vector<Lesion> find_lesions(const std::uint16_t* labels, const imaging::VolumeGrid& grid,
-                                 const std::vector<std::uint16_t>& values);
+                                 const std::vector<std::uint16_t>& values, SiteRows& sites);
 
 }  // namespace headrace::ingest

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "headrace/ingest/site_rows.hpp"
+
 namespace headrace::ingest {
 namespace {
 
@@ -62,18 +64,38 @@ class CellLayer {
   std::vector<std::uint32_t> counts_;
 };
 
-void add_body(const BitVolume& body, std::int64_t z, std::int64_t y, CellLayer& layer) {
-  const std::uint64_t* row = body.row(z, y);
-  for (std::int64_t w = 0; w < body.words_per_row(); ++w) {
-    if (row[w] == 0) continue;
-    for (int part = 0; part < kCellsPerWord; ++part) {
-      const std::uint64_t bits = row[w] >> (part * kVolumeCell) & kCellBits;
-      if (bits == 0) continue;  // also beyond the last cell
-      *layer.cell(y / kVolumeCell, w * kCellsPerWord + part) +=
-          static_cast<std::uint32_t>(std::popcount(bits));
+/// Counts of one layer of cells, and which parts of each hold body.
+struct BodyLayer {
+  BodyLayer(const Shape& shape, const source::PartGrid& parts, std::int64_t cell_z)
+      : counts(shape, 1, cell_z),
+        grid(parts),
+        bits(static_cast<std::size_t>(cells_along(shape[1]) * cells_along(shape[2]))) {}
+
+  void add_row(const BitVolume& body, std::int64_t z, std::int64_t y) {
+    const std::uint64_t* row = body.row(z, y);
+    const std::int64_t pz = z % kVolumeCell / grid.part_zyx[0],
+                       py = y % kVolumeCell / grid.part_zyx[1];
+    for (std::int64_t w = 0; w < body.words_per_row(); ++w) {
+      if (row[w] == 0) continue;
+      for (int piece = 0; piece < kCellsPerWord; ++piece) {
+        std::uint64_t voxels = row[w] >> (piece * kVolumeCell) & kCellBits;
+        if (voxels == 0) continue;  // also beyond the last cell
+        const std::int64_t x = w * kCellsPerWord + piece;
+        *counts.cell(y / kVolumeCell, x) += static_cast<std::uint32_t>(std::popcount(voxels));
+        source::PartBits& set =
+            bits[static_cast<std::size_t>(y / kVolumeCell * counts.cells_x() + x)];
+        const std::uint64_t of_part = (std::uint64_t{1} << grid.part_zyx[2]) - 1;
+        for (std::int64_t px = 0; voxels != 0; ++px, voxels >>= grid.part_zyx[2]) {
+          if ((voxels & of_part) != 0) set.set(grid.part(pz, py, px));
+        }
+      }
     }
   }
-}
+
+  CellLayer counts;
+  source::PartGrid grid;
+  std::vector<source::PartBits> bits;
+};
 
 void add_labels(const std::uint8_t* row, std::int64_t y, std::int64_t width, std::size_t classes,
                 CellLayer& layer) {
@@ -93,15 +115,22 @@ Rows together(const std::vector<Rows>& parts) {
 
 }  // namespace
 
-std::vector<std::uint32_t> count_body_cells(const BitVolume& body, ThreadPool& pool) {
+std::vector<std::uint32_t> count_body_cells(const BitVolume& body, const source::PartGrid& grid,
+                                            ThreadPool& pool) {
   const Shape shape = body.shape_zyx();
   std::vector<Rows> parts(static_cast<std::size_t>(cells_along(shape[0])));
   pool.parallel_for(parts.size(), [&](std::size_t i) {
-    CellLayer layer(shape, 1, static_cast<std::int64_t>(i));
-    for (std::int64_t z = layer.first_z(); z < layer.end_z(); ++z) {
-      for (std::int64_t y = 0; y < shape[1]; ++y) add_body(body, z, y, layer);
+    BodyLayer layer(shape, grid, static_cast<std::int64_t>(i));
+    for (std::int64_t z = layer.counts.first_z(); z < layer.counts.end_z(); ++z) {
+      for (std::int64_t y = 0; y < shape[1]; ++y) layer.add_row(body, z, y);
     }
-    layer.append_rows(1, parts[i]);
+    Rows cells;
+    layer.counts.append_rows(1, cells);
+    for (auto cell = cells.begin(); cell != cells.end(); cell += 4) {
+      parts[i].insert(parts[i].end(), cell, cell + 4);
+      append_parts(layer.bits[static_cast<std::size_t>(cell[1] * layer.counts.cells_x() + cell[2])],
+                   parts[i]);
+    }
   });
   return together(parts);
 }

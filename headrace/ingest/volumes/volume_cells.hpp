@@ -5,6 +5,7 @@
 
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/volumes/bit_volume.hpp"
+#include "headrace/source/site_index.hpp"
 
 namespace headrace::ingest {
 
@@ -12,8 +13,10 @@ namespace headrace::ingest {
 inline constexpr std::int64_t kVolumeCell = 16;
 
 /// The part of the sampler's index that follows from the voxels: rows (cell_z, cell_y, cell_x, body
-/// voxels) of the cells that hold body, sorted.
-std::vector<std::uint32_t> count_body_cells(const BitVolume& body, ThreadPool& pool);
+/// voxels, eight words: which of its 256 parts hold body) of the cells that hold any, sorted.
+/// grid  blocks of kVolumeCell
+std::vector<std::uint32_t> count_body_cells(const BitVolume& body, const source::PartGrid& grid,
+                                            ThreadPool& pool);
 
 /// The part that follows from a label image.
 struct LabelCellRows {

@@ -267,6 +267,7 @@ class Finder {
     if (!row.cohort.empty()) volume.cohort = row.cohort;
     if (!row.split.empty()) volume.split = row.split;
     if (!row.phase.empty()) volume.phase = row.phase;
+    if (row.negative) volume.negative = row.negative;
     if (!row.labels.empty()) {
       volume.labels.clear();
       volume.organs.clear();

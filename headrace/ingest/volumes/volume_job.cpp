@@ -7,6 +7,7 @@
 #include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/recording_store.hpp"
+#include "headrace/ingest/site_rows.hpp"
 #include "headrace/ingest/volumes/body_mask.hpp"
 #include "headrace/ingest/volumes/canonical_slices.hpp"
 #include "headrace/ingest/volumes/device_volume.hpp"
@@ -129,7 +130,8 @@ class VolumeJob {
     Histograms histograms = device_ ? count_on_device(body) : count(body);
     device_.reset();
     write_histogram(*store_, "histograms/" + volume_.id, histograms.in_body);
-    write_volume_cells(*store_, "index/" + volume_.id, count_body_cells(body, context_.pool), 4);
+    const source::PartGrid parts = volume_part_grid(plan_.spacing_mm_zyx());
+    write_body_cells(*store_, volume_.id, count_body_cells(body, parts, context_.pool), parts);
     if (labels_) labels_->write(histograms.labelled);
     return std::move(histograms.in_body);
   }

@@ -164,6 +164,7 @@ class VolumeLabelPlanner {
       if (!row.cohort.empty()) update.columns["cohort"] = row.cohort;
       if (!row.split.empty()) update.columns["split"] = row.split;
       if (!row.phase.empty()) update.columns["phase"] = row.phase;
+      if (row.negative) update.columns["negative"] = *row.negative;
       if (row.labels == std::vector<std::string>{"-"}) {
         update.withdraw = true;
         row.labels.clear();

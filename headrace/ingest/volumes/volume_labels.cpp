@@ -5,6 +5,7 @@
 #include <span>
 
 #include "headrace/ingest/ome_metadata.hpp"
+#include "headrace/ingest/site_rows.hpp"
 #include "headrace/ingest/small_array.hpp"
 #include "headrace/ingest/volumes/lesion_table.hpp"
 #include "headrace/ingest/volumes/ome_volume.hpp"
@@ -53,7 +54,10 @@ VolumeLabels::VolumeLabels(std::shared_ptr<storage::Store> store, std::string se
 std::vector<std::string> VolumeLabels::read(const VolumeCase& volume) {
   const imaging::LabelVolume found = read_case_labels(volume, plan_.grid);
   // While they have two bytes a voxel.
-  write_lesions(*store_, group_, find_lesions(found.voxels.data(), plan_.grid, lesion_values_));
+  SiteRows sites(volume_part_grid(plan_.spacing_mm_zyx()), plan_.grid.shape_zyx);
+  write_lesions(*store_, group_,
+                find_lesions(found.voxels.data(), plan_.grid, lesion_values_, sites));
+  write_sites(*store_, group_, sites.grid(), 3, sites.blocks());
   values_.resize(found.voxels.size());
   const std::int64_t slice = plan_.grid.slice_voxels();
   pool_.parallel_for(static_cast<std::size_t>(plan_.grid.shape_zyx[0]), [&](std::size_t z) {
@@ -91,7 +95,7 @@ void VolumeLabels::write(const IntensityHistogram& under_labels) {
   write_histogram(*store_, group_ + "/histogram", under_labels);
   const LabelCellRows cells =
       count_label_cells(values_.data(), plan_.grid.shape_zyx, classes_.size(), pool_);
-  write_volume_cells(*store_, group_ + "/index", cells.rows, cells.columns);
+  write_label_cells(*store_, group_ + "/index", cells.rows, cells.columns);
   write_levels();
   std::vector<std::uint8_t>().swap(values_);
   // Classes that occur, so that those that the store gets later change nothing here.

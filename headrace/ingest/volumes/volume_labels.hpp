@@ -23,8 +23,8 @@ class VolumeLabels {
                const VolumePlan& plan, const std::vector<std::string>& classes,
                const std::vector<std::uint16_t>& lesion_values, ThreadPool& pool);
 
-  /// Reads the labels of a volume onto the plan's grid and writes the lesions. Gives notes about
-  /// them, which the group says too. Errors: as of read_case_labels.
+  /// Reads the labels of a volume onto the plan's grid and writes lesions and sites. Gives notes
+  /// about them, which the group says too. Errors: as of read_case_labels.
   std::vector<std::string> read(const VolumeCase& volume);
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }

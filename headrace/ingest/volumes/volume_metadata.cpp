@@ -75,11 +75,12 @@ CohortKind volume_kind() {
 }
 
 Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source) {
-  return {
-      {"case", volume.case_id},
-      {"cohort", volume.cohort},
-      {"split", volume.split},
-      {"phase", volume.phase.empty() ? std::string(imaging::name_of(source.phase)) : volume.phase}};
+  const std::string phase(volume.phase.empty() ? imaging::name_of(source.phase) : volume.phase);
+  return {{"case", volume.case_id},
+          {"cohort", volume.cohort},
+          {"split", volume.split},
+          {"phase", phase},
+          {"negative", volume.negative ? Json(*volume.negative) : Json(nullptr)}};
 }
 
 void write_histogram(storage::Store& store, const std::string& path,
@@ -93,8 +94,17 @@ void write_histogram(storage::Store& store, const std::string& path,
                     {{"columns", {"hu + 32768", "voxels"}}}, bytes_of(rows));
 }
 
-void write_volume_cells(storage::Store& store, const std::string& path,
-                        const std::vector<std::uint32_t>& rows, std::size_t columns) {
+void write_body_cells(storage::Store& store, const std::string& id,
+                      const std::vector<std::uint32_t>& rows, const source::PartGrid& grid) {
+  constexpr std::int64_t kColumns = 12;
+  write_small_array(store, "index/" + id,
+                    {static_cast<std::int64_t>(rows.size()) / kColumns, kColumns}, DType::uint32,
+                    {}, {{"cell_size_zyx", grid.block_zyx}, {"part", grid.part_zyx}},
+                    bytes_of(rows));
+}
+
+void write_label_cells(storage::Store& store, const std::string& path,
+                       const std::vector<std::uint32_t>& rows, std::size_t columns) {
   write_small_array(
       store, path,
       {static_cast<std::int64_t>(rows.size() / columns), static_cast<std::int64_t>(columns)},

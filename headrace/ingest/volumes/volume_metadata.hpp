@@ -4,6 +4,7 @@
 
 #include "headrace/ingest/volumes/intensity_histogram.hpp"
 #include "headrace/ingest/volumes/volume_job.hpp"
+#include "headrace/source/site_index.hpp"
 
 namespace headrace::ingest {
 
@@ -25,9 +26,11 @@ Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source);
 /// Writes how often each value occurs, those that do not left out: rows (HU + 32768, voxels).
 void write_histogram(storage::Store& store, const std::string& path,
                      const IntensityHistogram& histogram);
-/// Writes a part of the sampler's index. rows: of count_body_cells or count_label_cells.
-void write_volume_cells(storage::Store& store, const std::string& path,
-                        const std::vector<std::uint32_t>& rows, std::size_t columns);
+/// Writes the parts of the sampler's index. rows: of count_body_cells and count_label_cells.
+void write_body_cells(storage::Store& store, const std::string& id,
+                      const std::vector<std::uint32_t>& rows, const source::PartGrid& grid);
+void write_label_cells(storage::Store& store, const std::string& path,
+                       const std::vector<std::uint32_t>& rows, std::size_t columns);
 /// Writes the groups of an image; its own comes last. This is the allow-list of what a store says
 /// of a volume.
 void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts);

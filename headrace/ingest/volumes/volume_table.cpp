@@ -12,7 +12,8 @@ namespace {
 
 /// The first is the one that every table must have.
 std::vector<std::string> columns(bool of_store) {
-  const std::vector<std::string> others{"case", "cohort", "split", "phase", "series", "labels"};
+  const std::vector<std::string> others{"case",   "cohort", "split",   "phase",
+                                        "series", "labels", "negative"};
   std::vector<std::string> all{of_store ? "image" : "file", of_store ? "file" : "image"};
   all.insert(all.end(), others.begin(), others.end());
   return all;
@@ -76,6 +77,7 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
   for (const TableRow& fields : table.rows) {
     check_choice(fields, "split", {"train", "val", "test"});
     check_choice(fields, "phase", phases());
+    check_choice(fields, "negative", {"0", "1"});
     VolumeRow row;
     row.where = fields.where;
     row.file = fields.get("file");
@@ -84,6 +86,7 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
     row.cohort = fields.get("cohort");
     row.split = fields.get("split");
     row.phase = fields.get("phase");
+    if (!fields.get("negative").empty()) row.negative = fields.get("negative") == "1" ? 1 : 0;
     row.series = series_of(fields);
     row.labels = labels_of(fields);
     if (!row.image.empty()) check_name(row.image, "image", row.where);

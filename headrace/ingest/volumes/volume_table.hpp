@@ -12,6 +12,7 @@ struct VolumeRow {
   std::string where;
   std::string file;  ///< as written: a file, or a folder of DICOM
   std::string image, case_id, cohort, split, phase;
+  std::optional<int> negative;      ///< 0 or 1
   std::optional<int> series;        ///< SeriesNumber, for a folder with several series
   std::vector<std::string> labels;  ///< as written, separated by ';'
 };

@@ -7,6 +7,7 @@
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/tile_corners.hpp"
 #include "headrace/report/plane_picture.hpp"
+#include "headrace/source/annotation.hpp"
 #include "headrace/train/baseline.hpp"
 #include "headrace/train/examiner.hpp"
 #include "headrace/train/volume/original_grid.hpp"
@@ -160,6 +161,14 @@ class VolumeExaminer : public Examiner {
     if (const auto& name = config_.data.labels;
         std::find(record.labels.begin(), record.labels.end(), name) != record.labels.end())
       labels_.emplace(cohort_.label_array(image, name, 0));
+    outside_ignored_ =
+        labels_ && config_.data.outside == "ignore" &&
+        source::annotation_of(cohort_, image, config_.data.labels) == source::Annotation::annotated;
+    negative_.clear();
+    if (!labels_ && source::declared_negative(record)) {
+      negative_.resize(static_cast<std::size_t>(level.shape_zyx[1] * level.shape_zyx[2]));
+      cohort_.class_match().apply(negative_);
+    }
     body_.emplace(cohort_.body_mask(image));
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
     const auto spacing = loader::level_spacing_mm_zyx(record, 0, config_);
@@ -188,12 +197,15 @@ class VolumeExaminer : public Examiner {
     knowing_nothing_->add(image_, meter_.finish());
   }
 
-  /// Labels of a slice as the run's classes; nothing where the image has none.
+  /// Labels of a slice as the run's classes: those stored, or background all over where the image
+  /// is known to be negative; else nothing.
   std::span<const std::uint8_t> truth_of(std::int64_t z) {
-    if (!labels_) return {};
+    if (!labels_) return negative_;
     const std::span<const std::uint8_t> stored = labels_->slice(z);
-    if (cohort_.class_match().keeps_values()) return stored;
+    if (cohort_.class_match().keeps_values() && !outside_ignored_) return stored;
     seen_labels_.assign(stored.begin(), stored.end());
+    if (outside_ignored_)
+      std::replace(seen_labels_.begin(), seen_labels_.end(), std::uint8_t{0}, kIgnoreLabel);
     cohort_.class_match().apply(seen_labels_);
     return seen_labels_;
   }
@@ -241,6 +253,9 @@ class VolumeExaminer : public Examiner {
   std::optional<OriginalGrid> grid_;  ///< of the volume that is being given
   std::optional<SliceReader> labels_, body_;
   std::vector<std::uint8_t> seen_labels_;
+  std::vector<std::uint8_t>
+      negative_;                  ///< a slice of an image without labels, known to be negative
+  bool outside_ignored_ = false;  ///< data.outside: of this image
 };
 
 }  // namespace
