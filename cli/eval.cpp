@@ -18,9 +18,9 @@ namespace headrace::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "Writes eval.json and eval-slides.csv (of volumes eval-volumes.csv and eval-lesions.csv) into "
-    "the\n"
-    "run folder; on another store, split or weights eval-WEIGHTS-SPLIT-DATASET.json beside them. "
+    "Writes eval.json, eval-slides.csv and eval-cases.csv (of volumes eval-volumes.csv and\n"
+    "eval-lesions.csv) into the run folder; on another store, split or weights "
+    "eval-WEIGHTS-SPLIT-DATASET.json beside them. "
     "The\n"
     "report is made again.\n"
     "A gate file holds figures and what they must reach, e.g. {mean_dice: 0.7, gleason.kappa: "

@@ -106,15 +106,16 @@ void print_slides(const Json& images) {
   }
 }
 
-/// By split: images, those with labels, and the pixels and lesions of each class.
+/// By split: images, those with labels, and the pixels and lesions of each class and class set.
 Json describe_supervision(const source::Cohort& cohort, const std::string& labels) {
   Json splits = Json::object();
   for (const auto& [name, split] : source::count_supervision(cohort, labels)) {
     Json classes = Json::object();
-    for (std::size_t c = 0; c < cohort.classes().size(); ++c) {
-      Json& one = classes[cohort.classes()[c]];
-      one["pixels"] = split.pixels[c];
-      if (cohort.kind() == "volume") one["lesions"] = split.lesions[c];
+    const auto names = label_names(cohort.classes(), cohort.class_sets());
+    for (std::size_t v = 0; v < names.size(); ++v) {
+      Json& one = classes[names[v]];
+      one["pixels"] = split.pixels[v];
+      if (cohort.kind() == "volume") one["lesions"] = split.lesions[v];
     }
     splits[name] = {{"images", split.images.images},
                     {"annotated", split.labelled},
@@ -148,8 +149,9 @@ void print_supervision(const Json& facts, const std::string& labels) {
     return fmt::format("{} ({} of {} images)", name, s["annotated"].get<int>(),
                        s["images"].get<int>());
   });
-  for (const auto& name : facts["classes"]) {
-    const auto class_name = name.get<std::string>();
+  auto names = facts["classes"].get<std::vector<std::string>>();
+  for (const auto& [name, classes] : facts["class_sets"].items()) names.push_back(name);
+  for (const std::string& class_name : names) {
     row(class_name, [&](const std::string&, const Json& split) {
       const Json& one = split["classes"][class_name];
       const auto lesions = one.value("lesions", std::uint64_t{0});
@@ -168,6 +170,10 @@ void print_table(const Json& facts) {
   const double bytes = facts["bytes"].get<double>(), source = facts["source_bytes"].get<double>();
   fmt::print("{} images; classes: {}\n", facts["images"].size(),
              fmt::join(facts["classes"].get<std::vector<std::string>>(), ", "));
+  for (const auto& [name, classes] : facts["class_sets"].items()) {
+    fmt::print("label '{}' stands for one of: {}\n", name,
+               fmt::join(classes.get<std::vector<std::string>>(), ", "));
+  }
   for (const auto& [labels, splits] : facts["supervision"].items())
     print_supervision(facts, labels);
   fmt::print("{:.1f} MB stored for {:.1f} MB of source files ({:.2f} times)\n", bytes / 1e6,
@@ -225,6 +231,7 @@ void run(const std::string& path, const std::string& version, bool json) {
   const Json facts{{"dataset_hash", cohort->dataset_hash()},
                    {"kind", cohort->kind()},
                    {"classes", cohort->classes()},
+                   {"class_sets", to_json(cohort->class_sets(), cohort->classes())},
                    {"supervision", describe_supervision(*cohort)},
                    {"images", images},
                    {"bytes", bytes},

@@ -130,6 +130,12 @@ void add_slides(CLI::App& parent) {
   app->add_option("--classes", options.classes, "class names by label value, separated by commas")
       ->delimiter(',')
       ->group("Cohort");
+  app->add_option("--class-sets", options.class_sets,
+                  "labels that stand for several classes, as cancer=pattern3+pattern4+pattern5, "
+                  "separated by commas; their label "
+                  "values follow those of the classes in the order of their names")
+      ->delimiter(',')
+      ->group("Cohort");
   app->add_option(
          "--coding", options.coding,
          "what values of mask images mean: classes, panda-radboud, panda-karolinska, instances")

@@ -84,6 +84,12 @@ void add_ingest_volumes(CLI::App& parent) {
   app->add_option("--classes", options.classes, "class names by label value, separated by commas")
       ->delimiter(',')
       ->group("Cohort");
+  app->add_option("--class-sets", options.class_sets,
+                  "labels that stand for several classes, as lesion=cyst+tumour, separated by "
+                  "commas; their label "
+                  "values follow those of the classes in the order of their names")
+      ->delimiter(',')
+      ->group("Cohort");
   app->add_option("--lesion-classes", options.lesion_classes,
                   "classes whose components are lesions; without: all but the first")
       ->delimiter(',')

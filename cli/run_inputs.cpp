@@ -30,7 +30,10 @@ RunInputs open_run(const std::string& config, const std::string& split, int thre
   inputs.preprocessing = std::make_shared<const loader::Preprocessing>(
       run.empty() ? loader::Preprocessing::fit(*inputs.cohort, inputs.config)
                   : preprocessing_of(run));
-  if (!run.empty()) inputs.cohort = inputs.cohort->seen_by(inputs.preprocessing->classes);
+  if (!run.empty()) {
+    const auto& seen = *inputs.preprocessing;
+    inputs.cohort = inputs.cohort->seen_by(seen.classes, seen.class_sets);
+  }
   inputs.plan = split.empty() ? loader::make_training_plan(*inputs.cohort, inputs.config)
                               : loader::make_tile_plan(*inputs.cohort, inputs.config, split);
   if (const std::string remark = inputs.plan->remark(); !remark.empty()) log::info("{}", remark);

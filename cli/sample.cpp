@@ -101,7 +101,7 @@ imaging::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
 
 std::string caption(const RunInputs& inputs, const loader::SampleSite& site) {
   const auto& image = inputs.cohort->images()[site.image];
-  const auto& classes = inputs.cohort->classes();
+  const auto classes = label_names(inputs.cohort->classes(), inputs.cohort->class_sets());
   const std::string drawn =
       site.drawn_class >= 0 ? "for " + classes[static_cast<std::size_t>(site.drawn_class)] : "";
   return fmt::format("#{}  {}  centre {:.0f}, {:.0f}  {}", site.index, image.id,
@@ -144,7 +144,7 @@ void run(const Arguments& a) {
   const auto batch = loader.next();
   const auto plain = transform::Graph::compile({}, config.patch);
   const transform::NormalizeSpec* normalize = find_normalize(config);
-  const auto& classes = inputs.cohort->classes();
+  const auto classes = label_names(inputs.cohort->classes(), inputs.cohort->class_sets());
   const bool legend = inputs.with_labels() && classes.size() > 1;
   const MontageLayout layout(config.patch.height, config.patch.width, batch->contexts,
                              batch->samples, legend);

@@ -191,7 +191,7 @@ imaging::Image8 Montage::picture(const Patch& patch, const Plane& plane,
 
 std::string Montage::caption(const loader::SampleSite& site) const {
   const auto& image = inputs_.cohort->images()[site.image];
-  const auto& classes = inputs_.cohort->classes();
+  const auto classes = label_names(inputs_.cohort->classes(), inputs_.cohort->class_sets());
   const std::string drawn =
       site.drawn_class >= 0 ? "for " + classes[static_cast<std::size_t>(site.drawn_class)] : "";
   return fmt::format("#{}  {}  centre z {:.0f}, y {:.0f}, x {:.0f}  {}", site.index, image.id,
@@ -214,7 +214,7 @@ imaging::Image8 Montage::draw() {
   loader::Loader loader(inputs_.cohort, inputs_.config, inputs_.plan, inputs_.preprocessing,
                         {inputs_.with_labels(), 0, 0, 1, {}});
   const auto batch = loader.next();
-  const auto& classes = inputs_.cohort->classes();
+  const auto classes = label_names(inputs_.cohort->classes(), inputs_.cohort->class_sets());
   const bool legend = inputs_.with_labels() && classes.size() > 1;
   const MontageLayout layout(std::max(edge(0), edge(1)), std::max(edge(1), edge(2)),
                              static_cast<std::int64_t>(kPlanes.size()), batch->samples, legend,

@@ -65,6 +65,7 @@ class CohortIngest {
  private:
   /// One list of classes must begin with the other.
   void check_classes() const {
+    check_class_sets();
     const auto& stored = journal_.current().version.classes;
     const std::size_t common = std::min(stored.size(), plan_.classes.size());
     if (std::equal(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(common),
@@ -74,6 +75,24 @@ class CohortIngest {
          "{}: has the classes {}, now they are {}; use the same, or add some after them", plan_.out,
          fmt::join(stored, ", "), fmt::join(plan_.classes, ", "));
   }
+
+  /// Values of sets follow those of the classes: with sets the classes stay as they are.
+  void check_class_sets() const {
+    const source::StoreVersion& stored = journal_.current().version;
+    if (stored.classes.empty() || plan_.classes.empty()) return;
+    const auto known = stored_sets();
+    const bool any = !known.empty() || !plan_.class_sets.empty();
+    const bool other = !known.empty() && !plan_.class_sets.empty() && known != plan_.class_sets;
+    if (!other && (!any || plan_.classes == stored.classes)) return;
+    fail(
+        ErrorCode::usage,
+        "{}: its class sets are {} of the classes {}, now they are {} of {}; in a store with class "
+        "sets both must stay as they are, since the sets' label values follow the classes'",
+        plan_.out, to_json(known, stored.classes).dump(), fmt::join(stored.classes, ", "),
+        to_json(plan_.class_sets, plan_.classes).dump(), fmt::join(plan_.classes, ", "));
+  }
+
+  std::vector<ClassSet> stored_sets() const { return journal_.current().version.class_sets(); }
 
   /// Images that are not stored yet.
   std::vector<std::size_t> find_missing() const {
@@ -258,6 +277,8 @@ class CohortIngest {
     version.classes = classes();
     version.facts = journal_.current().version.facts;  // what another ingest knew stays
     version.facts.update(plan_.version_facts(images_, version.classes));
+    if (!plan_.class_sets.empty())
+      version.facts["class_sets"] = to_json(plan_.class_sets, version.classes);
     for (const auto& [key, entry] : store.entries())
       version.root[key] = {entry.sha256, entry.size_bytes};
     for (const auto& [id, image] : images_) version.images[id] = image.store_part(*local_);

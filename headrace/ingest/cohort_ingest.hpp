@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/finished_image.hpp"
@@ -33,6 +34,7 @@ struct CohortPlan {
   std::string out;                   ///< the store's folder
   Json settings;                     ///< what decides about the bytes of images besides the inputs
   std::vector<std::string> classes;  ///< of labels, by value
+  std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
   std::vector<PlannedImage> images;
   std::size_t at_once = 1;  ///< images worked on at the same time
   /// skip: an image whose source turns out bad while it is read leaves nothing, and the others are

@@ -100,6 +100,26 @@ std::vector<std::string> classes_of(const std::vector<std::string>& given,
        "background,benign,…");
 }
 
+namespace {
+
+/// Those of --class-sets, and PANDA's where its masks are among the inputs.
+std::vector<ClassSet> stated_sets(const SlideIngestOptions& options,
+                                  const std::vector<SlideCase>& slides,
+                                  const std::vector<std::string>& classes) {
+  std::vector<std::string> texts = options.class_sets;
+  const bool panda = std::any_of(slides.begin(), slides.end(), [](const SlideCase& slide) {
+    return slide.coding.starts_with("panda-");
+  });
+  if (panda) {
+    for (const std::string& text : panda_class_sets()) {
+      if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    }
+  }
+  return parse_class_sets(texts, classes, "--class-sets");
+}
+
+}  // namespace
+
 CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad) {
   if (options.inputs.empty() && options.table.empty()) {
     fail(ErrorCode::usage, "nothing to ingest: name slides, folders, or a --table");
@@ -127,8 +147,10 @@ CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad) {
   sort_by_id(cohort.slides);
   place_in_splits(cohort.slides, options.val_fraction);
   cohort.classes = classes_of(options.classes, cohort.slides);
+  cohort.class_sets = stated_sets(options, cohort.slides, cohort.classes);
+  const auto names = label_names(cohort.classes, cohort.class_sets);
   for (const auto& slide : cohort.slides) {
-    if (!slide.coding.empty()) coding_table(slide.coding, cohort.classes.size());
+    if (!slide.coding.empty()) coding_table(slide.coding, names);
   }
   return cohort;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/ingest_slides.hpp"
 #include "headrace/ingest/slide_case.hpp"
@@ -13,6 +14,7 @@ namespace headrace::ingest {
 struct CohortInputs {
   std::vector<SlideCase> slides;
   std::vector<std::string> classes;
+  std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
   std::uint64_t associated = 0;  ///< label, overview and thumbnail files of DICOM slides: left out
 };
 

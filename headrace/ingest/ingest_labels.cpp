@@ -85,6 +85,12 @@ class LabelCommit {
     clean_staged();
     plan_ = version_.kind == "volume" ? plan_volume_labels(options_, store_)
                                       : plan_slide_labels(options_, store_);
+    if (!store_.version.class_sets().empty() && plan_.classes != version_.classes) {
+      fail(ErrorCode::usage,
+           "--classes: {} has class sets, whose label values follow those of its classes ({}); no "
+           "class can be added",
+           options_.store, fmt::join(version_.classes, ", "));
+    }
     result_.notes = plan_.notes;
     result_.classes_added = plan_.classes.size() - version_.classes.size();
     version_.classes = plan_.classes;
@@ -170,7 +176,10 @@ class LabelCommit {
     if (version_.kind != "slide") return;
     const bool moved = std::any_of(plan_.updates.begin(), plan_.updates.end(),
                                    [](const auto& u) { return u.columns.contains("scanner"); });
-    if (moved) version_.facts = slide_facts_of(store_, version_);
+    if (!moved) return;
+    const auto sets = store_.version.class_sets();
+    version_.facts = slide_facts_of(store_, version_);
+    if (!sets.empty()) version_.facts["class_sets"] = to_json(sets, version_.classes);
   }
 
   /// Updates whose labels are not stored yet, as far as files can tell.

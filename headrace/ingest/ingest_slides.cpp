@@ -31,7 +31,7 @@ void check_options(const SlideIngestOptions& options) {
   if (options.mpp && !(*options.mpp > 0))
     fail(ErrorCode::usage, "--mpp {}: must be more than 0", *options.mpp);
   if (options.out.empty()) fail(ErrorCode::usage, "--out: name the store's folder");
-  coding_table(options.coding, 6);
+  check_choice("--coding", options.coding, label_codings());
   if (ObjectRules::parse(options.objects).kinds.empty())
     fail(ErrorCode::usage, "--objects: name at least one kind, such as annotation");
 }
@@ -59,11 +59,12 @@ std::size_t slides_at_once(const std::vector<SlideOutlook>& outlooks, int thread
 /// Opens every input before anything is written, so that bad input leaves no store behind. Takes
 /// those that are bad out of `slides`.
 std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options, CohortInputs& cohort,
-                                      ThreadPool& pool, BadInputs& bad) {
+                                      const std::vector<std::string>& names, ThreadPool& pool,
+                                      BadInputs& bad) {
   auto& slides = cohort.slides;
   std::vector<std::optional<SlideOutlook>> looks(slides.size());
   pool.parallel_for(slides.size(), [&](std::size_t i) {
-    bad.look(describe(slides[i]), [&] { looks[i] = look_at(slides[i], cohort.classes, options); });
+    bad.look(describe(slides[i]), [&] { looks[i] = look_at(slides[i], names, options); });
   });
   return keep_good(slides, looks);
 }
@@ -91,6 +92,7 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
   plan.on_error = parse_on_error(options.on_error);
   plan.settings = settings_of(options);
   plan.classes = cohort.classes;
+  plan.class_sets = cohort.class_sets;
   for (std::size_t i = 0; i < outlooks.size(); ++i) {
     plan.images.push_back({cohort.slides[i].id, outlooks[i].fingerprint, describe(cohort.slides[i]),
                            outlooks[i].pixel_bytes, outlooks[i].label_fingerprint,
@@ -120,7 +122,8 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   CohortInputs cohort = bad.first([&] { return find_inputs(options, bad); });
   if (cohort.slides.empty()) bad.check(0);
   ThreadPool pool(options.jobs);
-  const auto outlooks = look_at_all(options, cohort, pool, bad);
+  const auto names = label_names(cohort.classes, cohort.class_sets);
+  const auto outlooks = look_at_all(options, cohort, names, pool, bad);
   bad.check(cohort.slides.size());
   BufferPool buffers(kKeepBytes);
   std::optional<StatisticsLanes> lanes;
@@ -128,8 +131,8 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   CohortPlan plan = plan_of(options, cohort, outlooks);
   plan.at_once = slides_at_once(outlooks, pool.size());
   plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
-    const SlideContext context{store,   options, cohort.classes,           pool,
-                               buffers, advance, lanes ? &*lanes : nullptr};
+    const SlideContext context{
+        store, options, names, pool, buffers, advance, lanes ? &*lanes : nullptr};
     return ingest_slide(context, cohort.slides[i], outlooks[i]);
   };
   plan.version_facts = [&](const auto& images, const auto&) { return slide_cohort_facts(images); };

@@ -18,6 +18,7 @@ struct SlideIngestOptions {
   std::string annotations;           ///< folder of masks and GeoJSON named as the images, or empty
   std::string codec = "auto";        ///< auto | blosc-zstd | zstd | jpeg
   std::vector<std::string> classes;  ///< class names by label value; empty: from the annotations
+  std::vector<std::string> class_sets;  ///< "cancer=pattern3+pattern4": values after the classes'
   std::string coding =
       "classes";  ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
   /// Objects of GeoJSON that are painted: annotation, detection, cell, tile.

@@ -118,7 +118,8 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
     fail(ErrorCode::usage, "--classes: {} classes, at most {} can be stored", inputs.classes.size(),
          kMaxClasses);
   }
-  const auto lesions = lesion_values(options.lesion_classes, inputs.classes);
+  const auto names = label_names(inputs.classes, inputs.class_sets);
+  const auto lesions = lesion_values(options.lesion_classes, inputs.classes, inputs.class_sets);
   const auto irregular =
       options.irregular == "resample" ? imaging::Irregular::resample : imaging::Irregular::refuse;
   ThreadPool pool(options.jobs);
@@ -132,6 +133,7 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   plan.on_error = parse_on_error(options.on_error);
   plan.settings = settings_of(options);
   plan.classes = inputs.classes;
+  plan.class_sets = inputs.class_sets;
   for (std::size_t i = 0; i < outlooks.size(); ++i) {
     plan.images.push_back({inputs.cases[i].id, outlooks[i].fingerprint, describe(inputs.cases[i]),
                            outlooks[i].pixel_bytes, outlooks[i].label_fingerprint,
@@ -139,8 +141,8 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   }
   plan.at_once = volumes_at_once(outlooks, pool.size());
   plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
-    const VolumeContext context{store, irregular, inputs.classes,           lesions,
-                                pool,  advance,   lanes ? &*lanes : nullptr};
+    const VolumeContext context{
+        store, irregular, names, lesions, pool, advance, lanes ? &*lanes : nullptr};
     return ingest_volume(context, inputs.cases[i], outlooks[i]);
   };
   plan.version_facts = [&](const auto&, const auto& classes) {

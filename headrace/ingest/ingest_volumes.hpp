@@ -13,7 +13,8 @@ struct VolumeIngestOptions {
   std::vector<std::string>
       inputs;                      ///< files, folders, trees of DICOM, nnU-Net or Decathlon folders
   std::string out, table, labels;  ///< labels: folder of label files
-  std::vector<std::string> classes;  ///< class names by label value; empty: found out
+  std::vector<std::string> classes;     ///< class names by label value; empty: found out
+  std::vector<std::string> class_sets;  ///< "lesion=cyst+tumour": values after the classes'
   std::vector<std::string>
       lesion_classes;  ///< components of these become the lesion table; empty: all above 0
   std::string codec = zarr::kVolumeCodec;  ///< blosc-lz4 | blosc-zstd | zstd

@@ -36,22 +36,34 @@ const std::vector<std::string>& gleason_classes() {
   return kClasses;
 }
 
-std::vector<int> coding_table(const std::string& coding, std::size_t classes) {
+const std::vector<std::string>& panda_class_sets() {
+  static const std::vector<std::string> kSets{"benign_tissue=background+benign+hgpin",
+                                              "cancer=pattern3+pattern4+pattern5"};
+  return kSets;
+}
+
+std::vector<int> coding_table(const std::string& coding, const std::vector<std::string>& names) {
   std::vector<int> table(kValues, -1);
+  // Note: [PANDA's masks] What values mean is the challenge's own description (Kaggle, Prostate
+  // cANcer graDe Assessment, page Data). Radboud: 0 background (non tissue) or unknown, 1 stroma, 2
+  // healthy (benign) epithelium, 3 to 5 cancerous epithelium of that pattern. Karolinska: 0
+  // background (non tissue) or unknown, 1 benign tissue (stroma and epithelium combined), 2
+  // cancerous tissue (stroma and epithelium combined).
   if (coding == "classes") {
-    for (std::size_t v = 0; v < std::min<std::size_t>(classes, 255); ++v)
+    for (std::size_t v = 0; v < std::min<std::size_t>(names.size(), 255); ++v)
       table[v] = static_cast<int>(v);
     table[kIgnoreLabel] = kIgnoreLabel;
   } else if (coding == "panda-radboud") {
-    // 1 is stroma, 2 healthy epithelium, 3 to 5 the patterns: canonical values of
-    // gleason_classes().
-    const std::vector<int> values{0, 0, 1, 3, 4, 5};
-    std::copy(values.begin(), values.end(), table.begin());
+    table[0] = table[1] = 0;  // stroma is background
+    table[2] = class_value("benign", names);
+    for (int pattern = 3; pattern <= 5; ++pattern) {
+      table[static_cast<std::size_t>(pattern)] =
+          class_value(fmt::format("pattern{}", pattern), names);
+    }
   } else if (coding == "panda-karolinska") {
-    // 2 is cancer of a pattern that the mask does not tell.
     table[0] = 0;
-    table[1] = 1;
-    table[2] = kIgnoreLabel;
+    table[1] = class_value("benign_tissue", names);
+    table[2] = class_value("cancer", names);
   } else if (coding == "instances") {
     std::fill(table.begin(), table.end(), 1);
     table[0] = 0;

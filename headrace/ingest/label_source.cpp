@@ -15,11 +15,12 @@ namespace {
 
 class MaskLabels : public LabelSource {
  public:
-  MaskLabels(std::string file, const std::string& coding, std::size_t classes, LevelSize image)
+  MaskLabels(std::string file, const std::string& coding, const std::vector<std::string>& names,
+             LevelSize image)
       : file_(std::move(file)),
         coding_(coding),
-        classes_(classes),
-        table_(coding_table(coding, classes)),
+        classes_(names.size()),
+        table_(coding_table(coding, names)),
         reader_(imaging::LabelReader::open(file_)) {
     scale_ = image.height / std::max<std::int64_t>(1, reader_->height());
     const bool fits = scale_ >= 1 && reader_->height() * scale_ == image.height &&
@@ -178,7 +179,7 @@ std::unique_ptr<LabelSource> LabelSource::open(const std::string& file, const st
                                                const std::vector<std::string>& classes,
                                                LevelSize image, const ObjectRules& objects) {
   if (is_geojson(file)) return std::make_unique<PolygonLabels>(file, classes, objects);
-  return std::make_unique<MaskLabels>(file, coding, classes.size(), image);
+  return std::make_unique<MaskLabels>(file, coding, classes, image);
 }
 
 }  // namespace headrace::ingest

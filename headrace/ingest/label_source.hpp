@@ -32,9 +32,10 @@ class LabelSource {
   virtual AnnotationCounts counts() const { return {}; }
 
   /// file: GeoJSON (.geojson, .json, either with .gz) or a mask image. coding: how its values
-  /// become classes (mask images). classes: names by value. image: size of level 0; a mask must
-  /// have it, or an exact integer fraction of it. objects: which objects of GeoJSON are painted.
-  /// Errors: not_found, malformed, usage (coding, class names, size; each says what was expected).
+  /// become classes (mask images). classes: names by label value, those of class sets last. image:
+  /// size of level 0; a mask must have it, or an exact integer fraction of it. objects: which
+  /// objects of GeoJSON are painted. Errors: not_found, malformed, usage (coding, class names,
+  /// size; each says what was expected).
   static std::unique_ptr<LabelSource> open(const std::string& file, const std::string& coding,
                                            const std::vector<std::string>& classes, LevelSize image,
                                            const ObjectRules& objects = {});
@@ -46,12 +47,16 @@ bool is_geojson(const std::string& file);
 /// The codings of mask images.
 const std::vector<std::string>& label_codings();
 
-/// Class value of each value of a mask; -1: not a value of this coding. Errors: usage (unknown
-/// coding, with the nearest).
-std::vector<int> coding_table(const std::string& coding, std::size_t classes);
+/// Label value of each value of a mask; -1: not a value of this coding. names: of the classes and
+/// class sets, by label value. Errors: usage (unknown coding, with the nearest; names that the
+/// coding needs and that are not there).
+std::vector<int> coding_table(const std::string& coding, const std::vector<std::string>& names);
 
 /// background, benign, hgpin, pattern3, pattern4, pattern5
 const std::vector<std::string>& gleason_classes();
+/// What PANDA's Karolinska masks tell apart, as sets of those: benign_tissue (stroma and epithelium
+/// together) and cancer (of whatever pattern).
+const std::vector<std::string>& panda_class_sets();
 
 /// Value of a class name: exact, or else without regard to case, spaces, '-' and '_', "Gleason 3"
 /// and "G3" being pattern3; or nothing.

@@ -48,6 +48,7 @@ class Walk {
     const bool named = is_name_place() && key != "*";
     if (named && path_.front() == "images") check_name(key, name);
     if (named && path_.front() == "groups") check_fingerprint(key, name);
+    if (named && path_.front() == "facts") check_set_name(key, name);
     path_.push_back(named ? "*" : key);
     place_.push_back(name);
     value(item);
@@ -61,7 +62,16 @@ class Walk {
       return path_[0] == "objects" || path_[0] == "root" || path_[0] == "images" ||
              path_[0] == "groups";
     }
+    if (path_ == std::vector<std::string>{"facts", "class_sets"}) return true;
     return path_.size() == 3 && path_[0] == "images" && path_[2] == "labels";
+  }
+
+  void check_set_name(const std::string& key, const std::string& name) {
+    const auto problem = phi_problem(PhiKind::class_name, key, classes_);
+    if (!problem) return;
+    place_.push_back(name);
+    report(*problem);
+    place_.pop_back();
   }
 
   void check_name(const std::string& key, const std::string& name) {
@@ -105,8 +115,10 @@ std::set<std::string> classes_of(const storage::Store& store) {
   for (const Json& commit : read_object(store, "manifest.json").value("log", Json::array())) {
     const Json version = commit.is_object() ? commit.value("version", Json()) : Json();
     if (!version.is_string()) continue;
-    const Json list = read_object(store, source::version_key(version.get<std::string>()))
-                          .value("classes", Json());
+    const Json whole = read_object(store, source::version_key(version.get<std::string>()));
+    const Json sets = whole.value("/facts/class_sets"_json_pointer, Json::object());
+    for (const auto& [name, members] : sets.items()) classes.insert(name);
+    const Json list = whole.value("classes", Json());
     for (const Json& name : list.is_array() ? list : Json::array()) {
       if (name.is_string()) classes.insert(name.get<std::string>());
     }

@@ -113,6 +113,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"log/*/message", name},
     {"kind", word},
     {"classes/*", class_name},
+    {"facts/class_sets/*/*", class_name},
     {"facts/lesion_classes/*", class_name},
     {"facts/ignore_value", number},
     {"root/*/sha256", hash},

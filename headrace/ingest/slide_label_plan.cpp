@@ -48,7 +48,8 @@ class SlideLabelPlanner {
       plan_.updates.push_back(std::move(update));
       slides->push_back(slide);
     }
-    const auto classes = std::make_shared<std::vector<std::string>>(plan_.classes);
+    const auto classes = std::make_shared<std::vector<std::string>>(
+        label_names(plan_.classes, store_.version.class_sets()));
     const auto buffers = std::make_shared<BufferPool>(kKeepBytes);
     const LabelStore store = store_;
     const auto plan_of = [=](std::size_t i) {
@@ -210,8 +211,9 @@ class SlideLabelPlanner {
     plan_.classes = stored.empty() && (!labelled.empty() || !options_.classes.empty())
                         ? classes_of(options_.classes, labelled)
                         : extended_classes(stored, options_.classes);
+    const auto names = label_names(plan_.classes, store_.version.class_sets());
     for (const auto& slide : labelled) {
-      if (!slide.coding.empty()) coding_table(slide.coding, plan_.classes.size());
+      if (!slide.coding.empty()) coding_table(slide.coding, names);
     }
   }
 

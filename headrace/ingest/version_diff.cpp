@@ -87,8 +87,10 @@ class Differ {
     facts.update(b.facts);
     for (const auto& [fact, ignored] : facts.items()) {
       const Json old = a.facts.value(fact, Json()), now = b.facts.value(fact, Json());
-      if (old != now) diff_.facts.push_back({fact, old, now});
+      if (old != now && fact != "class_sets") diff_.facts.push_back({fact, old, now});
     }
+    diff_.sets_before = a.class_sets();
+    diff_.sets_after = b.class_sets();
     for (const auto& [id, image] : a.images) {
       if (!b.images.contains(id)) diff_.images_removed.push_back(id);
     }
@@ -178,9 +180,30 @@ class Differ {
   VersionDiff diff_;
 };
 
-std::string class_name(const std::vector<std::string>& classes, std::uint8_t value) {
+/// names: of classes, then of sets.
+std::string label_name(const std::vector<std::string>& names, std::uint8_t value) {
   if (value == kIgnoreLabel) return "not annotated";
-  return value < classes.size() ? classes[value] : fmt::format("value {}", value);
+  return value < names.size() ? names[value] : fmt::format("value {}", value);
+}
+
+/// "pattern3, pattern4 or pattern5"; empty where there is no set of that name.
+std::string meaning(const Json& sets, const std::string& name) {
+  if (!sets.contains(name)) return "";
+  const auto classes = sets.at(name).get<std::vector<std::string>>();
+  return fmt::format("{} or {}", fmt::join(classes.begin(), classes.end() - 1, ", "),
+                     classes.back());
+}
+
+void say_sets(const Json& before, const Json& after, std::vector<std::string>& lines) {
+  Json all = before;
+  all.update(after);
+  for (const auto& [name, classes] : all.items()) {
+    const std::string old = meaning(before, name), now = meaning(after, name);
+    if (old == now) continue;
+    lines.push_back(old.empty()   ? fmt::format("set {} ({}): added", name, now)
+                    : now.empty() ? fmt::format("set {} ({}): gone", name, old)
+                                  : fmt::format("set {} ({}): now {}", name, old, now));
+  }
 }
 
 std::string shown(const Json& value) {
@@ -214,11 +237,13 @@ VersionDiff diff_versions(const std::shared_ptr<const storage::Store>& store,
 
 Json to_json(const VersionDiff& diff) {
   Json labels = Json::array(), columns = Json::array();
+  const auto old = label_names(diff.classes_before, diff.sets_before),
+             now = label_names(diff.classes_after, diff.sets_after);
   for (const auto& change : diff.labels) {
     Json moved = Json::array();
     for (const auto& [move, count] : change.moved) {
-      moved.push_back({{"before", class_name(diff.classes_before, move.first)},
-                       {"after", class_name(diff.classes_after, move.second)},
+      moved.push_back({{"before", label_name(old, move.first)},
+                       {"after", label_name(now, move.second)},
                        {"count", count}});
     }
     labels.push_back({{"image", change.image},
@@ -244,6 +269,8 @@ Json to_json(const VersionDiff& diff) {
           {"pixels_changed", diff.pixels_changed},
           {"classes_before", diff.classes_before},
           {"classes_after", diff.classes_after},
+          {"sets_before", headrace::to_json(diff.sets_before, diff.classes_before)},
+          {"sets_after", headrace::to_json(diff.sets_after, diff.classes_after)},
           {"labels", labels},
           {"columns", columns}};
 }
@@ -262,6 +289,8 @@ std::vector<std::string> in_words(const VersionDiff& diff, const std::string& ki
         : now.empty() ? fmt::format("class {} (value {}): gone", old, v)
                       : fmt::format("class {} (value {}): now {}", old, v, now));
   }
+  say_sets(headrace::to_json(diff.sets_before, diff.classes_before),
+           headrace::to_json(diff.sets_after, diff.classes_after), lines);
   // Those of slides are statistics, which follow from images and columns.
   for (const auto& change : diff.facts) {
     if (kind == "volume")
@@ -270,12 +299,14 @@ std::vector<std::string> in_words(const VersionDiff& diff, const std::string& ki
   for (const auto& id : diff.images_added) say(fmt::format("image {}: added", id));
   for (const auto& id : diff.images_removed) say(fmt::format("image {}: gone", id));
   for (const auto& id : diff.pixels_changed) say(fmt::format("image {}: other {}", id, unit));
+  const auto names_before = label_names(diff.classes_before, diff.sets_before),
+             names_after = label_names(diff.classes_after, diff.sets_after);
   for (const auto& change : diff.labels) {
     std::vector<std::string> moves;
     for (const auto& [move, count] : change.moved) {
       moves.push_back(fmt::format("{} from {} to {}", grouped(count),
-                                  class_name(diff.classes_before, move.first),
-                                  class_name(diff.classes_after, move.second)));
+                                  label_name(names_before, move.first),
+                                  label_name(names_after, move.second)));
     }
     say(fmt::format("image {}: labels '{}' {}, {} {} changed{}", change.image, change.set,
                     change.kind, grouped(change.changed()), unit,

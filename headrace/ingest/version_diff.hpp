@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/storage/store.hpp"
@@ -36,6 +37,7 @@ struct VersionDiff {
   std::string before, after;  ///< hashes
   std::vector<std::string> images_added, images_removed, pixels_changed;
   std::vector<std::string> classes_before, classes_after;
+  std::vector<ClassSet> sets_before, sets_after;  ///< label values after those of the classes
   std::vector<LabelChange> labels;
   std::vector<ColumnChange> columns;
   std::vector<FactChange> facts;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/transform/tensor_format.hpp"
 
@@ -29,6 +30,8 @@ struct Batch {
   const void* images = nullptr;
   const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); null when the plan
                                          ///< has no labels. 255: ignore
+  /// What label values from the number of classes on stand for, in their order.
+  std::vector<ClassSet> class_sets;
   /// GPU whose memory both are; -1: the host's.
   int device = -1;
   std::shared_ptr<void> memory;

@@ -158,6 +158,7 @@ Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
   batch.width = recipe_.width;
   batch.sites = sites_;
   batch.format = recipe_.format;
+  batch.class_sets = recipe_.cohort->class_sets();
   if (arena_memory_) return batch;
   // Members die last to first: the lease goes back before its pool may go.
   struct Held {

@@ -66,6 +66,7 @@ void fit_scanners(Preprocessing& out, const source::Cohort& cohort, const RunCon
 Preprocessing Preprocessing::fit(const source::Cohort& cohort, const RunConfig& config) {
   Preprocessing out;
   out.classes = cohort.classes();
+  out.class_sets = cohort.class_sets();
   if (config.volumes) {
     out.orientation = "LPS";
     if (transform::VolumeGraph::needs_foreground(config.volume_transforms))

@@ -39,6 +39,7 @@ struct StainReference {
 /// volume the statistics of its own body stay the image's.
 struct Preprocessing {
   std::vector<std::string> classes;  ///< the network's outputs, in order
+  std::vector<ClassSet> class_sets;  ///< label values after those: which of the classes may be true
   /// Of volumes: intensities under the labels of the training split. voxels 0: not asked for.
   IntensityStats foreground;
   std::optional<StainReference> stain_reference;

@@ -116,6 +116,7 @@ Json Preprocessing::to_json() const {
   for (const auto& [name, stats] : scanners) by_scanner[name] = loader::to_json(stats);
   return {{"format", kFormat},
           {"classes", classes},
+          {"class_sets", headrace::to_json(class_sets, classes)},
           {"orientation", orientation.empty() ? Json(nullptr) : Json(orientation)},
           {"foreground", loader::to_json(foreground)},
           {"stain_reference", loader::to_json(stain_reference)},
@@ -132,6 +133,7 @@ Preprocessing Preprocessing::parse(const Json& json, const std::string& origin) 
   }
   Preprocessing out;
   out.classes = fields.get<std::vector<std::string>>("classes");
+  out.class_sets = class_sets_of(fields.at("class_sets"), out.classes, origin);
   const Json& orientation = fields.at("orientation");
   if (!orientation.is_null()) out.orientation = fields.get<std::string>("orientation");
   if (!out.orientation.empty() && out.orientation != "LPS") {

@@ -112,7 +112,9 @@ struct RunConfig {
     std::string grading = "biopsy";  ///< gleason: biopsy | prostatectomy, which rule grades slides
     /// gleason, biopsy: part of the cancer from which a grade above the most common one is believed
     double min_higher = 0.01;
-    /// Resamples of the cases for intervals: gleason: of kappa; of volumes: of every figure; 0:
+    /// slides: classes that are tumour; empty: the Gleason patterns, or every class above 0
+    std::vector<std::string> tumour_classes;
+    /// Resamples of the cases for the intervals of every figure; 0:
     /// none
     std::int64_t bootstrap = 0;
     double surface_tolerance_mm = 2;  ///< volumes: of surface Dice
@@ -122,7 +124,7 @@ struct RunConfig {
     double lesion_min_mm3 = 50;   ///< colorectal: smaller calls are dropped
     double lesion_overlap = 0.1;  ///< colorectal: IoU from which a call hits a lesion
     std::vector<double> lesion_diameters_mm{6, 10, 20};  ///< colorectal: between sizes; ascending
-    double specificity = 0.9;  ///< colorectal: at which the sensitivity for cases is read off
+    double specificity = 0.9;  ///< at which the sensitivity for slides and cases is read off
     std::vector<std::string> lesion_classes;  ///< colorectal; empty: every class above 0
   } eval;
 

@@ -20,7 +20,6 @@ const std::map<std::string, std::vector<std::string>>& tasks_of_key() {
       {"lesion_probability", {"colorectal"}},
       {"lesion_lowest", {"colorectal"}},
       {"lesion_diameters_mm", {"colorectal"}},
-      {"specificity", {"colorectal"}},
       {"lesion_min_mm3", {"colorectal"}},
       {"lesion_overlap", {"colorectal"}},
       {"lesion_classes", {"colorectal"}}};
@@ -38,6 +37,17 @@ std::vector<double> ascending_of(const YamlValue& list) {
   return out;
 }
 
+std::vector<std::string> distinct_names(const YamlValue& list) {
+  std::vector<std::string> names;
+  for (const YamlValue& entry : list.as_list()) {
+    const std::string name = entry.as_string();
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      entry.reject(fmt::format("class '{}' stands twice in the list; keep one", name));
+    names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
@@ -52,11 +62,14 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
     value->reject(fmt::format("belongs to task: {}, but the task is '{}'. Leave it out",
                               fmt::join(tasks, " or "), config.task));
   }
-  if (const auto value = map.find("bootstrap");
-      value && !config.volumes && config.task != "gleason")
-    value->reject("belongs to volumes and to task: gleason; leave it out");
-  if (const auto value = map.find("surface_tolerance_mm"); value && !config.volumes)
-    value->reject("belongs to volumes; leave it out");
+  const auto of_kind = [&](const char* key, bool fits, const char* kind) {
+    const auto value = map.find(key);
+    if (value && !fits) value->reject(fmt::format("belongs to {}; leave it out", kind));
+  };
+  of_kind("surface_tolerance_mm", config.volumes, "volumes");
+  of_kind("tumour_classes", !config.volumes, "slides");
+  of_kind("specificity", !config.volumes || config.task == "colorectal",
+          "slides and to task: colorectal");
   eval.min_cancer = map.get_double("min_cancer", eval.min_cancer, 0, 1);
   eval.min_area = map.get_double("min_area", eval.min_area, 0, 1);
   eval.grading = map.get_choice("grading", eval.grading, {"biopsy", "prostatectomy"});
@@ -66,6 +79,7 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
         "a higher pattern counts. Leave it out");
   }
   eval.min_higher = map.get_double("min_higher", eval.min_higher, 0, 1);
+  if (const auto value = map.find("tumour_classes")) eval.tumour_classes = distinct_names(*value);
   eval.bootstrap = map.get_int("bootstrap", eval.bootstrap, 0, 1'000'000);
   eval.surface_tolerance_mm =
       map.get_double("surface_tolerance_mm", eval.surface_tolerance_mm, 0, 1000);
@@ -82,15 +96,7 @@ RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
     eval.lesion_diameters_mm = ascending_of(*value);
   eval.lesion_min_mm3 = map.get_double("lesion_min_mm3", eval.lesion_min_mm3, 0, 1e9);
   eval.lesion_overlap = map.get_double("lesion_overlap", eval.lesion_overlap, 0, 1);
-  if (const auto value = map.find("lesion_classes")) {
-    for (const YamlValue& entry : value->as_list()) {
-      const std::string name = entry.as_string();
-      if (std::find(eval.lesion_classes.begin(), eval.lesion_classes.end(), name) !=
-          eval.lesion_classes.end())
-        entry.reject(fmt::format("class '{}' stands twice in the list; keep one", name));
-      eval.lesion_classes.push_back(name);
-    }
-  }
+  if (const auto value = map.find("lesion_classes")) eval.lesion_classes = distinct_names(*value);
   map.finish();
   return eval;
 }

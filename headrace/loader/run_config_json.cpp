@@ -30,7 +30,11 @@ Json eval_json(const RunConfig& config) {
     json["min_area"] = eval.min_area;
     json["grading"] = eval.grading;
     if (eval.grading == "biopsy") json["min_higher"] = eval.min_higher;
+  }
+  if (!config.volumes) {
     json["bootstrap"] = eval.bootstrap;
+    json["tumour_classes"] = eval.tumour_classes;
+    json["specificity"] = eval.specificity;
   }
   if (config.volumes) {
     json["bootstrap"] = eval.bootstrap;

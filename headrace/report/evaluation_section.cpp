@@ -58,9 +58,10 @@ void add_group_rows(Table& table, const std::string& kind, const Json& groups,
   for (const auto& [name, group] : groups.items()) {
     std::vector<std::string> row{kind, escape(name),
                                  std::to_string(group.at("images").get<std::uint64_t>()),
-                                 "<b>" + figure(group.at("mean_dice")) + "</b>"};
-    if (gleason) row.push_back("<b>" + figure(group.at("gleason").at("kappa")) + "</b>");
-    for (const std::string& c : names) row.push_back(figure(group.at("dice").at(c)));
+                                 with_interval(group, {"mean_dice"})};
+    if (gleason) row.push_back(with_interval(group, {"gleason", "kappa"}));
+    for (const char* key : {"dice", "auc"}) row.push_back(with_interval(group, {"tumour", key}));
+    for (const std::string& c : names) row.push_back(with_interval(group, {"dice", c}));
     table.rows.push_back(std::move(row));
   }
 }
@@ -95,9 +96,45 @@ std::string figure(const Json& value, int digits) {
   return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–";
 }
 
+std::string with_interval(const Json& group, const std::vector<std::string>& path, int digits) {
+  const Json* value = &group;
+  const Json nothing = Json::object();
+  const Json* interval = group.contains("interval_95") ? &group.at("interval_95") : &nothing;
+  for (const std::string& key : path) {
+    value = &value->at(key);
+    interval = interval->contains(key) ? &interval->at(key) : &nothing;
+  }
+  std::string out = "<b>" + figure(*value, digits) + "</b>";
+  if (interval->is_array()) {
+    out += fmt::format(" <small>{}–{}</small>", figure((*interval)[0], digits),
+                       figure((*interval)[1], digits));
+  }
+  return out;
+}
+
+std::string interval_text(const Json& group) {
+  return group.contains("interval_95") ? " Small figures: 95 % intervals by resampling cases." : "";
+}
+
 std::string class_label(const std::string& name, std::size_t index) {
   return fmt::format("<span class=\"chip\" style=\"background:{}\"></span>{}",
                      css(class_colour(index)), escape(name));
+}
+
+std::string sets_text(const RunData& data) {
+  const char* key = data.volumes() ? "set_voxels" : "set_pixels";
+  const auto pixels = data.eval.at("overall").at(key).get<std::uint64_t>();
+  if (pixels == 0) return "";
+  std::string names;
+  for (const auto& [name, classes] : data.eval.at("class_sets").items()) {
+    std::string members;
+    for (const Json& of : classes) members += (members.empty() ? "" : ", ") + text_of(of);
+    names += fmt::format("{}{} (one of {})", names.empty() ? "" : "; ", escape(name), members);
+  }
+  return fmt::format(
+      " {} more have a label that stands for several classes: {}. They take no part here, where "
+      "one class is told from another.",
+      grouped(pixels), names);
 }
 
 std::string class_section(const RunData& data) {
@@ -109,17 +146,18 @@ std::string class_section(const RunData& data) {
     std::uint64_t sum = 0;
     for (const Json& count : overall.at("matrix")[c]) sum += count.get<std::uint64_t>();
     labels.push_back(class_label(names[c], c));
-    table.rows.push_back({labels.back(), figure(overall.at("dice").at(names[c])),
+    table.rows.push_back({labels.back(), with_interval(overall, {"dice", names[c]}),
                           bar(overall.at("dice").at(names[c]), css(class_colour(c))),
-                          figure(overall.at("iou").at(names[c])), grouped(sum)});
+                          with_interval(overall, {"iou", names[c]}), grouped(sum)});
   }
   return fmt::format(
       "<section><h2>Segmentation on split “{}”</h2><p>{} annotated pixels in {} tiles, at the "
       "patch’s "
-      "resolution. Mean Dice leaves out {}.</p>{}<h3>Confusion, share of each true "
+      "resolution. Mean Dice leaves out {}.{}{}</p>{}<h3>Confusion, share of each true "
       "class</h3>{}</section>\n",
       text_of(data.eval.at("split")), grouped(overall.at("pixels").get<std::uint64_t>()),
-      grouped(data.eval.at("tiles").get<std::uint64_t>()), escape(names.front()), table.html(),
+      grouped(data.eval.at("tiles").get<std::uint64_t>()), escape(names.front()), sets_text(data),
+      interval_text(overall), table.html(),
       matrix_html(overall.at("matrix"), labels, /*percent=*/true));
 }
 
@@ -127,6 +165,7 @@ std::string group_section(const RunData& data) {
   const auto names = names_of(data.eval.at("classes"));
   Table table{{"", "Name", "Images", "Mean Dice"}, {}, {false, false, true, true}};
   if (data.gleason()) table.head.push_back("Kappa");
+  table.head.insert(table.head.end(), {"Tumour Dice", "Tumour AUC"});
   for (std::size_t c = 0; c < names.size(); ++c) table.head.push_back(class_label(names[c], c));
   table.numeric.resize(table.head.size(), true);
   add_group_rows(table, "Cohort", data.eval.at("cohorts"), names, data.gleason());
@@ -173,30 +212,34 @@ std::string grading_rule_text(const Json& eval) {
 std::string grade_section(const RunData& data) {
   if (!data.gleason()) return "";
   const Json& gleason = data.eval.at("overall").at("gleason");
-  std::string kappa =
-      fmt::format("Quadratic weighted kappa <b>{}</b>", figure(gleason.at("kappa")));
-  if (gleason.contains("kappa_95") && gleason.at("kappa_95").is_array()) {
-    kappa += fmt::format(" (95 % interval by resampling cases: {} to {})",
-                         figure(gleason.at("kappa_95")[0]), figure(gleason.at("kappa_95")[1]));
-  }
+  const Json& overall = data.eval.at("overall");
+  std::string kappa = "Quadratic weighted kappa " + with_interval(overall, {"gleason", "kappa"}) +
+                      ", accuracy " + with_interval(overall, {"gleason", "accuracy"});
   if (gleason.contains("why_no_kappa")) kappa += ": " + text_of(gleason.at("why_no_kappa"));
   const Json& eval = data.config.at("eval");
   std::vector<std::string> groups;
   for (int g = 0; g < 6; ++g) groups.push_back(g == 0 ? "none" : std::to_string(g));
   return fmt::format(
-      "<section><h2>ISUP grade groups</h2><p>{} over {} slides. A slide has cancer when patterns 3 "
+      "<section><h2>ISUP grade groups</h2><p>{} over {} slides; of {} cases, graded from the areas "
+      "of all their slides together, kappa {}, accuracy {}. A slide has cancer when patterns 3 "
       "to 5 fill at least {:.1f} % of its tissue; the primary pattern has the largest area. "
-      "{}</p>{}"
+      "{}{}</p><div class=\"two\"><div><h3>Slides</h3>{}</div><div><h3>Cases</h3>{}</div></div>"
       "</section>\n",
-      kappa, gleason.at("slides").get<std::uint64_t>(), eval.value("min_cancer", 0.0) * 100,
-      grading_rule_text(eval), matrix_html(gleason.at("matrix"), groups, /*percent=*/false));
+      kappa, gleason.at("slides").get<std::uint64_t>(),
+      gleason.at("by_case").at("cases").get<std::uint64_t>(),
+      with_interval(overall, {"gleason", "by_case", "kappa"}),
+      with_interval(overall, {"gleason", "by_case", "accuracy"}),
+      eval.value("min_cancer", 0.0) * 100, grading_rule_text(eval), interval_text(overall),
+      matrix_html(gleason.at("matrix"), groups, /*percent=*/false),
+      matrix_html(gleason.at("by_case").at("matrix"), groups, /*percent=*/false));
 }
 
 std::string image_section(const RunData& data) {
   const auto names = names_of(data.eval.at("classes"));
   const bool gleason = data.gleason();
-  Table table{
-      {"Image", "Case", "Cohort", "Scanner", "Mean Dice"}, {}, {false, false, false, false, true}};
+  Table table{{"Image", "Case", "Cohort", "Scanner", "Mean Dice", "Tumour Dice", "AUC", "Share"},
+              {},
+              {false, false, false, false, true, true, true, true}};
   if (gleason)
     table.head.insert(table.head.end(), {"True grade", "Predicted", "", "Predicted areas"});
   const Json& images = data.eval.at("images");
@@ -204,7 +247,8 @@ std::string image_section(const RunData& data) {
     if (table.rows.size() == kImagesShown) break;
     table.rows.push_back({text_of(image.at("id")), text_of(image.at("case")),
                           text_of(image.at("cohort")), text_of(image.at("scanner")),
-                          figure(image.at("mean_dice"))});
+                          figure(image.at("mean_dice")), figure(image.at("tumour").at("dice")),
+                          figure(image.at("tumour").at("auc")), figure(image.at("tumour_share"))});
     if (!gleason) continue;
     const Json &truth = image.at("true_grade"), &predicted = image.at("predicted_grade");
     const bool same = !truth.is_null() && truth.at("grade_group") == predicted.at("grade_group");
@@ -214,13 +258,14 @@ std::string image_section(const RunData& data) {
     auto& row = table.rows.back();
     row.insert(row.end(), {grade_text(truth), grade_text(predicted), mark, area_bar(image, names)});
   }
-  const std::string rest =
-      images.size() > kImagesShown
-          ? fmt::format("<p>The first {} of {} images; eval-slides.csv has all.</p>", kImagesShown,
-                        images.size())
-          : "";
-  return fmt::format("<section><h2>{}</h2>{}{}</section>\n", gleason ? "Slides" : "Images", rest,
-                     table.html());
+  const std::string rest = images.size() > kImagesShown
+                               ? fmt::format(" The first {} of {} images; eval-slides.csv has all.",
+                                             kImagesShown, images.size())
+                               : "";
+  return fmt::format(
+      "<section><h2>{}</h2><p>Share: the predicted tumour’s part of the predicted tissue, by which "
+      "slides and cases are ranked. eval-cases.csv has the cases.{}</p>{}</section>\n",
+      gleason ? "Slides" : "Images", rest, table.html());
 }
 
 /// A picture; of a plane with the sides of the patient in it.
@@ -240,7 +285,7 @@ std::string montage_picture(const std::string& kind, const std::string& png) {
 std::string montage_section(const RunData& data) {
   const Json montage = data.eval.value("montage", Json::array());
   if (montage.empty()) return "";
-  const auto names = names_of(data.eval.at("classes"));
+  const auto names = names_of(data.eval.at("labels"));
   std::string legend, rows;
   for (std::size_t c = 1; c < names.size(); ++c) {
     legend += fmt::format("<span class=\"key\">{}</span>", class_label(names[c], c));

@@ -45,6 +45,11 @@ RunData read_run(const std::filesystem::path& run) {
   data.config = required_json(run / "config.json");
   data.run = required_json(run / "run.json");
   data.eval = optional_json(run / "eval.json");
+  if (!data.eval.is_null() && !data.eval.contains("labels")) {
+    fail(ErrorCode::unsupported,
+         "{}: written by an earlier version. Evaluate the run again with headrace eval.",
+         (run / "eval.json").string());
+  }
   data.summary = optional_json(run / "summary.json");
   if (std::filesystem::exists(run / "metrics.jsonl")) {
     std::istringstream text(file_bytes(run / "metrics.jsonl"));

@@ -10,6 +10,7 @@
 #include "headrace/report/run_data.hpp"
 #include "headrace/report/style_sheet.hpp"
 #include "headrace/report/svg_chart.hpp"
+#include "headrace/report/tumour_section.hpp"
 #include "headrace/report/volume_section.hpp"
 
 namespace headrace::report {
@@ -170,8 +171,9 @@ std::string render_run(const std::filesystem::path& run) {
               calibration_section(data) + volume_group_section(data) + montage_section(data) +
               volume_image_section(data);
     } else {
-      body += class_section(data) + baseline_section(data) + group_section(data) +
-              grade_section(data) + montage_section(data) + image_section(data);
+      body += class_section(data) + baseline_section(data) + tumour_section(data) +
+              grade_section(data) + calibration_section(data) + group_section(data) +
+              montage_section(data) + image_section(data);
     }
   }
   body += time_section(data) + identity_section(data);

@@ -18,31 +18,10 @@ constexpr double kMostFalsePositives = 8;  ///< right end of the FROC chart
 
 std::string text_of(const Json& value) { return escape(value.get<std::string>()); }
 
-/// A figure and, where there is one, its interval. `path`: group and name, or the name alone.
-std::string with_interval(const Json& group, const std::vector<std::string>& path, int digits = 3) {
-  const Json* value = &group;
-  const Json nothing = Json::object();
-  const Json* interval = group.contains("interval_95") ? &group.at("interval_95") : &nothing;
-  for (const std::string& key : path) {
-    value = &value->at(key);
-    interval = interval->contains(key) ? &interval->at(key) : &nothing;
-  }
-  std::string out = "<b>" + figure(*value, digits) + "</b>";
-  if (interval->is_array()) {
-    out += fmt::format(" <small>{}–{}</small>", figure((*interval)[0], digits),
-                       figure((*interval)[1], digits));
-  }
-  return out;
-}
-
 bool has_lesions(const RunData& data) { return !data.eval.at("lesion_classes").empty(); }
 
 std::string tolerance_text(const RunData& data) {
   return fmt::format("{:g}", data.config.at("eval").value("surface_tolerance_mm", 2.0));
-}
-
-std::string interval_text(const Json& group) {
-  return group.contains("interval_95") ? " Small figures: 95 % intervals by resampling cases." : "";
 }
 
 Series froc_curve(const std::string& name, const std::string& colour, const Json& lesion) {
@@ -111,11 +90,11 @@ std::string volume_class_section(const RunData& data) {
       "Dice, surface Dice (tolerance {} mm) and HD95 are means over volumes; a volume without the "
       "class in truth and prediction is left out. A structure that was missed or invented has a "
       "Dice of 0; its HD95 is undefined, and penalised the volume’s diagonal. Pooled Dice is of "
-      "all voxels together.{}</p>{}"
+      "all voxels together.{}{}</p>{}"
       "</section>\n",
       text_of(data.eval.at("split")), overall.at("images").get<std::uint64_t>(),
       overall.at("cases").get<std::uint64_t>(), grouped(overall.at("voxels").get<std::uint64_t>()),
-      tolerance_text(data), interval_text(overall), table.html());
+      tolerance_text(data), sets_text(data), interval_text(overall), table.html());
 }
 
 namespace {

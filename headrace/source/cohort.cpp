@@ -56,6 +56,7 @@ StoreVersion Cohort::State::read_version(const std::string& prefix) {
          "wrote it",
          path, kind);
   }
+  class_sets = version.class_sets();
   return version;
 }
 
@@ -114,20 +115,22 @@ std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path,
   pool.parallel_for(ids.size(),
                     [&](std::size_t i) { state->read_image(ids[i], version, state->images[i]); });
   state->seen = state->classes;
-  state->match = match_classes(state->classes, state->seen);
+  state->match = match_classes(state->classes, state->seen, state->class_sets, state->class_sets);
   return std::shared_ptr<const Cohort>(new Cohort(std::move(state)));
 }
 
-std::shared_ptr<const Cohort> Cohort::seen_by(const std::vector<std::string>& classes) const {
+std::shared_ptr<const Cohort> Cohort::seen_by(const std::vector<std::string>& classes,
+                                              const std::vector<ClassSet>& class_sets) const {
   auto state = std::make_unique<State>(*state_);
   state->seen = classes;
-  state->match = match_classes(state->classes, classes);
+  state->match = match_classes(state->classes, classes, state->class_sets, class_sets);
   return std::shared_ptr<const Cohort>(new Cohort(std::move(state)));
 }
 
 const std::string& Cohort::path() const noexcept { return state_->path; }
 const std::string& Cohort::kind() const noexcept { return state_->kind; }
 const std::vector<std::string>& Cohort::classes() const noexcept { return state_->seen; }
+const std::vector<ClassSet>& Cohort::class_sets() const noexcept { return state_->match.sets; }
 const ClassMatch& Cohort::class_match() const noexcept { return state_->match; }
 const std::string& Cohort::dataset_hash() const noexcept { return state_->dataset_hash; }
 const std::vector<ImageRecord>& Cohort::images() const noexcept { return state_->images; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/core/image_colour.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/source/class_match.hpp"
@@ -46,7 +47,7 @@ struct CellIndex {
   std::vector<std::uint32_t>
       tissue_px;  ///< tissue pixels of level 0 in the cell (estimated from the mask)
   std::vector<std::vector<std::uint32_t>>
-      class_px;  ///< [class][cell]: annotated pixels of level 0 in the cell
+      class_px;  ///< [label value][cell], classes and then class sets: annotated pixels of level 0
 };
 
 /// Size of level 0 as (z, y, x); z is 1 on slides.
@@ -63,16 +64,19 @@ class Cohort {
   static std::shared_ptr<const Cohort> open(const std::string& store_path,
                                             const std::string& version = "");
   ~Cohort();
-  /// The same store with other classes, matched by name: classes(), cells and lesions are theirs.
-  /// Label arrays keep their bytes; class_match() says how their values are seen.
-  std::shared_ptr<const Cohort> seen_by(const std::vector<std::string>& classes) const;
+  /// The same store with other classes, matched by name: classes(), class_sets(), cells and lesions
+  /// are theirs. Label arrays keep their bytes; class_match() says how their values are seen.
+  std::shared_ptr<const Cohort> seen_by(const std::vector<std::string>& classes,
+                                        const std::vector<ClassSet>& class_sets = {}) const;
 
   const std::string& path() const noexcept;
   const std::string& kind() const noexcept;                  ///< "slide" or "volume"
   const std::vector<std::string>& classes() const noexcept;  ///< class_name by label value
-  const ClassMatch& class_match() const noexcept;            ///< of stored label values
-  const std::string& dataset_hash() const noexcept;          ///< of this version, hex
-  const std::vector<ImageRecord>& images() const noexcept;   ///< sorted by id
+  /// Label values that stand for several classes: classes().size() and up, in this order.
+  const std::vector<ClassSet>& class_sets() const noexcept;
+  const ClassMatch& class_match() const noexcept;           ///< of stored label values
+  const std::string& dataset_hash() const noexcept;         ///< of this version, hex
+  const std::vector<ImageRecord>& images() const noexcept;  ///< sorted by id
   std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id
 
   std::shared_ptr<const zarr::Array> image_array(std::size_t image, std::size_t level) const;

@@ -16,8 +16,9 @@ namespace headrace::source {
 struct Cohort::State {
   std::string path, kind, dataset_hash;
   std::vector<std::string> classes;
+  std::vector<ClassSet> class_sets;
   std::vector<ImageRecord> images;
-  ClassMatch match;               ///< of the store's classes with those that are seen
+  ClassMatch match;               ///< of the store's classes and sets with those that are seen
   std::vector<std::string> seen;  ///< classes as the cohort shows them; by default the store's
   std::shared_ptr<storage::Store> store;
   struct Arrays {
@@ -37,7 +38,7 @@ struct Cohort::State {
   void read_image(const std::string& id, const StoreVersion& version, ImageRecord& record) const;
   /// The group of an image's label image `labels`; nothing where it has none of that name.
   std::optional<std::string> label_group(std::size_t image, const std::string& labels) const;
-  /// Amounts [class][cell] of stored classes, by the classes that are seen.
+  /// Amounts [label value][cell] as stored, by the values that are seen.
   std::vector<std::vector<std::uint32_t>> by_seen_class(
       std::vector<std::vector<std::uint32_t>> stored, std::size_t cells) const;
   /// Errors: usage, where the store is not of kind "volume".

@@ -13,7 +13,7 @@
 
 namespace headrace::source {
 
-using Amounts = std::vector<std::vector<std::uint32_t>>;  // [class][cell]
+using Amounts = std::vector<std::vector<std::uint32_t>>;  // [label value][cell]
 
 namespace {
 
@@ -56,7 +56,8 @@ std::map<std::int32_t, std::uint64_t> read_histogram(
 }  // namespace
 
 Amounts Cohort::State::by_seen_class(Amounts stored, std::size_t cells) const {
-  return match.in_seen_order(std::move(stored), seen.size(), Amounts::value_type(cells, 0));
+  return match.in_seen_order(std::move(stored), seen.size() + match.sets.size(),
+                             Amounts::value_type(cells, 0));
 }
 
 CellIndex Cohort::cells(std::size_t image, const std::string& labels) const {
@@ -68,7 +69,7 @@ CellIndex Cohort::cells(std::size_t image, const std::string& labels) const {
       detail::require<std::int32_t>(table.attributes, "cell_size_px", table.origin);
   if (index.cell_size_px <= 0)
     fail(ErrorCode::malformed, "{}: 'cell_size_px' is {}", table.origin, index.cell_size_px);
-  const std::size_t classes = state_->classes.size();
+  const std::size_t classes = state_->classes.size() + state_->class_sets.size();
   const auto labelled = label_cells(state_->store, state_->label_group(image, labels), table,
                                     "cell_size_px", 2, classes);
   auto joined = detail::join_cells<2>(table, labelled, classes);
@@ -96,7 +97,7 @@ VolumeCellIndex Cohort::volume_cells(std::size_t image, const std::string& label
            table.origin, edge);
     }
   }
-  const std::size_t classes = state_->classes.size();
+  const std::size_t classes = state_->classes.size() + state_->class_sets.size();
   const auto labelled = label_cells(state_->store, state_->label_group(image, labels), table,
                                     "cell_size_zyx", 3, classes);
   auto joined = detail::join_cells<3>(table, labelled, classes);

@@ -88,6 +88,10 @@ std::string StoreVersion::text() const {
 
 std::string StoreVersion::hash() const { return sha256_hex(std::string_view(text())); }
 
+std::vector<ClassSet> StoreVersion::class_sets() const {
+  return class_sets_of(facts.value("class_sets", Json::object()), classes, version_key(hash()));
+}
+
 std::uint64_t StoreVersion::bytes() const {
   std::uint64_t sum = 0;
   for (const auto& [key, entry] : root) sum += entry.size_bytes;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/storage/store.hpp"
 
@@ -50,6 +51,8 @@ struct StoreVersion {
   std::string text() const;
   std::string hash() const;
   std::uint64_t bytes() const;  ///< of all its objects, lists and itself left out
+  /// facts' class_sets: label values after those of the classes. Errors: malformed.
+  std::vector<ClassSet> class_sets() const;
   /// Errors: malformed, unsupported (format).
   static StoreVersion parse(const std::string& text, const std::string& origin);
   /// Reads versions/<hash>.json and holds it against its name. Errors: not_found, corrupt.

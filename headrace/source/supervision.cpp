@@ -18,10 +18,10 @@ void add_cells(const std::vector<std::vector<std::uint32_t>>& cells_by_class,
 
 SplitSupervision supervision_of(const Cohort& cohort, const std::string& labels,
                                 const std::string& split) {
-  const std::size_t classes = cohort.classes().size();
+  const std::size_t values = cohort.classes().size() + cohort.class_sets().size();
   SplitSupervision out;
-  out.pixels.resize(classes);
-  out.lesions.resize(classes);
+  out.pixels.resize(values);
+  out.lesions.resize(values);
   for (std::size_t i = 0; i < cohort.images().size(); ++i) {
     const ImageRecord& image = cohort.images()[i];
     if (image.split != split) continue;
@@ -34,7 +34,7 @@ SplitSupervision supervision_of(const Cohort& cohort, const std::string& labels,
     }
     add_cells(cohort.volume_cells(i, labels).class_voxels, out);
     for (const VolumeLesion& lesion : cohort.lesions(i, labels)) {
-      if (lesion.class_value < classes) ++out.lesions[lesion.class_value];
+      if (lesion.class_value < values) ++out.lesions[lesion.class_value];
     }
   }
   return out;

@@ -13,10 +13,10 @@ namespace headrace::source {
 struct SplitSupervision {
   AnnotationCounts images;
   std::uint64_t labelled = 0;  ///< images with such a label image, be it empty
-  /// Pixels or voxels of level 0 by class value, as the sampler's index counts them: of class 0
-  /// those in cells with tissue, body or another class.
+  /// Pixels or voxels of level 0 by label value, classes and then sets, as the sampler's index
+  /// counts them: of class 0 those in cells with tissue, body or another class.
   std::vector<std::uint64_t> pixels;
-  std::vector<std::uint64_t> lesions;  ///< of volumes, by class value: connected components
+  std::vector<std::uint64_t> lesions;  ///< of volumes, by label value: connected components
 };
 
 /// Of the images of `split`, by their label images of the name `labels`; reads the index and the

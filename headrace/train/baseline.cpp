@@ -78,6 +78,22 @@ Json constant_kappa(const Json& gleason) {
   return grades > 1 ? Json(0.0) : Json(nullptr);
 }
 
+/// Of one class for every pixel: which tumour Dice it has, and that it ranks nothing.
+Json constant_tumour(const Json& tumour, const std::vector<std::string>& classes,
+                     const std::optional<std::size_t>& majority) {
+  const Json& region = tumour.at("classes");
+  const bool said =
+      std::find(region.begin(), region.end(), classes[majority.value_or(0)]) != region.end();
+  const auto pixels = tumour.at("pixels").get<std::uint64_t>(),
+             positives = tumour.at("positives").get<std::uint64_t>();
+  Confusion constant(2);
+  constant.add(0, said ? 1 : 0, pixels - positives);
+  constant.add(1, said ? 1 : 0, positives);
+  const auto dice = constant.dice(1);
+  return {{"dice", dice ? Json(*dice) : Json(nullptr)},
+          {"auc", tumour.at("auc").is_null() ? Json(nullptr) : Json(0.5)}};
+}
+
 Baseline of_slides(const source::Cohort& cohort, const std::vector<std::uint32_t>& images,
                    const std::string& labels) {
   std::vector<std::uint64_t> pixels(cohort.classes().size(), 0);
@@ -189,6 +205,8 @@ Json majority_figures(const Baseline& baseline, const Json& evaluation) {
     Json out = {{"dice", json.at("dice")},
                 {"mean_dice", json.at("mean_dice")},
                 {"accuracy", json.at("accuracy")}};
+    if (group.contains("tumour"))
+      out["tumour"] = constant_tumour(group.at("tumour"), baseline.classes, baseline.majority);
     if (group.contains("gleason")) out["gleason"]["kappa"] = constant_kappa(group.at("gleason"));
     return out;
   };

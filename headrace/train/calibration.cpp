@@ -21,6 +21,15 @@ Json number(const std::optional<double>& value) { return value ? Json(*value) : 
 
 }  // namespace
 
+std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets) {
+  std::vector<ClassMask> out(256);
+  for (std::size_t c = 0; c < classes; ++c) out[c].set(c);
+  for (std::size_t k = 0; k < sets.size(); ++k) {
+    for (const std::uint8_t c : sets[k].classes) out[classes + k].set(c);
+  }
+  return out;
+}
+
 Calibration::Bin& Calibration::bin_of(std::uint16_t score) {
   return bins_[score == 0 ? 0 : (score - 1u) / kScoresPerBin];
 }
@@ -35,7 +44,7 @@ void Calibration::add(std::uint16_t score, bool positive, std::uint64_t count) {
 }
 
 void Calibration::add_classes(const float* probabilities, std::size_t stride, std::size_t classes,
-                              const ClassSet& truth) {
+                              const ClassMask& truth) {
   double sum = 0, of_truth = 0, squares = 0;
   std::size_t best = 0;
   for (std::size_t c = 0; c < classes; ++c) {

@@ -4,14 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/train/roc.hpp"
 
 namespace headrace::train {
 
-/// Classes by label value; an integer converts, bit c being class c.
-using ClassSet = std::bitset<256>;
+/// Classes that may be true; an integer converts, bit c being class c.
+using ClassMask = std::bitset<256>;
+/// Of each of the 256 label values: that class, or those of that set; no bit where it is neither.
+std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets);
 
 /// Whether probabilities mean what they say. Predictions are counted by their score in 15 equal
 /// ranges; all sums are integers, so it does not matter in which order or groups they were added.
@@ -33,7 +37,7 @@ class Calibration {
   /// in  probabilities  of class c at [c · stride], not negative, not all 0; divided by their sum
   ///     truth          bit c: class c may be the true one; at least one is
   void add_classes(const float* probabilities, std::size_t stride, std::size_t classes,
-                   const ClassSet& truth);
+                   const ClassMask& truth);
   Calibration& operator+=(const Calibration& other);
 
   std::uint64_t count() const;

@@ -37,7 +37,7 @@ struct Evaluation {
 struct EvaluateOptions {
   std::string split;
   std::size_t montage = 0;  ///< how many patches to keep
-  bool intervals = true;    ///< volumes: also the bootstrap intervals that config.eval asks for
+  bool intervals = true;    ///< also the bootstrap intervals that config.eval asks for
   /// Judged beside the network, under "baseline"; null: nothing is.
   std::shared_ptr<const Baseline> baseline = nullptr;
   /// The run's; null: fitted on the cohort's own training split.

@@ -1,6 +1,10 @@
 #include "headrace/train/evaluation_csv.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace headrace::train {
 namespace {
@@ -17,30 +21,65 @@ std::string cell(const Json& value) {
 
 }  // namespace
 
+namespace {
+
+/// A column and where its value stands.
+using Column = std::pair<std::string, Json::json_pointer>;
+
+/// Columns of slides or of cases, `first` being those that say which.
+std::vector<Column> slide_columns(const Json& evaluation, const std::vector<std::string>& first) {
+  std::vector<Column> columns;
+  const auto add = [&](const std::string& name, const std::vector<std::string>& path) {
+    Json::json_pointer at;
+    for (const std::string& key : path) at /= key;
+    columns.emplace_back(name, at);
+  };
+  for (const std::string& key : first) add(key, {key});
+  for (const char* key : {"pixels", "set_pixels", "mean_dice"}) add(key, {key});
+  const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
+  for (const std::string& name : classes) add("dice_" + name, {"dice", name});
+  for (const char* key : {"dice", "auc"}) add(fmt::format("tumour_{}", key), {"tumour", key});
+  for (const char* key : {"f1", "pq"}) {
+    add(fmt::format("tumour_{}", key), {"tumour", "objects", key});
+    for (std::size_t c = 1; c < classes.size(); ++c)
+      add(fmt::format("{}_{}", key, classes[c]), {"objects", classes[c], key});
+  }
+  for (const char* key : {"ece", "brier"}) add(key, {"calibration", key});
+  for (const char* key : {"cancer", "tumour_share"}) add(key, {key});
+  if (evaluation.at("task") != "gleason") return columns;
+  for (const char* key : {"primary", "secondary", "grade_group"})
+    add(fmt::format("true_{}", key), {"true_grade", key});
+  for (const char* key : {"primary", "secondary", "grade_group"})
+    add(key, {"predicted_grade", key});
+  return columns;
+}
+
+std::string csv_of(const std::vector<Column>& columns, const Json& rows) {
+  std::string out;
+  for (const auto& [name, path] : columns) out += (out.empty() ? "" : ",") + cell(name);
+  for (const Json& row : rows) {
+    std::string line;
+    for (const auto& [name, path] : columns)
+      line += "," + cell(row.contains(path) ? row.at(path) : Json());
+    out += "\n" + line.substr(1);
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
 std::string slides_csv(const Json& evaluation) {
-  const bool gleason = evaluation.at("task") == "gleason";
-  std::string out = "id,case,cohort,scanner,pixels,mean_dice";
-  for (const auto& name : evaluation.at("classes")) out += ",dice_" + name.get<std::string>();
-  if (gleason) {
-    out += ",true_primary,true_secondary,true_grade_group,primary,secondary,grade_group";
+  return csv_of(slide_columns(evaluation, {"id", "case", "cohort", "scanner"}),
+                evaluation.at("images"));
+}
+
+std::string cases_csv(const Json& evaluation) {
+  Json rows = Json::array();
+  for (const auto& [name, figures] : evaluation.at("cases").items()) {
+    rows.push_back(figures);
+    rows.back()["case"] = name;
   }
-  out += "\n";
-  for (const Json& image : evaluation.at("images")) {
-    for (const char* key : {"id", "case", "cohort", "scanner", "pixels", "mean_dice"}) {
-      out += (key == std::string("id") ? "" : ",") + cell(image.at(key));
-    }
-    for (const auto& name : evaluation.at("classes")) {
-      out += "," + cell(image.at("dice").at(name.get<std::string>()));
-    }
-    for (const char* grade : {"true_grade", "predicted_grade"}) {
-      for (const char* key : {"primary", "secondary", "grade_group"}) {
-        if (gleason)
-          out += "," + cell(image.at(grade).is_null() ? Json() : image.at(grade).at(key));
-      }
-    }
-    out += "\n";
-  }
-  return out;
+  return csv_of(slide_columns(evaluation, {"case", "images"}), rows);
 }
 
 std::string volumes_csv(const Json& evaluation) {

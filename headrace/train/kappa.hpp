@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,12 +20,5 @@ struct RatedSlide {
 /// range   -1..1; none where it is undefined: no slides, or every rating of both is the same grade
 ///         (then Σ w·E is 0)
 std::optional<double> quadratic_kappa(const std::vector<RatedSlide>& slides, int grades);
-
-/// 95 % percentile interval by resampling whole cases with replacement `resamples` times (Philox,
-/// counter-based: the same input gives the same interval). None where fewer than half of the
-/// resamples have a kappa.
-std::optional<std::array<double, 2>> bootstrap_kappa(const std::vector<RatedSlide>& slides,
-                                                     int grades, std::int64_t resamples,
-                                                     std::uint64_t seed);
 
 }  // namespace headrace::train

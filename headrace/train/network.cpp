@@ -44,6 +44,13 @@ at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
   return at::tensor(given, at::kDouble).to(at::kFloat);
 }
 
+model::ClassSets sets_of(const loader::Batch& batch) {
+  model::ClassSets sets;
+  for (const ClassSet& set : batch.class_sets)
+    sets.emplace_back(set.classes.begin(), set.classes.end());
+  return sets;
+}
+
 model::LossKind kind_of(const loader::RunConfig::Train::Loss& loss) {
   using Kind = model::LossKind;
   Kind kind;
@@ -189,7 +196,7 @@ struct Network::State {
     {
       const model::Autocast autocast(runtime);
       loss = model::deep_supervision_loss(net->forward_levels(images), labels, weights,
-                                          config.train.dice_weight, loss_kind);
+                                          config.train.dice_weight, sets_of(batch), loss_kind);
     }
     StepLosses out;
     out.total = loss.total.item<double>();

@@ -39,6 +39,7 @@ void write_evaluation(RunFolder& folder, const std::string& name, const Evaluati
     }
   } else {
     folder.write(name + "-slides.csv", slides_csv(json));
+    folder.write(name + "-cases.csv", cases_csv(json));
   }
   folder.write_json(name + ".json", json);
 }

@@ -10,8 +10,8 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/train/gleason_grade.hpp"
 #include "headrace/train/run_changes.hpp"
+#include "headrace/train/slide/slide_counts.hpp"
 #include "headrace/train/volume/volume_tally.hpp"
 
 #define HR_TEXT_OF(x) #x
@@ -129,8 +129,12 @@ std::shared_ptr<const source::Cohort> open_cohort(const loader::RunConfig& confi
          "with annotations.",
          cohort->path(), cohort->classes().size());
   }
-  if (config.task == "gleason") find_gleason_classes(cohort->classes());
-  if (config.volumes) lesion_class_values(*cohort, config);  // refuses what it does not have
+  // Both refuse classes that the store does not have.
+  if (config.volumes) {
+    lesion_class_values(*cohort, config);
+  } else {
+    slide_rules(*cohort, config);
+  }
   return cohort;
 }
 
@@ -138,7 +142,7 @@ std::shared_ptr<const source::Cohort> open_judged_cohort(const loader::RunConfig
                                                          const loader::Preprocessing& preprocessing,
                                                          const std::string& split) {
   const auto stored = open_expected(config);
-  auto cohort = stored->seen_by(preprocessing.classes);
+  auto cohort = stored->seen_by(preprocessing.classes, preprocessing.class_sets);
   bool labelled = false, graded = false;
   for (const auto& image : cohort->images()) {
     if (image.split != split) continue;

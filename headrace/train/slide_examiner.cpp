@@ -58,7 +58,7 @@ class SlideExaminer : public Examiner {
                 const EvaluateOptions& options, std::uint64_t tiles)
       : cohort_(cohort),
         config_(config),
-        tally_(cohort, config),
+        tally_(cohort, config, options.intervals),
         montage_(options.montage, tiles) {}
 
   Axes tile_zyx() const override { return {1, config_.patch.height, config_.patch.width}; }
@@ -85,7 +85,7 @@ class SlideExaminer : public Examiner {
   }
 
   void finish(Evaluation& out) override {
-    out.json = tally_.to_json();
+    out.json = tally_.finish();
     out.mean_dice = tally_.mean_dice();
     out.montage = montage_.take();
   }

@@ -83,11 +83,23 @@ std::string short_count(std::uint64_t count) {
 std::string split_line(const std::string& use, const std::string& name,
                        const source::SplitSupervision& split, const source::Cohort& cohort) {
   std::vector<std::string> classes;
-  for (std::size_t c = 0; c < split.pixels.size(); ++c)
-    classes.push_back(fmt::format("{} {}", cohort.classes()[c], short_count(split.pixels[c])));
+  const auto names = label_names(cohort.classes(), cohort.class_sets());
+  for (std::size_t v = 0; v < split.pixels.size(); ++v)
+    classes.push_back(fmt::format("{} {}", names[v], short_count(split.pixels[v])));
   return fmt::format("{} on split '{}': {} images, {} with labels; supervised {}: {}", use, name,
                      split.images.images, split.labelled,
                      cohort.kind() == "volume" ? "voxels" : "pixels", fmt::join(classes, ", "));
+}
+
+/// A set with the class that the split shows; empty where there is none.
+std::string shown_within(const source::Cohort& cohort, const source::SplitSupervision& split,
+                         std::size_t c) {
+  for (std::size_t k = 0; k < cohort.class_sets().size(); ++k) {
+    const ClassSet& set = cohort.class_sets()[k];
+    const bool holds = std::find(set.classes.begin(), set.classes.end(), c) != set.classes.end();
+    if (holds && split.pixels[cohort.classes().size() + k] > 0) return set.name;
+  }
+  return "";
 }
 
 }  // namespace
@@ -108,9 +120,13 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
     (train.images.without > 0 ? out.warnings : out.lines).push_back(text);
   for (std::size_t c = 1; c < cohort.classes().size(); ++c) {
     if (c < train.pixels.size() && train.pixels[c] > 0) continue;
+    const std::string set = shown_within(cohort, train, c);
     out.warnings.push_back(
-        fmt::format("no image of split '{}' shows class '{}': it can't be learnt",
-                    config.data.train, cohort.classes()[c]));
+        set.empty() ? fmt::format("no image of split '{}' shows class '{}': it can't be learnt",
+                                  config.data.train, cohort.classes()[c])
+                    : fmt::format("images of split '{}' show class '{}' only as one of '{}': it "
+                                  "can't be told from the others of these",
+                                  config.data.train, cohort.classes()[c], set));
   }
   if (const auto warning = spacing_warning(config, cohort)) out.warnings.push_back(*warning);
   if (config.data.train == config.data.val) {

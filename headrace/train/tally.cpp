@@ -1,14 +1,9 @@
 #include "headrace/train/tally.hpp"
 
-#include <array>
-#include <optional>
-
-#include "headrace/core/error.hpp"
-#include "headrace/core/ignore_label.hpp"
-#include "headrace/train/gleason_grade.hpp"
-
 namespace headrace::train {
 namespace {
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json grade_json(const std::optional<GleasonGrade>& grade) {
   if (!grade) return nullptr;
@@ -19,147 +14,125 @@ Json grade_json(const std::optional<GleasonGrade>& grade) {
   return out;
 }
 
-GradingRule rule_of(const loader::RunConfig::Eval& eval) {
-  return {specimen_of(eval.grading), eval.min_cancer, eval.min_area, eval.min_higher};
+/// What a slide or a case was said to be.
+void put_verdict(Json& to, const Verdict& verdict, bool gleason) {
+  to["cancer"] = verdict.cancer ? Json(*verdict.cancer) : Json(nullptr);
+  to["tumour_share"] = verdict.share;
+  if (!gleason) return;
+  to["predicted_grade"] = grade_json(verdict.predicted);
+  to["true_grade"] = grade_json(verdict.truth);
+  if (verdict.truth) to["true_grade"]["from"] = verdict.from;
+}
+
+Json objects_json(const SlideCounts& counts, const SlideRules& rules) {
+  Json out = Json::object();
+  for (std::size_t r = 0; r + 1 < rules.regions(); ++r)
+    out[rules.classes[r + 1]] = counts.objects[r].to_json();
+  return out;
 }
 
 }  // namespace
 
-Tally::Tally(const source::Cohort& cohort, const loader::RunConfig& config)
-    : cohort_(cohort), config_(config) {
-  if (config.task == "gleason") find_gleason_classes(cohort.classes());
-}
+Tally::Tally(const source::Cohort& cohort, const loader::RunConfig& config, bool intervals)
+    : cohort_(cohort),
+      rules_(slide_rules(cohort, config)),
+      resamples_(intervals ? config.eval.bootstrap : 0),
+      seed_(config.sampling.seed),
+      meter_(rules_) {}
 
 void Tally::add(const StitchedPart& row) {
-  const std::size_t classes = cohort_.classes().size();
-  ImageTally& tally = images_.try_emplace(row.image, classes).first->second;
-  for (std::size_t x = 0; x < row.predicted.size(); ++x) {
-    const std::uint8_t predicted = row.predicted[x], truth = row.truth[x];
-    if (predicted == kIgnoreLabel) continue;
-    ++tally.predicted_px[predicted];
-    if (truth == kIgnoreLabel) continue;
-    if (truth >= classes) {
-      fail(ErrorCode::malformed,
-           "image {}: label {} at row {}, column {}; the store has classes 0 to {}.",
-           cohort_.images()[row.image].id, truth, row.at, x, classes - 1);
-    }
-    ++tally.truth_px[truth];
-    tally.confusion.add(truth, predicted);
-  }
+  if (image_ && *image_ != row.image) finish_image();
+  image_ = row.image;
+  meter_.add(row, cohort_.images()[row.image].id);
 }
 
-/// The grade of the table, else the grade that the annotated areas make.
-static std::optional<GleasonGrade> true_grade(const source::ImageRecord& record,
-                                              const ImageTally& tally,
-                                              const GleasonClasses& classes,
-                                              const loader::RunConfig::Eval& eval,
-                                              std::string& from) {
-  from = "table";
-  if (record.primary && record.secondary) {
-    const int group = isup_grade_group(*record.primary, *record.secondary);
-    return GleasonGrade{*record.primary, *record.secondary, record.grade_group.value_or(group)};
-  }
-  if (record.grade_group) return GleasonGrade{0, 0, *record.grade_group};
-  if (tally.confusion.total() == 0) return std::nullopt;
-  from = "annotation";
-  return grade_from_areas(tally.truth_px, classes, rule_of(eval));
+void Tally::finish_image() {
+  const source::ImageRecord& record = cohort_.images()[*image_];
+  JudgedSlide slide{*image_, meter_.finish(), {}};
+  slide.verdict = slide_verdict(record, slide.counts, rules_);
+  all_scores_.add(meter_.exact_scores());
+  cohort_scores_[record.cohort].add(meter_.exact_scores());
+  scanner_scores_[record.scanner].add(meter_.exact_scores());
+  slides_.emplace(*image_, std::move(slide));
+  image_.reset();
 }
 
-Json Tally::image_json(std::uint32_t image, const ImageTally& tally,
-                       std::vector<RatedSlide>* rated) const {
-  const source::ImageRecord& record = cohort_.images()[image];
-  Json out = tally.confusion.to_json(cohort_.classes());
+Json Tally::image_json(const JudgedSlide& slide) const {
+  const source::ImageRecord& record = cohort_.images()[slide.image];
+  Json out = slide.counts.confusion.to_json(rules_.classes);
   out.erase("matrix");
   out["id"] = record.id;
   out["case"] = record.case_id;
   out["cohort"] = record.cohort;
   out["scanner"] = record.scanner;
-  for (std::size_t c = 0; c < cohort_.classes().size(); ++c) {
-    out["predicted_px"][cohort_.classes()[c]] = tally.predicted_px[c];
-  }
-  if (rated == nullptr) return out;
-  const GleasonClasses classes = find_gleason_classes(cohort_.classes());
-  const GleasonGrade predicted =
-      grade_from_areas(tally.predicted_px, classes, rule_of(config_.eval));
-  std::string from;
-  const auto truth = true_grade(record, tally, classes, config_.eval, from);
-  out["predicted_grade"] = grade_json(predicted);
-  out["true_grade"] = grade_json(truth);
-  if (truth) {
-    out["true_grade"]["from"] = from;
-    rated->push_back({record.case_id, truth->grade_group, predicted.grade_group});
-  }
+  for (std::size_t c = 0; c < rules_.classes.size(); ++c)
+    out["predicted_px"][rules_.classes[c]] = slide.counts.predicted_px[c];
+  out["set_pixels"] = slide.counts.set_px();
+  out["tumour"] = {{"dice", number(slide.counts.tumour.dice(1))},
+                   {"auc", number(slide.counts.auc)},
+                   {"pixels", slide.counts.tumour.total()},
+                   {"objects", slide.counts.objects.back().to_json()}};
+  out["objects"] = objects_json(slide.counts, rules_);
+  out["calibration"] = {{"ece", number(slide.counts.calibration.expected_error())},
+                        {"brier", number(slide.counts.calibration.brier())}};
+  put_verdict(out, slide.verdict, rules_.gleason);
   return out;
 }
 
-Json Tally::kappa_json(const std::vector<RatedSlide>& rated) const {
-  const auto kappa = quadratic_kappa(rated, kGradeGroups);
-  Json out = {{"slides", rated.size()}, {"kappa", kappa ? Json(*kappa) : Json(nullptr)}};
-  if (!kappa) {
-    out["why_no_kappa"] = rated.empty() ? "no slide has a known grade"
-                                        : "every slide has the same grade, in truth and prediction";
-  }
-  Confusion matrix(kGradeGroups);
-  std::uint64_t right = 0;
-  for (const RatedSlide& slide : rated) {
-    matrix.add(static_cast<std::size_t>(slide.truth), static_cast<std::size_t>(slide.predicted));
-    right += slide.truth == slide.predicted ? 1 : 0;
-  }
-  for (std::size_t t = 0; t < kGradeGroups; ++t) {
-    Json row = Json::array();
-    for (std::size_t p = 0; p < kGradeGroups; ++p) row.push_back(matrix.at(t, p));
-    out["matrix"].push_back(row);
-  }
-  if (!rated.empty()) {
-    out["accuracy"] = static_cast<double>(right) / static_cast<double>(rated.size());
-  }
-  if (config_.eval.bootstrap > 0) {
-    const auto interval =
-        bootstrap_kappa(rated, kGradeGroups, config_.eval.bootstrap, config_.sampling.seed);
-    out["kappa_95"] = interval ? Json(*interval) : Json(nullptr);
-  }
-  return out;
+Json Tally::case_json(const std::string& id, const Slides& slides) const {
+  const CaseSlides one{id, slides, case_verdict(slides, rules_)};
+  const CaseSlides* const pointer = &one;
+  Json json = slide_group_json({&pointer, 1}, rules_, nullptr, 0, seed_);
+  // One case has no ranking of cases, and its grades stand beside one another.
+  for (const char* key : {"detection", "gleason"}) json.erase(key);
+  put_verdict(json, one.verdict, rules_.gleason);
+  return json;
 }
 
-Json Tally::to_json() const {
-  const auto& names = cohort_.classes();
-  const bool gleason = config_.task == "gleason";
-  struct Group {
-    explicit Group(std::size_t classes) : confusion(classes) {}
-    Confusion confusion;
-    std::vector<RatedSlide> rated;
-    std::uint64_t images = 0;
-  };
-  Group overall(names.size());
-  std::map<std::string, Group> cohorts, scanners;
-  Json out = {{"classes", names}, {"images", Json::array()}};
-  for (const auto& [image, tally] : images_) {
-    const source::ImageRecord& record = cohort_.images()[image];
-    std::vector<RatedSlide> rated;
-    out["images"].push_back(image_json(image, tally, gleason ? &rated : nullptr));
-    for (Group* group : {&overall, &cohorts.try_emplace(record.cohort, names.size()).first->second,
-                         &scanners.try_emplace(record.scanner, names.size()).first->second}) {
-      group->confusion += tally.confusion;
-      group->rated.insert(group->rated.end(), rated.begin(), rated.end());
-      ++group->images;
+Json Tally::group_json(const std::function<bool(const source::ImageRecord&)>& holds,
+                       const ScoreCounter& scores) const {
+  std::vector<CaseSlides> of;
+  for (const auto& [id, slides] : cases_) {
+    CaseSlides some{id, {}, {}};
+    for (const JudgedSlide* slide : slides) {
+      if (holds(cohort_.images()[slide->image])) some.slides.push_back(slide);
     }
+    if (some.slides.empty()) continue;
+    some.verdict = case_verdict(some.slides, rules_);
+    of.push_back(std::move(some));
   }
-  const auto describe = [&](const Group& group) {
-    Json json = group.confusion.to_json(names);
-    json["images"] = group.images;
-    if (gleason) json["gleason"] = kappa_json(group.rated);
-    return json;
-  };
-  out["overall"] = describe(overall);
-  out["cohorts"] = out["scanners"] = Json::object();
-  for (const auto& [name, group] : cohorts) out["cohorts"][name] = describe(group);
-  for (const auto& [name, group] : scanners) out["scanners"][name] = describe(group);
+  std::vector<const CaseSlides*> pointers;
+  for (const CaseSlides& one : of) pointers.push_back(&one);
+  const ScoreCounts exact = scores.counts();
+  return slide_group_json(pointers, rules_, &exact, resamples_, seed_);
+}
+
+Json Tally::finish() {
+  if (image_) finish_image();
+  for (const auto& [image, slide] : slides_)
+    cases_[cohort_.images()[image].case_id].push_back(&slide);
+  Json out = {{"classes", rules_.classes},
+              {"labels", label_names(rules_.classes, rules_.class_sets)},
+              {"class_sets", to_json(rules_.class_sets, rules_.classes)},
+              {"images", Json::array()}};
+  for (const auto& [image, slide] : slides_) out["images"].push_back(image_json(slide));
+  out["overall"] = group_json([](const auto&) { return true; }, all_scores_);
+  out["cohorts"] = out["scanners"] = out["cases"] = Json::object();
+  for (const auto& [name, scores] : cohort_scores_) {
+    out["cohorts"][name] =
+        group_json([&](const auto& record) { return record.cohort == name; }, scores);
+  }
+  for (const auto& [name, scores] : scanner_scores_) {
+    out["scanners"][name] =
+        group_json([&](const auto& record) { return record.scanner == name; }, scores);
+  }
+  for (const auto& [id, slides] : cases_) out["cases"][id] = case_json(id, slides);
   return out;
 }
 
 double Tally::mean_dice() const {
-  Confusion all(cohort_.classes().size());
-  for (const auto& [image, tally] : images_) all += tally.confusion;
+  Confusion all(rules_.classes.size());
+  for (const auto& [image, slide] : slides_) all += slide.counts.confusion;
   return all.mean_dice().value_or(0);
 }
 

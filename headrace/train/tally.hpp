@@ -1,46 +1,52 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headrace/core/json.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/source/cohort.hpp"
-#include "headrace/train/confusion.hpp"
-#include "headrace/train/kappa.hpp"
+#include "headrace/train/slide/slide_group.hpp"
 #include "headrace/train/stitcher.hpp"
 
 namespace headrace::train {
 
-/// What was counted on one image.
-struct ImageTally {
-  explicit ImageTally(std::size_t classes)
-      : confusion(classes), predicted_px(classes, 0), truth_px(classes, 0) {}
-  Confusion confusion;                      ///< pixels that are annotated and under a tile
-  std::vector<std::uint64_t> predicted_px;  ///< by class, all pixels under a tile
-  std::vector<std::uint64_t> truth_px;      ///< by class, annotated pixels under a tile
-};
-
-/// Counts stitched rows or slices by image, and makes the figures of eval.json from them.
+/// Judges slides from their stitched rows, and makes the figures of eval.json from them.
 class Tally {
  public:
-  Tally(const source::Cohort& cohort, const loader::RunConfig& config);
+  /// `intervals`: the bootstrap intervals that config.eval asks for. Errors: those of slide_rules.
+  Tally(const source::Cohort& cohort, const loader::RunConfig& config, bool intervals);
 
-  /// Errors: malformed when the truth has a value that is neither a class nor 255.
+  /// The next row; rows come image by image. Errors: malformed when the truth has a value that is
+  /// neither a class, a class set nor 255.
   void add(const StitchedPart& row);
-  /// {classes, overall, cohorts, scanners, images[]} and for task gleason {gleason}.
-  Json to_json() const;
+  /// {classes, class_sets, overall, cohorts, scanners, cases, images[]}. No rows may follow.
+  Json finish();
   double mean_dice() const;
 
  private:
-  Json image_json(std::uint32_t image, const ImageTally& tally,
-                  std::vector<RatedSlide>* rated) const;
-  Json kappa_json(const std::vector<RatedSlide>& rated) const;
+  using Slides = std::vector<const JudgedSlide*>;
+
+  void finish_image();
+  Json image_json(const JudgedSlide& slide) const;
+  Json case_json(const std::string& id, const Slides& slides) const;
+  /// Of the slides that `holds` takes; a case has those of its slides that are in the group.
+  Json group_json(const std::function<bool(const source::ImageRecord&)>& holds,
+                  const ScoreCounter& scores) const;
 
   const source::Cohort& cohort_;
-  loader::RunConfig config_;
-  std::map<std::uint32_t, ImageTally> images_;
+  SlideRules rules_;
+  std::int64_t resamples_;
+  std::uint64_t seed_;
+  SlideMeter meter_;
+  std::optional<std::uint32_t> image_;  ///< whose rows come
+  std::map<std::uint32_t, JudgedSlide> slides_;
+  std::map<std::string, Slides> cases_;
+  ScoreCounter all_scores_;  ///< exact, of pixels
+  std::map<std::string, ScoreCounter> cohort_scores_, scanner_scores_;
 };
 
 }  // namespace headrace::train

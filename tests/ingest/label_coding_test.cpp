@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/label_source.hpp"
@@ -8,13 +9,18 @@ namespace headrace::ingest {
 namespace {
 
 TEST(LabelCoding, MapsEachProvidersValuesToTheCanonicalClasses) {
-  const auto radboud = coding_table("panda-radboud", 6),
-             karolinska = coding_table("panda-karolinska", 6);
+  const auto sets = parse_class_sets(panda_class_sets(), gleason_classes(), "test");
+  EXPECT_EQ(sets, (std::vector<ClassSet>{{"benign_tissue", {0, 1, 2}}, {"cancer", {3, 4, 5}}}));
+  const auto names = label_names(gleason_classes(), sets);
+  const auto radboud = coding_table("panda-radboud", names),
+             karolinska = coding_table("panda-karolinska", names);
   EXPECT_EQ((std::vector<int>(radboud.begin(), radboud.begin() + 7)),
             (std::vector<int>{0, 0, 1, 3, 4, 5, -1}));
   EXPECT_EQ((std::vector<int>(karolinska.begin(), karolinska.begin() + 4)),
-            (std::vector<int>{0, 1, 255, -1}));
-  const auto plain = coding_table("classes", 3), instances = coding_table("instances", 2);
+            (std::vector<int>{0, 6, 7, -1}));
+  EXPECT_THROW(coding_table("panda-karolinska", gleason_classes()), Error);
+  const auto plain = coding_table("classes", {"a", "b", "c"}),
+             instances = coding_table("instances", {"a", "b"});
   EXPECT_EQ((std::vector<int>(plain.begin(), plain.begin() + 4)), (std::vector<int>{0, 1, 2, -1}));
   EXPECT_EQ(plain[255], 255);
   EXPECT_EQ(plain[256], -1);

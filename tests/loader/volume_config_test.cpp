@@ -141,9 +141,6 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"GleasonKey", kBase + "eval: {min_cancer: 0.1}\n",
                 "run.yaml:3: eval.min_cancer: belongs to task: gleason, but the task is "
                 "'colorectal'. Leave it out"},
-        Refused{
-            "BootstrapOfSegmentation", kSlides + "eval: {bootstrap: 9}\n",
-            "run.yaml:3: eval.bootstrap: belongs to volumes and to task: gleason; leave it out"},
         Refused{"LowestAboveTheRest", kBase + "eval: {lesion_lowest: 0.6}\n",
                 "run.yaml:3: eval.lesion_lowest: must be at most eval.lesion_probability, 0.5"},
         Refused{"DiametersThatFall", kBase + "eval: {lesion_diameters_mm: [10, 6]}\n",

@@ -62,7 +62,7 @@ TEST_P(LossOptions, AreThoseOfPyTorchWithTheirGradients) {
   at::Tensor input = logits().requires_grad_(true);
   const bool region = kind.region == LossKind::Region::tversky;
   const double dice_weight = region ? 1 : 0;
-  const auto loss = segmentation_loss(input, labels(), weights(), dice_weight, kind);
+  const auto loss = segmentation_loss(input, labels(), weights(), dice_weight, {}, kind);
   // Of a loss with both terms the golden one is what remains.
   at::Tensor term = loss.total;
   if (region) term = 1 + loss.cross_entropy - loss.total;
@@ -97,7 +97,7 @@ TEST(LossKinds, CrossEntropyAndDiceAreMeasuredWhateverIsTrained) {
   const auto plain = segmentation_loss(logits(), labels(), weights(), 0.5);
   LossKind kind = tversky(0.3, 0.7);
   kind.pixel = LossKind::Pixel::focal;
-  const auto other = segmentation_loss(logits(), labels(), weights(), 0.5, kind);
+  const auto other = segmentation_loss(logits(), labels(), weights(), 0.5, {}, kind);
   EXPECT_EQ(other.cross_entropy.item<double>(), plain.cross_entropy.item<double>());
   EXPECT_EQ(other.dice.item<double>(), plain.dice.item<double>());
   EXPECT_NEAR(other.total.item<double>(), 1.169053235 + 0.5 * (1 - 0.334061725), 3e-6);
@@ -108,7 +108,7 @@ TEST(LossKinds, NothingAnnotatedGivesNoLossAndNoGradient) {
   for (LossKind kind : {pixel(focal, 1), pixel(top_k, 10)}) {
     kind.region = LossKind::Region::tversky;
     at::Tensor input = logits().requires_grad_(true);
-    const auto loss = segmentation_loss(input, none, weights(), 1, kind);
+    const auto loss = segmentation_loss(input, none, weights(), 1, {}, kind);
     EXPECT_EQ(loss.total.item<double>(), 0);
     loss.total.backward();
     EXPECT_EQ(input.grad().abs().max().item<double>(), 0);
@@ -143,10 +143,10 @@ TEST(DeepSupervisionLoss, EveryLevelHasTheChosenTerms) {
   const at::Tensor fine = logits(), coarse = fine.slice(2, 0, 2).slice(3, 0, 2) * 0.5;
   const at::Tensor truth = labels().slice(2, 0, 4);
   const at::Tensor wide = fine.slice(3, 0, 4);
-  const auto both = deep_supervision_loss({wide, coarse}, truth, weights(), 1, kind);
+  const auto both = deep_supervision_loss({wide, coarse}, truth, weights(), 1, {}, kind);
   const at::Tensor coarse_truth = truth.slice(1, 1, {}, 2).slice(2, 1, {}, 2);
-  const auto a = segmentation_loss(wide, truth, weights(), 1, kind);
-  const auto b = segmentation_loss(coarse, coarse_truth, weights(), 1, kind);
+  const auto a = segmentation_loss(wide, truth, weights(), 1, {}, kind);
+  const auto b = segmentation_loss(coarse, coarse_truth, weights(), 1, {}, kind);
   EXPECT_NEAR(both.total.item<double>(), (2 * a.total.item<double>() + b.total.item<double>()) / 3,
               1e-6);
 }

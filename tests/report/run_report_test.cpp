@@ -47,18 +47,41 @@ class RunReportTest : public ::testing::Test {
         << R"({"step":10,"validation":{"mean_dice":0.6,"dice":{"background":0.9,"pattern3":0.6},"kappa":0.5}})"
         << "\n";
     imaging::write_png((run_ / "montage/p.png").string(), imaging::Image8(4, 4, 3));
-    const Json gleason = {{"kappa", 0.4321}, {"slides", 1}, {"matrix", Json::array()}};
-    Json figures = {{"mean_dice", 0.6543},
-                    {"pixels", 1000},
-                    {"images", 1},
-                    {"dice", {{"background", 0.9}, {"pattern3", 0.6543}}},
-                    {"iou", {{"background", 0.8}, {"pattern3", nullptr}}},
-                    {"matrix", {{600, 100}, {50, 250}}},
-                    {"gleason", gleason}};
+    const Json graded = {{"kappa", 0.4321}, {"accuracy", 0.75}, {"matrix", Json::array()}};
+    const Json found = {{"matched", 3}, {"missed", 4},  {"invented", 5},
+                        {"f1", 0.4},    {"sq", 0.7171}, {"pq", 0.2868}};
+    const Json detected = {
+        {"positives", 2}, {"negatives", 1}, {"auc", 0.8181}, {"sensitivity", 0.5151}};
+    Json figures = {
+        {"mean_dice", 0.6543},
+        {"pixels", 1000},
+        {"set_pixels", 1234},
+        {"images", 1},
+        {"tumour",
+         {{"dice", 0.7272},
+          {"iou", 0.5714},
+          {"auc", 0.9191},
+          {"pixels", 2234},
+          {"positives", 734},
+          {"classes", {"pattern3"}},
+          {"objects", found}}},
+        {"objects", {{"pattern3", found}}},
+        {"detection", {{"specificity", 0.9}, {"slides", detected}, {"cases", detected}}},
+        {"calibration",
+         {{"ece", 0.0321}, {"brier", 0.1234}, {"count", 2234}, {"bins", Json::array()}}},
+        {"interval_95", {{"tumour", {{"dice", {0.6161, 0.8383}}}}}},
+        {"dice", {{"background", 0.9}, {"pattern3", 0.6543}}},
+        {"iou", {{"background", 0.8}, {"pattern3", nullptr}}},
+        {"matrix", {{600, 100}, {50, 250}}},
+        {"gleason", graded}};
     for (int i = 0; i < 6; ++i)
       figures["gleason"]["matrix"].push_back({0, 0, 0, 0, 0, i == 1 ? 1 : 0});
+    figures["gleason"]["by_case"] = figures["gleason"];
+    figures["gleason"]["slides"] = figures["gleason"]["by_case"]["cases"] = 1;
     const Json grade = {{"primary", 3}, {"secondary", 4}, {"grade_group", 2}};
     put("eval.json", {{"classes", kClasses},
+                      {"labels", {"background", "pattern3", "any tissue"}},
+                      {"class_sets", {{"any tissue", kClasses}}},
                       {"split", "val"},
                       {"tiles", 9},
                       {"overall", figures},
@@ -70,6 +93,8 @@ class RunReportTest : public ::testing::Test {
                          {"cohort", "phantom"},
                          {"scanner", "s"},
                          {"mean_dice", 0.5},
+                         {"tumour", {{"dice", 0.2525}, {"auc", 0.5353}}},
+                         {"tumour_share", 0.4545},
                          {"predicted_px", {{"background", 1}, {"pattern3", 3}}},
                          {"true_grade", grade},
                          {"predicted_grade", grade}}}},
@@ -119,6 +144,17 @@ TEST_F(RunReportTest, HoldsEveryPartAndNothingFromOutside) {
     EXPECT_EQ(html.find(text), std::string::npos) << "found: " << text;
   }
   EXPECT_EQ(html.find(run_.parent_path().string() + "/"), std::string::npos);
+}
+
+TEST_F(RunReportTest, TumourStructuresAndSetsAreShown) {
+  finish();
+  const std::string html = render_run(run_);
+  for (const char* text :
+       {"Tumour against the rest", "0.727", "0.919", "0.616–0.838", "0.818", "0.515", "0.717",
+        "0.287", "0.252", "0.535", "any tissue (one of background, pattern3)", "Calibration",
+        "0.0321", "kappa <b>0.432</b>", "</span>any tissue"}) {
+    expect_holds(html, text);
+  }
 }
 
 TEST_F(RunReportTest, AnUnfinishedRunIsShownAsFarAsItWent) {

@@ -99,6 +99,7 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
       {"images", 3},
       {"cases", 2},
       {"voxels", 1234567},
+      {"set_voxels", 0},
       {"mean_dice", 0.777},
       {"dice", {{"background", 0.99}, {"lesion", 0.777}}},
       {"pooled_dice", {{"background", 0.98}, {"lesion", 0.7}}},
@@ -114,6 +115,7 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
       {"interval_95", {{"mean_dice", {0.111, 0.888}}, {"lesion", {{"froc", {0.222, 0.666}}}}}}};
   put("eval.json",
       {{"classes", classes},
+       {"labels", classes},
        {"lesion_classes", {"lesion"}},
        {"lesion_probability", 0.4},
        {"split", "val"},

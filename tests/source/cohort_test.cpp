@@ -73,6 +73,25 @@ TEST(Cohort, ListsImagesByIdWithTheirMetadata) {
   EXPECT_EQ(image.colour.od_sum[1], 1001u * 2540);
 }
 
+TEST(Cohort, SetsAreMatchedByTheirClasses) {
+  // Run: 0 background, 1 p4, 2 p3, 3 benign, 4 tumour (p4 or p3).
+  const ClassMatch match = match_classes(
+      {"background", "benign", "p3", "p4", "fold"}, {"background", "p4", "p3", "benign"},
+      {{"tumour", {1, 2}}, {"cancer", {2, 3}}, {"dirt", {1, 4}}}, {{"tumour", {1, 2}}});
+  EXPECT_EQ(match.seen_as[5], 5) << "benign or p3 is none of the run's sets: a further value";
+  EXPECT_EQ(match.seen_as[6], 4) << "p3 or p4 is the run's tumour, whatever its name here";
+  EXPECT_EQ(match.seen_as[7], 255) << "dirt may be a class that the run does not know";
+  EXPECT_EQ(match.seen_as[8], 254);
+  EXPECT_EQ(match.sets,
+            (std::vector<ClassSet>{{"tumour", {1, 2}}, {"tumour of the store", {2, 3}}}));
+  EXPECT_EQ(match.ignored, (std::vector<std::string>{"fold", "dirt"}));
+  EXPECT_EQ(match.in_seen_order<int>({10, 11, 12, 13, 14, 15, 16, 17}, 6, 0),
+            (std::vector<int>{10, 13, 12, 11, 16, 15}));
+  const std::vector<ClassSet> own{{"any", {1, 2}}};
+  EXPECT_TRUE(match_classes({"a", "b", "c"}, {"a", "b", "c"}, own, own).keeps_values());
+  EXPECT_EQ(match_classes({"a", "b", "c"}, {"a", "b", "c"}, own).seen_as[3], 3);
+}
+
 TEST(Cohort, ClassesAreMatchedByName) {
   const ClassMatch match = match_classes({"background", "benign", "tumour", "fold"},
                                          {"background", "tumour", "benign", "stroma"});

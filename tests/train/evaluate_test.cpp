@@ -67,20 +67,30 @@ TEST(Evaluate, PartsAddUpToTheWhole) {
   EXPECT_EQ(json.at("images").size(), 2u);
 }
 
-TEST(SlidesCsv, QuotesWhatNeedsIt) {
+TEST(SlidesCsv, QuotesWhatNeedsItAndLeavesUndefinedCellsEmpty) {
+  const Json found = {{"f1", 0.5}, {"pq", nullptr}};
+  Json figures = {{"pixels", 5},
+                  {"set_pixels", 2},
+                  {"images", 1},
+                  {"mean_dice", nullptr},
+                  {"dice", {{"background", 0.5}, {"nucleus", nullptr}}},
+                  {"tumour", {{"dice", 0.25}, {"auc", 0.75}, {"objects", found}}},
+                  {"objects", {{"nucleus", found}}},
+                  {"calibration", {{"ece", 0.1}, {"brier", nullptr}}},
+                  {"cancer", true},
+                  {"tumour_share", 0.125}};
+  Json image = figures;
+  image.update({{"id", "a,\"b\""}, {"case", "c"}, {"cohort", "k"}, {"scanner", "s"}});
   const Json eval = {{"task", "segmentation"},
                      {"classes", {"background", "nucleus"}},
-                     {"images",
-                      {{{"id", "a,\"b\""},
-                        {"case", "c"},
-                        {"cohort", "k"},
-                        {"scanner", "s"},
-                        {"pixels", 5},
-                        {"mean_dice", nullptr},
-                        {"dice", {{"background", 0.5}, {"nucleus", nullptr}}}}}}};
-  EXPECT_EQ(slides_csv(eval),
-            "id,case,cohort,scanner,pixels,mean_dice,dice_background,dice_nucleus\n"
-            "\"a,\"\"b\"\"\",c,k,s,5,,0.5,\n");
+                     {"images", {image}},
+                     {"cases", {{"c", figures}}}};
+  const std::string rest =
+      "pixels,set_pixels,mean_dice,dice_background,dice_nucleus,tumour_dice,tumour_auc,tumour_f1,"
+      "f1_nucleus,tumour_pq,pq_nucleus,ece,brier,cancer,tumour_share\n";
+  const std::string values = "5,2,,0.5,,0.25,0.75,0.5,0.5,,,0.1,,true,0.125\n";
+  EXPECT_EQ(slides_csv(eval), "id,case,cohort,scanner," + rest + "\"a,\"\"b\"\"\",c,k,s," + values);
+  EXPECT_EQ(cases_csv(eval), "case,images," + rest + "c,1," + values);
 }
 
 }  // namespace

@@ -46,32 +46,5 @@ TEST(QuadraticKappa, OneGradeAloneIsUndefined) {
   EXPECT_FALSE(quadratic_kappa(rated({3, 3}, {3, 3}), 6).has_value());
 }
 
-TEST(BootstrapKappa, HoldsTheValueAndRepeats) {
-  auto [truth, predicted] = golden_case(60, 5);
-  for (std::size_t k = 0; k < truth.size(); ++k) {
-    if (k % 4 != 0) predicted[k] = truth[k];
-  }
-  const auto slides = rated(truth, predicted);
-  const double kappa = quadratic_kappa(slides, 6).value();
-  const auto interval = bootstrap_kappa(slides, 6, 500, 11);
-  ASSERT_TRUE(interval.has_value());
-  EXPECT_LT((*interval)[0], kappa);
-  EXPECT_GT((*interval)[1], kappa);
-  EXPECT_LT((*interval)[1] - (*interval)[0], 0.8);
-  EXPECT_EQ(interval, bootstrap_kappa(slides, 6, 500, 11));
-  EXPECT_NE(interval, bootstrap_kappa(slides, 6, 500, 12));
-}
-
-TEST(BootstrapKappa, ResamplesCasesNotSlides) {
-  // One case alone: every resample is the whole, so the interval is the value.
-  std::vector<RatedSlide> slides = rated({0, 1, 2, 3}, {0, 1, 3, 3});
-  for (RatedSlide& slide : slides) slide.case_id = "one";
-  const auto interval = bootstrap_kappa(slides, 6, 50, 1);
-  ASSERT_TRUE(interval.has_value());
-  EXPECT_DOUBLE_EQ((*interval)[0], quadratic_kappa(slides, 6).value());
-  EXPECT_DOUBLE_EQ((*interval)[1], (*interval)[0]);
-  EXPECT_FALSE(bootstrap_kappa(rated({2, 2}, {2, 2}), 6, 50, 1).has_value());
-}
-
 }  // namespace
 }  // namespace headrace::train

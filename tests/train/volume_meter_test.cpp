@@ -59,6 +59,50 @@ VolumeRules rules_of_lesions() {
   return rules;
 }
 
+TEST(VolumeMeter, SetsCountWhereTheyDecide) {
+  // Value 3: class 1 or 2, both lesions; 4: class 0 or 1, which does not say whether it is one.
+  VolumeRules rules = rules_of_lesions();
+  rules.lesion_classes = {1, 2};
+  rules.class_sets = {{"lesion", {1, 2}}, {"unsure", {0, 1}}};
+  Slices slices = random_slices(5), plain = slices, ignored = slices;
+  std::size_t sets = 0;
+  for (std::size_t i = 0; i < slices.truth.size(); ++i) {
+    if (slices.truth[i] == 255 || i % 3 == 0) continue;
+    ++sets;
+    const bool lesion = i % 3 == 1;
+    slices.truth[i] = lesion ? 3 : 4;
+    plain.truth[i] = lesion ? 2 : 255;  // what lesion figures make of it
+    ignored.truth[i] = 255;             // what figures of single classes make of it
+  }
+  const VolumeFigures ours = measured(slices, rules), as_plain = measured(plain, rules),
+                      without = measured(ignored, rules);
+  EXPECT_EQ(ours.set_voxels, sets);
+  EXPECT_EQ(ours.lesion_scores.rows(), as_plain.lesion_scores.rows());
+  ASSERT_EQ(ours.lesions.size(), as_plain.lesions.size());
+  ASSERT_EQ(ours.calls.size(), as_plain.calls.size());
+  EXPECT_GT(ours.lesions.size(), 0u);
+  for (std::size_t k = 0; k < ours.calls.size(); ++k) {
+    EXPECT_EQ(ours.calls[k].matched, as_plain.calls[k].matched);
+    EXPECT_EQ(ours.calls[k].voxels, as_plain.calls[k].voxels);
+  }
+  const std::vector<std::string> names{"a", "b", "c"};
+  EXPECT_EQ(ours.confusion.to_json(names), without.confusion.to_json(names));
+  EXPECT_EQ(ours.surface_dice, without.surface_dice);
+  EXPECT_EQ(ours.hd95_penalised_mm, without.hd95_penalised_mm);
+  Calibration calibration;
+  for (std::size_t i = 0; i < slices.truth.size(); ++i) {
+    if (slices.truth[i] == 255 || slices.body[i] == 0) continue;
+    const std::uint8_t label = slices.truth[i];
+    const unsigned classes = label == 3 ? 6u : label == 4 ? 3u : 1u << label;
+    calibration.add_classes(
+        slices.probabilities.data() + i / kPixels * kClasses * kPixels + i % kPixels, kPixels,
+        kClasses, classes);
+  }
+  EXPECT_EQ(ours.calibration.to_json(), calibration.to_json());
+  slices.truth[0] = 5;
+  EXPECT_THROW(measured(slices, rules), Error) << "neither class nor set";
+}
+
 TEST(VolumeMeter, CountsWhatIsAnnotatedAndCalibratesInTheBody) {
   const Slices slices = random_slices(1);
   const VolumeFigures figures = measured(slices, rules_of_lesions());

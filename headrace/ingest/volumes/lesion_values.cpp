@@ -8,7 +8,8 @@
 namespace headrace::ingest {
 
 std::vector<std::uint16_t> lesion_values(const std::vector<std::string>& lesion_classes,
-                                         const std::vector<std::string>& classes) {
+                                         const std::vector<std::string>& classes,
+                                         const std::vector<ClassSet>& sets) {
   std::vector<std::uint16_t> values;
   for (std::size_t v = 1; lesion_classes.empty() && v < classes.size(); ++v) {
     values.push_back(static_cast<std::uint16_t>(v));
@@ -24,6 +25,12 @@ std::vector<std::uint16_t> lesion_values(const std::vector<std::string>& lesion_
   }
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::vector<bool> lesion(classes.size());
+  for (const std::uint16_t value : values) lesion[value] = true;
+  const auto membership = region_membership(lesion, sets);
+  for (std::size_t v = classes.size(); v < classes.size() + sets.size(); ++v) {
+    if (membership[v] == Membership::inside) values.push_back(static_cast<std::uint16_t>(v));
+  }
   return values;
 }
 

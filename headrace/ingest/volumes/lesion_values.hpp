@@ -3,11 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
+
 namespace headrace::ingest {
 
 /// Values of the classes whose components are lesions, ascending; without names of any: all but the
-/// background. Errors: usage (a name that is none of the classes).
+/// background. After them those of the sets that hold such classes alone. Errors: usage (a name
+/// that is none of the classes).
 std::vector<std::uint16_t> lesion_values(const std::vector<std::string>& lesion_classes,
-                                         const std::vector<std::string>& classes);
+                                         const std::vector<std::string>& classes,
+                                         const std::vector<ClassSet>& sets = {});
 
 }  // namespace headrace::ingest

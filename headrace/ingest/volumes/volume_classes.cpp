@@ -24,6 +24,8 @@ constexpr std::size_t kNamesShown = 8;  // of masks, in an error
 struct NamedClasses {
   std::vector<std::string> names;
   std::map<std::string, int> by_plain_name;  ///< of classes, and of what --classes says after '='
+
+  void add(const std::vector<ClassSet>& sets);
 };
 
 std::vector<std::string> split(const std::string& text, char at) {
@@ -38,6 +40,24 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
+void check_class_name(const std::string& name, const std::string& origin) {
+  const auto why = why_identifying(name);
+  if (!why && name.size() <= kLongestName) return;
+  fail(ErrorCode::usage, "{}: class '{}' {}; name it otherwise", origin, name,
+       why ? "looks like " + *why : fmt::format("is longer than {}", kLongestName));
+}
+
+void NamedClasses::add(const std::vector<ClassSet>& sets) {
+  for (const ClassSet& set : sets) {
+    check_class_name(set.name, "--class-sets");
+    const int value = static_cast<int>(names.size());
+    if (!by_plain_name.try_emplace(folded_name(set.name), value).second) {
+      fail(ErrorCode::usage, "--class-sets: '{}' is the name of a class as well", set.name);
+    }
+    names.push_back(set.name);
+  }
+}
+
 NamedClasses named(const std::vector<std::string>& given, const std::string& origin) {
   NamedClasses classes;
   const auto also = [&](const std::string& name, std::size_t value) {
@@ -49,10 +69,7 @@ NamedClasses named(const std::vector<std::string>& given, const std::string& ori
   for (const std::string& text : given) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
-    if (const auto why = why_identifying(name); why || name.size() > kLongestName) {
-      fail(ErrorCode::usage, "{}: class '{}' {}; name it otherwise", origin, name,
-           why ? "looks like " + *why : fmt::format("is longer than {}", kLongestName));
-    }
+    check_class_name(name, origin);
     also(name, classes.names.size());
     if (equals != std::string::npos) {
       for (const std::string& other : split(text.substr(equals + 1), '|')) {
@@ -265,9 +282,8 @@ std::size_t code_labels(VolumeCase& volume, const std::map<std::string, LabelFil
 
 }  // namespace
 
-std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
-                                        std::vector<VolumeCase>& cases,
-                                        std::vector<std::string>& notes, BadInputs& bad) {
+SettledClasses settle_classes(const StatedClasses& stated, int jobs, std::vector<VolumeCase>& cases,
+                              std::vector<std::string>& notes, BadInputs& bad) {
   const bool guess = stated.given.empty() && stated.dataset.empty();
   if (guess) refuse_organs(cases);
   if (!stated.given.empty()) {
@@ -289,7 +305,10 @@ std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
                        : !stated.dataset.empty() ? stated.dataset
                                                  : guessed(files);
   if (chosen.empty()) return {};
-  const NamedClasses classes = named(chosen, stated.given.empty() ? "dataset.json" : "--classes");
+  NamedClasses classes = named(chosen, stated.given.empty() ? "dataset.json" : "--classes");
+  SettledClasses settled{classes.names,
+                         parse_class_sets(stated.class_sets, classes.names, "--class-sets")};
+  classes.add(settled.class_sets);
   std::size_t left_out = 0;
   std::vector<VolumeCase> coded;
   for (VolumeCase& volume : cases) {
@@ -303,7 +322,7 @@ std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
     notes.push_back(fmt::format(
         "{} segments and structures are not among the classes and left out.", left_out));
   }
-  return classes.names;
+  return settled;
 }
 
 }  // namespace headrace::ingest

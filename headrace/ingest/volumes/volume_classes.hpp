@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/volume_case.hpp"
 
@@ -10,9 +11,16 @@ namespace headrace::ingest {
 
 /// What is said of the classes before any label is read.
 struct StatedClasses {
-  std::vector<std::string> given;    ///< --classes: "name", or "name=Structure|Other structure"
-  std::vector<std::string> dataset;  ///< names of a dataset.json
-  std::optional<int> ignore_value;   ///< of a dataset.json
+  std::vector<std::string> given;       ///< --classes: "name", or "name=Structure|Other structure"
+  std::vector<std::string> dataset;     ///< names of a dataset.json
+  std::optional<int> ignore_value;      ///< of a dataset.json
+  std::vector<std::string> class_sets;  ///< --class-sets: "NAME=CLASS+CLASS"
+};
+
+/// What label values stand for.
+struct SettledClasses {
+  std::vector<std::string> classes;  ///< by label value; empty: no case has labels
+  std::vector<ClassSet> class_sets;  ///< the values after those
 };
 
 /// Settles the classes of a run, and how each case's labels become classes (VolumeCase::coding).
@@ -25,8 +33,7 @@ struct StatedClasses {
 ///         bad    cases with label files that can't be read or have no fitting names: as
 ///                imaging::open_volume and read_label_names, malformed (a mask's value), usage
 /// errors  usage (names that are not distinct, none where they are needed; those found are listed)
-std::vector<std::string> settle_classes(const StatedClasses& stated, int jobs,
-                                        std::vector<VolumeCase>& cases,
-                                        std::vector<std::string>& notes, BadInputs& bad);
+SettledClasses settle_classes(const StatedClasses& stated, int jobs, std::vector<VolumeCase>& cases,
+                              std::vector<std::string>& notes, BadInputs& bad);
 
 }  // namespace headrace::ingest

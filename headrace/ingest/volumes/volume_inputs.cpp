@@ -30,6 +30,7 @@ class Finder {
         key_(std::make_shared<SiteKey>(options.key_file, options.out)),
         pseudonym_(key_->key()) {
     stated_.given = options.classes;
+    stated_.class_sets = options.class_sets;
   }
 
   VolumeInputs find() {
@@ -49,7 +50,10 @@ class Finder {
     sort_by_id(found_.cases);
     place_in_splits(found_.cases, options_.val_fraction);
     found_.ignore_value = stated_.ignore_value;
-    found_.classes = settle_classes(stated_, options_.jobs, found_.cases, found_.notes, bad_);
+    SettledClasses settled =
+        settle_classes(stated_, options_.jobs, found_.cases, found_.notes, bad_);
+    found_.classes = std::move(settled.classes);
+    found_.class_sets = std::move(settled.class_sets);
     const bool dicom = std::any_of(found_.cases.begin(), found_.cases.end(),
                                    [](const VolumeCase& v) { return v.series.has_value(); });
     if (dicom) found_.key = key_;

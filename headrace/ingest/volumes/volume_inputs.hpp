@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/volume/label_volume.hpp"
@@ -20,6 +21,7 @@ namespace headrace::ingest {
 struct VolumeInputs {
   std::vector<VolumeCase> cases;     ///< sorted by id
   std::vector<std::string> classes;  ///< class names by label value; empty: no case has labels
+  std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
   std::optional<int> ignore_value;   ///< of masks, besides 255, as dataset.json says
   std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
   std::uint64_t skipped = 0;         ///< series that are no CT, scouts
@@ -41,7 +43,7 @@ VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& b
 std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
                                                  imaging::Irregular irregular);
 
-/// The labels of a case on the grid of its image: class values, below the number of classes, or
+/// The labels of a case on the grid of its image: label values of classes and class sets, or
 /// kIgnoreLabel. All label files of the case, in order, coded as `coding` says; a later one paints
 /// over an earlier one. `volume.labels` must not be empty.
 /// errors  malformed (another grid; a value without a class: names file and voxel), unsupported,

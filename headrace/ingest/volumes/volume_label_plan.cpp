@@ -111,8 +111,8 @@ class VolumeLabelPlanner {
     if (!options_.table.empty()) take_table();
     if (!options_.annotations.empty()) take_folder();
     settle();
-    const auto lesions =
-        std::make_shared<std::vector<std::uint16_t>>(lesion_values(lesion_classes_, plan_.classes));
+    const auto lesions = std::make_shared<std::vector<std::uint16_t>>(
+        lesion_values(lesion_classes_, plan_.classes, store_.version.class_sets()));
     state_lesion_classes(*lesions);
     auto cases = std::make_shared<std::vector<VolumeCase>>();
     for (const VolumeCase& volume : cases_) {
@@ -136,7 +136,8 @@ class VolumeLabelPlanner {
       check_label_grids((*cases)[i], plan.grid);
       return kBytesPerVoxel * static_cast<std::uint64_t>(plan.grid.voxels());
     };
-    const auto classes = std::make_shared<std::vector<std::string>>(plan_.classes);
+    const auto classes = std::make_shared<std::vector<std::string>>(
+        label_names(plan_.classes, store_.version.class_sets()));
     plan_.write = [=, set = options_.set](std::size_t i, StagedLabels& staged) {
       const VolumePlan plan = plan_of(i);
       VolumeLabels labels(staged.store(), set, staged.folder(), plan, *classes, *lesions,
@@ -228,7 +229,12 @@ class VolumeLabelPlanner {
       if (!volume.labels.empty()) labelled.push_back(volume);
     }
     BadInputs bad(OnError::stop);
-    plan_.classes = settle_classes(stated, options_.jobs, labelled, plan_.notes, bad);
+    const Json sets = store_.version.facts.value("class_sets", Json::object());
+    for (const auto& [name, members] : sets.items()) {
+      stated.class_sets.push_back(
+          fmt::format("{}={}", name, fmt::join(members.get<std::vector<std::string>>(), "+")));
+    }
+    plan_.classes = settle_classes(stated, options_.jobs, labelled, plan_.notes, bad).classes;
     bad.check(0);
     if (plan_.classes.empty()) plan_.classes = stored;
     plan_.classes = extended_classes(stored, plan_.classes);
@@ -237,7 +243,9 @@ class VolumeLabelPlanner {
 
   void state_lesion_classes(const std::vector<std::uint16_t>& values) {
     std::vector<std::string> names;
-    for (const std::uint16_t value : values) names.push_back(plan_.classes[value]);
+    for (const std::uint16_t value : values) {
+      if (value < plan_.classes.size()) names.push_back(plan_.classes[value]);
+    }
     plan_.facts = {{"lesion_classes", names}};
   }
 

@@ -290,9 +290,13 @@ Json group_json(std::span<const CaseVolumes* const> cases, const GroupRules& rul
               {"calibration", sums.calibration.to_json()},
               {"structures", structures_json(cases, rules)},
               {"cases", cases.size()}};
-  std::uint64_t images = 0;
-  each_volume(cases, [&](const VolumeFigures&) { ++images; });
+  std::uint64_t images = 0, set_voxels = 0;
+  each_volume(cases, [&](const VolumeFigures& volume) {
+    ++images;
+    set_voxels += volume.set_voxels;
+  });
   out["images"] = images;
+  out["set_voxels"] = set_voxels;
   for (const auto& [name, counts] : out.at("structures").items()) {
     out["hd95_undefined"][name] =
         counts.at("missed").get<std::uint64_t>() + counts.at("invented").get<std::uint64_t>();

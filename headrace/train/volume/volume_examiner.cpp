@@ -77,9 +77,9 @@ class VolumeExaminer : public Examiner {
         montage_(options.montage, tiles),
         meter_(tally_.rules()) {
     if (options.baseline != nullptr) knowing_nothing_.emplace(cohort, config);
-    for (const std::uint8_t value : tally_.rules().lesion_classes) is_lesion_[value] = true;
+    const auto lesion = tally_.rules().lesion_membership();
+    for (std::size_t v = 0; v < shown_.size(); ++v) shown_[v] = lesion[v] == Membership::inside;
     // Without lesions to look for, pictures show any class.
-    shown_ = is_lesion_;
     if (tally_.rules().lesion_classes.empty()) std::fill(shown_.begin() + 1, shown_.end(), true);
     shown_[kIgnoreLabel] = false;
   }
@@ -247,7 +247,7 @@ class VolumeExaminer : public Examiner {
   VolumeTally tally_;
   std::optional<VolumeTally> knowing_nothing_;
   MontageSlots montage_;
-  std::array<bool, 256> is_lesion_{}, shown_{};
+  std::array<bool, 256> shown_{};  ///< label values that a patch is kept for
   VolumeMeter meter_;
   std::uint32_t image_ = 0;
   std::optional<OriginalGrid> grid_;  ///< of the volume that is being given

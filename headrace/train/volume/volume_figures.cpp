@@ -49,8 +49,9 @@ BitVolume bits_where(const PredictedVolume& volume, const Box& box, const Set& s
 }
 
 /// Counts voxels; gives the box around each class, in truth or prediction.
-std::vector<Box> count_voxels(const PredictedVolume& volume, VolumeFigures& out) {
-  const std::size_t classes = out.confusion.classes();
+std::vector<Box> count_voxels(const PredictedVolume& volume, const VolumeRules& rules,
+                              VolumeFigures& out) {
+  const std::size_t classes = rules.classes, values = classes + rules.class_sets.size();
   std::vector<Box> boxes(classes);
   const auto [depth, height, width] = volume.shape_zyx;
   std::size_t i = 0;
@@ -59,10 +60,14 @@ std::vector<Box> count_voxels(const PredictedVolume& volume, VolumeFigures& out)
       for (std::int64_t x = 0; x < width; ++x, ++i) {
         const std::uint8_t truth = volume.truth[i], predicted = volume.predicted[i];
         if (truth == kIgnoreLabel) continue;
-        if (truth >= classes) {
+        if (truth >= values) {
           fail(ErrorCode::malformed,
-               "label {} at voxel z {}, y {}, x {}; the store has classes 0 to {}.", truth, z, y, x,
-               classes - 1);
+               "label {} at voxel z {}, y {}, x {}; the store has label values 0 to {}.", truth, z,
+               y, x, values - 1);
+        }
+        if (truth >= classes) {
+          ++out.set_voxels;
+          continue;
         }
         out.confusion.add(truth, predicted);
         if (truth != 0) boxes[truth].hold({z, y, x});
@@ -89,7 +94,7 @@ void measure_surfaces(const PredictedVolume& volume, const VolumeRules& rules,
     const BitVolume truth =
         bits_where(volume, boxes[c], [&](std::size_t i) { return volume.truth[i] == c; });
     const BitVolume predicted = bits_where(volume, boxes[c], [&](std::size_t i) {
-      return volume.truth[i] != kIgnoreLabel && volume.predicted[i] == c;
+      return volume.truth[i] < rules.classes && volume.predicted[i] == c;
     });
     const SurfaceDistances distances = surface_distances(truth, predicted, volume.spacing_mm_zyx);
     out.surface_dice[c] = surface_dice(distances, rules.surface_tolerance_mm);
@@ -126,12 +131,11 @@ std::vector<LesionFinding> describe(const Components& components, double voxel_m
 void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, VolumeFigures& out) {
   const auto [z, y, x] = volume.spacing_mm_zyx;
   const double voxel_mm3 = z * y * x;
-  std::array<bool, 256> is_lesion{};
-  for (const std::uint8_t value : rules.lesion_classes) is_lesion[value] = true;
-  const Components lesions =
-      find_components(bits_where(volume, {{0, 0, 0}, volume.shape_zyx},
-                                 [&](std::size_t i) { return is_lesion[volume.truth[i]]; }),
-                      imaging::Neighbours::everything);
+  const auto membership = rules.lesion_membership();
+  const Components lesions = find_components(
+      bits_where(volume, {{0, 0, 0}, volume.shape_zyx},
+                 [&](std::size_t i) { return membership[volume.truth[i]] == Membership::inside; }),
+      imaging::Neighbours::everything);
   // A call of exactly the least volume is one, whatever the division rounds to.
   const double least_voxels = std::ceil(rules.lesion_min_mm3 / voxel_mm3 - 1e-9);
   const auto calls =
@@ -155,6 +159,12 @@ void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, Volum
 
 }  // namespace
 
+std::vector<Membership> VolumeRules::lesion_membership() const {
+  std::vector<bool> region(classes, false);
+  for (const std::uint8_t value : lesion_classes) region.at(value) = true;
+  return region_membership(region, class_sets);
+}
+
 ScanCalls VolumeFigures::scan() const {
   ScanCalls out;
   out.lesions = lesions.size();
@@ -164,7 +174,7 @@ ScanCalls VolumeFigures::scan() const {
 
 VolumeFigures measure_volume(const PredictedVolume& volume, const VolumeRules& rules) {
   VolumeFigures out(rules.classes);
-  const std::vector<Box> boxes = count_voxels(volume, out);
+  const std::vector<Box> boxes = count_voxels(volume, rules, out);
   if (!out.annotated()) return out;
   measure_surfaces(volume, rules, boxes, out);
   if (!rules.lesion_classes.empty()) find_lesions(volume, rules, out);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "headrace/core/class_sets.hpp"
 #include "headrace/train/calibration.hpp"
 #include "headrace/train/confusion.hpp"
 #include "headrace/train/roc.hpp"
@@ -16,8 +17,9 @@ struct PredictedVolume {
   std::array<std::int64_t, 3> shape_zyx{};
   std::array<double, 3> spacing_mm_zyx{1, 1, 1};
   std::vector<std::uint8_t> predicted;  ///< class
-  std::vector<std::uint8_t> truth;      ///< class; 255 not annotated
-  /// Probability of the lesion classes together, in steps of 1/65535; 0 where not annotated.
+  std::vector<std::uint8_t> truth;      ///< class or class set; 255 not annotated
+  /// Probability of the lesion classes together, in steps of 1/65535; 0 where the label does not
+  /// say whether there is a lesion.
   std::vector<std::uint16_t> lesion;
 };
 
@@ -28,6 +30,10 @@ struct VolumeRules {
   double lesion_lowest = 0.1;                ///< lowest score of a call
   double lesion_min_mm3 = 0;                 ///< smaller calls are dropped; annotated lesions never
   double lesion_overlap = 0.1;
+  std::vector<ClassSet> class_sets;  ///< label values after those of the classes
+
+  /// What a label value says of lesions.
+  std::vector<Membership> lesion_membership() const;
 };
 
 /// An annotated lesion (a connected component, 26 neighbours) or a call (lesion_calls.hpp).
@@ -40,12 +46,15 @@ struct LesionFinding {
   double overlap = 0;    ///< intersection over union of the two
 };
 
-/// What was measured on one volume. Only annotated voxels take part.
+/// What was measured on one volume. Only annotated voxels take part. Those whose label is a class
+/// set take none in the figures of single classes; in those of lesions where it lies in the lesion
+/// classes or beside them; in calibration always.
 struct VolumeFigures {
   explicit VolumeFigures(std::size_t classes)
       : confusion(classes), surface_dice(classes), hd95_mm(classes), hd95_penalised_mm(classes) {}
 
   Confusion confusion;
+  std::uint64_t set_voxels = 0;  ///< whose label is a class set
   /// By class; none for class 0, and where truth and prediction are both empty. Where one of them
   /// is, HD95 is none as well, and the penalised HD95 the volume's diagonal, which no distance in
   /// it exceeds.
@@ -54,7 +63,7 @@ struct VolumeFigures {
   std::vector<LesionFinding> calls;    ///< by falling score
   Calibration calibration;             ///< of the class, in the body
   ScoreCounts lesion_scores;           ///< of voxels in the body; positive: a lesion class is true
-  bool annotated() const { return confusion.total() > 0; }
+  bool annotated() const { return confusion.total() + set_voxels > 0; }
   ScanCalls scan() const;
 };
 
@@ -62,7 +71,8 @@ struct VolumeFigures {
 /// memory  three bits a voxel for lesions and calls; for surfaces 12 bytes a voxel of the box
 /// around
 ///         a class, up to 32 bytes an element
-/// Errors: malformed (a truth value that is neither a class nor 255; names voxel and value).
+/// Errors: malformed (a truth value that is neither class, class set nor 255; names voxel and
+/// value).
 VolumeFigures measure_volume(const PredictedVolume& volume, const VolumeRules& rules);
 
 }  // namespace headrace::train

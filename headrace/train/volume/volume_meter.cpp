@@ -8,9 +8,9 @@
 namespace headrace::train {
 
 VolumeMeter::VolumeMeter(VolumeRules rules)
-    : rules_(std::move(rules)), is_lesion_(rules_.classes, false) {
-  for (const std::uint8_t value : rules_.lesion_classes) is_lesion_.at(value) = true;
-}
+    : rules_(std::move(rules)),
+      lesion_membership_(rules_.lesion_membership()),
+      true_classes_(classes_by_value(rules_.classes, rules_.class_sets)) {}
 
 void VolumeMeter::start(const std::array<std::int64_t, 3>& shape_zyx,
                         const std::array<double, 3>& spacing_mm_zyx) {
@@ -36,17 +36,18 @@ void VolumeMeter::add(std::span<const float> probabilities, std::span<const std:
     float lesion = 0;
     for (std::size_t c = 0; c < rules_.classes; ++c) {
       if (p[c * pixels] > p[best * pixels]) best = c;
-      if (is_lesion_[c]) lesion += p[c * pixels];
+      if (lesion_membership_[c] == Membership::inside) lesion += p[c * pixels];
     }
     const std::uint8_t label = truth.empty() ? kIgnoreLabel : truth[i];
-    const bool annotated = label != kIgnoreLabel;
-    const std::uint16_t score = annotated ? score_of(lesion) : std::uint16_t{0};
+    const Membership truly = lesion_membership_[label];
+    const bool told = truly != Membership::undecided;
+    const std::uint16_t score = told ? score_of(lesion) : std::uint16_t{0};
     volume_.predicted.push_back(static_cast<std::uint8_t>(best));
     volume_.truth.push_back(label);
     volume_.lesion.push_back(score);
-    if (label >= rules_.classes || body.empty() || body[i] == 0) continue;
-    calibration_.add_classes(p, pixels, rules_.classes, ClassSet().set(label));
-    scores_.add(score, is_lesion_[label]);
+    if (true_classes_[label].none() || body.empty() || body[i] == 0) continue;
+    calibration_.add_classes(p, pixels, rules_.classes, true_classes_[label]);
+    if (told) scores_.add(score, truly == Membership::inside);
   }
 }
 

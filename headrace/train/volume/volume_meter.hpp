@@ -18,7 +18,7 @@ class VolumeMeter {
   /// The next slice. The class of the highest probability is the prediction, of equals the lower.
   ///
   /// in  probabilities  (classes, y, x), summing up to 1
-  ///     truth          (y, x) class, 255 not annotated; empty: nothing is
+  ///     truth          (y, x) class or class set, 255 not annotated; empty: nothing is
   ///     body           (y, x), not 0 is body: where calibration and AUC are counted; as `truth`
   void add(std::span<const float> probabilities, std::span<const std::uint8_t> truth,
            std::span<const std::uint8_t> body);
@@ -27,7 +27,8 @@ class VolumeMeter {
 
  private:
   VolumeRules rules_;
-  std::vector<bool> is_lesion_;
+  std::vector<Membership> lesion_membership_;  ///< by label value
+  std::vector<ClassMask> true_classes_;        ///< by label value; none: says nothing
   PredictedVolume volume_;
   Calibration calibration_;
   ScoreCounter scores_;

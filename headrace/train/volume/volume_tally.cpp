@@ -83,7 +83,8 @@ VolumeTally::VolumeTally(const source::Cohort& cohort, const loader::RunConfig& 
   const auto& eval = config.eval;
   const auto& classes = cohort.classes();
   rules_ = {classes.size(),     eval.surface_tolerance_mm, lesion_class_values(cohort, config),
-            eval.lesion_lowest, eval.lesion_min_mm3,       eval.lesion_overlap};
+            eval.lesion_lowest, eval.lesion_min_mm3,       eval.lesion_overlap,
+            cohort.class_sets()};
   group_rules_ = {classes, !rules_.lesion_classes.empty(), eval.lesion_probability,
                   eval.specificity, eval.lesion_diameters_mm};
 }
@@ -130,6 +131,7 @@ Json VolumeTally::image_json(std::uint32_t image) const {
   out.erase("matrix");
   out["voxels"] = out.at("pixels");
   out.erase("pixels");
+  out["set_voxels"] = figures.set_voxels;
   out["id"] = record.id;
   out["case"] = record.case_id;
   out["cohort"] = record.cohort;
@@ -166,7 +168,10 @@ Json VolumeTally::image_json(std::uint32_t image) const {
 Json VolumeTally::to_json(bool intervals) const {
   Group all;
   std::map<std::string, Group> cohorts, phases, cases;
-  Json out = {{"classes", cohort_.classes()}, {"images", Json::array()}};
+  Json out = {{"classes", cohort_.classes()},
+              {"labels", label_names(cohort_.classes(), cohort_.class_sets())},
+              {"class_sets", headrace::to_json(cohort_.class_sets(), cohort_.classes())},
+              {"images", Json::array()}};
   for (const auto& [image, figures] : images_) {
     const source::ImageRecord& record = cohort_.images()[image];
     out["images"].push_back(image_json(image));

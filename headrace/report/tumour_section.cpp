@@ -1,0 +1,77 @@
+#include "headrace/report/tumour_section.hpp"
+
+#include <fmt/format.h>
+
+#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/html.hpp"
+
+namespace headrace::report {
+namespace {
+
+std::string count(const Json& of, const char* key) {
+  return grouped(of.at(key).get<std::uint64_t>());
+}
+
+/// What is counted, and tumour against the rest by it.
+Table detection_table(const Json& overall) {
+  Table table{{"Of", "With tumour", "Without", "AUC", "Sensitivity", "Dice", "IoU"},
+              {},
+              {false, true, true, true, true, true, true}};
+  const Json& pixels = overall.at("tumour");
+  const auto all = pixels.at("pixels").get<std::uint64_t>(),
+             positive = pixels.at("positives").get<std::uint64_t>();
+  table.rows.push_back({"pixels", grouped(positive), grouped(all - positive),
+                        with_interval(overall, {"tumour", "auc"}), "",
+                        with_interval(overall, {"tumour", "dice"}),
+                        with_interval(overall, {"tumour", "iou"})});
+  for (const char* kind : {"slides", "cases"}) {
+    const Json& of = overall.at("detection").at(kind);
+    table.rows.push_back({kind, count(of, "positives"), count(of, "negatives"),
+                          with_interval(overall, {"detection", kind, "auc"}),
+                          with_interval(overall, {"detection", kind, "sensitivity"}), "", ""});
+  }
+  return table;
+}
+
+Table structure_table(const RunData& data, const Json& overall) {
+  Table table{{"Structures of", "Matched", "Missed", "Invented", "F1", "SQ", "PQ"},
+              {},
+              {false, true, true, true, true, true, true}};
+  const auto add = [&](const std::string& name, std::vector<std::string> path) {
+    const Json* of = &overall;
+    for (const std::string& key : path) of = &of->at(key);
+    path.emplace_back();
+    const auto with = [&](const char* key) {
+      path.back() = key;
+      return with_interval(overall, path);
+    };
+    table.rows.push_back({name, count(*of, "matched"), count(*of, "missed"), count(*of, "invented"),
+                          with("f1"), figure(of->at("sq")), with("pq")});
+  };
+  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  for (std::size_t c = 1; c < classes.size(); ++c)
+    add(class_label(classes[c], c), {"objects", classes[c]});
+  add("tumour", {"tumour", "objects"});
+  return table;
+}
+
+}  // namespace
+
+std::string tumour_section(const RunData& data) {
+  const Json& overall = data.eval.at("overall");
+  std::string classes;
+  for (const Json& name : overall.at("tumour").at("classes"))
+    classes += (classes.empty() ? "" : ", ") + escape(name.get<std::string>());
+  return fmt::format(
+      "<section><h2>Tumour against the rest</h2><p>Tumour is {}, taken together; pixels count "
+      "whose label says whether they are tumour, also where it does not say of which class. A "
+      "slide’s or case’s score is the predicted tumour’s part of its predicted tissue; the "
+      "sensitivity is at a specificity of at least {:g}.{}</p>{}<h3>Structures</h3><p>A structure "
+      "is a connected part of a class. It is matched by a predicted one from an intersection over "
+      "union above 1/2; what is then left is missed or invented. SQ is the mean intersection over "
+      "union of the matched, panoptic quality PQ = SQ · F1.</p>{}</section>\n",
+      classes, overall.at("detection").at("specificity").get<double>(), interval_text(overall),
+      detection_table(overall).html(), structure_table(data, overall).html());
+}
+
+}  // namespace headrace::report

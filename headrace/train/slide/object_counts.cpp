@@ -1,0 +1,46 @@
+#include "headrace/train/slide/object_counts.hpp"
+
+namespace headrace::train {
+namespace {
+
+constexpr double kStep = 1.0 / 4294967296.0;
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+}  // namespace
+
+ObjectCounts& ObjectCounts::operator+=(const ObjectCounts& other) {
+  matched += other.matched;
+  missed += other.missed;
+  invented += other.invented;
+  iou_sum += other.iou_sum;
+  return *this;
+}
+
+std::optional<double> ObjectCounts::f1() const {
+  const std::uint64_t all = 2 * matched + missed + invented;
+  if (all == 0) return std::nullopt;
+  return static_cast<double>(2 * matched) / static_cast<double>(all);
+}
+
+std::optional<double> ObjectCounts::segmentation_quality() const {
+  if (matched == 0) return std::nullopt;
+  return static_cast<double>(iou_sum) * kStep / static_cast<double>(matched);
+}
+
+std::optional<double> ObjectCounts::panoptic_quality() const {
+  const std::uint64_t all = 2 * matched + missed + invented;
+  if (all == 0) return std::nullopt;
+  return 2 * static_cast<double>(iou_sum) * kStep / static_cast<double>(all);
+}
+
+Json ObjectCounts::to_json() const {
+  return {{"matched", matched},
+          {"missed", missed},
+          {"invented", invented},
+          {"f1", number(f1())},
+          {"sq", number(segmentation_quality())},
+          {"pq", number(panoptic_quality())}};
+}
+
+}  // namespace headrace::train

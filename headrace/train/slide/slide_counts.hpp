@@ -1,0 +1,101 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/core/class_sets.hpp"
+#include "headrace/loader/run_config.hpp"
+#include "headrace/source/cohort.hpp"
+#include "headrace/train/calibration.hpp"
+#include "headrace/train/confusion.hpp"
+#include "headrace/train/gleason_grade.hpp"
+#include "headrace/train/roc.hpp"
+#include "headrace/train/slide/object_counts.hpp"
+#include "headrace/train/slide/object_matcher.hpp"
+#include "headrace/train/stitcher.hpp"
+
+namespace headrace::train {
+
+/// What slides are judged by.
+struct SlideRules {
+  std::vector<std::string> classes;
+  std::vector<ClassSet> class_sets;
+  std::vector<bool> tumour;  ///< by class
+  double specificity = 0.9;  ///< at which the sensitivity for slides and cases is read off
+  bool gleason = false;
+  GleasonClasses patterns;  ///< task gleason
+  GradingRule grading;
+
+  /// Regions whose structures are counted: each class above 0, and last the tumour.
+  std::size_t regions() const { return classes.size(); }
+  std::vector<bool> region(std::size_t r) const;
+};
+/// Tumour: eval.tumour_classes; by default the Gleason patterns, of task segmentation every class
+/// above 0. Errors: usage (no pattern among the classes; a name that is no class, with the
+/// nearest).
+SlideRules slide_rules(const source::Cohort& cohort, const loader::RunConfig& config);
+
+/// What was counted on one slide. Integers: sums over slides do not depend on an order.
+struct SlideCounts {
+  explicit SlideCounts(const SlideRules& rules)
+      : confusion(rules.classes.size()),
+        predicted_px(rules.classes.size()),
+        truth_px(rules.classes.size() + rules.class_sets.size()),
+        tumour(2),
+        objects(rules.regions()) {}
+
+  std::uint64_t set_px() const;             ///< annotated pixels whose label is a class set
+  Confusion confusion;                      ///< pixels that have a plain class and lie under a tile
+  std::vector<std::uint64_t> predicted_px;  ///< by class, all pixels under a tile
+  std::vector<std::uint64_t> truth_px;      ///< by label value, annotated pixels under a tile
+  Confusion tumour;                   ///< not tumour, tumour: pixels whose label decides about it
+  ScoreCounts scores;                 ///< of the tumour's probability, rounded; the same pixels
+  std::optional<double> auc;          ///< of the exact scores
+  Calibration calibration;            ///< all annotated pixels under a tile
+  std::vector<ObjectCounts> objects;  ///< by region
+};
+
+/// Counts one slide, row by row. Of pixels nothing is kept but a few rows.
+class SlideMeter {
+ public:
+  explicit SlideMeter(SlideRules rules);
+  /// A row, from the top down. Errors: malformed (a label that is neither class, set nor ignore);
+  /// `image` names the slide in it.
+  void add(const StitchedPart& row, const std::string& image);
+  /// Counts since the last call.
+  SlideCounts finish();
+  /// The exact scores of the slide that `finish` was called for last.
+  const ScoreCounts& exact_scores() const noexcept { return exact_; }
+
+ private:
+  void add_pixels(const StitchedPart& row);
+  void add_structures(const StitchedPart& row);
+
+  SlideRules rules_;
+  SlideCounts counts_;
+  std::vector<ClassMask> true_classes_;              ///< by label value; none: says nothing
+  std::vector<std::vector<Membership>> membership_;  ///< by region, by label value
+  std::vector<ObjectMatcher> matchers_;              ///< by region
+  ScoreCounter scores_;
+  ScoreCounts exact_;
+  std::vector<Membership> truth_row_;
+  std::vector<std::uint8_t> predicted_row_;
+};
+
+/// Part of the tissue (all pixels under a tile but class 0) that is predicted to be tumour: a
+/// slide's or a case's score. 0 without tissue.
+double tumour_share(const std::vector<std::uint64_t>& predicted_px, const SlideRules& rules);
+
+/// Whether the annotated pixels hold cancer: tumour in at least min_cancer of the annotated tissue
+/// for task gleason, any for task segmentation. None without annotation, and where only labels that
+/// do not decide could tell.
+std::optional<bool> annotated_cancer(const std::vector<std::uint64_t>& truth_px,
+                                     const SlideRules& rules);
+
+/// The grade that annotated areas make. None without annotation, and where there is cancer of a
+/// pattern that is not told.
+std::optional<GleasonGrade> annotated_grade(const std::vector<std::uint64_t>& truth_px,
+                                            const SlideRules& rules);
+
+}  // namespace headrace::train

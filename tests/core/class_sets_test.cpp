@@ -1,0 +1,59 @@
+#include "headrace/core/class_sets.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace {
+namespace {
+
+const std::vector<std::string> kClasses{"background", "benign", "pattern3", "pattern4"};
+
+std::string refused(const std::vector<std::string>& texts) {
+  try {
+    parse_class_sets(texts, kClasses, "--class-sets");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ClassSets, AreSortedByNameAndCarryClassValues) {
+  const auto sets = parse_class_sets({"tumour=pattern4+pattern3", "any=benign+pattern3"}, kClasses,
+                                     "--class-sets");
+  EXPECT_EQ(sets, (std::vector<ClassSet>{{"any", {1, 2}}, {"tumour", {2, 3}}}));
+  EXPECT_EQ(
+      label_names(kClasses, sets),
+      (std::vector<std::string>{"background", "benign", "pattern3", "pattern4", "any", "tumour"}));
+  EXPECT_EQ(class_sets_of(to_json(sets, kClasses), kClasses, "zarr.json"), sets);
+}
+
+TEST(ClassSets, EveryMistakeIsNamed) {
+  using testing::HasSubstr;
+  EXPECT_THAT(refused({"cancer"}), HasSubstr("--class-sets: expected NAME=CLASS+CLASS"));
+  EXPECT_THAT(refused({"cancer=pattern3+patern4"}), HasSubstr("did you mean 'pattern4'?"));
+  EXPECT_THAT(refused({"benign=pattern3+pattern4"}), HasSubstr("a name that no class has"));
+  EXPECT_THAT(refused({"=pattern3+pattern4"}), HasSubstr("a name that no class has"));
+  EXPECT_THAT(refused({"cancer=pattern3"}), HasSubstr("two or more different classes"));
+  EXPECT_THAT(refused({"cancer=pattern3+pattern3"}), HasSubstr("two or more different classes"));
+  EXPECT_THAT(refused({"c=benign+pattern3", "c=benign+pattern4"}), HasSubstr("stands there twice"));
+  EXPECT_THAT(refused({"a=benign+pattern3", "b=pattern3+benign"}),
+              HasSubstr("sets 'a' and 'b' are of the same classes"));
+  EXPECT_THROW(class_sets_of(Json{{"c", "pattern3"}}, kClasses, "zarr.json"), Error);
+}
+
+TEST(ClassSets, DecideOnlyWhatAllTheirClassesSay) {
+  const std::vector<ClassSet> sets{{"any", {1, 2}}, {"tumour", {2, 3}}};
+  const auto tumour = region_membership({false, false, true, true}, sets);
+  using enum Membership;
+  EXPECT_EQ(
+      (std::vector<Membership>(tumour.begin(), tumour.begin() + 7)),
+      (std::vector<Membership>{outside, outside, inside, inside, undecided, inside, undecided}));
+  EXPECT_EQ(tumour[255], undecided);
+  EXPECT_EQ(region_membership({true, false, false, false}, sets)[4], outside);
+}
+
+}  // namespace
+}  // namespace headrace
