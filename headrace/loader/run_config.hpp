@@ -114,8 +114,7 @@ struct RunConfig {
     double min_higher = 0.01;
     /// slides: classes that are tumour; empty: the Gleason patterns, or every class above 0
     std::vector<std::string> tumour_classes;
-    /// Resamples of the cases for the intervals of every figure; 0:
-    /// none
+    /// Resamples of the cases for the intervals of every figure; 0: none
     std::int64_t bootstrap = 0;
     double surface_tolerance_mm = 2;  ///< volumes: of surface Dice
     double lesion_probability =
