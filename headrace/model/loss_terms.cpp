@@ -33,7 +33,11 @@ at::Tensor top_part(const at::Tensor& losses, const at::Tensor& counted, double 
 at::Tensor pixel_term(const at::Tensor& log_p, const at::Tensor& weight, const LossKind& kind) {
   at::Tensor losses = -(weight * log_p);
   at::Tensor weights = weight;
-  if (kind.pixel == LossKind::Pixel::focal) losses = losses * (-log_p.expm1()).pow(kind.gamma);
+  if (kind.pixel == LossKind::Pixel::focal) {
+    // Of several classes together log p is a sum, which rounding may leave above 0: no power of
+    // what is negative.
+    losses = losses * (-log_p.expm1()).clamp_min(0).pow(kind.gamma);
+  }
   if (kind.pixel == LossKind::Pixel::top_k) {
     const at::Tensor part = top_part(losses.detach(), weight.gt(0), kind.k_percent);
     losses = losses * part;

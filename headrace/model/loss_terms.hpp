@@ -22,7 +22,8 @@ struct LossKind {
 ///   top_k          the same sums as cross-entropy's, over the k % of pixels with the largest
 ///                  w · (-log p); at least one. Pixels that equal the least of them share what is
 ///                  left of the k %.
-/// in      log_p   (n, …) float: of the class that the pixel has, at most 0; 0 where not annotated
+/// in      log_p   (n, …) float: of the class that the pixel has, at most 0 (what rounding leaves
+///                 above counts as sure); 0 where not annotated
 ///         weight  (n, …) float, w: of that class; 0 where not annotated
 /// NaN     never: without annotated pixels the term is 0
 /// source  focal: Lin et al., Focal loss for dense object detection, ICCV 2017, eq. 5, with the

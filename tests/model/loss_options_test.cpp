@@ -126,6 +126,18 @@ TEST(TopK, EqualPixelsShareWhatCounts) {
   }
 }
 
+/// Probabilities that were added up may be more than 1 by a bit.
+TEST(Focal, IsFiniteWhereRoundingLeavesAPixelMoreThanSure) {
+  at::Tensor log_p = at::tensor({1.2e-7, -80.0}, at::kDouble).to(at::kFloat);
+  log_p = log_p.view({1, 2}).requires_grad_(true);
+  for (const double gamma : {1.0, 1.5, 3.5}) {
+    const at::Tensor term = pixel_term(log_p, at::ones({1, 2}), pixel(focal, gamma));
+    EXPECT_NEAR(term.item<double>(), 40, 1e-4) << gamma;
+    term.backward();
+    EXPECT_TRUE(std::isfinite(log_p.grad().sum().item<double>())) << gamma;
+  }
+}
+
 /// A sure pixel has no gradient where a power of 0 would have none, and none is not a number.
 TEST(Focal, IsFiniteWhereAPixelIsSure) {
   at::Tensor log_p = at::tensor({0.0, -1e-9, -80.0}, at::kDouble).to(at::kFloat);
