@@ -61,7 +61,7 @@ void add_group_rows(Table& table, const std::string& kind, const Json& groups,
                                  with_interval(group, {"mean_dice"})};
     if (gleason) row.push_back(with_interval(group, {"gleason", "kappa"}));
     for (const char* key : {"dice", "auc"}) row.push_back(with_interval(group, {"tumour", key}));
-    for (const std::string& c : names) row.push_back(with_interval(group, {"dice", c}));
+    for (const std::string& c : names) row.push_back(figure(group.at("dice").at(c)));
     table.rows.push_back(std::move(row));
   }
 }

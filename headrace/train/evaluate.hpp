@@ -31,7 +31,9 @@ struct Evaluation {
   Json json;  ///< eval.json (docs/formats.md, "Run folder")
   std::vector<MontagePatch> montage;
   loader::StallStats loader;
-  double mean_dice = 0;  ///< over the classes but background; 0 when undefined
+  /// Over the classes but background, by which the best weights are chosen; of slides whose labels
+  /// tell no classes apart the tumour's; 0 when undefined.
+  double mean_dice = 0;
 };
 
 struct EvaluateOptions {

@@ -86,7 +86,7 @@ class SlideExaminer : public Examiner {
 
   void finish(Evaluation& out) override {
     out.json = tally_.finish();
-    out.mean_dice = tally_.mean_dice();
+    out.mean_dice = tally_.dice_to_choose_by();
     out.montage = montage_.take();
   }
 

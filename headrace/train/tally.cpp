@@ -130,10 +130,13 @@ Json Tally::finish() {
   return out;
 }
 
-double Tally::mean_dice() const {
-  Confusion all(rules_.classes.size());
-  for (const auto& [image, slide] : slides_) all += slide.counts.confusion;
-  return all.mean_dice().value_or(0);
+double Tally::dice_to_choose_by() const {
+  Confusion all(rules_.classes.size()), tumour(2);
+  for (const auto& [image, slide] : slides_) {
+    all += slide.counts.confusion;
+    tumour += slide.counts.tumour;
+  }
+  return all.mean_dice().value_or(tumour.dice(1).value_or(0));
 }
 
 }  // namespace headrace::train

@@ -25,7 +25,8 @@ class Tally {
   void add(const StitchedPart& row);
   /// {classes, class_sets, overall, cohorts, scanners, cases, images[]}. No rows may follow.
   Json finish();
-  double mean_dice() const;
+  /// Mean Dice over the classes but background; where no label tells classes apart, the tumour's.
+  double dice_to_choose_by() const;
 
  private:
   using Slides = std::vector<const JudgedSlide*>;

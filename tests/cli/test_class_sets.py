@@ -86,6 +86,8 @@ def test_each_providers_cancer_teaches_cancer(panda, provider, tmp_path, request
     own = json.loads((tmp_path / "run/eval.json").read_text())["overall"]
     assert own["tumour"]["classes"] == ["pattern3", "pattern4", "pattern5"]
     assert own["tumour"]["dice"] > 0.7 and own["tumour"]["auc"] > 0.9, own["tumour"]
+    best = json.loads((tmp_path / "run/summary.json").read_text())["best"]
+    assert best["mean_dice"] == pytest.approx(own["tumour"]["dice"] if provider == "karolinska" else own["mean_dice"])
     assert own["set_pixels"] > 0 if provider == "karolinska" else own["set_pixels"] == 0
     # On the slides of either provider, whose tumour is the same: Radboud's by pattern, Karolinska's as a set.
     found = evaluation(tmp_path, tmp_path / "both.zarr")
