@@ -80,7 +80,7 @@ class CohortIngest {
   void check_class_sets() const {
     const source::StoreVersion& stored = journal_.current().version;
     if (stored.classes.empty() || plan_.classes.empty()) return;
-    const auto known = stored_sets();
+    const auto known = stored.class_sets();
     const bool any = !known.empty() || !plan_.class_sets.empty();
     const bool other = !known.empty() && !plan_.class_sets.empty() && known != plan_.class_sets;
     if (!other && (!any || plan_.classes == stored.classes)) return;
@@ -91,8 +91,6 @@ class CohortIngest {
         plan_.out, to_json(known, stored.classes).dump(), fmt::join(stored.classes, ", "),
         to_json(plan_.class_sets, plan_.classes).dump(), fmt::join(plan_.classes, ", "));
   }
-
-  std::vector<ClassSet> stored_sets() const { return journal_.current().version.class_sets(); }
 
   /// Images that are not stored yet.
   std::vector<std::size_t> find_missing() const {

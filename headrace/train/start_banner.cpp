@@ -149,7 +149,7 @@ std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehea
   const std::int64_t per_epoch = config.sampling.batches_per_epoch;
   const std::int64_t every = config.train.validate_every;
   const std::int64_t epochs = (steps + per_epoch - 1) / per_epoch;
-  const std::int64_t validations = every > 0 ? std::max<std::int64_t>(1, epochs / every) : 1;
+  const std::int64_t validations = every > 0 ? (epochs + every - 1) / every : 1;  // one at the end
   const double validation_s = rehearsed.tiles_s * static_cast<double>(rehearsed.validation_batches);
   const double training_s = rehearsed.step_s * static_cast<double>(steps);
   return {

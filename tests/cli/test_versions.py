@@ -127,7 +127,7 @@ def test_splits_columns_classes_and_label_sets(made, store):
     done = json_of("ingest", "labels", store, "--table", write_table(store.parent / "t.csv", rows))
     assert done["columns"] == 5 and done["label_bytes"] == 0
     assert version_of(store)["images"][a]["columns"] == {"case": a, "cohort": "default", "scanner": "A", "split": "test", "primary": 4,
-                                                         "secondary": 3, "grade_group": 3}
+                                                         "secondary": 3, "grade_group": 3, "negative": None}
     assert set(version_of(store)["facts"]["scanners"]) == {"A", "B"} and set(version_of(store, made[1])["facts"]["scanners"]) == {"A"}
     words = headrace("diff", store, made[1][:8], done["dataset_hash"][:8]).stdout.splitlines()
     assert f"image {a}: split was val, is test" in words and f"image {b}: scanner was A, is B" in words
