@@ -125,7 +125,7 @@ SiteIndex Cohort::label_sites(std::size_t image, const std::string& labels) cons
       detail::read_table<std::uint32_t>(state_->store, *group + "/sites", DType::uint32, columns,
                                         columns, "place, class, region, amount, parts");
   index.grid = grid_of(table, "block", axes);
-  const std::size_t classes = state_->classes.size();
+  const std::size_t classes = state_->classes.size() + state_->class_sets.size();
   for (std::size_t i = 0; i < table.rows; ++i) {
     SiteBlock block = block_of(table, i, axes, 3);
     const std::uint32_t* facts = table.row(i) + axes;
