@@ -18,11 +18,33 @@ void ClassMatch::apply(std::span<std::uint8_t> labels) const noexcept {
 
 namespace {
 
+/// A stored value that is not a class must not become one: whoever reads it then says so.
+constexpr std::uint8_t kNoClass = kIgnoreLabel - 1;
+
 /// Where a set of the same classes is; sets.size() where none is.
 std::size_t find_set(const std::vector<ClassSet>& sets, const std::vector<std::uint8_t>& classes) {
   const auto found = std::find_if(sets.begin(), sets.end(),
                                   [&](const ClassSet& set) { return set.classes == classes; });
   return static_cast<std::size_t>(found - sets.begin());
+}
+
+/// The value under which a stored set is seen, which `match` learns of; classes are matched
+/// already.
+std::uint8_t seen_set(const ClassSet& stored, const std::vector<std::string>& seen,
+                      ClassMatch& match) {
+  ClassSet set{stored.name, {}};
+  for (const std::uint8_t c : stored.classes) set.classes.push_back(match.seen_as[c]);
+  std::sort(set.classes.begin(), set.classes.end());
+  set.classes.erase(std::unique(set.classes.begin(), set.classes.end()), set.classes.end());
+  if (set.classes.size() == 1 || set.classes.back() == kIgnoreLabel) return set.classes.back();
+  const std::size_t value = seen.size() + find_set(match.sets, set.classes);
+  if (value >= kNoClass) return kIgnoreLabel;
+  if (value < seen.size() + match.sets.size()) return static_cast<std::uint8_t>(value);
+  const auto names = label_names(seen, match.sets);
+  while (std::find(names.begin(), names.end(), set.name) != names.end())
+    set.name += " of the store";
+  match.sets.push_back(std::move(set));
+  return static_cast<std::uint8_t>(value);
 }
 
 }  // namespace
@@ -33,11 +55,7 @@ ClassMatch match_classes(const std::vector<std::string>& stored,
                          const std::vector<ClassSet>& seen_sets) {
   ClassMatch match;
   match.sets = seen_sets;
-  // A stored value that is not a class must not become one: whoever reads it then says so.
-  constexpr std::uint8_t kNoClass = kIgnoreLabel - 1;
-  const bool same = stored == seen && stored_sets == seen_sets;
-  for (std::size_t value = 0; value < kIgnoreLabel; ++value)
-    match.seen_as[value] = same ? static_cast<std::uint8_t>(value) : kNoClass;
+  match.seen_as.fill(kNoClass);
   match.seen_as[kIgnoreLabel] = kIgnoreLabel;
   for (std::size_t c = 0; c < stored.size(); ++c) {
     auto found = std::find(seen.begin(), seen.end(), stored[c]);
@@ -48,24 +66,16 @@ ClassMatch match_classes(const std::vector<std::string>& stored,
     if (found == seen.end()) match.ignored.push_back(stored[c]);
   }
   for (std::size_t k = 0; k < stored_sets.size(); ++k) {
-    ClassSet set{stored_sets[k].name, {}};
-    for (const std::uint8_t c : stored_sets[k].classes) set.classes.push_back(match.seen_as[c]);
-    std::sort(set.classes.begin(), set.classes.end());
-    std::uint8_t& value = match.seen_as[stored.size() + k];
-    value = kIgnoreLabel;
-    const std::size_t at = find_set(match.sets, set.classes);
-    const bool known = set.classes.back() != kIgnoreLabel;
-    if (known && seen.size() + at < kNoClass) {
-      value = static_cast<std::uint8_t>(seen.size() + at);
-      if (at < match.sets.size()) continue;
-      const auto names = label_names(seen, match.sets);
-      while (std::find(names.begin(), names.end(), set.name) != names.end())
-        set.name += " of the store";
-      match.sets.push_back(std::move(set));
-    } else {
-      match.ignored.push_back(set.name);
-    }
+    const std::uint8_t value = seen_set(stored_sets[k], seen, match);
+    match.seen_as[stored.size() + k] = value;
+    if (value == kIgnoreLabel) match.ignored.push_back(stored_sets[k].name);
   }
+  // Where every label keeps its value, so may the values that are none.
+  const std::size_t labels = stored.size() + stored_sets.size();
+  bool same = labels == seen.size() + match.sets.size();
+  for (std::size_t value = 0; value < labels; ++value) same &= match.seen_as[value] == value;
+  for (std::size_t value = labels; same && value < kIgnoreLabel; ++value)
+    match.seen_as[value] = static_cast<std::uint8_t>(value);
   for (const std::string& name : seen) {
     if (&name == &seen.front()) continue;
     if (std::find(stored.begin(), stored.end(), name) == stored.end())

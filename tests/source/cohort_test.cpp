@@ -87,6 +87,10 @@ TEST(Cohort, SetsAreMatchedByTheirClasses) {
   EXPECT_EQ(match.ignored, (std::vector<std::string>{"fold", "dirt"}));
   EXPECT_EQ(match.in_seen_order<int>({10, 11, 12, 13, 14, 15, 16, 17}, 6, 0),
             (std::vector<int>{10, 13, 12, 11, 16, 15}));
+  // Two classes that are the other's class 0 are one, so a set of them is no set.
+  EXPECT_EQ(
+      match_classes({"glass", "background"}, {"background", "a"}, {{"none", {0, 1}}}).seen_as[2],
+      0);
   const std::vector<ClassSet> own{{"any", {1, 2}}};
   EXPECT_TRUE(match_classes({"a", "b", "c"}, {"a", "b", "c"}, own, own).keeps_values());
   EXPECT_EQ(match_classes({"a", "b", "c"}, {"a", "b", "c"}, own).seen_as[3], 3);
