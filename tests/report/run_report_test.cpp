@@ -93,7 +93,7 @@ class RunReportTest : public ::testing::Test {
                          {"cohort", "phantom"},
                          {"scanner", "s"},
                          {"mean_dice", 0.5},
-                         {"tumour", {{"dice", 0.2525}, {"auc", 0.5353}}},
+                         {"tumour", {{"dice", 0.2522}, {"auc", 0.5353}}},
                          {"tumour_share", 0.4545},
                          {"predicted_px", {{"background", 1}, {"pattern3", 3}}},
                          {"true_grade", grade},

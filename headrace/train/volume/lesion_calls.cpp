@@ -1,6 +1,7 @@
 #include "headrace/train/volume/lesion_calls.hpp"
 
 #include <algorithm>
+#include <queue>
 #include <utility>
 
 #include "headrace/imaging/volume/bit_volume.hpp"
@@ -33,6 +34,15 @@ class LesionOfVoxel {
   std::vector<std::size_t> first_;  ///< run of each row
 };
 
+using Peak = std::pair<std::uint16_t, std::size_t>;
+
+/// The highest score comes first, of equal ones the first place.
+struct LowerPeak {
+  bool operator()(const Peak& a, const Peak& b) const {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  }
+};
+
 class CallFinder {
  public:
   CallFinder(std::span<const std::uint16_t> probability, const Axes& shape,
@@ -45,9 +55,12 @@ class CallFinder {
         lesion_(lesions, shape) {}
 
   std::vector<CallRegion> find(std::uint16_t least, std::uint64_t least_voxels) {
+    least_ = std::max<std::uint16_t>(least, 1);
+    add_peaks({0, 0, 0}, {shape_[0] - 1, shape_[1] - 1, shape_[2] - 1});
     std::vector<CallRegion> out;
-    for (const std::size_t start : peaks(std::max<std::uint16_t>(least, 1))) {
-      const Axes at = place(start);
+    while (!peaks_.empty()) {
+      const Axes at = place(peaks_.top().second);
+      peaks_.pop();
       if (done_.get(at[0], at[1], at[2]) || dropped_.get(at[0], at[1], at[2])) continue;
       CallRegion call;
       if (fill(at, least_voxels, call)) out.push_back(std::move(call));
@@ -74,21 +87,24 @@ class CallFinder {
     }
   }
 
-  /// Voxels that no neighbour exceeds, nor an equal one precedes; by falling score, then by place.
-  std::vector<std::size_t> peaks(std::uint16_t least) const {
-    std::vector<std::size_t> out;
-    for (std::size_t i = 0; i < p_.size(); ++i) {
-      if (p_[i] < least) continue;
-      bool highest = true;
-      neighbours(place(i), [&](const Axes& at) {
-        const std::size_t j = index(at);
-        highest &= p_[j] < p_[i] || (p_[j] == p_[i] && j >= i);
-      });
-      if (highest) out.push_back(i);
+  /// Voxels of the box that no neighbour exceeds, nor an equal one precedes. Dropped ones count as
+  /// 0.
+  void add_peaks(const Axes& low, const Axes& high) {
+    for (std::int64_t z = low[0]; z <= high[0]; ++z) {
+      for (std::int64_t y = low[1]; y <= high[1]; ++y) {
+        for (std::int64_t x = low[2]; x <= high[2]; ++x) {
+          const std::size_t i = index({z, y, x});
+          if (p_[i] < least_ || dropped_.get(z, y, x)) continue;
+          bool highest = true;
+          neighbours({z, y, x}, [&](const Axes& at) {
+            const std::size_t j = index(at);
+            highest &=
+                p_[j] < p_[i] || (p_[j] == p_[i] && j >= i) || dropped_.get(at[0], at[1], at[2]);
+          });
+          if (highest) peaks_.emplace(p_[i], i);
+        }
+      }
     }
-    std::stable_sort(out.begin(), out.end(),
-                     [&](std::size_t a, std::size_t b) { return p_[a] > p_[b]; });
-    return out;
   }
 
   /// Fills what hangs together with the peak. False where it is too small, or meets what was filled
@@ -129,6 +145,13 @@ class CallFinder {
     }
     const bool large = call.voxels >= least_voxels;
     move_own_to(alone && !large ? dropped_ : done_, low, high);
+    if (alone && !large) {  // what is left around it may have a peak of its own: all are lower
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        low[axis] = std::max<std::int64_t>(0, low[axis] - 1);
+        high[axis] = std::min(shape_[axis] - 1, high[axis] + 1);
+      }
+      add_peaks(low, high);
+    }
     return alone && large;
   }
 
@@ -160,6 +183,9 @@ class CallFinder {
   BitVolume done_, dropped_, own_;  ///< filled before; too small to be a call; filled now
   LesionOfVoxel lesion_;
   std::vector<Axes> rim_, next_;
+  /// Score and place of the peaks to come.
+  std::priority_queue<Peak, std::vector<Peak>, LowerPeak> peaks_;
+  std::uint16_t least_ = 1;  ///< score of a call
 };
 
 }  // namespace
