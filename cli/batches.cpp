@@ -110,7 +110,7 @@ void run(const Arguments& a) {
   fmt::print("{}", dump_json({{"dataset_hash", inputs.cohort->dataset_hash()},
                               {"config_hash", inputs.config.hash()},
                               {"split", a.split.empty() ? Json(nullptr) : Json(a.split)},
-                              {"image_shape", image_shape(inputs.config)},
+                              {"image_shape", image_shape(inputs)},
                               {"batches", batches},
                               {"sha256", total},
                               {"decoded_by", stats.decoded_by},

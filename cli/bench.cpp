@@ -47,8 +47,7 @@ Json bench_loader(const BenchArguments& a) {
   for (std::uint64_t i = 0; i < batches; ++i) loader.next();
   loader.fill();
   std::uint64_t sample_bytes = sizeof(float);
-  for (const std::int64_t n : image_shape(inputs.config))
-    sample_bytes *= static_cast<std::uint64_t>(n);
+  for (const std::int64_t n : image_shape(inputs)) sample_bytes *= static_cast<std::uint64_t>(n);
   const int threads =
       inputs.config.loader.threads > 0 ? inputs.config.loader.threads : available_cores();
   Json result = meter.report(batches * batch, batches * batch * sample_bytes, threads);

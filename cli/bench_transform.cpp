@@ -100,7 +100,7 @@ Json bench_volumes(const BenchArguments& a, const RunInputs& inputs) {
   const auto& config = inputs.config;
   const auto recipe = loader::detail::make_recipe(inputs.cohort, config, inputs.plan,
                                                   inputs.preprocessing, inputs.with_labels());
-  const transform::VolumeGraph& graph = recipe.volume;
+  const transform::VolumeGraph& graph = recipe.volume_channels.front().graph;
   std::vector<PreparedVolume> prepared(std::min(a.count, kDistinctVolumes));
   const auto level = [&](const PreparedVolume& p) {
     return loader::choose_volume_level(inputs.cohort->images()[p.site.image], config);

@@ -34,21 +34,28 @@ Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& im
   for (const auto& level : volume.levels) {
     levels.push_back({{"shape", level.shape_zyx}, {"spacing", level.spacing_mm_zyx}});
   }
-  return {{"id", image.id},
-          {"case", image.case_id},
-          {"cohort", image.cohort},
-          {"split", image.split},
-          {"kind", cohort.kind()},
-          {"codec", image.codec},
-          {"phase", volume.phase},
-          {"shape", levels.empty() ? Json(nullptr) : levels[0]["shape"]},
-          {"spacing", levels.empty() ? Json(nullptr) : levels[0]["spacing"]},
-          {"affine_lps", volume.affine_lps},
-          {"levels", levels},
-          {"body", {{"voxels", volume.body.voxels}, {"mean", volume.body.mean}}},
-          {"labels", image.labels},
-          {"classes", cohort.classes()},
-          {"source_bytes", image.source_bytes}};
+  Json facts = {{"id", image.id},
+                {"case", image.case_id},
+                {"cohort", image.cohort},
+                {"split", image.split},
+                {"kind", cohort.kind()},
+                {"codec", image.codec},
+                {"phase", volume.phase},
+                {"shape", levels.empty() ? Json(nullptr) : levels[0]["shape"]},
+                {"spacing", levels.empty() ? Json(nullptr) : levels[0]["spacing"]},
+                {"affine_lps", volume.affine_lps},
+                {"levels", levels},
+                {"body", {{"voxels", volume.body.voxels}, {"mean", volume.body.mean}}},
+                {"labels", image.labels},
+                {"classes", cohort.classes()},
+                {"source_bytes", image.source_bytes}};
+  for (const auto& channel : volume.channels) {
+    facts["channels"].push_back(
+        {{"name", channel.name},
+         {"stored", channel.stored},
+         {"mean", channel.stored ? Json(channel.body.mean) : Json(nullptr)}});
+  }
+  return facts;
 }
 
 Json describe_slide(const source::Cohort& cohort, const source::ImageRecord& image) {
@@ -174,6 +181,10 @@ void print_table(const Json& facts) {
     fmt::print("label '{}' stands for one of: {}\n", name,
                fmt::join(classes.get<std::vector<std::string>>(), ", "));
   }
+  if (facts.contains("channels")) {
+    fmt::print("channels: {}\n",
+               fmt::join(facts["channels"].get<std::vector<std::string>>(), ", "));
+  }
   for (const auto& [labels, splits] : facts["supervision"].items())
     print_supervision(facts, labels);
   fmt::print("{:.1f} MB stored for {:.1f} MB of source files ({:.2f} times)\n", bytes / 1e6,
@@ -228,14 +239,15 @@ void run(const std::string& path, const std::string& version, bool json) {
                                   : describe_slide(*cohort, image));
     source_bytes += image.source_bytes;
   }
-  const Json facts{{"dataset_hash", cohort->dataset_hash()},
-                   {"kind", cohort->kind()},
-                   {"classes", cohort->classes()},
-                   {"class_sets", to_json(cohort->class_sets(), cohort->classes())},
-                   {"supervision", describe_supervision(*cohort)},
-                   {"images", images},
-                   {"bytes", bytes},
-                   {"source_bytes", source_bytes}};
+  Json facts{{"dataset_hash", cohort->dataset_hash()},
+             {"kind", cohort->kind()},
+             {"classes", cohort->classes()},
+             {"class_sets", to_json(cohort->class_sets(), cohort->classes())},
+             {"supervision", describe_supervision(*cohort)},
+             {"images", images},
+             {"bytes", bytes},
+             {"source_bytes", source_bytes}};
+  if (!cohort->channels().empty()) facts["channels"] = cohort->channels();
   if (json) {
     fmt::print("{}", dump_json(facts));
   } else {

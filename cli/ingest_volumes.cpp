@@ -94,6 +94,21 @@ void add_ingest_volumes(CLI::App& parent) {
                   "classes whose components are lesions; without: all but the first")
       ->delimiter(',')
       ->group("Cohort");
+  app->add_option(
+         "--channels", options.channels,
+         "names of the series of one study that become channels of one volume, in order: of "
+         "files named case_0000, case_0001, or contrast phases of DICOM series")
+      ->delimiter(',')
+      ->group("Channels");
+  app->add_option("--missing-channels", options.missing_channels,
+                  "images that lack a channel other than the first: refuse, zero (it reads as 0 in "
+                  "batches)")
+      ->capture_default_str()
+      ->group("Channels");
+  app->add_flag("--shared-frame", options.shared_frame,
+                "files of one image lie in one world (scanned or registered so): channels on other "
+                "grids are resampled onto that of the first")
+      ->group("Channels");
   app->add_option("--val-fraction", options.val_fraction,
                   "share of the cases that nothing puts in a split that go to val")
       ->capture_default_str()

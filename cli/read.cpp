@@ -119,6 +119,7 @@ void run(const ReadArguments& a) {
       return nifti ? read_volume_in_file_order(a, *cohort) : read_volume_region(a, *cohort);
     }
     refuse_nifti(a);
+    if (!a.channel.empty()) fail(ErrorCode::usage, "--channel {}: is for volumes", a.channel);
     pixels = read_slide(a, *cohort);
   } else {
     refuse_nifti(a);
@@ -148,6 +149,8 @@ void add_read(CLI::App& app) {
       ->delimiter(',');
   read->add_option("--size", arguments->size, "h,w (volumes: d,h,w) in pixels")->delimiter(',');
   read->add_option("--label", arguments->label, "read this label image instead of the pixels");
+  read->add_option("--channel", arguments->channel,
+                   "of volumes with several channels: which one (the first)");
   read->add_option("--version", arguments->version,
                    "a version of the store: a dataset hash, or its first digits (the current one)");
   read->add_option("--window", arguments->window,

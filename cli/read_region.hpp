@@ -11,6 +11,7 @@ namespace headrace::cli {
 /// What `headrace read` was asked for.
 struct ReadArguments {
   std::string path, image, label, out, version;
+  std::string channel;  ///< of a volume; empty: the first
   int level = 0;
   std::vector<std::int64_t> origin, size;
   std::vector<double> window{-160, 240};

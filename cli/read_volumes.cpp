@@ -50,10 +50,25 @@ imaging::Image8 slice_picture(const ReadArguments& a, std::span<const std::byte>
   return image;
 }
 
+std::size_t channel_of(const ReadArguments& a, const source::Cohort& cohort, std::size_t image) {
+  if (a.channel.empty()) return 0;
+  const auto& names = cohort.channels();
+  const auto found = std::find(names.begin(), names.end(), a.channel);
+  if (found == names.end()) {
+    fail(ErrorCode::usage, "--channel {}: volumes of {} have {}", a.channel, a.path,
+         names.empty() ? "one channel, which has no name"
+                       : fmt::format("the channels {}", fmt::join(names, ", ")));
+  }
+  const auto channel = static_cast<std::size_t>(found - names.begin());
+  if (!cohort.images()[image].volume->channels[channel].stored)
+    fail(ErrorCode::not_found, "image {} of {} lacks the channel {}", a.image, a.path, a.channel);
+  return channel;
+}
+
 std::shared_ptr<const zarr::Array> array_of(const ReadArguments& a, const source::Cohort& cohort,
                                             std::size_t image, std::size_t level) {
-  return a.label.empty() ? cohort.image_array(image, level)
-                         : cohort.label_array(image, a.label, level);
+  if (!a.label.empty()) return cohort.label_array(image, a.label, level);
+  return cohort.image_array(image, level, channel_of(a, cohort, image));
 }
 
 std::vector<std::byte> voxels_of(const zarr::Array& array, const std::vector<std::int64_t>& origin,

@@ -40,10 +40,11 @@ RunInputs open_run(const std::string& config, const std::string& split, int thre
   return inputs;
 }
 
-std::vector<std::int64_t> image_shape(const loader::RunConfig& config) {
+std::vector<std::int64_t> image_shape(const RunInputs& inputs) {
+  const loader::RunConfig& config = inputs.config;
   if (config.volumes) {
     const auto& size = config.volume_patch.size_zyx;
-    return {1, size[0], size[1], size[2]};
+    return {loader::channel_count(*inputs.preprocessing, config), size[0], size[1], size[2]};
   }
   return {static_cast<std::int64_t>(config.patch.context.size()), 3, config.patch.height,
           config.patch.width};

@@ -26,8 +26,8 @@ struct RunInputs {
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
                    const std::string& device, const std::string& run = {});
 
-/// Shape of one sample's images: (context, 3, y, x) of slides, (1, z, y, x) of volumes.
-std::vector<std::int64_t> image_shape(const loader::RunConfig& config);
+/// Shape of one sample's images: (context, 3, y, x) of slides, (channel, z, y, x) of volumes.
+std::vector<std::int64_t> image_shape(const RunInputs& inputs);
 
 /// Where the time of a loader went, for --json.
 Json stall_json(const loader::StallStats& stats);

@@ -140,7 +140,14 @@ Stored Montage::stored(const loader::SampleSite& site) {
                 {size[1] * size[2] * bytes, size[2] * bytes, bytes},
                 {}});
   };
-  read(*inputs_.cohort->image_array(site.image, k), hu, sizeof(std::int16_t));
+  // Of several channels the first that the run reads.
+  const std::size_t channel =
+      loader::stored_channels(*inputs_.preprocessing, *inputs_.cohort).front();
+  const auto& known = image.volume->channels;
+  if (known.empty() || known[channel].stored)
+    read(*inputs_.cohort->image_array(site.image, k, channel), hu, sizeof(std::int16_t));
+  else
+    std::fill_n(hu.as<std::int16_t>(), window, std::int16_t{0});
   const bool labelled =
       inputs_.with_labels() &&
       std::find(image.labels.begin(), image.labels.end(), config.data.labels) != image.labels.end();
@@ -228,7 +235,7 @@ imaging::Image8 Montage::draw() {
     const std::int64_t column = s / layout.rows;
     const Stored before = stored(site);
     const Patch from{before.values.data(), before.labels.empty() ? nullptr : before.labels.data()};
-    const Patch to{batch->floats() + s * voxels(),
+    const Patch to{batch->floats() + s * batch->channels * voxels(),
                    batch->labels == nullptr ? nullptr : batch->labels + s * voxels()};
     const Shades shades = shades_of_seen(to.values);
     for (std::size_t p = 0; p < kPlanes.size(); ++p) {

@@ -15,6 +15,7 @@ target_sources(headrace_imaging PRIVATE
   volume/metaimage.cpp
   volume/nrrd.cpp
   volume/open_volume.cpp
+  volume/resample_volume.cpp
   volume/stored_values.cpp
   volume/text_header.cpp
   volume/volume_grid.cpp

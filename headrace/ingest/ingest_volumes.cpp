@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/option_choice.hpp"
+#include "headrace/ingest/volumes/channels.hpp"
 #include "headrace/ingest/volumes/lesion_values.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_job.hpp"
@@ -20,6 +21,12 @@ constexpr std::size_t kMaxClasses = 255;                          // 255 is igno
 void check_options(const VolumeIngestOptions& options) {
   check_choice("--codec", options.codec, {"blosc-zstd", "blosc-lz4", "zstd"});
   check_choice("--irregular", options.irregular, {"refuse", "resample"});
+  check_choice("--missing-channels", options.missing_channels, {"refuse", "zero"});
+  if (options.channels.size() == 1) {
+    fail(ErrorCode::usage, "--channels {}: one channel has no name; name two or more, in order",
+         options.channels.front());
+  }
+  check_channel_names(options.channels, "--channels");
   const int highest = options.codec == "zstd" ? 22 : 9;
   if (options.clevel < -1 || options.clevel > highest) {
     fail(ErrorCode::usage, "--clevel {}: must be 0 to {}, or -1 for the default", options.clevel,
@@ -34,11 +41,13 @@ void check_options(const VolumeIngestOptions& options) {
 }
 
 /// What decides about the bytes of a store besides its inputs and classes.
-Json settings_of(const VolumeIngestOptions& options) {
+Json settings_of(const VolumeIngestOptions& options, const std::vector<std::string>& channels) {
   Json settings = {{"codec", options.codec},         {"chunk", options.chunk},
                    {"shard", options.shard},         {"clevel", options.clevel},
                    {"irregular", options.irregular}, {"lesion_classes", options.lesion_classes}};
-  if (options.align > 0) settings["align"] = options.align;  // stores without it keep their hash
+  // Stores without them keep their hash.
+  if (options.align > 0) settings["align"] = options.align;
+  if (!channels.empty()) settings["channels"] = channels;
   return settings;
 }
 
@@ -131,7 +140,7 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   plan.kind = volume_kind();
   plan.out = options.out;
   plan.on_error = parse_on_error(options.on_error);
-  plan.settings = settings_of(options);
+  plan.settings = settings_of(options, inputs.channels);
   plan.classes = inputs.classes;
   plan.class_sets = inputs.class_sets;
   for (std::size_t i = 0; i < outlooks.size(); ++i) {

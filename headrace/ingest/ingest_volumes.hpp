@@ -23,6 +23,11 @@ struct VolumeIngestOptions {
                            ///< bytes of their shard, a power of two; 0: anywhere
   int clevel = -1;         ///< -1: the codec's default
   double val_fraction = 0.2;
+  /// Names of the channels of each volume, in order; empty: those of the table or dataset.json, or
+  /// one without a name.
+  std::vector<std::string> channels;
+  std::string missing_channels = "refuse";  ///< refuse | zero: of volumes that lack one
+  bool shared_frame = false;         ///< files of one image lie in one world, so grids may differ
   std::string irregular = "refuse";  ///< refuse | resample: gaps, doubled slices, gantry tilt
   std::string key_file;  ///< site secret for pseudonyms; empty: made, and kept beside the store's
                          ///< folder, not in it

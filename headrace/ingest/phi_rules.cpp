@@ -76,6 +76,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/ingest/clevel", number},
     {"attributes/headrace/ingest/align", number},
     {"attributes/headrace/ingest/irregular", word},
+    {"attributes/headrace/ingest/channels/*", name},
     {"attributes/headrace/ingest/lesion_classes/*", class_name},
     {"attributes/headrace/modality", word},
     {"attributes/headrace/codec", word},
@@ -97,6 +98,23 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/body/p50", number},
     {"attributes/headrace/body/p95", number},
     {"attributes/headrace/body/p99_5", number},
+    {"attributes/headrace/channels/*/name", name},
+    {"attributes/headrace/channels/*/stored", number},
+    {"attributes/headrace/channels/*/unit", word},
+    {"attributes/headrace/channels/*/modality", word},
+    {"attributes/headrace/channels/*/resampled", number},
+    {"attributes/headrace/channels/*/source/format", word},
+    {"attributes/headrace/channels/*/source/bytes", number},
+    {"attributes/headrace/channels/*/body/voxels", number},
+    {"attributes/headrace/channels/*/body/fraction", number},
+    {"attributes/headrace/channels/*/body/threshold_hu", number},
+    {"attributes/headrace/channels/*/body/mean", number},
+    {"attributes/headrace/channels/*/body/std", number},
+    {"attributes/headrace/channels/*/body/p00_5", number},
+    {"attributes/headrace/channels/*/body/p05", number},
+    {"attributes/headrace/channels/*/body/p50", number},
+    {"attributes/headrace/channels/*/body/p95", number},
+    {"attributes/headrace/channels/*/body/p99_5", number},
     {"attributes/headrace/source/format", word},
     {"attributes/headrace/source/bytes", number},
     {"attributes/headrace/source/fingerprint", hash},
@@ -165,7 +183,8 @@ constexpr std::string_view kNotes =
     "slices doubled (first slice and slice, both at mm along the normal) "
     "slices shifted against each other by up to mm in their plane (gantry tilt degrees) "
     "resampled to mm. "
-    "No voxel of a body lies above HU, so the body mask is empty.";
+    "No voxel of a body lies above HU, so the body mask is empty. "
+    "Channel resampled onto the grid of the first; % of the voxels lie outside of it.";
 
 std::string joined(std::vector<std::string> path) {
   for (std::size_t i = path.size(); i-- > 1;) {
@@ -316,6 +335,15 @@ bool phi_known_object(std::string_view key) {
   const auto level = [&] {
     return at < parts.size() && is_digits(parts[at]) && parts[at].size() < 3;
   };
+  // Of the first channel "histogram", of the next "histogram-1".
+  const auto is_histogram = [&] {
+    constexpr std::string_view kFurther = "histogram-";
+    if (at >= parts.size()) return false;
+    const std::string_view part = parts[at];
+    return part == "histogram" ||
+           (part.starts_with(kFurther) && part.size() < kFurther.size() + 3 &&
+            is_digits(part.substr(kFurther.size())));
+  };
   if (is("zarr.json")) return parts.size() == 3;
   if (image && is("labels")) {
     ++at;
@@ -323,13 +351,20 @@ bool phi_known_object(std::string_view key) {
     if (at >= parts.size() || !is_label_group(parts[at])) return false;
     ++at;
     if (is("zarr.json")) return at + 1 == parts.size();
-    if (!level() && !is("index") && !is("sites") && !is("histogram") && !is("lesions"))
-      return false;
+    if (!level() && !is("index") && !is("sites") && !is_histogram() && !is("lesions")) return false;
     ++at;
   } else if (image && is("masks")) {
     ++at;
     if (is("zarr.json")) return at + 1 == parts.size();
     if (!is("body")) return false;
+    ++at;
+  } else if (image && is("channels")) {
+    ++at;
+    if (is("zarr.json")) return at + 1 == parts.size();
+    if (!level()) return false;
+    ++at;
+    if (is("zarr.json")) return at + 1 == parts.size();
+    if (!level() && !is("histogram")) return false;
     ++at;
   } else if (image) {
     if (!level()) return false;

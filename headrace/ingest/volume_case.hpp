@@ -9,6 +9,21 @@
 
 namespace headrace::ingest {
 
+/// Where a further channel of a volume comes from; neither file nor series: the volume lacks it.
+struct ChannelSource {
+  std::string name;
+  std::string file;                            ///< NIfTI, NRRD or MetaImage; else
+  std::optional<imaging::DicomSeries> series;  ///< a DICOM series
+
+  bool missing() const { return file.empty() && !series; }
+};
+
+/// The word in front of an error about a file or a series.
+inline std::string describe(const std::string& file,
+                            const std::optional<imaging::DicomSeries>& series) {
+  return series ? "the series with " + series->slices.front().path : file;
+}
+
 /// One volume to ingest and what is known of it before its voxels are read. Everything in it may
 /// enter the store, but for `file`, `series`, `labels` and `where`.
 struct VolumeCase {
@@ -27,13 +42,16 @@ struct VolumeCase {
   /// class, "mask liver": everything above 0 in the file of that stem → class. Values that are not
   /// here are refused, names that are not here are left out.
   std::vector<std::pair<std::string, int>> coding;
+  /// Which of the store's channels it is, until the channels of an image are put together
+  /// (channels.hpp); then that of `file` or `series`, the first. Empty: a store of one channel.
+  std::string channel;
+  std::vector<ChannelSource> further;  ///< the other channels, in the store's order
   std::string where;  ///< "cases.csv, line 7" or "dataset.json", for error texts; empty without
 };
 
 /// The word in front of an error about this case.
 inline std::string describe(const VolumeCase& volume) {
-  const std::string file =
-      volume.series ? "the series with " + volume.series->slices.front().path : volume.file;
+  const std::string file = describe(volume.file, volume.series);
   return volume.where.empty() ? file : volume.where + ", " + file;
 }
 

@@ -21,12 +21,12 @@ struct Batch {
   std::uint64_t epoch = 0, index = 0;  ///< batch `index` of `epoch`
   std::int64_t samples = 0, contexts = 0, height = 0, width = 0;
   std::int64_t depth = 0;     ///< 0: slides
-  std::int64_t channels = 3;  ///< 1 of volumes
+  std::int64_t channels = 3;  ///< of volumes as many as the run reads
   std::vector<SampleSite> sites;
   /// How the values of `images` are stored.
   transform::TensorFormat format;
-  /// (samples, contexts, 3, height, width) of slides, (samples, 1, depth, height, width) of
-  /// volumes; channels_last: the channels innermost, of each context.
+  /// (samples, contexts, 3, height, width) of slides, (samples, channels, depth, height, width)
+  /// of volumes; channels_last: the channels innermost, of each context.
   const void* images = nullptr;
   const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); null when the plan
                                          ///< has no labels. 255: ignore

@@ -44,11 +44,14 @@ IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& v
   return stats;
 }
 
-IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config) {
+IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config,
+                                std::size_t channel) {
   std::map<std::int32_t, std::uint64_t> voxels_of_hu;
   for (const std::uint32_t image :
        images_of_split(cohort, config, config.data.train, "data.train")) {
-    const source::VolumeHistogram histogram = cohort.histogram(image, config.data.labels);
+    const auto& channels = cohort.images()[image].volume->channels;
+    if (!channels.empty() && !channels[channel].stored) continue;
+    const source::VolumeHistogram histogram = cohort.histogram(image, config.data.labels, channel);
     for (std::size_t i = 0; i < histogram.hu.size(); ++i) {
       if (histogram.foreground[i] > 0) voxels_of_hu[histogram.hu[i]] += histogram.foreground[i];
     }

@@ -13,7 +13,9 @@ namespace headrace::loader::detail {
 IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& voxels_of_hu);
 
 /// Of every voxel under a label above 0 in the training split: what its histograms add up to.
-/// Errors: usage, where there is no such voxel.
-IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config);
+/// channel: its number in the store; volumes that lack it do not count. Errors: usage, where there
+/// is no such voxel.
+IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config,
+                                std::size_t channel = 0);
 
 }  // namespace headrace::loader::detail

@@ -1,5 +1,8 @@
 #include "headrace/loader/preprocessing.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <set>
 #include <variant>
 
@@ -61,6 +64,36 @@ void fit_scanners(Preprocessing& out, const source::Cohort& cohort, const RunCon
   for (const auto& [name, moments] : scanners) out.scanners[name] = stats_of(moments);
 }
 
+/// An entry for a channel that the run does not read would be left out in silence.
+void check_named_channels(const Preprocessing& preprocessing, const RunConfig& config) {
+  std::vector<std::string> names;
+  for (const auto& channel : preprocessing.channels) names.push_back(channel.name);
+  for (std::size_t i = 0; i < config.volume_transforms.size(); ++i) {
+    const std::string name = transform::channel_of(config.volume_transforms[i]);
+    if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    fail(ErrorCode::usage, "transforms[{}]: {} is for channel '{}', but the run reads {}", i,
+         transform::name_of(config.volume_transforms[i]), name,
+         names.empty() ? "volumes of one channel, which has no name"
+                       : fmt::format("[{}]", fmt::join(names, ", ")));
+  }
+}
+
+void fit_volumes(Preprocessing& out, const source::Cohort& cohort, const RunConfig& config) {
+  const auto needs = [&](const std::string& channel) {
+    return transform::VolumeGraph::needs_foreground(config.volume_transforms, channel);
+  };
+  for (const std::string& name :
+       config.data.channels.empty() ? cohort.channels() : config.data.channels)
+    out.channels.push_back({name, {}});
+  check_named_channels(out, config);
+  const auto stored = stored_channels(out, cohort);
+  if (out.channels.empty() && needs("")) out.foreground = detail::foreground_stats(cohort, config);
+  for (std::size_t c = 0; c < out.channels.size(); ++c) {
+    if (needs(out.channels[c].name))
+      out.channels[c].foreground = detail::foreground_stats(cohort, config, stored[c]);
+  }
+}
+
 }  // namespace
 
 Preprocessing Preprocessing::fit(const source::Cohort& cohort, const RunConfig& config) {
@@ -69,8 +102,7 @@ Preprocessing Preprocessing::fit(const source::Cohort& cohort, const RunConfig& 
   out.class_sets = cohort.class_sets();
   if (config.volumes) {
     out.orientation = "LPS";
-    if (transform::VolumeGraph::needs_foreground(config.volume_transforms))
-      out.foreground = detail::foreground_stats(cohort, config);
+    fit_volumes(out, cohort, config);
     return out;
   }
   if (const auto* stain = find_spec<transform::StainNormalizeSpec>(config))
@@ -101,6 +133,35 @@ ImageColour Preprocessing::reference_colour(const std::string& name) const {
   colour.max_concentration = stain_reference->max_concentration;
   colour.has_stain = true;
   return colour;
+}
+
+std::int64_t channel_count(const Preprocessing& preprocessing, const RunConfig& config) {
+  if (!config.volumes) return 3;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(preprocessing.channels.size()));
+}
+
+std::vector<std::size_t> stored_channels(const Preprocessing& preprocessing,
+                                         const source::Cohort& cohort) {
+  const auto& stored = cohort.channels();
+  if (preprocessing.channels.empty()) {
+    if (stored.empty()) return {0};
+    fail(ErrorCode::usage,
+         "{}: its volumes have the channels [{}], but the run reads volumes of one channel, which "
+         "has no name. Ingest that channel alone",
+         cohort.path(), fmt::join(stored, ", "));
+  }
+  std::vector<std::size_t> numbers;
+  for (const auto& channel : preprocessing.channels) {
+    const auto found = std::find(stored.begin(), stored.end(), channel.name);
+    if (found == stored.end()) {
+      fail(ErrorCode::usage, "{}: no channel '{}', which the run reads; its volumes have {}",
+           cohort.path(), channel.name,
+           stored.empty() ? "one channel, which has no name"
+                          : fmt::format("[{}]", fmt::join(stored, ", ")));
+    }
+    numbers.push_back(static_cast<std::size_t>(found - stored.begin()));
+  }
+  return numbers;
 }
 
 std::vector<std::string> unknown_scanners(const Preprocessing& preprocessing,

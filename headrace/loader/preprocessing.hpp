@@ -31,6 +31,12 @@ struct StainReference {
   bool operator==(const StainReference&) const = default;
 };
 
+/// A channel that a run reads.
+struct ChannelPreprocessing {
+  std::string name;
+  IntensityStats foreground;  ///< as Preprocessing::foreground
+};
+
 /// Everything that a run takes from its training split before the first step, as values: the
 /// model's input is a function of this, the config and the image alone, whatever store the image
 /// lies in and whatever its splits. preprocessing.json of a run folder (docs/formats.md).
@@ -42,13 +48,17 @@ struct Preprocessing {
   std::vector<ClassSet> class_sets;  ///< label values after those: which of the classes may be true
   /// Of volumes: intensities under the labels of the training split. voxels 0: not asked for.
   IntensityStats foreground;
+  /// Of volumes with named channels: those that the model's input has, in order; each with its own
+  /// foreground instead of that. Empty: one channel without a name.
+  std::vector<ChannelPreprocessing> channels;
   std::optional<StainReference> stain_reference;
   OdStats od;                               ///< scanner_color: of the training slides together
   std::map<std::string, OdStats> scanners;  ///< scanner_color: of those of each scanner
   std::string orientation;                  ///< of volumes' axes: "LPS"; of slides empty
 
   /// From the training split of an open store. Errors: usage (no image in the split, nothing under
-  /// labels, a reference image that is not there or has no stain estimate, no tissue).
+  /// labels, a reference image that is not there or has no stain estimate, no tissue, a channel
+  /// that the store does not have).
   static Preprocessing fit(const source::Cohort& cohort, const RunConfig& config);
   /// Strict: every key must be there and no other. `origin` names the file in errors.
   /// Errors: malformed, unsupported (format).
@@ -65,6 +75,14 @@ struct Preprocessing {
   /// Of stain_normalize's reference. Errors: internal (another name than the fitted one's).
   ImageColour reference_colour(const std::string& name) const;
 };
+
+/// Channels of the model's input: 3 of slides, of volumes as many as the run reads.
+std::int64_t channel_count(const Preprocessing& preprocessing, const RunConfig& config);
+
+/// Of each channel of a run on volumes its number in the store: matched by name. Errors: usage (the
+/// store lacks one; one channel of several, and which is not said).
+std::vector<std::size_t> stored_channels(const Preprocessing& preprocessing,
+                                         const source::Cohort& cohort);
 
 /// Names of scanners of a split that the preprocessing has no statistics of, where it has any.
 std::vector<std::string> unknown_scanners(const Preprocessing& preprocessing,

@@ -114,14 +114,18 @@ std::optional<StainReference> parse_reference(const Json& json, const std::strin
 Json Preprocessing::to_json() const {
   Json by_scanner = Json::object();
   for (const auto& [name, stats] : scanners) by_scanner[name] = loader::to_json(stats);
-  return {{"format", kFormat},
-          {"classes", classes},
-          {"class_sets", headrace::to_json(class_sets, classes)},
-          {"orientation", orientation.empty() ? Json(nullptr) : Json(orientation)},
-          {"foreground", loader::to_json(foreground)},
-          {"stain_reference", loader::to_json(stain_reference)},
-          {"tissue", loader::to_json(od)},
-          {"scanners", std::move(by_scanner)}};
+  Json json = {{"format", kFormat},
+               {"classes", classes},
+               {"orientation", orientation.empty() ? Json(nullptr) : Json(orientation)},
+               {"foreground", loader::to_json(foreground)},
+               {"stain_reference", loader::to_json(stain_reference)},
+               {"tissue", loader::to_json(od)},
+               {"scanners", std::move(by_scanner)}};
+  for (const auto& channel : channels) {
+    json["channels"].push_back(
+        {{"name", channel.name}, {"foreground", loader::to_json(channel.foreground)}});
+  }
+  return json;
 }
 
 Preprocessing Preprocessing::parse(const Json& json, const std::string& origin) {
@@ -141,6 +145,16 @@ Preprocessing Preprocessing::parse(const Json& json, const std::string& origin) 
          out.orientation);
   }
   out.foreground = parse_intensities(fields.at("foreground"), fields.below("foreground"));
+  if (json.contains("channels")) {
+    for (const Json& channel : fields.at("channels")) {
+      Fields of_channel(channel, fields.below("channels"));
+      ChannelPreprocessing& one = out.channels.emplace_back();
+      one.name = of_channel.get<std::string>("name");
+      one.foreground =
+          parse_intensities(of_channel.at("foreground"), of_channel.below("foreground"));
+      of_channel.finish();
+    }
+  }
   out.stain_reference =
       parse_reference(fields.at("stain_reference"), fields.below("stain_reference"));
   out.od = parse_od(fields.at("tissue"), fields.below("tissue"));

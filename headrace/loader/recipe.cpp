@@ -93,10 +93,25 @@ void compile_slides(Recipe& recipe) {
 
 void compile_volumes(Recipe& recipe) {
   const RunConfig& config = recipe.config;
-  const IntensityStats& foreground = recipe.preprocessing->foreground;
+  const Preprocessing& preprocessing = *recipe.preprocessing;
   const transform::VolumePatchSpec& patch = config.volume_patch;
-  recipe.volume = transform::VolumeGraph::compile(config.volume_transforms, patch, foreground);
-  recipe.channels = 1;
+  const auto stored = stored_channels(preprocessing, *recipe.cohort);
+  for (std::size_t c = 0; c < stored.size(); ++c) {
+    const ChannelPreprocessing channel = preprocessing.channels.empty()
+                                             ? ChannelPreprocessing{"", preprocessing.foreground}
+                                             : preprocessing.channels[c];
+    recipe.volume_channels.push_back(
+        {stored[c],
+         transform::VolumeGraph::compile(config.volume_transforms, patch, channel.foreground,
+                                         {channel.name, static_cast<std::uint32_t>(c)})});
+  }
+  recipe.channels = static_cast<std::int64_t>(stored.size());
+  if (recipe.channels > 1 && config.loader.device == "cuda") {
+    fail(ErrorCode::unsupported,
+         "loader.device is 'cuda', but batches of {} channels are made on the CPU alone. Use auto "
+         "or cpu",
+         recipe.channels);
+  }
   recipe.depth = patch.size_zyx[0];
   recipe.height = patch.size_zyx[1];
   recipe.width = patch.size_zyx[2];

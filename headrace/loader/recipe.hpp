@@ -16,6 +16,12 @@
 
 namespace headrace::loader::detail {
 
+/// A channel of a run on volumes.
+struct ChannelRecipe {
+  std::size_t stored = 0;  ///< its number in the store
+  transform::VolumeGraph graph;
+};
+
 /// What every batch of a loader is made from. Immutable.
 struct Recipe {
   std::shared_ptr<const source::Cohort> cohort;
@@ -33,7 +39,7 @@ struct Recipe {
   std::int64_t first_sample = 0;      ///< of a batch: where this loader's share begins
   std::uint64_t turn = 0, every = 1;  ///< of the batches: those that this loader makes
   transform::Graph graph;             ///< of slides
-  transform::VolumeGraph volume;      ///< of volumes
+  std::vector<ChannelRecipe> volume_channels;  ///< of volumes; one draws the geometry of another
 
   // Shape of one sample; depth 0: slides.
   std::int64_t contexts = 1, channels = 3, depth = 0, height = 0, width = 0;

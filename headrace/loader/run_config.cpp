@@ -34,6 +34,15 @@ RunConfig::Data parse_data(YamlMap map) {
                       *data.expect_hash));
     }
   }
+  if (const auto value = map.find("channels")) {
+    for (const YamlValue& entry : value->as_list()) {
+      const std::string name = entry.as_string();
+      if (std::find(data.channels.begin(), data.channels.end(), name) != data.channels.end())
+        entry.reject(fmt::format("channel '{}' stands there twice", name));
+      data.channels.push_back(name);
+    }
+    if (data.channels.empty()) value->reject("expected names of channels; leave it out for all");
+  }
   if (!is_given_null(map, "version")) data.version = map.get_string("version", data.version);
   data.outside = map.get_choice("outside", data.outside, {"background", "ignore"});
   map.finish();
@@ -180,6 +189,8 @@ RunConfig parse_map(YamlMap top, const std::string& name) {
   top.finish();
   config.data = parse_data(YamlMap(top.require("data")));
   detail::parse_patch(top.map("patch"), config);
+  if (!config.volumes && !config.data.channels.empty())
+    YamlMap(top.require("data")).find("channels")->reject("is for runs on volumes, not on slides");
   config.sampling = parse_sampling(top.map("sampling"), config);
   if (const auto list = top.find("transforms")) detail::parse_transform_list(*list, config);
   config.loader = parse_loader(top.map("loader"));

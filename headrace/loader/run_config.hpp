@@ -21,6 +21,8 @@ struct RunConfig {
     std::string labels = "annotation";         ///< name of the label images; empty (null): none
     std::string train = "train", val = "val";  ///< split names of the cohort table
     std::optional<std::string> expect_hash;    ///< refuse to run on another dataset
+    /// Of volumes: which of the store's channels the run reads, in this order; empty: all of them.
+    std::vector<std::string> channels;
     std::string version;  ///< of the store: a dataset hash or its beginning; empty: the current one
     /// What a pixel of label 0 inside an annotated image is: background | ignore (an annotation
     /// that shows some of the lesions only). Declared negatives teach background either way.

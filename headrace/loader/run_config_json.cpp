@@ -9,6 +9,18 @@ namespace headrace::loader {
 
 namespace {
 
+Json data_json(const RunConfig::Data& data) {
+  Json json = {{"store", data.store},
+               {"labels", data.labels.empty() ? Json(nullptr) : Json(data.labels)},
+               {"train", data.train},
+               {"val", data.val},
+               {"expect_hash", data.expect_hash ? Json(*data.expect_hash) : Json(nullptr)},
+               {"version", data.version.empty() ? Json(nullptr) : Json(data.version)},
+               {"outside", data.outside}};
+  if (!data.channels.empty()) json["channels"] = data.channels;
+  return json;
+}
+
 Json patch_json(const RunConfig& config) {
   const bool in_pixels = config.patch_in_level0_pixels;
   if (config.volumes) {
@@ -74,14 +86,7 @@ bool is_uniform(const RunConfig::Model& model) {
 
 Json RunConfig::to_json() const {
   return {{"task", task},
-          {"data",
-           {{"store", data.store},
-            {"labels", data.labels.empty() ? Json(nullptr) : Json(data.labels)},
-            {"train", data.train},
-            {"val", data.val},
-            {"expect_hash", data.expect_hash ? Json(*data.expect_hash) : Json(nullptr)},
-            {"version", data.version.empty() ? Json(nullptr) : Json(data.version)},
-            {"outside", data.outside}}},
+          {"data", data_json(data)},
           {"patch", patch_json(*this)},
           {"sampling",
            {{"seed", sampling.seed},

@@ -1,5 +1,6 @@
 #include "headrace/loader/volume_work.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -22,12 +23,14 @@ void VolumeWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   const source::ImageRecord& image = recipe_.cohort->images()[site.image];
   const std::size_t k = choose_volume_level(image, config);
   const source::VolumeLevel& level = image.volume->levels[k];
-  sample.params = recipe_.volume.draw(key, image.volume->body, recipe_.plan->random());
-  recipe_.volume.locate(*sample.params,
-                        {site.centre_level0_z / level.downsample_zyx[0],
-                         site.centre_level0_yx[0] / level.downsample_zyx[1],
-                         site.centre_level0_yx[1] / level.downsample_zyx[2]},
-                        level_spacing_mm_zyx(image, k, config), sample.geometry);
+  plan_channels(sample, image, site.image, k, key);
+  const transform::VolumeParams& params = *sample.channels[sample.first].params;
+  recipe_.volume_channels[sample.first].graph.locate(
+      params,
+      {site.centre_level0_z / level.downsample_zyx[0],
+       site.centre_level0_yx[0] / level.downsample_zyx[1],
+       site.centre_level0_yx[1] / level.downsample_zyx[2]},
+      level_spacing_mm_zyx(image, k, config), sample.geometry);
   const Box3& window = sample.geometry.window;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto [first, count] =
@@ -37,16 +40,39 @@ void VolumeWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   }
   sample.empty = sample.extent.voxels() == 0;
   sample.row = round_up(window.size_zyx[2], 32);
-  sample.image = recipe_.cohort->image_array(site.image, k);
   sample.label = labels_of(site.image, k);
   sample.has_label = sample.label != nullptr;
-  sample.image_slabs.clear();
+  for (Channel& channel : sample.channels) channel.slabs.clear();
   sample.label_slabs.clear();
   if (sample.empty) return;
-  const transform::VolumeReach reach(*sample.params, config.volume_patch, sample.geometry,
-                                     sample.extent);
-  cut(sample, reach, *sample.image, sample.image_slabs);
+  const transform::VolumeReach reach(params, config.volume_patch, sample.geometry, sample.extent);
+  for (Channel& channel : sample.channels) {
+    if (channel.stored) cut(sample, reach, *channel.image, channel.slabs);
+  }
   if (sample.has_label) cut(sample, reach, *sample.label, sample.label_slabs);
+}
+
+void VolumeWork::plan_channels(Sample& sample, const source::ImageRecord& image, std::size_t number,
+                               std::size_t level, const transform::SampleKey& key) {
+  const auto& recipes = recipe_.volume_channels;
+  const auto& known = image.volume->channels;
+  sample.channels.resize(recipes.size());
+  sample.first = recipes.size();
+  for (std::size_t c = 0; c < recipes.size(); ++c) {
+    Channel& channel = sample.channels[c];
+    const std::size_t stored = recipes[c].stored;
+    channel.stored = known.empty() || known[stored].stored;
+    if (!channel.stored) continue;
+    const IntensityStats& body = known.empty() ? image.volume->body : known[stored].body;
+    channel.params = recipes[c].graph.draw(key, body, recipe_.plan->random());
+    channel.image = recipe_.cohort->image_array(number, level, stored);
+    sample.first = std::min(sample.first, c);
+  }
+  if (sample.first < recipes.size()) return;
+  fail(ErrorCode::usage,
+       "image '{}' lacks every channel that the run reads; take it out of its split, or read its "
+       "other channels (data.channels)",
+       image.id);
 }
 
 /// Goes through the chunks under the extent: slab by slab, chunk row by chunk row, and in each from
@@ -110,7 +136,8 @@ void VolumeWork::add_slabs(const Sample& sample, const std::shared_ptr<const zar
 
 void VolumeWork::add_reads(std::size_t s) {
   Sample& sample = samples_[s];
-  add_slabs(sample, sample.image, sizeof(std::int16_t), sample.image_slabs);
+  for (Channel& channel : sample.channels)
+    add_slabs(sample, channel.image, sizeof(std::int16_t), channel.slabs);
   add_slabs(sample, sample.label, sizeof(std::uint8_t), sample.label_slabs);
 }
 
@@ -140,7 +167,8 @@ void VolumeWork::locate_regions(std::size_t s, std::span<std::uint64_t> destinat
           place + static_cast<std::uint64_t>(first_voxel(sample, slab)) * bytes;
     }
   };
-  locate(sample.image_slabs, sample.image_place, sizeof(std::int16_t));
+  for (const Channel& channel : sample.channels)
+    locate(channel.slabs, channel.place, sizeof(std::int16_t));
   locate(sample.label_slabs, sample.label_place, sizeof(std::uint8_t));
 }
 
@@ -165,13 +193,15 @@ transform::VolumeView<T> VolumeWork::decoded(const Sample& sample, const std::ve
 
 void VolumeWork::lay_out(std::size_t s) {
   Sample& sample = samples_[s];
-  sample.image_place = place(window_voxels(sample) * std::int64_t{sizeof(std::int16_t)});
+  for (Channel& channel : sample.channels)
+    channel.place = place(window_voxels(sample) * std::int64_t{sizeof(std::int16_t)});
   if (sample.has_label) sample.label_place = place(window_voxels(sample));
 }
 
 void VolumeWork::fill(std::size_t s) {
   const Sample& sample = samples_[s];
-  decode<std::int16_t>(sample, sample.image_slabs, arena() + sample.image_place);
+  for (const Channel& channel : sample.channels)
+    decode<std::int16_t>(sample, channel.slabs, arena() + channel.place);
   if (sample.has_label)
     decode<std::uint8_t>(sample, sample.label_slabs, arena() + sample.label_place);
 }
@@ -179,15 +209,27 @@ void VolumeWork::fill(std::size_t s) {
 void VolumeWork::make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
                       StageTimes& times) {
   const Sample& sample = samples_[s];
-  const auto image = decoded<std::int16_t>(sample, sample.image_slabs, worker.window);
-  transform::VolumeView<std::uint8_t> label;
   const bool with_label = labels != nullptr && sample.has_label;
-  if (with_label) label = decoded<std::uint8_t>(sample, sample.label_slabs, worker.label_window);
+  float* const values = planes(images, recipe_.channels, worker);
+  for (std::size_t c = 0; c < sample.channels.size(); ++c) {
+    const Channel& channel = sample.channels[c];
+    float* const plane = values + static_cast<std::int64_t>(c) * recipe_.plane();
+    if (!channel.stored) {
+      std::fill_n(plane, recipe_.plane(), 0.0f);
+      continue;
+    }
+    const auto image = decoded<std::int16_t>(sample, channel.slabs, worker.window);
+    transform::VolumeView<std::uint8_t> label;
+    const bool labelled = with_label && c == sample.first;
+    if (labelled) label = decoded<std::uint8_t>(sample, sample.label_slabs, worker.label_window);
+    const std::int64_t start = now_ns();
+    recipe_.volume_channels[c].graph.run(*channel.params, sample.geometry, image, label,
+                                         sample.extent, kIgnoreLabel, plane,
+                                         labelled ? labels : nullptr, worker.volume_scratch);
+    times.transform_ns += now_ns() - start;
+  }
   const std::int64_t start = now_ns();
-  float* values = planes(images, 1, worker);
-  recipe_.volume.run(*sample.params, sample.geometry, image, label, sample.extent, kIgnoreLabel,
-                     values, with_label ? labels : nullptr, worker.volume_scratch);
-  store(values, 1, images);
+  store(values, recipe_.channels, images);
   if (labels != nullptr && !with_label) std::memset(labels, kIgnoreLabel, recipe_.label_bytes());
   times.transform_ns += now_ns() - start;
 }
@@ -197,9 +239,11 @@ std::vector<transform::VolumePatch> VolumeWork::patches(const std::byte* windows
   for (std::size_t s = 0; s < planned(); ++s) {
     const Sample& sample = samples_[s];
     transform::VolumePatch& patch = patches.emplace_back();
-    patch.params = sample.params.get();
+    // Recipes for a GPU have one channel.
+    const Channel& channel = sample.channels.front();
+    patch.params = channel.params.get();
     patch.geometry = &sample.geometry;
-    patch.image = view<std::int16_t>(sample, windows + sample.image_place);
+    patch.image = view<std::int16_t>(sample, windows + channel.place);
     if (sample.has_label) patch.labels = view<std::uint8_t>(sample, windows + sample.label_place);
     patch.extent = sample.extent;
   }
@@ -207,7 +251,7 @@ std::vector<transform::VolumePatch> VolumeWork::patches(const std::byte* windows
 }
 
 void VolumeWork::launch(const DeviceTarget& target) const {
-  transform::VolumeCudaGraph{recipe_.volume}.run(
+  transform::VolumeCudaGraph{recipe_.volume_channels.front().graph}.run(
       patches(target.windows), kIgnoreLabel, recipe_.format.element, target.images, target.labels,
       target.volume_scratch, target.stream);
 }

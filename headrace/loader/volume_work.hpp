@@ -7,8 +7,8 @@
 
 namespace headrace::loader::detail {
 
-/// Batches of volumes: a window of HU and, in the same box, one of labels. Of a turned patch only
-/// the chunks that it reaches are read.
+/// Batches of volumes: a window of HU of each channel and, in the same box, one of labels. Of a
+/// turned patch only the chunks that it reaches are read.
 class VolumeWork : public BatchWork {
  public:
   using BatchWork::BatchWork;
@@ -24,16 +24,25 @@ class VolumeWork : public BatchWork {
     std::vector<zarr::RowSpan> spans;   ///< columns of the extent that are needed, a row each
     std::size_t read = 0;               ///< region of read_
   };
-  struct Sample {
+  /// One channel of a sample.
+  struct Channel {
+    bool stored = true;  ///< false: the volume lacks it, and its values are 0
     std::shared_ptr<const transform::VolumeParams> params;
+    std::shared_ptr<const zarr::Array> image;
+    std::vector<Slab> slabs;
+    std::size_t place = 0;  ///< in the arena
+  };
+  struct Sample {
+    std::vector<Channel> channels;  ///< in the order of the batch
+    std::size_t first = 0;          ///< the first that is stored: the geometry of all, the labels
     transform::VolumeGeometry geometry;
     Box3 extent;         ///< the part that the level has, in window voxels
     bool empty = false;  ///< the level has none of it: nothing is read
     bool has_label = false;
-    std::int64_t row = 0;  ///< voxels from row to row of the windows in memory
-    std::size_t image_place = 0, label_place = 0;  ///< in the arena
-    std::shared_ptr<const zarr::Array> image, label;
-    std::vector<Slab> image_slabs, label_slabs;
+    std::int64_t row = 0;         ///< voxels from row to row of the windows in memory
+    std::size_t label_place = 0;  ///< in the arena
+    std::shared_ptr<const zarr::Array> label;
+    std::vector<Slab> label_slabs;
   };
 
   void reserve(std::size_t samples) override { samples_.resize(samples); }
@@ -45,6 +54,9 @@ class VolumeWork : public BatchWork {
   void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
             StageTimes& times) override;
 
+  /// Opens the channels' arrays of level `level` and draws their parameters.
+  void plan_channels(Sample& sample, const source::ImageRecord& image, std::size_t number,
+                     std::size_t level, const transform::SampleKey& key);
   static void cut(const Sample& sample, const transform::VolumeReach& reach,
                   const zarr::Array& array, std::vector<Slab>& slabs);
   void add_slabs(const Sample& sample, const std::shared_ptr<const zarr::Array>& array,

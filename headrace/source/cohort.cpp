@@ -1,6 +1,7 @@
 #include "headrace/source/cohort.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -28,7 +29,7 @@ std::shared_ptr<const zarr::Array> Cohort::State::array(const std::string& key) 
   return arrays->by_key.emplace(key, std::move(opened)).first->second;
 }
 
-void Cohort::State::read_root() const {
+void Cohort::State::read_root() {
   const std::string origin = store->describe("zarr.json");
   if (!store->exists("zarr.json")) {
     fail(ErrorCode::not_found,
@@ -42,6 +43,8 @@ void Cohort::State::read_root() const {
          origin);
   }
   check_store_format(detail::require<int>(own, "format", origin), origin);
+  channels = detail::optional<std::vector<std::string>>(own.value("ingest", Json::object()),
+                                                        "channels", origin, {});
 }
 
 StoreVersion Cohort::State::read_version(const std::string& prefix) {
@@ -66,6 +69,7 @@ void Cohort::State::read_image(const std::string& id, const StoreVersion& versio
   const std::string origin = store->describe(key);
   record =
       detail::parse_image_record(id, parse_json(store->get_text(key), origin), version, origin);
+  if (record.volume) check_channels(record, origin);
   for (std::size_t k = 0; k < record.levels.size(); ++k) {
     ImageLevel& level = record.levels[k];
     if (level.height > 0 && level.width > 0) continue;
@@ -75,6 +79,14 @@ void Cohort::State::read_image(const std::string& id, const StoreVersion& versio
     level.height = shape[1];
     level.width = shape[2];
   }
+}
+
+void Cohort::State::check_channels(const ImageRecord& record, const std::string& origin) const {
+  std::vector<std::string> names;
+  for (const VolumeChannel& channel : record.volume->channels) names.push_back(channel.name);
+  if (names == channels) return;
+  fail(ErrorCode::malformed, "{}: it has the channels [{}], its store has [{}]", origin,
+       fmt::join(names, ", "), fmt::join(channels, ", "));
 }
 
 std::optional<std::string> Cohort::State::label_group(std::size_t image,
@@ -131,6 +143,7 @@ const std::string& Cohort::path() const noexcept { return state_->path; }
 const std::string& Cohort::kind() const noexcept { return state_->kind; }
 const std::vector<std::string>& Cohort::classes() const noexcept { return state_->seen; }
 const std::vector<ClassSet>& Cohort::class_sets() const noexcept { return state_->match.sets; }
+const std::vector<std::string>& Cohort::channels() const noexcept { return state_->channels; }
 const ClassMatch& Cohort::class_match() const noexcept { return state_->match; }
 const std::string& Cohort::dataset_hash() const noexcept { return state_->dataset_hash; }
 const std::vector<ImageRecord>& Cohort::images() const noexcept { return state_->images; }
@@ -150,8 +163,11 @@ std::size_t Cohort::find_image(const std::string& id) const {
        nearest ? fmt::format(". Did you mean '{}'?", *nearest) : ". headrace info lists them");
 }
 
-std::shared_ptr<const zarr::Array> Cohort::image_array(std::size_t image, std::size_t level) const {
-  return state_->array(fmt::format("images/{}/{}", state_->images.at(image).id, level));
+std::shared_ptr<const zarr::Array> Cohort::image_array(std::size_t image, std::size_t level,
+                                                       std::size_t channel) const {
+  const std::string& id = state_->images.at(image).id;
+  if (channel == 0) return state_->array(fmt::format("images/{}/{}", id, level));
+  return state_->array(fmt::format("images/{}/{}/{}", id, channel_folder(channel), level));
 }
 
 std::shared_ptr<const zarr::Array> Cohort::label_array(std::size_t image, const std::string& name,

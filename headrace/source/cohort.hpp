@@ -74,12 +74,16 @@ class Cohort {
   const std::vector<std::string>& classes() const noexcept;  ///< class_name by label value
   /// Label values that stand for several classes: classes().size() and up, in this order.
   const std::vector<ClassSet>& class_sets() const noexcept;
+  /// Names of the channels that volumes of this store have, in order; empty: one without a name.
+  const std::vector<std::string>& channels() const noexcept;
   const ClassMatch& class_match() const noexcept;           ///< of stored label values
   const std::string& dataset_hash() const noexcept;         ///< of this version, hex
   const std::vector<ImageRecord>& images() const noexcept;  ///< sorted by id
   std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id
 
-  std::shared_ptr<const zarr::Array> image_array(std::size_t image, std::size_t level) const;
+  /// channel: of a volume, by its number in channels().
+  std::shared_ptr<const zarr::Array> image_array(std::size_t image, std::size_t level,
+                                                 std::size_t channel = 0) const;
   std::shared_ptr<const zarr::Array> label_array(std::size_t image, const std::string& name,
                                                  std::size_t level) const;
   /// Tissue mask: uint8 (y, x), 1 is tissue, and how many level-0 pixels one mask pixel spans.
@@ -94,7 +98,8 @@ class Cohort {
   SiteIndex tissue_sites(std::size_t image) const;
   // Of a store of volumes. Errors: usage (a slide).
   VolumeCellIndex volume_cells(std::size_t image, const std::string& labels) const;
-  VolumeHistogram histogram(std::size_t image, const std::string& labels) const;
+  VolumeHistogram histogram(std::size_t image, const std::string& labels,
+                            std::size_t channel = 0) const;
   std::vector<VolumeLesion> lesions(std::size_t image, const std::string& labels) const;
   /// Body mask at level 0: uint8 (z, y, x), 1 is body.
   std::shared_ptr<const zarr::Array> body_mask(std::size_t image) const;

@@ -17,6 +17,7 @@ struct Cohort::State {
   std::string path, kind, dataset_hash;
   std::vector<std::string> classes;
   std::vector<ClassSet> class_sets;
+  std::vector<std::string> channels;  ///< of volumes; empty: one
   std::vector<ImageRecord> images;
   ClassMatch match;               ///< of the store's classes and sets with those that are seen
   std::vector<std::string> seen;  ///< classes as the cohort shows them; by default the store's
@@ -32,10 +33,12 @@ struct Cohort::State {
   std::vector<std::map<std::string, std::string>> label_groups;  ///< by image: set → group
 
   /// Checks that it is a store of ours.
-  void read_root() const;
+  void read_root();
   /// Reads the version that `prefix` names, or the current one.
   StoreVersion read_version(const std::string& prefix);
   void read_image(const std::string& id, const StoreVersion& version, ImageRecord& record) const;
+  /// Errors: malformed, where a volume has other channels than its store.
+  void check_channels(const ImageRecord& record, const std::string& origin) const;
   /// The group of an image's label image `labels`; nothing where it has none of that name.
   std::optional<std::string> label_group(std::size_t image, const std::string& labels) const;
   /// Amounts [label value][cell] as stored, by the values that are seen.

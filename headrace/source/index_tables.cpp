@@ -115,14 +115,18 @@ VolumeCellIndex Cohort::volume_cells(std::size_t image, const std::string& label
   return index;
 }
 
-VolumeHistogram Cohort::histogram(std::size_t image, const std::string& labels) const {
+VolumeHistogram Cohort::histogram(std::size_t image, const std::string& labels,
+                                  std::size_t channel) const {
   state_->require_volumes();
+  const std::string& id = state_->images.at(image).id;
+  const std::string key = channel == 0
+                              ? "histograms/" + id
+                              : fmt::format("images/{}/{}/histogram", id, channel_folder(channel));
   std::map<std::int32_t, std::array<std::uint64_t, 2>> both;
-  for (const auto& [hu, voxels] :
-       read_histogram(state_->store, "histograms/" + state_->images.at(image).id))
-    both[hu][0] = voxels;
+  for (const auto& [hu, voxels] : read_histogram(state_->store, key)) both[hu][0] = voxels;
   if (const auto group = state_->label_group(image, labels)) {
-    for (const auto& [hu, voxels] : read_histogram(state_->store, *group + "/histogram"))
+    for (const auto& [hu, voxels] :
+         read_histogram(state_->store, *group + "/" + label_histogram_name(channel)))
       both[hu][1] = voxels;
   }
   VolumeHistogram histogram;

@@ -52,6 +52,21 @@ IntensityStats parse_body(const Json& own, const std::string& origin) {
   return stats;
 }
 
+std::vector<VolumeChannel> parse_channels(const Json& own, const std::string& origin) {
+  std::vector<VolumeChannel> channels;
+  for (const Json& json : own.value("channels", Json::array())) {
+    const std::string where = fmt::format("{}, channel {}", origin, channels.size());
+    VolumeChannel& channel = channels.emplace_back();
+    channel.name = require<std::string>(json, "name", where);
+    channel.stored = require<bool>(json, "stored", where);
+    if (channel.stored) channel.body = parse_body(json, where);
+  }
+  if (!channels.empty() && !channels.front().stored) {
+    fail(ErrorCode::malformed, "{}: the first channel is not stored", origin);
+  }
+  return channels;
+}
+
 void parse_file_grid(const Json& own, const std::string& origin, VolumeRecord& volume) {
   const Json json = require<Json>(own, "file_grid", origin);
   const std::string where = origin + ", 'file_grid'";
@@ -83,6 +98,7 @@ VolumeRecord parse_volume_record(const Json& own, const std::string& origin) {
   volume.affine_lps = require<std::array<double, 16>>(own, "affine_lps", origin);
   parse_file_grid(own, origin, volume);
   volume.body = parse_body(own, origin);
+  volume.channels = parse_channels(own, origin);
   return volume;
 }
 

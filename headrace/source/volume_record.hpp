@@ -16,6 +16,22 @@ struct VolumeLevel {
   std::array<double, 3> downsample_zyx{1, 1, 1};
 };
 
+/// One channel of a volume in a store of several; all lie on the volume's grid.
+struct VolumeChannel {
+  std::string name;
+  bool stored = true;   ///< false: the volume lacks it
+  IntensityStats body;  ///< of its voxels inside the body mask
+};
+
+/// Where a channel lies below its image, counted from 0: "" of the first, "channels/1" of the next.
+inline std::string channel_folder(std::size_t channel) {
+  return channel == 0 ? "" : "channels/" + std::to_string(channel);
+}
+/// What its histogram is called below a label group.
+inline std::string label_histogram_name(std::size_t channel) {
+  return channel == 0 ? "histogram" : "histogram-" + std::to_string(channel);
+}
+
 /// Voxels are stored in canonical order: x grows to the patient's left, y to the back, z up.
 ///
 /// What an image of a store of kind "volume" has besides an image of any kind.
@@ -25,7 +41,8 @@ struct VolumeRecord {
   imaging::VolumeGrid file_grid;        ///< of the file that it was made from
   imaging::AxisMap from_file;           ///< how the stored axes lie on those of the file
   std::string phase;                    ///< native, arterial, portal-venous, delayed or unknown
-  IntensityStats body;                  ///< of the voxels inside the body mask
+  IntensityStats body;                  ///< of the (first channel's) voxels inside the body mask
+  std::vector<VolumeChannel> channels;  ///< empty in a store of one channel
 };
 
 /// Where a volume has body, and where it has each class: the sampler's index. Cells are boxes of

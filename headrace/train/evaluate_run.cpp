@@ -27,7 +27,8 @@ Json evaluate_run(const EvalRequest& request) {
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(read_preprocessing(folder));
   const auto cohort = open_judged_cohort(config, *preprocessing, split);
-  Network network(config, preprocessing->classes.size());
+  Network network(config, preprocessing->classes.size(),
+                  loader::channel_count(*preprocessing, config));
   const std::string name = request.weights == "best" ? kBestWeights : kFinalWeights;
   if (!folder.has(name)) {
     fail(ErrorCode::not_found,

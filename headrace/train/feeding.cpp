@@ -7,7 +7,8 @@ namespace headrace::train {
 loader::RunConfig fed_config(const loader::RunConfig& config, const Network& network, int cores) {
   loader::RunConfig out = config;
   if (out.loader.device == "auto") {
-    const bool can = out.data.outside != "ignore";  // which is done on the CPU alone
+    // Both are done on the CPU alone.
+    const bool can = out.data.outside != "ignore" && (!config.volumes || network.channels() == 1);
     out.loader.device = network.on_gpu() && can ? "cuda" : "cpu";
   }
   if (out.loader.threads == 0) out.loader.threads = cores;

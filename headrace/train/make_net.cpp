@@ -21,7 +21,7 @@ std::vector<Axes> by_axis(const std::vector<std::vector<int>>& levels) {
 }  // namespace
 
 std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
-                                                 std::size_t classes) {
+                                                 std::size_t classes, std::int64_t channels) {
   const loader::RunConfig::Model& model = config.model;
   const char* fitting = config.volumes ? "unet3d" : "unet2d";
   if (model.name != fitting) {
@@ -30,8 +30,8 @@ std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config
   }
   if (config.volumes) {
     return std::make_unique<model::UNet3d>(
-        model::UNet3dConfig{model.widths, 1, static_cast<int>(classes), config.sampling.seed,
-                            by_axis<model::UNet3dConfig::Axes>(model.strides),
+        model::UNet3dConfig{model.widths, static_cast<int>(channels), static_cast<int>(classes),
+                            config.sampling.seed, by_axis<model::UNet3dConfig::Axes>(model.strides),
                             by_axis<model::UNet3dConfig::Axes>(model.kernels)});
   }
   return std::make_unique<model::UNet2d>(

@@ -7,8 +7,9 @@
 namespace headrace::train {
 
 /// The network that the config's `model` describes, with its first weights (sampling.seed).
-/// Errors: usage (a network for the other kind of run).
+/// channels: of the images of a run on volumes. Errors: usage (a network for the other kind of
+/// run).
 std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
-                                                 std::size_t classes);
+                                                 std::size_t classes, std::int64_t channels);
 
 }  // namespace headrace::train

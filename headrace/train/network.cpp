@@ -120,18 +120,19 @@ std::vector<model::NamedTensor> prefixed(const std::vector<model::NamedTensor>& 
 }  // namespace
 
 struct Network::State {
-  State(const loader::RunConfig& config, std::size_t classes)
+  State(const loader::RunConfig& config, std::size_t classes, std::int64_t channels)
       : runtime(model::configure_runtime(threads_of(config.train), config.loader.device,
                                          config.train.amp, config.train.deterministic)),
-        net(make_net(config, classes)),
+        net(make_net(config, classes, channels)),
         weights(class_weights(config, classes).to(runtime.device)),
         loss_kind(kind_of(config.train.loss)),
-        config(config) {
+        config(config),
+        channels(channels) {
     net->parameters().place(runtime.device, /*channels_last=*/true);
     net->parameters().freeze(config.train.freeze);
     optimiser.emplace(net->parameters(), config.train.weight_decay);
     if (config.train.ema == 0) return;
-    average = make_net(config, classes);
+    average = make_net(config, classes, channels);
     average->parameters().place(runtime.device, /*channels_last=*/true);
   }
 
@@ -242,11 +243,12 @@ struct Network::State {
   std::optional<model::FlatGradients> gradients;  ///< where other processes have parts as well
   device::cuda::PinnedRange pinned;
   loader::RunConfig config;
+  std::int64_t channels;
   at::Tensor probabilities;
 };
 
-Network::Network(const loader::RunConfig& config, std::size_t classes)
-    : state_(std::make_unique<State>(config, classes)) {}
+Network::Network(const loader::RunConfig& config, std::size_t classes, std::int64_t channels)
+    : state_(std::make_unique<State>(config, classes, channels)) {}
 Network::~Network() = default;
 
 StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
@@ -380,6 +382,8 @@ Json Network::runtime() const {
 bool Network::on_gpu() const {
   return state_->runtime.device.is_cuda() && device::cuda::cuda_available();
 }
+
+std::int64_t Network::channels() const { return state_->channels; }
 
 std::int64_t Network::parameter_count() const { return state_->net->parameters().count(); }
 

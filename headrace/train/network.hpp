@@ -24,9 +24,9 @@ class Network {
   using Metadata = std::map<std::string, std::string>;
 
   /// Fixes LibTorch's threads and device for the process (train.threads, loader.device, train.amp).
-  /// Errors: usage (model, patch, class weights or train.freeze that do not fit), unsupported
-  /// (device).
-  Network(const loader::RunConfig& config, std::size_t classes);
+  /// channels: of the images of a run on volumes. Errors: usage (model, patch, class weights or
+  /// train.freeze that do not fit), unsupported (device).
+  Network(const loader::RunConfig& config, std::size_t classes, std::int64_t channels = 1);
   ~Network();
 
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
@@ -71,6 +71,7 @@ class Network {
   Json runtime() const;
   /// Whether the model, and so its batches, are on a GPU that the loader can reach as well.
   bool on_gpu() const;
+  std::int64_t channels() const;
   std::int64_t parameter_count() const;
 
  private:

@@ -102,6 +102,27 @@ std::string shown_within(const source::Cohort& cohort, const source::SplitSuperv
   return "";
 }
 
+/// Which channels the run reads, and how many images lack one.
+void say_channels(const loader::RunConfig& config, const source::Cohort& cohort, StartBanner& out) {
+  const auto& names = config.data.channels.empty() ? cohort.channels() : config.data.channels;
+  if (names.empty()) return;
+  out.lines.push_back(fmt::format("reads the channels {}", fmt::join(names, ", ")));
+  for (const std::string& name : names) {
+    std::size_t lacking = 0, images = 0;
+    for (const auto& image : cohort.images()) {
+      if (image.split != config.data.train || !image.volume) continue;
+      ++images;
+      for (const auto& channel : image.volume->channels)
+        lacking += channel.name == name && !channel.stored ? 1 : 0;
+    }
+    if (lacking == 0) continue;
+    out.warnings.push_back(
+        fmt::format("{} of the {} images of split '{}' lack channel '{}': it is "
+                    "0 there",
+                    lacking, images, config.data.train, name));
+  }
+}
+
 }  // namespace
 
 StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& cohort,
@@ -112,6 +133,7 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
   const auto val = source::supervision_of(cohort, config.data.labels, config.data.val);
   out.lines.push_back(split_line("trains", config.data.train, train, cohort));
   out.lines.push_back(split_line("judges", config.data.val, val, cohort));
+  say_channels(config, cohort, out);
   const std::int64_t steps = config.train.epochs * config.sampling.batches_per_epoch;
   out.lines.push_back(network_line(config, network));
   out.lines.push_back(fmt::format("{} steps of {} patches in {} epochs", steps,

@@ -30,7 +30,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
       cohort_(open_cohort(config)),
       preprocessing_(std::make_shared<const loader::Preprocessing>(
           loader::Preprocessing::fit(*cohort_, config))),
-      network_(config, cohort_->classes().size()),
+      network_(config, cohort_->classes().size(), loader::channel_count(*preprocessing_, config)),
       plan_(loader::make_training_plan(*cohort_, config)),
       init_(begin_with_weights(options, cohort_->classes(), network_)),
       total_steps_(config.train.epochs * config.sampling.batches_per_epoch),

@@ -21,16 +21,17 @@ inline SampleWords words_of(const SampleKey& key) {
   return {block.v[0], block.v[1], block.v[2]};
 }
 
-/// The random numbers of one entry of the list, in order.
+/// The random numbers of one entry of the list, in order. channel: of a volume, where each of its
+/// channels draws its own.
 class EntryStream {
  public:
-  EntryStream(const SampleWords& words, std::size_t entry)
-      : words_(words), entry_(0xFFFF0000u | static_cast<std::uint32_t>(entry)) {}
+  EntryStream(const SampleWords& words, std::size_t entry, std::uint32_t channel = 0)
+      : words_(words), entry_(0xFFFF0000u | static_cast<std::uint32_t>(entry)), channel_(channel) {}
 
   /// Uniform in [0, 1).
   double uniform() {
     if ((drawn_ & 1) == 0) {
-      block_ = math::philox4x32_10(math::Philox4{{drawn_ / 2, 0, entry_, words_.counter3}},
+      block_ = math::philox4x32_10(math::Philox4{{drawn_ / 2, channel_, entry_, words_.counter3}},
                                    words_.key0, words_.key1);
     }
     const int half = (drawn_++ & 1) * 2;
@@ -41,7 +42,7 @@ class EntryStream {
 
  private:
   SampleWords words_;
-  std::uint32_t entry_, drawn_ = 0;
+  std::uint32_t entry_, channel_, drawn_ = 0;
   math::Philox4 block_{};
 };
 

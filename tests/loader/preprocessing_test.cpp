@@ -101,6 +101,26 @@ TEST(Preprocessing, WrittenAndReadItIsTheSameToTheLastBit) {
   }
 }
 
+TEST(Preprocessing, ChannelsAreWrittenReadAndCounted) {
+  Preprocessing of_two;
+  of_two.orientation = "LPS";
+  of_two.channels = {{"arterial", {7, 1.0 / 3, 2, -5, 6.25}}, {"portal-venous", {}}};
+  const auto read = Preprocessing::parse(parse_json(dump_json(of_two.to_json()), "p"), "p");
+  EXPECT_EQ(read.to_json(), of_two.to_json());
+  ASSERT_EQ(read.channels.size(), 2u);
+  EXPECT_EQ(read.channels[0].foreground.mean, 1.0 / 3);
+  EXPECT_EQ(read.channels[1].foreground.voxels, 0u);
+  RunConfig config;
+  EXPECT_EQ(channel_count(read, config), 3);  // slides
+  config.volumes = true;
+  EXPECT_EQ(channel_count(read, config), 2);
+  EXPECT_EQ(channel_count(Preprocessing{}, config), 1);
+  EXPECT_FALSE(Preprocessing{}.to_json().contains("channels"));
+  Json nameless = of_two.to_json();
+  nameless["channels"][1].erase("name");
+  EXPECT_NE(refusal(nameless).find("'name' is missing"), std::string::npos);
+}
+
 TEST(Preprocessing, ReadingIsStrict) {
   const TemporaryFolder folder;
   testing::write_store(folder.path("c.zarr"), {});

@@ -57,6 +57,48 @@ TEST(VolumeDraw, OneTransformDoesNotDisturbTheDrawsOfOthers) {
   EXPECT_EQ(before->drawn[0].values[3], after->drawn[0].values[3]);  // the scale
 }
 
+TEST(VolumeDraw, ChannelsShareGeometryAndDrawTheRestEachForItself) {
+  const auto specs = everything();
+  const auto of_channel = [&](const std::string& name, std::uint32_t number) {
+    return VolumeGraph::compile(specs, {{64, 80, 96}, {1.5, 1, 1}}, testing::some_foreground(),
+                                {name, number});
+  };
+  const VolumeGraph alone = graph_of(specs), first = of_channel("a", 0),
+                    second = of_channel("b", 1);
+  const IntensityStats patient = testing::some_patient();
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const auto one = alone.draw({3, 1, i}, patient, true), a = first.draw({3, 1, i}, patient, true),
+               b = second.draw({3, 1, i}, patient, true);
+    EXPECT_EQ(describe(*a), describe(*one));
+    EXPECT_EQ(a->inverse.m, b->inverse.m);
+    EXPECT_EQ(a->elastic.mm, b->elastic.mm);
+    EXPECT_NE(a->drawn[5].values, b->drawn[5].values);  // the noise is always there
+  }
+}
+
+TEST(VolumeDraw, EntriesForAnotherChannelDoNotApply) {
+  const auto specs = parse(R"(
+transforms:
+  - window_hu: {low: -100, high: 250, channel: a}
+  - window_hu: {low: 0, high: 80, channel: b}
+  - normalize: {method: fixed, mean: 1, std: 2}
+)");
+  const auto stages = [&](const std::string& name) {
+    const auto graph = VolumeGraph::compile(specs, {}, {}, {name, 0});
+    return graph.draw({}, {}, true)->passes.front().stages;
+  };
+  EXPECT_EQ(stages("a").count, 2);
+  EXPECT_EQ(stages("a").stage[0].a, -100.0f);
+  EXPECT_EQ(stages("b").count, 2);
+  EXPECT_EQ(stages("b").stage[0].a, 0.0f);
+  EXPECT_EQ(stages("c").count, 1);
+  EXPECT_EQ(stages("c").stage[0].b, 0.5f);
+  const auto foreground = parse("transforms:\n  - normalize: {method: foreground, channel: a}\n");
+  EXPECT_TRUE(VolumeGraph::needs_foreground(foreground, "a"));
+  EXPECT_FALSE(VolumeGraph::needs_foreground(foreground, "b"));
+  EXPECT_EQ(to_json(foreground).dump(), R"([{"normalize":{"channel":"a","method":"foreground"}}])");
+}
+
 TEST(VolumeDraw, WithoutRandomnessOnlyTheFixedOperationsStay) {
   const VolumeGraph graph = graph_of(everything());
   const auto params = graph.draw({1, 2, 3}, testing::some_patient(), false);

@@ -5,10 +5,14 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/text.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/case_rules.hpp"
+#include "headrace/ingest/volumes/channels.hpp"
 #include "headrace/ingest/volumes/volume_files.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -18,19 +22,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostClasses = 255;
-const std::string kChannel = "_0000";
+
+/// What nnU-Net puts behind the case's name: _0000 of channel 0.
+std::string ending_of_channel(std::size_t channel) { return fmt::format("_{:04}", channel); }
 
 class Layout {
  public:
-  explicit Layout(const std::string& folder)
+  Layout(const std::string& folder, const std::vector<std::string>& given)
       : folder_(folder),
+        given_(given),
         path_((fs::path(folder) / "dataset.json").string()),
         json_(parse_json(storage::LocalStore(folder, 1).get_text("dataset.json"), path_)) {
     if (!json_.is_object()) fail(ErrorCode::malformed, "{}: expected a JSON object", path_);
   }
 
   DatasetFolder read() {
-    check_channels();
+    read_channels();
     read_labels();
     const Json training = json_.value("training", Json());
     if (json_.contains("dataset")) {
@@ -45,26 +52,59 @@ class Layout {
   }
 
  private:
-  void check_channels() const {
+  void read_channels() {
     const std::string key = json_.contains("channel_names") ? "channel_names" : "modality";
     const Json channels = json_.value(key, Json());
     if (!channels.is_object() || channels.empty()) {
       fail(ErrorCode::malformed, "{}: no channel_names or modality, expected {{\"0\": \"CT\"}}",
            path_);
     }
-    if (channels.size() > 1) {
+    count_ = channels.size();
+    for (std::size_t c = 0; c < count_; ++c) {
+      const Json name = channels.value(std::to_string(c), Json());
+      if (!name.is_string())
+        fail(ErrorCode::malformed, "{}: {} has {} channels, but none is named \"{}\"", path_, key,
+             count_, c);
+      found_.channels.push_back(name.get<std::string>());
+    }
+    if (!given_.empty() && given_.size() != count_) {
+      fail(ErrorCode::usage, "--channels names {} channels, but {} of {} has {}", given_.size(),
+           key, path_, count_);
+    }
+    if (given_.empty()) check_ct(key);
+    found_.channels = given_.empty() ? names_apart(found_.channels) : given_;
+    if (count_ == 1) found_.channels.clear();
+    check_channel_names(found_.channels, path_);
+  }
+
+  void check_ct(const std::string& key) const {
+    for (const std::string& name : found_.channels) {
+      if (is_ct_name(name)) continue;
       fail(ErrorCode::unsupported,
-           "{}: {} has {} channels, expected one; make a dataset of the CT channel alone", path_,
-           key, channels.size());
+           "{}: {} says \"{}\", expected \"CT\": only CT has Hounsfield units{}", path_, key, name,
+           count_ > 1 ? ". If all channels are CT, name them by --channels" : "");
     }
-    const Json& name = channels.begin().value();
-    std::string upper = name.is_string() ? name.get<std::string>() : name.dump();
-    std::transform(upper.begin(), upper.end(), upper.begin(),
-                   [](unsigned char c) { return std::toupper(c); });
-    if (upper != "CT") {
-      fail(ErrorCode::unsupported, "{}: {} says {}, expected \"CT\": only CT has Hounsfield units",
-           path_, key, name.dump());
+  }
+
+  /// CT, CT with something behind it, or a contrast phase.
+  static bool is_ct_name(const std::string& name) {
+    const std::string plain = folded_name(name);
+    for (const auto phase :
+         {imaging::ContrastPhase::native, imaging::ContrastPhase::arterial,
+          imaging::ContrastPhase::portal_venous, imaging::ContrastPhase::delayed}) {
+      if (plain == folded_name(imaging::name_of(phase))) return true;
     }
+    const bool word = name.size() == 2 || std::isalpha(static_cast<unsigned char>(name[2])) == 0;
+    return plain.starts_with("ct") && word;
+  }
+
+  static std::vector<std::string> names_apart(const std::vector<std::string>& names) {
+    std::vector<std::string> apart;
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const bool again = std::count(names.begin(), names.end(), names[c]) > 1;
+      apart.push_back(plain_id(names[c]) + (again ? "-" + std::to_string(c) : ""));
+    }
+    return apart;
   }
 
   int whole(const std::string& text) const {
@@ -116,9 +156,11 @@ class Layout {
 
   std::string at(const std::string& name) const { return (fs::path(folder_) / name).string(); }
 
+  /// `channel`: of the image; its label goes with the first.
   void add(const std::string& id, const std::string& image, const std::string& label,
-           const std::string& split) {
+           const std::string& split, std::size_t channel = 0) {
     VolumeCase volume;
+    if (count_ > 1) volume.channel = found_.channels[channel];
     volume.id = volume.case_id = plain_id(id);
     volume.file = image;
     if (!label.empty()) volume.labels = {label};
@@ -129,12 +171,24 @@ class Layout {
         fail(ErrorCode::not_found, "{}: {} of case '{}' is not there", path_, file, id);
       }
     }
-    trained_ += split == "test" ? 0 : 1;
+    if (split != "test") trained_.insert(id);
     found_.cases.push_back(std::move(volume));
   }
 
   static std::string without_channel(const std::string& stem) {
-    return stem.ends_with(kChannel) ? stem.substr(0, stem.size() - kChannel.size()) : stem;
+    const std::string first = ending_of_channel(0);
+    return stem.ends_with(first) ? stem.substr(0, stem.size() - first.size()) : stem;
+  }
+
+  /// The other channels of a case whose first one is `image`, as far as they are there.
+  void add_further(const std::string& id, const std::string& image, const std::string& split) {
+    const fs::path path(image);
+    const std::string stem = volume_stem(image), file = path.filename().string();
+    for (std::size_t c = 1; c < count_; ++c) {
+      const fs::path other = path.parent_path() / (without_channel(stem) + ending_of_channel(c) +
+                                                   file.substr(stem.size()));
+      if (fs::is_regular_file(other)) add(id, other.string(), "", split, c);
+    }
   }
 
   /// nnU-Net version 1 lists x.nii.gz where the file is x_0000.nii.gz.
@@ -144,7 +198,7 @@ class Layout {
     const std::string stem = volume_stem(path);
     const std::string file = fs::path(path).filename().string();
     const fs::path channel =
-        fs::path(path).parent_path() / (stem + kChannel + file.substr(stem.size()));
+        fs::path(path).parent_path() / (stem + ending_of_channel(0) + file.substr(stem.size()));
     return fs::is_regular_file(channel) ? channel.string() : path;
   }
 
@@ -158,14 +212,18 @@ class Layout {
   void read_decathlon(const Json& training) {
     for (const Json& item : training) {
       const std::string image = image_at(text_at(item, "image"));
-      add(without_channel(volume_stem(image)), image, at(text_at(item, "label")), "");
+      const std::string id = without_channel(volume_stem(image));
+      add(id, image, at(text_at(item, "label")), "");
+      add_further(id, image, "");
     }
     std::size_t absent = 0;
     for (const Json& item : json_.value("test", Json::array())) {
       const std::string name = item.is_string() ? item.get<std::string>() : text_at(item, "image");
       const std::string image = image_at(name);
       if (fs::is_regular_file(image)) {
-        add_test(without_channel(volume_stem(image)), image);
+        const std::string id = without_channel(volume_stem(image));
+        add_test(id, image);
+        add_further(id, image, "test");
       } else {
         ++absent;
       }
@@ -177,11 +235,11 @@ class Layout {
   }
 
   /// Labels of test images are there in some datasets.
-  void add_test(const std::string& id, const std::string& image) {
+  void add_test(const std::string& id, const std::string& image, std::size_t channel = 0) {
     const std::string ending =
         fs::path(image).filename().string().substr(volume_stem(image).size());
     const std::string label = at("labelsTs/" + id + ending);
-    add(id, image, fs::is_regular_file(label) ? label : "", "test");
+    add(id, image, channel == 0 && fs::is_regular_file(label) ? label : "", "test", channel);
   }
 
   void read_listed() {
@@ -189,10 +247,14 @@ class Layout {
     if (!list.is_object()) fail(ErrorCode::malformed, "{}: dataset must be an object", path_);
     for (const auto& [id, item] : list.items()) {
       const Json images = item.is_object() ? item.value("images", Json()) : Json();
-      if (!images.is_array() || images.size() != 1 || !images[0].is_string()) {
-        fail(ErrorCode::malformed, "{}: case '{}' must list one image", path_, id);
+      if (!images.is_array() || images.size() != count_ ||
+          !std::all_of(images.begin(), images.end(), [](const Json& i) { return i.is_string(); })) {
+        fail(ErrorCode::malformed, "{}: case '{}' must list {} image{}", path_, id, count_,
+             count_ == 1 ? "" : "s, one a channel");
       }
-      add(id, at(images[0].get<std::string>()), at(text_at(item, "label")), "");
+      for (std::size_t c = 0; c < count_; ++c) {
+        add(id, at(images[c].get<std::string>()), c == 0 ? at(text_at(item, "label")) : "", "", c);
+      }
     }
   }
 
@@ -204,16 +266,19 @@ class Layout {
     }
     std::vector<std::string> labels = files_in("labelsTr", ending);
     for (const std::string& image : files_in("imagesTr", ending)) {
-      const std::string id = id_of_channel(image, ending);
-      add(id, image, at("labelsTr/" + id + ending), "");
-      std::erase(labels, at("labelsTr/" + id + ending));
+      const auto [id, channel] = case_and_channel(image, ending);
+      const std::string label = at("labelsTr/" + id + ending);
+      add(id, image, channel == 0 ? label : "", "", channel);
+      std::erase(labels, label);
     }
     if (!labels.empty()) {
       fail(ErrorCode::malformed, "{}: {} has no image in imagesTr", path_, labels.front());
     }
     if (!fs::is_directory(at("imagesTs"))) return;
-    for (const std::string& image : files_in("imagesTs", ending))
-      add_test(id_of_channel(image, ending), image);
+    for (const std::string& image : files_in("imagesTs", ending)) {
+      const auto [id, channel] = case_and_channel(image, ending);
+      add_test(id, image, channel);
+    }
   }
 
   std::vector<std::string> files_in(const std::string& name, const std::string& ending) const {
@@ -228,30 +293,37 @@ class Layout {
     return files;
   }
 
-  std::string id_of_channel(const std::string& image, const std::string& ending) const {
+  std::pair<std::string, std::size_t> case_and_channel(const std::string& image,
+                                                       const std::string& ending) const {
     const std::string file = fs::path(image).filename().string();
     const std::string stem = file.substr(0, file.size() - ending.size());
-    if (!stem.ends_with(kChannel)) {
-      fail(ErrorCode::malformed, "{}: expected a name that ends with {}{} (channel 0 of a case)",
-           image, kChannel, ending);
+    for (std::size_t c = 0; c < count_; ++c) {
+      const std::string number = ending_of_channel(c);
+      if (stem.size() > number.size() && stem.ends_with(number))
+        return {stem.substr(0, stem.size() - number.size()), c};
     }
-    return without_channel(stem);
+    const std::string last = ending_of_channel(count_ - 1);
+    fail(ErrorCode::malformed, "{}: expected a name that ends with {}{}{} (channel of a case)",
+         image, ending_of_channel(0), count_ > 1 ? " … " + last : "", ending);
   }
 
   void check_count() const {
     const Json stated = json_.value("numTraining", Json());
-    if (stated.is_number_integer() && stated.get<std::int64_t>() != trained_) {
+    const auto trained = static_cast<std::int64_t>(trained_.size());
+    if (stated.is_number_integer() && stated.get<std::int64_t>() != trained) {
       fail(ErrorCode::malformed,
            "{}: numTraining is {}, but {} cases are there; complete the dataset, or correct the "
            "number",
-           path_, stated.get<std::int64_t>(), trained_);
+           path_, stated.get<std::int64_t>(), trained);
     }
     if (found_.cases.empty()) fail(ErrorCode::malformed, "{}: no cases", path_);
   }
 
   std::string folder_, path_;
   Json json_;
-  std::int64_t trained_ = 0;
+  const std::vector<std::string>& given_;
+  std::size_t count_ = 1;          ///< channels
+  std::set<std::string> trained_;  ///< cases that are not of the test set
   DatasetFolder found_;
 };
 
@@ -265,6 +337,9 @@ bool is_dataset_folder(const std::string& folder) {
   return json.is_object() && json.contains("labels");
 }
 
-DatasetFolder read_dataset_folder(const std::string& folder) { return Layout(folder).read(); }
+DatasetFolder read_dataset_folder(const std::string& folder,
+                                  const std::vector<std::string>& channels) {
+  return Layout(folder, channels).read();
+}
 
 }  // namespace headrace::ingest

@@ -8,6 +8,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/input_files.hpp"
+#include "headrace/ingest/volumes/channels.hpp"
 #include "headrace/ingest/volumes/dataset_json.hpp"
 #include "headrace/ingest/volumes/dicom_cases.hpp"
 #include "headrace/ingest/volumes/label_files.hpp"
@@ -31,6 +32,7 @@ class Finder {
         pseudonym_(key_->key()) {
     stated_.given = options.classes;
     stated_.class_sets = options.class_sets;
+    found_.channels = options.channels;
   }
 
   VolumeInputs find() {
@@ -40,6 +42,7 @@ class Finder {
     } else {
       take_rows();
     }
+    join_channels();
     take_label_folder();
     std::vector<VolumeCase> filled;
     for (VolumeCase& volume : found_.cases) {
@@ -64,7 +67,7 @@ class Finder {
   void read_datasets() {
     for (const auto& input : options_.inputs) {
       if (!fs::is_directory(input) || !is_dataset_folder(input)) continue;
-      DatasetFolder dataset = read_dataset_folder(input);
+      DatasetFolder dataset = read_dataset_folder(input, options_.channels);
       if (!datasets_.empty() &&
           (stated_.dataset != dataset.classes || stated_.ignore_value != dataset.ignore_value)) {
         fail(ErrorCode::usage,
@@ -73,6 +76,14 @@ class Finder {
              input, fmt::join(dataset.classes, ", "), datasets_.begin()->first,
              fmt::join(stated_.dataset, ", "));
       }
+      if (!datasets_.empty() && found_.channels != dataset.channels) {
+        fail(ErrorCode::usage,
+             "{}: dataset.json has the channels [{}], that of {} has [{}]; one store has one "
+             "list of channels",
+             input, fmt::join(dataset.channels, ", "), datasets_.begin()->first,
+             fmt::join(found_.channels, ", "));
+      }
+      found_.channels = dataset.channels;
       stated_.dataset = dataset.classes;
       stated_.ignore_value = dataset.ignore_value;
       found_.notes.insert(found_.notes.end(), dataset.notes.begin(), dataset.notes.end());
@@ -106,6 +117,7 @@ class Finder {
     take_volume_files(volumes);
     const imaging::DicomScan scan = scan_files(others);
     take_scan(scan);
+    if (options_.channels.size() > 1) name_channels();
     for (const auto& [input, files] : plain_inputs) {
       bad_.look(input, [&, &input = input, &files = files] { check_input(input, files, scan); });
     }
@@ -123,6 +135,23 @@ class Finder {
       if (!organs.masks.empty() && is_ct_file(one.image)) volume.id = folder_name(one.image);
       found_.cases.push_back(std::move(volume));
     }
+  }
+
+  void name_channels() {
+    name_numbered_channels(found_.channels, found_.cases);
+    const std::size_t others = name_phase_channels(found_.channels, found_.cases);
+    found_.skipped += others;
+    if (others > 0) {
+      found_.notes.push_back(fmt::format(
+          "{} CT series left out, whose headers do not say that they are one of the phases {}.",
+          others, fmt::join(found_.channels, ", ")));
+    }
+  }
+
+  void join_channels() {
+    const ChannelRules rules{found_.channels, options_.missing_channels == "zero"};
+    found_.cases = ingest::join_channels(std::move(found_.cases), rules, bad_);
+    if (found_.channels.size() < 2) found_.channels.clear();
   }
 
   static std::string folder_name(const std::string& file) {
@@ -190,7 +219,9 @@ class Finder {
       for (const auto& volume : dataset.cases)
         of_datasets[fs::weakly_canonical(volume.file).string()] = &volume;
     }
-    for (const VolumeRow& row : read_volume_table(options_.table)) {
+    const auto rows = read_volume_table(options_.table);
+    if (found_.channels.empty()) found_.channels = channels_of(rows);
+    for (const VolumeRow& row : rows) {
       bad_.look(row.where, [&] { take_row(row, finder, of_datasets); });
     }
   }
@@ -262,9 +293,20 @@ class Finder {
     return fmt::format("{}", fmt::join(numbers, ", "));
   }
 
+  /// In the order in which the table names them first.
+  static std::vector<std::string> channels_of(const std::vector<VolumeRow>& rows) {
+    std::vector<std::string> names;
+    for (const VolumeRow& row : rows) {
+      const bool known = std::find(names.begin(), names.end(), row.channel) != names.end();
+      if (!row.channel.empty() && !known) names.push_back(row.channel);
+    }
+    return names;
+  }
+
   VolumeCase by_row(VolumeCase volume, const VolumeRow& row, const FileFinder& finder) const {
     volume.where = row.where;
     if (!row.image.empty()) volume.id = row.image;
+    if (!row.channel.empty()) volume.channel = row.channel;
     volume.stated_case = row.case_id;
     volume.stated_cohort = row.cohort;
     if (!row.case_id.empty()) volume.case_id = row.case_id;
@@ -340,6 +382,12 @@ std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
                                                  imaging::Irregular irregular) {
   if (!volume.series) return imaging::open_volume(volume.file);
   return imaging::open_dicom_series(*volume.series, irregular);
+}
+
+std::unique_ptr<imaging::VolumeReader> open_channel(const ChannelSource& channel,
+                                                    imaging::Irregular irregular) {
+  if (!channel.series) return imaging::open_volume(channel.file);
+  return imaging::open_dicom_series(*channel.series, irregular);
 }
 
 }  // namespace headrace::ingest

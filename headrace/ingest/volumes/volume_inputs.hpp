@@ -23,8 +23,10 @@ struct VolumeInputs {
   std::vector<std::string> classes;  ///< class names by label value; empty: no case has labels
   std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
   std::optional<int> ignore_value;   ///< of masks, besides 255, as dataset.json says
-  std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
-  std::uint64_t skipped = 0;         ///< series that are no CT, scouts
+  /// Names of the channels that each case has, in order; empty: one without a name.
+  std::vector<std::string> channels;
+  std::vector<std::string> notes;  ///< one sentence each: what was left out or resolved
+  std::uint64_t skipped = 0;       ///< series that are no CT, scouts
   /// Of the pseudonyms; null where no image has one. To be kept before the first is stored.
   std::shared_ptr<SiteKey> key;
 };
@@ -42,6 +44,10 @@ VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& b
 /// Safe from any thread.
 std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
                                                  imaging::Irregular irregular);
+
+/// The same of a further channel, which must not be missing.
+std::unique_ptr<imaging::VolumeReader> open_channel(const ChannelSource& channel,
+                                                    imaging::Irregular irregular);
 
 /// The labels of a case on the grid of its image: label values of classes and class sets, or
 /// kIgnoreLabel. All label files of the case, in order, coded as `coding` says; a later one paints

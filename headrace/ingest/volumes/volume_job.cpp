@@ -16,6 +16,7 @@
 #include "headrace/ingest/volumes/volume_labels.hpp"
 #include "headrace/ingest/volumes/volume_metadata.hpp"
 #include "headrace/ingest/volumes/volume_pyramid.hpp"
+#include "headrace/source/volume_record.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -37,9 +38,12 @@ class VolumeJob {
     read_and_store_level0(*reader);
     const BitVolume body = find_body();
     if (!volume_.labels.empty()) read_labels();
-    const IntensityHistogram in_body = write_statistics(body);
-    labels_.reset();
+    std::vector<IntensityHistogram> in_body{write_statistics(body)};
+    if (outlook_.further.empty()) write_labels();  // and lets go of them
     store_pyramid();
+    for (std::size_t c = 0; c < outlook_.further.size(); ++c)
+      in_body.push_back(store_channel(c, body));
+    write_labels();
     const VolumeStoreFacts facts{volume_, outlook_, reader->facts(), in_body, notes_};
     write_volume_groups(*store_, facts);
 
@@ -64,6 +68,8 @@ class VolumeJob {
   std::string path(const std::string& below) const {
     return fmt::format("images/{}/{}", volume_.id, below);
   }
+  /// Of a level of the channel at work.
+  std::string level_path(int level) const { return path(fmt::format("{}{}", channel_, level)); }
   std::int64_t slice_voxels() const { return plan_.grid.slice_voxels(); }
 
   /// Reads layer after layer in the order of the file, and stores each while the next is read.
@@ -77,7 +83,7 @@ class VolumeJob {
     } else {
       above_.emplace(shape_);
     }
-    ShardLayers level0(store_, path("0"), plan_.image_array(0));
+    ShardLayers level0(store_, level_path(0), plan_.image_array(0));
     level0.align_chunks(plan_.align);
     CanonicalSlices slices(reader, plan_.from_file, hu_.data(), context_.pool,
                            [this](std::int64_t z) { threshold(z); });
@@ -132,7 +138,34 @@ class VolumeJob {
     write_histogram(*store_, "histograms/" + volume_.id, histograms.in_body);
     const source::PartGrid parts = volume_part_grid(plan_.spacing_mm_zyx());
     write_body_cells(*store_, volume_.id, count_body_cells(body, parts, context_.pool), parts);
-    if (labels_) labels_->write(histograms.labelled);
+    under_labels_.emplace_back(std::move(histograms.labelled));
+    return std::move(histograms.in_body);
+  }
+
+  void write_labels() {
+    if (labels_) labels_->write(under_labels_);
+    labels_.reset();
+  }
+
+  /// A further channel: its voxels on the volume's grid, their pyramid and statistics. Gives the
+  /// histogram of the body.
+  IntensityHistogram store_channel(std::size_t c, const BitVolume& body) {
+    const ChannelPlan& plan = outlook_.further[c];
+    if (plan.missing) {
+      under_labels_.emplace_back(std::nullopt);
+      return {};
+    }
+    channel_ = source::channel_folder(c + 1) + "/";
+    const ChannelSource& source = volume_.further[c];
+    hu_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
+    const auto notes = read_channel(c + 1, source, plan, *open_channel(source, context_.irregular),
+                                    plan_.grid, hu_.data(), context_.pool);
+    notes_.insert(notes_.end(), notes.begin(), notes.end());
+    store_level(0, shape_);
+    Histograms histograms = count(body);
+    write_histogram(*store_, path(channel_ + "histogram"), histograms.in_body);
+    under_labels_.emplace_back(std::move(histograms.labelled));
+    store_pyramid();
     return std::move(histograms.in_body);
   }
 
@@ -186,14 +219,19 @@ class VolumeJob {
       std::vector<std::int16_t> next(static_cast<std::size_t>(voxels_of(to.shape_zyx)));
       halve_volume(hu_.data(), from, to, next.data(), context_.pool);
       hu_ = std::move(next);
-      ShardLayers level(store_, path(std::to_string(k)), plan_.image_array(k));
-      level.align_chunks(plan_.align);
-      for (std::int64_t layer = 0; layer < level.layers(); ++layer) {
-        const std::int64_t first = level.first_slice(layer) * to.shape_zyx[1] * to.shape_zyx[2];
-        write_layer(level, hu_.data() + first, layer);
-      }
-      level.finish();
+      store_level(k, to.shape_zyx);
     }
+  }
+
+  /// Stores hu_ as a level of the channel at work.
+  void store_level(int k, const Shape3& shape) {
+    ShardLayers level(store_, level_path(k), plan_.image_array(k));
+    level.align_chunks(plan_.align);
+    for (std::int64_t layer = 0; layer < level.layers(); ++layer) {
+      const std::int64_t first = level.first_slice(layer) * shape[1] * shape[2];
+      write_layer(level, hu_.data() + first, layer);
+    }
+    level.finish();
   }
 
   const VolumeContext& context_;
@@ -202,13 +240,15 @@ class VolumeJob {
   const VolumePlan& plan_;
   const Shape3 shape_;
   std::shared_ptr<RecordingStore> store_;
-  std::vector<std::int16_t> hu_;
+  std::string channel_;                 ///< folder of the channel at work; of the first none
+  std::vector<std::int16_t> hu_;        ///< of that channel
   std::optional<BitVolume> above_;      ///< without a device
   std::optional<DeviceVolume> device_;  ///< until the statistics are written
   std::optional<StagedLabels> staged_;
-  std::optional<VolumeLabels> labels_;    ///< until the statistics are written
-  std::vector<std::string> notes_;        ///< of the source and its voxels
-  std::vector<std::string> label_notes_;  ///< which stand with the labels
+  std::optional<VolumeLabels> labels_;                           ///< until they are written
+  std::vector<std::optional<IntensityHistogram>> under_labels_;  ///< by channel
+  std::vector<std::string> notes_;                               ///< of the source and its voxels
+  std::vector<std::string> label_notes_;                         ///< which stand with the labels
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "headrace/ingest/source_stamp.hpp"
 #include "headrace/ingest/statistics_lanes.hpp"
 #include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/channel_plan.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_plan.hpp"
 #include "headrace/storage/store.hpp"
@@ -28,9 +29,10 @@ struct VolumeContext {
 /// An input that was looked at, but not read yet.
 struct VolumeOutlook {
   VolumePlan plan;
-  std::string fingerprint;        ///< of the source
-  std::string label_fingerprint;  ///< of the labels; empty: there are none
-  Json columns;                   ///< what a version says of it
+  std::vector<ChannelPlan> further;  ///< of each further channel
+  std::string fingerprint;           ///< of the source
+  std::string label_fingerprint;     ///< of the labels; empty: there are none
+  Json columns;                      ///< what a version says of it
   std::uint64_t source_bytes = 0, pixel_bytes = 0;
   std::uint64_t memory_bytes = 0;  ///< what it takes at most while it is stored
 };

@@ -17,6 +17,7 @@
 #include "headrace/ingest/volumes/volume_job.hpp"
 #include "headrace/ingest/volumes/volume_labels.hpp"
 #include "headrace/ingest/volumes/volume_table.hpp"
+#include "headrace/source/volume_record.hpp"
 #include "headrace/zarr/array.hpp"
 
 namespace headrace::ingest {
@@ -91,6 +92,22 @@ IntensityHistogram under_labels(const zarr::Array& level0,
   return histogram;
 }
 
+/// The same of each channel of a volume of the store; nothing of those that it lacks.
+std::vector<std::optional<IntensityHistogram>> under_labels_by_channel(
+    const LabelStore& store, const std::string& id, const std::vector<std::uint8_t>& labels) {
+  const Json one = Json::array({Json{{"stored", true}}});
+  std::vector<std::optional<IntensityHistogram>> histograms;
+  for (const Json& channel : store.image_facts(id).value("channels", one)) {
+    const std::string folder = source::channel_folder(histograms.size());
+    auto& histogram = histograms.emplace_back();
+    if (!channel.value("stored", false)) continue;
+    const std::string key = folder.empty() ? id : id + "/" + folder;
+    histogram =
+        under_labels(*zarr::Array::open(store.store, fmt::format("images/{}/0", key)), labels);
+  }
+  return histograms;
+}
+
 class VolumeLabelPlanner {
  public:
   VolumeLabelPlanner(const LabelIngestOptions& options, const LabelStore& store)
@@ -143,9 +160,7 @@ class VolumeLabelPlanner {
       VolumeLabels labels(staged.store(), set, staged.folder(), plan, *classes, *lesions,
                           store.pool);
       labels.read((*cases)[i]);
-      const auto level0 =
-          zarr::Array::open(store.store, fmt::format("images/{}/0", (*cases)[i].id));
-      labels.write(under_labels(*level0, labels.values()));
+      labels.write(under_labels_by_channel(store, (*cases)[i].id, labels.values()));
     };
     return std::move(plan_);
   }
@@ -156,7 +171,8 @@ class VolumeLabelPlanner {
     for (VolumeRow row : read_volume_table(options_.table, true)) {
       const std::string id = image_of_row(row.image, row.file, row.where, store_.version);
       VolumeCase& volume = cases_[at_.at(id)];
-      if (!volume.where.empty())
+      // The table that made a store of several channels has a row for each.
+      if (!volume.where.empty() && row.channel.empty())
         fail(ErrorCode::usage, "{}: image '{}' has a row already, at {}", row.where, id,
              volume.where);
       volume.where = row.where;

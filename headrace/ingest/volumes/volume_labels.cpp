@@ -14,6 +14,7 @@
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_metadata.hpp"
 #include "headrace/ingest/volumes/volume_pyramid.hpp"
+#include "headrace/source/volume_record.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -91,8 +92,11 @@ void VolumeLabels::write_levels() {
   }
 }
 
-void VolumeLabels::write(const IntensityHistogram& under_labels) {
-  write_histogram(*store_, group_ + "/histogram", under_labels);
+void VolumeLabels::write(const std::vector<std::optional<IntensityHistogram>>& under_labels) {
+  for (std::size_t c = 0; c < under_labels.size(); ++c) {
+    if (!under_labels[c]) continue;
+    write_histogram(*store_, group_ + "/" + source::label_histogram_name(c), *under_labels[c]);
+  }
   const LabelCellRows cells =
       count_label_cells(values_.data(), plan_.grid.shape_zyx, classes_.size(), pool_);
   write_label_cells(*store_, group_ + "/index", cells.rows, cells.columns);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ class VolumeLabels {
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }
   /// Writes the rest, the group's zarr.json last, and lets go of the values.
-  /// under_labels: HU of voxels with a label that is neither 0 nor kIgnoreLabel
-  void write(const IntensityHistogram& under_labels);
+  /// under_labels: by channel, HU of voxels with a label that is neither 0 nor kIgnoreLabel; of a
+  /// channel that the volume lacks nothing
+  void write(const std::vector<std::optional<IntensityHistogram>>& under_labels);
 
  private:
   void write_levels();

@@ -6,6 +6,7 @@
 #include "headrace/ingest/volumes/body_mask.hpp"
 #include "headrace/ingest/volumes/ome_volume.hpp"
 #include "headrace/ingest/volumes/volume_cells.hpp"
+#include "headrace/source/volume_record.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -34,11 +35,36 @@ Json file_grid_json(const VolumePlan& plan) {
           {"reversed_xyz", plan.from_file.flip}};
 }
 
-std::string format_of(const VolumeCase& volume) {
-  if (volume.series) return "DICOM";
-  const auto ends = [&](const char* end) { return volume.file.ends_with(end); };
+std::string format_of(const std::string& file, bool dicom) {
+  if (dicom) return "DICOM";
+  const auto ends = [&](const char* end) { return file.ends_with(end); };
   if (ends(".nrrd") || ends(".nhdr")) return "NRRD";
   return ends(".mha") || ends(".mhd") ? "MetaImage" : "NIfTI";
+}
+
+/// What is said of each channel of a store that has several.
+Json channels_json(const VolumeStoreFacts& facts) {
+  const VolumeCase& volume = facts.volume;
+  Json channels = Json::array();
+  channels.push_back({{"name", volume.channel},
+                      {"stored", true},
+                      {"unit", "HU"},
+                      {"modality", std::string(imaging::name_of(facts.source.modality))},
+                      {"body", body_json(facts.body[0], facts.outlook.plan)}});
+  for (std::size_t c = 0; c < volume.further.size(); ++c) {
+    const ChannelSource& source = volume.further[c];
+    const ChannelPlan& plan = facts.outlook.further[c];
+    Json channel = {{"name", source.name}, {"stored", !plan.missing}, {"unit", "HU"}};
+    if (!plan.missing) {
+      channel["modality"] = std::string(imaging::name_of(plan.modality));
+      channel["resampled"] = !plan.same_voxels.has_value();
+      channel["source"] = {{"format", format_of(source.file, source.series.has_value())},
+                           {"bytes", plan.source_bytes}};
+      channel["body"] = body_json(facts.body[c + 1], facts.outlook.plan);
+    }
+    channels.push_back(std::move(channel));
+  }
+  return channels;
 }
 
 Json image_attributes(const VolumeStoreFacts& facts) {
@@ -48,19 +74,33 @@ Json image_attributes(const VolumeStoreFacts& facts) {
     levels.push_back(level.shape_zyx);
     downsample.push_back(level.factor_zyx);
   }
-  return {{"modality", std::string(imaging::name_of(facts.source.modality))},
-          {"codec", plan.codec},
-          {"levels", levels},
-          {"downsample", downsample},
-          {"spacing_mm", plan.spacing_mm_zyx()},
-          {"affine_lps", plan.grid.affine_lps},
-          {"file_grid", file_grid_json(plan)},
-          {"body", body_json(facts.body, plan)},
-          {"source",
-           {{"format", format_of(facts.volume)},
-            {"bytes", facts.outlook.source_bytes},
-            {"fingerprint", facts.outlook.fingerprint}}},
-          {"notes", facts.notes}};
+  Json json = {{"modality", std::string(imaging::name_of(facts.source.modality))},
+               {"codec", plan.codec},
+               {"levels", levels},
+               {"downsample", downsample},
+               {"spacing_mm", plan.spacing_mm_zyx()},
+               {"affine_lps", plan.grid.affine_lps},
+               {"file_grid", file_grid_json(plan)},
+               {"body", body_json(facts.body[0], plan)},
+               {"source",
+                {{"format", format_of(facts.volume.file, facts.volume.series.has_value())},
+                 {"bytes", facts.outlook.source_bytes},
+                 {"fingerprint", facts.outlook.fingerprint}}},
+               {"notes", facts.notes}};
+  if (!facts.volume.further.empty()) json["channels"] = channels_json(facts);
+  return json;
+}
+
+/// Each further channel is an OME-Zarr image of its own, on the grid of the first.
+void write_channel_groups(storage::Store& store, const VolumeStoreFacts& facts) {
+  if (facts.volume.further.empty()) return;
+  const std::string image = "images/" + facts.volume.id;
+  write_group(store, image + "/channels", Json::object());
+  for (std::size_t c = 0; c < facts.volume.further.size(); ++c) {
+    if (facts.outlook.further[c].missing) continue;
+    write_group(store, image + "/" + source::channel_folder(c + 1),
+                {{"ome", ome_volume(facts.outlook.plan, facts.volume.further[c].name)}});
+  }
 }
 
 template <typename T>
@@ -116,6 +156,7 @@ void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts) {
   const std::string image = "images/" + facts.volume.id;
   const VolumePlan& plan = facts.outlook.plan;
   write_group(store, image + "/masks", Json::object());
+  write_channel_groups(store, facts);
   write_group(store, image,
               {{"ome", ome_volume(plan, facts.volume.id)}, {"headrace", image_attributes(facts)}});
 }

@@ -16,8 +16,8 @@ struct VolumeStoreFacts {
   const VolumeCase& volume;
   const VolumeOutlook& outlook;
   const imaging::VolumeFacts& source;
-  const IntensityHistogram& body;
-  std::vector<std::string> notes;  ///< of the source and its values
+  const std::vector<IntensityHistogram>& body;  ///< by channel
+  std::vector<std::string> notes;               ///< of the source and its values
 };
 
 /// What a version says of an image besides its voxels and labels: another allow-list.

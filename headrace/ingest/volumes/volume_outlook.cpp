@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "headrace/core/error.hpp"
@@ -22,19 +23,56 @@ Json series_stamps(const imaging::DicomSeries& series) {
   return stamps;
 }
 
+Json file_stamp(const std::string& file) {
+  const SourceStamp stamp = stamp_source(file);
+  return {stamp.size_bytes, stamp.sha256};
+}
+
+Json stamps_of(const std::string& file, const std::optional<imaging::DicomSeries>& series) {
+  return series ? series_stamps(*series) : file_stamp(file);
+}
+
 std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes) {
-  Json source;
-  if (volume.series) {
-    source = series_stamps(*volume.series);
-  } else {
-    const SourceStamp stamp = stamp_source(volume.file);
-    source = {stamp.size_bytes, stamp.sha256};
+  Json parts{{"bytes", source_bytes}, {"source", stamps_of(volume.file, volume.series)}};
+  for (const ChannelSource& channel : volume.further) {
+    parts["further"].push_back(channel.missing() ? Json(nullptr)
+                                                 : stamps_of(channel.file, channel.series));
   }
-  return sha256_hex(dump_json({{"bytes", source_bytes}, {"source", source}}));
+  return sha256_hex(dump_json(parts));
+}
+
+std::vector<ChannelPlan> plan_channels(const VolumeCase& volume, const imaging::VolumeGrid& grid,
+                                       const VolumeIngestOptions& options,
+                                       imaging::Irregular irregular) {
+  std::vector<ChannelPlan> plans;
+  for (const ChannelSource& channel : volume.further) {
+    ChannelPlan& plan = plans.emplace_back();
+    plan.missing = channel.missing();
+    if (plan.missing) continue;
+    const auto reader = open_channel(channel, irregular);
+    plan = plan_channel(volume, channel, *reader, grid, options.shared_frame);
+  }
+  return plans;
 }
 
 /// Voxels as int16 and as label values of two bytes, then of one; the next level; masks of a bit.
 constexpr std::uint64_t kBytesPerVoxel = 6;
+
+void add_sizes(VolumeOutlook& outlook) {
+  std::uint64_t pixels = 0, moving = 0;
+  for (const auto& level : outlook.plan.levels)
+    pixels += sizeof(std::int16_t) * static_cast<std::uint64_t>(voxels_of(level.shape_zyx));
+  outlook.pixel_bytes = pixels;
+  for (const ChannelPlan& channel : outlook.further) {
+    if (channel.missing) continue;
+    outlook.pixel_bytes += pixels;
+    outlook.source_bytes += channel.source_bytes;
+    if (channel.same_voxels) continue;
+    moving = std::max(moving, static_cast<std::uint64_t>(channel.file_grid.voxels()));
+  }
+  outlook.memory_bytes = kBytesPerVoxel * static_cast<std::uint64_t>(outlook.plan.grid.voxels()) +
+                         sizeof(std::int16_t) * moving;
+}
 
 }  // namespace
 
@@ -72,11 +110,8 @@ VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& optio
     outlook.label_fingerprint = label_fingerprint(volume, options.lesion_classes);
     outlook.columns = columns_of(volume, reader->facts());
     outlook.source_bytes = reader->facts().source_bytes;
-    for (const auto& level : outlook.plan.levels) {
-      outlook.pixel_bytes +=
-          sizeof(std::int16_t) * static_cast<std::uint64_t>(voxels_of(level.shape_zyx));
-    }
-    outlook.memory_bytes = kBytesPerVoxel * static_cast<std::uint64_t>(outlook.plan.grid.voxels());
+    outlook.further = plan_channels(volume, outlook.plan.grid, options, irregular);
+    add_sizes(outlook);
     return outlook;
   });
 }

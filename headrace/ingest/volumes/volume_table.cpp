@@ -12,8 +12,8 @@ namespace {
 
 /// The first is the one that every table must have.
 std::vector<std::string> columns(bool of_store) {
-  const std::vector<std::string> others{"case",   "cohort", "split",   "phase",
-                                        "series", "labels", "negative"};
+  const std::vector<std::string> others{"case",   "cohort",  "split",  "phase",
+                                        "series", "channel", "labels", "negative"};
   std::vector<std::string> all{of_store ? "image" : "file", of_store ? "file" : "image"};
   all.insert(all.end(), others.begin(), others.end());
   return all;
@@ -87,11 +87,19 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
     row.split = fields.get("split");
     row.phase = fields.get("phase");
     if (!fields.get("negative").empty()) row.negative = fields.get("negative") == "1" ? 1 : 0;
+    row.channel = fields.get("channel");
     row.series = series_of(fields);
     row.labels = labels_of(fields);
     if (!row.image.empty()) check_name(row.image, "image", row.where);
     if (!row.case_id.empty()) check_name(row.case_id, "case", row.where);
     if (!row.cohort.empty()) check_name(row.cohort, "cohort", row.where);
+    if (!row.channel.empty()) check_name(row.channel, "channel", row.where);
+    if (!row.channel.empty() && row.image.empty() && !of_store) {
+      fail(ErrorCode::usage,
+           "{}: channel '{}' of which image? Rows of one image have the same name in the column "
+           "'image'",
+           row.where, row.channel);
+    }
     rows.push_back(std::move(row));
   }
   return rows;

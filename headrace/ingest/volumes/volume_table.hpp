@@ -13,6 +13,7 @@ struct VolumeRow {
   std::string file;  ///< as written: a file, or a folder of DICOM
   std::string image, case_id, cohort, split, phase;
   std::optional<int> negative;      ///< 0 or 1
+  std::string channel;              ///< of the image; empty: a store of one channel
   std::optional<int> series;        ///< SeriesNumber, for a folder with several series
   std::vector<std::string> labels;  ///< as written, separated by ';'
 };
@@ -23,7 +24,8 @@ struct VolumeRow {
 /// of_store: rows are of images of a store, so the column `image` is required, not `file`.
 std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store = false);
 
-/// Refuses a text of the store that may identify. `what`: "image", "case", "cohort". Errors: usage.
+/// Refuses a text of the store that may identify. `what`: "image", "case", "cohort",
+/// "channel". Errors: usage.
 void check_name(const std::string& text, const std::string& what, const std::string& where);
 
 }  // namespace headrace::ingest

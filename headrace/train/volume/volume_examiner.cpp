@@ -116,7 +116,9 @@ class VolumeExaminer : public Examiner {
         std::count_if(truth, truth + voxels, [&](std::uint8_t label) { return shown_[label]; }));
     if (!montage_.wants(site.index, score)) return;
     const auto predicted = most_probable(probabilities, tally_.rules().classes, voxels);
-    const auto grey = to_grey(batch.floats() + static_cast<std::size_t>(sample) * voxels, voxels);
+    // The first channel: the one whose grid the labels lie on.
+    const auto place = static_cast<std::size_t>(sample * batch.channels);
+    const auto grey = to_grey(batch.floats() + place * voxels, voxels);
     const Axes centre = centre_of(truth, predicted, shape);
     const auto spacing = spacing_of(site.image);
     const char* const names[] = {"axial", "coronal", "sagittal"};

@@ -97,9 +97,13 @@ struct VolumeDrawer {
   bool random;
   VolumeParams& params;
   PassBuilder& passes;
+  std::uint32_t channel;
   std::size_t entry = 0;
 
-  EntryStream stream() const { return EntryStream(words, entry); }
+  /// Of an entry that every channel draws for itself.
+  EntryStream stream() const { return EntryStream(words, entry, channel); }
+  /// Of one that is drawn once for all of them.
+  EntryStream geometry_stream() const { return EntryStream(words, entry); }
   void record(std::vector<std::pair<const char*, double>> values) {
     params.drawn.back().values = std::move(values);
   }
@@ -108,7 +112,7 @@ struct VolumeDrawer {
   /// then the shift.
   void operator()(const VolumeAffineSpec& s) {
     if (!random) return;
-    EntryStream draw = stream();
+    EntryStream draw = geometry_stream();
     const bool turned = draw.chance(s.rotate_probability);
     std::array<double, 3> angle{}, shear{}, shift{};
     for (double& a : angle) a = draw.between(s.rotate_deg[0], s.rotate_deg[1]);
@@ -155,7 +159,7 @@ struct VolumeDrawer {
 
   void operator()(const VolumeElasticSpec& s) {
     if (!random || s.magnitude_mm == 0) return;
-    EntryStream draw = stream();
+    EntryStream draw = geometry_stream();
     if (!draw.chance(s.probability)) return;
     params.elastic.grid = s.grid;
     const auto edge = static_cast<std::size_t>(s.grid + 3);
@@ -242,7 +246,7 @@ struct VolumeDrawer {
     VolumeStage stage;
     stage.kind = VolumeStageKind::noise;
     stage.power = static_cast<float>(sigma);
-    stage.stream = static_cast<std::uint32_t>(entry) << 16;
+    stage.stream = static_cast<std::uint32_t>(entry) << 16 | channel;
     passes.stage(stage);
     record({{"sigma", sigma}});
   }
@@ -289,10 +293,12 @@ std::shared_ptr<const VolumeParams> VolumeGraph::draw(const SampleKey& key,
   auto params = std::make_shared<VolumeParams>();
   const SampleWords words = words_of(key);
   PassBuilder passes(*params, words);
-  VolumeDrawer drawer{patch_, patient, foreground_, words, random, *params, passes};
+  VolumeDrawer drawer{patch_, patient, foreground_, words,
+                      random, *params, passes,      channel_.number};
   for (const VolumeTransformSpec& spec : specs_) {
     params->drawn.push_back({name_of(spec), {}});
-    std::visit(drawer, spec);
+    const std::string channel = channel_of(spec);
+    if (channel.empty() || channel == channel_.name) std::visit(drawer, spec);
     ++drawer.entry;
   }
   return params;

@@ -100,12 +100,19 @@ bool leaves_hu(const VolumeTransformSpec& spec) {
          (normalize != nullptr && normalize->method != "none");
 }
 
-void check_order(const std::vector<VolumeTransformSpec>& specs) {
+/// Whether an entry works on a channel.
+bool applies(const VolumeTransformSpec& spec, const std::string& channel) {
+  const std::string own = channel_of(spec);
+  return own.empty() || own == channel;
+}
+
+void check_order(const std::vector<VolumeTransformSpec>& specs, const std::string& channel) {
   std::array<int, std::variant_size_v<VolumeTransformSpec>> seen;
   seen.fill(-1);
   int changed = -1;
   for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
     const VolumeTransformSpec& spec = specs[static_cast<std::size_t>(i)];
+    if (!applies(spec, channel)) continue;
     const std::string name = name_of(spec);
     int& before = seen[spec.index()];
     const bool once = std::visit([]<typename Spec>(const Spec&) { return kOnce<Spec>; }, spec);
@@ -136,20 +143,23 @@ const IntensityStats* stats_of(const VolumeTransformSpec& spec, const IntensityS
   return nullptr;
 }
 
-bool needs(const std::vector<VolumeTransformSpec>& specs, bool of_patient) {
+bool needs(const std::vector<VolumeTransformSpec>& specs, bool of_patient,
+           const std::string& channel) {
   const IntensityStats patient, foreground;
   return std::any_of(specs.begin(), specs.end(), [&](const VolumeTransformSpec& spec) {
-    return stats_of(spec, patient, foreground) == (of_patient ? &patient : &foreground);
+    return applies(spec, channel) &&
+           stats_of(spec, patient, foreground) == (of_patient ? &patient : &foreground);
   });
 }
 
 }  // namespace
 
 VolumeGraph VolumeGraph::compile(const std::vector<VolumeTransformSpec>& specs,
-                                 const VolumePatchSpec& patch, const IntensityStats& foreground) {
+                                 const VolumePatchSpec& patch, const IntensityStats& foreground,
+                                 const ChannelPlace& channel) {
   check_patch(patch);
-  check_order(specs);
-  if (needs_foreground(specs) && foreground.voxels == 0) {
+  check_order(specs, channel.name);
+  if (needs_foreground(specs, channel.name) && foreground.voxels == 0) {
     fail(ErrorCode::usage,
          "transforms: normalisation by foreground needs labelled voxels in the training set, and "
          "there are none; label it, or choose zscore or fixed");
@@ -158,14 +168,17 @@ VolumeGraph VolumeGraph::compile(const std::vector<VolumeTransformSpec>& specs,
   graph.patch_ = patch;
   graph.specs_ = specs;
   graph.foreground_ = foreground;
+  graph.channel_ = channel;
   return graph;
 }
 
-bool VolumeGraph::needs_foreground(const std::vector<VolumeTransformSpec>& specs) {
-  return needs(specs, false);
+bool VolumeGraph::needs_foreground(const std::vector<VolumeTransformSpec>& specs,
+                                   const std::string& channel) {
+  return needs(specs, false, channel);
 }
-bool VolumeGraph::needs_patient(const std::vector<VolumeTransformSpec>& specs) {
-  return needs(specs, true);
+bool VolumeGraph::needs_patient(const std::vector<VolumeTransformSpec>& specs,
+                                const std::string& channel) {
+  return needs(specs, true, channel);
 }
 
 namespace {

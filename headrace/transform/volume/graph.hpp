@@ -17,6 +17,12 @@ struct VolumePatchSpec {
   std::array<double, 3> spacing_mm_zyx{1, 1, 1};
 };
 
+/// Which channel of a volume a graph is for.
+struct ChannelPlace {
+  std::string name;          ///< entries for other channels do not apply; empty: of a volume of one
+  std::uint32_t number = 0;  ///< of its random streams
+};
+
 /// Everything random about one sample, drawn and composed; independent of any voxel.
 struct VolumeParams;
 
@@ -59,15 +65,19 @@ class VolumeGraph {
   /// `foreground`: intensities under the labels of the training set, for normalize: {method:
   /// foreground} and clip_percentiles: {of: foreground}. Errors: usage, naming the entry.
   static VolumeGraph compile(const std::vector<VolumeTransformSpec>& specs,
-                             const VolumePatchSpec& patch, const IntensityStats& foreground = {});
+                             const VolumePatchSpec& patch, const IntensityStats& foreground = {},
+                             const ChannelPlace& channel = {});
 
   const VolumePatchSpec& patch() const noexcept { return patch_; }
-  /// Whether compile asks for `foreground`, and draw for `patient`.
-  static bool needs_foreground(const std::vector<VolumeTransformSpec>& specs);
-  static bool needs_patient(const std::vector<VolumeTransformSpec>& specs);
+  /// Whether compile asks for `foreground`, and draw for `patient`, in this channel.
+  static bool needs_foreground(const std::vector<VolumeTransformSpec>& specs,
+                               const std::string& channel = {});
+  static bool needs_patient(const std::vector<VolumeTransformSpec>& specs,
+                            const std::string& channel = {});
 
   /// Draws a sample's parameters; patient: intensities of its volume's body. random = false leaves
-  /// every random transform out and keeps windowing, clipping and normalisation.
+  /// every random transform out and keeps windowing, clipping and normalisation. The geometry is
+  /// that of the list alone: graphs of one list for several channels draw the same.
   std::shared_ptr<const VolumeParams> draw(const SampleKey& key, const IntensityStats& patient,
                                            bool random) const;
 
@@ -98,6 +108,7 @@ class VolumeGraph {
   VolumePatchSpec patch_;
   std::vector<VolumeTransformSpec> specs_;
   IntensityStats foreground_;
+  ChannelPlace channel_;
 };
 
 /// What was drawn, for montages, logs and tests.

@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <optional>
+#include <type_traits>
 
 #include "headrace/transform/spec_reader.hpp"
 
@@ -9,6 +10,10 @@ namespace headrace::transform {
 namespace {
 
 constexpr double kMostHu = 32767;
+
+template <typename Spec>
+constexpr bool kIsGeometry =
+    std::is_same_v<Spec, VolumeAffineSpec> || std::is_same_v<Spec, VolumeElasticSpec>;
 
 VolumeTransformSpec read_affine(YamlMap& map) {
   VolumeAffineSpec s;
@@ -33,6 +38,7 @@ VolumeTransformSpec read_elastic(YamlMap& map) {
 
 VolumeTransformSpec read_window_hu(YamlMap& map) {
   WindowHuSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.low = map.get_double("low", s.low, -kMostHu, kMostHu);
   const auto high = map.find("high");
   if (high) s.high = high->as_double(-kMostHu, kMostHu);
@@ -47,12 +53,14 @@ VolumeTransformSpec read_window_hu(YamlMap& map) {
 
 VolumeTransformSpec read_clip_percentiles(YamlMap& map) {
   ClipPercentilesSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.of = map.get_choice("of", s.of, {"patient", "foreground"});
   return s;
 }
 
 VolumeTransformSpec read_normalize(YamlMap& map) {
   VolumeNormalizeSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.method = map.get_choice("method", s.method, {"none", "zscore", "foreground", "fixed"});
   for (const char* key : {"mean", "std"}) {
     const auto value = map.find(key);
@@ -68,6 +76,7 @@ VolumeTransformSpec read_normalize(YamlMap& map) {
 
 VolumeTransformSpec read_brightness(YamlMap& map) {
   VolumeBrightnessSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.factor = range_of(map, "factor", s.factor, 0, 100);
   s.probability = map.get_double("probability", s.probability, 0, 1);
   s.bg = map.get_bool("bg", s.bg);
@@ -76,6 +85,7 @@ VolumeTransformSpec read_brightness(YamlMap& map) {
 
 VolumeTransformSpec read_contrast(YamlMap& map) {
   VolumeContrastSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.factor = range_of(map, "factor", s.factor, 0, 100);
   s.probability = map.get_double("probability", s.probability, 0, 1);
   s.preserve_range = map.get_bool("preserve_range", s.preserve_range);
@@ -85,6 +95,7 @@ VolumeTransformSpec read_contrast(YamlMap& map) {
 
 VolumeTransformSpec read_gamma(YamlMap& map) {
   VolumeGammaSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.gamma = range_of(map, "gamma", s.gamma, 0.05, 20);
   s.probability = map.get_double("probability", s.probability, 0, 1);
   s.invert = map.get_bool("invert", s.invert);
@@ -95,6 +106,7 @@ VolumeTransformSpec read_gamma(YamlMap& map) {
 
 VolumeTransformSpec read_noise(YamlMap& map) {
   VolumeNoiseSpec s;
+  s.channel = map.get_string("channel", s.channel);
   const auto variance = map.find("variance");
   if (variance && map.find("sigma")) variance->reject("both sigma and variance; keep one of them");
   s.variance = variance.has_value();
@@ -105,6 +117,7 @@ VolumeTransformSpec read_noise(YamlMap& map) {
 
 VolumeTransformSpec read_blur(YamlMap& map) {
   VolumeBlurSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.sigma = range_of(map, "sigma", s.sigma, 0, 8);
   s.probability = map.get_double("probability", s.probability, 0, 1);
   return s;
@@ -112,6 +125,7 @@ VolumeTransformSpec read_blur(YamlMap& map) {
 
 VolumeTransformSpec read_low_resolution(YamlMap& map) {
   LowResolutionSpec s;
+  s.channel = map.get_string("channel", s.channel);
   s.scale = range_of(map, "scale", s.scale, 0.01, 1);
   s.probability = map.get_double("probability", s.probability, 0, 1);
   return s;
@@ -239,9 +253,23 @@ Json to_json(const std::vector<VolumeTransformSpec>& specs) {
   for (const VolumeTransformSpec& spec : specs) {
     Json entry = Json::object();
     entry[name_of(spec)] = std::visit(ToJson{}, spec);
+    if (const std::string channel = channel_of(spec); !channel.empty())
+      entry[name_of(spec)]["channel"] = channel;
     list.push_back(entry);
   }
   return list;
+}
+
+std::string channel_of(const VolumeTransformSpec& spec) {
+  return std::visit(
+      []<typename Spec>(const Spec& s) -> std::string {
+        if constexpr (kIsGeometry<Spec>) {
+          return {};
+        } else {
+          return s.channel;
+        }
+      },
+      spec);
 }
 
 std::string name_of(const VolumeTransformSpec& spec) { return kReaders[spec.index()].name; }

@@ -1,0 +1,101 @@
+#include "headrace/imaging/volume/resample_volume.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace headrace::imaging {
+namespace {
+
+/// How far beyond the edge rounding may put a place that lies on it, in voxels.
+constexpr double kOnTheEdge = 1e-6;
+
+/// The two voxels along an axis that a place lies between, and its part of the way.
+struct Between {
+  std::int64_t low = 0, high = 0;
+  double part = 0;
+  bool inside = false;
+};
+
+Between between(double place, std::int64_t size) {
+  Between b;
+  const auto last = static_cast<double>(size - 1);
+  b.inside = place >= -0.5 - kOnTheEdge && place <= last + 0.5 + kOnTheEdge;
+  if (!b.inside) return b;
+  const double held = std::clamp(place, 0.0, last), below = std::floor(held);
+  b.low = static_cast<std::int64_t>(below);
+  b.high = std::min(b.low + 1, size - 1);
+  b.part = held - below;
+  return b;
+}
+
+double mix(double a, double b, double part) { return a + (b - a) * part; }
+
+/// Index of `from` in x, y, z of a voxel of `to`: step of each of its axes, and where its first
+/// voxel lies.
+struct IndexMap {
+  std::array<Vec3, 3> step{};
+  Vec3 first{};
+};
+
+IndexMap index_map(const VolumeGrid& from, const VolumeGrid& to) {
+  IndexMap map;
+  map.first = from.to_index(to.to_lps_mm(0, 0, 0));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    Vec3 one{};
+    one[axis] = 1;
+    const Vec3 next = from.to_index(to.to_lps_mm(one[0], one[1], one[2]));
+    for (std::size_t i = 0; i < 3; ++i) map.step[axis][i] = next[i] - map.first[i];
+  }
+  return map;
+}
+
+}  // namespace
+
+std::int64_t resample_linear(const std::int16_t* from, const VolumeGrid& from_grid,
+                             const VolumeGrid& to_grid, std::int16_t outside, std::int16_t* to,
+                             ThreadPool& pool) {
+  const IndexMap map = index_map(from_grid, to_grid);
+  const auto [depth, height, width] = from_grid.shape_zyx;
+  const auto [slices, rows, columns] = to_grid.shape_zyx;
+  const auto voxel = [&, height = height, width = width](std::int64_t z, std::int64_t y,
+                                                         std::int64_t x) {
+    return static_cast<double>(from[(z * height + y) * width + x]);
+  };
+  const auto value = [&, depth = depth, height = height, width = width](const Vec3& place,
+                                                                        std::int16_t& out) {
+    const Between x = between(place[0], width), y = between(place[1], height),
+                  z = between(place[2], depth);
+    if (!x.inside || !y.inside || !z.inside) return false;
+    const auto row = [&](std::int64_t zi, std::int64_t yi) {
+      return mix(voxel(zi, yi, x.low), voxel(zi, yi, x.high), x.part);
+    };
+    const auto slice = [&](std::int64_t zi) {
+      return mix(row(zi, y.low), row(zi, y.high), y.part);
+    };
+    out = static_cast<std::int16_t>(std::nearbyint(mix(slice(z.low), slice(z.high), z.part)));
+    return true;
+  };
+  std::vector<std::int64_t> beyond(static_cast<std::size_t>(slices), 0);
+  pool.parallel_for(beyond.size(), [&, rows = rows, columns = columns](std::size_t slice) {
+    std::int16_t* out = to + static_cast<std::int64_t>(slice) * rows * columns;
+    for (std::int64_t y = 0; y < rows; ++y) {
+      for (std::int64_t x = 0; x < columns; ++x, ++out) {
+        Vec3 place{};
+        for (std::size_t i = 0; i < 3; ++i) {
+          place[i] = map.first[i] + static_cast<double>(slice) * map.step[2][i] +
+                     static_cast<double>(y) * map.step[1][i] +
+                     static_cast<double>(x) * map.step[0][i];
+        }
+        if (value(place, *out)) continue;
+        *out = outside;
+        ++beyond[slice];
+      }
+    }
+  });
+  return std::accumulate(beyond.begin(), beyond.end(), std::int64_t{0});
+}
+
+}  // namespace headrace::imaging

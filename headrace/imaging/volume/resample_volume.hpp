@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/imaging/volume/volume_grid.hpp"
+
+namespace headrace::imaging {
+
+/// Values of one volume at the voxel centres of another grid of the same world: linear between the
+/// eight voxels around each, rounded to the nearest integer (halves to even). As ITK's linear
+/// interpolator a volume reaches half a voxel beyond its outermost centres, and reads there as the
+/// nearest of them. Nothing is smoothed: a grid much coarser than the volume samples it.
+///
+/// in   from     (z, y, x) on from_grid
+///      outside  what voxels get that `from` does not reach
+/// out  to       (z, y, x) on to_grid
+/// returns  how many voxels of `to` lie outside of `from`
+/// The same for any number of threads.
+std::int64_t resample_linear(const std::int16_t* from, const VolumeGrid& from_grid,
+                             const VolumeGrid& to_grid, std::int16_t outside, std::int16_t* to,
+                             ThreadPool& pool);
+
+}  // namespace headrace::imaging

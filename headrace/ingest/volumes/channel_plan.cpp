@@ -1,0 +1,78 @@
+#include "headrace/ingest/volumes/channel_plan.hpp"
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/volume/resample_volume.hpp"
+#include "headrace/ingest/volumes/canonical_slices.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::int16_t kAirHu = -1024;
+
+/// Whether the headers of both say in which frame of reference and of which patient they are.
+bool both_state_frames(const VolumeCase& volume, const ChannelSource& channel) {
+  return volume.series && channel.series && !volume.series->frame_of_reference.empty() &&
+         !channel.series->frame_of_reference.empty();
+}
+
+bool same_frame(const imaging::DicomSeries& a, const imaging::DicomSeries& b) {
+  return a.patient == b.patient && a.frame_of_reference == b.frame_of_reference;
+}
+
+}  // namespace
+
+ChannelPlan plan_channel(const VolumeCase& volume, const ChannelSource& channel,
+                         const imaging::VolumeReader& reader, const imaging::VolumeGrid& image,
+                         bool shared_frame) {
+  ChannelPlan plan;
+  plan.file_grid = reader.facts().grid;
+  plan.modality = reader.facts().modality;
+  plan.source_bytes = reader.facts().source_bytes;
+  const bool stated = both_state_frames(volume, channel);
+  if (stated && !same_frame(*volume.series, *channel.series)) {
+    fail(ErrorCode::unsupported,
+         "{} (channel '{}') lies in another frame of reference than {} (channel '{}'), so where it "
+         "belongs is not known; register it first, or leave it out",
+         describe(channel.file, channel.series), channel.name, describe(volume.file, volume.series),
+         volume.channel);
+  }
+  plan.same_voxels = imaging::match_grids(plan.file_grid, image);
+  if (plan.same_voxels || stated || shared_frame) return plan;
+  fail(ErrorCode::unsupported,
+       "{} (channel '{}') has other voxels than {} (channel '{}'), and neither says that they lie "
+       "in "
+       "one world; give --shared-frame if they do, or bring them onto one grid. Grids: {}; and {}.",
+       describe(channel.file, channel.series), channel.name, describe(volume.file, volume.series),
+       volume.channel, plan.file_grid.text(), image.text());
+}
+
+std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,
+                                      const ChannelPlan& plan, const imaging::VolumeReader& reader,
+                                      const imaging::VolumeGrid& image, std::int16_t* hu,
+                                      ThreadPool& pool) {
+  const imaging::VolumeGrid& grid = reader.facts().grid;
+  if (grid.shape_zyx != plan.file_grid.shape_zyx) {
+    fail(ErrorCode::io, "{}: the source changed while it was ingested",
+         describe(channel.file, channel.series));
+  }
+  const auto nothing = [](std::int64_t) {};
+  if (plan.same_voxels) {
+    CanonicalSlices(reader, *plan.same_voxels, hu, pool, nothing).read(0, image.shape_zyx[0]);
+    return reader.facts().notes;
+  }
+  std::vector<std::int16_t> own(static_cast<std::size_t>(grid.voxels()));
+  CanonicalSlices(reader, {}, own.data(), pool, nothing).read(0, grid.shape_zyx[0]);
+  const std::int64_t outside = imaging::resample_linear(own.data(), grid, image, kAirHu, hu, pool);
+  if (outside == image.voxels()) {
+    fail(ErrorCode::unsupported,
+         "{} (channel '{}') has no voxel where the first channel has any. Grids: {}; and {}.",
+         describe(channel.file, channel.series), channel.name, grid.text(), image.text());
+  }
+  std::vector<std::string> notes = reader.facts().notes;
+  notes.push_back(fmt::format(
+      "Channel {} resampled onto the grid of the first; {:.1f} % of the voxels lie outside of it.",
+      number, 100 * static_cast<double>(outside) / static_cast<double>(image.voxels())));
+  return notes;
+}
+
+}  // namespace headrace::ingest

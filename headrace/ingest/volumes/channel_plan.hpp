@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/core/threads.hpp"
+#include "headrace/imaging/volume/canonical_grid.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/volume_plan.hpp"
+
+namespace headrace::ingest {
+
+/// How a further channel of a volume comes onto the grid of the first; decided before a voxel is
+/// read.
+struct ChannelPlan {
+  bool missing = false;  ///< the volume lacks it, and the store too
+  /// How its axes lie on the volume's, where both have the same voxels: they are taken as they are.
+  /// Without: resampled.
+  std::optional<imaging::AxisMap> same_voxels;
+  imaging::VolumeGrid file_grid;
+  imaging::Modality modality = imaging::Modality::unknown;
+  std::uint64_t source_bytes = 0;
+};
+
+/// Where a further channel lies. It may be taken as it is where it has the voxels of the first (up
+/// to the order of its axes), and is resampled where both lie in one world: DICOM series of one
+/// patient and one frame of reference, or files of which the user says so (shared_frame). DICOM
+/// series that state different frames of reference are refused even where their numbers agree.
+///
+/// image  the volume's grid in canonical order
+/// errors unsupported: naming both files, and why one can't be brought onto the other
+ChannelPlan plan_channel(const VolumeCase& volume, const ChannelSource& channel,
+                         const imaging::VolumeReader& reader, const imaging::VolumeGrid& image,
+                         bool shared_frame);
+
+/// Reads a channel onto the volume's grid: (z, y, x) in canonical order; where it has no voxels
+/// -1024 HU. Gives notes; number: of the channel, for them. Errors: as VolumeReader::read_int16;
+/// unsupported (no voxel in common).
+std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,
+                                      const ChannelPlan& plan, const imaging::VolumeReader& reader,
+                                      const imaging::VolumeGrid& image, std::int16_t* hu,
+                                      ThreadPool& pool);
+
+}  // namespace headrace::ingest
