@@ -78,6 +78,11 @@ VolumeCase joined(const std::vector<VolumeCase*>& parts, const ChannelRules& rul
     take_fact(image.split, part.split, "split", image, part);
     take_fact(image.stated_case, part.stated_case, "case", image, part);
     take_fact(image.stated_cohort, part.stated_cohort, "cohort", image, part);
+    if (part.negative && image.negative && *part.negative != *image.negative) {
+      fail(ErrorCode::usage, "{}: negative {}, but channel '{}' of the same image ({}) has {}",
+           describe(part), *part.negative, image.channel, describe(image), *image.negative);
+    }
+    if (part.negative) image.negative = part.negative;
     for (const auto& label : part.labels) {
       const auto& known = image.labels;
       if (std::find(known.begin(), known.end(), label) == known.end())
