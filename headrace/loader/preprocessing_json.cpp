@@ -116,6 +116,7 @@ Json Preprocessing::to_json() const {
   for (const auto& [name, stats] : scanners) by_scanner[name] = loader::to_json(stats);
   Json json = {{"format", kFormat},
                {"classes", classes},
+               {"class_sets", headrace::to_json(class_sets, classes)},
                {"orientation", orientation.empty() ? Json(nullptr) : Json(orientation)},
                {"foreground", loader::to_json(foreground)},
                {"stain_reference", loader::to_json(stain_reference)},
