@@ -1,6 +1,7 @@
 """Batches of several channels and trainings on them: one geometry for all channels, values by each for itself, the same bytes for any threads;
 what only the second channel shows is learnt from it; channels are matched by name on other stores."""
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -231,11 +232,7 @@ def test_channels_are_matched_by_name_on_another_store(trained, inputs, tmp_path
         (tmp_path / "ct" / other).symlink_to(file)
     swapped = ingest(tmp_path, tmp_path / "ct.zarr", NAMES[::-1])
     assert json_of("info", swapped)["channels"] == list(NAMES[::-1])
-    run = tmp_path / "run"
-    run.mkdir()
-    for file in trained.iterdir():
-        if file.is_file():
-            (run / file.name).write_bytes(file.read_bytes())
+    run = shutil.copytree(trained, tmp_path / "run")
     result = json_of("eval", "--run", run, "--store", swapped)
     expected = json.loads((trained / "eval.json").read_text())
     assert result["overall"]["dice"] == expected["overall"]["dice"] and result["overall"]["matrix"] == expected["overall"]["matrix"]
