@@ -173,7 +173,7 @@ TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
       const Batch wanted = batch_of(volumes, index);
       ASSERT_EQ(wanted.format, volumes.format);
       const auto patches = arena.make(index).patches(arena.copy());
-      const transform::VolumeBatch batch(volumes.volume, patches);
+      const transform::VolumeBatch batch(volumes.volume_channels.front().graph, patches);
       device::HostBuffer parcel(batch.parcel_bytes()), work(batch.work_bytes());
       std::vector<std::byte> images(wanted.images_bytes());
       std::vector<std::uint8_t> labels(wanted.labels_bytes());
