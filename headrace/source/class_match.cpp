@@ -12,6 +12,13 @@ bool ClassMatch::keeps_values() const noexcept {
   return true;
 }
 
+std::vector<bool> ClassMatch::lacks(const std::vector<std::string>& seen) const {
+  std::vector<bool> out;
+  for (const std::string& name : seen)
+    out.push_back(std::find(missing.begin(), missing.end(), name) != missing.end());
+  return out;
+}
+
 void ClassMatch::apply(std::span<std::uint8_t> labels) const noexcept {
   for (std::uint8_t& value : labels) value = seen_as[value];
 }

@@ -23,6 +23,8 @@ struct ClassMatch {
   std::vector<std::string> ignored;  ///< classes and sets of the store that become 255
   std::vector<std::string> missing;  ///< classes of the other that the store does not have
 
+  /// By class of the other: whether the store does not have it. `seen`: the other's classes.
+  std::vector<bool> lacks(const std::vector<std::string>& seen) const;
   /// Whether every stored value keeps its meaning.
   bool keeps_values() const noexcept;
   /// Stored label values into those that are seen, in place.

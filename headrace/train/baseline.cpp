@@ -80,13 +80,16 @@ Json constant_kappa(const Json& gleason) {
 
 /// Of one class for every pixel: which tumour Dice it has, and that it ranks nothing.
 Json constant_tumour(const Json& tumour, const std::vector<std::string>& classes,
-                     const std::optional<std::size_t>& majority) {
+                     const std::vector<bool>& untold, const std::optional<std::size_t>& majority) {
   const Json& region = tumour.at("classes");
   const bool said =
       std::find(region.begin(), region.end(), classes[majority.value_or(0)]) != region.end();
   const auto pixels = tumour.at("pixels").get<std::uint64_t>(),
              positives = tumour.at("positives").get<std::uint64_t>();
-  Confusion constant(2);
+  bool told = region.empty();
+  for (std::size_t c = 0; c < classes.size(); ++c)
+    told |= !untold[c] && std::find(region.begin(), region.end(), classes[c]) != region.end();
+  Confusion constant(2, {false, !told});
   constant.add(0, said ? 1 : 0, pixels - positives);
   constant.add(1, said ? 1 : 0, positives);
   const auto dice = constant.dice(1);
@@ -195,8 +198,12 @@ std::span<const float> BallSlices::slice(std::int64_t z) {
 
 Json majority_figures(const Baseline& baseline, const Json& evaluation) {
   const std::size_t classes = baseline.classes.size();
+  const Json& missing = evaluation.at("missing_classes");
+  std::vector<bool> untold;
+  for (const std::string& name : baseline.classes)
+    untold.push_back(std::find(missing.begin(), missing.end(), name) != missing.end());
   const auto figures = [&](const Json& group) {
-    Confusion constant(classes);
+    Confusion constant(classes, untold);
     for (std::size_t t = 0; t < classes; ++t) {
       for (const Json& count : group.at("matrix").at(t))
         constant.add(t, baseline.majority.value_or(0), count.get<std::uint64_t>());
@@ -206,7 +213,7 @@ Json majority_figures(const Baseline& baseline, const Json& evaluation) {
                 {"mean_dice", json.at("mean_dice")},
                 {"accuracy", json.at("accuracy")}};
     if (group.contains("tumour"))
-      out["tumour"] = constant_tumour(group.at("tumour"), baseline.classes, baseline.majority);
+      out["tumour"] = constant_tumour(group.at("tumour"), baseline.classes, untold, baseline.majority);
     if (group.contains("gleason")) out["gleason"]["kappa"] = constant_kappa(group.at("gleason"));
     return out;
   };

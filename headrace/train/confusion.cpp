@@ -42,10 +42,12 @@ std::uint64_t Confusion::predicted_sum(std::size_t c) const {
 }
 
 std::optional<double> Confusion::dice(std::size_t c) const {
+  if (!told(c)) return std::nullopt;
   return ratio(2 * at(c, c), truth_sum(c) + predicted_sum(c));
 }
 
 std::optional<double> Confusion::iou(std::size_t c) const {
+  if (!told(c)) return std::nullopt;
   return ratio(at(c, c), truth_sum(c) + predicted_sum(c) - at(c, c));
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headrace/core/json.hpp"
@@ -14,7 +15,12 @@ namespace headrace::train {
 /// not matter.
 class Confusion {
  public:
-  explicit Confusion(std::size_t classes) : classes_(classes), counts_(classes * classes, 0) {}
+  /// `untold`: by class, whether the labels have no name for it, so that it is never true whatever
+  /// the picture shows; it is counted, but has no figures. Empty: none.
+  explicit Confusion(std::size_t classes, std::vector<bool> untold = {})
+      : classes_(classes), counts_(classes * classes, 0), untold_(std::move(untold)) {
+    untold_.resize(classes, false);
+  }
 
   void add(std::size_t truth, std::size_t predicted, std::uint64_t count = 1) {
     counts_[truth * classes_ + predicted] += count;
@@ -29,10 +35,13 @@ class Confusion {
   std::uint64_t truth_sum(std::size_t c) const;
   std::uint64_t predicted_sum(std::size_t c) const;
 
-  /// 2·TP / (2·TP + FP + FN); none where neither truth nor prediction has the class.
+  bool told(std::size_t c) const { return !untold_[c]; }
+
+  /// 2·TP / (2·TP + FP + FN); none where neither truth nor prediction has the class, and where the
+  /// labels cannot tell of it.
   std::optional<double> dice(std::size_t c) const;
   std::optional<double> iou(std::size_t c) const;
-  /// Mean over the classes from `first` on that the truth or the prediction has.
+  /// Mean over the classes from `first` on whose Dice is defined.
   std::optional<double> mean_dice(std::size_t first = 1) const;
   /// {pixels, matrix, dice{class}, iou{class}, mean_dice, accuracy}; undefined figures are null.
   Json to_json(const std::vector<std::string>& class_names) const;
@@ -40,6 +49,7 @@ class Confusion {
  private:
   std::size_t classes_;
   std::vector<std::uint64_t> counts_;
+  std::vector<bool> untold_;
 };
 
 }  // namespace headrace::train

@@ -119,12 +119,12 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
 
   Evaluation out;
   examiner->finish(out);
+  out.json["unknown_classes"] = cohort->class_match().ignored;
+  out.json["missing_classes"] = cohort->class_match().missing;
   if (options.baseline != nullptr && !config.volumes) {
     out.json["baseline"] = majority_figures(*options.baseline, out.json);
     out.json["baseline"]["rule"] = options.baseline->to_json();
   }
-  out.json["unknown_classes"] = cohort->class_match().ignored;
-  out.json["missing_classes"] = cohort->class_match().missing;
   out.json["unknown_scanners"] = loader::unknown_scanners(*preprocessing, *cohort, options.split);
   out.json["split"] = options.split;
   out.json["task"] = config.task;

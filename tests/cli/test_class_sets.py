@@ -134,6 +134,14 @@ def test_a_set_with_a_class_that_the_run_lacks_is_ignored(panda, taught, tmp_pat
              "--class-sets", "unclear=pattern4+seminal", "--out", tmp_path / "other.zarr")
     found = evaluation(taught, tmp_path / "other.zarr")
     assert found["unknown_classes"] == ["seminal", "unclear"] and found["missing_classes"] == ["hgpin", "pattern3"]
+    # What the store has no name for is said by the network all the same; it has no figures and lowers no mean.
+    overall, matrix = found["overall"], np.array(found["overall"]["matrix"])
+    lacking = [found["classes"].index(name) for name in found["missing_classes"]]
+    assert matrix[lacking].sum() == 0 and matrix[:, lacking].sum() > 0
+    assert all(overall[key][name] is None for key in ("dice", "iou") for name in found["missing_classes"])
+    assert all(overall["objects"][name]["f1"] is None for name in found["missing_classes"])
+    told = [value for name, value in overall["dice"].items() if name not in (found["classes"][0], *found["missing_classes"]) and value is not None]
+    assert told and abs(overall["mean_dice"] - sum(told) / len(told)) < 1e-12
     assert found["overall"]["set_pixels"] == 0 and found["overall"]["pixels"] > 0
 
 

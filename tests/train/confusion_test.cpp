@@ -41,6 +41,21 @@ TEST(Confusion, AbsentClassesAreUndefinedAndStayOutOfTheMean) {
   EXPECT_DOUBLE_EQ(json.at("accuracy").get<double>(), 16.0 / 18);
 }
 
+TEST(Confusion, WhatLabelsCannotTellIsCountedWithoutFigures) {
+  Confusion confusion(3, {false, false, true});
+  confusion.add(0, 0, 50);
+  confusion.add(1, 1, 30);
+  confusion.add(0, 1, 10);
+  confusion.add(1, 2, 10);  // the labels have no name for class 2
+  EXPECT_FALSE(confusion.dice(2) || confusion.iou(2));
+  EXPECT_EQ(confusion.mean_dice(), confusion.dice(1));
+  EXPECT_EQ(confusion.dice(1), 60.0 / 80);
+  Confusion sum(3, {false, false, true});
+  sum += confusion;
+  EXPECT_EQ(sum.mean_dice(), confusion.mean_dice());
+  EXPECT_TRUE(confusion.to_json({"a", "b", "c"}).at("dice").at("c").is_null());
+}
+
 TEST(Confusion, NothingCountedIsUndefined) {
   const Confusion confusion(2);
   EXPECT_FALSE(confusion.mean_dice().has_value());

@@ -28,9 +28,23 @@ std::vector<bool> SlideRules::region(std::size_t r) const {
   return one;
 }
 
+bool SlideRules::region_untold(std::size_t r) const {
+  const std::vector<bool> inside = region(r);
+  bool some = false, told = false;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    some |= inside[c];
+    told |= inside[c] && (untold.empty() || !untold[c]);
+  }
+  return some && !told;
+}
+
 SlideRules slide_rules(const source::Cohort& cohort, const loader::RunConfig& config) {
   const auto& eval = config.eval;
-  SlideRules rules{cohort.classes(), cohort.class_sets(), {}, eval.specificity, {}, {}, {}};
+  SlideRules rules;
+  rules.classes = cohort.classes();
+  rules.class_sets = cohort.class_sets();
+  rules.untold = cohort.class_match().lacks(rules.classes);
+  rules.specificity = eval.specificity;
   rules.tumour.assign(rules.classes.size(), false);
   rules.grading = {specimen_of(eval.grading), eval.min_cancer, eval.min_area, eval.min_higher};
   rules.gleason = config.task == "gleason";
@@ -109,6 +123,7 @@ void SlideMeter::add_structures(const StitchedPart& row) {
   truth_row_.resize(row.truth.size());
   predicted_row_.resize(row.truth.size());
   for (std::size_t r = 0; r < rules_.regions(); ++r) {
+    if (rules_.region_untold(r)) continue;
     const std::vector<bool> region = rules_.region(r);
     for (std::size_t x = 0; x < row.truth.size(); ++x) {
       truth_row_[x] = membership_[r][row.truth[x]];

@@ -21,6 +21,7 @@ namespace headrace::train {
 struct SlideRules {
   std::vector<std::string> classes;
   std::vector<ClassSet> class_sets;
+  std::vector<bool> untold;  ///< by class: the judged store has no name for it; empty: none
   std::vector<bool> tumour;  ///< by class
   double specificity = 0.9;  ///< at which the sensitivity for slides and cases is read off
   bool gleason = false;
@@ -30,6 +31,8 @@ struct SlideRules {
   /// Regions whose structures are counted: each class above 0, and last the tumour.
   std::size_t regions() const { return classes.size(); }
   std::vector<bool> region(std::size_t r) const;
+  /// Whether labels have no name for any class of a region: it has no figures.
+  bool region_untold(std::size_t r) const;
 };
 /// Tumour: eval.tumour_classes; by default the Gleason patterns, of task segmentation every class
 /// above 0. Errors: usage (no pattern among the classes; a name that is no class, with the
@@ -39,10 +42,10 @@ SlideRules slide_rules(const source::Cohort& cohort, const loader::RunConfig& co
 /// What was counted on one slide. Integers: sums over slides do not depend on an order.
 struct SlideCounts {
   explicit SlideCounts(const SlideRules& rules)
-      : confusion(rules.classes.size()),
+      : confusion(rules.classes.size(), rules.untold),
         predicted_px(rules.classes.size()),
         truth_px(rules.classes.size() + rules.class_sets.size()),
-        tumour(2),
+        tumour(2, {false, rules.region_untold(rules.regions() - 1)}),
         objects(rules.regions()) {}
 
   std::uint64_t set_px() const;             ///< annotated pixels whose label is a class set

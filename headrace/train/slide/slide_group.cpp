@@ -51,14 +51,15 @@ struct Verdicts {
 };
 
 struct Sums {
-  Confusion confusion, tumour{2};
+  Confusion confusion, tumour;
   Calibration calibration;
   std::vector<ObjectCounts> objects;
   std::uint64_t slides = 0, set_px = 0;
   Verdicts by_slide, by_case;
 
   Sums(Cases cases, const SlideRules& rules)
-      : confusion(rules.classes.size()),
+      : confusion(rules.classes.size(), rules.untold),
+        tumour(2, {false, rules.region_untold(rules.regions() - 1)}),
         objects(rules.regions()),
         by_slide(cases, false),
         by_case(cases, true) {

@@ -48,7 +48,7 @@ struct Sums {
   Froc froc;
 
   Sums(std::span<const CaseVolumes* const> cases, const GroupRules& rules)
-      : confusion(rules.classes.size()) {
+      : confusion(rules.classes.size(), rules.untold) {
     std::vector<ScanCalls> scans;
     ScoreCounter scores;
     each_volume(cases, [&](const VolumeFigures& volume) {
@@ -227,13 +227,14 @@ class Figures {
   std::vector<GroupFigure> out_;
 };
 
-/// Of each class but the first: on how many volumes it was found, missed, invented, rightly absent.
+/// Of each class but the first: on how many volumes it was found, missed, invented, rightly absent;
+/// none where labels cannot tell.
 Json structures_json(std::span<const CaseVolumes* const> cases, const GroupRules& rules) {
   Json out = Json::object();
   for (std::size_t c = 1; c < rules.classes.size(); ++c) {
     std::uint64_t found = 0, missed = 0, invented = 0, absent = 0;
     each_volume(cases, [&](const VolumeFigures& volume) {
-      if (!volume.annotated()) return;
+      if (!volume.annotated() || !volume.confusion.told(c)) return;
       const bool is = volume.confusion.truth_sum(c) > 0,
                  said = volume.confusion.predicted_sum(c) > 0;
       ++(is ? (said ? found : missed) : (said ? invented : absent));

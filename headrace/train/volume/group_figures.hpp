@@ -13,6 +13,7 @@ namespace headrace::train {
 /// How the figures of a group of volumes are made.
 struct GroupRules {
   std::vector<std::string> classes;
+  std::vector<bool> untold;  ///< as VolumeRules
   bool lesions = false;
   double operating_score = 0.5;  ///< counts of hits and false positives take calls from here on
   double specificity = 0.9;      ///< at which the sensitivity for cases is read off

@@ -90,6 +90,7 @@ double diagonal_mm(const PredictedVolume& volume) {
 void measure_surfaces(const PredictedVolume& volume, const VolumeRules& rules,
                       const std::vector<Box>& boxes, VolumeFigures& out) {
   for (std::size_t c = 1; c < rules.classes; ++c) {
+    if (!out.confusion.told(c)) continue;
     if (out.confusion.truth_sum(c) + out.confusion.predicted_sum(c) == 0) continue;
     const BitVolume truth =
         bits_where(volume, boxes[c], [&](std::size_t i) { return volume.truth[i] == c; });
@@ -173,7 +174,7 @@ ScanCalls VolumeFigures::scan() const {
 }
 
 VolumeFigures measure_volume(const PredictedVolume& volume, const VolumeRules& rules) {
-  VolumeFigures out(rules.classes);
+  VolumeFigures out(rules.classes, rules.untold);
   const std::vector<Box> boxes = count_voxels(volume, rules, out);
   if (!out.annotated()) return out;
   measure_surfaces(volume, rules, boxes, out);

@@ -31,6 +31,7 @@ struct VolumeRules {
   double lesion_min_mm3 = 0;                 ///< smaller calls are dropped; annotated lesions never
   double lesion_overlap = 0.1;
   std::vector<ClassSet> class_sets;  ///< label values after those of the classes
+  std::vector<bool> untold;  ///< by class: the judged store has no name for it; empty: none
 
   /// What a label value says of lesions.
   std::vector<Membership> lesion_membership() const;
@@ -50,12 +51,14 @@ struct LesionFinding {
 /// set take none in the figures of single classes; in those of lesions where it lies in the lesion
 /// classes or beside them; in calibration always.
 struct VolumeFigures {
-  explicit VolumeFigures(std::size_t classes)
-      : confusion(classes), surface_dice(classes), hd95_mm(classes), hd95_penalised_mm(classes) {}
+  /// `untold`: as VolumeRules.
+  explicit VolumeFigures(std::size_t classes, const std::vector<bool>& untold = {})
+      : confusion(classes, untold), surface_dice(classes), hd95_mm(classes), hd95_penalised_mm(classes) {}
 
   Confusion confusion;
   std::uint64_t set_voxels = 0;  ///< whose label is a class set
-  /// By class; none for class 0, and where truth and prediction are both empty. Where one of them
+  /// By class; none for class 0, for what labels cannot tell, and where truth and prediction are
+  /// both empty. Where one of them
   /// is, HD95 is none as well, and the penalised HD95 the volume's diagonal, which no distance in
   /// it exceeds.
   std::vector<std::optional<double>> surface_dice, hd95_mm, hd95_penalised_mm;

@@ -31,9 +31,9 @@ Json finding_json(const LesionFinding& finding, const source::VolumeRecord& reco
           {"overlap", finding.overlap}};
 }
 
-/// Null where nothing is annotated.
+/// Null where nothing is annotated, and of a class that labels cannot tell.
 Json structure_word(const VolumeFigures& figures, std::size_t c) {
-  if (!figures.annotated()) return nullptr;
+  if (!figures.annotated() || !figures.confusion.told(c)) return nullptr;
   const bool said = figures.confusion.predicted_sum(c) > 0;
   if (figures.confusion.truth_sum(c) > 0) return said ? "found" : "missed";
   return said ? "invented" : "absent";
@@ -84,8 +84,8 @@ VolumeTally::VolumeTally(const source::Cohort& cohort, const loader::RunConfig& 
   const auto& classes = cohort.classes();
   rules_ = {classes.size(),     eval.surface_tolerance_mm, lesion_class_values(cohort, config),
             eval.lesion_lowest, eval.lesion_min_mm3,       eval.lesion_overlap,
-            cohort.class_sets()};
-  group_rules_ = {classes, !rules_.lesion_classes.empty(), eval.lesion_probability,
+            cohort.class_sets(),  cohort.class_match().lacks(classes)};
+  group_rules_ = {classes, rules_.untold, !rules_.lesion_classes.empty(), eval.lesion_probability,
                   eval.specificity, eval.lesion_diameters_mm};
 }
 
