@@ -118,6 +118,7 @@ class CohortIngest {
 
   bool all_in(const source::StoreVersion& version) const {
     return !version.images.empty() && plan_.classes.size() <= version.classes.size() &&
+           (plan_.class_sets.empty() || plan_.class_sets == version.class_sets()) &&
            std::all_of(plan_.images.begin(), plan_.images.end(), [&](const PlannedImage& image) {
              return version.images.contains(image.id);
            });

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <string_view>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
@@ -16,6 +17,9 @@ namespace fs = std::filesystem;
 constexpr std::array kEndings{".svs", ".tif", ".tiff", ".ndpi",    ".mrxs", ".scn",
                               ".bif", ".vms", ".vmu",  ".svslide", ".zvi",  ".czi",
                               ".dcm", ".png", ".jpg",  ".jpeg"};
+
+constexpr std::array<std::string_view, 7> kAnnotationEndings{
+    ".png", ".tif", ".tiff", ".geojson", ".json", ".geojson.gz", ".json.gz"};
 
 bool has_image_ending(const fs::path& path) {
   const std::string ending = lowered(path.extension().string());
@@ -56,13 +60,23 @@ std::vector<std::string> image_files(const std::vector<std::string>& inputs,
   return {found.begin(), found.end()};
 }
 
+std::optional<std::string> annotation_stem(const std::string& file) {
+  std::string name = fs::path(file).filename().string();
+  const std::string plain = lowered(name);
+  for (const std::string_view ending : kAnnotationEndings) {
+    if (!plain.ends_with(ending) || plain.size() == ending.size()) continue;
+    name.resize(name.size() - ending.size());
+    return name;
+  }
+  return std::nullopt;
+}
+
 std::string annotation_by_stem(const std::string& folder, const std::string& image) {
   const std::string stem = fs::path(image).stem().string();
   std::vector<std::string> found;
   for (const auto& name : {stem, stem + "_mask"}) {
-    for (const char* ending :
-         {".png", ".tif", ".tiff", ".geojson", ".json", ".geojson.gz", ".json.gz"}) {
-      const fs::path path = fs::path(folder) / (name + ending);
+    for (const std::string_view ending : kAnnotationEndings) {
+      const fs::path path = fs::path(folder) / (name + std::string(ending));
       if (fs::is_regular_file(path)) found.push_back(path.string());
     }
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace headrace::ingest {
 /// out  bad  inputs that are not there
 std::vector<std::string> image_files(const std::vector<std::string>& inputs,
                                      const std::string& annotations, BadInputs& bad);
+
+/// Name of a mask image or GeoJSON without folder and ending (.png, .tif, .tiff, .geojson, .json,
+/// and the last two with .gz), in any case; nothing of another file.
+std::optional<std::string> annotation_stem(const std::string& file);
 
 /// The mask image or GeoJSON in `folder` that is named as the image: <stem>.* or <stem>_mask.*;
 /// empty when there is none. Errors: usage (more than one).

@@ -2,14 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/text.hpp"
 #include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/cohort_inputs.hpp"
 #include "headrace/ingest/cohort_metadata.hpp"
@@ -163,16 +161,14 @@ class SlideLabelPlanner {
 
   /// Files that are named as an image, or with _mask after it.
   void take_folder() {
-    constexpr std::array kEndings{".png", ".tif", ".tiff", ".geojson", ".json"};
     std::vector<std::string> files, unused;
     for (const auto& entry : fs::directory_iterator(options_.annotations)) {
-      const std::string ending = lowered(entry.path().extension().string());
-      const bool label = std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
-      if (entry.is_regular_file() && label) files.push_back(entry.path().string());
+      if (entry.is_regular_file() && annotation_stem(entry.path().string()))
+        files.push_back(entry.path().string());
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
-      std::string id = id_of_file(file);
+      std::string id = plain_id(*annotation_stem(file));
       if (!store_.version.images.contains(id) && id.ends_with("_mask")) id.resize(id.size() - 5);
       if (!store_.version.images.contains(id)) {
         unused.push_back(file);

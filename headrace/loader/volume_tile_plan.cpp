@@ -71,7 +71,7 @@ VolumeTilePlan::VolumeTilePlan(const source::Cohort& cohort, const RunConfig& co
 std::vector<Tile> VolumeTilePlan::tiles_of(const source::Cohort& cohort, const RunConfig& config,
                                            std::uint32_t image) const {
   const auto& shape = cohort.images()[image].volume->levels.front().shape_zyx;
-  const auto [low, high] = body_box(cohort.volume_cells(image, config.data.labels), shape);
+  const auto [low, high] = body_box(cohort.volume_cells(image, ""), shape);
   std::array<std::vector<std::int64_t>, 3> starts;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double step = level0_voxels_[image][axis];
