@@ -121,9 +121,8 @@ Json bench_volumes(const BenchArguments& a, const RunInputs& inputs) {
     p.site = inputs.plan->site(0, i);
     transform::VolumeGeometry geometry;
     locate(p, i, geometry);
-    const auto& labels = inputs.cohort->images()[p.site.image].labels;
     p.labelled = inputs.with_labels() &&
-                 std::find(labels.begin(), labels.end(), config.data.labels) != labels.end();
+                 inputs.cohort->images()[p.site.image].has_labels(config.data.labels);
     const auto read = [&](const zarr::Array& array, device::HostBuffer& to, std::int64_t bytes) {
       const auto& origin = geometry.window.origin_zyx;
       const auto& size = geometry.window.size_zyx;

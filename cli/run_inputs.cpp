@@ -1,24 +1,9 @@
 #include "cli/run_inputs.hpp"
 
-#include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/loader/run_preprocessing.hpp"
 
 namespace headrace::cli {
-namespace {
-
-loader::Preprocessing preprocessing_of(const std::string& run) {
-  const storage::LocalStore folder(run);
-  const std::string name = "preprocessing.json";
-  if (!folder.exists(name)) {
-    fail(ErrorCode::not_found, "{} is missing: {} is not a run of this version of headrace train",
-         folder.describe(name), run);
-  }
-  const std::string origin = folder.describe(name);
-  return loader::Preprocessing::parse(parse_json(folder.get_text(name), origin), origin);
-}
-
-}  // namespace
 
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
                    const std::string& device, const std::string& run) {
@@ -29,7 +14,7 @@ RunInputs open_run(const std::string& config, const std::string& split, int thre
   inputs.cohort = source::Cohort::open(inputs.config.data.store, inputs.config.data.version);
   inputs.preprocessing = std::make_shared<const loader::Preprocessing>(
       run.empty() ? loader::Preprocessing::fit(*inputs.cohort, inputs.config)
-                  : preprocessing_of(run));
+                  : loader::read_run_preprocessing(storage::LocalStore(run)));
   if (!run.empty()) {
     const auto& seen = *inputs.preprocessing;
     inputs.cohort = inputs.cohort->seen_by(seen.classes, seen.class_sets);

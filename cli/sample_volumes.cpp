@@ -148,9 +148,7 @@ Stored Montage::stored(const loader::SampleSite& site) {
     read(*inputs_.cohort->image_array(site.image, k, channel), hu, sizeof(std::int16_t));
   else
     std::fill_n(hu.as<std::int16_t>(), window, std::int16_t{0});
-  const bool labelled =
-      inputs_.with_labels() &&
-      std::find(image.labels.begin(), image.labels.end(), config.data.labels) != image.labels.end();
+  const bool labelled = inputs_.with_labels() && image.has_labels(config.data.labels);
   if (labelled) read(*inputs_.cohort->label_array(site.image, config.data.labels, k), labels, 1);
   const std::array<std::int32_t, 3> shape{static_cast<std::int32_t>(size[0]),
                                           static_cast<std::int32_t>(size[1]),

@@ -40,9 +40,7 @@ std::shared_ptr<const zarr::Array> BatchWork::labels_of(std::size_t image,
                                                         std::size_t level) const {
   if (!recipe_.with_labels) return nullptr;
   const std::string& name = recipe_.config.data.labels;
-  const auto& labels = recipe_.cohort->images()[image].labels;
-  if (std::find(labels.begin(), labels.end(), name) == labels.end())
-    return recipe_.background[image];
+  if (!recipe_.cohort->images()[image].has_labels(name)) return recipe_.background[image];
   return recipe_.cohort->label_array(image, name, level);
 }
 

@@ -43,9 +43,7 @@ void add_arrays(const Recipe& recipe, std::size_t image, Arrays& arrays) {
   } else {
     for (const int context : config.patch.context) add(choose_level(record, context, config));
   }
-  const auto& labels = record.labels;
-  if (recipe.with_labels &&
-      std::find(labels.begin(), labels.end(), config.data.labels) != labels.end()) {
+  if (recipe.with_labels && record.has_labels(config.data.labels)) {
     arrays.push_back(recipe.cohort->label_array(image, config.data.labels, finest));
   }
 }

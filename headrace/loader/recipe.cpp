@@ -1,14 +1,14 @@
 #include "headrace/loader/recipe.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/machine_memory.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/background_labels.hpp"
+#include "headrace/loader/expected_dataset.hpp"
 #include "headrace/loader/level_choice.hpp"
 #include "headrace/source/annotation.hpp"
 
@@ -20,12 +20,7 @@ void check_request(const source::Cohort& cohort, const RunConfig& config, bool w
     fail(ErrorCode::unsupported, "loader.device is 'cuda', but {}. Use auto or cpu",
          device::cuda::describe());
   }
-  if (config.data.expect_hash && *config.data.expect_hash != cohort.dataset_hash()) {
-    fail(ErrorCode::usage,
-         "{}: dataset hash {}, but data.expect_hash is {}. Run on that dataset, or change the "
-         "config",
-         cohort.path(), cohort.dataset_hash(), *config.data.expect_hash);
-  }
+  check_expected_dataset(cohort, config);
   if (with_labels && config.loader.device == "cuda" && !cohort.class_match().keeps_values()) {
     fail(ErrorCode::unsupported,
          "{}: its classes are not those of the run in their order, and labels are matched by name "
@@ -61,8 +56,7 @@ void settle_labels(Recipe& recipe) {
   if (!recipe.with_labels) return;
   for (std::size_t i = 0; i < images.size(); ++i) {
     const source::ImageRecord& image = images[i];
-    const bool labelled = std::find(image.labels.begin(), image.labels.end(), config.data.labels) !=
-                          image.labels.end();
+    const bool labelled = image.has_labels(config.data.labels);
     if (labelled && config.data.outside == "ignore") {
       recipe.outside_ignored[i] = source::annotation_of(*recipe.cohort, i, config.data.labels) ==
                                   source::Annotation::annotated;
@@ -120,8 +114,7 @@ void compile_volumes(Recipe& recipe) {
 void check_memory(const Recipe& recipe) {
   const int batches = recipe.config.loader.prefetch + 1;
   const double needed = static_cast<double>(recipe.batch_bytes()) * batches;
-  const double present =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double present = machine_memory_bytes();
   if (needed <= present) return;
   fail(ErrorCode::memory,
        "{} batches of {:.2f} GiB do not fit into the {:.1f} GiB of this machine. Lower "

@@ -134,11 +134,13 @@ struct RunConfig {
   static RunConfig parse(const std::string& text, const std::string& name);
   /// In full, defaults filled in.
   Json to_json() const;
-  /// SHA-256 of what decides the result: to_json without loader.threads, loader.prefetch,
-  /// loader.device_memory_mib, loader.gpudirect, data.expect_hash, data.version and the place of
-  /// data.store; loader.decode only where it is gpu, since JPEG decoders differ; loader.element,
-  /// loader.layout, train.deterministic, .gradient_parts, .ema, .freeze and .loss only where they
-  /// are not the default; model.strides and .kernels only where they differ from 2 and 3.
+  /// Whether a key ("loader.threads") changes neither batches nor weights: where the dataset lies
+  /// and how it is named, since its hash decides, and how fast batches come.
+  static bool decides_nothing(const std::string& key);
+  /// SHA-256 of what decides the result: to_json without what decides nothing; loader.decode only
+  /// where it is gpu, since JPEG decoders differ; loader.element, loader.layout,
+  /// train.deterministic, .gradient_parts, .ema, .freeze and .loss only where they are not the
+  /// default; model.strides and .kernels only where they differ from 2 and 3.
   std::string hash() const;
 };
 

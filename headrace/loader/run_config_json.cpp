@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
@@ -8,6 +12,16 @@
 namespace headrace::loader {
 
 namespace {
+
+/// Section and key of what RunConfig::decides_nothing names.
+constexpr std::array<std::pair<const char*, const char*>, 7> kDecideNothing{
+    {{"loader", "threads"},
+     {"loader", "prefetch"},
+     {"loader", "device_memory_mib"},
+     {"loader", "gpudirect"},
+     {"data", "store"},
+     {"data", "expect_hash"},
+     {"data", "version"}}};
 
 Json data_json(const RunConfig::Data& data) {
   Json json = {{"store", data.store},
@@ -136,12 +150,15 @@ Json RunConfig::to_json() const {
           {"eval", eval_json(*this)}};
 }
 
+bool RunConfig::decides_nothing(const std::string& key) {
+  return std::any_of(std::begin(kDecideNothing), std::end(kDecideNothing), [&](const auto& one) {
+    return key == fmt::format("{}.{}", one.first, one.second);
+  });
+}
+
 std::string RunConfig::hash() const {
   Json json = to_json();
-  json["loader"].erase("threads");
-  json["loader"].erase("prefetch");
-  json["loader"].erase("device_memory_mib");
-  json["loader"].erase("gpudirect");
+  for (const auto& [section, key] : kDecideNothing) json[section].erase(key);
   if (loader.decode != "gpu") json["loader"].erase("decode");
   for (const char* key : {"element", "layout"}) {
     if (json["loader"].at(key) == "auto") json["loader"].erase(key);
@@ -157,9 +174,6 @@ std::string RunConfig::hash() const {
   }
   if (train.freeze.empty()) json["train"].erase("freeze");
   if (train.gradient_parts == 1) json["train"].erase("gradient_parts");
-  json["data"].erase("store");
-  json["data"].erase("expect_hash");
-  json["data"].erase("version");
   return sha256_hex(dump_json(json));
 }
 

@@ -82,7 +82,8 @@ void parse_patch(YamlMap map, RunConfig& config) {
   const auto size = map.find("size");
   const std::size_t axes = size ? size->as_list().size() : 0;
   config.volumes =
-      axes == 3 || (axes == 0 && (config.task == "colorectal" || has_key(map, "spacing_mm")));
+      axes == 3 || (axes == 0 && (config.task == "colorectal" ||
+                                  (config.task != "gleason" && has_key(map, "spacing_mm"))));
   if (size && axes != 2 && axes != 3) {
     size->reject(
         fmt::format("expected two numbers (y, x) for slides or three (z, y, x) for "

@@ -13,9 +13,8 @@ bool declared_negative(const ImageRecord& record) {
 Annotation annotation_of(const ImageRecord& record, const std::string& labels,
                          const SiteIndex& sites) {
   if (!sites.blocks.empty() || sites.left_out) return Annotation::annotated;
-  const bool labelled =
-      std::find(record.labels.begin(), record.labels.end(), labels) != record.labels.end();
-  return labelled || declared_negative(record) ? Annotation::negative : Annotation::none;
+  return record.has_labels(labels) || declared_negative(record) ? Annotation::negative
+                                                                : Annotation::none;
 }
 
 Annotation annotation_of(const Cohort& cohort, std::size_t image, const std::string& labels) {

@@ -18,6 +18,10 @@
 
 namespace headrace::source {
 
+bool ImageRecord::has_labels(const std::string& name) const {
+  return std::find(labels.begin(), labels.end(), name) != labels.end();
+}
+
 std::shared_ptr<const zarr::Array> Cohort::State::array(const std::string& key) const {
   {
     const std::shared_lock lock(arrays->mutex);

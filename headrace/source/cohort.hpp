@@ -37,6 +37,11 @@ struct ImageRecord {
   ImageColour colour;
   std::optional<VolumeRecord> volume;  ///< set in a store of volumes, where levels is empty
   std::uint64_t source_bytes = 0;
+
+  /// Whether it has an image of the label set of this name.
+  bool has_labels(const std::string& name) const;
+  /// Whether the table tells its grade: a grade group, or both patterns.
+  bool has_grade() const { return grade_group || (primary && secondary); }
 };
 
 /// Where an image has tissue, and where it has each class: the sampler's index. Cells are square,

@@ -26,7 +26,7 @@ SplitSupervision supervision_of(const Cohort& cohort, const std::string& labels,
     const ImageRecord& image = cohort.images()[i];
     if (image.split != split) continue;
     out.images.add(annotation_of(cohort, i, labels));
-    if (std::find(image.labels.begin(), image.labels.end(), labels) == image.labels.end()) continue;
+    if (!image.has_labels(labels)) continue;
     ++out.labelled;
     if (!image.volume) {
       add_cells(cohort.cells(i, labels).class_px, out);

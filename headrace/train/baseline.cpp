@@ -213,7 +213,8 @@ Json majority_figures(const Baseline& baseline, const Json& evaluation) {
                 {"mean_dice", json.at("mean_dice")},
                 {"accuracy", json.at("accuracy")}};
     if (group.contains("tumour"))
-      out["tumour"] = constant_tumour(group.at("tumour"), baseline.classes, untold, baseline.majority);
+      out["tumour"] =
+          constant_tumour(group.at("tumour"), baseline.classes, untold, baseline.majority);
     if (group.contains("gleason")) out["gleason"]["kappa"] = constant_kappa(group.at("gleason"));
     return out;
   };

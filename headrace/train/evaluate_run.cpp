@@ -4,6 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/loader/run_preprocessing.hpp"
 #include "headrace/train/baseline_file.hpp"
 #include "headrace/train/evaluate.hpp"
 #include "headrace/train/network.hpp"
@@ -15,7 +16,7 @@ namespace headrace::train {
 
 Json evaluate_run(const EvalRequest& request) {
   RunFolder folder = RunFolder::open(request.run);
-  const Json run = folder.read_json("run.json");
+  const Json run = folder.read_json(loader::kRunFile);
   const Json stored = folder.read_json("config.json");
   loader::RunConfig config =
       loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
@@ -25,7 +26,7 @@ Json evaluate_run(const EvalRequest& request) {
   config.data.version = request.store.empty() ? run.at("dataset_hash").get<std::string>() : "";
   const std::string split = request.split.empty() ? config.data.val : request.split;
   const auto preprocessing =
-      std::make_shared<const loader::Preprocessing>(read_preprocessing(folder));
+      std::make_shared<const loader::Preprocessing>(loader::read_run_preprocessing(folder.files()));
   const auto cohort = open_judged_cohort(config, *preprocessing, split);
   Network network(config, preprocessing->classes.size(),
                   loader::channel_count(*preprocessing, config));

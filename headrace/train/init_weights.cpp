@@ -8,6 +8,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/loader/run_preprocessing.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/train/run_files.hpp"
 #include "headrace/train/run_folder.hpp"
@@ -64,7 +65,7 @@ Json begin_with_weights(const TrainOptions& options, const std::vector<std::stri
   Json recorded;
   if (options.resume) {
     const RunFolder run = RunFolder::open(options.out);
-    recorded = run.read_json("run.json").value("init", Json());
+    recorded = run.read_json(loader::kRunFile).value("init", Json());
     if (recorded.is_null() && !options.init.empty()) {
       fail(ErrorCode::usage,
            "{} did not begin with other weights. Leave --init out, or start a new run.",

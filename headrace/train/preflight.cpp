@@ -8,6 +8,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/loader/sample_plan.hpp"
+#include "headrace/train/run_identity.hpp"
 
 namespace headrace::train {
 namespace {
@@ -68,18 +69,7 @@ void check_images(const source::Cohort& cohort, const loader::RunConfig& config,
   } else {
     check_slides(cohort, config, preprocessing);
   }
-  const auto judges = [&](const source::ImageRecord& image) {
-    const auto& labels = image.labels;
-    return image.split == config.data.val &&
-           (std::find(labels.begin(), labels.end(), config.data.labels) != labels.end() ||
-            (config.task == "gleason" && (image.grade_group || image.primary)));
-  };
-  if (std::any_of(cohort.images().begin(), cohort.images().end(), judges)) return;
-  fail(
-      ErrorCode::usage,
-      "{}: no image of split '{}' (data.val) has labels '{}', so there is nothing to judge the run "
-      "by. Annotate some, or name another split.",
-      cohort.path(), config.data.val, config.data.labels);
+  with_context("data.val", [&] { check_judged_split(cohort, config, config.data.val); });
 }
 
 void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes,

@@ -1,13 +1,13 @@
 #include "headrace/train/rehearsal.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/machine_memory.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/train/evaluate.hpp"
+#include "headrace/train/evaluation_memory.hpp"
 #include "headrace/train/feeding.hpp"
 #include "headrace/train/training_times.hpp"
 
@@ -23,19 +23,7 @@ double status_bytes(const std::string& key) {
   return 0;
 }
 
-/// Memory of the machine, or what the control group leaves of it.
-double present_bytes() {
-  double present =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  for (const char* file :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    double limit = 0;
-    if (std::ifstream(file) >> limit && limit > 0) present = std::min(present, limit);
-  }
-  return present;
-}
-
-/// Bytes in use where the model is: of this process, or of the GPU.
+/// Bytes in use where the model is: of this process; of a GPU only differences of it count.
 double used_bytes(bool on_gpu) {
   return on_gpu ? -static_cast<double>(device::cuda::free_bytes()) : status_bytes("VmRSS");
 }
@@ -48,23 +36,28 @@ loader::Batch first_of(const loader::Batch& batch, std::int64_t samples) {
   return part;
 }
 
-/// How much one sample adds, times those that are in memory together. What LibTorch has taken it
-/// keeps (model/runtime.cpp), so what is in use afterwards is what was needed.
-MemoryNeed estimate(Network& network, const loader::Batch& batch, std::int64_t together) {
+/// What a step adds to what is in use: one sample shows what the first takes, libraries and buffers
+/// of their own included, a second what each further one takes, times those that are in memory
+/// together. What LibTorch has taken it keeps (model/runtime.cpp), so what is in use afterwards is
+/// what was needed. Where two might not fit, the first stands for all.
+double bytes_of_a_step(Network& network, const loader::Batch& batch, std::int64_t together) {
   const bool on_gpu = network.on_gpu();
   const double before = used_bytes(on_gpu);
   network.rehearse(first_of(batch, 1), 1);
-  const double after = used_bytes(on_gpu);
-  MemoryNeed need;
-  const double one = std::max(0.0, after - before);
-  if (on_gpu) {
-    need.needed_bytes = one * static_cast<double>(together);
-    need.present_bytes = static_cast<double>(device::cuda::free_bytes()) + one;
-  } else {
-    need.needed_bytes = before + one * static_cast<double>(together);
-    need.present_bytes = present_bytes();
-  }
-  return need;
+  const double first = std::max(0.0, used_bytes(on_gpu) - before);
+  if (together == 1) return first;
+  const double free = on_gpu ? static_cast<double>(device::cuda::free_bytes())
+                             : machine_memory_bytes() - used_bytes(false);
+  if (2 * first > free) return first * static_cast<double>(together);
+  network.rehearse(first_of(batch, 2), 1);
+  const double two = std::max(first, used_bytes(on_gpu) - before);
+  return two + (two - first) * static_cast<double>(together - 2);
+}
+
+double ring_bytes(const loader::Batch& batch, const loader::RunConfig& config) {
+  return batch.device >= 0 ? 0
+                           : static_cast<double>(config.loader.prefetch - 1) *
+                                 static_cast<double>(batch.images_bytes() + batch.labels_bytes());
 }
 
 }  // namespace
@@ -72,12 +65,51 @@ MemoryNeed estimate(Network& network, const loader::Batch& batch, std::int64_t t
 void check_memory(const MemoryNeed& need, bool on_gpu, std::int64_t together) {
   if (need.needed_bytes <= need.present_bytes) return;
   constexpr double kGiB = 1 << 30;
-  fail(ErrorCode::memory,
-       "A step needs about {:.1f} GiB {} (measured on one sample, times {}), but there are {:.1f}. "
-       "Lower sampling.batch, patch.size or model.widths, or raise train.gradient_parts.",
-       need.needed_bytes / kGiB, on_gpu ? "of the GPU" : "of this machine", together,
-       need.present_bytes / kGiB);
+  fail(
+      ErrorCode::memory,
+      "Training needs about {:.1f} GiB {} (a step measured on one sample and two, for {} "
+      "together), but there are {:.1f}. Lower sampling.batch, patch.size or model.widths, or raise "
+      "train.gradient_parts.",
+      need.needed_bytes / kGiB, on_gpu ? "of the GPU" : "of this machine", together,
+      need.present_bytes / kGiB);
 }
+
+namespace {
+
+/// Room for training and judging together, then one batch of training.
+void try_training(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
+                  const loader::RunConfig& config,
+                  const std::shared_ptr<const loader::SamplePlan>& plan,
+                  const std::shared_ptr<const loader::Preprocessing>& preprocessing,
+                  ranks::Team& team, Rehearsed& out) {
+  const loader::RunConfig fed = fed_config(config, network, ranks::share_of_cores(team));
+  const std::int64_t together = config.sampling.batch / config.train.gradient_parts;
+  loader::Loader loader(cohort, fed, plan, preprocessing,
+                        {.with_labels = true, .count = 1, .share = own_share(config, team)});
+  const char* const trying = "trying one batch of training";
+  const auto batch = with_context(trying, [&] { return loader.next(); });
+  const double used = status_bytes("VmRSS");
+  if (out.on_gpu) out.gpu.present_bytes = static_cast<double>(device::cuda::free_bytes());
+  const double step =
+      with_context(trying, [&] { return bytes_of_a_step(network, *batch, together); });
+  if (out.on_gpu) {
+    out.gpu.needed_bytes = step;
+    check_memory(out.gpu, true, together);
+  }
+  // The processes of one machine share its memory; one of them judges.
+  out.host.needed_bytes =
+      (used + (out.on_gpu ? 0 : step) + ring_bytes(*batch, config)) * team.size() +
+      evaluation_bytes(*cohort, config, *preprocessing, config.data.val);
+  out.host.present_bytes = machine_memory_bytes();
+  check_memory(out.host, false, together * team.size());
+  with_context(trying, [&] {
+    const Clock::time_point start = Clock::now();
+    network.rehearse(*batch, batch->samples / together);
+    out.step_s = seconds_since(start);
+  });
+}
+
+}  // namespace
 
 Rehearsed rehearse(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
                    const loader::RunConfig& config,
@@ -86,26 +118,8 @@ Rehearsed rehearse(Network& network, const std::shared_ptr<const source::Cohort>
                    ranks::Team& team) {
   Rehearsed out;
   out.on_gpu = network.on_gpu();
-  const loader::RunConfig fed = fed_config(config, network, ranks::share_of_cores(team));
-  const std::int64_t together = config.sampling.batch / config.train.gradient_parts;
-  with_context("one batch of training was tried", [&] {
-    loader::Loader loader(cohort, fed, plan, preprocessing,
-                          {.with_labels = true, .count = 1, .share = own_share(config, team)});
-    const auto batch = loader.next();
-    out.memory = estimate(network, *batch, together);
-    // One batch of the ring is there already.
-    if (batch->device < 0) {
-      out.memory.needed_bytes += static_cast<double>(config.loader.prefetch - 1) *
-                                 static_cast<double>(batch->images_bytes() + batch->labels_bytes());
-    }
-    // The processes of one machine share its memory.
-    if (!out.on_gpu) out.memory.needed_bytes *= team.size();
-    check_memory(out.memory, out.on_gpu, together * (out.on_gpu ? 1 : team.size()));
-    const Clock::time_point start = Clock::now();
-    network.rehearse(*batch, batch->samples / together);
-    out.step_s = seconds_since(start);
-  });
-  with_context("one batch of validation was tried", [&] {
+  try_training(network, cohort, config, plan, preprocessing, team, out);
+  with_context("trying one batch of validation", [&] {
     const auto tiles = loader::make_tile_plan(*cohort, config, config.data.val);
     loader::Loader loader(cohort, on_the_host(config, nullptr), tiles, preprocessing,
                           {.with_labels = true, .count = 1});

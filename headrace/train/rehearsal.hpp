@@ -11,8 +11,8 @@
 
 namespace headrace::train {
 
-/// Memory of a machine or a GPU: what a step will take beside what is taken now, against what there
-/// is.
+/// Memory of a machine or a GPU: what a run will have in use (of a GPU beside what is in use now),
+/// against what there is (of a GPU what is free).
 struct MemoryNeed {
   double needed_bytes = 0, present_bytes = 0;
 };
@@ -22,7 +22,8 @@ void check_memory(const MemoryNeed& need, bool on_gpu, std::int64_t together);
 
 /// What a run costs, found by trying it.
 struct Rehearsed {
-  MemoryNeed memory;  ///< of where the model is
+  MemoryNeed host;  ///< training and, at the same time, judging
+  MemoryNeed gpu;   ///< a step; where the model is on one
   bool on_gpu = false;
   double step_s = 0;   ///< one training batch through the network, without waiting for data
   double tiles_s = 0;  ///< one batch of the validation split
@@ -36,8 +37,8 @@ struct Rehearsed {
 /// The results of the run do not change by a bit: a step is forward, loss and backward without the
 /// optimiser, its gradients are thrown away (as after every step), nothing random but Philox by
 /// sample numbers is drawn, and the loaders are others than the training's.
-/// A first sample alone tells how much memory one takes; where all of a step's do not fit into the
-/// machine (or GPU), that is said instead of trying.
+/// One sample and two tell how much memory a step takes; where all of its samples do not fit into
+/// the machine (or GPU), that is said instead of trying.
 /// Errors: memory, those of the loader and of Network::rehearse.
 Rehearsed rehearse(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
                    const loader::RunConfig& config,

@@ -26,11 +26,6 @@ void collect(const Json& before, const Json& after, const std::string& path,
   }
 }
 
-bool decides_nothing(const std::string& key) {
-  return key == "loader.threads" || key == "loader.prefetch" || key == "data.store" ||
-         key == "data.version";
-}
-
 bool only_judges(const std::string& key) { return key == "data.val" || key.starts_with("eval."); }
 
 }  // namespace
@@ -49,7 +44,7 @@ std::vector<Change> check_resumed_config(const Json& stored, const Json& given) 
   std::vector<Change> judging;
   std::vector<std::string> refused;
   for (const Change& change : changes_between(stored, given)) {
-    if (decides_nothing(change.key)) continue;
+    if (loader::RunConfig::decides_nothing(change.key)) continue;
     if (only_judges(change.key)) {
       judging.push_back(change);
     } else {

@@ -19,8 +19,8 @@ struct Change {
 /// Values that differ, objects gone through key by key; absent is null.
 std::vector<Change> changes_between(const Json& before, const Json& after);
 
-/// What of a config may differ when a run is resumed. loader.threads, loader.prefetch and the
-/// store's place decide nothing. data.val and `eval` decide how the run is judged, never its
+/// What of a config may differ when a run is resumed: keys that decide nothing
+/// (RunConfig::decides_nothing). data.val and `eval` decide how the run is judged, never its
 /// weights: a mistake there can be mended. Anything else decides the training.
 /// Gives the changes that decide how it is judged.
 /// Errors: usage, where training would change: names every such key with both values.

@@ -35,6 +35,7 @@ class RunFolder {
   bool has(const std::string& name) const { return store_->exists(name); }
   std::string describe(const std::string& name) const { return store_->describe(name); }
   const std::filesystem::path& path() const noexcept { return store_->root(); }
+  const storage::LocalStore& files() const noexcept { return *store_; }
 
   void append_metrics(const Json& line);
   /// Drops the lines of steps after `step`, and a last line that a kill cut.

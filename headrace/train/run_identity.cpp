@@ -9,7 +9,8 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/sha256.hpp"
+#include "headrace/loader/expected_dataset.hpp"
+#include "headrace/loader/run_preprocessing.hpp"
 #include "headrace/train/run_changes.hpp"
 #include "headrace/train/slide/slide_counts.hpp"
 #include "headrace/train/volume/volume_tally.hpp"
@@ -20,26 +21,18 @@
 namespace headrace::train {
 namespace {
 
-constexpr int kRunFormat = 2;
-constexpr const char* kPreprocessingHash = "preprocessing_sha256";
-
 std::shared_ptr<const source::Cohort> open_expected(const loader::RunConfig& config) {
   auto cohort = source::Cohort::open(config.data.store, config.data.version);
-  const auto& expected = config.data.expect_hash;
-  if (expected && *expected != cohort->dataset_hash()) {
-    fail(ErrorCode::usage,
-         "{}: dataset hash {}, but data.expect_hash is {}. Run on that dataset, or change the "
-         "config.",
-         cohort->path(), cohort->dataset_hash(), *expected);
-  }
+  loader::check_expected_dataset(*cohort, config);
   if (config.data.labels.empty()) {
     fail(ErrorCode::usage, "data.labels is null, but training and evaluation need labels.");
   }
   return cohort;
 }
 
-std::string hash_of(const loader::Preprocessing& preprocessing) {
-  return sha256_hex(dump_json(preprocessing.to_json()));
+/// Whether an image of this label set, or a grade of the table, gives something to judge by.
+bool judges(const source::ImageRecord& image, const loader::RunConfig& config) {
+  return image.has_labels(config.data.labels) || (config.task == "gleason" && image.has_grade());
 }
 
 }  // namespace
@@ -53,11 +46,11 @@ Json describe_run(const loader::RunConfig& config, const source::Cohort& cohort,
     scanners.insert(image.scanner);
     if (image.volume) phases.insert(image.volume->phase);
   }
-  return {{"format", kRunFormat},
+  return {{"format", loader::kRunFormat},
           {"code_version", code_version},
           {"config_hash", config.hash()},
           {"dataset_hash", cohort.dataset_hash()},
-          {kPreprocessingHash, hash_of(preprocessing)},
+          {loader::kPreprocessingHash, loader::hash_of(preprocessing)},
           {"store", std::filesystem::absolute(config.data.store).lexically_normal().string()},
           {"images", cohort.images().size()},
           {"cohorts", cohorts},
@@ -86,33 +79,14 @@ void check_same_run(const Json& stored, const Json& current) {
 loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFolder& folder) {
   loader::RunConfig own = config;
   if (own.data.version.empty())
-    own.data.version = folder.read_json("run.json").at("dataset_hash").get<std::string>();
+    own.data.version = folder.read_json(loader::kRunFile).at("dataset_hash").get<std::string>();
   return own;
-}
-
-loader::Preprocessing read_preprocessing(const RunFolder& folder) {
-  const Json run = folder.read_json("run.json");
-  if (run.value("format", 0) != kRunFormat) {
-    fail(ErrorCode::unsupported,
-         "{}: format {}, this version reads {}: an earlier one trained this run and did not keep "
-         "its preprocessing. Train it again.",
-         folder.describe("run.json"), run.value("format", 0), kRunFormat);
-  }
-  const std::string origin = folder.describe(kPreprocessing);
-  const auto preprocessing = loader::Preprocessing::parse(folder.read_json(kPreprocessing), origin);
-  if (run.value(kPreprocessingHash, "") != hash_of(preprocessing)) {
-    fail(ErrorCode::corrupt,
-         "{}: not the preprocessing that the run was trained with (run.json: {} {}). Put the "
-         "file back.",
-         origin, kPreprocessingHash, run.value(kPreprocessingHash, ""));
-  }
-  return preprocessing;
 }
 
 void check_same_preprocessing(const RunFolder& folder, const loader::Preprocessing& fitted) {
   std::vector<std::string> changes;
   for (const Change& change :
-       changes_between(read_preprocessing(folder).to_json(), fitted.to_json()))
+       changes_between(loader::read_run_preprocessing(folder.files()).to_json(), fitted.to_json()))
     changes.push_back(change.text("the store now gives"));
   if (changes.empty()) return;
   fail(ErrorCode::usage,
@@ -138,33 +112,37 @@ std::shared_ptr<const source::Cohort> open_cohort(const loader::RunConfig& confi
   return cohort;
 }
 
+void check_judged_split(const source::Cohort& cohort, const loader::RunConfig& config,
+                        const std::string& split) {
+  std::size_t images = 0;
+  for (const source::ImageRecord& image : cohort.images()) {
+    if (image.split != split) continue;
+    if (judges(image, config)) return;
+    ++images;
+  }
+  if (images == 0) return;  // said by who makes the tiles
+  fail(ErrorCode::usage,
+       "{}: no image of split '{}' has labels '{}', so there is nothing to judge by. Annotate some "
+       "(headrace ingest labels), or name another split.",
+       cohort.path(), split, config.data.labels);
+}
+
 std::shared_ptr<const source::Cohort> open_judged_cohort(const loader::RunConfig& config,
                                                          const loader::Preprocessing& preprocessing,
                                                          const std::string& split) {
   const auto stored = open_expected(config);
   auto cohort = stored->seen_by(preprocessing.classes, preprocessing.class_sets);
-  bool labelled = false, graded = false;
-  for (const auto& image : cohort->images()) {
-    if (image.split != split) continue;
-    labelled |= std::find(image.labels.begin(), image.labels.end(), config.data.labels) !=
-                image.labels.end();
-    graded |= config.task == "gleason" && (image.grade_group || image.primary);
-  }
   const auto& match = cohort->class_match();
   const auto& known = preprocessing.classes;
   const bool any_class = std::any_of(known.begin() + 1, known.end(), [&](const std::string& name) {
     return std::find(match.missing.begin(), match.missing.end(), name) == match.missing.end();
   });
-  if (graded || (labelled && any_class)) return cohort;
-  // A split that is not there is said by who makes the tiles.
-  if (!labelled && std::any_of(cohort->images().begin(), cohort->images().end(),
-                               [&](const auto& image) { return image.split == split; })) {
-    fail(ErrorCode::usage,
-         "{}: no image of split '{}' has labels '{}', so there is nothing to judge by. Ingest it "
-         "with annotations, or name another split.",
-         cohort->path(), split, config.data.labels);
-  }
-  if (labelled) {
+  check_judged_split(*cohort, config, split);
+  const bool graded = std::any_of(
+      cohort->images().begin(), cohort->images().end(), [&](const source::ImageRecord& image) {
+        return image.split == split && config.task == "gleason" && image.has_grade();
+      });
+  if (!any_class && !graded) {
     fail(ErrorCode::usage,
          "{} has the classes {}, of which the run, trained on {}, knows none but background. "
          "Classes are matched by name: ingest it with the run's names.",

@@ -10,20 +10,15 @@
 
 namespace headrace::train {
 
-constexpr const char* kPreprocessing = "preprocessing.json";
-
 /// run.json: everything a result depends on, and where the store lay.
-/// {format, code_version, config_hash, dataset_hash, preprocessing_sha256, store, cohort_names,
-/// classes, runtime, decoder, parameters}
+/// {format, code_version, config_hash, dataset_hash, preprocessing_sha256, store, images, cohorts,
+/// scanners or phases, classes, runtime, decoder, parameters}
 Json describe_run(const loader::RunConfig& config, const source::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const Network& network,
                   const std::string& code_version);
 
-/// The preprocessing that a run was trained with.
-/// Errors: unsupported (a run of an earlier version), corrupt (not the file that run.json means).
-loader::Preprocessing read_preprocessing(const RunFolder& folder);
 /// Refuses to resume where the training split of today would give another: names each value that
-/// differs. Errors: usage, and those of read_preprocessing.
+/// differs. Errors: usage, and those of read_run_preprocessing.
 void check_same_preprocessing(const RunFolder& folder, const loader::Preprocessing& fitted);
 
 /// Refuses to resume where dataset, code version, LibTorch, threads, device or decoder differ:
@@ -39,10 +34,14 @@ loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFol
 /// and those of Cohort::open.
 std::shared_ptr<const source::Cohort> open_cohort(const loader::RunConfig& config);
 
+/// Refuses a split whose images have nothing to judge by: no labels `data.labels`, and for task
+/// gleason no grades. A split without images is for the tile plan to refuse. Errors: usage.
+void check_judged_split(const source::Cohort& cohort, const loader::RunConfig& config,
+                        const std::string& split);
+
 /// Opens a cohort to be judged on by a trained run: seen with the run's classes, matched by name.
 /// What does not match is in its class_match().
-/// Errors: usage (data.expect_hash, another kind of store, no image in the split, nothing in it to
-/// judge by: no labels of a class of the run, and for task gleason no grades), those of
+/// Errors: usage (data.expect_hash, none of the run's classes), those of check_judged_split and
 /// Cohort::open.
 std::shared_ptr<const source::Cohort> open_judged_cohort(const loader::RunConfig& config,
                                                          const loader::Preprocessing& preprocessing,

@@ -4,6 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/loader/run_preprocessing.hpp"
 #include "headrace/train/run_changes.hpp"
 #include "headrace/train/run_identity.hpp"
 
@@ -19,10 +20,18 @@ void judge_otherwise(RunFolder& folder, const loader::RunConfig& config,
   log::warning("from here on the run is judged otherwise ({}): validations so far are forgotten",
                fmt::join(texts, "; "));
   folder.forget_validations();
-  Json run = folder.read_json("run.json");
+  Json run = folder.read_json(loader::kRunFile);
   run["config_hash"] = config.hash();
-  folder.write_json("run.json", run);
+  folder.write_json(loader::kRunFile, run);
   folder.write_json("config.json", config.to_json());
+}
+
+/// Where the store lies now: `headrace eval` looks for it there.
+void remember_place(RunFolder& folder, const Json& identity) {
+  Json run = folder.read_json(loader::kRunFile);
+  if (run.value("store", Json()) == identity.at("store")) return;
+  run["store"] = identity.at("store");
+  folder.write_json(loader::kRunFile, run);
 }
 
 RunFolder open_own_folder(const loader::RunConfig& config,
@@ -32,15 +41,16 @@ RunFolder open_own_folder(const loader::RunConfig& config,
     RunFolder folder = RunFolder::open(options.out);
     folder.lock();
     const auto judging = check_resumed_config(folder.read_json("config.json"), config.to_json());
-    check_same_run(folder.read_json("run.json"), identity);
+    check_same_run(folder.read_json(loader::kRunFile), identity);
     check_same_preprocessing(folder, preprocessing);
     if (!judging.empty()) judge_otherwise(folder, config, judging);
+    remember_place(folder, identity);
     return folder;
   }
   RunFolder folder = RunFolder::create(options.out);
   folder.lock();
-  folder.write_json("run.json", identity);
-  folder.write_json(kPreprocessing, preprocessing.to_json());
+  folder.write_json(loader::kRunFile, identity);
+  folder.write_json(loader::kPreprocessingFile, preprocessing.to_json());
   folder.write_json("config.json", config.to_json());
   return folder;
 }
@@ -49,7 +59,7 @@ RunFolder open_own_folder(const loader::RunConfig& config,
 
 void check_same_everywhere(const Json& identity, ranks::Team& team) {
   Json mine;
-  for (const char* key : {"code_version", "config_hash", "dataset_hash", "preprocessing_sha256",
+  for (const char* key : {"code_version", "config_hash", "dataset_hash", loader::kPreprocessingHash,
                           "runtime", "decoder", "init"}) {
     mine[key] = identity.at(key);
   }

@@ -123,6 +123,11 @@ void say_channels(const loader::RunConfig& config, const source::Cohort& cohort,
   }
 }
 
+std::string memory_line(const MemoryNeed& need, const char* where) {
+  return fmt::format("about {:.1f} of {:.1f} GiB of {} memory", need.needed_bytes / kGiB,
+                     need.present_bytes / kGiB, where);
+}
+
 }  // namespace
 
 StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& cohort,
@@ -174,12 +179,13 @@ std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehea
   const std::int64_t validations = every > 0 ? (epochs + every - 1) / every : 1;  // one at the end
   const double validation_s = rehearsed.tiles_s * static_cast<double>(rehearsed.validation_batches);
   const double training_s = rehearsed.step_s * static_cast<double>(steps);
-  return {
-      fmt::format("about {:.1f} of {:.1f} GiB of {} memory", rehearsed.memory.needed_bytes / kGiB,
-                  rehearsed.memory.present_bytes / kGiB, rehearsed.on_gpu ? "GPU" : "host"),
-      fmt::format("about {} for {} steps ({:.2g} s each) and {} for {} validations",
-                  rough_time(training_s), steps, rehearsed.step_s,
-                  rough_time(validation_s * static_cast<double>(validations)), validations)};
+  std::vector<std::string> lines{memory_line(rehearsed.host, "host")};
+  if (rehearsed.on_gpu) lines.push_back(memory_line(rehearsed.gpu, "GPU"));
+  lines.push_back(fmt::format("about {} for {} steps ({:.2g} s each) and {} for {} validations",
+                              rough_time(training_s), steps, rehearsed.step_s,
+                              rough_time(validation_s * static_cast<double>(validations)),
+                              validations));
+  return lines;
 }
 
 }  // namespace headrace::train

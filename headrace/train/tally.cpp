@@ -131,7 +131,7 @@ Json Tally::finish() {
 }
 
 double Tally::dice_to_choose_by() const {
-  Confusion all(rules_.classes.size(), rules_.untold), tumour(2);
+  Confusion all(rules_.classes.size(), rules_.untold), tumour(2, rules_.tumour_untold());
   for (const auto& [image, slide] : slides_) {
     all += slide.counts.confusion;
     tumour += slide.counts.tumour;

@@ -1,4 +1,5 @@
 """Labels, classes, splits and columns of a store change without its pixels: each change is a version, the ones before stay."""
+import gzip
 import json
 import random
 import shutil
@@ -185,6 +186,27 @@ def test_what_can_not_be_is_refused_before_anything_is_written(made, store):
     assert "headrace ingest labels" in message_of(headrace(*again, code=2))
 
 
+def test_gzipped_geojson_of_a_folder_is_found(made, store):
+    image = names()[3]
+    plain = store.parent / f"notes/{image}.geojson"
+    polygons(plain, ("tumour", 20, 30, 60 + 3, 95), ("stroma", 100, 40, 180, 100 + 3))
+    plain.with_name(f"{image}.geojson.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    done = json_of("ingest", "labels", store, "--annotations", store.parent / "notes")
+    assert (done["replaced"], done["unchanged"], done["notes"]) == (1, IMAGES - 1, [])
+
+
+def test_class_sets_of_a_later_ingest_are_a_version(made, store):
+    folder = made[0]
+    again = ("ingest", "slides", "--table", folder / "cases.csv", "--annotations", folder / "notes", "--classes", CLASSES, "--out", store)
+    done = json_of(*again, "--class-sets", "tissue=tumour+stroma")
+    assert done["dataset_hash"] != made[1] and json_of("info", store)["class_sets"] == {"tissue": ["tumour", "stroma"]}
+    headrace("verify", store)
+    assert json_of(*again, "--class-sets", "tissue=tumour+stroma")["dataset_hash"] == done["dataset_hash"]
+    assert json_of(*again)["dataset_hash"] == done["dataset_hash"]
+    assert "class sets" in message_of(headrace(*again, "--class-sets", "other=background+stroma", code=2))
+
+
 def test_images_that_are_added_are_a_version_too(made, store, tmp_path):
     row = rows_of(SAMPLES / "nuclei/cases.csv")[IMAGES]
     more = json_of("ingest", "slides", SAMPLES / "nuclei" / row["file"], "--out", store)
@@ -285,6 +307,24 @@ def test_the_run_of_before_resumes_and_evaluates_on_its_version(made, store):
     assert again["dataset_hash"] == made[1] and again["overall"] == expected["overall"]
     other = json_of("eval", "--run", broken, "--store", store)
     assert other["dataset_hash"] == newer and other["overall"] != expected["overall"]
+    # A resume that finds the store elsewhere leaves the way to it, for `eval` without --store.
+    moved = store.rename(store.parent / "moved.zarr")
+    headrace("train", "--config", write_config(store.parent / "moved.yaml", moved, extra=TRAIN, batches=6), "--out", broken, "--resume")
+    assert json_of("eval", "--run", broken)["overall"] == expected["overall"]
+
+
+def test_a_preprocessing_that_is_not_the_runs_is_not_taken(made, store):
+    config = write_config(store.parent / "run.yaml", store, extra=TRAIN, batches=1)
+    run = store.parent / "run"
+    headrace("train", "--config", config, "--out", run)
+    headrace("batches", "--config", config, "--run", run)
+    own = json.loads((run / "preprocessing.json").read_text())
+    own["classes"][1] = "tumor"
+    (run / "preprocessing.json").write_text(json.dumps(own))
+    for command in (("batches", "--config", config, "--run", run), ("eval", "--run", run)):
+        assert "not the preprocessing that the run was trained with" in message_of(headrace(*command, code=4))
+    (run / "run.json").unlink()
+    assert "headrace train" in message_of(headrace("batches", "--config", config, "--run", run, code=1))
 
 
 def columns_after(store, image, **row):

@@ -123,6 +123,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "run.yaml:3: patch.spacing_mm[1]: expected 0.05 to 100, found 0"},
         Refused{"SizeOutOfRange", kBase + "patch: {size: [96, 4, 96]}\n",
                 "run.yaml:3: patch.size[1]: expected 8 to 1024, found 4"},
+        Refused{"GleasonWithSpacing",
+                "task: gleason\ndata: {store: a}\npatch: {spacing_mm: [1, 1, 1]}\n",
+                "run.yaml:3: patch.spacing_mm: belongs to runs on volumes, but patch.size has two "
+                "numbers "
+                "(y, x), which is a run on slides. Leave it out"},
         Refused{"GleasonInThree", "task: gleason\ndata: {store: a}\npatch: {size: [96, 96, 96]}\n",
                 "run.yaml:3: patch.size: task gleason grades slides: expected two numbers (y, x), "
                 "found 3"},

@@ -213,6 +213,25 @@ TEST_F(VolumePlanTest, TilesCoverTheBodyInOrderAndStayInside) {
   }
 }
 
+TEST_F(VolumePlanTest, TilesLieWhereTheBodyIsWhateverIsAnnotated) {
+  testing::TemporaryFolder folder;
+  VolumeSpec spec;
+  spec.images = 3;
+  spec.label = [](int, std::int64_t z, std::int64_t y, std::int64_t x) {
+    return std::uint8_t{z < 3 && y < 3 && x < 3};  // a corner, which is air
+  };
+  testing::write_volume_store(folder.path("corner.zarr"), spec);
+  const auto corner = source::Cohort::open(folder.path("corner.zarr"));
+  const auto labelled = corner->volume_cells(2, "annotation"), body = corner->volume_cells(2, "");
+  ASSERT_GT(labelled.cell_zyx.size(), body.cell_zyx.size());
+  const auto settings = config();
+  const auto tiles = make_tile_plan(*cohort_, settings, "val"),
+             other = make_tile_plan(*corner, settings, "val");
+  ASSERT_EQ(other->samples_per_epoch(), tiles->samples_per_epoch());
+  for (std::uint64_t i = 0; i < tiles->samples_per_epoch(); ++i)
+    EXPECT_EQ(centre_of(other->site(0, i)), centre_of(tiles->site(0, i))) << i;
+}
+
 TEST_F(VolumePlanTest, NeighbouringTilesShareTheOverlap) {
   const auto settings =
       config("", "eval: {overlap: 0.5}\n", "size: [16, 32, 32], spacing_mm: null");

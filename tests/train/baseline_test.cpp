@@ -87,8 +87,11 @@ TEST(MajorityBaseline, SaysOneClassEverywhere) {
   const Baseline baseline{{"background", "benign", "cancer"}, {}, 2};
   const Json group = {{"matrix", {{10, 5, 5}, {0, 20, 0}, {10, 10, 40}}},
                       {"gleason", {{"matrix", {{1, 0}, {2, 3}}}}}};
-  const Json figures = majority_figures(
-      baseline, {{"overall", group}, {"cohorts", {{"a", group}}}, {"scanners", Json::object()}});
+  Json evaluation = {{"overall", group},
+                     {"cohorts", {{"a", group}}},
+                     {"scanners", Json::object()},
+                     {"missing_classes", Json::array()}};
+  const Json figures = majority_figures(baseline, evaluation);
   const Json& overall = figures.at("overall");
   EXPECT_NEAR(overall.at("dice").at("cancer").get<double>(), 2 * 60.0 / (60 + 100), 1e-15);
   EXPECT_EQ(overall.at("dice").at("benign"), 0);
@@ -96,6 +99,11 @@ TEST(MajorityBaseline, SaysOneClassEverywhere) {
   EXPECT_NEAR(overall.at("accuracy").get<double>(), 0.6, 1e-15);
   EXPECT_EQ(overall.at("gleason").at("kappa"), 0);
   EXPECT_EQ(figures.at("cohorts").at("a"), overall);
+  // Without a name for it in the labels the class has no figure, as in the evaluation itself.
+  evaluation["missing_classes"] = {"benign"};
+  const Json told = majority_figures(baseline, evaluation).at("overall");
+  EXPECT_TRUE(told.at("dice").at("benign").is_null());
+  EXPECT_EQ(told.at("mean_dice"), overall.at("dice").at("cancer"));
   EXPECT_EQ(Baseline::from_json(baseline.to_json(), {"cancer"}).majority, std::size_t{0});
   EXPECT_FALSE(Baseline::from_json(baseline.to_json(), {"stroma"}).majority);
 }

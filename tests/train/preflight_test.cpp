@@ -87,7 +87,7 @@ TEST_F(PreflightTest, AStoreWithoutLabelsIsRefused) {
   testing::write_store(fixture_.path("bare.zarr"), spec);
   Json unlabelled = config();
   unlabelled["data"]["store"] = fixture_.path("bare.zarr");
-  expect_in(refusal(unlabelled), "so there is nothing to judge the run by");
+  expect_in(refusal(unlabelled), "so there is nothing to judge by");
 }
 
 TEST_F(PreflightTest, ClassWeightsThatDoNotFitAreRefused) {
@@ -196,8 +196,8 @@ TEST(Preflight, ARehearsalLeavesNothing) {
   EXPECT_GT(cost.step_s, 0);
   EXPECT_GT(cost.tiles_s, 0);
   EXPECT_GT(cost.validation_batches, 0u);
-  EXPECT_GT(cost.memory.needed_bytes, 0);
-  EXPECT_LT(cost.memory.needed_bytes, cost.memory.present_bytes);
+  EXPECT_GT(cost.host.needed_bytes, 0);
+  EXPECT_LT(cost.host.needed_bytes, cost.host.present_bytes);
 }
 
 }  // namespace

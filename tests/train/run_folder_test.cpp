@@ -47,14 +47,17 @@ TEST(RunFolder, KeepsTheNewestTwoCheckpoints) {
   EXPECT_EQ(run.checkpoints().size(), 2u);
 }
 
-TEST(CheckSameConfig, NamesEveryKeyThatChanged) {
+TEST(CheckResumedConfig, NamesEveryKeyThatChanged) {
   const Json stored = {{"train", {{"lr", 0.1}, {"epochs", 3}}},
-                       {"loader", {{"threads", 1}, {"prefetch", 2}}},
+                       {"loader", {{"threads", 1}, {"prefetch", 2}, {"gpudirect", "off"}}},
                        {"data", {{"store", "a"}, {"train", "train"}}}};
   Json given = stored;
   given["loader"]["threads"] = 7;
   given["loader"]["prefetch"] = 1;
+  given["loader"]["gpudirect"] = "auto";
+  given["loader"]["device_memory_mib"] = 100;
   given["data"]["store"] = "b";
+  given["data"]["expect_hash"] = "c";
   EXPECT_NO_THROW(check_resumed_config(stored, given));
   given["train"]["lr"] = 0.2;
   given["train"]["clip"] = 1;

@@ -27,9 +27,9 @@ std::string file_bytes(const char* path) {
 
 SlideRules rules_of(const Json& spec) {
   const auto classes = spec.at("classes").get<std::vector<std::string>>();
-  SlideRules rules{
-      classes, headrace::class_sets_of(spec.at("class_sets"), classes, "spec"), {}, 0.9, {}, {},
-      {}};
+  SlideRules rules;
+  rules.classes = classes;
+  rules.class_sets = headrace::class_sets_of(spec.at("class_sets"), classes, "spec");
   for (const std::string& name : classes) {
     const Json& tumour = spec.at("tumour");
     rules.tumour.push_back(std::find(tumour.begin(), tumour.end(), name) != tumour.end());

@@ -33,6 +33,8 @@ struct SlideRules {
   std::vector<bool> region(std::size_t r) const;
   /// Whether labels have no name for any class of a region: it has no figures.
   bool region_untold(std::size_t r) const;
+  /// The same of not tumour and tumour, as Confusion takes it.
+  std::vector<bool> tumour_untold() const { return {false, region_untold(regions() - 1)}; }
 };
 /// Tumour: eval.tumour_classes; by default the Gleason patterns, of task segmentation every class
 /// above 0. Errors: usage (no pattern among the classes; a name that is no class, with the
@@ -45,7 +47,7 @@ struct SlideCounts {
       : confusion(rules.classes.size(), rules.untold),
         predicted_px(rules.classes.size()),
         truth_px(rules.classes.size() + rules.class_sets.size()),
-        tumour(2, {false, rules.region_untold(rules.regions() - 1)}),
+        tumour(2, rules.tumour_untold()),
         objects(rules.regions()) {}
 
   std::uint64_t set_px() const;             ///< annotated pixels whose label is a class set

@@ -59,7 +59,7 @@ struct Sums {
 
   Sums(Cases cases, const SlideRules& rules)
       : confusion(rules.classes.size(), rules.untold),
-        tumour(2, {false, rules.region_untold(rules.regions() - 1)}),
+        tumour(2, rules.tumour_untold()),
         objects(rules.regions()),
         by_slide(cases, false),
         by_case(cases, true) {

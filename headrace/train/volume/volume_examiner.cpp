@@ -160,8 +160,7 @@ class VolumeExaminer : public Examiner {
     const source::ImageRecord& record = cohort_.images()[image];
     const source::VolumeLevel& level = record.volume->levels.front();
     labels_.reset();
-    if (const auto& name = config_.data.labels;
-        std::find(record.labels.begin(), record.labels.end(), name) != record.labels.end())
+    if (const auto& name = config_.data.labels; record.has_labels(name))
       labels_.emplace(cohort_.label_array(image, name, 0));
     outside_ignored_ =
         labels_ && config_.data.outside == "ignore" &&

@@ -31,7 +31,7 @@ struct VolumeRules {
   double lesion_min_mm3 = 0;                 ///< smaller calls are dropped; annotated lesions never
   double lesion_overlap = 0.1;
   std::vector<ClassSet> class_sets;  ///< label values after those of the classes
-  std::vector<bool> untold;  ///< by class: the judged store has no name for it; empty: none
+  std::vector<bool> untold;          ///< by class: the judged store has no name for it; empty: none
 
   /// What a label value says of lesions.
   std::vector<Membership> lesion_membership() const;
@@ -53,7 +53,10 @@ struct LesionFinding {
 struct VolumeFigures {
   /// `untold`: as VolumeRules.
   explicit VolumeFigures(std::size_t classes, const std::vector<bool>& untold = {})
-      : confusion(classes, untold), surface_dice(classes), hd95_mm(classes), hd95_penalised_mm(classes) {}
+      : confusion(classes, untold),
+        surface_dice(classes),
+        hd95_mm(classes),
+        hd95_penalised_mm(classes) {}
 
   Confusion confusion;
   std::uint64_t set_voxels = 0;  ///< whose label is a class set

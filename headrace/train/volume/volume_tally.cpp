@@ -82,11 +82,20 @@ VolumeTally::VolumeTally(const source::Cohort& cohort, const loader::RunConfig& 
     : cohort_(cohort), config_(config) {
   const auto& eval = config.eval;
   const auto& classes = cohort.classes();
-  rules_ = {classes.size(),     eval.surface_tolerance_mm, lesion_class_values(cohort, config),
-            eval.lesion_lowest, eval.lesion_min_mm3,       eval.lesion_overlap,
-            cohort.class_sets(),  cohort.class_match().lacks(classes)};
-  group_rules_ = {classes, rules_.untold, !rules_.lesion_classes.empty(), eval.lesion_probability,
-                  eval.specificity, eval.lesion_diameters_mm};
+  rules_ = {classes.size(),
+            eval.surface_tolerance_mm,
+            lesion_class_values(cohort, config),
+            eval.lesion_lowest,
+            eval.lesion_min_mm3,
+            eval.lesion_overlap,
+            cohort.class_sets(),
+            cohort.class_match().lacks(classes)};
+  group_rules_ = {classes,
+                  rules_.untold,
+                  !rules_.lesion_classes.empty(),
+                  eval.lesion_probability,
+                  eval.specificity,
+                  eval.lesion_diameters_mm};
 }
 
 void VolumeTally::add(std::uint32_t image, VolumeFigures figures) {

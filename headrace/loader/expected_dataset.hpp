@@ -1,0 +1,10 @@
+#pragma once
+#include "headrace/loader/run_config.hpp"
+#include "headrace/source/cohort.hpp"
+
+namespace headrace::loader {
+
+/// The open dataset is the one that data.expect_hash names. Errors: usage, with both hashes.
+void check_expected_dataset(const source::Cohort& cohort, const RunConfig& config);
+
+}  // namespace headrace::loader
