@@ -23,7 +23,7 @@ constexpr const char* kSlidesFooter =
     "become the images' names; nothing else of a file's names, texts, label and macro images "
     "enters the store.\n"
     "Exit codes: 0 done (with --on-error skip also where inputs were left out: they are listed), 1 "
-    "failed, 2 usage.";
+    "failed, 2 usage, 4 an input is damaged.";
 
 struct SlidesArguments {
   ingest::SlideIngestOptions options;
@@ -121,7 +121,8 @@ void add_slides(CLI::App& parent) {
   app->add_option("--table", options.table,
                   "cohort table (CSV): file, image, case, cohort, scanner, split, primary, "
                   "secondary, grade_group, "
-                  "gleason, isup_grade, annotation, coding, mpp")
+                  "gleason, isup_grade, negative (1: it holds no class above 0; without an "
+                  "annotation all of it is background), annotation, coding, mpp")
       ->group("Cohort");
   app->add_option("--annotations", options.annotations,
                   "folder of masks (PNG, TIFF) and QuPath GeoJSON, named as the images or with "

@@ -13,10 +13,10 @@ namespace {
 constexpr const char* kFooter =
     "What changes becomes a new version of the dataset with a hash of its own; the versions "
     "before\n"
-    "stay, and runs on them go on undisturbed (data.version). No slide is read again. An "
-    "annotation\n"
-    "that is named as an image replaces that of the label set, or adds it; an empty field of the\n"
-    "table leaves what is stored, and - clears it (annotation, labels, grades).\n"
+    "stay, and runs on them go on undisturbed (data.version). No slide is read again.\n"
+    "An annotation that is named as an image replaces that of the label set, or adds it. An empty\n"
+    "field of the table leaves what is stored, and - clears it (of slides annotation, grades and\n"
+    "negative, of volumes labels). Class sets come by `headrace ingest` alone.\n"
     "\n"
     "Examples:\n"
     "  headrace ingest labels cohort.zarr --annotations qupath/\n"
@@ -26,7 +26,7 @@ constexpr const char* kFooter =
     "  headrace ingest labels cohort.zarr --withdraw slide-7,slide-9\n"
     "  headrace ingest labels ct.zarr --labels masks/ --classes background,liver,tumour\n"
     "\n"
-    "Exit codes: 0 done (also when nothing changed), 1 failed, 2 usage.";
+    "Exit codes: 0 done (also when nothing changed), 1 failed, 2 usage, 4 an input is damaged.";
 
 void print(const ingest::LabelIngestResult& result, bool json) {
   if (json) {
@@ -73,10 +73,12 @@ void add_ingest_labels(CLI::App& ingest) {
   auto arguments = std::make_shared<Arguments>();
   auto& options = arguments->options;
   app->add_option("STORE", options.store, "the store's folder")->required();
-  app->add_option("--table", options.table,
-                  "CSV with the column image (or file), and any of case, cohort, scanner, split, "
-                  "primary, secondary, grade_group, gleason, isup_grade, annotation, coding; of "
-                  "volumes case, cohort, split, phase, labels");
+  app->add_option(
+      "--table", options.table,
+      "CSV with the column image (or file), and any of case, cohort, scanner, split, "
+      "primary, secondary, grade_group, gleason, isup_grade, negative (1: it holds no class above "
+      "0; without an annotation all of it is background), annotation, coding; of "
+      "volumes case, cohort, split, phase, negative, labels");
   app->add_option(
       "--annotations,--labels", options.annotations,
       "folder of label files named as the images, or with _mask after it: masks, GeoJSON; "

@@ -22,7 +22,7 @@ constexpr const char* kFooter =
     "the stems of other\n"
     "files' names do enter it.\n"
     "Exit codes: 0 done (with --on-error skip also where inputs were left out: they are listed), 1 "
-    "failed, 2 usage.";
+    "failed, 2 usage, 4 an input is damaged.";
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
@@ -78,7 +78,11 @@ void add_ingest_volumes(CLI::App& parent) {
                   "recognised")
       ->required();
   app->add_option("--out", options.out, "the store, a folder ending in .zarr")->required();
-  app->add_option("--table", options.table, "cohort table (CSV), docs/formats.md")->group("Cohort");
+  app->add_option(
+         "--table", options.table,
+         "cohort table (CSV): file, image, case, cohort, split, phase, negative (1: it holds no "
+         "class above 0; without an annotation all of it is background), series, channel, labels")
+      ->group("Cohort");
   app->add_option("--labels", options.labels, "folder of label files, named as the volumes")
       ->group("Cohort");
   app->add_option("--classes", options.classes, "class names by label value, separated by commas")

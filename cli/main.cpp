@@ -19,7 +19,7 @@ char** command_line = nullptr;
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed, 4 verification failed.\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed, 4 damaged data.\n"
     "Results go to standard output, progress and logs to standard error.";
 
 void build(CLI::App& app, std::string& isa, bool& quiet) {
@@ -66,7 +66,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
 int run(int argc, char** argv) {
   command_line = argv;
   CLI::App app(
-      "Headrace feeds medical-image training: ingest once, then batches at the speed of the GPU.",
+      "Headrace feeds medical-image training: ingest once, then augmented batches, the same bytes "
+      "for any number of threads.",
       "headrace");
   std::string isa;
   bool quiet = false;
