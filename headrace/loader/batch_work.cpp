@@ -138,10 +138,8 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
     labels = output_->as<std::uint8_t>() + recipe_.labels_at() + s * recipe_.label_bytes();
   }
   with_context(where(s), [&] { make(s, images, labels, worker, times); });
-  if (labels != nullptr && recipe_.outside_ignored[sites_[s].image])
-    std::replace(labels, labels + recipe_.label_bytes(), std::uint8_t{0}, kIgnoreLabel);
-  if (labels != nullptr && recipe_.relabels)
-    recipe_.cohort->class_match().apply({labels, recipe_.label_bytes()});
+  if (labels != nullptr)
+    recipe_.label_views[sites_[s].image].apply({labels, recipe_.label_bytes()});
 }
 
 Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {

@@ -47,21 +47,17 @@ void check_share(const Recipe& recipe) {
        recipe.batch, recipe.first_sample, recipe.whole_batch, recipe.turn, recipe.every);
 }
 
-/// The labels of images that are known to be negative, and where label 0 is nothing known.
+/// How labels are seen, and those of images that are known to be negative.
 void settle_labels(Recipe& recipe) {
   const auto& images = recipe.cohort->images();
   const RunConfig& config = recipe.config;
   recipe.background.resize(images.size());
-  recipe.outside_ignored.resize(images.size());
   if (!recipe.with_labels) return;
   for (std::size_t i = 0; i < images.size(); ++i) {
     const source::ImageRecord& image = images[i];
-    const bool labelled = image.has_labels(config.data.labels);
-    if (labelled && config.data.outside == "ignore") {
-      recipe.outside_ignored[i] = source::annotation_of(*recipe.cohort, i, config.data.labels) ==
-                                  source::Annotation::annotated;
-    }
-    if (labelled || !source::declared_negative(image)) continue;
+    recipe.label_views.emplace_back(*recipe.cohort, i, config.data.labels,
+                                    config.data.outside == "ignore");
+    if (image.has_labels(config.data.labels) || !source::declared_negative(image)) continue;
     if (image.volume) {
       const auto& shape = image.volume->levels[choose_volume_level(image, config)].shape_zyx;
       recipe.background[i] = background_labels({shape.begin(), shape.end()});
@@ -188,7 +184,6 @@ Recipe make_recipe(std::shared_ptr<const source::Cohort> cohort, const RunConfig
     preprocessing = std::make_shared<const Preprocessing>(Preprocessing::fit(*cohort, config));
   Recipe recipe;
   recipe.preprocessing = std::move(preprocessing);
-  recipe.relabels = with_labels && !cohort->class_match().keeps_values();
   recipe.whole_batch = plan->random() ? config.sampling.batch : config.eval.batch;
   recipe.first_sample = share.first;
   recipe.turn = static_cast<std::uint64_t>(share.turn);

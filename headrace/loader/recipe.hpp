@@ -10,6 +10,7 @@
 #include "headrace/loader/sample_plan.hpp"
 #include "headrace/loader/share.hpp"
 #include "headrace/source/cohort.hpp"
+#include "headrace/source/label_view.hpp"
 #include "headrace/transform/graph.hpp"
 #include "headrace/transform/tensor_format.hpp"
 #include "headrace/transform/volume/graph.hpp"
@@ -32,13 +33,12 @@ struct Recipe {
   bool with_labels = false;
   /// By image: the labels of one that is known to be negative and has no label image; else null.
   std::vector<std::shared_ptr<const zarr::Array>> background;
-  std::vector<bool> outside_ignored;  ///< by image: its label 0 is seen as ignore
-  bool relabels = false;              ///< stored label values are seen as others (class_match)
-  std::int64_t batch = 0;             ///< samples that this loader makes of a full batch
-  std::int64_t whole_batch = 0;       ///< samples of a full batch, whoever makes them
-  std::int64_t first_sample = 0;      ///< of a batch: where this loader's share begins
-  std::uint64_t turn = 0, every = 1;  ///< of the batches: those that this loader makes
-  transform::Graph graph;             ///< of slides
+  std::vector<source::LabelView> label_views;  ///< by image, where there are labels
+  std::int64_t batch = 0;                      ///< samples that this loader makes of a full batch
+  std::int64_t whole_batch = 0;                ///< samples of a full batch, whoever makes them
+  std::int64_t first_sample = 0;               ///< of a batch: where this loader's share begins
+  std::uint64_t turn = 0, every = 1;           ///< of the batches: those that this loader makes
+  transform::Graph graph;                      ///< of slides
   std::vector<ChannelRecipe> volume_channels;  ///< of volumes; one draws the geometry of another
 
   // Shape of one sample; depth 0: slides.

@@ -34,6 +34,44 @@ Stitcher::Window window_of(const Examiner::Axes& tile, const loader::RunConfig::
   return window;
 }
 
+/// Probabilities of batch after batch: of every process its own, in turns.
+class TilePredictions {
+ public:
+  TilePredictions(Network& network, ranks::Team* team, ranks::Turns* turns)
+      : network_(network), team_(team), turns_(turns) {}
+
+  std::span<const float> of(const loader::Batch& batch) {
+    const auto size = static_cast<std::uint64_t>(team_ != nullptr ? team_->size() : 1);
+    if (batch.index % size != 0)
+      return turns_->of(static_cast<int>(batch.index % size), batch.index / size);
+    const auto probabilities = network_.predict(batch);
+    if (team_ != nullptr) team_->meet();  // the others have their batches of this round
+    return probabilities;
+  }
+
+ private:
+  Network& network_;
+  ranks::Team* team_;
+  ranks::Turns* turns_;
+};
+
+/// What was judged, and by what.
+void put_facts(const source::Cohort& cohort, const loader::RunConfig& config,
+               const EvaluateOptions& options, const loader::Preprocessing& preprocessing,
+               Json& out) {
+  out["unknown_classes"] = cohort.class_match().ignored;
+  out["missing_classes"] = cohort.class_match().missing;
+  if (options.baseline != nullptr && !config.volumes) {
+    out["baseline"] = majority_figures(*options.baseline, out);
+    out["baseline"]["rule"] = options.baseline->to_json();
+  }
+  out["unknown_scanners"] = loader::unknown_scanners(preprocessing, cohort, options.split);
+  out["split"] = options.split;
+  out["task"] = config.task;
+  out["dataset_hash"] = cohort.dataset_hash();
+  out["patch"] = config.to_json()["patch"];
+}
+
 }  // namespace
 
 loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::Team* team) {
@@ -91,18 +129,10 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
       classes, window_of(tile, config.eval),
       [&](std::uint32_t image) { return examiner->extent_zyx(image); },
       [&](const StitchedPart& part) { examiner->add(part); });
+  TilePredictions predictions(network, team, turns ? &*turns : nullptr);
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
-  const auto predict = [&](const loader::Batch& batch) -> std::span<const float> {
-    const auto size = static_cast<std::uint64_t>(team != nullptr ? team->size() : 1);
-    if (batch.index % size != 0) {
-      return turns->of(static_cast<int>(batch.index % size), batch.index / size);
-    }
-    const auto probabilities = network.predict(batch);
-    if (team != nullptr) team->meet();  // the others have their batches of this round
-    return probabilities;
-  };
   while (const auto batch = loader.next()) {
-    const std::span<const float> probabilities = predict(*batch);
+    const std::span<const float> probabilities = predictions.of(*batch);
     const std::int64_t pixels = tile[0] * tile[1] * tile[2];
     for (std::int64_t s = 0; s < batch->samples; ++s) {
       const loader::SampleSite& site = batch->sites[static_cast<std::size_t>(s)];
@@ -119,18 +149,8 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort
 
   Evaluation out;
   examiner->finish(out);
-  out.json["unknown_classes"] = cohort->class_match().ignored;
-  out.json["missing_classes"] = cohort->class_match().missing;
-  if (options.baseline != nullptr && !config.volumes) {
-    out.json["baseline"] = majority_figures(*options.baseline, out.json);
-    out.json["baseline"]["rule"] = options.baseline->to_json();
-  }
-  out.json["unknown_scanners"] = loader::unknown_scanners(*preprocessing, *cohort, options.split);
-  out.json["split"] = options.split;
-  out.json["task"] = config.task;
-  out.json["dataset_hash"] = cohort->dataset_hash();
+  put_facts(*cohort, config, options, *preprocessing, out.json);
   out.json["tiles"] = plan->samples_per_epoch();
-  out.json["patch"] = config.to_json()["patch"];
   out.loader = loader.stats();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   out.json["time"] = {{"wall_s", wall.count()}, {"data_wait_s", out.loader.data_wait_s}};

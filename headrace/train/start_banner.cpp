@@ -123,6 +123,21 @@ void say_channels(const loader::RunConfig& config, const source::Cohort& cohort,
   }
 }
 
+/// Cohorts that are counted above, but never drawn.
+void say_cohorts_left_out(const loader::RunConfig& config, const source::Cohort& cohort,
+                          StartBanner& out) {
+  for (const auto& [name, weight] : config.sampling.cohort_weights) {
+    if (weight > 0) continue;
+    const auto images = std::count_if(
+        cohort.images().begin(), cohort.images().end(), [&](const source::ImageRecord& image) {
+          return image.split == config.data.train && image.cohort == name;
+        });
+    out.lines.push_back(fmt::format(
+        "of these, {} images of cohort '{}' are not drawn: sampling.cohort_weights has 0", images,
+        name));
+  }
+}
+
 std::string memory_line(const MemoryNeed& need, const char* where) {
   return fmt::format("about {:.1f} of {:.1f} GiB of {} memory", need.needed_bytes / kGiB,
                      need.present_bytes / kGiB, where);
@@ -137,6 +152,7 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
   const auto train = source::supervision_of(cohort, config.data.labels, config.data.train);
   const auto val = source::supervision_of(cohort, config.data.labels, config.data.val);
   out.lines.push_back(split_line("trains", config.data.train, train, cohort));
+  say_cohorts_left_out(config, cohort, out);
   out.lines.push_back(split_line("judges", config.data.val, val, cohort));
   say_channels(config, cohort, out);
   const std::int64_t steps = config.train.epochs * config.sampling.batches_per_epoch;
