@@ -45,13 +45,9 @@ std::string figure(const Json& value) {
 }
 
 /// " (baseline 0.1234)" of a figure, where something was judged beside the network.
-std::string beside(const Json& baseline, const std::vector<std::string>& path) {
-  const Json* value = &baseline;
-  for (const std::string& key : path) {
-    if (!value->is_object() || !value->contains(key)) return "";
-    value = &value->at(key);
-  }
-  return fmt::format(" (baseline {})", figure(*value));
+std::string beside(const Json& baseline, const JsonPath& path) {
+  const Json* value = find_at(baseline, path);
+  return value != nullptr ? fmt::format(" (baseline {})", figure(*value)) : "";
 }
 
 void print_group(const std::string& kind, const std::string& name, const Json& group,

@@ -9,18 +9,14 @@ namespace headrace::report {
 namespace {
 
 /// A value at a path, null where there is none.
-Json at(const Json& json, const std::vector<std::string>& path) {
-  const Json* value = &json;
-  for (const std::string& key : path) {
-    if (!value->is_object() || !value->contains(key)) return nullptr;
-    value = &value->at(key);
-  }
-  return *value;
+Json at(const Json& json, const JsonPath& path) {
+  const Json* value = find_at(json, path);
+  return value != nullptr ? *value : Json(nullptr);
 }
 
 struct Row {
   std::string name;
-  std::vector<std::string> path;
+  JsonPath path;
   int digits = 3;
 };
 

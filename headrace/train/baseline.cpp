@@ -92,8 +92,7 @@ Json constant_tumour(const Json& tumour, const std::vector<std::string>& classes
   Confusion constant(2, {false, !told});
   constant.add(0, said ? 1 : 0, pixels - positives);
   constant.add(1, said ? 1 : 0, positives);
-  const auto dice = constant.dice(1);
-  return {{"dice", dice ? Json(*dice) : Json(nullptr)},
+  return {{"dice", or_null(constant.dice(1))},
           {"auc", tumour.at("auc").is_null() ? Json(nullptr) : Json(0.5)}};
 }
 
@@ -213,7 +212,8 @@ Json majority_figures(const Baseline& baseline, const Json& evaluation) {
                 {"mean_dice", json.at("mean_dice")},
                 {"accuracy", json.at("accuracy")}};
     if (group.contains("tumour"))
-      out["tumour"] = constant_tumour(group.at("tumour"), baseline.classes, untold, baseline.majority);
+      out["tumour"] =
+          constant_tumour(group.at("tumour"), baseline.classes, untold, baseline.majority);
     if (group.contains("gleason")) out["gleason"]["kappa"] = constant_kappa(group.at("gleason"));
     return out;
   };

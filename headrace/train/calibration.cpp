@@ -17,8 +17,6 @@ std::uint64_t square_steps(double squared) {
   return static_cast<std::uint64_t>(std::llround(squared * kSquareSteps));
 }
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 }  // namespace
 
 std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets) {
@@ -110,8 +108,8 @@ Json Calibration::to_json() const {
     }
   }
   return {{"count", count()},
-          {"ece", number(expected_error())},
-          {"brier", number(brier())},
+          {"ece", or_null(expected_error())},
+          {"brier", or_null(brier())},
           {"bins", std::move(bins)}};
 }
 

@@ -5,8 +5,6 @@ namespace {
 
 constexpr double kStep = 1.0 / 4294967296.0;
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 }  // namespace
 
 ObjectCounts& ObjectCounts::operator+=(const ObjectCounts& other) {
@@ -38,9 +36,9 @@ Json ObjectCounts::to_json() const {
   return {{"matched", matched},
           {"missed", missed},
           {"invented", invented},
-          {"f1", number(f1())},
-          {"sq", number(segmentation_quality())},
-          {"pq", number(panoptic_quality())}};
+          {"f1", or_null(f1())},
+          {"sq", or_null(segmentation_quality())},
+          {"pq", or_null(panoptic_quality())}};
 }
 
 }  // namespace headrace::train

@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::uint32_t kStream = 0x736c6964u;  // "slid"
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 using Cases = std::span<const CaseSlides* const>;
 
 template <typename Visit>
@@ -86,7 +84,7 @@ std::string region_name(const SlideRules& rules, std::size_t r) {
 }
 
 /// "objects" holds the tumour under a key of its own where a class has its name.
-std::vector<std::string> object_path(const SlideRules& rules, std::size_t r) {
+JsonPath object_path(const SlideRules& rules, std::size_t r) {
   if (r + 1 == rules.classes.size()) return {"tumour", "objects"};
   return {"objects", region_name(rules, r)};
 }
@@ -126,12 +124,6 @@ std::vector<SlideFigure> figures_of(const Sums& sums, const SlideRules& rules,
   return out;
 }
 
-void put(Json& to, const std::vector<std::string>& path, Json value) {
-  Json* at = &to;
-  for (const std::string& key : path) at = &(*at)[key];
-  *at = std::move(value);
-}
-
 /// Counts of a kappa: how many, and the matrix of grade groups (rows: truth).
 void put_rated(Json& to, const std::vector<RatedSlide>& rated) {
   Confusion matrix(kGradeGroups);
@@ -150,7 +142,7 @@ void put_rated(Json& to, const std::vector<RatedSlide>& rated) {
 
 void put_counts(Json& json, const Sums& sums, const SlideRules& rules) {
   for (std::size_t r = 0; r < rules.regions(); ++r)
-    put(json, object_path(rules, r), sums.objects[r].to_json());
+    put_at(json, object_path(rules, r), sums.objects[r].to_json());
   json["calibration"] = sums.calibration.to_json();
   json["images"] = sums.slides;
   json["set_pixels"] = sums.set_px;
@@ -189,7 +181,7 @@ Json slide_group_json(Cases cases, const SlideRules& rules, const ScoreCounts* p
   const auto figures =
       figures_of(sums, rules, pixel_scores != nullptr ? *pixel_scores : rounded_scores(cases));
   Json json = sums.confusion.to_json(rules.classes);
-  for (const auto& [path, value] : figures) put(json, path, number(value));
+  for (const auto& [path, value] : figures) put_at(json, path, or_null(value));
   put_counts(json, sums, rules);
   if (resamples == 0 || cases.size() < 2) return json;
   const auto resampled = [&](std::span<const std::size_t> drawn) {
@@ -202,7 +194,7 @@ Json slide_group_json(Cases cases, const SlideRules& rules, const ScoreCounts* p
   const auto intervals = bootstrap_intervals(cases.size(), resamples, seed, kStream, resampled);
   json["interval_95"] = Json::object();
   for (std::size_t i = 0; i < figures.size(); ++i)
-    put(json["interval_95"], figures[i].first, intervals[i] ? Json(*intervals[i]) : Json(nullptr));
+    put_at(json["interval_95"], figures[i].first, or_null(intervals[i]));
   return json;
 }
 

@@ -136,9 +136,7 @@ class Figures {
   }
 
  private:
-  void add(std::vector<std::string> path, std::optional<double> value) {
-    out_.push_back({std::move(path), value});
-  }
+  void add(JsonPath path, std::optional<double> value) { out_.push_back({std::move(path), value}); }
 
   void of_volumes() {
     const std::size_t classes = rules_.classes.size();
@@ -272,12 +270,6 @@ void add_lesion_counts(std::span<const CaseVolumes* const> cases, const GroupRul
 
 double ball_diameter_mm(double volume_mm3) { return std::cbrt(6 * volume_mm3 / std::numbers::pi); }
 
-void put(Json& to, const std::vector<std::string>& path, Json value) {
-  Json* at = &to;
-  for (const std::string& key : path) at = &(*at)[key];
-  *at = std::move(value);
-}
-
 std::vector<GroupFigure> group_figures(std::span<const CaseVolumes* const> cases,
                                        const GroupRules& rules) {
   const Sums sums(cases, rules);
@@ -304,7 +296,7 @@ Json group_json(std::span<const CaseVolumes* const> cases, const GroupRules& rul
   }
   if (rules.lesions) add_lesion_counts(cases, rules, sums, out["lesion"]);
   for (const GroupFigure& figure : Figures(cases, rules, sums).all())
-    put(out, figure.path, figure.value ? Json(*figure.value) : Json(nullptr));
+    put_at(out, figure.path, or_null(figure.value));
   return out;
 }
 
