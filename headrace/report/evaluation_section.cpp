@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "headrace/core/read_file.hpp"
 #include "headrace/report/html.hpp"
 #include "headrace/report/palette.hpp"
 #include "headrace/report/plane_sides.hpp"
@@ -295,7 +296,7 @@ std::string montage_section(const RunData& data) {
   for (const Json& patch : montage) {
     rows += "<figure><div class=\"row\">";
     for (const char* kind : data.volumes() ? plane_kinds : slide_kinds) {
-      const std::string png = file_bytes(data.path / patch.at(kind).get<std::string>());
+      const std::string png = read_file(data.path / patch.at(kind).get<std::string>());
       rows += montage_picture(kind, png);
     }
     const Json& tile = patch.at(data.volumes() ? "tile_zyx" : "tile_yx");
