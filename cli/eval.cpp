@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/figure_text.hpp"
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
@@ -40,10 +41,6 @@ struct Arguments {
 };
 
 #ifdef HR_TORCH
-std::string figure(const Json& value) {
-  return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
-}
-
 /// " (baseline 0.1234)" of a figure, where something was judged beside the network.
 std::string beside(const Json& baseline, const JsonPath& path) {
   const Json* value = find_at(baseline, path);

@@ -3,17 +3,9 @@
 #include <numeric>
 
 #include "headrace/core/error.hpp"
+#include "headrace/train/ratio.hpp"
 
 namespace headrace::train {
-namespace {
-
-std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
-
 Confusion& Confusion::operator+=(const Confusion& other) {
   if (other.classes_ != classes_) {
     fail(ErrorCode::internal, "Confusion matrices of {} and {} classes are added.", classes_,

@@ -1,5 +1,7 @@
 #include "headrace/train/slide/object_counts.hpp"
 
+#include "headrace/train/ratio.hpp"
+
 namespace headrace::train {
 namespace {
 
@@ -16,9 +18,7 @@ ObjectCounts& ObjectCounts::operator+=(const ObjectCounts& other) {
 }
 
 std::optional<double> ObjectCounts::f1() const {
-  const std::uint64_t all = 2 * matched + missed + invented;
-  if (all == 0) return std::nullopt;
-  return static_cast<double>(2 * matched) / static_cast<double>(all);
+  return ratio(2 * matched, 2 * matched + missed + invented);
 }
 
 std::optional<double> ObjectCounts::segmentation_quality() const {

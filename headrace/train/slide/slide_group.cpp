@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/train/bootstrap.hpp"
+#include "headrace/train/ratio.hpp"
 
 namespace headrace::train {
 namespace {
@@ -40,11 +41,10 @@ struct Verdicts {
   }
 
   std::optional<double> accuracy() const {
-    if (rated.empty()) return std::nullopt;
     const auto right = std::count_if(rated.begin(), rated.end(), [](const RatedSlide& slide) {
       return slide.truth == slide.predicted;
     });
-    return static_cast<double>(right) / static_cast<double>(rated.size());
+    return ratio(static_cast<std::uint64_t>(right), rated.size());
   }
 };
 

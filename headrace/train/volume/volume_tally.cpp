@@ -29,14 +29,6 @@ Json finding_json(const LesionFinding& finding, const source::VolumeRecord& reco
           {"overlap", finding.overlap}};
 }
 
-/// Null where nothing is annotated, and of a class that labels cannot tell.
-Json structure_word(const VolumeFigures& figures, std::size_t c) {
-  if (!figures.annotated() || !figures.confusion.told(c)) return nullptr;
-  const bool said = figures.confusion.predicted_sum(c) > 0;
-  if (figures.confusion.truth_sum(c) > 0) return said ? "found" : "missed";
-  return said ? "invented" : "absent";
-}
-
 /// The cases of a group of images, in the order of their names.
 std::vector<CaseVolumes> cases_of(const std::vector<std::uint32_t>& group,
                                   const source::Cohort& cohort,
@@ -147,7 +139,7 @@ Json VolumeTally::image_json(std::uint32_t image) const {
     out["surface_dice"][classes[c]] = or_null(figures.surface_dice[c]);
     out["hd95"][classes[c]] = or_null(figures.hd95_mm[c]);
     out["hd95_penalised"][classes[c]] = or_null(figures.hd95_penalised_mm[c]);
-    out["structure"][classes[c]] = structure_word(figures, c);
+    out["structure"][classes[c]] = or_null(figures.structure(c));
   }
   out["calibration"] = {{"ece", or_null(figures.calibration.expected_error())},
                         {"brier", or_null(figures.calibration.brier())}};
