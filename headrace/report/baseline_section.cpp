@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
 
 namespace headrace::report {
@@ -22,7 +22,7 @@ struct Row {
 
 std::vector<Row> rows_of(const RunData& data) {
   std::vector<Row> rows{{"Mean Dice", {"mean_dice"}}};
-  const auto names = data.eval.at("classes").get<std::vector<std::string>>();
+  const auto names = names_of(data.eval.at("classes"));
   for (std::size_t c = 1; c < names.size(); ++c) {
     const std::string label = class_label(names[c], c);
     rows.push_back({label + " Dice", {"dice", names[c]}});
@@ -48,7 +48,7 @@ std::string rule_text(const RunData& data) {
            "place in the box around the body";
   }
   if (rule.at("majority").is_null()) return "background everywhere";
-  return "everywhere " + escape(rule.at("majority").get<std::string>()) +
+  return "everywhere " + text_of(rule.at("majority")) +
          ", the class above background with the most annotated pixels of the training split";
 }
 
