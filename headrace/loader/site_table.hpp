@@ -19,7 +19,7 @@ struct SiteBox {
 
 /// Draws places of one thing in one image in constant time: a region, by its size to a power, a
 /// block of it, by its pixels, and one of the block's parts that hold it, all alike.
-/// memory  20 bytes a block, 32 more where not every part of it holds the thing, 12 a region
+/// memory  16 bytes a block, 32 more where not every part of it holds the thing, 12 a region
 class SiteTable {
  public:
   SiteTable() = default;

@@ -17,8 +17,8 @@ struct StepLosses {
   double total = 0, cross_entropy = 0, dice = 0, gradient_norm = 0;
 };
 
-/// The model of a run with its optimiser, behind plain types: the one place of this layer that
-/// knows LibTorch. For one thread.
+/// The model of a run with its optimiser, behind plain types: only this and make_net, which builds
+/// the model, know LibTorch in this layer. For one thread.
 class Network {
  public:
   using Metadata = std::map<std::string, std::string>;

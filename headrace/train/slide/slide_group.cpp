@@ -83,7 +83,7 @@ std::string region_name(const SlideRules& rules, std::size_t r) {
   return r + 1 == rules.classes.size() ? "tumour" : rules.classes[r + 1];
 }
 
-/// "objects" holds the tumour under a key of its own where a class has its name.
+/// The tumour's stand beside its other figures, since a class may have its name.
 JsonPath object_path(const SlideRules& rules, std::size_t r) {
   if (r + 1 == rules.classes.size()) return {"tumour", "objects"};
   return {"objects", region_name(rules, r)};
