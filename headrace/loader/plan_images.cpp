@@ -60,14 +60,12 @@ void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
   if (weights.empty()) return;
   std::set<std::string> cohorts;
   for (const std::uint32_t i : images) cohorts.insert(cohort.images()[i].cohort);
-  double sum = 0;
   for (const auto& [name, weight] : weights) {
     if (!cohorts.contains(name)) {
       fail(ErrorCode::usage,
            "{}: sampling.cohort_weights names '{}', but no image to sample is of that cohort. {}",
            cohort.path(), name, hint(name, cohorts));
     }
-    sum += weight;
   }
   for (const std::string& name : cohorts) {
     if (weights.contains(name)) continue;
@@ -75,7 +73,6 @@ void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
          "{}: sampling.cohort_weights leaves out cohort '{}'; give it a weight, 0 to leave it out",
          cohort.path(), name);
   }
-  if (!(sum > 0)) fail(ErrorCode::usage, "{}: sampling.cohort_weights are all 0", cohort.path());
 }
 
 }  // namespace headrace::loader::detail

@@ -33,8 +33,6 @@ class SiteTable {
   std::uint32_t regions() const noexcept {
     return static_cast<std::uint32_t>(std::max<std::size_t>(first_.size(), 1) - 1);
   }
-  /// Chances of the regions, which sum up to 1.
-  std::vector<double> chances() const { return regions_.probabilities(); }
 
   /// Random words in, numbers out.
   std::uint32_t region(std::uint32_t slot, std::uint32_t coin) const {

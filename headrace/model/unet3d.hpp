@@ -52,7 +52,6 @@ class UNet3d : public SegmentationNet {
 
   Parameters& parameters() noexcept override { return parameters_; }
   const Parameters& parameters() const noexcept { return parameters_; }
-  const UNet3dConfig& config() const noexcept { return config_; }
   /// By axis: the product of the strides.
   UNet3dConfig::Axes edge_divisors() const noexcept;
 

@@ -345,12 +345,10 @@ Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::
   return file.metadata;
 }
 
-Network::Metadata Network::load_weights(std::span<const std::byte> bytes,
-                                        const std::string& origin) {
+void Network::load_weights(std::span<const std::byte> bytes, const std::string& origin) {
   const model::Safetensors file = model::parse_safetensors(bytes, origin);
   model::load_parameters(state_->net->parameters(), file.tensors, kWeightPrefix, origin);
   state_->restart_average();
-  return file.metadata;
 }
 
 Json Network::start_from(std::span<const std::byte> weights,

@@ -55,9 +55,10 @@ class Network {
   std::string weights(const Metadata& metadata) const;
   /// Weights, optimiser and averaged weights.
   std::string checkpoint(const Metadata& metadata) const;
-  /// Both return the metadata that was saved. `origin` names the file in errors.
+  /// Takes a checkpoint and returns the metadata that was saved with it. `origin` names the file in
+  /// errors.
   Metadata restore(std::span<const std::byte> checkpoint, const std::string& origin);
-  Metadata load_weights(std::span<const std::byte> weights, const std::string& origin);
+  void load_weights(std::span<const std::byte> weights, const std::string& origin);
 
   /// Takes the weights of another training as first ones, by name and shape, and rows of heads by
   /// the names of classes; those of the file stand in its metadata (`classes`, a JSON list). Says

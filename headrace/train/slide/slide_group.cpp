@@ -26,15 +26,15 @@ struct Verdicts {
 
   Verdicts(Cases cases, bool by_case) {
     ScoreCounter scores;
-    const auto add = [&](const std::string& case_id, const Verdict& verdict) {
+    const auto add = [&](const Verdict& verdict) {
       if (verdict.cancer) scores.add(score_of(static_cast<float>(verdict.share)), *verdict.cancer);
       if (verdict.truth)
-        rated.push_back({case_id, verdict.truth->grade_group, verdict.predicted.grade_group});
+        rated.push_back({verdict.truth->grade_group, verdict.predicted.grade_group});
     };
     for (const CaseSlides* of : cases) {
-      if (by_case) add(of->id, of->verdict);
+      if (by_case) add(of->verdict);
       for (const JudgedSlide* slide : of->slides) {
-        if (!by_case) add(of->id, slide->verdict);
+        if (!by_case) add(slide->verdict);
       }
     }
     cancer = scores.counts();
@@ -78,15 +78,11 @@ ScoreCounts rounded_scores(Cases cases) {
   return scores.counts();
 }
 
-/// Name of a region of which structures are counted.
-std::string region_name(const SlideRules& rules, std::size_t r) {
-  return r + 1 == rules.classes.size() ? "tumour" : rules.classes[r + 1];
-}
-
-/// The tumour's stand beside its other figures, since a class may have its name.
+/// Where the structures of a region stand. The tumour's stand beside its other figures, since a
+/// class may have its name.
 JsonPath object_path(const SlideRules& rules, std::size_t r) {
   if (r + 1 == rules.classes.size()) return {"tumour", "objects"};
-  return {"objects", region_name(rules, r)};
+  return {"objects", rules.classes[r + 1]};
 }
 
 std::vector<SlideFigure> figures_of(const Sums& sums, const SlideRules& rules,
