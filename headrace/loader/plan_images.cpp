@@ -25,8 +25,10 @@ std::string hint(const std::string& name, const std::set<std::string>& known) {
 std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const RunConfig& config,
                                            const std::string& split, const std::string& key) {
   if (cohort.kind() != (config.volumes ? "volume" : "slide")) {
-    fail(ErrorCode::usage, "{}: a store of {}s, but patch.size has {} numbers, which is for {}s",
-         cohort.path(), cohort.kind(), config.volumes ? 3 : 2, config.volumes ? "volume" : "slide");
+    fail(ErrorCode::usage,
+         "{}: a store of {}s, but patch.size has {} numbers, which is for {}s. Give it {}",
+         cohort.path(), cohort.kind(), config.volumes ? 3 : 2, config.volumes ? "volume" : "slide",
+         config.volumes ? "2: height, width" : "3: z, y, x");
   }
   std::vector<std::uint32_t> images;
   std::set<std::string> splits;

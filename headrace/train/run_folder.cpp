@@ -53,7 +53,9 @@ RunFolder RunFolder::create(const std::filesystem::path& path) {
 
 RunFolder RunFolder::open(const std::filesystem::path& path) {
   if (!holds_run(path)) {
-    fail(ErrorCode::not_found, "{} holds no run: there is no {} in it.", path.string(), kConfig);
+    fail(ErrorCode::not_found,
+         "{} holds no run: there is no {} in it. Give the folder of headrace train --out.",
+         path.string(), kConfig);
   }
   return RunFolder(path);
 }
