@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/figure_text.hpp"
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
@@ -40,18 +41,10 @@ struct Arguments {
 };
 
 #ifdef HR_TORCH
-std::string figure(const Json& value) {
-  return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
-}
-
 /// " (baseline 0.1234)" of a figure, where something was judged beside the network.
-std::string beside(const Json& baseline, const std::vector<std::string>& path) {
-  const Json* value = &baseline;
-  for (const std::string& key : path) {
-    if (!value->is_object() || !value->contains(key)) return "";
-    value = &value->at(key);
-  }
-  return fmt::format(" (baseline {})", figure(*value));
+std::string beside(const Json& baseline, const JsonPath& path) {
+  const Json* value = find_at(baseline, path);
+  return value != nullptr ? fmt::format(" (baseline {})", figure(*value)) : "";
 }
 
 void print_group(const std::string& kind, const std::string& name, const Json& group,

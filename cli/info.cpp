@@ -26,8 +26,6 @@ constexpr const char* kFooter =
     "\n"
     "Exit codes: 0 done, 1 failed (no store, or an unfinished one).";
 
-Json or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& image) {
   const source::VolumeRecord& volume = *image.volume;
   Json levels = Json::array();

@@ -15,7 +15,7 @@ void add_ingest_volumes(CLI::App& ingest);
 /// Adds `headrace ingest labels` below `ingest`.
 void add_ingest_labels(CLI::App& ingest);
 
-/// Adds --on-error `ingest`.
+/// Adds --on-error to an `ingest` command.
 void add_on_error_option(CLI::App& app, std::string& on_error);
 /// What `ingest` left out: for --json, and as lines on standard output.
 Json left_out_json(const std::vector<ingest::BadInput>& left_out);

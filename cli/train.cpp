@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/figure_text.hpp"
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
@@ -66,10 +67,6 @@ void launch(const Arguments& arguments) {
 }
 
 #ifdef HR_TORCH
-std::string figure(const Json& value) {
-  return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
-}
-
 void print_summary(const std::string& out, const Json& summary) {
   const Json& time = summary.at("time");
   const auto text = [&](const char* key) { return summary.at(key).get<std::string>(); };

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/core/yaml.hpp"
 
 namespace headrace {
@@ -60,18 +61,6 @@ std::vector<ClassSet> in_order(std::vector<ClassSet> sets, std::size_t classes,
          sets.size(), kMostValues);
   }
   return sets;
-}
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == at) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
 }
 
 }  // namespace

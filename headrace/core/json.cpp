@@ -15,4 +15,21 @@ Json parse_json(std::string_view text, std::string_view origin) {
 
 std::string dump_json(const Json& value) { return value.dump(2) + "\n"; }
 
+void put_at(Json& to, const JsonPath& path, Json value) {
+  Json* at = &to;
+  for (const std::string& key : path) at = &(*at)[key];
+  *at = std::move(value);
+}
+
+const Json* find_at(const Json& json, const JsonPath& path) {
+  const Json* at = &json;
+  for (const std::string& key : path) {
+    if (!at->is_object()) return nullptr;
+    const auto found = at->find(key);
+    if (found == at->end()) return nullptr;
+    at = &*found;
+  }
+  return at;
+}
+
 }  // namespace headrace

@@ -1,8 +1,10 @@
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headrace {
 
@@ -15,5 +17,19 @@ Json parse_json(std::string_view text, std::string_view origin);
 
 /// The text that the store and the hashes use: sorted keys, two-space indent, a newline at the end.
 std::string dump_json(const Json& value);
+
+/// What there is; null where there is nothing.
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// Keys of nested objects, outermost first.
+using JsonPath = std::vector<std::string>;
+
+/// Puts a value at a path; objects on the way are made.
+void put_at(Json& to, const JsonPath& path, Json value);
+/// The value at a path; null pointer where there is none.
+const Json* find_at(const Json& json, const JsonPath& path);
 
 }  // namespace headrace

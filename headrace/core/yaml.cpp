@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/read_file.hpp"
 
 namespace headrace {
 namespace {
@@ -133,13 +132,7 @@ std::vector<YamlValue> YamlValue::as_list(std::size_t count) const {
   return values;
 }
 
-YamlMap YamlMap::load(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) fail(ErrorCode::not_found, "{}: the file can't be opened", file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return parse(text.str(), file);
-}
+YamlMap YamlMap::load(const std::string& file) { return parse(read_file(file), file); }
 
 YamlMap YamlMap::parse(const std::string& text, const std::string& name) {
   try {

@@ -11,11 +11,6 @@
 namespace headrace::ingest {
 namespace {
 
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json stain_json(const std::optional<transform::StainEstimate>& stain, std::uint64_t pixels) {
   if (!stain) return nullptr;
   const auto& he = stain->stain_od_rgb_he;

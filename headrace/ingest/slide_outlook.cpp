@@ -10,8 +10,7 @@ namespace headrace::ingest {
 namespace {
 
 std::string fingerprint_of(const SlideCase& slide, const SourceStamp& stamp) {
-  const Json parts{{"source", {stamp.size_bytes, stamp.sha256}},
-                   {"mpp", slide.mpp ? Json(*slide.mpp) : Json(nullptr)}};
+  const Json parts{{"source", {stamp.size_bytes, stamp.sha256}}, {"mpp", or_null(slide.mpp)}};
   return sha256_hex(dump_json(parts));
 }
 

@@ -19,8 +19,8 @@ std::vector<AliasSlot> alias_slots(std::span<const double> weights);
 /// in      weights  not negative, finite, at least one above 0
 /// errors  internal (weights)
 /// source  Vose, A linear algorithm for generating random numbers with a given distribution, IEEE
-/// TSE 17 (9), 1991 error   each probability is within 2^-31 of weight / sum; a weight of 0 is
-/// never drawn
+///         TSE 17 (9), 1991
+/// error   each probability is within 2^-31 of weight / sum; a weight of 0 is never drawn
 class AliasTable {
  public:
   AliasTable() = default;

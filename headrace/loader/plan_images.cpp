@@ -25,8 +25,10 @@ std::string hint(const std::string& name, const std::set<std::string>& known) {
 std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const RunConfig& config,
                                            const std::string& split, const std::string& key) {
   if (cohort.kind() != (config.volumes ? "volume" : "slide")) {
-    fail(ErrorCode::usage, "{}: a store of {}s, but patch.size has {} numbers, which is for {}s",
-         cohort.path(), cohort.kind(), config.volumes ? 3 : 2, config.volumes ? "volume" : "slide");
+    fail(ErrorCode::usage,
+         "{}: a store of {}s, but patch.size has {} numbers, which is for {}s. Give it {}",
+         cohort.path(), cohort.kind(), config.volumes ? 3 : 2, config.volumes ? "volume" : "slide",
+         config.volumes ? "2: height, width" : "3: z, y, x");
   }
   std::vector<std::uint32_t> images;
   std::set<std::string> splits;
@@ -60,14 +62,12 @@ void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
   if (weights.empty()) return;
   std::set<std::string> cohorts;
   for (const std::uint32_t i : images) cohorts.insert(cohort.images()[i].cohort);
-  double sum = 0;
   for (const auto& [name, weight] : weights) {
     if (!cohorts.contains(name)) {
       fail(ErrorCode::usage,
            "{}: sampling.cohort_weights names '{}', but no image to sample is of that cohort. {}",
            cohort.path(), name, hint(name, cohorts));
     }
-    sum += weight;
   }
   for (const std::string& name : cohorts) {
     if (weights.contains(name)) continue;
@@ -75,7 +75,6 @@ void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
          "{}: sampling.cohort_weights leaves out cohort '{}'; give it a weight, 0 to leave it out",
          cohort.path(), name);
   }
-  if (!(sum > 0)) fail(ErrorCode::usage, "{}: sampling.cohort_weights are all 0", cohort.path());
 }
 
 }  // namespace headrace::loader::detail

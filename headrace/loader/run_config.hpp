@@ -108,8 +108,8 @@ struct RunConfig {
     double overlap = 0.5;             ///< part of the patch edge shared by neighbouring tiles
     std::string window = "gaussian";  ///< gaussian | linear: how much a tile's pixels weigh in it
     std::int64_t batch = 16;
-    double min_cancer =
-        0.02;  // gleason: part of the tissue that must be cancer for a slide to have a grade
+    /// gleason: part of the tissue that must be cancer for a slide to have any
+    double min_cancer = 0.02;
     double min_area = 0.05;          ///< gleason: part of the cancer that a pattern needs to count
     std::string grading = "biopsy";  ///< gleason: biopsy | prostatectomy, which rule grades slides
     /// gleason, biopsy: part of the cancer from which a grade above the most common one is believed
@@ -119,8 +119,8 @@ struct RunConfig {
     /// Resamples of the cases for the intervals of every figure; 0: none
     std::int64_t bootstrap = 0;
     double surface_tolerance_mm = 2;  ///< volumes: of surface Dice
-    double lesion_probability =
-        0.5;                      ///< colorectal: hits and false positives count calls from here
+    /// colorectal: hits and false positives count calls from here
+    double lesion_probability = 0.5;
     double lesion_lowest = 0.1;   ///< colorectal: lowest score of a call, where FROC ends
     double lesion_min_mm3 = 50;   ///< colorectal: smaller calls are dropped
     double lesion_overlap = 0.1;  ///< colorectal: IoU from which a call hits a lesion

@@ -19,8 +19,8 @@ struct SampleSite {
   std::int32_t drawn_class = -1;  ///< class the sampler aimed at; -1: none
   /// Which of the image's regions of that class, counted from 0 in the order of the index; -1: none
   std::int64_t drawn_region = -1;
-  std::array<std::int64_t, 2>
-      tile_yx{};            ///< validation: top-left of the tile in patch-mpp pixels of the image
+  /// Validation: top-left of the tile in patch-mpp pixels of the image
+  std::array<std::int64_t, 2> tile_yx{};
   std::int64_t tile_z = 0;  ///< volumes: its first slice, all in voxels of patch.spacing_mm
 };
 
@@ -38,9 +38,12 @@ class SamplePlan {
 /// Training: sample i of epoch e is a pure function of (seed, e, i), in constant time: a class, an
 /// image that has it (all alike, or by cohort weights), one of its regions (by size to the power
 /// sampling.lesion_size_power), a part of the image that holds it, a position in that part. Samples
-/// without an aim lie on tissue (in the body), a small part of them anywhere. Images without
-/// annotation are left out, unless no image has any; remark() counts them. Errors: usage when the
-/// split holds no image, none of what sampling.balance asks for, or no tissue.
+/// without an aim lie on tissue (in the body), a small part of them anywhere, and
+/// sampling.near_lesions of them near lesions but not on them. With sampling.order: cover the
+/// regions of a class, and the images of samples without an aim, come in the order of permutations:
+/// each once before any again. Images without annotation are left out, unless no image has any;
+/// remark() counts them. Errors: usage when the split holds no image, none of what sampling.balance
+/// asks for, or no tissue.
 ///
 /// Centres are moved so that the patch lies inside the image (sampling.keep_inside), but no further
 /// than leaves a class that was aimed at in the central half of the patch.

@@ -19,7 +19,7 @@ struct SiteBox {
 
 /// Draws places of one thing in one image in constant time: a region, by its size to a power, a
 /// block of it, by its pixels, and one of the block's parts that hold it, all alike.
-/// memory  20 bytes a block, 32 more where not every part of it holds the thing, 12 a region
+/// memory  16 bytes a block, 32 more where not every part of it holds the thing, 12 a region
 class SiteTable {
  public:
   SiteTable() = default;
@@ -33,8 +33,6 @@ class SiteTable {
   std::uint32_t regions() const noexcept {
     return static_cast<std::uint32_t>(std::max<std::size_t>(first_.size(), 1) - 1);
   }
-  /// Chances of the regions, which sum up to 1.
-  std::vector<double> chances() const { return regions_.probabilities(); }
 
   /// Random words in, numbers out.
   std::uint32_t region(std::uint32_t slot, std::uint32_t coin) const {

@@ -61,8 +61,10 @@ void AdamW::restore(const std::vector<NamedTensor>& state, std::int64_t steps) {
   for (const NamedTensor& own : this->state()) {
     const auto found = by_name.find(own.name);
     if (found == by_name.end() || found->second.sizes() != own.tensor.sizes()) {
-      fail(ErrorCode::corrupt, "The checkpoint has no optimiser state '{}' of shape {}.", own.name,
-           fmt::join(own.tensor.sizes().vec(), "×"));
+      fail(ErrorCode::corrupt,
+           "The checkpoint has no optimiser state '{}' of shape {}: it is damaged, or of another "
+           "network. Remove it, and --resume goes on from the one before.",
+           own.name, fmt::join(own.tensor.sizes().vec(), "×"));
     }
     at::Tensor target = own.tensor;
     target.copy_(found->second);

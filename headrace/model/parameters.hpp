@@ -13,10 +13,12 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-/// The trainable tensors of a model, in the order in which they were made.
+/// The tensors of a model, in the order in which they were made; all are trained that are not
+/// frozen.
 ///
-/// Initial values follow from the seed and the place in that order alone (Philox counter: element,
-/// tensor), so they are the same bits on every machine, and do not depend on LibTorch's generators.
+/// Initial values of convolutions follow from the seed, the shape and the place in that order alone
+/// (Philox counter: element, tensor), so they are the same bits on every machine, and do not depend
+/// on LibTorch's generators.
 class Parameters {
  public:
   explicit Parameters(std::uint64_t seed) : seed_(seed) {}

@@ -14,7 +14,9 @@ struct Runtime {
 };
 
 /// Fixes the number of threads and chooses the device: of several GPUs the one that LOCAL_RANK
-/// says. in      threads  0: every core
+/// says.
+///
+/// in      threads  0: every core
 ///         device   auto | cpu | cuda
 ///         amp      auto (on with CUDA) | on | off
 ///         deterministic  the same bytes from run to run; false: whichever algorithm is the fastest

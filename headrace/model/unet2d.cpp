@@ -33,12 +33,15 @@ void check(const UNet2dConfig& config) {
     fail(ErrorCode::usage, "model.strides: {} levels, but model.widths has {}.",
          config.strides.size(), config.widths.size());
   }
-  for (std::size_t l = 0; l < config.strides.size(); ++l) {
-    for (const std::int64_t stride : config.strides[l]) {
-      if (stride == 1 || (stride == 2 && l > 0)) continue;
-      fail(ErrorCode::usage, "model.strides: {} at level {}; strides are 1 or 2, at level 0 1.",
-           stride, l);
+  for (const UNet2dConfig::Axes& axes : config.strides) {
+    for (const std::int64_t stride : axes) {
+      if (stride == 1 || stride == 2) continue;
+      fail(ErrorCode::usage, "model.strides: {} is neither 1 nor 2.", stride);
     }
+  }
+  if (config.strides.front() != UNet2dConfig::Axes{1, 1}) {
+    fail(ErrorCode::usage,
+         "model.strides: the first level is the patch itself, so its stride is 1.");
   }
   if (config.context.empty() || config.context.front() != 1) {
     fail(ErrorCode::usage, "patch.context: the first context is the base patch and must be 1.");

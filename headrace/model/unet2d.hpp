@@ -40,7 +40,6 @@ class UNet2d : public SegmentationNet {
 
   Parameters& parameters() noexcept override { return parameters_; }
   const Parameters& parameters() const noexcept { return parameters_; }
-  const UNet2dConfig& config() const noexcept { return config_; }
   /// By axis: the product of the strides.
   UNet2dConfig::Axes edge_divisors() const noexcept;
 

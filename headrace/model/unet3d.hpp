@@ -52,7 +52,6 @@ class UNet3d : public SegmentationNet {
 
   Parameters& parameters() noexcept override { return parameters_; }
   const Parameters& parameters() const noexcept { return parameters_; }
-  const UNet3dConfig& config() const noexcept { return config_; }
   /// By axis: the product of the strides.
   UNet3dConfig::Axes edge_divisors() const noexcept;
 
@@ -67,7 +66,7 @@ class UNet3d : public SegmentationNet {
   };
   struct Block {
     Conv first, second;
-    std::vector<Conv> skip;  ///< none where the input has the block's width and edge
+    std::vector<Conv> skip;  ///< none where the input has the block's width
     at::Tensor operator()(const at::Tensor& x) const;
   };
   struct Head {
@@ -77,7 +76,7 @@ class UNet3d : public SegmentationNet {
                  const Axes& stride = kOnes);
   Block make_block(const std::string& name, std::int64_t out, std::int64_t in, const Axes& kernel,
                    const Axes& stride = kOnes);
-  /// Features of the decoder's levels down to `levels`, finest first.
+  /// Features of all levels of the decoder, finest first.
   std::vector<at::Tensor> decode(const at::Tensor& images) const;
 
   UNet3dConfig config_;

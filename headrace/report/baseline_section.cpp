@@ -2,31 +2,27 @@
 
 #include <fmt/format.h>
 
-#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
 
 namespace headrace::report {
 namespace {
 
 /// A value at a path, null where there is none.
-Json at(const Json& json, const std::vector<std::string>& path) {
-  const Json* value = &json;
-  for (const std::string& key : path) {
-    if (!value->is_object() || !value->contains(key)) return nullptr;
-    value = &value->at(key);
-  }
-  return *value;
+Json at(const Json& json, const JsonPath& path) {
+  const Json* value = find_at(json, path);
+  return value != nullptr ? *value : Json(nullptr);
 }
 
 struct Row {
   std::string name;
-  std::vector<std::string> path;
+  JsonPath path;
   int digits = 3;
 };
 
 std::vector<Row> rows_of(const RunData& data) {
   std::vector<Row> rows{{"Mean Dice", {"mean_dice"}}};
-  const auto names = data.eval.at("classes").get<std::vector<std::string>>();
+  const auto names = names_of(data.eval.at("classes"));
   for (std::size_t c = 1; c < names.size(); ++c) {
     const std::string label = class_label(names[c], c);
     rows.push_back({label + " Dice", {"dice", names[c]}});
@@ -52,7 +48,7 @@ std::string rule_text(const RunData& data) {
            "place in the box around the body";
   }
   if (rule.at("majority").is_null()) return "background everywhere";
-  return "everywhere " + escape(rule.at("majority").get<std::string>()) +
+  return "everywhere " + text_of(rule.at("majority")) +
          ", the class above background with the most annotated pixels of the training split";
 }
 

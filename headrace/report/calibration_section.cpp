@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
 #include "headrace/report/svg_chart.hpp"
 

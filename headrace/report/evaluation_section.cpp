@@ -4,16 +4,14 @@
 
 #include <algorithm>
 
+#include "headrace/core/read_file.hpp"
+#include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
 #include "headrace/report/palette.hpp"
 #include "headrace/report/plane_sides.hpp"
 
 namespace headrace::report {
 namespace {
-
-constexpr std::size_t kImagesShown = 200;
-
-std::string text_of(const Json& value) { return escape(value.get<std::string>()); }
 
 std::string bar(const Json& value, const std::string& colour) {
   const double part = value.is_null() ? 0 : std::clamp(value.get<double>(), 0.0, 1.0);
@@ -27,8 +25,7 @@ std::string matrix_html(const Json& matrix, const std::vector<std::string>& name
   table.head.push_back("true \\ predicted");
   table.head.insert(table.head.end(), names.begin(), names.end());
   for (std::size_t t = 0; t < names.size(); ++t) {
-    std::uint64_t sum = 0;
-    for (const Json& count : matrix[t]) sum += count.get<std::uint64_t>();
+    const std::uint64_t sum = row_sum(matrix[t]);
     std::vector<std::string> row{names[t]};
     for (std::size_t p = 0; p < names.size(); ++p) {
       const auto count = matrix[t][p].get<std::uint64_t>();
@@ -45,12 +42,6 @@ std::string matrix_html(const Json& matrix, const std::vector<std::string>& name
     table.rows.push_back(std::move(row));
   }
   return table.html("matrix");
-}
-
-std::vector<std::string> names_of(const Json& classes) {
-  std::vector<std::string> names;
-  for (const Json& name : classes) names.push_back(name.get<std::string>());
-  return names;
 }
 
 void add_group_rows(Table& table, const std::string& kind, const Json& groups,
@@ -92,44 +83,14 @@ std::string area_bar(const Json& image, const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string figure(const Json& value, int digits) {
-  return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–";
-}
-
-std::string with_interval(const Json& group, const std::vector<std::string>& path, int digits) {
-  const Json* value = &group;
-  const Json nothing = Json::object();
-  const Json* interval = group.contains("interval_95") ? &group.at("interval_95") : &nothing;
-  for (const std::string& key : path) {
-    value = &value->at(key);
-    interval = interval->contains(key) ? &interval->at(key) : &nothing;
-  }
-  std::string out = "<b>" + figure(*value, digits) + "</b>";
-  if (interval->is_array()) {
-    out += fmt::format(" <small>{}–{}</small>", figure((*interval)[0], digits),
-                       figure((*interval)[1], digits));
-  }
-  return out;
-}
-
-std::string interval_text(const Json& group) {
-  return group.contains("interval_95") ? " Small figures: 95 % intervals by resampling cases." : "";
-}
-
-std::string class_label(const std::string& name, std::size_t index) {
-  return fmt::format("<span class=\"chip\" style=\"background:{}\"></span>{}",
-                     css(class_colour(index)), escape(name));
-}
-
 std::string sets_text(const RunData& data) {
   const char* key = data.volumes() ? "set_voxels" : "set_pixels";
   const auto pixels = data.eval.at("overall").at(key).get<std::uint64_t>();
   if (pixels == 0) return "";
   std::string names;
   for (const auto& [name, classes] : data.eval.at("class_sets").items()) {
-    std::string members;
-    for (const Json& of : classes) members += (members.empty() ? "" : ", ") + text_of(of);
-    names += fmt::format("{}{} (one of {})", names.empty() ? "" : "; ", escape(name), members);
+    names += fmt::format("{}{} (one of {})", names.empty() ? "" : "; ", escape(name),
+                         joined_names(classes));
   }
   return fmt::format(
       " {} more have a label that stands for several classes: {}. They take no part here, where "
@@ -143,12 +104,11 @@ std::string class_section(const RunData& data) {
   Table table{{"Class", "Dice", "", "IoU", "True pixels"}, {}, {false, true, false, true, true}};
   std::vector<std::string> labels;
   for (std::size_t c = 0; c < names.size(); ++c) {
-    std::uint64_t sum = 0;
-    for (const Json& count : overall.at("matrix")[c]) sum += count.get<std::uint64_t>();
     labels.push_back(class_label(names[c], c));
     table.rows.push_back({labels.back(), with_interval(overall, {"dice", names[c]}),
                           bar(overall.at("dice").at(names[c]), css(class_colour(c))),
-                          with_interval(overall, {"iou", names[c]}), grouped(sum)});
+                          with_interval(overall, {"iou", names[c]}),
+                          grouped(row_sum(overall.at("matrix")[c]))});
   }
   return fmt::format(
       "<section><h2>Segmentation on split “{}”</h2><p>{} annotated pixels in {} tiles, at the "
@@ -295,7 +255,7 @@ std::string montage_section(const RunData& data) {
   for (const Json& patch : montage) {
     rows += "<figure><div class=\"row\">";
     for (const char* kind : data.volumes() ? plane_kinds : slide_kinds) {
-      const std::string png = file_bytes(data.path / patch.at(kind).get<std::string>());
+      const std::string png = read_file(data.path / patch.at(kind).get<std::string>());
       rows += montage_picture(kind, png);
     }
     const Json& tile = patch.at(data.volumes() ? "tile_zyx" : "tile_yx");

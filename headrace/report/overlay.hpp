@@ -7,8 +7,10 @@
 namespace headrace::report {
 
 /// A picture with its classes laid over: each class but 0 tints its pixels, and its border is drawn
-/// in full colour. 255 (not annotated) is greyed. in  rgb (height, width, 3); labels (height,
-/// width)
+/// in full colour. 255 (not annotated) is greyed.
+///
+/// in      rgb     (height, width, 3)
+///         labels  (height, width)
 imaging::Image8 overlay(const imaging::Image8& rgb, std::span<const std::uint8_t> labels);
 
 }  // namespace headrace::report

@@ -1,17 +1,17 @@
 #include "headrace/report/run_data.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/read_file.hpp"
 
 namespace headrace::report {
 namespace {
 
 Json optional_json(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return nullptr;
-  return parse_json(file_bytes(path), path.string());
+  return parse_json(read_file(path), path.string());
 }
 
 Json required_json(const std::filesystem::path& path) {
@@ -23,14 +23,6 @@ Json required_json(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-std::string file_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(ErrorCode::io, "{} cannot be read.", path.string());
-  std::ostringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
 
 bool RunData::phantom() const {
   const Json cohorts = run.value("cohorts", Json::array());
@@ -52,7 +44,7 @@ RunData read_run(const std::filesystem::path& run) {
   }
   data.summary = optional_json(run / "summary.json");
   if (std::filesystem::exists(run / "metrics.jsonl")) {
-    std::istringstream text(file_bytes(run / "metrics.jsonl"));
+    std::istringstream text(read_file(run / "metrics.jsonl"));
     for (std::string line; std::getline(text, line) && !text.eof();) {
       data.metrics.push_back(parse_json(line, (run / "metrics.jsonl").string()));
     }

@@ -21,6 +21,5 @@ struct RunData {
 };
 
 RunData read_run(const std::filesystem::path& run);
-std::string file_bytes(const std::filesystem::path& path);
 
 }  // namespace headrace::report

@@ -4,6 +4,7 @@
 
 #include "headrace/report/baseline_section.hpp"
 #include "headrace/report/calibration_section.hpp"
+#include "headrace/report/eval_json.hpp"
 #include "headrace/report/evaluation_section.hpp"
 #include "headrace/report/html.hpp"
 #include "headrace/report/palette.hpp"
@@ -132,10 +133,6 @@ std::string identity_section(const RunData& data) {
 }
 
 std::string header(const RunData& data) {
-  std::string cohorts;
-  for (const Json& name : data.run.value("cohorts", Json::array())) {
-    cohorts += (cohorts.empty() ? "" : ", ") + name.get<std::string>();
-  }
   const std::string name = std::filesystem::absolute(data.path / "x")
                                .lexically_normal()
                                .parent_path()
@@ -143,7 +140,8 @@ std::string header(const RunData& data) {
                                .string();
   std::string out = fmt::format(
       "<header><h1>{}</h1><p>Headrace run · task {} · cohort {} · {} images</p></header>\n",
-      escape(name), escape(data.config.at("task").get<std::string>()), escape(cohorts),
+      escape(name), text_of(data.config.at("task")),
+      joined_names(data.run.value("cohorts", Json::array())),
       data.run.at("images").get<std::uint64_t>());
   if (data.phantom()) {
     out +=
@@ -182,7 +180,7 @@ std::string render_run(const std::filesystem::path& run) {
       "content=\"width=device-width,initial-scale=1\"><title>Headrace run "
       "report</title><style>{}</style></head>\n"
       "<body><main>\n{}<footer>Headrace {}</footer></main></body></html>\n",
-      kStyleSheet, body, escape(data.run.at("code_version").get<std::string>()));
+      kStyleSheet, body, text_of(data.run.at("code_version")));
 }
 
 }  // namespace headrace::report

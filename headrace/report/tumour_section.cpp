@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "headrace/report/evaluation_section.hpp"
+#include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
 
 namespace headrace::report {
@@ -37,21 +37,16 @@ Table structure_table(const RunData& data, const Json& overall) {
   Table table{{"Structures of", "Matched", "Missed", "Invented", "F1", "SQ", "PQ"},
               {},
               {false, true, true, true, true, true, true}};
-  const auto add = [&](const std::string& name, std::vector<std::string> path) {
-    const Json* of = &overall;
-    for (const std::string& key : path) of = &of->at(key);
-    path.emplace_back();
-    const auto with = [&](const char* key) {
-      path.back() = key;
-      return with_interval(overall, path);
-    };
-    table.rows.push_back({name, count(*of, "matched"), count(*of, "missed"), count(*of, "invented"),
-                          with("f1"), figure(of->at("sq")), with("pq")});
+  const auto add = [&](const std::string& name, const char* first, const std::string& second) {
+    const Json& of = overall.at(first).at(second);
+    table.rows.push_back({name, count(of, "matched"), count(of, "missed"), count(of, "invented"),
+                          with_interval(overall, {first, second, "f1"}), figure(of.at("sq")),
+                          with_interval(overall, {first, second, "pq"})});
   };
-  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  const auto classes = names_of(data.eval.at("classes"));
   for (std::size_t c = 1; c < classes.size(); ++c)
-    add(class_label(classes[c], c), {"objects", classes[c]});
-  add("tumour", {"tumour", "objects"});
+    add(class_label(classes[c], c), "objects", classes[c]);
+  add("tumour", "tumour", "objects");
   return table;
 }
 
@@ -59,9 +54,6 @@ Table structure_table(const RunData& data, const Json& overall) {
 
 std::string tumour_section(const RunData& data) {
   const Json& overall = data.eval.at("overall");
-  std::string classes;
-  for (const Json& name : overall.at("tumour").at("classes"))
-    classes += (classes.empty() ? "" : ", ") + escape(name.get<std::string>());
   return fmt::format(
       "<section><h2>Tumour against the rest</h2><p>Tumour is {}, taken together; pixels count "
       "whose label says whether they are tumour, also where it does not say of which class. A "
@@ -70,7 +62,8 @@ std::string tumour_section(const RunData& data) {
       "is a connected part of a class. It is matched by a predicted one from an intersection over "
       "union above 1/2; what is then left is missed or invented. SQ is the mean intersection over "
       "union of the matched, panoptic quality PQ = SQ · F1.</p>{}</section>\n",
-      classes, overall.at("detection").at("specificity").get<double>(), interval_text(overall),
+      joined_names(overall.at("tumour").at("classes")),
+      overall.at("detection").at("specificity").get<double>(), interval_text(overall),
       detection_table(overall).html(), structure_table(data, overall).html());
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "headrace/report/eval_json.hpp"
 #include "headrace/report/evaluation_section.hpp"
 #include "headrace/report/html.hpp"
 #include "headrace/report/palette.hpp"
@@ -13,10 +14,7 @@
 namespace headrace::report {
 namespace {
 
-constexpr std::size_t kImagesShown = 200;
 constexpr double kMostFalsePositives = 8;  ///< right end of the FROC chart
-
-std::string text_of(const Json& value) { return escape(value.get<std::string>()); }
 
 bool has_lesions(const RunData& data) { return !data.eval.at("lesion_classes").empty(); }
 
@@ -58,15 +56,13 @@ void add_group(Table& table, const std::string& kind, const std::string& name, c
 }  // namespace
 
 std::string volume_class_section(const RunData& data) {
-  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  const auto classes = names_of(data.eval.at("classes"));
   const Json& overall = data.eval.at("overall");
   Table table{{"Class", "Dice", "Surface Dice", "HD95, mm", "penalised", "Found", "Missed",
                "Invented", "Pooled Dice", "True voxels"},
               {},
               {false, true, true, true, true, true, true, true, true, true}};
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    std::uint64_t sum = 0;
-    for (const Json& count : overall.at("matrix")[c]) sum += count.get<std::uint64_t>();
     std::vector<std::string> row{class_label(classes[c], c),
                                  with_interval(overall, {"dice", classes[c]})};
     if (c == 0) {
@@ -81,7 +77,7 @@ std::string volume_class_section(const RunData& data) {
       }
     }
     row.push_back(figure(overall.at("pooled_dice").at(classes[c])));
-    row.push_back(grouped(sum));
+    row.push_back(grouped(row_sum(overall.at("matrix")[c])));
     table.rows.push_back(std::move(row));
   }
   return fmt::format(
@@ -165,9 +161,6 @@ std::string lesion_section(const RunData& data) {
   }
   chart.series.push_back(froc_curve("all", "#1c2530", lesion));
   const Json& eval = data.config.at("eval");
-  std::string names;
-  for (const Json& name : data.eval.at("lesion_classes"))
-    names += (names.empty() ? "" : ", ") + text_of(name);
   return fmt::format(
       "<section><h2>Lesions</h2><p>{} annotated lesions ({}) in {} scans; {} calls of at least "
       "{:g}, {} of them hits. A call of score s is a connected part of the voxels with a "
@@ -179,16 +172,17 @@ std::string lesion_section(const RunData& data) {
       "highest score.{}</p><div class=\"two\"><div>{}</div><div>{}</div></div><div "
       "class=\"two\"><div><h3>By "
       "size</h3>{}</div><div><h3>Detection</h3>{}</div></div></section>\n",
-      lesion.at("lesions").get<std::uint64_t>(), names, lesion.at("scans").get<std::uint64_t>(),
-      lesion.at("calls").get<std::uint64_t>(), eval.value("lesion_probability", 0.5),
-      lesion.at("hits").get<std::uint64_t>(), eval.value("lesion_lowest", 0.1),
-      eval.value("lesion_min_mm3", 0.0), eval.value("lesion_overlap", 0.0), interval_text(overall),
-      svg(chart), froc_table(overall).html(), size_table(overall).html(),
+      lesion.at("lesions").get<std::uint64_t>(), joined_names(data.eval.at("lesion_classes")),
+      lesion.at("scans").get<std::uint64_t>(), lesion.at("calls").get<std::uint64_t>(),
+      eval.value("lesion_probability", 0.5), lesion.at("hits").get<std::uint64_t>(),
+      eval.value("lesion_lowest", 0.1), eval.value("lesion_min_mm3", 0.0),
+      eval.value("lesion_overlap", 0.0), interval_text(overall), svg(chart),
+      froc_table(overall).html(), size_table(overall).html(),
       detection_table(data, overall).html());
 }
 
 std::string volume_group_section(const RunData& data) {
-  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  const auto classes = names_of(data.eval.at("classes"));
   const bool lesions = has_lesions(data);
   Table table{{"", "Name", "Cases", "Volumes", "Mean Dice"}, {}, {false, false, true, true, true}};
   if (lesions) {
@@ -210,7 +204,7 @@ std::string volume_group_section(const RunData& data) {
 }
 
 std::string volume_image_section(const RunData& data) {
-  const auto classes = data.eval.at("classes").get<std::vector<std::string>>();
+  const auto classes = names_of(data.eval.at("classes"));
   const bool lesions = has_lesions(data);
   const double operating = data.eval.value("lesion_probability", 0.0);
   Table table{

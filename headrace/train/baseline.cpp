@@ -92,8 +92,7 @@ Json constant_tumour(const Json& tumour, const std::vector<std::string>& classes
   Confusion constant(2, {false, !told});
   constant.add(0, said ? 1 : 0, pixels - positives);
   constant.add(1, said ? 1 : 0, positives);
-  const auto dice = constant.dice(1);
-  return {{"dice", dice ? Json(*dice) : Json(nullptr)},
+  return {{"dice", or_null(constant.dice(1))},
           {"auc", tumour.at("auc").is_null() ? Json(nullptr) : Json(0.5)}};
 }
 

@@ -2,22 +2,18 @@
 
 #include <cmath>
 
+#include "headrace/train/ratio.hpp"
+
 namespace headrace::train {
 namespace {
 
-constexpr double kScoreSteps = 65535, kSquareSteps = 1 << 24;
-constexpr std::uint32_t kScoresPerBin = 65535 / Calibration::kBins;
-static_assert(kScoresPerBin * Calibration::kBins == 65535, "bins end at whole scores");
-
-double ratio(std::uint64_t part, std::uint64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
+constexpr double kSquareSteps = 1 << 24;
+constexpr std::uint32_t kScoresPerBin = kScoreSteps / Calibration::kBins;
+static_assert(kScoresPerBin * Calibration::kBins == kScoreSteps, "bins end at whole scores");
 
 std::uint64_t square_steps(double squared) {
   return static_cast<std::uint64_t>(std::llround(squared * kSquareSteps));
 }
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 }  // namespace
 
@@ -39,7 +35,7 @@ void Calibration::add(std::uint16_t score, bool positive, std::uint64_t count) {
   bin.count += count;
   bin.positive += positive ? count : 0;
   bin.score_sum += score * count;
-  const double error = score / kScoreSteps - (positive ? 1 : 0);
+  const double error = probability_of(score) - (positive ? 1 : 0);
   squared_ += square_steps(error * error) * count;
 }
 
@@ -83,9 +79,9 @@ std::uint64_t Calibration::count() const {
 }
 
 std::optional<double> Calibration::brier() const {
-  const std::uint64_t all = count();
-  if (all == 0) return std::nullopt;
-  return ratio(squared_, all) / kSquareSteps;
+  const auto mean = ratio(squared_, count());
+  if (!mean) return std::nullopt;
+  return *mean / kSquareSteps;
 }
 
 std::optional<double> Calibration::expected_error() const {
@@ -105,13 +101,13 @@ Json Calibration::to_json() const {
     if (bin.count == 0) {
       bins.push_back(nullptr);
     } else {
-      bins.push_back({ratio(bin.score_sum, bin.count) / kScoreSteps, ratio(bin.positive, bin.count),
-                      bin.count});
+      bins.push_back({*ratio(bin.score_sum, bin.count) / kScoreSteps,
+                      *ratio(bin.positive, bin.count), bin.count});
     }
   }
   return {{"count", count()},
-          {"ece", number(expected_error())},
-          {"brier", number(brier())},
+          {"ece", or_null(expected_error())},
+          {"brier", or_null(brier())},
           {"bins", std::move(bins)}};
 }
 

@@ -3,19 +3,9 @@
 #include <numeric>
 
 #include "headrace/core/error.hpp"
+#include "headrace/train/ratio.hpp"
 
 namespace headrace::train {
-namespace {
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
-std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
-
 Confusion& Confusion::operator+=(const Confusion& other) {
   if (other.classes_ != classes_) {
     fail(ErrorCode::internal, "Confusion matrices of {} and {} classes are added.", classes_,
@@ -65,7 +55,7 @@ std::optional<double> Confusion::mean_dice(std::size_t first) const {
 }
 
 Json Confusion::to_json(const std::vector<std::string>& class_names) const {
-  Json out = {{"pixels", total()}, {"mean_dice", number(mean_dice())}};
+  Json out = {{"pixels", total()}, {"mean_dice", or_null(mean_dice())}};
   Json matrix = Json::array();
   std::uint64_t right = 0;
   for (std::size_t c = 0; c < classes_; ++c) {
@@ -73,11 +63,11 @@ Json Confusion::to_json(const std::vector<std::string>& class_names) const {
     for (std::size_t p = 0; p < classes_; ++p) row.push_back(at(c, p));
     matrix.push_back(std::move(row));
     right += at(c, c);
-    out["dice"][class_names.at(c)] = number(dice(c));
-    out["iou"][class_names.at(c)] = number(iou(c));
+    out["dice"][class_names.at(c)] = or_null(dice(c));
+    out["iou"][class_names.at(c)] = or_null(iou(c));
   }
   out["matrix"] = std::move(matrix);
-  out["accuracy"] = number(ratio(right, total()));
+  out["accuracy"] = or_null(ratio(right, total()));
   return out;
 }
 

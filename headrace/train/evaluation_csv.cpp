@@ -19,58 +19,92 @@ std::string cell(const Json& value) {
   return "\"" + text + "\"";
 }
 
-}  // namespace
+/// Columns, and where the value of each stands in a row.
+class Columns {
+ public:
+  void add(const std::string& name, const JsonPath& path) { columns_.emplace_back(name, path); }
 
-namespace {
+  std::string csv_of(const Json& rows) const {
+    std::string out;
+    for (const auto& [name, path] : columns_) out += (out.empty() ? "" : ",") + cell(name);
+    for (const Json& row : rows) {
+      std::string line;
+      for (const auto& [name, path] : columns_) {
+        const Json* value = find_at(row, path);
+        line += "," + (value != nullptr ? cell(*value) : "");
+      }
+      out += "\n" + line.substr(1);
+    }
+    return out + "\n";
+  }
 
-/// A column and where its value stands.
-using Column = std::pair<std::string, Json::json_pointer>;
+ private:
+  std::vector<std::pair<std::string, JsonPath>> columns_;
+};
 
 /// Columns of slides or of cases, `first` being those that say which.
-std::vector<Column> slide_columns(const Json& evaluation, const std::vector<std::string>& first) {
-  std::vector<Column> columns;
-  const auto add = [&](const std::string& name, const std::vector<std::string>& path) {
-    Json::json_pointer at;
-    for (const std::string& key : path) at /= key;
-    columns.emplace_back(name, at);
-  };
-  for (const std::string& key : first) add(key, {key});
-  for (const char* key : {"pixels", "set_pixels", "mean_dice"}) add(key, {key});
+Columns slide_columns(const Json& evaluation, const std::vector<std::string>& first) {
+  Columns columns;
+  for (const std::string& key : first) columns.add(key, {key});
+  for (const char* key : {"pixels", "set_pixels", "mean_dice"}) columns.add(key, {key});
   const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
-  for (const std::string& name : classes) add("dice_" + name, {"dice", name});
-  for (const char* key : {"dice", "auc"}) add(fmt::format("tumour_{}", key), {"tumour", key});
+  for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
+  for (const char* key : {"dice", "auc"})
+    columns.add(fmt::format("tumour_{}", key), {"tumour", key});
   for (const char* key : {"f1", "pq"}) {
-    add(fmt::format("tumour_{}", key), {"tumour", "objects", key});
+    columns.add(fmt::format("tumour_{}", key), {"tumour", "objects", key});
     for (std::size_t c = 1; c < classes.size(); ++c)
-      add(fmt::format("{}_{}", key, classes[c]), {"objects", classes[c], key});
+      columns.add(fmt::format("{}_{}", key, classes[c]), {"objects", classes[c], key});
   }
-  for (const char* key : {"ece", "brier"}) add(key, {"calibration", key});
-  for (const char* key : {"cancer", "tumour_share"}) add(key, {key});
+  for (const char* key : {"ece", "brier"}) columns.add(key, {"calibration", key});
+  for (const char* key : {"cancer", "tumour_share"}) columns.add(key, {key});
   if (evaluation.at("task") != "gleason") return columns;
   for (const char* key : {"primary", "secondary", "grade_group"})
-    add(fmt::format("true_{}", key), {"true_grade", key});
+    columns.add(fmt::format("true_{}", key), {"true_grade", key});
   for (const char* key : {"primary", "secondary", "grade_group"})
-    add(key, {"predicted_grade", key});
+    columns.add(key, {"predicted_grade", key});
   return columns;
 }
 
-std::string csv_of(const std::vector<Column>& columns, const Json& rows) {
-  std::string out;
-  for (const auto& [name, path] : columns) out += (out.empty() ? "" : ",") + cell(name);
-  for (const Json& row : rows) {
-    std::string line;
-    for (const auto& [name, path] : columns)
-      line += "," + cell(row.contains(path) ? row.at(path) : Json());
-    out += "\n" + line.substr(1);
+Columns volume_columns(const Json& evaluation) {
+  Columns columns;
+  for (const char* key : {"id", "case", "cohort", "phase", "voxels", "mean_dice"})
+    columns.add(key, {key});
+  const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
+  for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
+  for (const char* key : {"surface_dice", "hd95", "structure"}) {
+    for (std::size_t c = 1; c < classes.size(); ++c)
+      columns.add(fmt::format("{}_{}", key, classes[c]), {key, classes[c]});
   }
-  return out + "\n";
+  for (const char* key : {"ece", "brier"}) columns.add(key, {"calibration", key});
+  if (evaluation.at("lesion_classes").empty()) return columns;
+  columns.add("auc", {"lesion_voxel", "auc"});
+  for (const char* key : {"lesions", "lesions_hit", "calls", "false_positives"})
+    columns.add(key, {"counts", key});
+  return columns;
+}
+
+/// Of a volume, calls of at least `least` and the lesions that these hit.
+Json lesion_counts(const Json& volume, double least) {
+  const auto count = [&](const Json& findings, bool hit) {
+    return std::count_if(findings.begin(), findings.end(), [&](const Json& finding) {
+      return finding.at("hit").get<bool>() == hit && finding.at("score").is_number() &&
+             finding.at("score").get<double>() >= least;
+    });
+  };
+  const Json &lesions = volume.at("lesions"), &calls = volume.at("calls");
+  const auto wrong = count(calls, false);
+  return {{"lesions", lesions.size()},
+          {"lesions_hit", count(lesions, true)},
+          {"calls", count(calls, true) + wrong},
+          {"false_positives", wrong}};
 }
 
 }  // namespace
 
 std::string slides_csv(const Json& evaluation) {
-  return csv_of(slide_columns(evaluation, {"id", "case", "cohort", "scanner"}),
-                evaluation.at("images"));
+  return slide_columns(evaluation, {"id", "case", "cohort", "scanner"})
+      .csv_of(evaluation.at("images"));
 }
 
 std::string cases_csv(const Json& evaluation) {
@@ -79,52 +113,16 @@ std::string cases_csv(const Json& evaluation) {
     rows.push_back(figures);
     rows.back()["case"] = name;
   }
-  return csv_of(slide_columns(evaluation, {"case", "images"}), rows);
+  return slide_columns(evaluation, {"case", "images"}).csv_of(rows);
 }
 
 std::string volumes_csv(const Json& evaluation) {
-  const Json& classes = evaluation.at("classes");
-  const bool lesions = !evaluation.at("lesion_classes").empty();
-  std::string out = "id,case,cohort,phase,voxels,mean_dice";
-  const auto named = [&](const std::string& figure, std::size_t first) {
-    for (std::size_t c = first; c < classes.size(); ++c)
-      out += "," + cell(figure + "_" + classes[c].get<std::string>());
-  };
-  named("dice", 0);
-  named("surface_dice", 1);
-  named("hd95", 1);
-  named("structure", 1);
-  out += ",ece,brier";
-  out += lesions ? ",auc,lesions,lesions_hit,calls,false_positives\n" : "\n";
-  const double operating = evaluation.value("lesion_probability", 0.0);
-  for (const Json& image : evaluation.at("images")) {
-    for (const char* key : {"id", "case", "cohort", "phase", "voxels", "mean_dice"})
-      out += (key == std::string("id") ? "" : ",") + cell(image.at(key));
-    for (std::size_t c = 0; c < classes.size(); ++c)
-      out += "," + cell(image.at("dice").at(classes[c].get<std::string>()));
-    for (const char* figure : {"surface_dice", "hd95", "structure"}) {
-      for (std::size_t c = 1; c < classes.size(); ++c)
-        out += "," + cell(image.at(figure).at(classes[c].get<std::string>()));
-    }
-    for (const char* figure : {"ece", "brier"})
-      out += "," + cell(image.at("calibration").at(figure));
-    if (lesions) {
-      const auto count = [&](const Json& findings, bool hit) {
-        return std::count_if(findings.begin(), findings.end(), [&](const Json& finding) {
-          return finding.at("hit").get<bool>() == hit && finding.at("score").is_number() &&
-                 finding.at("score").get<double>() >= operating;
-        });
-      };
-      const Json& calls = image.at("calls");
-      const auto hits = count(calls, true), wrong = count(calls, false);
-      out += "," + cell(image.at("lesion_voxel").at("auc")) + "," +
-             std::to_string(image.at("lesions").size()) + "," +
-             std::to_string(count(image.at("lesions"), true)) + "," + std::to_string(hits + wrong) +
-             "," + std::to_string(wrong);
-    }
-    out += "\n";
+  Json rows = evaluation.at("images");
+  if (!evaluation.at("lesion_classes").empty()) {
+    for (Json& row : rows)
+      row["counts"] = lesion_counts(row, evaluation.value("lesion_probability", 0.0));
   }
-  return out;
+  return volume_columns(evaluation).csv_of(rows);
 }
 
 std::string lesions_csv(const Json& evaluation) {

@@ -44,8 +44,7 @@ Json GateResult::to_json() const {
   Json out = {{"passed", passed()}, {"figures", Json::object()}};
   for (const GateFigure& figure : figures) {
     Json& entry = out["figures"][figure.name];
-    entry = {{"found", figure.found ? Json(*figure.found) : Json(nullptr)},
-             {"passed", figure.passed()}};
+    entry = {{"found", or_null(figure.found)}, {"passed", figure.passed()}};
     if (figure.least) entry["least"] = *figure.least;
     if (figure.most) entry["most"] = *figure.most;
   }

@@ -10,7 +10,7 @@ namespace headrace::train {
 /// Gleason patterns of a slide or case and the ISUP grade group they make. Patterns 0: no cancer.
 struct GleasonGrade {
   int primary = 0, secondary = 0, grade_group = 0;
-  int tertiary = 0;  ///< of a prostatectomy: a higher pattern below the 5 %; 0: none
+  int tertiary = 0;  ///< of a prostatectomy: a higher pattern below min_area; 0: none
   bool operator==(const GleasonGrade&) const = default;
 };
 
@@ -41,7 +41,7 @@ struct GradingRule {
 /// Errors: usage for a name that is neither "biopsy" nor "prostatectomy".
 Specimen specimen_of(const std::string& name);
 
-/// Grade of a slide, or of a case with the areas of all its cores added up, from the area of each
+/// Grade of a slide, or of a case with the areas of all its slides added up, from the area of each
 /// class.
 ///
 /// There is cancer when patterns 3 to 5 together fill at least `min_cancer` of the tissue

@@ -2,14 +2,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace headrace::train {
 
-/// Two ratings of one slide, each in [0, grades), and the case it belongs to.
+/// Two ratings of one slide, each in [0, grades).
 struct RatedSlide {
-  std::string case_id;
   int truth = 0, predicted = 0;
 };
 

@@ -38,7 +38,9 @@ at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
   const auto& given = config.train.class_weights;
   if (given.empty()) return at::ones({static_cast<std::int64_t>(classes)}, at::kFloat);
   if (given.size() != classes) {
-    fail(ErrorCode::usage, "train.class_weights: {} values for the {} classes of the store.",
+    fail(ErrorCode::usage,
+         "train.class_weights: {} values for the {} classes of the store. Give one for each class, "
+         "in the order of headrace info.",
          given.size(), classes);
   }
   return at::tensor(given, at::kDouble).to(at::kFloat);
@@ -202,9 +204,9 @@ struct Network::State {
     StepLosses out;
     out.total = loss.total.item<double>();
     if (!std::isfinite(out.total)) {
-      fail(ErrorCode::internal,
-           "The loss of batch {} of epoch {} is {}. Lower train.lr, or set train.clip_norm.",
-           batch.index, batch.epoch, out.total);
+      fail(ErrorCode::usage, "The loss of batch {} of epoch {} is {}. Lower train.lr{}.",
+           batch.index, batch.epoch, out.total,
+           config.train.clip_norm > 0 ? " or train.clip_norm" : ", or set train.clip_norm");
     }
     out.cross_entropy = loss.cross_entropy.item<double>();
     out.dice = loss.dice.item<double>();
@@ -345,12 +347,10 @@ Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::
   return file.metadata;
 }
 
-Network::Metadata Network::load_weights(std::span<const std::byte> bytes,
-                                        const std::string& origin) {
+void Network::load_weights(std::span<const std::byte> bytes, const std::string& origin) {
   const model::Safetensors file = model::parse_safetensors(bytes, origin);
   model::load_parameters(state_->net->parameters(), file.tensors, kWeightPrefix, origin);
   state_->restart_average();
-  return file.metadata;
 }
 
 Json Network::start_from(std::span<const std::byte> weights,

@@ -17,8 +17,8 @@ struct StepLosses {
   double total = 0, cross_entropy = 0, dice = 0, gradient_norm = 0;
 };
 
-/// The model of a run with its optimiser, behind plain types: the one place of this layer that
-/// knows LibTorch. For one thread.
+/// The model of a run with its optimiser, behind plain types: only this and make_net, which builds
+/// the model, know LibTorch in this layer. For one thread.
 class Network {
  public:
   using Metadata = std::map<std::string, std::string>;
@@ -31,7 +31,7 @@ class Network {
 
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
   /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW, average of
-  /// the weights. The losses are the parts' means. Errors: internal when a loss is not finite.
+  /// the weights. The losses are the parts' means. Errors: usage when a loss is not finite.
   /// A batch on the model's GPU is taken as it lies there, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
   /// The same with other processes, in two: the gradients and losses of this process's parts into
@@ -55,9 +55,10 @@ class Network {
   std::string weights(const Metadata& metadata) const;
   /// Weights, optimiser and averaged weights.
   std::string checkpoint(const Metadata& metadata) const;
-  /// Both return the metadata that was saved. `origin` names the file in errors.
+  /// Takes a checkpoint and returns the metadata that was saved with it. `origin` names the file in
+  /// errors.
   Metadata restore(std::span<const std::byte> checkpoint, const std::string& origin);
-  Metadata load_weights(std::span<const std::byte> weights, const std::string& origin);
+  void load_weights(std::span<const std::byte> weights, const std::string& origin);
 
   /// Takes the weights of another training as first ones, by name and shape, and rows of heads by
   /// the names of classes; those of the file stand in its metadata (`classes`, a JSON list). Says

@@ -4,10 +4,12 @@
 #include <bit>
 #include <cmath>
 
+#include "headrace/train/ratio.hpp"
+
 namespace headrace::train {
 namespace {
 
-constexpr std::size_t kScores = 65536;
+constexpr std::size_t kScores = kScoreSteps + 1;
 constexpr int kBitsKept = 8;
 
 std::uint16_t rounded_score(std::uint16_t score) {
@@ -23,7 +25,7 @@ std::uint16_t rounded_score(std::uint16_t score) {
 
 std::uint16_t score_of(float probability) {
   if (!(probability > 0.0f)) return 0;
-  return static_cast<std::uint16_t>(std::lround(std::min(probability, 1.0f) * 65535.0f));
+  return static_cast<std::uint16_t>(std::lround(std::min(probability, 1.0f) * float{kScoreSteps}));
 }
 
 std::uint64_t ScoreCounts::negatives() const {
@@ -89,15 +91,12 @@ std::optional<double> sensitivity_at_specificity(const ScoreCounts& counts, doub
   if (negatives == 0 || positives == 0) return std::nullopt;
   // Thresholds from the lowest up: the first that is specific enough is the most sensitive one.
   std::uint64_t true_negatives = 0, missed = 0;
-  const auto part = [](std::uint64_t of, std::uint64_t all) {
-    return static_cast<double>(of) / static_cast<double>(all);
-  };
   for (const ScoreCounts::Row& row : counts.rows()) {
-    if (part(true_negatives, negatives) >= specificity) break;
+    if (ratio(true_negatives, negatives) >= specificity) break;
     true_negatives += row.negative;
     missed += row.positive;
   }
-  return part(positives - missed, positives);
+  return ratio(positives - missed, positives);
 }
 
 }  // namespace headrace::train

@@ -6,9 +6,12 @@
 
 namespace headrace::train {
 
+constexpr int kScoreSteps = 65535;  ///< of a probability of 1
+
 /// A probability in steps of 1/65535, rounded to the nearest; what is outside of 0..1 becomes 0 or
 /// 1, and no number 0.
 std::uint16_t score_of(float probability);
+inline double probability_of(std::uint16_t score) { return score / double{kScoreSteps}; }
 
 /// How often each score was given to what is positive (has the class) and to what is not: what a
 /// receiver operating characteristic is made of. Counts are integers, so it does not matter in

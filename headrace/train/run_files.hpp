@@ -10,8 +10,9 @@ constexpr const char* kFinalWeights = "final.safetensors";
 constexpr const char* kBestWeights = "best.safetensors";
 constexpr std::size_t kReportPictures = 8;  ///< patches that an evaluation keeps for the report
 
-/// Writes <name>.json, <name>-slides.csv (of volumes <name>-volumes.csv and, with lesions,
-/// <name>-lesions.csv) and, where there are pictures, montage/*.png into the run folder.
+/// Writes <name>.json, <name>-slides.csv and <name>-cases.csv (of volumes <name>-volumes.csv and,
+/// with lesions, <name>-lesions.csv) and, where there are pictures, montage/*.png into the run
+/// folder.
 void write_evaluation(RunFolder& folder, const std::string& name, const Evaluation& evaluation);
 
 /// Makes report.html from the files of the run folder.

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/read_file.hpp"
 
 namespace headrace::train {
 namespace {
@@ -19,13 +20,6 @@ constexpr const char* kMetrics = "metrics.jsonl";
 constexpr std::string_view kCheckpointPrefix = "checkpoints/step-";
 constexpr std::string_view kCheckpointSuffix = ".safetensors";
 constexpr std::size_t kCheckpointsKept = 2;
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
 
 std::optional<std::int64_t> step_of(const std::string& key) {
   if (!key.starts_with(kCheckpointPrefix) || !key.ends_with(kCheckpointSuffix)) return std::nullopt;
@@ -59,7 +53,9 @@ RunFolder RunFolder::create(const std::filesystem::path& path) {
 
 RunFolder RunFolder::open(const std::filesystem::path& path) {
   if (!holds_run(path)) {
-    fail(ErrorCode::not_found, "{} holds no run: there is no {} in it.", path.string(), kConfig);
+    fail(ErrorCode::not_found,
+         "{} holds no run: there is no {} in it. Give the folder of headrace train --out.",
+         path.string(), kConfig);
   }
   return RunFolder(path);
 }
@@ -95,7 +91,8 @@ void RunFolder::append_metrics(const Json& line) {
 
 std::vector<Json> RunFolder::metrics() const {
   std::vector<Json> lines;
-  std::istringstream text(text_of(path() / kMetrics));
+  if (!has(kMetrics)) return lines;
+  std::istringstream text(read_file(path() / kMetrics));
   for (std::string line; std::getline(text, line);) {
     const bool cut = text.eof();  // no newline after it: a kill in the middle of the write
     if (!line.empty() && !cut) {

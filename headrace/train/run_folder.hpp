@@ -17,7 +17,8 @@ namespace headrace::train {
 /// metrics.jsonl grows a line at a time.
 class RunFolder {
  public:
-  /// A folder for a new run: made if absent. Errors: usage when it already holds a run.
+  /// A folder for a new run, absent or empty; what is written first, or lock, makes it. Errors:
+  /// usage (it holds a run, or anything else).
   static RunFolder create(const std::filesystem::path& path);
   /// The folder of a run that was started. Errors: not_found.
   static RunFolder open(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/tile_corners.hpp"
 #include "headrace/report/overlay.hpp"
 #include "headrace/train/examiner.hpp"
 #include "headrace/train/tally.hpp"
@@ -14,9 +15,7 @@ std::array<std::int64_t, 3> extent_at_patch_mpp(const source::ImageRecord& recor
                                                 const loader::RunConfig& config) {
   const auto mpp = loader::level_mpp_yx(record, 0, config);
   const auto edge = [&](std::int64_t pixels, double level_mpp) {
-    return std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(
-               std::ceil(static_cast<double>(pixels) / (config.patch.mpp / level_mpp))));
+    return loader::detail::patch_extent(pixels, config.patch.mpp / level_mpp);
   };
   const source::ImageLevel& level = record.levels.front();
   return {1, edge(level.height, mpp[0]), edge(level.width, mpp[1])};

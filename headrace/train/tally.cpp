@@ -3,8 +3,6 @@
 namespace headrace::train {
 namespace {
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json grade_json(const std::optional<GleasonGrade>& grade) {
   if (!grade) return nullptr;
   Json out = {{"primary", grade->primary},
@@ -16,7 +14,7 @@ Json grade_json(const std::optional<GleasonGrade>& grade) {
 
 /// What a slide or a case was said to be.
 void put_verdict(Json& to, const Verdict& verdict, bool gleason) {
-  to["cancer"] = verdict.cancer ? Json(*verdict.cancer) : Json(nullptr);
+  to["cancer"] = or_null(verdict.cancer);
   to["tumour_share"] = verdict.share;
   if (!gleason) return;
   to["predicted_grade"] = grade_json(verdict.predicted);
@@ -68,13 +66,13 @@ Json Tally::image_json(const JudgedSlide& slide) const {
   for (std::size_t c = 0; c < rules_.classes.size(); ++c)
     out["predicted_px"][rules_.classes[c]] = slide.counts.predicted_px[c];
   out["set_pixels"] = slide.counts.set_px();
-  out["tumour"] = {{"dice", number(slide.counts.tumour.dice(1))},
-                   {"auc", number(slide.counts.auc)},
+  out["tumour"] = {{"dice", or_null(slide.counts.tumour.dice(1))},
+                   {"auc", or_null(slide.counts.auc)},
                    {"pixels", slide.counts.tumour.total()},
                    {"objects", slide.counts.objects.back().to_json()}};
   out["objects"] = objects_json(slide.counts, rules_);
-  out["calibration"] = {{"ece", number(slide.counts.calibration.expected_error())},
-                        {"brier", number(slide.counts.calibration.brier())}};
+  out["calibration"] = {{"ece", or_null(slide.counts.calibration.expected_error())},
+                        {"brier", or_null(slide.counts.calibration.brier())}};
   put_verdict(out, slide.verdict, rules_.gleason);
   return out;
 }

@@ -23,7 +23,8 @@ class Tally {
   /// The next row; rows come image by image. Errors: malformed when the truth has a value that is
   /// neither a class, a class set nor 255.
   void add(const StitchedPart& row);
-  /// {classes, class_sets, overall, cohorts, scanners, cases, images[]}. No rows may follow.
+  /// {classes, labels, class_sets, overall, cohorts, scanners, cases, images[]}. No rows may
+  /// follow.
   Json finish();
   /// Mean Dice over the classes but background; where no label tells classes apart, the tumour's.
   double dice_to_choose_by() const;

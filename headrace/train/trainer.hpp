@@ -29,10 +29,11 @@ struct ToldElsewhere {
 /// number of processes that divides train.gradient_parts. The first of them writes the run folder
 /// and evaluates; the others return null.
 ///
-/// out     summary.json: {steps, loss, mean_dice, kappa, weights_sha256, config_hash, dataset_hash,
-/// time{…}} errors  usage (config, another dataset or config on resume), cancelled (SIGINT or
-/// SIGTERM, after a
-///         checkpoint), those of the loader
+/// out     summary.json: {steps, loss, mean_dice, dice{class}, kappa, lesion,
+///         best{step, mean_dice}, weights_sha256, config_hash, dataset_hash, time{…}} and, for
+///         gleason, grades
+/// errors  usage (config, another dataset or config on resume), cancelled (SIGINT or SIGTERM, after
+///         a checkpoint), those of the loader
 Json train(const loader::RunConfig& config, const TrainOptions& options);
 
 }  // namespace headrace::train

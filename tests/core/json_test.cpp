@@ -49,5 +49,23 @@ TEST(JsonText, EveryTruncationOfAnObjectIsRefused) {
   EXPECT_NO_THROW(parse_json(whole, "x"));
 }
 
+TEST(JsonPaths, AValueIsFoundWhereItWasPut) {
+  Json json;
+  put_at(json, {"dice", "tumour"}, 0.5);
+  put_at(json, {"mean_dice"}, or_null(std::optional<double>()));
+  EXPECT_EQ(json, (Json{{"dice", {{"tumour", 0.5}}}, {"mean_dice", nullptr}}));
+  ASSERT_NE(find_at(json, {"dice", "tumour"}), nullptr);
+  EXPECT_EQ(*find_at(json, {"dice", "tumour"}), 0.5);
+  ASSERT_NE(find_at(json, {"mean_dice"}), nullptr);
+  EXPECT_TRUE(find_at(json, {"mean_dice"})->is_null());
+}
+
+TEST(JsonPaths, APathThatLeadsNowhereFindsNothing) {
+  const Json json{{"dice", {{"tumour", 0.5}}}};
+  EXPECT_EQ(find_at(json, {"iou"}), nullptr);
+  EXPECT_EQ(find_at(json, {"dice", "liver"}), nullptr);
+  EXPECT_EQ(find_at(json, {"dice", "tumour", "mean"}), nullptr);  // a number has no keys
+}
+
 }  // namespace
 }  // namespace headrace

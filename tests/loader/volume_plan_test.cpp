@@ -327,7 +327,8 @@ TEST_F(VolumePlanTest, AStoreOfTheOtherKindIsRefused) {
   const auto slides = RunConfig::parse("task: segmentation\ndata: {store: c}\n", "run.yaml");
   const std::string text = refusal([&] { make_training_plan(*cohort_, slides); });
   EXPECT_TRUE(text.ends_with(
-      "c.zarr: a store of volumes, but patch.size has 2 numbers, which is for slides"))
+      "c.zarr: a store of volumes, but patch.size has 2 numbers, which is for slides. Give it 3: "
+      "z, y, x"))
       << text;
 }
 

@@ -93,5 +93,39 @@ TEST(SlidesCsv, QuotesWhatNeedsItAndLeavesUndefinedCellsEmpty) {
   EXPECT_EQ(cases_csv(eval), "case,images," + rest + "c,1," + values);
 }
 
+TEST(VolumesCsv, QuotesNamesAndCountsFromTheOperatingScore) {
+  const Json eval = {{"classes", {"background", "cyst, \"simple\""}},
+                     {"lesion_classes", {"cyst, \"simple\""}},
+                     {"lesion_probability", 0.5},
+                     {"images",
+                      {{{"id", "a,b"},
+                        {"case", "c"},
+                        {"cohort", "k"},
+                        {"phase", "portal \"late\""},
+                        {"voxels", 9},
+                        {"mean_dice", nullptr},
+                        {"dice", {{"background", 0.5}, {"cyst, \"simple\"", nullptr}}},
+                        {"surface_dice", {{"cyst, \"simple\"", 0.25}}},
+                        {"hd95", {{"cyst, \"simple\"", nullptr}}},
+                        {"structure", {{"cyst, \"simple\"", "missed"}}},
+                        {"calibration", {{"ece", 0.1}, {"brier", 0.2}}},
+                        {"lesion_voxel", {{"auc", 0.75}}},
+                        {"lesions",
+                         {{{"hit", true}, {"score", 0.5}},
+                          {{"hit", true}, {"score", 0.4}},
+                          {{"hit", false}, {"score", nullptr}}}},
+                        {"calls",
+                         {{{"hit", false}, {"score", 0.75}},
+                          {{"hit", false}, {"score", 0.7}},
+                          {{"hit", true}, {"score", 0.5}},
+                          {{"hit", true}, {"score", 0.4}}}}}}}};
+  EXPECT_EQ(volumes_csv(eval),
+            "id,case,cohort,phase,voxels,mean_dice,dice_background,\"dice_cyst, \"\"simple\"\"\","
+            "\"surface_dice_cyst, \"\"simple\"\"\",\"hd95_cyst, \"\"simple\"\"\","
+            "\"structure_cyst, \"\"simple\"\"\",ece,brier,auc,lesions,lesions_hit,calls,"
+            "false_positives\n"
+            "\"a,b\",c,k,\"portal \"\"late\"\"\",9,,0.5,,0.25,,missed,0.1,0.2,0.75,3,1,3,2\n");
+}
+
 }  // namespace
 }  // namespace headrace::train

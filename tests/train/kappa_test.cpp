@@ -11,7 +11,7 @@ namespace {
 std::vector<RatedSlide> rated(const std::vector<int>& truth, const std::vector<int>& predicted) {
   std::vector<RatedSlide> out;
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    out.push_back({"case-" + std::to_string(i / 2), truth[i], predicted[i]});
+    out.push_back({truth[i], predicted[i]});
   }
   return out;
 }

@@ -28,18 +28,6 @@ struct NamedClasses {
   void add(const std::vector<ClassSet>& sets);
 };
 
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts{""};
-  for (const char c : text) {
-    if (c == at) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 void check_class_name(const std::string& name, const std::string& origin) {
   const auto why = why_identifying(name);
   if (!why && name.size() <= kLongestName) return;

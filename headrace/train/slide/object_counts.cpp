@@ -1,11 +1,11 @@
 #include "headrace/train/slide/object_counts.hpp"
 
+#include "headrace/train/ratio.hpp"
+
 namespace headrace::train {
 namespace {
 
 constexpr double kStep = 1.0 / 4294967296.0;
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 }  // namespace
 
@@ -18,9 +18,7 @@ ObjectCounts& ObjectCounts::operator+=(const ObjectCounts& other) {
 }
 
 std::optional<double> ObjectCounts::f1() const {
-  const std::uint64_t all = 2 * matched + missed + invented;
-  if (all == 0) return std::nullopt;
-  return static_cast<double>(2 * matched) / static_cast<double>(all);
+  return ratio(2 * matched, 2 * matched + missed + invented);
 }
 
 std::optional<double> ObjectCounts::segmentation_quality() const {
@@ -38,9 +36,9 @@ Json ObjectCounts::to_json() const {
   return {{"matched", matched},
           {"missed", missed},
           {"invented", invented},
-          {"f1", number(f1())},
-          {"sq", number(segmentation_quality())},
-          {"pq", number(panoptic_quality())}};
+          {"f1", or_null(f1())},
+          {"sq", or_null(segmentation_quality())},
+          {"pq", or_null(panoptic_quality())}};
 }
 
 }  // namespace headrace::train

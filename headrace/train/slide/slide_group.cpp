@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "headrace/train/bootstrap.hpp"
+#include "headrace/train/ratio.hpp"
 
 namespace headrace::train {
 namespace {
 
 constexpr std::uint32_t kStream = 0x736c6964u;  // "slid"
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 using Cases = std::span<const CaseSlides* const>;
 
@@ -27,26 +26,25 @@ struct Verdicts {
 
   Verdicts(Cases cases, bool by_case) {
     ScoreCounter scores;
-    const auto add = [&](const std::string& case_id, const Verdict& verdict) {
+    const auto add = [&](const Verdict& verdict) {
       if (verdict.cancer) scores.add(score_of(static_cast<float>(verdict.share)), *verdict.cancer);
       if (verdict.truth)
-        rated.push_back({case_id, verdict.truth->grade_group, verdict.predicted.grade_group});
+        rated.push_back({verdict.truth->grade_group, verdict.predicted.grade_group});
     };
     for (const CaseSlides* of : cases) {
-      if (by_case) add(of->id, of->verdict);
+      if (by_case) add(of->verdict);
       for (const JudgedSlide* slide : of->slides) {
-        if (!by_case) add(of->id, slide->verdict);
+        if (!by_case) add(slide->verdict);
       }
     }
     cancer = scores.counts();
   }
 
   std::optional<double> accuracy() const {
-    if (rated.empty()) return std::nullopt;
     const auto right = std::count_if(rated.begin(), rated.end(), [](const RatedSlide& slide) {
       return slide.truth == slide.predicted;
     });
-    return static_cast<double>(right) / static_cast<double>(rated.size());
+    return ratio(static_cast<std::uint64_t>(right), rated.size());
   }
 };
 
@@ -80,15 +78,11 @@ ScoreCounts rounded_scores(Cases cases) {
   return scores.counts();
 }
 
-/// Name of a region of which structures are counted.
-std::string region_name(const SlideRules& rules, std::size_t r) {
-  return r + 1 == rules.classes.size() ? "tumour" : rules.classes[r + 1];
-}
-
-/// "objects" holds the tumour under a key of its own where a class has its name.
-std::vector<std::string> object_path(const SlideRules& rules, std::size_t r) {
+/// Where the structures of a region stand. The tumour's stand beside its other figures, since a
+/// class may have its name.
+JsonPath object_path(const SlideRules& rules, std::size_t r) {
   if (r + 1 == rules.classes.size()) return {"tumour", "objects"};
-  return {"objects", region_name(rules, r)};
+  return {"objects", rules.classes[r + 1]};
 }
 
 std::vector<SlideFigure> figures_of(const Sums& sums, const SlideRules& rules,
@@ -126,12 +120,6 @@ std::vector<SlideFigure> figures_of(const Sums& sums, const SlideRules& rules,
   return out;
 }
 
-void put(Json& to, const std::vector<std::string>& path, Json value) {
-  Json* at = &to;
-  for (const std::string& key : path) at = &(*at)[key];
-  *at = std::move(value);
-}
-
 /// Counts of a kappa: how many, and the matrix of grade groups (rows: truth).
 void put_rated(Json& to, const std::vector<RatedSlide>& rated) {
   Confusion matrix(kGradeGroups);
@@ -150,7 +138,7 @@ void put_rated(Json& to, const std::vector<RatedSlide>& rated) {
 
 void put_counts(Json& json, const Sums& sums, const SlideRules& rules) {
   for (std::size_t r = 0; r < rules.regions(); ++r)
-    put(json, object_path(rules, r), sums.objects[r].to_json());
+    put_at(json, object_path(rules, r), sums.objects[r].to_json());
   json["calibration"] = sums.calibration.to_json();
   json["images"] = sums.slides;
   json["set_pixels"] = sums.set_px;
@@ -189,7 +177,7 @@ Json slide_group_json(Cases cases, const SlideRules& rules, const ScoreCounts* p
   const auto figures =
       figures_of(sums, rules, pixel_scores != nullptr ? *pixel_scores : rounded_scores(cases));
   Json json = sums.confusion.to_json(rules.classes);
-  for (const auto& [path, value] : figures) put(json, path, number(value));
+  for (const auto& [path, value] : figures) put_at(json, path, or_null(value));
   put_counts(json, sums, rules);
   if (resamples == 0 || cases.size() < 2) return json;
   const auto resampled = [&](std::span<const std::size_t> drawn) {
@@ -202,7 +190,7 @@ Json slide_group_json(Cases cases, const SlideRules& rules, const ScoreCounts* p
   const auto intervals = bootstrap_intervals(cases.size(), resamples, seed, kStream, resampled);
   json["interval_95"] = Json::object();
   for (std::size_t i = 0; i < figures.size(); ++i)
-    put(json["interval_95"], figures[i].first, intervals[i] ? Json(*intervals[i]) : Json(nullptr));
+    put_at(json["interval_95"], figures[i].first, or_null(intervals[i]));
   return json;
 }
 

@@ -42,7 +42,7 @@ Verdict slide_verdict(const source::ImageRecord& record, const SlideCounts& coun
 Verdict case_verdict(std::span<const JudgedSlide* const> slides, const SlideRules& rules);
 
 /// A figure of a group of slides, and its path in eval.json.
-using SlideFigure = std::pair<std::vector<std::string>, std::optional<double>>;
+using SlideFigure = std::pair<JsonPath, std::optional<double>>;
 
 /// All figures of a group that intervals are made for; the same, in the same order, for every
 /// group. Pixels, structures and calibration pool the group's slides. `pixel_scores`: the exact

@@ -7,6 +7,8 @@
 #include <map>
 #include <numbers>
 
+#include "headrace/train/ratio.hpp"
+
 namespace headrace::train {
 namespace {
 
@@ -27,11 +29,6 @@ class Mean {
   double sum_ = 0;
   std::size_t count_ = 0;
 };
-
-std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 template <typename Visit>
 void each_volume(std::span<const CaseVolumes* const> cases, const Visit& visit) {
@@ -136,9 +133,7 @@ class Figures {
   }
 
  private:
-  void add(std::vector<std::string> path, std::optional<double> value) {
-    out_.push_back({std::move(path), value});
-  }
+  void add(JsonPath path, std::optional<double> value) { out_.push_back({std::move(path), value}); }
 
   void of_volumes() {
     const std::size_t classes = rules_.classes.size();
@@ -208,7 +203,8 @@ class Figures {
     const ScoreCounts scores = scores_of_cases(cases_);
     std::uint64_t hits = 0, silent = 0;
     for (const ScoreCounts::Row& row : scores.rows()) {
-      const bool called = row.score / 65535.0 >= rules_.operating_score;  // as calls are compared
+      const bool called =
+          probability_of(row.score) >= rules_.operating_score;  // as calls are compared
       hits += called ? row.positive : 0;
       silent += called ? 0 : row.negative;
     }
@@ -232,15 +228,12 @@ class Figures {
 Json structures_json(std::span<const CaseVolumes* const> cases, const GroupRules& rules) {
   Json out = Json::object();
   for (std::size_t c = 1; c < rules.classes.size(); ++c) {
-    std::uint64_t found = 0, missed = 0, invented = 0, absent = 0;
+    std::map<std::string, std::uint64_t> volumes{
+        {"found", 0}, {"missed", 0}, {"invented", 0}, {"absent", 0}};
     each_volume(cases, [&](const VolumeFigures& volume) {
-      if (!volume.annotated() || !volume.confusion.told(c)) return;
-      const bool is = volume.confusion.truth_sum(c) > 0,
-                 said = volume.confusion.predicted_sum(c) > 0;
-      ++(is ? (said ? found : missed) : (said ? invented : absent));
+      if (const auto word = volume.structure(c)) ++volumes.at(*word);
     });
-    out[rules.classes[c]] = {
-        {"found", found}, {"missed", missed}, {"invented", invented}, {"absent", absent}};
+    out[rules.classes[c]] = volumes;
   }
   return out;
 }
@@ -272,12 +265,6 @@ void add_lesion_counts(std::span<const CaseVolumes* const> cases, const GroupRul
 
 double ball_diameter_mm(double volume_mm3) { return std::cbrt(6 * volume_mm3 / std::numbers::pi); }
 
-void put(Json& to, const std::vector<std::string>& path, Json value) {
-  Json* at = &to;
-  for (const std::string& key : path) at = &(*at)[key];
-  *at = std::move(value);
-}
-
 std::vector<GroupFigure> group_figures(std::span<const CaseVolumes* const> cases,
                                        const GroupRules& rules) {
   const Sums sums(cases, rules);
@@ -304,7 +291,7 @@ Json group_json(std::span<const CaseVolumes* const> cases, const GroupRules& rul
   }
   if (rules.lesions) add_lesion_counts(cases, rules, sums, out["lesion"]);
   for (const GroupFigure& figure : Figures(cases, rules, sums).all())
-    put(out, figure.path, figure.value ? Json(*figure.value) : Json(nullptr));
+    put_at(out, figure.path, or_null(figure.value));
   return out;
 }
 

@@ -27,7 +27,7 @@ struct CaseVolumes {
 
 /// A figure of a group, and its path in eval.json.
 struct GroupFigure {
-  std::vector<std::string> path;
+  JsonPath path;
   std::optional<double> value;
 };
 
@@ -47,8 +47,5 @@ Json group_json(std::span<const CaseVolumes* const> cases, const GroupRules& rul
 
 /// Diameter in mm of a ball of this volume.
 double ball_diameter_mm(double volume_mm3);
-
-/// Puts a value at a path of nested objects.
-void put(Json& to, const std::vector<std::string>& path, Json value);
 
 }  // namespace headrace::train

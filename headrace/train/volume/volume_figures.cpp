@@ -146,7 +146,7 @@ void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, Volum
   const auto matches = match_lesions(lesions.sizes, calls, rules.lesion_overlap);
   for (std::size_t k = 0; k < calls.size(); ++k) {
     LesionFinding finding = finding_of(calls[k].voxels, calls[k].doubled_zyx, voxel_mm3);
-    finding.score = calls[k].score / 65535.0;
+    finding.score = probability_of(calls[k].score);
     finding.matched = matches[k].lesion >= 0;
     finding.overlap = matches[k].overlap;
     out.calls.push_back(finding);
@@ -164,6 +164,13 @@ std::vector<Membership> VolumeRules::lesion_membership() const {
   std::vector<bool> region(classes, false);
   for (const std::uint8_t value : lesion_classes) region.at(value) = true;
   return region_membership(region, class_sets);
+}
+
+std::optional<std::string> VolumeFigures::structure(std::size_t c) const {
+  if (!annotated() || !confusion.told(c)) return std::nullopt;
+  const bool said = confusion.predicted_sum(c) > 0;
+  if (confusion.truth_sum(c) > 0) return said ? "found" : "missed";
+  return said ? "invented" : "absent";
 }
 
 ScanCalls VolumeFigures::scan() const {

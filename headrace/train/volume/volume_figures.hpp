@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
@@ -61,24 +62,25 @@ struct VolumeFigures {
   Confusion confusion;
   std::uint64_t set_voxels = 0;  ///< whose label is a class set
   /// By class; none for class 0, for what labels cannot tell, and where truth and prediction are
-  /// both empty. Where one of them
-  /// is, HD95 is none as well, and the penalised HD95 the volume's diagonal, which no distance in
-  /// it exceeds.
+  /// both empty. Where one of them is, HD95 is none as well, and the penalised HD95 the volume's
+  /// diagonal, which no distance in it exceeds.
   std::vector<std::optional<double>> surface_dice, hd95_mm, hd95_penalised_mm;
   std::vector<LesionFinding> lesions;  ///< annotated, by first voxel
   std::vector<LesionFinding> calls;    ///< by falling score
   Calibration calibration;             ///< of the class, in the body
   ScoreCounts lesion_scores;           ///< of voxels in the body; positive: a lesion class is true
   bool annotated() const { return confusion.total() + set_voxels > 0; }
+  /// What became of a class: "found", "missed", "invented" or, rightly not said, "absent". None
+  /// where nothing is annotated, and of a class that labels cannot tell.
+  std::optional<std::string> structure(std::size_t c) const;
   ScanCalls scan() const;
 };
 
 /// Everything but calibration and lesion_scores, which need all probabilities (volume_meter.hpp).
 /// memory  three bits a voxel for lesions and calls; for surfaces 12 bytes a voxel of the box
-/// around
-///         a class, up to 32 bytes an element
-/// Errors: malformed (a truth value that is neither class, class set nor 255; names voxel and
-/// value).
+///         around a class, up to 32 bytes an element
+/// errors  malformed (a truth value that is neither class, class set nor 255; names voxel and
+///         value)
 VolumeFigures measure_volume(const PredictedVolume& volume, const VolumeRules& rules);
 
 }  // namespace headrace::train

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint32_t kBootstrapStream = 0x766f6c62u;
 
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json finding_json(const LesionFinding& finding, const source::VolumeRecord& record) {
   // Centre of voxel 0 is 0.5, its index 0.
   std::array<double, 3> index_xyz{};
@@ -29,14 +27,6 @@ Json finding_json(const LesionFinding& finding, const source::VolumeRecord& reco
           {"diameter_mm", ball_diameter_mm(finding.volume_mm3)},
           {"centre_lps_mm", std::move(centre)},
           {"overlap", finding.overlap}};
-}
-
-/// Null where nothing is annotated, and of a class that labels cannot tell.
-Json structure_word(const VolumeFigures& figures, std::size_t c) {
-  if (!figures.annotated() || !figures.confusion.told(c)) return nullptr;
-  const bool said = figures.confusion.predicted_sum(c) > 0;
-  if (figures.confusion.truth_sum(c) > 0) return said ? "found" : "missed";
-  return said ? "invented" : "absent";
 }
 
 /// The cases of a group of images, in the order of their names.
@@ -121,7 +111,7 @@ Json VolumeTally::intervals_json(const Group& group) const {
                                              config_.sampling.seed, kBootstrapStream, resampled);
   const auto names = group_figures(pointers_to(cases), group_rules_);
   for (std::size_t f = 0; f < intervals.size(); ++f)
-    put(out, names[f].path, intervals[f] ? Json(*intervals[f]) : Json(nullptr));
+    put_at(out, names[f].path, or_null(intervals[f]));
   return out;
 }
 
@@ -146,18 +136,18 @@ Json VolumeTally::image_json(std::uint32_t image) const {
   out["cohort"] = record.cohort;
   out["phase"] = record.volume->phase;
   for (std::size_t c = 1; c < classes.size(); ++c) {
-    out["surface_dice"][classes[c]] = number(figures.surface_dice[c]);
-    out["hd95"][classes[c]] = number(figures.hd95_mm[c]);
-    out["hd95_penalised"][classes[c]] = number(figures.hd95_penalised_mm[c]);
-    out["structure"][classes[c]] = structure_word(figures, c);
+    out["surface_dice"][classes[c]] = or_null(figures.surface_dice[c]);
+    out["hd95"][classes[c]] = or_null(figures.hd95_mm[c]);
+    out["hd95_penalised"][classes[c]] = or_null(figures.hd95_penalised_mm[c]);
+    out["structure"][classes[c]] = or_null(figures.structure(c));
   }
-  out["calibration"] = {{"ece", number(figures.calibration.expected_error())},
-                        {"brier", number(figures.calibration.brier())}};
+  out["calibration"] = {{"ece", or_null(figures.calibration.expected_error())},
+                        {"brier", or_null(figures.calibration.brier())}};
   if (rules_.lesion_classes.empty()) return out;
   const Calibration voxels = calibration_of(figures.lesion_scores);
-  out["lesion_voxel"] = {{"auc", number(area_under_roc(figures.lesion_scores))},
-                         {"ece", number(voxels.expected_error())},
-                         {"brier", number(voxels.brier())}};
+  out["lesion_voxel"] = {{"auc", or_null(area_under_roc(figures.lesion_scores))},
+                         {"ece", or_null(voxels.expected_error())},
+                         {"brier", or_null(voxels.brier())}};
   out["lesions"] = out["calls"] = Json::array();
   for (const LesionFinding& lesion : figures.lesions) {
     Json json = finding_json(lesion, *record.volume);

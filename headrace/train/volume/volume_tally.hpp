@@ -26,7 +26,8 @@ class VolumeTally {
   const VolumeRules& rules() const noexcept { return rules_; }
   void add(std::uint32_t image, VolumeFigures figures);
 
-  /// {classes, lesion_classes, overall, cohorts, phases, cases, images[]}
+  /// {classes, labels, class_sets, lesion_classes, overall, cohorts, phases, cases, images[]} and,
+  /// with lesion classes, lesion_probability.
   Json to_json(bool intervals) const;
   double mean_dice() const;  ///< 0 when undefined
 

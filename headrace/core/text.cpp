@@ -1,0 +1,31 @@
+#include "headrace/core/text.hpp"
+
+namespace headrace {
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::string folded_name(std::string_view name) {
+  std::string out = lowered(name);
+  std::erase_if(out, [](char c) { return c == ' ' || c == '-' || c == '_'; });
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == at) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+}  // namespace headrace

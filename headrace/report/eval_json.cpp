@@ -1,0 +1,56 @@
+#include "headrace/report/eval_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "headrace/core/error.hpp"
+#include "headrace/report/html.hpp"
+#include "headrace/report/palette.hpp"
+
+namespace headrace::report {
+
+std::string text_of(const Json& value) { return escape(value.get<std::string>()); }
+
+std::vector<std::string> names_of(const Json& names) {
+  return names.get<std::vector<std::string>>();
+}
+
+std::string joined_names(const Json& names) {
+  return escape(fmt::format("{}", fmt::join(names_of(names), ", ")));
+}
+
+std::uint64_t row_sum(const Json& row) {
+  std::uint64_t sum = 0;
+  for (const Json& count : row) sum += count.get<std::uint64_t>();
+  return sum;
+}
+
+std::string figure(const Json& value, int digits) {
+  return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–";
+}
+
+std::string with_interval(const Json& group, const JsonPath& path, int digits) {
+  const Json* value = find_at(group, path);
+  if (value == nullptr)
+    fail(ErrorCode::malformed, "eval.json: a group has no {}", fmt::join(path, "."));
+  std::string out = "<b>" + figure(*value, digits) + "</b>";
+  JsonPath interval_path{"interval_95"};
+  interval_path.insert(interval_path.end(), path.begin(), path.end());
+  const Json* interval = find_at(group, interval_path);
+  if (interval != nullptr && interval->is_array()) {
+    out += fmt::format(" <small>{}–{}</small>", figure((*interval)[0], digits),
+                       figure((*interval)[1], digits));
+  }
+  return out;
+}
+
+std::string interval_text(const Json& group) {
+  return group.contains("interval_95") ? " Small figures: 95 % intervals by resampling cases." : "";
+}
+
+std::string class_label(const std::string& name, std::size_t index) {
+  return fmt::format("<span class=\"chip\" style=\"background:{}\"></span>{}",
+                     css(class_colour(index)), escape(name));
+}
+
+}  // namespace headrace::report
