@@ -10,6 +10,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/device/cuda_device.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::loader {
@@ -222,12 +223,16 @@ TEST_F(LoaderTest, StatsAddUp) {
   EXPECT_LE(stats.stall_fraction(), 1);
 }
 
-TEST_F(LoaderTest, RefusesAnotherDatasetAndAnotherDevice) {
+TEST_F(LoaderTest, RefusesAnotherDataset) {
   auto pinned = config();
   pinned.data.expect_hash = std::string(64, 'a');
   EXPECT_THROW(make(pinned), Error);
   pinned.data.expect_hash = cohort_->dataset_hash();
   EXPECT_TRUE(make(pinned)->next());
+}
+
+TEST_F(LoaderTest, RefusesAGpuThatIsNotThere) {
+  if (device::cuda::cuda_available()) GTEST_SKIP() << "not run: there is a GPU";
   auto cuda = config();
   cuda.loader.device = "cuda";
   try {

@@ -74,6 +74,7 @@ TEST_F(Negatives, WhatLiesOutsideOfThemIsIgnored) {
   // Patches larger than the image: beyond it there is nothing to know.
   const Counts counts =
       labels_of(cohort_, "", "patch: {size: [512, 512], mpp: 0.25}\nsampling: {batch: 2}\n");
+  ASSERT_EQ(counts.size(), 3u);
   for (const auto& [image, of_image] : counts)
     EXPECT_NEAR(static_cast<double>(of_image.at(255)) / static_cast<double>(of_image.at(0)),
                 image == 0 ? (512.0 * 512 - 300 * 300) / (300 * 300 / 2)

@@ -110,8 +110,9 @@ TEST(RunConfig, HashIsOfWhatDecidesTheResult) {
   EXPECT_NE(hash("transforms: [{hed_jitter: {sigma: 0.1}}]\n"), base);
 }
 
-/// A run of an earlier version keeps its name: keys that came later count where they are used.
-TEST(RunConfig, KeysThatCameLaterLeaveHashesAsTheyWere) {
+/// These keys count where they are used alone: the hash of a config that uses none of them is that
+/// of its other keys.
+TEST(RunConfig, KeysThatAreNotUsedLeaveTheHashAsItIs) {
   const RunConfig config = RunConfig::parse(kBase, "run.yaml");
   Json json = config.to_json();
   for (const char* key :

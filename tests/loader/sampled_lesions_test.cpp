@@ -70,6 +70,18 @@ class Volumes {
     }
     return best;
   }
+  /// Whether the part that a sample lies in (1 × 4 × 4 voxels) has a voxel of the body.
+  bool part_in_body(const SampleSite& site) const {
+    const auto first = [&](std::size_t a, std::int64_t edge) {
+      return static_cast<std::int64_t>(std::floor(centre(site)[a])) / edge * edge;
+    };
+    const std::int64_t z = first(0, 1), y = first(1, 4), x = first(2, 4);
+    for (std::int64_t k = 0; k < 16; ++k) {
+      if (testing::fixture_hu(spec_, static_cast<int>(site.image), z, y + k / 4, x + k % 4) > -500)
+        return true;
+    }
+    return false;
+  }
   static Point centre(const SampleSite& site) {
     return {site.centre_level0_z, site.centre_level0_yx[0], site.centre_level0_yx[1]};
   }
@@ -320,12 +332,15 @@ TEST(SampledLesions, CoverVisitsEveryLesionBeforeAnyAgainAndEveryImage) {
 }
 
 TEST(SampledLesions, NearLesionsIsARingOnTissueWithoutThem) {
-  const Volumes volumes(10, ten_patients());
+  auto balls = ten_patients();
+  balls.push_back({5, {62, 52, 104}, 5});  // where the body ends: most of its ring is air
+  const Volumes volumes(10, balls);
   const auto config = volumes.config(
       "seed: 8, foreground: 0, near_lesions: 1, background: 0, keep_inside: false, "
       "near_distance: 12, near_classes: [lesion]");
   const auto plan = volumes.plan(config);
   std::map<std::uint64_t, std::uint64_t> images;
+  int at_the_edge = 0;
   for (std::uint64_t i = 0; i < 4000; ++i) {
     const SampleSite site = plan->site(0, i);
     ++images[site.image];
@@ -333,7 +348,10 @@ TEST(SampledLesions, NearLesionsIsARingOnTissueWithoutThem) {
     ASSERT_NE(volumes.label(static_cast<int>(site.image),
                             {std::floor(at[0]), std::floor(at[1]), std::floor(at[2])}),
               2);
-    const Ball& ball = volumes.balls()[volumes.nearest_ball(site)];
+    ASSERT_TRUE(volumes.part_in_body(site)) << "sample " << i << " lies in air";
+    const std::size_t nearest = volumes.nearest_ball(site);
+    at_the_edge += nearest + 1 == balls.size();
+    const Ball& ball = volumes.balls()[nearest];
     for (std::size_t a = 0; a < 3; ++a) {
       // A part more on either side: 2.5 mm along z, 3.2 mm in the slice.
       EXPECT_LE(std::abs(at[a] * volumes.spec().spacing_mm_zyx[a] - ball.centre_mm[a]),
@@ -341,6 +359,7 @@ TEST(SampledLesions, NearLesionsIsARingOnTissueWithoutThem) {
     }
   }
   EXPECT_EQ(images.size(), 10u);
+  EXPECT_GT(at_the_edge, 20);
 }
 
 TEST(SampledLesions, ImagesWithoutAnnotationAreCountedAndLeftOut) {

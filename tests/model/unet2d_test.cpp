@@ -92,7 +92,9 @@ TEST(UNet2d, InitialValuesFollowFromTheSeed) {
     EXPECT_TRUE(tensor.equal(b.parameters().all()[i].tensor)) << name;
     differs = differs || !tensor.equal(c.parameters().all()[i].tensor);
     const double bound = std::sqrt(6.0 / (tensor.numel() / tensor.size(0)));
-    if (tensor.dim() == 4) EXPECT_LE(tensor.abs().max().item<double>(), bound) << name;
+    if (tensor.dim() == 4) {
+      EXPECT_LE(tensor.abs().max().item<double>(), bound) << name;
+    }
   }
   EXPECT_TRUE(differs);
 }

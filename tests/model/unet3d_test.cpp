@@ -91,7 +91,9 @@ TEST(UNet3d, InitialValuesFollowFromTheSeed) {
     EXPECT_TRUE(tensor.equal(b.parameters().all()[i].tensor)) << name;
     differs = differs || !tensor.equal(c.parameters().all()[i].tensor);
     const double bound = std::sqrt(6.0 / (tensor.numel() / tensor.size(0)));
-    if (tensor.dim() == 5) EXPECT_LE(tensor.abs().max().item<double>(), bound) << name;
+    if (tensor.dim() == 5) {
+      EXPECT_LE(tensor.abs().max().item<double>(), bound) << name;
+    }
   }
   EXPECT_TRUE(differs);
 }
@@ -104,17 +106,16 @@ TEST(UNet3d, ASampleDoesNotDependOnItsBatch) {
   EXPECT_LT((net.forward(both).slice(0, 1, 2) - alone).abs().max().item<double>(), 1e-4);
 }
 
-/// Instance normalisation takes brightness and contrast of the whole patch away.
-TEST(UNet3d, ScaleAndOffsetOfThePatchDoNotMatterInside) {
+/// Instance normalisation takes the contrast of the whole patch away.
+TEST(UNet3d, ScaleOfThePatchDoesNotMatterInside) {
   const at::NoGradGuard no_grad;
   UNet3d net(small());
   const at::Tensor input = volumes(1, 16, 16, 16);
-  const at::Tensor a = net.forward(input), b = net.forward(input * 3 + 0.5);
-  const auto centre = [](const at::Tensor& x) {  // zero padding sees an offset at the border
+  const auto centre = [](const at::Tensor& x) {
     return x.slice(2, 6, 10).slice(3, 6, 10).slice(4, 6, 10);
   };
-  EXPECT_LT((centre(net.forward(input * 3)) - centre(a)).abs().max().item<double>(), 1e-3);
-  EXPECT_TRUE(std::isfinite(b.sum().item<double>()));
+  const at::Tensor a = centre(net.forward(input)), b = centre(net.forward(input * 3));
+  EXPECT_LT((b - a).abs().max().item<double>(), 1e-3);
 }
 
 class UNet3dGradients : public ::testing::TestWithParam<bool> {};

@@ -3,6 +3,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "headrace/core/json.hpp"
 #include "headrace/imaging/image_file.hpp"
@@ -93,8 +96,10 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
   const Json size = {{"lesions", 2}, {"hits", 1}, {"sensitivity", 0.5}, {"sensitivity_at_1", 1.0}};
   for (const char* range : {"below_6_mm", "6_to_10_mm", "10_to_20_mm", "from_20_mm"})
     lesion["by_size"][range] = size;
-  for (const char* at : {"0.125", "0.25", "0.5", "1", "2", "4", "8"})
-    lesion[std::string("sensitivity_at_") + at] = 0.321;
+  const std::vector<std::pair<std::string, std::string>> sensitivities{
+      {"0.125", "0.301"}, {"0.25", "0.302"}, {"0.5", "0.303"}, {"1", "0.304"},
+      {"2", "0.305"},     {"4", "0.306"},    {"8", "0.307"}};
+  for (const auto& [at, value] : sensitivities) lesion["sensitivity_at_" + at] = std::stod(value);
   const Json figures = {
       {"images", 3},
       {"cases", 2},
@@ -164,9 +169,15 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
         "class=\"bottom\">F</i></span>coronal",
         "<i class=\"left\">A</i><i class=\"right\">P</i><i class=\"top\">H</i><i "
         "class=\"bottom\">F</i></span>sagittal",
-        "at least 0.4", "0.654", "7.2", "456.7", "missed", "0.0789", "0.0456", "0.932", "0.812",
-        "0.125", "below 6 mm", "Calibration", "0.123", "0.057", "a ball for each class", "<svg"}) {
+        "at least 0.4", "0.654", "7.2", "456.7",
+        "<td class=\"n\"><span class=\"off\">missed</span></td>", "0.0789", "0.0456", "0.932",
+        "0.812", "below 6 mm", "Calibration", "0.123", "0.057", "a ball for each class", "<svg"}) {
     EXPECT_NE(html.find(text), std::string::npos) << "missing: " << text;
+  }
+  for (const auto& [at, value] : sensitivities) {
+    const std::string row =
+        "<td class=\"n\">" + at + "</td><td class=\"n\"><b>" + value + "</b></td>";
+    EXPECT_NE(html.find(row), std::string::npos) << "missing: " << row;
   }
   EXPECT_EQ(html.find("http:"), std::string::npos);
   EXPECT_LT(html.find("below 6 mm"), html.find("6 to 10 mm"));

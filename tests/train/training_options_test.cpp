@@ -104,11 +104,14 @@ TEST_F(TrainingOptions, FrozenTensorsAreThoseOfTheStart) {
 }
 
 TEST_F(TrainingOptions, RatesFollowThePowerLaw) {
+  int seen = 0;
   for (const Json& line : RunFolder::open(fixture_->path("whole")).metrics()) {
     if (!line.contains("learning_rate")) continue;
+    ++seen;
     const double done = (line.at("step").get<double>() - 1) / 8;
     EXPECT_NEAR(line.at("learning_rate").get<double>(), 3e-3 * std::pow(1 - done, 0.9), 1e-15);
   }
+  EXPECT_EQ(seen, 4) << "every second of 8 steps";
 }
 
 }  // namespace
