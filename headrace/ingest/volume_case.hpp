@@ -14,6 +14,7 @@ struct ChannelSource {
   std::string name;
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series
+  std::string where;                           ///< as VolumeCase::where
 
   bool missing() const { return file.empty() && !series; }
 };

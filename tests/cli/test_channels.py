@@ -158,6 +158,18 @@ def test_names_of_dataset_json(pair, masks, tmp_path):
     pet = nnunet(tmp_path / "pet", pair, masks, ["CT", "PET"])
     said = message_of(headrace("ingest", "volumes", pet, "--out", tmp_path / "pet.zarr", code=1))
     assert "PET" in said and "Hounsfield" in said and not (tmp_path / "pet.zarr").exists()
+    numbers = nnunet(tmp_path / "numbers", pair, masks, ["CT", 7])
+    assert "says 7 of channel 1, expected a name" in message_of(headrace("ingest", "volumes", numbers, "--out", tmp_path / "n.zarr", code=1))
+    single = nnunet(tmp_path / "single", pair, masks, ["CT_arterial"])
+    assert "expected \"CT\"" in message_of(headrace("ingest", "volumes", single, "--out", tmp_path / "s.zarr", code=1))
+    lacking = nnunet(tmp_path / "lacking", pair, masks, ["CT", "CT"])
+    (lacking / "imagesTr/case-b_0000.nii.gz").unlink()
+    assert "'case-b' has no channel CT-0" in message_of(headrace("ingest", "volumes", lacking, "--out", tmp_path / "l.zarr", code=1))
+    assert json_of("ingest", "volumes", lacking, "--on-error", "skip", "--out", tmp_path / "l.zarr")["images"] == 1
+    told = json.loads((lacking / "dataset.json").read_text())
+    told["training"] = [{"image": f"imagesTr/{c}.nii.gz", "label": f"labelsTr/{c}.nii.gz"} for c in ("case-a", "case-b")]
+    (lacking / "dataset.json").write_text(json.dumps(told))
+    assert json_of("ingest", "volumes", lacking, "--on-error", "skip", "--out", tmp_path / "l2.zarr")["images"] == 1
     headrace("ingest", "volumes", pet, "--channels", "early,late", "--out", tmp_path / "named.zarr")
     assert json_of("info", tmp_path / "named.zarr")["channels"] == ["early", "late"]
     said = message_of(headrace("ingest", "volumes", pet, "--channels", "a,b,c", "--out", tmp_path / "three.zarr", code=2))
@@ -273,6 +285,7 @@ def test_dicom_of_another_frame_of_reference_is_refused(tmp_path):
 def test_series_named_in_a_table(tmp_path):
     folder, number = dicom_pair(tmp_path / "in")
     rows = [{"file": str(folder), "image": "one", "series": n, "channel": name} for n, name in ((77, "late"), (number, "early"))]
+    rows[0]["case"] = "p1"  # what a row states is compared with what others state, not with the file's patient
     headrace("ingest", "volumes", folder, "--table", write_table(tmp_path / "t.csv", rows), "--key-file", key_file(tmp_path), "--out", tmp_path / "ct.zarr")
     assert json_of("info", tmp_path / "ct.zarr")["channels"] == ["late", "early"]
 
@@ -305,7 +318,7 @@ def test_two_series_of_one_phase_and_none(tmp_path):
 
 # ---- missing and contradicting -------------------------------------------------------------------
 
-def test_missing_channels(pair, tmp_path):
+def test_missing_channels(pair, masks, tmp_path):
     shutil.copytree(pair, tmp_path / "in")
     (tmp_path / "in/case-b_0001.nii.gz").unlink()
     command = ["ingest", "volumes", tmp_path / "in", "--channels", PHASES]
@@ -313,6 +326,13 @@ def test_missing_channels(pair, tmp_path):
     assert "'case-b' has no channel portal-venous" in said and "case-b_0000.nii.gz" in said and not (tmp_path / "no.zarr").exists()
     left = json_of(*command, "--on-error", "skip", "--out", tmp_path / "skip.zarr")
     assert left["images"] == 1 and len(left["left_out"]) == 1
+    # The mask of what is left out goes with it; one of no image at all is still refused.
+    labelled = ["--labels", tmp_path / "masks", "--classes", "background,tumour", "--on-error", "skip"]
+    shutil.copytree(masks, tmp_path / "masks")
+    assert json_of(*command, *labelled, "--out", tmp_path / "labelled.zarr")["images"] == 1
+    assert label_group(tmp_path / "labelled.zarr", "case-a")
+    shutil.copy(GTV, tmp_path / "masks/case-c.nii.gz")
+    assert "case-c.nii.gz fits no image" in message_of(headrace(*command, *labelled, "--out", tmp_path / "other.zarr", code=2))
     headrace(*command, "--missing-channels", "zero", "--out", tmp_path / "zero.zarr")
     told = {image["id"]: image for image in json_of("info", tmp_path / "zero.zarr")["images"]}
     assert [c["stored"] for c in told["case-b"]["channels"]] == [True, False] and told["case-a"]["channels"][1]["stored"]
@@ -321,6 +341,53 @@ def test_missing_channels(pair, tmp_path):
     (tmp_path / "in/case-b_0000.nii.gz").rename(tmp_path / "in/case-b_0001.nii.gz")
     said = message_of(headrace(*command, "--missing-channels", "zero", "--out", tmp_path / "first.zarr", code=1))
     assert "no channel arterial" in said and "gives the grid" in said
+
+
+ZERO = ["--on-error", "skip", "--missing-channels", "zero"]
+
+
+def test_a_broken_channel_is_no_missing_one(pair, tmp_path):
+    """Its image is left out whole, and once, by what is wrong with it."""
+    def left_out(*arguments):
+        shutil.rmtree(tmp_path / "ct.zarr", ignore_errors=True)
+        done = json_of("ingest", "volumes", *arguments, *ZERO, "--out", tmp_path / "ct.zarr")
+        [one] = done["left_out"]
+        return done["images"], one["reason"]
+    rows = [{"file": str(pair / f"{case}_000{i}.nii.gz"), "image": case, "channel": name} for case in ("case-a", "case-b") for i, name in enumerate(("x", "y"))]
+    rows[3]["file"] = "gone.nii.gz"
+    images, reason = left_out(pair, "--table", write_table(tmp_path / "t.csv", rows))
+    assert images == 1 and "gone.nii.gz" in reason
+    shutil.copytree(pair, tmp_path / "in")
+    for ending in ("mask", "seg"):
+        shutil.copy(GTV, tmp_path / f"in/case-b_0001_{ending}.nii.gz")
+    images, reason = left_out(tmp_path / "in", "--channels", PHASES)
+    assert images == 1 and "two masks" in reason
+    images, reason = left_out(*(pair / f"case-{c}_000{i}.nii.gz" for c in "ab" for i in (0, 1) if (c, i) != ("b", 1)), pair / "none/case-b_0001.nii.gz",
+                              "--channels", PHASES)
+    assert images == 1 and "none/case-b_0001.nii.gz" in reason
+
+
+def test_a_broken_series_is_no_missing_channel(tmp_path):
+    folder, _ = dicom_pair(tmp_path / "in")
+    for other in ("c", "d"):  # of another study, which is whole
+        shutil.copytree(folder / "ab"["cd".index(other)], folder / other)
+        for path in (folder / other).iterdir():
+            data = pydicom.dcmread(path)
+            data.StudyInstanceUID, data.FrameOfReferenceUID = "1.2.3.18", "1.2.3.19"
+            data.SeriesInstanceUID = data.SeriesInstanceUID[:-1] + str(9 - int(data.SeriesInstanceUID[-1]))
+            data.SOPInstanceUID = data.file_meta.MediaStorageSOPInstanceUID = pydicom.uid.generate_uid(entropy_srcs=[data.SOPInstanceUID])
+            data.save_as(path)
+    command = ["ingest", "volumes", folder, "--channels", PHASES, "--key-file", key_file(tmp_path), *ZERO, "--out"]
+    assert json_of(*command, tmp_path / "whole.zarr")["images"] == 2
+    damaged = sorted((folder / "b").iterdir())
+    damaged[0].write_bytes(damaged[0].read_bytes()[:1000])
+    done = json_of(*command, tmp_path / "ct.zarr")
+    [one] = done["left_out"]
+    assert done["images"] == 1 and damaged[0].name in one["reason"] and "no channel" not in one["reason"]
+    for path in damaged[1:]:  # nothing says of which study it was, so that it may be of this one
+        path.unlink()
+    done = json_of(*command, tmp_path / "ct2.zarr")
+    assert done["images"] == 1 and any("has no channel" in one["reason"] and damaged[0].name in one["reason"] for one in done["left_out"])
 
 
 def test_what_contradicts_itself_is_refused(pair, tmp_path):
@@ -332,7 +399,10 @@ def test_what_contradicts_itself_is_refused(pair, tmp_path):
         return message_of(headrace("ingest", "volumes", pair, "--table", write_table(tmp_path / "t.csv", table), *arguments,
                                    "--out", tmp_path / "ct.zarr", code=code))
     assert "case 'p2'" in said(rows(case="p2"))
-    assert "second channel 'x'" in said(rows(channel="x") + rows(file=str(pair / "case-b_0001.nii.gz"))[1:])
+    assert "name it in the column 'channel'" in said(rows() + [dict(rows()[0], image="b", channel="")])
+    assert "names 'x' alone" in said(rows(channel=""))
+    doubled = said(rows(channel="x") + rows(file=str(pair / "case-b_0001.nii.gz"))[1:])
+    assert "second channel 'x'" in doubled and "keep one" in doubled
     assert "nothing says" in said(rows() + [{"file": str(pair / "case-b_0000.nii.gz"), "image": "b", "channel": "", "case": "p3"}])
     assert "of which image" in said(rows(image=""))
     assert "none of" in said(rows(channel="z"), "--channels", "x,y")

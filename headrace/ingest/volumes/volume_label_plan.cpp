@@ -8,6 +8,7 @@
 #include "headrace/imaging/dicom/file_headers.hpp"
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/label_plan.hpp"
+#include "headrace/ingest/store_names.hpp"
 #include "headrace/ingest/volumes/label_files.hpp"
 #include "headrace/ingest/volumes/lesion_values.hpp"
 #include "headrace/ingest/volumes/site_key.hpp"
@@ -24,7 +25,6 @@ namespace headrace::ingest {
 namespace {
 
 constexpr std::uint64_t kBytesPerVoxel = 4;  // labels as read, as stored, and the next level
-constexpr std::size_t kPatientDigits = 12, kSeriesDigits = 8;  // of pseudonyms, as dicom_cases.cpp
 
 VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::string& origin) {
   try {
@@ -220,8 +220,7 @@ class VolumeLabelPlanner {
   void know_series(const imaging::DicomScan& scan) {
     for (const auto& label : scan.labels) {
       for (const auto& series : label.referenced_series) {
-        const auto found = at_.find(label.patient.substr(0, kPatientDigits) + "-" +
-                                    series.substr(0, kSeriesDigits));
+        const auto found = at_.find(pseudonym_id(label.patient, series));
         if (found == at_.end()) continue;
         imaging::DicomSeries known;
         known.patient = label.patient;
