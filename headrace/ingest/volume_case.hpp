@@ -56,4 +56,12 @@ inline std::string describe(const VolumeCase& volume) {
   return volume.where.empty() ? file : volume.where + ", " + file;
 }
 
+/// Where an image is named, and where one of its further channels is: in front of an error.
+inline std::string place_of(const VolumeCase& volume) {
+  return volume.where.empty() ? "image " + volume.id : volume.where;
+}
+inline std::string place_of(const VolumeCase& volume, const ChannelSource& channel) {
+  return channel.where.empty() ? place_of(volume) : channel.where;
+}
+
 }  // namespace headrace::ingest

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/train/baseline_file.hpp"
 #include "headrace/train/evaluate.hpp"
@@ -10,6 +11,7 @@
 #include "headrace/train/run_files.hpp"
 #include "headrace/train/run_folder.hpp"
 #include "headrace/train/run_identity.hpp"
+#include "headrace/train/start_banner.hpp"
 
 namespace headrace::train {
 
@@ -27,6 +29,10 @@ Json evaluate_run(const EvalRequest& request) {
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(read_preprocessing(folder));
   const auto cohort = open_judged_cohort(config, *preprocessing, split);
+  std::vector<std::string> channels;
+  for (const auto& channel : preprocessing->channels) channels.push_back(channel.name);
+  for (const std::string& line : lacking_channels(channels, *cohort, split))
+    log::warning("{}", line);
   Network network(config, preprocessing->classes.size(),
                   loader::channel_count(*preprocessing, config));
   const std::string name = request.weights == "best" ? kBestWeights : kFinalWeights;

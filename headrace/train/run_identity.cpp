@@ -10,6 +10,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/train/preflight.hpp"
 #include "headrace/train/run_changes.hpp"
 #include "headrace/train/slide/slide_counts.hpp"
 #include "headrace/train/volume/volume_tally.hpp"
@@ -155,7 +156,10 @@ std::shared_ptr<const source::Cohort> open_judged_cohort(const loader::RunConfig
   const bool any_class = std::any_of(known.begin() + 1, known.end(), [&](const std::string& name) {
     return std::find(match.missing.begin(), match.missing.end(), name) == match.missing.end();
   });
-  if (graded || (labelled && any_class)) return cohort;
+  if (graded || (labelled && any_class)) {
+    if (config.volumes) check_channels(*cohort, preprocessing, {split});
+    return cohort;
+  }
   // A split that is not there is said by who makes the tiles.
   if (!labelled && std::any_of(cohort->images().begin(), cohort->images().end(),
                                [&](const auto& image) { return image.split == split; })) {
