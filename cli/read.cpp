@@ -88,10 +88,15 @@ imaging::Image8 read_slide(const ReadArguments& a, const source::Cohort& cohort)
   return pixels;
 }
 
+void refuse_channel(const ReadArguments& a) {
+  if (!a.channel.empty()) fail(ErrorCode::usage, "--channel {}: is for volumes", a.channel);
+}
+
 imaging::Image8 read_file(const ReadArguments& a) {
   check_region(a, 2);
   const auto reader = imaging::SlideReader::open(a.path);
   if (!a.label.empty()) fail(ErrorCode::usage, "--label: {} is a slide file, not a store", a.path);
+  refuse_channel(a);
   level_of(a, reader->info().levels.size());
   imaging::Image8 pixels(a.size[0], a.size[1], 3);
   reader->read(a.level, a.origin[0], a.origin[1], a.size[0], a.size[1], pixels.pixels.data(),
@@ -119,7 +124,7 @@ void run(const ReadArguments& a) {
       return nifti ? read_volume_in_file_order(a, *cohort) : read_volume_region(a, *cohort);
     }
     refuse_nifti(a);
-    if (!a.channel.empty()) fail(ErrorCode::usage, "--channel {}: is for volumes", a.channel);
+    refuse_channel(a);
     pixels = read_slide(a, *cohort);
   } else {
     refuse_nifti(a);

@@ -67,6 +67,10 @@ std::size_t channel_of(const ReadArguments& a, const source::Cohort& cohort, std
 
 std::shared_ptr<const zarr::Array> array_of(const ReadArguments& a, const source::Cohort& cohort,
                                             std::size_t image, std::size_t level) {
+  if (!a.label.empty() && !a.channel.empty()) {
+    fail(ErrorCode::usage,
+         "--channel {}: labels are those of all channels; leave it out, or --label", a.channel);
+  }
   if (!a.label.empty()) return cohort.label_array(image, a.label, level);
   return cohort.image_array(image, level, channel_of(a, cohort, image));
 }

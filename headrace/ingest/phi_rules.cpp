@@ -103,6 +103,8 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/channels/*/unit", word},
     {"attributes/headrace/channels/*/modality", word},
     {"attributes/headrace/channels/*/resampled", number},
+    {"attributes/headrace/channels/*/file_grid/shape_zyx/*", number},
+    {"attributes/headrace/channels/*/file_grid/affine_lps/*", number},
     {"attributes/headrace/channels/*/source/format", word},
     {"attributes/headrace/channels/*/source/bytes", number},
     {"attributes/headrace/channels/*/body/voxels", number},
@@ -184,7 +186,8 @@ constexpr std::string_view kNotes =
     "slices shifted against each other by up to mm in their plane (gantry tilt degrees) "
     "resampled to mm. "
     "No voxel of a body lies above HU, so the body mask is empty. "
-    "Channel resampled onto the grid of the first; % of the voxels lie outside of it.";
+    "Channel resampled onto the grid of the first; % of the voxels lie outside of it. "
+    "Channel shows % of the body; its statistics are of that part.";
 
 std::string joined(std::vector<std::string> path) {
   for (std::size_t i = path.size(); i-- > 1;) {

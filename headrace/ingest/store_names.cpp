@@ -11,7 +11,8 @@
 namespace headrace::ingest {
 namespace {
 
-constexpr std::size_t kPatientDigits = 12, kIdSize = 21;
+constexpr std::size_t kPatientDigits = 12, kSeriesDigits = 8;
+constexpr std::size_t kIdSize = kPatientDigits + 1 + kSeriesDigits;
 
 bool hex(const std::string& text, std::size_t begin, std::size_t end) {
   return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -21,6 +22,12 @@ bool hex(const std::string& text, std::size_t begin, std::size_t end) {
 }
 
 }  // namespace
+
+std::string pseudonym_case(const std::string& patient) { return patient.substr(0, kPatientDigits); }
+
+std::string pseudonym_id(const std::string& patient, const std::string& series_or_study) {
+  return pseudonym_case(patient) + "-" + series_or_study.substr(0, kSeriesDigits);
+}
 
 bool is_pseudonym_id(const std::string& id) {
   if (id.size() < kIdSize || id[kPatientDigits] != '-' || !hex(id, 0, kPatientDigits) ||

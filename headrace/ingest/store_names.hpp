@@ -4,6 +4,11 @@
 
 namespace headrace::ingest {
 
+/// What keyed hashes give: the name of a patient's case, and of an image by its series or, of
+/// several channels, by its study.
+std::string pseudonym_case(const std::string& patient);
+std::string pseudonym_id(const std::string& patient, const std::string& series_or_study);
+
 /// Whether an image's name is one that hashed identifiers give: 12 hex digits, '-', 8 hex digits,
 /// and perhaps "-2" for a second stack of the series.
 bool is_pseudonym_id(const std::string& id);

@@ -14,6 +14,7 @@ struct ChannelSource {
   std::string name;
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series
+  std::string where;                           ///< as VolumeCase::where
 
   bool missing() const { return file.empty() && !series; }
 };
@@ -53,6 +54,14 @@ struct VolumeCase {
 inline std::string describe(const VolumeCase& volume) {
   const std::string file = describe(volume.file, volume.series);
   return volume.where.empty() ? file : volume.where + ", " + file;
+}
+
+/// Where an image is named, and where one of its further channels is: in front of an error.
+inline std::string place_of(const VolumeCase& volume) {
+  return volume.where.empty() ? "image " + volume.id : volume.where;
+}
+inline std::string place_of(const VolumeCase& volume, const ChannelSource& channel) {
+  return channel.where.empty() ? place_of(volume) : channel.where;
 }
 
 }  // namespace headrace::ingest

@@ -47,20 +47,31 @@ IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& v
 IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config,
                                 std::size_t channel) {
   std::map<std::int32_t, std::uint64_t> voxels_of_hu;
+  bool there = false;
   for (const std::uint32_t image :
        images_of_split(cohort, config, config.data.train, "data.train")) {
     const auto& channels = cohort.images()[image].volume->channels;
     if (!channels.empty() && !channels[channel].stored) continue;
+    there = true;
     const source::VolumeHistogram histogram = cohort.histogram(image, config.data.labels, channel);
     for (std::size_t i = 0; i < histogram.hu.size(); ++i) {
       if (histogram.foreground[i] > 0) voxels_of_hu[histogram.hu[i]] += histogram.foreground[i];
     }
   }
+  const std::string of =
+      cohort.channels().empty() ? "" : fmt::format(" of channel '{}'", cohort.channels()[channel]);
+  if (!there) {
+    fail(ErrorCode::usage,
+         "{}: a transform needs the intensities{} under the labels, but every image of split '{}' "
+         "lacks it. Leave it out of data.channels, or add it to some",
+         cohort.path(), of, config.data.train);
+  }
   if (voxels_of_hu.empty()) {
     fail(ErrorCode::usage,
-         "{}: a transform needs the intensities under the labels, but no image of split '{}' has a "
-         "voxel of a class other than background. Use those of the patient, or ingest with labels",
-         cohort.path(), config.data.train);
+         "{}: a transform needs the intensities{} under the labels, but no image of split '{}' has "
+         "a voxel of a class other than background{}. Use those of the patient, or ingest with "
+         "labels",
+         cohort.path(), of, config.data.train, of.empty() ? "" : " there");
   }
   return stats_of_histogram(voxels_of_hu);
 }

@@ -78,6 +78,25 @@ void check_named_channels(const Preprocessing& preprocessing, const RunConfig& c
   }
 }
 
+/// Values of one channel in HU beside those of another near 1 are a slip: what scales one channel
+/// by its name (and with it takes the place of a preset's own way) leaves the others out.
+void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& config) {
+  std::set<std::string> scaled;
+  for (const auto& spec : config.volume_transforms) {
+    const std::string entry = transform::name_of(spec);
+    if (entry == "window_hu" || entry == "normalize") scaled.insert(transform::channel_of(spec));
+  }
+  if (scaled.empty() || scaled.contains("")) return;
+  for (const auto& channel : preprocessing.channels) {
+    if (scaled.contains(channel.name)) continue;
+    fail(ErrorCode::usage,
+         "transforms: no window_hu or normalize for channel '{}', but one for '{}'; give each "
+         "channel its own, or one without a channel for all (normalize: {{method: none, channel: "
+         "{}}} leaves HU as they are)",
+         channel.name, *scaled.begin(), channel.name);
+  }
+}
+
 void fit_volumes(Preprocessing& out, const source::Cohort& cohort, const RunConfig& config) {
   const auto needs = [&](const std::string& channel) {
     return transform::VolumeGraph::needs_foreground(config.volume_transforms, channel);
@@ -86,6 +105,7 @@ void fit_volumes(Preprocessing& out, const source::Cohort& cohort, const RunConf
        config.data.channels.empty() ? cohort.channels() : config.data.channels)
     out.channels.push_back({name, {}});
   check_named_channels(out, config);
+  check_scaled_channels(out, config);
   const auto stored = stored_channels(out, cohort);
   if (out.channels.empty() && needs("")) out.foreground = detail::foreground_stats(cohort, config);
   for (std::size_t c = 0; c < out.channels.size(); ++c) {

@@ -3,14 +3,17 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/run_preprocessing.hpp"
 #include "headrace/train/baseline_file.hpp"
 #include "headrace/train/evaluate.hpp"
 #include "headrace/train/network.hpp"
+#include "headrace/train/preflight.hpp"
 #include "headrace/train/run_files.hpp"
 #include "headrace/train/run_folder.hpp"
 #include "headrace/train/run_identity.hpp"
+#include "headrace/train/start_banner.hpp"
 
 namespace headrace::train {
 
@@ -28,6 +31,11 @@ Json evaluate_run(const EvalRequest& request) {
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::read_run_preprocessing(folder.files()));
   const auto cohort = open_judged_cohort(config, *preprocessing, split);
+  if (config.volumes) check_channels(*cohort, *preprocessing, {split});
+  std::vector<std::string> channels;
+  for (const auto& channel : preprocessing->channels) channels.push_back(channel.name);
+  for (const std::string& line : lacking_channels(channels, *cohort, split))
+    log::warning("{}", line);
   Network network(config, preprocessing->classes.size(),
                   loader::channel_count(*preprocessing, config));
   const std::string name = request.weights == "best" ? kBestWeights : kFinalWeights;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
@@ -15,15 +16,14 @@ namespace {
 
 using Lacks = std::function<bool(const source::ImageRecord&)>;
 
-/// Refuses images of the run's splits that lack something; names the first few.
-void refuse(const source::Cohort& cohort, const loader::RunConfig& config, const Lacks& lacks,
+/// Refuses images of some splits that lack something; names the first few.
+void refuse(const source::Cohort& cohort, const std::set<std::string>& splits, const Lacks& lacks,
             const std::string& what, const std::string& advice) {
   constexpr std::size_t kNamed = 5;
   std::vector<std::string> names;
   std::size_t count = 0;
   for (const source::ImageRecord& image : cohort.images()) {
-    const bool used = image.split == config.data.train || image.split == config.data.val;
-    if (!used || !lacks(image)) continue;
+    if (!splits.contains(image.split) || !lacks(image)) continue;
     if (++count <= kNamed) names.push_back(image.id);
   }
   if (count == 0) return;
@@ -35,7 +35,8 @@ void check_slides(const source::Cohort& cohort, const loader::RunConfig& config,
                   const loader::Preprocessing& preprocessing) {
   if (preprocessing.stain_reference) {
     refuse(
-        cohort, config, [](const auto& image) { return !image.colour.has_stain; },
+        cohort, {config.data.train, config.data.val},
+        [](const auto& image) { return !image.colour.has_stain; },
         "have no stain estimate, which stain_normalize needs",
         "Leave stain_normalize out, or take them out of the split: they show less than 1,000 "
         "stained pixels or only one stain");
@@ -47,25 +48,56 @@ void check_slides(const source::Cohort& cohort, const loader::RunConfig& config,
     return !colour.has_scanner ||
            std::any_of(spread.begin(), spread.end(), [](double s) { return !(s > 0); });
   };
-  refuse(cohort, config, no_spread, "have no spread of tissue colours, which scanner_color needs",
+  refuse(cohort, {config.data.train, config.data.val}, no_spread,
+         "have no spread of tissue colours, which scanner_color needs",
          "Leave scanner_color out, or take them out of the split");
 }
 
-void check_volumes(const source::Cohort& cohort, const loader::RunConfig& config) {
-  if (!transform::VolumeGraph::needs_patient(config.volume_transforms)) return;
-  refuse(
-      cohort, config, [](const auto& image) { return image.volume->body.voxels == 0; },
-      "have no body, whose intensities a transform needs",
-      "Normalise by fixed values or by the foreground, or take them out of the split");
+/// Whether a channel of an image is asked for the intensities of a body that it has not.
+bool lacks_body(const source::VolumeRecord& volume, const loader::RunConfig& config,
+                const std::string& name, std::size_t channel) {
+  if (!transform::VolumeGraph::needs_patient(config.volume_transforms, name)) return false;
+  if (volume.channels.empty()) return volume.body.voxels == 0;
+  return volume.channels[channel].stored && volume.channels[channel].body.voxels == 0;
+}
+
+void check_volumes(const source::Cohort& cohort, const loader::RunConfig& config,
+                   const loader::Preprocessing& preprocessing) {
+  const auto stored = loader::stored_channels(preprocessing, cohort);
+  const auto no_body = [&](const source::ImageRecord& image) {
+    for (std::size_t c = 0; c < stored.size(); ++c) {
+      const auto& channels = preprocessing.channels;
+      if (lacks_body(*image.volume, config, channels.empty() ? "" : channels[c].name, stored[c]))
+        return true;
+    }
+    return false;
+  };
+  refuse(cohort, {config.data.train, config.data.val}, no_body,
+         "have no body, whose intensities a transform needs",
+         "Normalise by fixed values or by the foreground, or take them out of the split");
 }
 
 }  // namespace
+
+void check_channels(const source::Cohort& cohort, const loader::Preprocessing& preprocessing,
+                    const std::set<std::string>& splits) {
+  if (preprocessing.channels.empty()) return;
+  const auto stored = loader::stored_channels(preprocessing, cohort);
+  const auto lacks_all = [&](const source::ImageRecord& image) {
+    const auto& channels = image.volume->channels;
+    return std::none_of(stored.begin(), stored.end(),
+                        [&](std::size_t c) { return channels[c].stored; });
+  };
+  refuse(cohort, splits, lacks_all, "lack every channel that the run reads",
+         "Take them out of the split, or read other channels (data.channels)");
+}
 
 void check_images(const source::Cohort& cohort, const loader::RunConfig& config,
                   const loader::Preprocessing& preprocessing) {
   with_context("data.val", [&] { loader::make_tile_plan(cohort, config, config.data.val); });
   if (config.volumes) {
-    check_volumes(cohort, config);
+    check_volumes(cohort, config, preprocessing);
+    check_channels(cohort, preprocessing, {config.data.train, config.data.val});
   } else {
     check_slides(cohort, config, preprocessing);
   }

@@ -1,5 +1,7 @@
 #pragma once
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "headrace/loader/preprocessing.hpp"
 #include "headrace/loader/run_config.hpp"
@@ -15,6 +17,11 @@ namespace headrace::train {
 /// validation split).
 void check_images(const source::Cohort& cohort, const loader::RunConfig& config,
                   const loader::Preprocessing& preprocessing);
+
+/// Refuses images of these splits that have none of the channels that a run reads; names the first
+/// few. Errors: usage.
+void check_channels(const source::Cohort& cohort, const loader::Preprocessing& preprocessing,
+                    const std::set<std::string>& splits);
 
 /// Whether the disk takes what the run folder `out` will hold at most: three checkpoints (two and
 /// the one being written) and two files of weights.

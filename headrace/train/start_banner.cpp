@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/network_plan.hpp"
@@ -107,19 +108,9 @@ void say_channels(const loader::RunConfig& config, const source::Cohort& cohort,
   const auto& names = config.data.channels.empty() ? cohort.channels() : config.data.channels;
   if (names.empty()) return;
   out.lines.push_back(fmt::format("reads the channels {}", fmt::join(names, ", ")));
-  for (const std::string& name : names) {
-    std::size_t lacking = 0, images = 0;
-    for (const auto& image : cohort.images()) {
-      if (image.split != config.data.train || !image.volume) continue;
-      ++images;
-      for (const auto& channel : image.volume->channels)
-        lacking += channel.name == name && !channel.stored ? 1 : 0;
-    }
-    if (lacking == 0) continue;
-    out.warnings.push_back(
-        fmt::format("{} of the {} images of split '{}' lack channel '{}': it is "
-                    "0 there",
-                    lacking, images, config.data.train, name));
+  for (const std::string& split : std::set<std::string>{config.data.train, config.data.val}) {
+    for (std::string& warning : lacking_channels(names, cohort, split))
+      out.warnings.push_back(std::move(warning));
   }
 }
 
@@ -178,6 +169,26 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
         config.data.val));
   }
   return out;
+}
+
+std::vector<std::string> lacking_channels(const std::vector<std::string>& names,
+                                          const source::Cohort& cohort, const std::string& split) {
+  std::vector<std::string> warnings;
+  for (const std::string& name : names) {
+    std::size_t lacking = 0, images = 0;
+    for (const auto& image : cohort.images()) {
+      if (image.split != split || !image.volume) continue;
+      ++images;
+      for (const auto& channel : image.volume->channels)
+        lacking += channel.name == name && !channel.stored ? 1 : 0;
+    }
+    if (lacking == 0) continue;
+    warnings.push_back(
+        fmt::format("{} of the {} images of split '{}' lack channel '{}': it is 0 "
+                    "there",
+                    lacking, images, split, name));
+  }
+  return warnings;
 }
 
 std::string rough_time(double seconds) {

@@ -22,6 +22,10 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
 std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehearsed& rehearsed,
                                     std::int64_t steps);
 
+/// Of each channel how many images of a split lack it, where any does.
+std::vector<std::string> lacking_channels(const std::vector<std::string>& names,
+                                          const source::Cohort& cohort, const std::string& split);
+
 /// "48 s", "12 min", "3.4 h": no more digits than an estimate has.
 std::string rough_time(double seconds);
 

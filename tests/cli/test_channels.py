@@ -2,7 +2,9 @@
 whatever the order of their axes; resampled as SimpleITK does where they lie in one world, and refused where nobody says so."""
 import json
 import shutil
+import signal
 import subprocess
+import time
 
 import numpy as np
 import pydicom
@@ -116,6 +118,8 @@ def test_commands_say_and_read_channels(store, scan, tmp_path):
                                   sitk.GetArrayFromImage(sitk.DICOMOrient(second_phase(scan), "".join(sitk.DICOMOrientImageFilter_GetOrientationFromDirectionCosines(scan.GetDirection())))))
     said = message_of(headrace("read", store, "case-a", "--channel", "delayed", "--out", tmp_path / "b.nii.gz", code=2))
     assert "delayed" in said and "arterial, portal-venous" in said
+    said = message_of(headrace("read", store, "case-a", "--channel", "typo", "--label", "annotation", "--out", tmp_path / "b.nii.gz", code=2))
+    assert "--channel typo" in said
 
 
 def nnunet(folder, pair, masks, names, cases=("case-a", "case-b")):
@@ -151,6 +155,25 @@ def test_labels_that_come_later_are_those_that_came_with_it(store, pair, masks, 
     headrace("verify", tmp_path / "ct.zarr")
 
 
+def test_rows_of_other_labels(store, masks, tmp_path):
+    """A row for each channel, as in the table that made the store; what they state of an image must agree, and its phase is the first one's."""
+    shutil.copytree(store, tmp_path / "ct.zarr")
+
+    def rows(**second):
+        return [{"image": "case-a", "channel": name, "phase": name, "case": "p1", "labels": ""} | (second if i else {})
+                for i, name in enumerate(PHASES.split(","))]
+
+    def said(table):
+        return message_of(headrace("ingest", "labels", tmp_path / "ct.zarr", "--table", write_table(tmp_path / "t.csv", table), code=2))
+    assert '"p2"' in said(rows(case="p2")) and "another row of image 'case-a'" in said(rows(case="p2"))
+    assert "has a row already" in said(rows(channel="arterial"))
+    assert "has a row already" in said(rows(channel=""))
+    assert "arterial, portal-venous" in said(rows(channel="delayed"))
+    headrace("ingest", "labels", tmp_path / "ct.zarr", "--table", write_table(tmp_path / "t.csv", rows()))
+    [told] = [image for image in json_of("info", tmp_path / "ct.zarr")["images"] if image["id"] == "case-a"]
+    assert told["phase"] == "arterial" and told["case"] == "p1"
+
+
 def test_names_of_dataset_json(pair, masks, tmp_path):
     same = nnunet(tmp_path / "same", pair, masks, ["CT", "CT"])
     assert json_of("info", tmp_path / "same.zarr")["channels"] == ["CT-0", "CT-1"] if headrace(
@@ -158,6 +181,18 @@ def test_names_of_dataset_json(pair, masks, tmp_path):
     pet = nnunet(tmp_path / "pet", pair, masks, ["CT", "PET"])
     said = message_of(headrace("ingest", "volumes", pet, "--out", tmp_path / "pet.zarr", code=1))
     assert "PET" in said and "Hounsfield" in said and not (tmp_path / "pet.zarr").exists()
+    numbers = nnunet(tmp_path / "numbers", pair, masks, ["CT", 7])
+    assert "says 7 of channel 1, expected a name" in message_of(headrace("ingest", "volumes", numbers, "--out", tmp_path / "n.zarr", code=1))
+    single = nnunet(tmp_path / "single", pair, masks, ["CT_arterial"])
+    assert "expected \"CT\"" in message_of(headrace("ingest", "volumes", single, "--out", tmp_path / "s.zarr", code=1))
+    lacking = nnunet(tmp_path / "lacking", pair, masks, ["CT", "CT"])
+    (lacking / "imagesTr/case-b_0000.nii.gz").unlink()
+    assert "'case-b' has no channel CT-0" in message_of(headrace("ingest", "volumes", lacking, "--out", tmp_path / "l.zarr", code=1))
+    assert json_of("ingest", "volumes", lacking, "--on-error", "skip", "--out", tmp_path / "l.zarr")["images"] == 1
+    told = json.loads((lacking / "dataset.json").read_text())
+    told["training"] = [{"image": f"imagesTr/{c}.nii.gz", "label": f"labelsTr/{c}.nii.gz"} for c in ("case-a", "case-b")]
+    (lacking / "dataset.json").write_text(json.dumps(told))
+    assert json_of("ingest", "volumes", lacking, "--on-error", "skip", "--out", tmp_path / "l2.zarr")["images"] == 1
     headrace("ingest", "volumes", pet, "--channels", "early,late", "--out", tmp_path / "named.zarr")
     assert json_of("info", tmp_path / "named.zarr")["channels"] == ["early", "late"]
     said = message_of(headrace("ingest", "volumes", pet, "--channels", "a,b,c", "--out", tmp_path / "three.zarr", code=2))
@@ -199,7 +234,25 @@ def test_a_moving_series_is_resampled_as_simpleitk_does(scan, tmp_path):
     assert (ours == np.rint(theirs))[inside].mean() > 0.999
     assert (ours[~inside] == -1024).mean() > 0.999  # up to places that lie on the edge itself
     _, images = facts(tmp_path / "1.zarr")
-    assert images["a"]["channels"][1]["resampled"] is True and any("resampled" in note for note in images["a"]["notes"])
+    told = images["a"]["channels"][1]
+    assert told["resampled"] is True and any("resampled" in note for note in images["a"]["notes"])
+    # What the series does not reach says nothing of the patient: neither in the body nor under labels, whenever these come.
+    body = zarr.open_group(tmp_path / "1.zarr", mode="r")["images/a/masks/body"][:] > 0
+    shown = body & inside
+    assert told["body"]["voxels"] == pytest.approx(shown.sum(), rel=1e-3) and shown.sum() < 0.9 * body.sum()
+    assert told["body"]["mean"] == pytest.approx(ours[shown].mean(), abs=0.5) and told["body"]["mean"] > ours[body].mean() + 20
+    assert any("of the body; its statistics" in note for note in images["a"]["notes"])
+    everywhere = np.ones(ours.shape, np.uint8)
+    (tmp_path / "masks").mkdir()
+    mask_image = sitk.GetImageFromArray(everywhere)
+    mask_image.CopyInformation(sitk.DICOMOrient(fixed, "LPS"))
+    sitk.WriteImage(mask_image, str(tmp_path / "masks/a.nii.gz"))
+    labelled = ["--classes", "background,tumour"]
+    headrace("ingest", "volumes", tmp_path / "in", "--channels", PHASES, "--shared-frame", "--labels", tmp_path / "masks", *labelled, "--out", tmp_path / "l.zarr")
+    headrace("ingest", "labels", tmp_path / "7.zarr", "--annotations", tmp_path / "masks", *labelled)
+    assert label_group(tmp_path / "l.zarr", "a") == label_group(tmp_path / "7.zarr", "a")
+    under = zarr.open_group(tmp_path / "l.zarr", mode="r")[f"{label_group(tmp_path / 'l.zarr', 'a')}/histogram-1"][:]
+    assert under[:, 1].sum() == pytest.approx(inside.sum(), rel=1e-3)
     headrace("verify", tmp_path / "1.zarr")
 
 
@@ -214,7 +267,10 @@ def test_other_grids_are_refused_unless_the_user_says_that_they_share_a_world(sc
     far.SetOrigin([v + 5000 for v in scan.GetOrigin()])
     sitk.WriteImage(far, str(tmp_path / "in/a_0001.nii.gz"))
     said = message_of(headrace("ingest", "volumes", tmp_path / "in", "--channels", PHASES, "--shared-frame", "--out", tmp_path / "b.zarr", code=1))
-    assert "no voxel" in said
+    assert "no voxel" in said and "a_0000.nii.gz" in said and "a_0001.nii.gz" in said and not (tmp_path / "b.zarr").exists()
+    rows = [{"file": str(tmp_path / f"in/a_000{i}.nii.gz"), "image": "a", "channel": name} for i, name in enumerate(("x", "y"))]
+    said = message_of(headrace("ingest", "volumes", tmp_path / "in", "--table", write_table(tmp_path / "t.csv", rows), "--out", tmp_path / "c.zarr", code=1))
+    assert "t.csv, line 3" in said and "line 2" not in said
 
 
 def dicom_pair(folder, frame=None, start=0, phase="PORTAL VENOUS"):
@@ -270,9 +326,46 @@ def test_dicom_of_another_frame_of_reference_is_refused(tmp_path):
     assert "frame of reference" in said and "'early'" in said and "'late'" in said and not (tmp_path / "ct.zarr").exists()
 
 
+def test_series_of_two_patients_are_refused(tmp_path):
+    folder, number = dicom_pair(tmp_path / "in")
+    for path in (folder / "b").iterdir():
+        data = pydicom.dcmread(path)
+        data.PatientID = "another"
+        del data.FrameOfReferenceUID
+        data.save_as(path)
+    rows = [{"file": str(folder), "image": "one", "series": n, "channel": name, "case": "p1"} for n, name in ((number, "early"), (77, "late"))]
+    said = message_of(headrace("ingest", "volumes", folder, "--table", write_table(tmp_path / "t.csv", rows), "--shared-frame",
+                               "--key-file", key_file(tmp_path), "--out", tmp_path / "ct.zarr", code=1))
+    assert "of another patient than" in said and "'early'" in said and "'late'" in said
+
+
+@pytest.mark.parametrize("drawn_on, apart", [("b", False), (None, False), ("b", True), (None, True)])
+def test_structures_drawn_on_a_further_channel(tmp_path, drawn_on, apart):
+    """By its series, or by the frame of reference alone, which both series share; beside them or in a folder of labels."""
+    folder, _ = dicom_pair(tmp_path / "in")
+    slices = [pydicom.dcmread(path) for path in sorted((folder / (drawn_on or "a")).iterdir())]
+    data = pydicom.dcmread(CT / "sts-008/RS.dcm")
+    name = data.StructureSetROISequence[0].ROIName
+    data.PatientID = slices[0].PatientID
+    frame = data.ReferencedFrameOfReferenceSequence[0]
+    frame.FrameOfReferenceUID = data.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = "1.2.3.9"
+    if drawn_on is None:
+        del frame.RTReferencedStudySequence
+    else:
+        frame.RTReferencedStudySequence[0].RTReferencedSeriesSequence[0].SeriesInstanceUID = slices[0].SeriesInstanceUID
+    place = tmp_path / "labels" if apart else folder
+    place.mkdir(exist_ok=True)
+    data.save_as(place / "RS.dcm")
+    command = ["ingest", "volumes", folder, "--channels", PHASES, "--classes", f"background,{name}", "--key-file", key_file(tmp_path)]
+    headrace(*command, *(["--labels", place] if apart else []), "--out", tmp_path / "ct.zarr")
+    _, images = facts(tmp_path / "ct.zarr")
+    assert label_group(tmp_path / "ct.zarr", next(iter(images)))
+
+
 def test_series_named_in_a_table(tmp_path):
     folder, number = dicom_pair(tmp_path / "in")
     rows = [{"file": str(folder), "image": "one", "series": n, "channel": name} for n, name in ((77, "late"), (number, "early"))]
+    rows[0]["case"] = "p1"  # what a row states is compared with what others state, not with the file's patient
     headrace("ingest", "volumes", folder, "--table", write_table(tmp_path / "t.csv", rows), "--key-file", key_file(tmp_path), "--out", tmp_path / "ct.zarr")
     assert json_of("info", tmp_path / "ct.zarr")["channels"] == ["late", "early"]
 
@@ -305,7 +398,7 @@ def test_two_series_of_one_phase_and_none(tmp_path):
 
 # ---- missing and contradicting -------------------------------------------------------------------
 
-def test_missing_channels(pair, tmp_path):
+def test_missing_channels(pair, masks, tmp_path):
     shutil.copytree(pair, tmp_path / "in")
     (tmp_path / "in/case-b_0001.nii.gz").unlink()
     command = ["ingest", "volumes", tmp_path / "in", "--channels", PHASES]
@@ -313,6 +406,13 @@ def test_missing_channels(pair, tmp_path):
     assert "'case-b' has no channel portal-venous" in said and "case-b_0000.nii.gz" in said and not (tmp_path / "no.zarr").exists()
     left = json_of(*command, "--on-error", "skip", "--out", tmp_path / "skip.zarr")
     assert left["images"] == 1 and len(left["left_out"]) == 1
+    # The mask of what is left out goes with it; one of no image at all is still refused.
+    labelled = ["--labels", tmp_path / "masks", "--classes", "background,tumour", "--on-error", "skip"]
+    shutil.copytree(masks, tmp_path / "masks")
+    assert json_of(*command, *labelled, "--out", tmp_path / "labelled.zarr")["images"] == 1
+    assert label_group(tmp_path / "labelled.zarr", "case-a")
+    shutil.copy(GTV, tmp_path / "masks/case-c.nii.gz")
+    assert "case-c.nii.gz fits no image" in message_of(headrace(*command, *labelled, "--out", tmp_path / "other.zarr", code=2))
     headrace(*command, "--missing-channels", "zero", "--out", tmp_path / "zero.zarr")
     told = {image["id"]: image for image in json_of("info", tmp_path / "zero.zarr")["images"]}
     assert [c["stored"] for c in told["case-b"]["channels"]] == [True, False] and told["case-a"]["channels"][1]["stored"]
@@ -321,6 +421,53 @@ def test_missing_channels(pair, tmp_path):
     (tmp_path / "in/case-b_0000.nii.gz").rename(tmp_path / "in/case-b_0001.nii.gz")
     said = message_of(headrace(*command, "--missing-channels", "zero", "--out", tmp_path / "first.zarr", code=1))
     assert "no channel arterial" in said and "gives the grid" in said
+
+
+ZERO = ["--on-error", "skip", "--missing-channels", "zero"]
+
+
+def test_a_broken_channel_is_no_missing_one(pair, tmp_path):
+    """Its image is left out whole, and once, by what is wrong with it."""
+    def left_out(*arguments):
+        shutil.rmtree(tmp_path / "ct.zarr", ignore_errors=True)
+        done = json_of("ingest", "volumes", *arguments, *ZERO, "--out", tmp_path / "ct.zarr")
+        [one] = done["left_out"]
+        return done["images"], one["reason"]
+    rows = [{"file": str(pair / f"{case}_000{i}.nii.gz"), "image": case, "channel": name} for case in ("case-a", "case-b") for i, name in enumerate(("x", "y"))]
+    rows[3]["file"] = "gone.nii.gz"
+    images, reason = left_out(pair, "--table", write_table(tmp_path / "t.csv", rows))
+    assert images == 1 and "gone.nii.gz" in reason
+    shutil.copytree(pair, tmp_path / "in")
+    for ending in ("mask", "seg"):
+        shutil.copy(GTV, tmp_path / f"in/case-b_0001_{ending}.nii.gz")
+    images, reason = left_out(tmp_path / "in", "--channels", PHASES)
+    assert images == 1 and "two masks" in reason
+    images, reason = left_out(*(pair / f"case-{c}_000{i}.nii.gz" for c in "ab" for i in (0, 1) if (c, i) != ("b", 1)), pair / "none/case-b_0001.nii.gz",
+                              "--channels", PHASES)
+    assert images == 1 and "none/case-b_0001.nii.gz" in reason
+
+
+def test_a_broken_series_is_no_missing_channel(tmp_path):
+    folder, _ = dicom_pair(tmp_path / "in")
+    for other in ("c", "d"):  # of another study, which is whole
+        shutil.copytree(folder / "ab"["cd".index(other)], folder / other)
+        for path in (folder / other).iterdir():
+            data = pydicom.dcmread(path)
+            data.StudyInstanceUID, data.FrameOfReferenceUID = "1.2.3.18", "1.2.3.19"
+            data.SeriesInstanceUID = data.SeriesInstanceUID[:-1] + str(9 - int(data.SeriesInstanceUID[-1]))
+            data.SOPInstanceUID = data.file_meta.MediaStorageSOPInstanceUID = pydicom.uid.generate_uid(entropy_srcs=[data.SOPInstanceUID])
+            data.save_as(path)
+    command = ["ingest", "volumes", folder, "--channels", PHASES, "--key-file", key_file(tmp_path), *ZERO, "--out"]
+    assert json_of(*command, tmp_path / "whole.zarr")["images"] == 2
+    damaged = sorted((folder / "b").iterdir())
+    damaged[0].write_bytes(damaged[0].read_bytes()[:1000])
+    done = json_of(*command, tmp_path / "ct.zarr")
+    [one] = done["left_out"]
+    assert done["images"] == 1 and damaged[0].name in one["reason"] and "no channel" not in one["reason"]
+    for path in damaged[1:]:  # nothing says of which study it was, so that it may be of this one
+        path.unlink()
+    done = json_of(*command, tmp_path / "ct2.zarr")
+    assert done["images"] == 1 and any("has no channel" in one["reason"] and damaged[0].name in one["reason"] for one in done["left_out"])
 
 
 def test_what_contradicts_itself_is_refused(pair, tmp_path):
@@ -332,7 +479,10 @@ def test_what_contradicts_itself_is_refused(pair, tmp_path):
         return message_of(headrace("ingest", "volumes", pair, "--table", write_table(tmp_path / "t.csv", table), *arguments,
                                    "--out", tmp_path / "ct.zarr", code=code))
     assert "case 'p2'" in said(rows(case="p2"))
-    assert "second channel 'x'" in said(rows(channel="x") + rows(file=str(pair / "case-b_0001.nii.gz"))[1:])
+    assert "name it in the column 'channel'" in said(rows() + [dict(rows()[0], image="b", channel="")])
+    assert "names 'x' alone" in said(rows(channel=""))
+    doubled = said(rows(channel="x") + rows(file=str(pair / "case-b_0001.nii.gz"))[1:])
+    assert "second channel 'x'" in doubled and "keep one" in doubled
     assert "nothing says" in said(rows() + [{"file": str(pair / "case-b_0000.nii.gz"), "image": "b", "channel": "", "case": "p3"}])
     assert "of which image" in said(rows(image=""))
     assert "none of" in said(rows(channel="z"), "--channels", "x,y")
@@ -357,10 +507,11 @@ def test_killed_and_finished(scan, tmp_path):
     from driving import PROGRAM
     command = [PROGRAM, "ingest", "volumes", tmp_path / "in", "--channels", PHASES, "--jobs", "1", "--out"]
     process = subprocess.Popen([*command, tmp_path / "ct.zarr"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    while process.poll() is None and not list((tmp_path / "ct.zarr").glob("images/c2/channels/1/0")):
-        pass
+    deadline = time.time() + 240
+    while process.poll() is None and time.time() < deadline and not list((tmp_path / "ct.zarr").glob("images/c2/channels/1/0")):
+        time.sleep(0.002)
     process.kill()
-    process.wait()
+    assert process.wait() == -signal.SIGKILL
     done = json_of("ingest", "volumes", tmp_path / "in", "--channels", PHASES, "--out", tmp_path / "ct.zarr")
     whole = json_of("ingest", "volumes", tmp_path / "in", "--channels", PHASES, "--out", tmp_path / "whole.zarr")
     assert done["dataset_hash"] == whole["dataset_hash"]

@@ -175,6 +175,21 @@ def test_a_missing_channel_is_zero(inputs, store, tmp_path):
     alone = config_of(tmp_path / "alone.yaml", zero, data=", channels: [portal-venous]", transforms="")
     said = message_of(headrace("batches", "--config", alone, "--count", 6, code=2))
     assert "lacks every channel" in said
+    # Known before the first step.
+    said = message_of(headrace("train", "--config", alone, "--out", tmp_path / "run", code=2))
+    assert "lack every channel" in said and not (tmp_path / "run").exists()
+
+
+def test_a_channel_without_a_body_is_refused_where_it_is_normalised_by_it(inputs, tmp_path):
+    (tmp_path / "masks").symlink_to(inputs / "masks")
+    shutil.copytree(inputs / "ct", tmp_path / "ct")
+    for number in range(2):
+        write(tmp_path / f"ct/s3_000{number}.nii.gz", np.full(SHAPE, -1000, np.int16))
+    store = ingest(tmp_path, tmp_path / "ct.zarr")
+    transforms = "  - normalize: {method: zscore, channel: arterial}\n  - normalize: {method: none, channel: portal-venous}"
+    config = config_of(tmp_path / "run.yaml", store, transforms=transforms)
+    said = message_of(headrace("train", "--config", config, "--out", tmp_path / "run", code=2))
+    assert "have no body" in said and "s3" in said and not (tmp_path / "run").exists()
 
 
 # ---- training ------------------------------------------------------------------------------------
@@ -259,6 +274,7 @@ def test_a_store_without_the_runs_channels_is_refused(trained, store, inputs, tm
     (", channels: [arterial]", VALUES, ["transforms[2]", "portal-venous", "[arterial]"]),
     ("", "  - window_hu: {low: 0, high: 9, channel: liver}", ["transforms[1]", "liver"]),
     ("", "  - window_hu: {low: 0, high: 9}\n  - window_hu: {low: 0, high: 9, channel: arterial}", ["a second window_hu"]),
+    ("", "  - window_hu: {low: 0, high: 9, channel: arterial}\n  - preset: nnunet", ["no window_hu or normalize for channel 'portal-venous'"]),
     ("", "  - gaussian_noise: {sigma: 1, channel: arterial}\n  - window_hu: {low: 0, high: 9, channel: arterial}", ["Hounsfield"]),
 ])
 def test_configs_that_do_not_fit_are_refused(store, tmp_path, data, transforms, words):
@@ -269,6 +285,10 @@ def test_configs_that_do_not_fit_are_refused(store, tmp_path, data, transforms, 
 
 
 def test_pictures_of_several_channels(store, tmp_path):
-    config = config_of(tmp_path / "run.yaml", store)
-    headrace("sample", "--config", config, "--count", 4, "--out", tmp_path / "m.png")
-    assert (tmp_path / "m.png").stat().st_size > 10000
+    """They show the first channel that the run reads, of every sample: as the run that reads it alone does."""
+    pictures = {}
+    for name, data in (("both", ""), ("first", ", channels: [arterial]"), ("second", ", channels: [portal-venous]")):
+        config = config_of(tmp_path / f"{name}.yaml", store, data=data, transforms=ALL)
+        headrace("sample", "--config", config, "--count", 4, "--out", tmp_path / f"{name}.png")
+        pictures[name] = (tmp_path / f"{name}.png").read_bytes()
+    assert pictures["both"] == pictures["first"] != pictures["second"]

@@ -52,6 +52,38 @@ IndexMap index_map(const VolumeGrid& from, const VolumeGrid& to) {
   return map;
 }
 
+Vec3 place_of(const IndexMap& map, std::int64_t z, std::int64_t y, std::int64_t x) {
+  Vec3 place{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    place[i] = map.first[i] + static_cast<double>(z) * map.step[2][i] +
+               static_cast<double>(y) * map.step[1][i] + static_cast<double>(x) * map.step[0][i];
+  }
+  return place;
+}
+
+/// Whether all corners of a box that reaches `beyond` voxels past the outermost centres of `box`
+/// lie beyond one face of `of`, which reaches `reach` voxels past its own.
+bool beyond_a_face(const VolumeGrid& box, double beyond, const VolumeGrid& of, double reach) {
+  std::array<bool, 3> below{true, true, true}, above{true, true, true};
+  for (int corner = 0; corner < 8; ++corner) {
+    Vec3 at{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto last = static_cast<double>(box.shape_zyx[2 - axis] - 1);
+      at[axis] = (corner >> axis & 1) != 0 ? last + beyond : -beyond;
+    }
+    const Vec3 index = of.to_index(box.to_lps_mm(at[0], at[1], at[2]));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto last = static_cast<double>(of.shape_zyx[2 - axis] - 1);
+      below[axis] = below[axis] && index[axis] < -reach - kOnTheEdge;
+      above[axis] = above[axis] && index[axis] > last + reach + kOnTheEdge;
+    }
+  }
+  const auto any = [](const auto& sides) {
+    return std::any_of(sides.begin(), sides.end(), [](bool all) { return all; });
+  };
+  return any(below) || any(above);
+}
+
 }  // namespace
 
 std::int64_t resample_linear(const std::int16_t* from, const VolumeGrid& from_grid,
@@ -83,19 +115,36 @@ std::int64_t resample_linear(const std::int16_t* from, const VolumeGrid& from_gr
     std::int16_t* out = to + static_cast<std::int64_t>(slice) * rows * columns;
     for (std::int64_t y = 0; y < rows; ++y) {
       for (std::int64_t x = 0; x < columns; ++x, ++out) {
-        Vec3 place{};
-        for (std::size_t i = 0; i < 3; ++i) {
-          place[i] = map.first[i] + static_cast<double>(slice) * map.step[2][i] +
-                     static_cast<double>(y) * map.step[1][i] +
-                     static_cast<double>(x) * map.step[0][i];
-        }
-        if (value(place, *out)) continue;
+        if (value(place_of(map, static_cast<std::int64_t>(slice), y, x), *out)) continue;
         *out = outside;
         ++beyond[slice];
       }
     }
   });
   return std::accumulate(beyond.begin(), beyond.end(), std::int64_t{0});
+}
+
+BitVolume reached_voxels(const VolumeGrid& from_grid, const VolumeGrid& to_grid, ThreadPool& pool) {
+  const IndexMap map = index_map(from_grid, to_grid);
+  const auto& size = from_grid.shape_zyx;
+  BitVolume reached(to_grid.shape_zyx);
+  pool.parallel_for(static_cast<std::size_t>(to_grid.shape_zyx[0]), [&](std::size_t slice) {
+    const auto z = static_cast<std::int64_t>(slice);
+    for (std::int64_t y = 0; y < to_grid.shape_zyx[1]; ++y) {
+      std::uint64_t* row = reached.row(z, y);
+      for (std::int64_t x = 0; x < to_grid.shape_zyx[2]; ++x) {
+        const Vec3 place = place_of(map, z, y, x);
+        const bool in = between(place[0], size[2]).inside && between(place[1], size[1]).inside &&
+                        between(place[2], size[0]).inside;
+        row[x >> 6] |= std::uint64_t{in} << (x & 63);
+      }
+    }
+  });
+  return reached;
+}
+
+bool certainly_apart(const VolumeGrid& from_grid, const VolumeGrid& to_grid) {
+  return beyond_a_face(to_grid, 0, from_grid, 0.5) || beyond_a_face(from_grid, 0.5, to_grid, 0);
 }
 
 }  // namespace headrace::imaging

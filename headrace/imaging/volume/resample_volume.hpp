@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "headrace/core/threads.hpp"
+#include "headrace/imaging/volume/bit_volume.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
@@ -19,5 +20,12 @@ namespace headrace::imaging {
 std::int64_t resample_linear(const std::int16_t* from, const VolumeGrid& from_grid,
                              const VolumeGrid& to_grid, std::int16_t outside, std::int16_t* to,
                              ThreadPool& pool);
+
+/// The voxels of `to` that lie in `from`: those that resample_linear does not fill.
+BitVolume reached_voxels(const VolumeGrid& from_grid, const VolumeGrid& to_grid, ThreadPool& pool);
+
+/// Whether no voxel of `to` lies in `from`, as far as the corners of both tell: grids that miss
+/// each other past an edge alone are not found.
+bool certainly_apart(const VolumeGrid& from_grid, const VolumeGrid& to_grid);
 
 }  // namespace headrace::imaging

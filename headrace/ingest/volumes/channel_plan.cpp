@@ -7,16 +7,18 @@
 namespace headrace::ingest {
 namespace {
 
-constexpr std::int16_t kAirHu = -1024;
-
 /// Whether the headers of both say in which frame of reference and of which patient they are.
 bool both_state_frames(const VolumeCase& volume, const ChannelSource& channel) {
   return volume.series && channel.series && !volume.series->frame_of_reference.empty() &&
          !channel.series->frame_of_reference.empty();
 }
 
-bool same_frame(const imaging::DicomSeries& a, const imaging::DicomSeries& b) {
-  return a.patient == b.patient && a.frame_of_reference == b.frame_of_reference;
+/// Of a channel that can't be brought onto the grid of the first; names both.
+[[noreturn]] void refuse(const VolumeCase& volume, const ChannelSource& channel,
+                         const std::string& what, const std::string& advice) {
+  fail(ErrorCode::unsupported, "{} (channel '{}') {} {} (channel '{}'){}",
+       describe(channel.file, channel.series), channel.name, what,
+       describe(volume.file, volume.series), volume.channel, advice);
 }
 
 }  // namespace
@@ -28,22 +30,26 @@ ChannelPlan plan_channel(const VolumeCase& volume, const ChannelSource& channel,
   plan.file_grid = reader.facts().grid;
   plan.modality = reader.facts().modality;
   plan.source_bytes = reader.facts().source_bytes;
+  if (volume.series && channel.series && volume.series->patient != channel.series->patient) {
+    refuse(volume, channel, "is of another patient than", "; channels are of one patient");
+  }
   const bool stated = both_state_frames(volume, channel);
-  if (stated && !same_frame(*volume.series, *channel.series)) {
-    fail(ErrorCode::unsupported,
-         "{} (channel '{}') lies in another frame of reference than {} (channel '{}'), so where it "
-         "belongs is not known; register it first, or leave it out",
-         describe(channel.file, channel.series), channel.name, describe(volume.file, volume.series),
-         volume.channel);
+  if (stated && volume.series->frame_of_reference != channel.series->frame_of_reference) {
+    refuse(volume, channel, "lies in another frame of reference than",
+           ", so where it belongs is not known; register it first, or leave it out");
   }
   plan.same_voxels = imaging::match_grids(plan.file_grid, image);
-  if (plan.same_voxels || stated || shared_frame) return plan;
-  fail(ErrorCode::unsupported,
-       "{} (channel '{}') has other voxels than {} (channel '{}'), and neither says that they lie "
-       "in "
-       "one world; give --shared-frame if they do, or bring them onto one grid. Grids: {}; and {}.",
-       describe(channel.file, channel.series), channel.name, describe(volume.file, volume.series),
-       volume.channel, plan.file_grid.text(), image.text());
+  if (plan.same_voxels) return plan;
+  const std::string grids = fmt::format(" Grids: {}; and {}.", plan.file_grid.text(), image.text());
+  if (!stated && !shared_frame) {
+    refuse(volume, channel, "has other voxels than",
+           ", and neither says that they lie in one world; give --shared-frame if they do, or "
+           "bring them onto one grid." +
+               grids);
+  }
+  if (imaging::certainly_apart(plan.file_grid, image))
+    refuse(volume, channel, "has no voxel in common with", "; bring them into one world." + grids);
+  return plan;
 }
 
 std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,

@@ -8,14 +8,12 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/case_rules.hpp"
+#include "headrace/ingest/store_names.hpp"
 #include "headrace/ingest/volumes/volume_files.hpp"
 #include "headrace/ingest/volumes/volume_table.hpp"
 
 namespace headrace::ingest {
 namespace {
-
-constexpr std::size_t kPatientDigits = 12, kStudyDigits = 8;
-constexpr std::size_t kNumberSize = 5;  // _0000
 
 /// What a part says of its image, beside channel, file and labels.
 void take_fact(std::string& fact, const std::string& of_part, const char* what,
@@ -35,70 +33,118 @@ std::vector<VolumeCase*> in_order(std::vector<VolumeCase*> parts, const ChannelR
     const auto at = std::find(rules.names.begin(), rules.names.end(), part->channel);
     VolumeCase*& place = ordered[static_cast<std::size_t>(at - rules.names.begin())];
     if (place != nullptr) {
-      fail(ErrorCode::usage,
-           "{}: a second channel '{}' of image '{}', the first is {}; say by a table's columns "
-           "'image' and 'channel' which is which",
-           describe(*part), part->channel, part->id, describe(*place));
+      fail(ErrorCode::usage, "{}: a second channel '{}' of image '{}', the first is {}; {}",
+           describe(*part), part->channel, part->id, describe(*place),
+           part->where.empty() ? "say by a table's columns 'image' and 'channel' which is which"
+                               : "keep one, or give it another image or channel");
     }
     place = part;
   }
   return ordered;
 }
 
-void check_missing(const std::vector<VolumeCase*>& ordered, const ChannelRules& rules) {
+void check_missing(const std::vector<VolumeCase*>& ordered, const ChannelRules& rules,
+                   const BrokenChannels& broken) {
   std::vector<std::string> missing;
   for (std::size_t c = 0; c < ordered.size(); ++c) {
     if (ordered[c] == nullptr) missing.push_back(rules.names[c]);
   }
-  if (missing.empty() || (rules.missing_is_zero && ordered[0] != nullptr)) return;
+  if (missing.empty()) return;
   const VolumeCase& there =
       **std::find_if(ordered.begin(), ordered.end(), [](const auto* part) { return part; });
-  const std::string rule =
-      ordered[0] != nullptr
-          ? "; add it, leave such images out (--on-error skip), or let it read as 0 "
-            "(--missing-channels zero)"
-          : "; add it, since the first channel gives the grid";
+  const bool unknown = there.series && !broken.unplaced.empty();
+  std::string rule;
+  if (ordered[0] == nullptr) {
+    rule = "; add it, since the first channel gives the grid";
+  } else if (!rules.missing_is_zero) {
+    rule =
+        "; add it, leave such images out (--on-error skip), or let it read as 0 "
+        "(--missing-channels zero)";
+  } else if (unknown) {
+    rule = fmt::format("; {} can't be read and may be of it: mend or remove that file",
+                       broken.unplaced);
+  } else {
+    return;
+  }
   fail(ErrorCode::not_found, "image '{}' has no channel {} (its channel '{}' is {}){}", there.id,
        fmt::join(missing, ", "), there.channel, describe(there), rule);
 }
 
-VolumeCase joined(const std::vector<VolumeCase*>& parts, const ChannelRules& rules) {
-  const auto ordered = in_order(parts, rules);
-  check_missing(ordered, rules);
-  VolumeCase image = *ordered[0];
-  for (std::size_t c = 1; c < ordered.size(); ++c) {
-    ChannelSource& channel = image.further.emplace_back();
-    channel.name = rules.names[c];
-    if (ordered[c] == nullptr) continue;
-    const VolumeCase& part = *ordered[c];
-    channel.file = part.file;
-    channel.series = part.series;
-    take_fact(image.case_id, part.case_id, "case", image, part);
-    take_fact(image.cohort, part.cohort, "cohort", image, part);
-    take_fact(image.split, part.split, "split", image, part);
-    take_fact(image.stated_case, part.stated_case, "case", image, part);
-    take_fact(image.stated_cohort, part.stated_cohort, "cohort", image, part);
-    if (part.negative && image.negative && *part.negative != *image.negative) {
+/// Columns of the image: what any part says holds for all.
+void take_columns(VolumeCase& image, const std::vector<const VolumeCase*>& parts) {
+  for (const VolumeCase* part : parts) {
+    take_fact(image.stated_case, part->stated_case, "case", image, *part);
+    take_fact(image.cohort, part->cohort, "cohort", image, *part);
+    take_fact(image.split, part->split, "split", image, *part);
+    take_fact(image.stated_cohort, part->stated_cohort, "cohort", image, *part);
+    if (part->negative && image.negative && *part->negative != *image.negative) {
       fail(ErrorCode::usage, "{}: negative {}, but channel '{}' of the same image ({}) has {}",
-           describe(part), *part.negative, image.channel, describe(image), *image.negative);
+           describe(*part), *part->negative, image.channel, describe(image), *image.negative);
     }
-    if (part.negative) image.negative = part.negative;
-    for (const auto& label : part.labels) {
+    if (part->negative) image.negative = part->negative;
+  }
+  if (!image.stated_case.empty()) {
+    image.case_id = image.stated_case;
+    return;
+  }
+  for (const VolumeCase* part : parts)
+    take_fact(image.case_id, part->case_id, "case", image, *part);
+}
+
+void take_labels(VolumeCase& image, const std::vector<const VolumeCase*>& parts) {
+  for (const VolumeCase* part : parts) {
+    for (const auto& label : part->labels) {
       const auto& known = image.labels;
       if (std::find(known.begin(), known.end(), label) == known.end())
         image.labels.push_back(label);
     }
   }
+  if (!image.labels.empty()) {
+    image.organs.clear();  // what is stated counts
+    return;
+  }
+  const VolumeCase* of_organs = &image;
+  for (const VolumeCase* part : parts) {
+    if (part->organs.empty() || part->organs == image.organs) continue;
+    if (!image.organs.empty()) {
+      fail(ErrorCode::usage,
+           "{}: masks of organs beside it, and others beside {}, a channel of the same image; keep "
+           "those of one, or name what counts in a table's column 'labels'",
+           describe(*part), describe(*of_organs));
+    }
+    image.organs = part->organs;
+    of_organs = part;
+  }
+}
+
+VolumeCase joined(const std::vector<VolumeCase*>& parts, const ChannelRules& rules,
+                  const BrokenChannels& broken) {
+  const auto ordered = in_order(parts, rules);
+  check_missing(ordered, rules, broken);
+  VolumeCase image = *ordered[0];
+  std::vector<const VolumeCase*> others;
+  for (std::size_t c = 1; c < ordered.size(); ++c) {
+    ChannelSource& channel = image.further.emplace_back();
+    channel.name = rules.names[c];
+    if (ordered[c] == nullptr) continue;
+    channel.file = ordered[c]->file;
+    channel.series = ordered[c]->series;
+    channel.where = ordered[c]->where;
+    others.push_back(ordered[c]);
+  }
+  take_columns(image, others);
+  take_labels(image, others);
   return image;
 }
 
 void check_channel(const VolumeCase& volume, const ChannelRules& rules) {
   const auto& names = rules.names;
   if (volume.channel.empty()) {
-    fail(ErrorCode::usage,
-         "{}: which of the channels {} it is, nothing says; name it in a table's column 'channel', "
-         "or end files in _0000, _0001, … (--channels)",
-         describe(volume), fmt::join(names, ", "));
+    fail(ErrorCode::usage, "{}: which of the channels {} it is, nothing says; {}", describe(volume),
+         fmt::join(names, ", "),
+         volume.where.empty() ? "name it in a table's column 'channel', or end files in _0000, "
+                                "_0001, … (--channels)"
+                              : "name it in the column 'channel'");
   }
   if (std::find(names.begin(), names.end(), volume.channel) == names.end()) {
     fail(ErrorCode::usage, "{}: channel '{}' is none of {}", describe(volume), volume.channel,
@@ -117,15 +163,22 @@ void check_channel_names(const std::vector<std::string>& names, const std::strin
   }
 }
 
+std::optional<NumberedName> numbered_name(const std::string& stem, std::size_t channels) {
+  for (std::size_t c = 0; c < channels; ++c) {
+    const std::string number = fmt::format("_{:04}", c);
+    if (stem.size() > number.size() && stem.ends_with(number))
+      return NumberedName{stem.substr(0, stem.size() - number.size()), c};
+  }
+  return std::nullopt;
+}
+
 void name_numbered_channels(const std::vector<std::string>& names, std::vector<VolumeCase>& cases) {
   for (VolumeCase& volume : cases) {
     if (volume.series || !volume.channel.empty()) continue;
-    const std::string stem = volume_stem(volume.file);
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      if (stem.size() <= kNumberSize || !stem.ends_with(fmt::format("_{:04}", c))) continue;
-      volume.channel = names[c];
-      volume.id = plain_id(stem.substr(0, stem.size() - kNumberSize));
-    }
+    const auto name = numbered_name(volume_stem(volume.file), names.size());
+    if (!name) continue;
+    volume.channel = names[name->channel];
+    volume.id = plain_id(name->image);
   }
 }
 
@@ -139,29 +192,29 @@ std::size_t name_phase_channels(const std::vector<std::string>& names,
   for (VolumeCase& volume : cases) {
     if (!volume.series || !volume.channel.empty()) continue;
     volume.channel = volume.phase;
-    volume.id = volume.series->patient.substr(0, kPatientDigits) + "-" +
-                volume.series->study.substr(0, kStudyDigits);
+    volume.id = pseudonym_id(volume.series->patient, volume.series->study);
   }
   return others;
 }
 
-std::vector<VolumeCase> join_channels(std::vector<VolumeCase> cases, const ChannelRules& rules,
-                                      BadInputs& bad) {
-  if (rules.names.size() < 2) return cases;
+JoinedChannels join_channels(std::vector<VolumeCase> cases, const ChannelRules& rules,
+                             BrokenChannels broken, BadInputs& bad) {
+  if (rules.names.size() < 2) return {std::move(cases), {}};
   std::map<std::string, std::vector<VolumeCase*>> images;
-  std::set<std::string> broken;  // images of which a part was refused: not to say that it lacks it
   for (VolumeCase& volume : cases) {
-    if (bad.look(describe(volume), [&] { check_channel(volume, rules); }))
-      images[volume.id].push_back(&volume);
-    else
-      broken.insert(volume.id);
+    images[volume.id].push_back(&volume);
+    if (!bad.look(describe(volume), [&] { check_channel(volume, rules); }))
+      broken.images.insert(volume.id);
   }
-  std::vector<VolumeCase> out;
+  JoinedChannels out;
   for (auto& [id, parts] : images) {
-    if (broken.contains(id)) continue;
     std::sort(parts.begin(), parts.end(),
               [](const VolumeCase* a, const VolumeCase* b) { return describe(*a) < describe(*b); });
-    bad.look("image " + id, [&, &parts = parts] { out.push_back(joined(parts, rules)); });
+    const bool whole = !broken.images.contains(id) && bad.look("image " + id, [&, &parts = parts] {
+      out.images.push_back(joined(parts, rules, broken));
+    });
+    if (whole) continue;
+    for (const VolumeCase* part : parts) out.left_out.push_back(*part);
   }
   return out;
 }

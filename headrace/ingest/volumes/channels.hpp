@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,28 @@ struct ChannelRules {
   bool missing_is_zero = false;    ///< images may lack channels other than the first
 };
 
-/// Gives files named <image>_0000, <image>_0001, … (nnU-Net's way) their image and channel: the
-/// number counts `names`. Files that are not named so stay as they are.
+/// Channels that are there but can't be taken, which is said already: they are no missing ones.
+struct BrokenChannels {
+  std::set<std::string> images;  ///< ids: left out without another word
+  /// A file that may be a channel of any image of DICOM: none of them may lack one. Empty: none.
+  std::string unplaced;
+};
+
+/// Images, and the parts of those that were left out.
+struct JoinedChannels {
+  std::vector<VolumeCase> images, left_out;
+};
+
+/// A file's name in nnU-Net's way: <image>_0000, <image>_0001, …
+struct NumberedName {
+  std::string image;
+  std::size_t channel = 0;
+};
+/// Of a stem; nothing where it is not named so, or with a number that is not below `channels`.
+std::optional<NumberedName> numbered_name(const std::string& stem, std::size_t channels);
+
+/// Gives files that are named so their image and channel: the number counts `names`. Files that are
+/// not stay as they are.
 void name_numbered_channels(const std::vector<std::string>& names, std::vector<VolumeCase>& cases);
 
 /// Gives CT series their study as image and their contrast phase as channel. Series of other phases
@@ -24,12 +46,12 @@ std::size_t name_phase_channels(const std::vector<std::string>& names,
 
 /// Makes one case of those that are channels of one image (VolumeCase::id): the first channel's,
 /// with the others as `further`. What the parts say of the image must agree; labels are those of
-/// all parts, in the order of channels.
+/// all parts, in the order of channels, and masks of organs count where none states any.
 ///
 /// out     bad  images that lack a channel, have one twice or contradict themselves; cases without
 ///              a channel in a store that has several, or with one that it does not have
-std::vector<VolumeCase> join_channels(std::vector<VolumeCase> cases, const ChannelRules& rules,
-                                      BadInputs& bad);
+JoinedChannels join_channels(std::vector<VolumeCase> cases, const ChannelRules& rules,
+                             BrokenChannels broken, BadInputs& bad);
 
 /// Checks names of channels: what may stand in a store, each once. `where`: words in front of the
 /// error. Errors: usage.

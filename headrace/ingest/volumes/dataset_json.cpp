@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostClasses = 255;
 
-/// What nnU-Net puts behind the case's name: _0000 of channel 0.
+/// What nnU-Net puts behind the case's name: _0000 of channel 0 (numbered_name takes it off).
 std::string ending_of_channel(std::size_t channel) { return fmt::format("_{:04}", channel); }
 
 class Layout {
@@ -61,10 +61,16 @@ class Layout {
     }
     count_ = channels.size();
     for (std::size_t c = 0; c < count_; ++c) {
-      const Json name = channels.value(std::to_string(c), Json());
-      if (!name.is_string())
-        fail(ErrorCode::malformed, "{}: {} has {} channels, but none is named \"{}\"", path_, key,
-             count_, c);
+      const std::string number = std::to_string(c);
+      if (count_ > 1 && !channels.contains(number)) {
+        fail(ErrorCode::malformed, "{}: {} has {} channels, but none with the number \"{}\"", path_,
+             key, count_, c);
+      }
+      const Json& name = count_ > 1 ? channels[number] : channels.begin().value();
+      if (!name.is_string()) {
+        fail(ErrorCode::malformed, "{}: {} says {} of channel {}, expected a name in quotes", path_,
+             key, name.dump(), c);
+      }
       found_.channels.push_back(name.get<std::string>());
     }
     if (!given_.empty() && given_.size() != count_) {
@@ -79,13 +85,18 @@ class Layout {
 
   void check_ct(const std::string& key) const {
     for (const std::string& name : found_.channels) {
-      if (is_ct_name(name)) continue;
+      if (count_ > 1 ? is_ct_name(name) : is_ct_word(name)) continue;
       fail(ErrorCode::unsupported,
            "{}: {} says \"{}\", expected \"CT\": only CT has Hounsfield units{}", path_, key, name,
            count_ > 1 ? ". If all channels are CT, name them by --channels" : "");
     }
   }
 
+  /// CT in any case.
+  static bool is_ct_word(const std::string& name) {
+    return name.size() == 2 && std::toupper(static_cast<unsigned char>(name[0])) == 'C' &&
+           std::toupper(static_cast<unsigned char>(name[1])) == 'T';
+  }
   /// CT, CT with something behind it, or a contrast phase.
   static bool is_ct_name(const std::string& name) {
     const std::string plain = folded_name(name);
@@ -94,8 +105,8 @@ class Layout {
           imaging::ContrastPhase::portal_venous, imaging::ContrastPhase::delayed}) {
       if (plain == folded_name(imaging::name_of(phase))) return true;
     }
-    const bool word = name.size() == 2 || std::isalpha(static_cast<unsigned char>(name[2])) == 0;
-    return plain.starts_with("ct") && word;
+    return is_ct_word(name.substr(0, 2)) &&
+           (name.size() == 2 || std::isalpha(static_cast<unsigned char>(name[2])) == 0);
   }
 
   static std::vector<std::string> names_apart(const std::vector<std::string>& names) {
@@ -176,19 +187,25 @@ class Layout {
   }
 
   static std::string without_channel(const std::string& stem) {
-    const std::string first = ending_of_channel(0);
-    return stem.ends_with(first) ? stem.substr(0, stem.size() - first.size()) : stem;
+    const auto name = numbered_name(stem, 1);
+    return name ? name->image : stem;
   }
 
-  /// The other channels of a case whose first one is `image`, as far as they are there.
-  void add_further(const std::string& id, const std::string& image, const std::string& split) {
+  /// The other channels of a case whose first one is `image`, as far as they are there. Gives their
+  /// number.
+  std::size_t add_further(const std::string& id, const std::string& image,
+                          const std::string& split) {
     const fs::path path(image);
     const std::string stem = volume_stem(image), file = path.filename().string();
+    std::size_t added = 0;
     for (std::size_t c = 1; c < count_; ++c) {
       const fs::path other = path.parent_path() / (without_channel(stem) + ending_of_channel(c) +
                                                    file.substr(stem.size()));
-      if (fs::is_regular_file(other)) add(id, other.string(), "", split, c);
+      if (!fs::is_regular_file(other)) continue;
+      add(id, other.string(), "", split, c);
+      ++added;
     }
+    return added;
   }
 
   /// nnU-Net version 1 lists x.nii.gz where the file is x_0000.nii.gz.
@@ -213,8 +230,9 @@ class Layout {
     for (const Json& item : training) {
       const std::string image = image_at(text_at(item, "image"));
       const std::string id = without_channel(volume_stem(image));
+      // A case without its first channel is one image's fault: that it lacks it is said later.
+      if (add_further(id, image, "") > 0 && !fs::is_regular_file(image)) continue;
       add(id, image, at(text_at(item, "label")), "");
-      add_further(id, image, "");
     }
     std::size_t absent = 0;
     for (const Json& item : json_.value("test", Json::array())) {
@@ -297,11 +315,7 @@ class Layout {
                                                        const std::string& ending) const {
     const std::string file = fs::path(image).filename().string();
     const std::string stem = file.substr(0, file.size() - ending.size());
-    for (std::size_t c = 0; c < count_; ++c) {
-      const std::string number = ending_of_channel(c);
-      if (stem.size() > number.size() && stem.ends_with(number))
-        return {stem.substr(0, stem.size() - number.size()), c};
-    }
+    if (const auto name = numbered_name(stem, count_)) return {name->image, name->channel};
     const std::string last = ending_of_channel(count_ - 1);
     fail(ErrorCode::malformed, "{}: expected a name that ends with {}{}{} (channel of a case)",
          image, ending_of_channel(0), count_ > 1 ? " … " + last : "", ending);
@@ -319,9 +333,10 @@ class Layout {
     if (found_.cases.empty()) fail(ErrorCode::malformed, "{}: no cases", path_);
   }
 
-  std::string folder_, path_;
-  Json json_;
+  std::string folder_;
   const std::vector<std::string>& given_;
+  std::string path_;
+  Json json_;
   std::size_t count_ = 1;          ///< channels
   std::set<std::string> trained_;  ///< cases that are not of the test set
   DatasetFolder found_;

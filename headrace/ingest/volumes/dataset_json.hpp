@@ -22,11 +22,12 @@ struct DatasetFolder {
 /// Whether dataset.json is in the folder and speaks of labels.
 bool is_dataset_folder(const std::string& folder);
 
-/// Channels must be CT: named CT, CT and something ("CT_arterial"), or by a contrast phase; of
-/// equal names each gets its number. `channels`: names that replace those of the file, by which its
-/// user says that they are CT. source: nnU-Net documentation/dataset_format.md;
-/// medicaldecathlon.com errors  not_found (an image or a label, named), malformed (a key is missing
-/// or of another type;
+/// Channels must be CT: one named CT, of several each CT, CT and something ("CT_arterial"), or by a
+/// contrast phase; of equal names each gets its number. `channels`: names that replace those of the
+/// file, by which its user says that they are CT.
+///
+/// source  nnU-Net documentation/dataset_format.md; medicaldecathlon.com
+/// errors  not_found (an image or a label, named), malformed (a key is missing or of another type;
 ///         numTraining differs from what is there), unsupported (a channel that is no CT, regions:
 ///         each says what was found), usage (another number of `channels`)
 DatasetFolder read_dataset_folder(const std::string& folder,

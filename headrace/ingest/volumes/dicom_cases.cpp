@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/ingest/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using imaging::DicomSeries;
 using imaging::Modality;
 
-constexpr std::size_t kPatientDigits = 12, kSeriesDigits = 8;
 constexpr std::size_t kScoutSlices = 2;  ///< stacks of so few beside a larger one are no volume
 
 bool is_ct(const DicomSeries& series) {
@@ -26,8 +26,8 @@ std::string plural(std::size_t count, const std::string& one, const std::string&
 
 VolumeCase case_of_series(const DicomSeries& series) {
   VolumeCase volume;
-  volume.case_id = series.patient.substr(0, kPatientDigits);
-  volume.id = volume.case_id + "-" + series.series.substr(0, kSeriesDigits);
+  volume.case_id = pseudonym_case(series.patient);
+  volume.id = pseudonym_id(series.patient, series.series);
   volume.phase = imaging::name_of(series.phase);
   volume.series = series;
   return volume;
@@ -75,6 +75,18 @@ void note_problems(const imaging::DicomScan& scan, BadInputs& bad) {
   }
 }
 
+/// The first file that can't be read and has no slice beside it that says of which study it is.
+std::string unplaced_problem(const imaging::DicomScan& scan) {
+  std::set<std::string> folders;
+  for (const DicomSeries& series : scan.series) {
+    for (const auto& slice : series.slices) folders.insert(folder_of(slice.path));
+  }
+  for (const imaging::DicomProblem& problem : scan.problems) {
+    if (!problem.path.empty() && !folders.contains(folder_of(problem.path))) return problem.path;
+  }
+  return {};
+}
+
 /// Stacks of one SeriesInstanceUID: the largest first, then by their own geometry.
 std::vector<const DicomSeries*> by_size(std::vector<const DicomSeries*> stacks) {
   std::stable_sort(stacks.begin(), stacks.end(), [](const DicomSeries* a, const DicomSeries* b) {
@@ -89,10 +101,15 @@ DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad) {
   const std::set<std::string> broken = broken_series(scan);
   note_problems(scan, bad);
   DicomCases found;
+  found.unplaced = unplaced_problem(scan);
   std::map<std::string, std::vector<const DicomSeries*>> stacks;
   for (const DicomSeries& series : scan.series) {
-    if (is_ct(series) && !broken.contains(series.series))
+    if (!is_ct(series)) continue;
+    if (broken.contains(series.series)) {
+      found.broken_studies.insert(pseudonym_id(series.patient, series.study));
+    } else {
       stacks[series.patient + series.study + series.series].push_back(&series);
+    }
   }
   std::size_t small = 0;
   for (auto& [key, of_series] : stacks) {
@@ -150,12 +167,17 @@ std::vector<std::string> attach_label_objects(const std::vector<imaging::DicomLa
                                               std::vector<VolumeCase>& cases) {
   std::map<std::string, VolumeCase*> by_series;
   std::map<std::string, std::vector<VolumeCase*>> by_frame;
-  for (VolumeCase& volume : cases) {
-    if (!volume.series) continue;
+  const auto know = [&](VolumeCase& volume, const DicomSeries& series) {
     // The largest stack of a series comes first; its labels are meant.
-    by_series.try_emplace(volume.series->series, &volume);
-    if (!volume.series->frame_of_reference.empty()) {
-      by_frame[volume.series->patient + volume.series->frame_of_reference].push_back(&volume);
+    by_series.try_emplace(series.series, &volume);
+    if (series.frame_of_reference.empty()) return;
+    auto& there = by_frame[series.patient + series.frame_of_reference];
+    if (there.empty() || there.back() != &volume) there.push_back(&volume);
+  };
+  for (VolumeCase& volume : cases) {
+    if (volume.series) know(volume, *volume.series);
+    for (const ChannelSource& channel : volume.further) {
+      if (channel.series) know(volume, *channel.series);
     }
   }
   std::vector<const imaging::DicomLabelFile*> ordered;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct DicomCases {
   std::vector<VolumeCase> cases;
   std::vector<std::string> notes;  ///< what was left out
   std::uint64_t skipped = 0;       ///< series that are no CT, scouts
+  /// Studies (pseudonym_id) of which a CT series can't be taken.
+  std::set<std::string> broken_studies;
+  std::string unplaced;  ///< a file that can't be read and may be of any study; empty: none
 };
 
 /// Scouts, and stacks of one or two slices beside a larger one of their series, are left out, and
@@ -23,9 +27,9 @@ struct DicomCases {
 ///           in the folder of one that can't be read, which may be a slice of any of them
 DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad);
 
-/// Gives each DICOM SEG and RTSTRUCT to the image that it refers to: by series, else by frame of
-/// reference where one image alone has it. Several of one image are painted in the order of their
-/// hashed identifiers. Returns the files that fit no image.
+/// Gives each DICOM SEG and RTSTRUCT to the image that it refers to: by series (of any channel),
+/// else by frame of reference where one image alone has it. Several of one image are painted in the
+/// order of their hashed identifiers. Returns the files that fit no image.
 std::vector<std::string> attach_label_objects(const std::vector<imaging::DicomLabelFile>& labels,
                                               std::vector<VolumeCase>& cases);
 

@@ -43,6 +43,7 @@ class Finder {
       take_rows();
     }
     join_channels();
+    match_labels_again();
     take_label_folder();
     std::vector<VolumeCase> filled;
     for (VolumeCase& volume : found_.cases) {
@@ -102,7 +103,10 @@ class Finder {
       VolumeFiles files;
       // As "./a.dcm" and "a.dcm" the same file would be two slices.
       const std::string plain = fs::path(input).lexically_normal().string();
-      if (!bad_.look(input, [&] { files = volume_files(plain); })) continue;
+      if (!bad_.look(input, [&] { files = volume_files(plain); })) {
+        refused_.push_back(plain);
+        continue;
+      }
       const auto labelled = [&](const std::string& path) {
         return lies_below(path, options_.labels);
       };
@@ -125,7 +129,12 @@ class Finder {
 
   void take_volume_files(const std::vector<std::string>& files) {
     const OrganFolders organs = take_out_organs(files);
+    std::set<std::string> refused;
+    for (const auto& file : organs.rest) {
+      if (!named_as_mask(volume_stem(file))) refused.insert(file);
+    }
     for (const auto& one : pair_with_masks(organs.rest, bad_)) {
+      refused.erase(one.image);
       VolumeCase volume;
       volume.file = one.image;
       volume.labels = one.labels;
@@ -135,6 +144,7 @@ class Finder {
       if (!organs.masks.empty() && is_ct_file(one.image)) volume.id = folder_name(one.image);
       found_.cases.push_back(std::move(volume));
     }
+    refused_.insert(refused_.end(), refused.begin(), refused.end());
   }
 
   void name_channels() {
@@ -150,8 +160,54 @@ class Finder {
 
   void join_channels() {
     const ChannelRules rules{found_.channels, options_.missing_channels == "zero"};
-    found_.cases = ingest::join_channels(std::move(found_.cases), rules, bad_);
-    if (found_.channels.size() < 2) found_.channels.clear();
+    if (!options_.labels.empty()) {
+      for (VolumeCase& volume : found_.cases) volume.organs.clear();  // other labels are asked for
+    }
+    for (const std::string& file : refused_) {
+      VolumeCase volume;
+      volume.file = file;
+      volume.id = image_of_file(file);
+      broken_.images.insert(volume.id);
+      left_out_.push_back(std::move(volume));
+    }
+    JoinedChannels joined =
+        ingest::join_channels(std::move(found_.cases), rules, std::move(broken_), bad_);
+    found_.cases = std::move(joined.images);
+    left_out_.insert(left_out_.end(), joined.left_out.begin(), joined.left_out.end());
+    for (VolumeCase& volume : left_out_) volume.labels.clear();
+  }
+
+  /// What fits none of several series by itself may fit the image that they are channels of: by a
+  /// frame of reference that only these share. Images of which a row states the labels keep those.
+  void match_labels_again() {
+    std::size_t unused = unmatched_.size();
+    if (!found_.channels.empty() && unused > 0) {
+      auto& cases = found_.cases;
+      const auto stated = std::stable_partition(
+          cases.begin(), cases.end(),
+          [&](const VolumeCase& v) { return !stated_labels_.contains(v.id); });
+      std::vector<VolumeCase> open(cases.begin(), stated);
+      unused = attach_label_objects(unmatched_, open).size();
+      std::move(open.begin(), open.end(), cases.begin());
+    }
+    if (unused == 0 || !options_.table.empty() || found_.cases.empty()) return;
+    found_.notes.push_back(
+        fmt::format("{} DICOM label files refer to none of the images and are left out.", unused));
+  }
+
+  /// Gives labels to cases of one scan, and keeps what fits none.
+  void attach_labels(const imaging::DicomScan& scan, std::vector<VolumeCase>& cases) {
+    const auto unused = attach_label_objects(scan.labels, cases);
+    for (const auto& label : scan.labels) {
+      if (std::binary_search(unused.begin(), unused.end(), label.path)) unmatched_.push_back(label);
+    }
+  }
+
+  /// Of a file that was refused before anything was known of it but its name.
+  std::string image_of_file(const std::string& file) const {
+    const std::string stem = volume_stem(file);
+    const auto name = numbered_name(stem, found_.channels.size());
+    return plain_id(name ? name->image : stem);
   }
 
   static std::string folder_name(const std::string& file) {
@@ -165,11 +221,9 @@ class Finder {
 
   void take_scan(const imaging::DicomScan& scan) {
     DicomCases dicom = cases_of_scan(scan, bad_);
-    const auto unused = attach_label_objects(scan.labels, dicom.cases);
-    if (!unused.empty() && !dicom.cases.empty()) {
-      dicom.notes.push_back(fmt::format(
-          "{} DICOM label files refer to none of the images and are left out.", unused.size()));
-    }
+    broken_.images.merge(dicom.broken_studies);
+    broken_.unplaced = dicom.unplaced;
+    attach_labels(scan, dicom.cases);
     append(dicom.cases);
     found_.notes.insert(found_.notes.end(), dicom.notes.begin(), dicom.notes.end());
     found_.skipped += dicom.skipped;
@@ -221,8 +275,15 @@ class Finder {
     }
     const auto rows = read_volume_table(options_.table);
     if (found_.channels.empty()) found_.channels = channels_of(rows);
+    if (found_.channels.size() == 1) {
+      fail(ErrorCode::usage,
+           "{}: the column 'channel' names '{}' alone, and one channel has no name; name two or "
+           "more, one in each row, or leave the column out",
+           options_.table, found_.channels.front());
+    }
     for (const VolumeRow& row : rows) {
-      bad_.look(row.where, [&] { take_row(row, finder, of_datasets); });
+      if (bad_.look(row.where, [&] { take_row(row, finder, of_datasets); })) continue;
+      broken_.images.insert(row.image.empty() ? image_of_file(row.file) : row.image);
     }
   }
 
@@ -265,7 +326,7 @@ class Finder {
       BadInputs here(OnError::stop);
       DicomCases dicom = cases_of_scan(scan, here);
       with_context(row.where, [&] { here.check(dicom.cases.size()); });
-      attach_label_objects(scan.labels, dicom.cases);
+      attach_labels(scan, dicom.cases);
       if (dicom.cases.empty())
         with_context(row.where, [&] { check_input(path, {{}, files.others}, scan); });
       found_.notes.insert(found_.notes.end(), dicom.notes.begin(), dicom.notes.end());
@@ -303,7 +364,7 @@ class Finder {
     return names;
   }
 
-  VolumeCase by_row(VolumeCase volume, const VolumeRow& row, const FileFinder& finder) const {
+  VolumeCase by_row(VolumeCase volume, const VolumeRow& row, const FileFinder& finder) {
     volume.where = row.where;
     if (!row.image.empty()) volume.id = row.image;
     if (!row.channel.empty()) volume.channel = row.channel;
@@ -317,6 +378,7 @@ class Finder {
     if (!row.labels.empty()) {
       volume.labels.clear();
       volume.organs.clear();
+      stated_labels_.insert(volume.id);
     }
     for (const auto& name : row.labels) {
       volume.labels.push_back(finder.find_annotation(name, options_.labels, row.where, "labels"));
@@ -326,12 +388,15 @@ class Finder {
 
   void take_label_folder() {
     if (options_.labels.empty()) return;
+    const std::size_t kept = found_.cases.size();
+    // Masks of what is left out have their image, and go with it.
+    found_.cases.insert(found_.cases.end(), left_out_.begin(), left_out_.end());
     for (VolumeCase& volume : found_.cases) {
-      volume.organs.clear();  // other labels are asked for
       if (volume.id.empty()) volume.id = id_of(volume);
     }
     const auto unused =
         attach_label_folder(options_.labels, pseudonym_, options_.jobs, found_.cases);
+    found_.cases.resize(kept);
     if (unused.empty()) return;
     if (options_.table.empty()) {
       fail(ErrorCode::usage,
@@ -366,6 +431,11 @@ class Finder {
   StatedClasses stated_;
   std::map<std::string, DatasetFolder> datasets_;  ///< by input
   std::map<std::string, std::vector<VolumeCase>> scans_;
+  std::vector<imaging::DicomLabelFile> unmatched_;
+  std::set<std::string> stated_labels_;  ///< images of which a row names them
+  std::vector<std::string> refused_;     ///< files of volumes
+  BrokenChannels broken_;
+  std::vector<VolumeCase> left_out_;  ///< what there is of them
   VolumeInputs found_;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/volume/resample_volume.hpp"
 #include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/ome_metadata.hpp"
 #include "headrace/ingest/recording_store.hpp"
@@ -30,7 +31,11 @@ class VolumeJob {
         outlook_(outlook),
         plan_(outlook.plan),
         shape_(plan_.grid.shape_zyx),
-        store_(std::make_shared<RecordingStore>(context.store)) {}
+        store_(std::make_shared<RecordingStore>(context.store)),
+        place_(place_of(volume)) {}
+
+  /// Where the input that is being read is named.
+  const std::string& place() const noexcept { return place_; }
 
   FinishedImage run() {
     const auto reader = open_case(volume_, context_.irregular);
@@ -133,7 +138,7 @@ class VolumeJob {
   /// Writes histogram and index of the body, and what there is of labels. Gives the histogram of
   /// the body.
   IntensityHistogram write_statistics(const BitVolume& body) {
-    Histograms histograms = device_ ? count_on_device(body) : count(body);
+    Histograms histograms = device_ ? count_on_device(body) : count(body, nullptr);
     device_.reset();
     write_histogram(*store_, "histograms/" + volume_.id, histograms.in_body);
     const source::PartGrid parts = volume_part_grid(plan_.spacing_mm_zyx());
@@ -157,16 +162,40 @@ class VolumeJob {
     }
     channel_ = source::channel_folder(c + 1) + "/";
     const ChannelSource& source = volume_.further[c];
+    place_ = place_of(volume_, source);
     hu_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
     const auto notes = read_channel(c + 1, source, plan, *open_channel(source, context_.irregular),
                                     plan_.grid, hu_.data(), context_.pool);
     notes_.insert(notes_.end(), notes.begin(), notes.end());
     store_level(0, shape_);
-    Histograms histograms = count(body);
+    Histograms histograms = count_channel(c + 1, plan, body);
     write_histogram(*store_, path(channel_ + "histogram"), histograms.in_body);
     under_labels_.emplace_back(std::move(histograms.labelled));
     store_pyramid();
+    place_ = place_of(volume_);
     return std::move(histograms.in_body);
+  }
+
+  struct Histograms {
+    IntensityHistogram in_body, labelled;
+  };
+
+  /// Of the voxels that the channel has: what its series does not reach says nothing of the
+  /// patient.
+  Histograms count_channel(std::size_t number, const ChannelPlan& plan, const BitVolume& body) {
+    if (plan.same_voxels) return count(body, nullptr);
+    constexpr double kMostUnsaid = 0.1;  // of the body
+    const BitVolume reached = imaging::reached_voxels(plan.file_grid, plan_.grid, context_.pool);
+    BitVolume shown = body;
+    intersect(shown, reached);
+    const auto voxels = static_cast<double>(body.count()),
+               seen = static_cast<double>(shown.count());
+    if (voxels - seen > kMostUnsaid * voxels) {
+      notes_.push_back(
+          fmt::format("Channel {} shows {:.1f} % of the body; its statistics are of that part.",
+                      number, 100 * seen / voxels));
+    }
+    return count(shown, &reached);
   }
 
   void read_labels() {
@@ -178,15 +207,13 @@ class VolumeJob {
   /// Level 0 of the labels, or null.
   const std::uint8_t* labels() const { return labels_ ? labels_->values().data() : nullptr; }
 
-  struct Histograms {
-    IntensityHistogram in_body, labelled;
-  };
   Histograms count_on_device(const BitVolume& body) const {
     Histograms sums;
     device_->count(body, labels(), sums.in_body, sums.labelled);
     return sums;
   }
-  Histograms count(const BitVolume& body) const {
+  /// reached: the voxels whose values count; null: all
+  Histograms count(const BitVolume& body, const BitVolume* reached) const {
     // One part a thread, whatever their number: the sums are integers.
     const auto parts = static_cast<std::size_t>(context_.pool.size());
     std::vector<IntensityHistogram> in_body(parts), labelled(parts);
@@ -197,10 +224,14 @@ class VolumeJob {
         const std::int64_t begin = z * slice_voxels();
         in_body[part].add_slice(hu_.data() + begin, z, body);
         if (labels == nullptr) continue;
-        for (std::int64_t i = begin; i < begin + slice_voxels(); ++i) {
-          const std::uint8_t value = labels[i];
-          if (value != 0 && value != kIgnoreLabel)
+        std::int64_t i = begin;
+        for (std::int64_t y = 0; y < shape_[1]; ++y) {
+          for (std::int64_t x = 0; x < shape_[2]; ++x, ++i) {
+            const std::uint8_t value = labels[i];
+            if (value == 0 || value == kIgnoreLabel) continue;
+            if (reached != nullptr && !reached->get(z, y, x)) continue;
             labelled[part].add(hu_[static_cast<std::size_t>(i)]);
+          }
         }
       }
     });
@@ -240,6 +271,7 @@ class VolumeJob {
   const VolumePlan& plan_;
   const Shape3 shape_;
   std::shared_ptr<RecordingStore> store_;
+  std::string place_;
   std::string channel_;                 ///< folder of the channel at work; of the first none
   std::vector<std::int16_t> hu_;        ///< of that channel
   std::optional<BitVolume> above_;      ///< without a device
@@ -255,16 +287,16 @@ class VolumeJob {
 
 FinishedImage ingest_volume(const VolumeContext& context, const VolumeCase& volume,
                             const VolumeOutlook& outlook) {
-  return with_context(volume.where.empty() ? "image " + volume.id : volume.where, [&] {
-    try {
-      return VolumeJob(context, volume, outlook).run();
-    } catch (const Error& error) {
-      // To the reader damaged voxels are corrupt; to the user of ingest it is input that can't be
-      // taken.
-      if (error.code() != ErrorCode::corrupt) throw;
-      throw Error(ErrorCode::malformed, error.what());
-    }
-  });
+  VolumeJob job(context, volume, outlook);
+  try {
+    return job.run();
+  } catch (Error& error) {
+    error.at(job.place());
+    // To the reader damaged voxels are corrupt; to the user of ingest it is input that can't be
+    // taken.
+    if (error.code() != ErrorCode::corrupt) throw;
+    throw Error(ErrorCode::malformed, error.what());
+  }
 }
 
 }  // namespace headrace::ingest

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,10 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/file_headers.hpp"
+#include "headrace/imaging/volume/resample_volume.hpp"
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/label_plan.hpp"
+#include "headrace/ingest/store_names.hpp"
 #include "headrace/ingest/volumes/label_files.hpp"
 #include "headrace/ingest/volumes/lesion_values.hpp"
 #include "headrace/ingest/volumes/site_key.hpp"
@@ -24,7 +26,6 @@ namespace headrace::ingest {
 namespace {
 
 constexpr std::uint64_t kBytesPerVoxel = 4;  // labels as read, as stored, and the next level
-constexpr std::size_t kPatientDigits = 12, kSeriesDigits = 8;  // of pseudonyms, as dicom_cases.cpp
 
 VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::string& origin) {
   try {
@@ -45,10 +46,23 @@ VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::st
   }
 }
 
+/// Of a channel that was resampled: the grid of its own series.
+imaging::VolumeGrid grid_of_channel(const Json& channel, const std::string& id) {
+  try {
+    imaging::VolumeGrid grid;
+    grid.shape_zyx = channel.at("file_grid").at("shape_zyx").get<Shape3>();
+    grid.affine_lps = channel.at("file_grid").at("affine_lps").get<std::array<double, 16>>();
+    return grid;
+  } catch (const Json::exception& error) {
+    fail(ErrorCode::malformed, "image {}: {}", id, error.what());
+  }
+}
+
 /// How often each HU of the stored volume occurs under a label that is neither 0 nor ignore. Reads
-/// the slices of one layer of shards at a time, and of them the box around such labels.
-IntensityHistogram under_labels(const zarr::Array& level0,
-                                const std::vector<std::uint8_t>& labels) {
+/// the slices of one layer of shards at a time, and of them the box around such labels. Of voxels
+/// that are not `reached` (null: all are) nothing is known.
+IntensityHistogram under_labels(const zarr::Array& level0, const std::vector<std::uint8_t>& labels,
+                                const std::optional<BitVolume>& reached) {
   const auto& shape = level0.metadata().shape;
   const std::int64_t layer = level0.metadata().chunk_shape[0];
   IntensityHistogram histogram;
@@ -83,8 +97,9 @@ IntensityHistogram under_labels(const zarr::Array& level0,
     for (std::int64_t z = low[0]; z < high[0]; ++z) {
       for (std::int64_t y = low[1]; y < high[1]; ++y) {
         for (std::int64_t x = low[2]; x < high[2]; ++x, ++i) {
-          if (const auto value = at(z, y, x); value != 0 && value != kIgnoreLabel)
-            histogram.add(hu[i]);
+          const auto value = at(z, y, x);
+          if (value == 0 || value == kIgnoreLabel || (reached && !reached->get(z, y, x))) continue;
+          histogram.add(hu[i]);
         }
       }
     }
@@ -94,7 +109,8 @@ IntensityHistogram under_labels(const zarr::Array& level0,
 
 /// The same of each channel of a volume of the store; nothing of those that it lacks.
 std::vector<std::optional<IntensityHistogram>> under_labels_by_channel(
-    const LabelStore& store, const std::string& id, const std::vector<std::uint8_t>& labels) {
+    const LabelStore& store, const std::string& id, const imaging::VolumeGrid& image,
+    const std::vector<std::uint8_t>& labels) {
   const Json one = Json::array({Json{{"stored", true}}});
   std::vector<std::optional<IntensityHistogram>> histograms;
   for (const Json& channel : store.image_facts(id).value("channels", one)) {
@@ -102,8 +118,11 @@ std::vector<std::optional<IntensityHistogram>> under_labels_by_channel(
     auto& histogram = histograms.emplace_back();
     if (!channel.value("stored", false)) continue;
     const std::string key = folder.empty() ? id : id + "/" + folder;
-    histogram =
-        under_labels(*zarr::Array::open(store.store, fmt::format("images/{}/0", key)), labels);
+    std::optional<BitVolume> reached;
+    if (channel.contains("file_grid"))
+      reached = imaging::reached_voxels(grid_of_channel(channel, id), image, store.pool);
+    histogram = under_labels(*zarr::Array::open(store.store, fmt::format("images/{}/0", key)),
+                             labels, reached);
   }
   return histograms;
 }
@@ -113,7 +132,8 @@ class VolumeLabelPlanner {
   VolumeLabelPlanner(const LabelIngestOptions& options, const LabelStore& store)
       : options_(options),
         store_(store),
-        lesion_classes_(store.settings.value("lesion_classes", std::vector<std::string>())) {
+        lesion_classes_(store.settings.value("lesion_classes", std::vector<std::string>())),
+        channels_(store.settings.value("channels", std::vector<std::string>())) {
     for (const auto& [id, image] : store.version.images) {
       VolumeCase volume;
       volume.id = id;
@@ -160,7 +180,7 @@ class VolumeLabelPlanner {
       VolumeLabels labels(staged.store(), set, staged.folder(), plan, *classes, *lesions,
                           store.pool);
       labels.read((*cases)[i]);
-      labels.write(under_labels_by_channel(store, (*cases)[i].id, labels.values()));
+      labels.write(under_labels_by_channel(store, (*cases)[i].id, plan.grid, labels.values()));
     };
     return std::move(plan_);
   }
@@ -171,17 +191,24 @@ class VolumeLabelPlanner {
     for (VolumeRow row : read_volume_table(options_.table, true)) {
       const std::string id = image_of_row(row.image, row.file, row.where, store_.version);
       VolumeCase& volume = cases_[at_.at(id)];
-      // The table that made a store of several channels has a row for each.
-      if (!volume.where.empty() && row.channel.empty())
-        fail(ErrorCode::usage, "{}: image '{}' has a row already, at {}", row.where, id,
-             volume.where);
-      volume.where = row.where;
+      check_row(row, id);
+      if (volume.where.empty()) volume.where = row.where;
       LabelUpdate& update = updates_[id];
-      if (!row.case_id.empty()) update.columns["case"] = row.case_id;
-      if (!row.cohort.empty()) update.columns["cohort"] = row.cohort;
-      if (!row.split.empty()) update.columns["split"] = row.split;
-      if (!row.phase.empty()) update.columns["phase"] = row.phase;
-      if (row.negative) update.columns["negative"] = *row.negative;
+      const auto state = [&](const char* column, const Json& value) {
+        Json& stated = update.columns[column];
+        if (!stated.is_null() && stated != value) {
+          fail(ErrorCode::usage, "{}: {} {}, but another row of image '{}' ({}) has {}", row.where,
+               column, value.dump(), id, volume.where, stated.dump());
+        }
+        stated = value;
+      };
+      if (!row.case_id.empty()) state("case", row.case_id);
+      if (!row.cohort.empty()) state("cohort", row.cohort);
+      if (!row.split.empty()) state("split", row.split);
+      // As in the table that made the store: an image's phase is that of its first channel.
+      const bool first = row.channel.empty() || row.channel == channels_.front();
+      if (first && !row.phase.empty()) state("phase", row.phase);
+      if (row.negative) state("negative", *row.negative);
       if (row.labels == std::vector<std::string>{"-"}) {
         update.withdraw = true;
         row.labels.clear();
@@ -190,6 +217,25 @@ class VolumeLabelPlanner {
         volume.labels.push_back(
             finder.find_annotation(name, options_.annotations, row.where, "labels"));
     }
+  }
+
+  /// An image has one row, or one for each channel, as the table that made the store.
+  void check_row(const VolumeRow& row, const std::string& id) {
+    const bool known =
+        std::find(channels_.begin(), channels_.end(), row.channel) != channels_.end();
+    if (!row.channel.empty() && !known) {
+      fail(ErrorCode::usage, "{}: channel '{}', but {}", row.where, row.channel,
+           channels_.empty()
+               ? "the store's volumes have one channel, which has no name; leave the column empty"
+               : fmt::format("the store's volumes have {}", fmt::join(channels_, ", ")));
+    }
+    auto& rows = rows_[id];
+    const bool whole = row.channel.empty() || rows.contains("");
+    if (whole ? !rows.empty() : rows.contains(row.channel)) {
+      fail(ErrorCode::usage, "{}: image '{}' has a row already, at {}", row.where, id,
+           rows.contains(row.channel) ? rows.at(row.channel) : rows.begin()->second);
+    }
+    rows.emplace(row.channel, row.where);
   }
 
   void take_folder() {
@@ -220,8 +266,7 @@ class VolumeLabelPlanner {
   void know_series(const imaging::DicomScan& scan) {
     for (const auto& label : scan.labels) {
       for (const auto& series : label.referenced_series) {
-        const auto found = at_.find(label.patient.substr(0, kPatientDigits) + "-" +
-                                    series.substr(0, kSeriesDigits));
+        const auto found = at_.find(pseudonym_id(label.patient, series));
         if (found == at_.end()) continue;
         imaging::DicomSeries known;
         known.patient = label.patient;
@@ -269,9 +314,11 @@ class VolumeLabelPlanner {
   const LabelStore& store_;
   LabelPlan plan_;
   std::vector<std::string> lesion_classes_;  ///< as the store's ingest was told; empty: all
+  std::vector<std::string> channels_;        ///< of the store; empty: one
   std::vector<VolumeCase> cases_;
   std::map<std::string, std::size_t> at_;
   std::map<std::string, LabelUpdate> updates_;
+  std::map<std::string, std::map<std::string, std::string>> rows_;  ///< places by image and channel
 };
 
 }  // namespace

@@ -60,6 +60,11 @@ Json channels_json(const VolumeStoreFacts& facts) {
       channel["resampled"] = !plan.same_voxels.has_value();
       channel["source"] = {{"format", format_of(source.file, source.series.has_value())},
                            {"bytes", plan.source_bytes}};
+      // By it labels that come later know, too, which voxels the series reaches.
+      if (!plan.same_voxels) {
+        channel["file_grid"] = {{"shape_zyx", plan.file_grid.shape_zyx},
+                                {"affine_lps", plan.file_grid.affine_lps}};
+      }
       channel["body"] = body_json(facts.body[c + 1], facts.outlook.plan);
     }
     channels.push_back(std::move(channel));

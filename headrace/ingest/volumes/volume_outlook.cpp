@@ -33,10 +33,13 @@ Json stamps_of(const std::string& file, const std::optional<imaging::DicomSeries
 }
 
 std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes) {
-  Json parts{{"bytes", source_bytes}, {"source", stamps_of(volume.file, volume.series)}};
+  Json parts{{"bytes", source_bytes}};
+  with_context(place_of(volume), [&] { parts["source"] = stamps_of(volume.file, volume.series); });
   for (const ChannelSource& channel : volume.further) {
-    parts["further"].push_back(channel.missing() ? Json(nullptr)
-                                                 : stamps_of(channel.file, channel.series));
+    with_context(place_of(volume, channel), [&] {
+      parts["further"].push_back(channel.missing() ? Json(nullptr)
+                                                   : stamps_of(channel.file, channel.series));
+    });
   }
   return sha256_hex(dump_json(parts));
 }
@@ -49,8 +52,10 @@ std::vector<ChannelPlan> plan_channels(const VolumeCase& volume, const imaging::
     ChannelPlan& plan = plans.emplace_back();
     plan.missing = channel.missing();
     if (plan.missing) continue;
-    const auto reader = open_channel(channel, irregular);
-    plan = plan_channel(volume, channel, *reader, grid, options.shared_frame);
+    with_context(place_of(volume, channel), [&] {
+      const auto reader = open_channel(channel, irregular);
+      plan = plan_channel(volume, channel, *reader, grid, options.shared_frame);
+    });
   }
   return plans;
 }
@@ -101,19 +106,20 @@ std::string label_fingerprint(const VolumeCase& volume,
 
 VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
                       imaging::Irregular irregular) {
-  return with_context(volume.where.empty() ? "image " + volume.id : volume.where, [&] {
+  VolumeOutlook outlook = with_context(place_of(volume), [&] {
     VolumeOutlook outlook;
     const auto reader = open_case(volume, irregular);
     outlook.plan = plan_volume(reader->facts().grid, options);
     check_label_grids(volume, reader->facts().grid);
-    outlook.fingerprint = fingerprint_of(volume, reader->facts().source_bytes);
     outlook.label_fingerprint = label_fingerprint(volume, options.lesion_classes);
     outlook.columns = columns_of(volume, reader->facts());
     outlook.source_bytes = reader->facts().source_bytes;
-    outlook.further = plan_channels(volume, outlook.plan.grid, options, irregular);
-    add_sizes(outlook);
     return outlook;
   });
+  outlook.fingerprint = fingerprint_of(volume, outlook.source_bytes);
+  outlook.further = plan_channels(volume, outlook.plan.grid, options, irregular);
+  add_sizes(outlook);
+  return outlook;
 }
 
 }  // namespace headrace::ingest

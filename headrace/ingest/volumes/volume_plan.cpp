@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::int64_t kSmallestLevel = 64;  // the pyramid ends when a level fits into this
 constexpr double kNearlyIsotropic = 1.5;     // axes whose spacing is below this many smallest halve
-constexpr std::int16_t kAirHu = -1024;
 constexpr int kMaxLevels = 20;
 
 std::vector<VolumeLevelPlan> plan_levels(const Shape3& shape_zyx,

@@ -10,6 +10,9 @@
 
 namespace headrace::ingest {
 
+/// What voxels have that no slice shows.
+inline constexpr std::int16_t kAirHu = -1024;
+
 using Shape3 = std::array<std::int64_t, 3>;  ///< z, y, x
 
 inline std::int64_t voxels_of(const Shape3& shape) { return shape[0] * shape[1] * shape[2]; }
