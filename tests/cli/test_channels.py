@@ -206,7 +206,7 @@ def moved(scan):
     size, spacing = np.array(scan.GetSize()), np.array(scan.GetSpacing())
     turn = sitk.Euler3DTransform(scan.TransformContinuousIndexToPhysicalPoint((size / 2).tolist()), 0.05, -0.03, 0.2)
     new_spacing = spacing * [1.3, 1.2, 0.9]
-    new_size = [int(n) for n in size * [0.8, 0.9, 1.0]]
+    new_size = [int(n) for n in size * [0.8, 0.7, 1.0]]
     direction = np.array(turn.GetMatrix()).reshape(3, 3) @ np.array(scan.GetDirection()).reshape(3, 3)
     centre = np.array(scan.TransformContinuousIndexToPhysicalPoint((size / 2).tolist()))
     origin = centre - direction @ (new_spacing * (np.array(new_size) - 1) / 2) + [7.0, -4.0, 3.0]
@@ -348,11 +348,16 @@ def test_structures_drawn_on_a_further_channel(tmp_path, drawn_on, apart):
     name = data.StructureSetROISequence[0].ROIName
     data.PatientID = slices[0].PatientID
     frame = data.ReferencedFrameOfReferenceSequence[0]
-    frame.FrameOfReferenceUID = data.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = "1.2.3.9"
+    data.FrameOfReferenceUID = frame.FrameOfReferenceUID = data.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = "1.2.3.9"
     if drawn_on is None:
         del frame.RTReferencedStudySequence
     else:
         frame.RTReferencedStudySequence[0].RTReferencedSeriesSequence[0].SeriesInstanceUID = slices[0].SeriesInstanceUID
+    contours = data.ROIContourSequence[0].ContourSequence
+    data.ROIContourSequence[0].ContourSequence = contours[:1]
+    points = np.array(contours[0].ContourData, float).reshape(-1, 3)
+    points[:, 2] = float(slices[5].ImagePositionPatient[2])
+    contours[0].ContourData = [f"{v:.4f}" for v in points.ravel()]
     place = tmp_path / "labels" if apart else folder
     place.mkdir(exist_ok=True)
     data.save_as(place / "RS.dcm")

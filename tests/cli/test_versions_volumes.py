@@ -6,7 +6,7 @@ import pydicom
 import pytest
 import SimpleITK as sitk
 from ct_inputs import CT, key_file, labels, mask, volume, write_volume
-from driving import headrace, json_of, label_group, message_of, version_of
+from driving import headrace, json_of, label_group, message_of, version_of, write_table
 
 CLASSES = "background,organ,lesion"
 
@@ -101,6 +101,17 @@ def test_lesion_classes_stay_as_the_ingest_was_told(cases):
     json_of("ingest", "volumes", cases / "ct", "--labels", cases / "masks", *told, "--out", store)
     json_of("ingest", "labels", store, "--classes", "background,organ,lesion,liver")
     assert version_of(store)["facts"]["lesion_classes"] == ["organ", "lesion"]
+
+
+def test_a_table_clears_negative_and_names_nothing_by_a_dash(cases):
+    store = cases / "s.zarr"
+    json_of("ingest", "volumes", cases / "ct", "--labels", cases / "masks", "--classes", CLASSES, "--out", store)
+    for said, stored in (("1", 1), ("", 1), ("-", None), ("0", 0)):
+        headrace("ingest", "labels", store, "--table", write_table(cases / "t.csv", [{"image": "three", "negative": said}]))
+        assert version_of(store)["images"]["three"]["columns"]["negative"] == stored
+    for column in ("case", "cohort"):
+        table = write_table(cases / "t.csv", [{"image": "three", column: "-"}])
+        assert "leave the field empty" in message_of(headrace("ingest", "labels", store, "--table", table, code=2))
 
 
 def test_a_patient_and_a_class_more_by_ingest_volumes(cases):

@@ -209,6 +209,7 @@ class VolumeLabelPlanner {
       const bool first = row.channel.empty() || row.channel == channels_.front();
       if (first && !row.phase.empty()) state("phase", row.phase);
       if (row.negative) state("negative", *row.negative);
+      if (row.negative_unknown) state("negative", nullptr);
       if (row.labels == std::vector<std::string>{"-"}) {
         update.withdraw = true;
         row.labels.clear();

@@ -77,7 +77,9 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
   for (const TableRow& fields : table.rows) {
     check_choice(fields, "split", {"train", "val", "test"});
     check_choice(fields, "phase", phases());
-    check_choice(fields, "negative", {"0", "1"});
+    check_choice(
+        fields, "negative",
+        of_store ? std::vector<std::string>{"0", "1", "-"} : std::vector<std::string>{"0", "1"});
     VolumeRow row;
     row.where = fields.where;
     row.file = fields.get("file");
@@ -86,10 +88,18 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
     row.cohort = fields.get("cohort");
     row.split = fields.get("split");
     row.phase = fields.get("phase");
-    if (!fields.get("negative").empty()) row.negative = fields.get("negative") == "1" ? 1 : 0;
+    row.negative_unknown = fields.get("negative") == "-";
+    if (!fields.get("negative").empty() && !row.negative_unknown)
+      row.negative = fields.get("negative") == "1" ? 1 : 0;
     row.channel = fields.get("channel");
     row.series = series_of(fields);
     row.labels = labels_of(fields);
+    for (const char* column : {"case", "cohort"}) {
+      if (fields.get(column) != "-") continue;
+      fail(ErrorCode::usage,
+           "{}: {} '-', but every image has one; name it, or leave the field empty", row.where,
+           column);
+    }
     if (!row.image.empty()) check_name(row.image, "image", row.where);
     if (!row.case_id.empty()) check_name(row.case_id, "case", row.where);
     if (!row.cohort.empty()) check_name(row.cohort, "cohort", row.where);

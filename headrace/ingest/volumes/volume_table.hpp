@@ -13,6 +13,7 @@ struct VolumeRow {
   std::string file;  ///< as written: a file, or a folder of DICOM
   std::string image, case_id, cohort, split, phase;
   std::optional<int> negative;      ///< 0 or 1
+  bool negative_unknown = false;    ///< '-', in a table for a store: it is not known any more
   std::string channel;              ///< of the image; empty: a store of one channel
   std::optional<int> series;        ///< SeriesNumber, for a folder with several series
   std::vector<std::string> labels;  ///< as written, separated by ';'
