@@ -92,9 +92,10 @@ void print_result(const Json& result) {
   for (const auto& [name, group] : result.at("cohorts").items())
     print_group("cohort", name, group, baseline_of("cohorts", name));
   const bool volumes = result.contains("phases");
-  const char* others = volumes ? "phases" : "scanners";
-  for (const auto& [name, group] : result.at(others).items()) {
-    print_group(volumes ? "phase" : "scanner", name, group, baseline_of(others, name));
+  for (const auto& [groups, word] :
+       {std::pair{"scanners", "scanner"}, std::pair{"phases", "phase"}}) {
+    for (const auto& [name, group] : result.value(groups, nothing).items())
+      print_group(word, name, group, baseline_of(groups, name));
   }
   const Json& overall = result.at("overall");
   for (const auto& entry : result.at("classes")) {

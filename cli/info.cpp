@@ -35,6 +35,7 @@ Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& im
   Json facts = {{"id", image.id},
                 {"case", image.case_id},
                 {"cohort", image.cohort},
+                {"scanner", image.scanner},
                 {"split", image.split},
                 {"kind", cohort.kind()},
                 {"codec", image.codec},

@@ -78,7 +78,7 @@ void add_ingest_labels(CLI::App& ingest) {
       "CSV with the column image (or file), and any of case, cohort, scanner, split, "
       "primary, secondary, grade_group, gleason, isup_grade, negative (1: it holds no class above "
       "0; without an annotation all of it is background), annotation, coding; of "
-      "volumes case, cohort, split, phase, negative, labels");
+      "volumes case, cohort, scanner, split, phase, negative, labels");
   app->add_option(
       "--annotations,--labels", options.annotations,
       "folder of label files named as the images, or with _mask after it: masks, GeoJSON; "

@@ -80,7 +80,8 @@ void add_ingest_volumes(CLI::App& parent) {
   app->add_option("--out", options.out, "the store, a folder ending in .zarr")->required();
   app->add_option(
          "--table", options.table,
-         "cohort table (CSV): file, image, case, cohort, split, phase, negative (1: it holds no "
+         "cohort table (CSV): file, image, case, cohort, scanner, split, phase, negative (1: it "
+         "holds no "
          "class above 0; without an annotation all of it is background), series, channel, labels")
       ->group("Cohort");
   app->add_option("--labels", options.labels, "folder of label files, named as the volumes")

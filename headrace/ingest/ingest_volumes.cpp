@@ -114,6 +114,7 @@ Json stated_columns(const VolumeCase& volume, const VolumeIngestOptions& options
   if (options.table.empty()) return stated;
   if (!volume.stated_case.empty()) stated["case"] = volume.stated_case;
   if (!volume.stated_cohort.empty()) stated["cohort"] = volume.stated_cohort;
+  if (!volume.scanner.empty()) stated["scanner"] = volume.scanner;
   if (volume.negative) stated["negative"] = *volume.negative;
   if (!volume.stated_split.empty()) stated["split"] = volume.stated_split;
   return stated;

@@ -140,6 +140,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"root/*/size", number},
     {"images/*/columns/case", name},
     {"images/*/columns/cohort", name},
+    {"images/*/columns/scanner", name},
     {"images/*/columns/split", word},
     {"images/*/columns/phase", word},
     {"images/*/columns/negative", number},

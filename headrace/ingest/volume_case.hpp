@@ -33,6 +33,7 @@ struct VolumeCase {
   std::string stated_case, stated_cohort;      ///< by the table; empty: derived
   std::string stated_split;                    ///< by the table or dataset.json; empty: derived
   std::string phase;                           ///< a name of imaging::ContrastPhase
+  std::string scanner;                         ///< by the table; empty: not known
   std::optional<int> negative;                 ///< 1: known to hold no class above 0
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series

@@ -39,7 +39,7 @@ struct Recipe {
   std::int64_t first_sample = 0;               ///< of a batch: where this loader's share begins
   std::uint64_t turn = 0, every = 1;           ///< of the batches: those that this loader makes
   transform::Graph graph;                      ///< of slides
-  std::vector<ChannelRecipe> volume_channels;  ///< of volumes; one draws the geometry of another
+  std::vector<ChannelRecipe> volume_channels;  ///< of volumes; all draw one geometry
 
   // Shape of one sample; depth 0: slides.
   std::int64_t contexts = 1, channels = 3, depth = 0, height = 0, width = 0;

@@ -197,10 +197,14 @@ std::string volume_group_section(const RunData& data) {
   add_group(table, "All", "", data.eval.at("overall"), classes, lesions);
   for (const auto& [name, group] : data.eval.at("cohorts").items())
     add_group(table, "Cohort", name, group, classes, lesions);
+  const Json scanners = data.eval.value("scanners", Json::object());
+  for (const auto& [name, group] : scanners.items())
+    add_group(table, "Scanner", name, group, classes, lesions);
   for (const auto& [name, group] : data.eval.at("phases").items())
     add_group(table, "Phase", name, group, classes, lesions);
-  return "<section><h2>By cohort and phase</h2>" + table.html() + other_evaluations(data) +
-         "</section>\n";
+  return fmt::format("<section><h2>By cohort{} and phase</h2>",
+                     scanners.empty() ? "" : ", scanner") +
+         table.html() + other_evaluations(data) + "</section>\n";
 }
 
 std::string volume_image_section(const RunData& data) {

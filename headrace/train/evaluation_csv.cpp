@@ -68,7 +68,7 @@ Columns slide_columns(const Json& evaluation, const std::vector<std::string>& fi
 
 Columns volume_columns(const Json& evaluation) {
   Columns columns;
-  for (const char* key : {"id", "case", "cohort", "phase", "voxels", "mean_dice"})
+  for (const char* key : {"id", "case", "cohort", "scanner", "phase", "voxels", "mean_dice"})
     columns.add(key, {key});
   const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
   for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
@@ -127,9 +127,10 @@ std::string volumes_csv(const Json& evaluation) {
 
 std::string lesions_csv(const Json& evaluation) {
   std::string out =
-      "id,case,cohort,phase,kind,score,volume_mm3,diameter_mm,overlap,x_mm,y_mm,z_mm\n";
+      "id,case,cohort,scanner,phase,kind,score,volume_mm3,diameter_mm,overlap,x_mm,y_mm,z_mm\n";
   const auto line = [&](const Json& image, const char* kind, const Json& finding) {
-    for (const char* key : {"id", "case", "cohort", "phase"}) out += cell(image.at(key)) + ",";
+    for (const char* key : {"id", "case", "cohort", "scanner", "phase"})
+      out += cell(image.at(key)) + ",";
     out += kind;
     for (const char* key : {"score", "volume_mm3", "diameter_mm", "overlap"})
       out += "," + cell(finding.at(key));

@@ -12,9 +12,9 @@ namespace headrace::train {
 std::string slides_csv(const Json& evaluation);
 /// The same of cases: case, how many slides, and then as slides_csv.
 std::string cases_csv(const Json& evaluation);
-/// One line a volume: id, case, cohort, phase; Dice, surface Dice, HD95 and whether the structure
-/// was found by class; calibration; for colorectal AUC and counts of lesions and of calls from
-/// eval.lesion_probability on.
+/// One line a volume: id, case, cohort, scanner, phase; Dice, surface Dice, HD95 and whether the
+/// structure was found by class; calibration; for colorectal AUC and counts of lesions and of calls
+/// from eval.lesion_probability on.
 std::string volumes_csv(const Json& evaluation);
 /// One line an annotated lesion or a call that hit none, down to eval.lesion_lowest.
 std::string lesions_csv(const Json& evaluation);

@@ -43,22 +43,24 @@ Json describe_run(const loader::RunConfig& config, const source::Cohort& cohort,
   std::set<std::string> cohorts, scanners, phases;
   for (const auto& image : cohort.images()) {
     cohorts.insert(image.cohort);
-    scanners.insert(image.scanner);
+    if (!image.scanner.empty()) scanners.insert(image.scanner);
     if (image.volume) phases.insert(image.volume->phase);
   }
-  return {{"format", loader::kRunFormat},
-          {"code_version", code_version},
-          {"config_hash", config.hash()},
-          {"dataset_hash", cohort.dataset_hash()},
-          {loader::kPreprocessingHash, loader::hash_of(preprocessing)},
-          {"store", std::filesystem::absolute(config.data.store).lexically_normal().string()},
-          {"images", cohort.images().size()},
-          {"cohorts", cohorts},
-          {config.volumes ? "phases" : "scanners", config.volumes ? phases : scanners},
-          {"classes", cohort.classes()},
-          {"runtime", network.runtime()},
-          {"decoder", "libjpeg-turbo " HR_TEXT(LIBJPEG_TURBO_VERSION)},
-          {"parameters", network.parameter_count()}};
+  Json out = {{"format", loader::kRunFormat},
+              {"code_version", code_version},
+              {"config_hash", config.hash()},
+              {"dataset_hash", cohort.dataset_hash()},
+              {loader::kPreprocessingHash, loader::hash_of(preprocessing)},
+              {"store", std::filesystem::absolute(config.data.store).lexically_normal().string()},
+              {"images", cohort.images().size()},
+              {"cohorts", cohorts},
+              {"scanners", scanners},
+              {"classes", cohort.classes()},
+              {"runtime", network.runtime()},
+              {"decoder", "libjpeg-turbo " HR_TEXT(LIBJPEG_TURBO_VERSION)},
+              {"parameters", network.parameter_count()}};
+  if (config.volumes) out["phases"] = phases;
+  return out;
 }
 
 void check_same_run(const Json& stored, const Json& current) {

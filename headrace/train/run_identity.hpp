@@ -12,7 +12,7 @@ namespace headrace::train {
 
 /// run.json: everything a result depends on, and where the store lay.
 /// {format, code_version, config_hash, dataset_hash, preprocessing_sha256, store, images, cohorts,
-/// scanners or phases, classes, runtime, decoder, parameters}
+/// scanners, classes, runtime, decoder, parameters; of volumes phases}
 Json describe_run(const loader::RunConfig& config, const source::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const Network& network,
                   const std::string& code_version);

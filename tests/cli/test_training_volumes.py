@@ -43,9 +43,9 @@ def ct(tmp_path_factory):
     """A store of three real CTs with tumours; one comes from DICOM files that name a patient."""
     folder = tmp_path_factory.mktemp("ct")
     dicom = plant(CT / "sts-008/image", folder / "in" / "series")
-    rows = [{"file": str(dicom), "image": "sts-008", "case": "sts-008", "cohort": "dicom", "split": "val", "phase": "native",
-             "labels": str(CT / "sts-008/mask.nii.gz")}]
-    rows += [{"file": str(CT / f"sarcoma/{name}.nii.gz"), "image": name, "case": name, "cohort": "nifti", "split": split, "phase": "native",
+    rows = [{"file": str(dicom), "image": "sts-008", "case": "sts-008", "cohort": "dicom", "scanner": "Site 1 CT", "split": "val",
+             "phase": "native", "labels": str(CT / "sts-008/mask.nii.gz")}]
+    rows += [{"file": str(CT / f"sarcoma/{name}.nii.gz"), "image": name, "case": name, "cohort": "nifti", "scanner": "", "split": split, "phase": "native",
               "labels": str(CT / f"sarcoma/{name}-gtv.nii.gz")} for name, split in (("sts-012", "val"), ("sts-018", "train"), ("sts-024", "train"))]
     table = write_table(folder / "cases.csv", rows)
     headrace("ingest", "volumes", folder / "in", "--table", table, "--classes", "background,tumour", "--out", folder / "ct.zarr",
@@ -96,6 +96,9 @@ def test_figures_are_those_of_the_tables(trained):
     assert overall["dice"]["tumour"] == pytest.approx(np.mean(dice))
     assert overall["lesion"]["lesions"] == sum(int(row["lesions"]) for row in rows) >= 2
     assert set(result["cohorts"]) == {"dicom", "nifti"} and set(result["phases"]) == {"native"}
+    assert set(result["scanners"]) == set(result["baseline"]["scanners"]) == {"Site 1 CT", "not stated"}
+    for figures in (result, result["baseline"]):
+        assert figures["scanners"]["Site 1 CT"] == figures["cohorts"]["dicom"] and figures["scanners"]["not stated"] == figures["cohorts"]["nifti"]
     assert sum(group["voxels"] for group in result["cohorts"].values()) == overall["voxels"]
     low, high = overall["interval_95"]["dice"]["tumour"]
     assert low <= overall["dice"]["tumour"] <= high

@@ -104,6 +104,7 @@ TEST(VolumesCsv, QuotesNamesAndCountsFromTheOperatingScore) {
                       {{{"id", "a,b"},
                         {"case", "c"},
                         {"cohort", "k"},
+                        {"scanner", "s"},
                         {"phase", "portal \"late\""},
                         {"voxels", 9},
                         {"mean_dice", nullptr},
@@ -123,11 +124,12 @@ TEST(VolumesCsv, QuotesNamesAndCountsFromTheOperatingScore) {
                           {{"hit", true}, {"score", 0.5}},
                           {{"hit", true}, {"score", 0.4}}}}}}}};
   EXPECT_EQ(volumes_csv(eval),
-            "id,case,cohort,phase,voxels,mean_dice,dice_background,\"dice_cyst, \"\"simple\"\"\","
+            "id,case,cohort,scanner,phase,voxels,mean_dice,dice_background,"
+            "\"dice_cyst, \"\"simple\"\"\","
             "\"surface_dice_cyst, \"\"simple\"\"\",\"hd95_cyst, \"\"simple\"\"\","
             "\"structure_cyst, \"\"simple\"\"\",ece,brier,auc,lesions,lesions_hit,calls,"
             "false_positives\n"
-            "\"a,b\",c,k,\"portal \"\"late\"\"\",9,,0.5,,0.25,,missed,0.1,0.2,0.75,3,1,3,2\n");
+            "\"a,b\",c,k,s,\"portal \"\"late\"\"\",9,,0.5,,0.25,,missed,0.1,0.2,0.75,3,1,3,2\n");
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ void take_columns(VolumeCase& image, const std::vector<const VolumeCase*>& parts
   for (const VolumeCase* part : parts) {
     take_fact(image.stated_case, part->stated_case, "case", image, *part);
     take_fact(image.cohort, part->cohort, "cohort", image, *part);
+    take_fact(image.scanner, part->scanner, "scanner", image, *part);
     take_fact(image.split, part->split, "split", image, *part);
     take_fact(image.stated_cohort, part->stated_cohort, "cohort", image, *part);
     if (part->negative && image.negative && *part->negative != *image.negative) {

@@ -372,6 +372,7 @@ class Finder {
     volume.stated_cohort = row.cohort;
     if (!row.case_id.empty()) volume.case_id = row.case_id;
     if (!row.cohort.empty()) volume.cohort = row.cohort;
+    if (!row.scanner.empty()) volume.scanner = row.scanner;
     if (!row.split.empty()) volume.split = row.split;
     if (!row.phase.empty()) volume.phase = row.phase;
     if (row.negative) volume.negative = row.negative;

@@ -204,6 +204,7 @@ class VolumeLabelPlanner {
       };
       if (!row.case_id.empty()) state("case", row.case_id);
       if (!row.cohort.empty()) state("cohort", row.cohort);
+      if (!row.scanner.empty()) state("scanner", row.scanner);
       if (!row.split.empty()) state("split", row.split);
       // As in the table that made the store: an image's phase is that of its first channel.
       const bool first = row.channel.empty() || row.channel == channels_.front();

@@ -121,11 +121,14 @@ CohortKind volume_kind() {
 
 Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source) {
   const std::string phase(volume.phase.empty() ? imaging::name_of(source.phase) : volume.phase);
-  return {{"case", volume.case_id},
-          {"cohort", volume.cohort},
-          {"split", volume.split},
-          {"phase", phase},
-          {"negative", volume.negative ? Json(*volume.negative) : Json(nullptr)}};
+  Json columns = {{"case", volume.case_id},
+                  {"cohort", volume.cohort},
+                  {"split", volume.split},
+                  {"phase", phase},
+                  {"negative", or_null(volume.negative)}};
+  // Stores whose tables do not tell it are as they were before there was this column.
+  if (!volume.scanner.empty()) columns["scanner"] = volume.scanner;
+  return columns;
 }
 
 void write_histogram(storage::Store& store, const std::string& path,

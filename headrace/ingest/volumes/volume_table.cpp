@@ -12,8 +12,8 @@ namespace {
 
 /// The first is the one that every table must have.
 std::vector<std::string> columns(bool of_store) {
-  const std::vector<std::string> others{"case",   "cohort",  "split",  "phase",
-                                        "series", "channel", "labels", "negative"};
+  const std::vector<std::string> others{"case",   "cohort",  "scanner", "split",   "phase",
+                                        "series", "channel", "labels",  "negative"};
   std::vector<std::string> all{of_store ? "image" : "file", of_store ? "file" : "image"};
   all.insert(all.end(), others.begin(), others.end());
   return all;
@@ -59,7 +59,7 @@ std::vector<std::string> labels_of(const TableRow& row) {
 }  // namespace
 
 void check_name(const std::string& text, const std::string& what, const std::string& where) {
-  const auto why = why_no_name(text, what == "cohort");
+  const auto why = why_no_name(text, what == "cohort" || what == "scanner");
   if (!why) return;
   fail(ErrorCode::usage,
        "{}: {} '{}' {}, and it would enter the store; give a pseudonym in a table's column '{}'",
@@ -86,6 +86,7 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
     row.image = fields.get("image");
     row.case_id = fields.get("case");
     row.cohort = fields.get("cohort");
+    row.scanner = fields.get("scanner");
     row.split = fields.get("split");
     row.phase = fields.get("phase");
     row.negative_unknown = fields.get("negative") == "-";
@@ -94,15 +95,15 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
     row.channel = fields.get("channel");
     row.series = series_of(fields);
     row.labels = labels_of(fields);
-    for (const char* column : {"case", "cohort"}) {
+    for (const char* column : {"case", "cohort", "scanner"}) {
       if (fields.get(column) != "-") continue;
-      fail(ErrorCode::usage,
-           "{}: {} '-', but every image has one; name it, or leave the field empty", row.where,
-           column);
+      fail(ErrorCode::usage, "{}: {} '-' names nothing; name it, or leave the field empty",
+           row.where, column);
     }
     if (!row.image.empty()) check_name(row.image, "image", row.where);
     if (!row.case_id.empty()) check_name(row.case_id, "case", row.where);
     if (!row.cohort.empty()) check_name(row.cohort, "cohort", row.where);
+    if (!row.scanner.empty()) check_name(row.scanner, "scanner", row.where);
     if (!row.channel.empty()) check_name(row.channel, "channel", row.where);
     if (!row.channel.empty() && row.image.empty() && !of_store) {
       fail(ErrorCode::usage,

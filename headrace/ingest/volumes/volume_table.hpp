@@ -11,7 +11,7 @@ namespace headrace::ingest {
 struct VolumeRow {
   std::string where;
   std::string file;  ///< as written: a file, or a folder of DICOM
-  std::string image, case_id, cohort, split, phase;
+  std::string image, case_id, cohort, scanner, split, phase;
   std::optional<int> negative;      ///< 0 or 1
   bool negative_unknown = false;    ///< '-', in a table for a store: it is not known any more
   std::string channel;              ///< of the image; empty: a store of one channel

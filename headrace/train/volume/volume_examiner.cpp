@@ -88,7 +88,7 @@ class VolumeExaminer : public Examiner {
     out.json = tally_.to_json(options_.intervals);
     if (knowing_nothing_) {
       const Json figures = knowing_nothing_->to_json(false);
-      for (const char* group : {"overall", "cohorts", "phases"})
+      for (const char* group : {"overall", "cohorts", "scanners", "phases"})
         out.json["baseline"][group] = figures.at(group);
       out.json["baseline"]["rule"] = options_.baseline->to_json();
     }

@@ -135,6 +135,7 @@ Json VolumeTally::image_json(std::uint32_t image) const {
   out["case"] = record.case_id;
   out["cohort"] = record.cohort;
   out["phase"] = record.volume->phase;
+  out["scanner"] = record.scanner;
   for (std::size_t c = 1; c < classes.size(); ++c) {
     out["surface_dice"][classes[c]] = or_null(figures.surface_dice[c]);
     out["hd95"][classes[c]] = or_null(figures.hd95_mm[c]);
@@ -166,7 +167,7 @@ Json VolumeTally::image_json(std::uint32_t image) const {
 
 Json VolumeTally::to_json(bool intervals) const {
   Group all;
-  std::map<std::string, Group> cohorts, phases, cases;
+  std::map<std::string, Group> cohorts, scanners, phases, cases;
   Json out = {{"classes", cohort_.classes()},
               {"labels", label_names(cohort_.classes(), cohort_.class_sets())},
               {"class_sets", headrace::to_json(cohort_.class_sets(), cohort_.classes())},
@@ -174,8 +175,8 @@ Json VolumeTally::to_json(bool intervals) const {
   for (const auto& [image, figures] : images_) {
     const source::ImageRecord& record = cohort_.images()[image];
     out["images"].push_back(image_json(image));
-    for (Group* group :
-         {&all, &cohorts[record.cohort], &phases[record.volume->phase], &cases[record.case_id]}) {
+    for (Group* group : {&all, &cohorts[record.cohort], &scanners[record.scanner],
+                         &phases[record.volume->phase], &cases[record.case_id]}) {
       group->push_back(image);
     }
   }
@@ -184,8 +185,12 @@ Json VolumeTally::to_json(bool intervals) const {
     out["lesion_classes"].push_back(cohort_.classes()[value]);
   if (group_rules_.lesions) out["lesion_probability"] = group_rules_.operating_score;
   out["overall"] = group_json(all, intervals);
-  out["cohorts"] = out["phases"] = out["cases"] = Json::object();
+  out["cohorts"] = out["scanners"] = out["phases"] = out["cases"] = Json::object();
   for (const auto& [name, group] : cohorts) out["cohorts"][name] = group_json(group, intervals);
+  if (scanners.size() > 1 || scanners.begin()->first != "") {  // some table tells them
+    for (const auto& [name, group] : scanners)
+      out["scanners"][name.empty() ? "not stated" : name] = group_json(group, intervals);
+  }
   for (const auto& [name, group] : phases) out["phases"][name] = group_json(group, intervals);
   for (const auto& [name, group] : cases) out["cases"][name] = group_json(group, false);
   return out;
