@@ -117,10 +117,11 @@ class Verifier {
         known_.insert(root_key);
         if (check) entries_[root_key] = {entry.sha256, entry.size_bytes};
       }
+      const source::VersionImage unlabelled;
       for (const auto& [id, image] : version.images) {
         image_ids_.insert(id);
         const std::string list = label_list_key(id);
-        texts_[list].insert({label_list_text(image), label_list_text({})});
+        texts_[list].insert({label_list_text(image), label_list_text(unlabelled)});
         if (check && !image.labels.empty() && !store_.exists(list) && known_.insert(list).second)
           add(Damage::Kind::missing, list, "names the label images for other tools");
         take(id, source::kPixelsPart, image.pixels, check);

@@ -124,7 +124,8 @@ void read_strides(const ModelKeys& keys, std::size_t axes, bool volumes, RunConf
   const std::size_t levels = model.widths.size();
   if (keys.strides) {
     model.strides = read_levels(*keys.strides, levels, axes, {1, 2});
-    if (model.strides.front() != std::vector<int>(axes, 1)) {
+    const std::vector<int>& first = model.strides.front();
+    if (std::any_of(first.begin(), first.end(), [](int stride) { return stride != 1; })) {
       keys.strides->reject("the first level is the patch itself: its strides must be 1");
     }
     model.kernels.assign(levels, std::vector<int>(axes, 3));

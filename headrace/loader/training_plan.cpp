@@ -226,10 +226,10 @@ Target TrainingPlan::at_rest(double coin, const math::Philox4& what) const {
 /// through the images, permutation after permutation.
 Target TrainingPlan::covered(std::uint64_t number, const math::Philox4& what) const {
   const auto aimed_before = [&](std::uint64_t count) {
+    // count · part / 2^32, rounded down, without a product of more than 64 bits.
     const auto part = static_cast<std::uint64_t>(sampling_.foreground * 0x1p32);
-    return aims_.empty()
-               ? 0
-               : static_cast<std::uint64_t>(static_cast<unsigned __int128>(count) * part >> 32);
+    const std::uint64_t high = count >> 32, low = count & 0xffffffffu;
+    return aims_.empty() ? 0 : high * part + (low * part >> 32);
   };
   const auto nth = [&](std::uint64_t at, std::size_t count, std::size_t stream) {
     return math::permuted(at % count, count, sampling_.seed,
