@@ -94,7 +94,8 @@ void print_result(const Json& result) {
   const bool volumes = result.contains("phases");
   for (const auto& [groups, word] :
        {std::pair{"scanners", "scanner"}, std::pair{"phases", "phase"}}) {
-    for (const auto& [name, group] : result.value(groups, nothing).items())
+    const Json named = result.value(groups, nothing);
+    for (const auto& [name, group] : named.items())
       print_group(word, name, group, baseline_of(groups, name));
   }
   const Json& overall = result.at("overall");

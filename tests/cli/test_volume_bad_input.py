@@ -98,7 +98,7 @@ def test_a_slice_that_is_there_twice(refused, tmp_path):
     refused(save_series([*slices, twice], tmp_path / "in"), code=1, words=["1 slices doubled", "003.dcm", "010.dcm"])
 
 
-@pytest.mark.parametrize("column", ["pathology", "scanner", "lables"])
+@pytest.mark.parametrize("column", ["pathology", "mpp", "lables"])
 def test_an_unknown_column(refused, tmp_path, column):
     write_volume(tmp_path / "a.nii.gz", volume())
     table = write_table(tmp_path / "cases.csv", [{"file": "a.nii.gz", column: "x"}])
