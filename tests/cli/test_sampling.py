@@ -22,6 +22,7 @@ def check_draws(patient_of_sample, labels):
     assert chisquare(counts).pvalue > 1e-6, counts
     middle = labels[(slice(None), *(slice(n // 4, n - n // 4) for n in labels.shape[1:]))]
     held = (middle == 1).any(axis=tuple(range(1, labels.ndim)))
+    print(f"draws by patient {counts}, chi-square p {chisquare(counts).pvalue:.3f}, class in the central half {held.mean():.4f}")
     assert held.mean() >= 0.99, held.mean()
 
 
