@@ -26,28 +26,33 @@ constexpr const char* kFooter =
     "\n"
     "Exit codes: 0 done, 1 failed (no store, or an unfinished one).";
 
+/// What images of either kind have.
+Json describe_image(const source::Cohort& cohort, const source::ImageRecord& image) {
+  return {{"id", image.id},
+          {"case", image.case_id},
+          {"cohort", image.cohort},
+          {"scanner", image.scanner},
+          {"split", image.split},
+          {"kind", cohort.kind()},
+          {"codec", image.codec},
+          {"labels", image.labels},
+          {"classes", cohort.classes()},
+          {"source_bytes", image.source_bytes}};
+}
+
 Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& image) {
   const source::VolumeRecord& volume = *image.volume;
   Json levels = Json::array();
   for (const auto& level : volume.levels) {
     levels.push_back({{"shape", level.shape_zyx}, {"spacing", level.spacing_mm_zyx}});
   }
-  Json facts = {{"id", image.id},
-                {"case", image.case_id},
-                {"cohort", image.cohort},
-                {"scanner", image.scanner},
-                {"split", image.split},
-                {"kind", cohort.kind()},
-                {"codec", image.codec},
-                {"phase", volume.phase},
+  Json facts = describe_image(cohort, image);
+  facts.update({{"phase", volume.phase},
                 {"shape", levels.empty() ? Json(nullptr) : levels[0]["shape"]},
                 {"spacing", levels.empty() ? Json(nullptr) : levels[0]["spacing"]},
                 {"affine_lps", volume.affine_lps},
                 {"levels", levels},
-                {"body", {{"voxels", volume.body.voxels}, {"mean", volume.body.mean}}},
-                {"labels", image.labels},
-                {"classes", cohort.classes()},
-                {"source_bytes", image.source_bytes}};
+                {"body", {{"voxels", volume.body.voxels}, {"mean", volume.body.mean}}}});
   for (const auto& channel : volume.channels) {
     facts["channels"].push_back(
         {{"name", channel.name},
@@ -64,22 +69,14 @@ Json describe_slide(const source::Cohort& cohort, const source::ImageRecord& ima
     levels.push_back({{"shape", {3, level.height, level.width}},
                       {"spacing", known ? Json(level.mpp_yx) : Json(nullptr)}});
   }
-  return {{"id", image.id},
-          {"case", image.case_id},
-          {"cohort", image.cohort},
-          {"scanner", image.scanner},
-          {"split", image.split},
-          {"kind", cohort.kind()},
-          {"codec", image.codec},
-          {"primary", or_null(image.primary)},
-          {"secondary", or_null(image.secondary)},
-          {"grade_group", or_null(image.grade_group)},
-          {"shape", levels.empty() ? Json(nullptr) : levels[0]["shape"]},
-          {"spacing", levels.empty() ? Json(nullptr) : levels[0]["spacing"]},
-          {"levels", levels},
-          {"labels", image.labels},
-          {"classes", cohort.classes()},
-          {"source_bytes", image.source_bytes}};
+  Json facts = describe_image(cohort, image);
+  facts.update({{"primary", or_null(image.primary)},
+                {"secondary", or_null(image.secondary)},
+                {"grade_group", or_null(image.grade_group)},
+                {"shape", levels.empty() ? Json(nullptr) : levels[0]["shape"]},
+                {"spacing", levels.empty() ? Json(nullptr) : levels[0]["spacing"]},
+                {"levels", levels}});
+  return facts;
 }
 
 void print_volumes(const Json& images) {
