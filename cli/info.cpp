@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -57,6 +58,7 @@ Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& im
     facts["channels"].push_back(
         {{"name", channel.name},
          {"stored", channel.stored},
+         {"unit", std::string(name_of(channel.unit))},
          {"mean", channel.stored ? Json(channel.body.mean) : Json(nullptr)}});
   }
   return facts;
@@ -178,8 +180,12 @@ void print_table(const Json& facts) {
                fmt::join(classes.get<std::vector<std::string>>(), ", "));
   }
   if (facts.contains("channels")) {
-    fmt::print("channels: {}\n",
-               fmt::join(facts["channels"].get<std::vector<std::string>>(), ", "));
+    auto names = facts["channels"].get<std::vector<std::string>>();
+    if (facts.contains("channel_units")) {
+      for (std::size_t c = 0; c < names.size(); ++c)
+        names[c] += fmt::format(" ({})", facts["channel_units"][c].get<std::string>());
+    }
+    fmt::print("channels: {}\n", fmt::join(names, ", "));
   }
   for (const auto& [labels, splits] : facts["supervision"].items())
     print_supervision(facts, labels);
@@ -244,6 +250,11 @@ void run(const std::string& path, const std::string& version, bool json) {
              {"bytes", bytes},
              {"source_bytes", source_bytes}};
   if (!cohort->channels().empty()) facts["channels"] = cohort->channels();
+  if (const auto& units = cohort->channel_units();
+      std::any_of(units.begin(), units.end(), [](auto u) { return u != IntensityUnit::hu; })) {
+    for (const IntensityUnit unit : units)
+      facts["channel_units"].push_back(std::string(name_of(unit)));
+  }
   if (json) {
     fmt::print("{}", dump_json(facts));
   } else {

@@ -102,7 +102,8 @@ void add_ingest_volumes(CLI::App& parent) {
   app->add_option(
          "--channels", options.channels,
          "names of the series of one study that become channels of one volume, in order: of "
-         "files named case_0000, case_0001, or contrast phases of DICOM series")
+         "files named case_0000, case_0001, or contrast phases of DICOM series; PET (a name with "
+         "PET or SUV in it, or NAME=SUV) beside CT")
       ->delimiter(',')
       ->group("Channels");
   app->add_option("--missing-channels", options.missing_channels,

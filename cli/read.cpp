@@ -60,7 +60,9 @@ constexpr const char* kFooter =
     "Of slides origin and size are y,x; pixels outside read as white, labels as 255. Of volumes "
     "they "
     "are z,y,x;\n"
-    "voxels outside read as -1024 HU, labels as 0. Volumes are stored in one order, whatever that "
+    "voxels outside read as -1024 HU (PET as 0), labels as 0. .npy has PET as it is stored, in\n"
+    "hundredths of SUV; .nii.gz says so in its scl_slope. Volumes are stored in one order, "
+    "whatever that "
     "of\n"
     "their files: x grows to the patient's left, y to the back, z up. A picture needs a size of 1 "
     "along\n"
@@ -114,8 +116,8 @@ void run(const ReadArguments& a) {
   const bool npy = a.out.ends_with(".npy");
   if (!npy && !nifti && !a.out.ends_with(".png"))
     fail(ErrorCode::usage, "--out {}: must end in .npy, .png or, for volumes, .nii.gz", a.out);
-  if (a.window.size() != 2 || !(a.window[0] < a.window[1]))
-    fail(ErrorCode::usage, "--window {}: two rising HU, low,high", fmt::join(a.window, ","));
+  if (!a.window.empty() && (a.window.size() != 2 || !(a.window[0] < a.window[1])))
+    fail(ErrorCode::usage, "--window {}: two rising values, low,high", fmt::join(a.window, ","));
   imaging::Image8 pixels;
   if (std::filesystem::is_directory(a.path)) {
     if (a.image.empty()) fail(ErrorCode::usage, "IMAGE: name an image of {}", a.path);
@@ -159,10 +161,9 @@ void add_read(CLI::App& app) {
   read->add_option("--version", arguments->version,
                    "a version of the store: a dataset hash, or its first digits (the current one)");
   read->add_option("--window", arguments->window,
-                   "low,high: HU shown as black and as white in a "
-                   ".png of a volume")
-      ->delimiter(',')
-      ->capture_default_str();
+                   "low,high: HU, or SUV of PET, shown as black and as white in a .png of a volume "
+                   "(-160,240; 0,10)")
+      ->delimiter(',');
   read->add_option("--out", arguments->out,
                    "F.npy (y, x, rgb), of volumes (z, y, x); F.png; of volumes F.nii.gz")
       ->required();

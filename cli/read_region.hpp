@@ -14,7 +14,7 @@ struct ReadArguments {
   std::string channel;  ///< of a volume; empty: the first
   int level = 0;
   std::vector<std::int64_t> origin, size;
-  std::vector<double> window{-160, 240};
+  std::vector<double> window;  ///< in the channel's unit; empty: soft tissue, SUV 0 to 10
 };
 
 /// Refuses a level that is not there.

@@ -18,10 +18,12 @@
 namespace headrace::cli {
 namespace {
 
-/// HU between the two ends of the window from black to white, or the palette's colours of labels.
-/// As radiologists look at it: the stored order has the patient's right at the left and the front
-/// on top or at the left; z grows upward, so planes that have it as rows are shown from their end.
-imaging::Image8 slice_picture(const ReadArguments& a, std::span<const std::byte> bytes) {
+/// Values between the two ends of the window from black to white, or the palette's colours of
+/// labels. As radiologists look at it: the stored order has the patient's right at the left and the
+/// front on top or at the left; z grows upward, so planes that have it as rows are shown from their
+/// end.
+imaging::Image8 slice_picture(const ReadArguments& a, IntensityUnit unit,
+                              std::span<const std::byte> bytes) {
   const auto cut = std::find(a.size.begin(), a.size.end(), 1);
   if (cut == a.size.end()) {
     fail(ErrorCode::usage,
@@ -31,6 +33,9 @@ imaging::Image8 slice_picture(const ReadArguments& a, std::span<const std::byte>
   }
   std::vector<std::int64_t> plane(a.size);
   plane.erase(plane.begin() + (cut - a.size.begin()));
+  const std::vector<double> usual =
+      unit == IntensityUnit::suv ? std::vector<double>{0, 10} : std::vector<double>{-160, 240};
+  const std::vector<double>& window = a.window.empty() ? usual : a.window;
   const bool upright = cut != a.size.begin();  // coronal and sagittal: the head on top
   imaging::Image8 image(plane[0], plane[1], 3);
   for (std::int64_t i = 0; i < plane[0] * plane[1]; ++i) {
@@ -42,9 +47,10 @@ imaging::Image8 slice_picture(const ReadArguments& a, std::span<const std::byte>
       std::copy(colour.begin(), colour.end(), pixel);
       continue;
     }
-    std::int16_t hu = 0;
-    std::memcpy(&hu, bytes.data() + 2 * i, sizeof(hu));
-    const double grey = (hu - a.window[0]) / (a.window[1] - a.window[0]) * 255 + 0.5;
+    std::int16_t stored = 0;
+    std::memcpy(&stored, bytes.data() + 2 * i, sizeof(stored));
+    const double value = static_cast<double>(stored) / stored_per_unit(unit);
+    const double grey = (value - window[0]) / (window[1] - window[0]) * 255 + 0.5;
     std::fill_n(pixel, 3, static_cast<std::uint8_t>(std::clamp(grey, 0.0, 255.0)));
   }
   return image;
@@ -63,6 +69,11 @@ std::size_t channel_of(const ReadArguments& a, const source::Cohort& cohort, std
   if (!cohort.images()[image].volume->channels[channel].stored)
     fail(ErrorCode::not_found, "image {} of {} lacks the channel {}", a.image, a.path, a.channel);
   return channel;
+}
+
+IntensityUnit unit_of(const ReadArguments& a, const source::Cohort& cohort, std::size_t image) {
+  if (cohort.channels().empty()) return IntensityUnit::hu;
+  return cohort.channel_units()[channel_of(a, cohort, image)];
 }
 
 std::shared_ptr<const zarr::Array> array_of(const ReadArguments& a, const source::Cohort& cohort,
@@ -86,15 +97,17 @@ std::vector<std::byte> voxels_of(const zarr::Array& array, const std::vector<std
 
 template <typename T>
 void write_in_file_order(const std::string& path, const source::VolumeRecord& volume,
-                         std::span<const std::byte> stored) {
+                         IntensityUnit unit, std::span<const std::byte> stored) {
   const auto* voxels = reinterpret_cast<const T*>(stored.data());
   const auto places = imaging::places_of(volume.from_file, volume.levels.front().shape_zyx);
   ThreadPool pool(0);
-  imaging::write_nifti_gz(path, volume.file_grid, sizeof(T) == 2 ? DType::int16 : DType::uint8,
-                          pool, [&](std::int64_t z, std::byte* dst) {
-                            imaging::slice_in_file_order(voxels, volume.file_grid, z, places,
-                                                         reinterpret_cast<T*>(dst));
-                          });
+  imaging::write_nifti_gz(
+      path, volume.file_grid, sizeof(T) == 2 ? DType::int16 : DType::uint8, pool,
+      [&](std::int64_t z, std::byte* dst) {
+        imaging::slice_in_file_order(voxels, volume.file_grid, z, places,
+                                     reinterpret_cast<T*>(dst));
+      },
+      1.0f / static_cast<float>(stored_per_unit(unit)));
 }
 
 }  // namespace
@@ -106,7 +119,7 @@ void read_volume_region(const ReadArguments& a, const source::Cohort& cohort) {
   const auto array = array_of(a, cohort, image, level);
   const std::vector<std::byte> voxels = voxels_of(*array, a.origin, a.size);
   if (a.out.ends_with(".png")) {
-    imaging::write_png(a.out, slice_picture(a, voxels));
+    imaging::write_png(a.out, slice_picture(a, unit_of(a, cohort, image), voxels));
   } else {
     write_npy(a.out, array->metadata().dtype, a.size, voxels);
   }
@@ -125,9 +138,9 @@ void read_volume_in_file_order(const ReadArguments& a, const source::Cohort& coh
   const auto& shape = volume.levels.front().shape_zyx;
   const auto voxels = voxels_of(*array, {0, 0, 0}, {shape.begin(), shape.end()});
   if (array->metadata().dtype == DType::int16) {
-    write_in_file_order<std::int16_t>(a.out, volume, voxels);
+    write_in_file_order<std::int16_t>(a.out, volume, unit_of(a, cohort, image), voxels);
   } else {
-    write_in_file_order<std::uint8_t>(a.out, volume, voxels);
+    write_in_file_order<std::uint8_t>(a.out, volume, IntensityUnit::hu, voxels);
   }
 }
 

@@ -71,18 +71,28 @@ std::array<int, 3> voxel_pixels(const transform::VolumePatchSpec& patch) {
   return pixels;
 }
 
+/// Of several channels the first that the run reads is shown.
+transform::ChannelPlace first_channel(const RunInputs& inputs) {
+  const auto& channels = inputs.preprocessing->channels;
+  if (channels.empty()) return {};
+  return {channels.front().name, 0, channels.front().unit};
+}
+
 class Montage {
  public:
   explicit Montage(const RunInputs& inputs)
       : inputs_(inputs),
         patch_(inputs.config.volume_patch),
         pixels_(voxel_pixels(patch_)),
-        plain_(transform::VolumeGraph::compile({}, patch_)) {
+        channel_(first_channel(inputs)),
+        plain_(transform::VolumeGraph::compile({}, patch_, {}, channel_)) {
+    if (channel_.unit == IntensityUnit::suv) stored_shades_ = seen_shades_ = {0, 10};
     for (const auto& spec : inputs.config.volume_transforms) {
-      if (const auto* window = std::get_if<transform::WindowHuSpec>(&spec)) {
-        stored_shades_ = {window->low, window->high};
-        seen_shades_ = Shades{0, 1};
-      }
+      if (!transform::applies(spec, channel_)) continue;
+      if (const auto* window = std::get_if<transform::WindowHuSpec>(&spec))
+        take_window(window->low, window->high);
+      if (const auto* window = std::get_if<transform::WindowSuvSpec>(&spec))
+        take_window(window->low, window->high);
       const auto* normalize = std::get_if<transform::VolumeNormalizeSpec>(&spec);
       if (normalize != nullptr && normalize->method != "none") spread_ = true;
     }
@@ -91,6 +101,10 @@ class Montage {
   imaging::Image8 draw();
 
  private:
+  void take_window(double low, double high) {
+    stored_shades_ = {low, high};
+    seen_shades_ = {0, 1};
+  }
   std::int64_t edge(std::size_t axis) const {
     return std::int64_t{patch_.size_zyx[axis]} * pixels_[axis];
   }
@@ -111,6 +125,7 @@ class Montage {
   const RunInputs& inputs_;
   const transform::VolumePatchSpec& patch_;
   std::array<int, 3> pixels_;
+  transform::ChannelPlace channel_;
   transform::VolumeGraph plain_;
   transform::VolumeScratch scratch_;
   Shades stored_shades_, seen_shades_;
@@ -132,7 +147,7 @@ Stored Montage::stored(const loader::SampleSite& site) {
   const auto& origin = geometry.window.origin_zyx;
   const auto& size = geometry.window.size_zyx;
   const auto window = static_cast<std::size_t>(geometry.window.voxels());
-  device::HostBuffer hu(window * sizeof(std::int16_t)), labels(window);
+  device::HostBuffer values(window * sizeof(std::int16_t)), labels(window);
   const auto read = [&](const zarr::Array& array, device::HostBuffer& to, std::int64_t bytes) {
     array.read({{origin.begin(), origin.end()},
                 {size.begin(), size.end()},
@@ -140,14 +155,13 @@ Stored Montage::stored(const loader::SampleSite& site) {
                 {size[1] * size[2] * bytes, size[2] * bytes, bytes},
                 {}});
   };
-  // Of several channels the first that the run reads.
   const std::size_t channel =
       loader::stored_channels(*inputs_.preprocessing, *inputs_.cohort).front();
   const auto& known = image.volume->channels;
   if (known.empty() || known[channel].stored)
-    read(*inputs_.cohort->image_array(site.image, k, channel), hu, sizeof(std::int16_t));
+    read(*inputs_.cohort->image_array(site.image, k, channel), values, sizeof(std::int16_t));
   else
-    std::fill_n(hu.as<std::int16_t>(), window, std::int16_t{0});
+    std::fill_n(values.as<std::int16_t>(), window, std::int16_t{0});
   const bool labelled = inputs_.with_labels() && image.has_labels(config.data.labels);
   if (labelled) read(*inputs_.cohort->label_array(site.image, config.data.labels, k), labels, 1);
   const std::array<std::int32_t, 3> shape{static_cast<std::int32_t>(size[0]),
@@ -157,7 +171,7 @@ Stored Montage::stored(const loader::SampleSite& site) {
   Stored result;
   result.values.resize(static_cast<std::size_t>(voxels()));
   result.labels.resize(labelled ? result.values.size() : 0);
-  plain_.run(*params, geometry, {hu.as<std::int16_t>(), shape, row, slice},
+  plain_.run(*params, geometry, {values.as<std::int16_t>(), shape, row, slice},
              {labelled ? labels.as<std::uint8_t>() : nullptr, shape, row, slice}, {{0, 0, 0}, size},
              255, result.values.data(), labelled ? result.labels.data() : nullptr, scratch_);
   inputs_.cohort->class_match().apply(result.labels);

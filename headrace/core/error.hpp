@@ -17,6 +17,7 @@ enum class ErrorCode {
   memory,       ///< an allocation failed or a stated bound would be exceeded
   device,       ///< CUDA or a GPU library
   cancelled,    ///< stopped on request
+  diverged,     ///< training gives no numbers any more
   internal      ///< a bug in Headrace
 };
 

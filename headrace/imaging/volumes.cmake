@@ -4,6 +4,7 @@ target_sources(headrace_imaging PRIVATE
   dicom/pseudonym.cpp
   dicom/regular_stack.cpp
   dicom/slice_stack.cpp
+  dicom/suv.cpp
   nifti/nifti_grid.cpp
   nifti/nifti_header.cpp
   nifti/nifti_reader.cpp

@@ -25,6 +25,7 @@ bool is_of_source(ErrorCode code) noexcept {
     case ErrorCode::io:
     case ErrorCode::device:
     case ErrorCode::cancelled:
+    case ErrorCode::diverged:
     case ErrorCode::internal:
       break;
   }

@@ -6,7 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/option_choice.hpp"
-#include "headrace/ingest/volumes/channels.hpp"
+#include "headrace/ingest/volumes/channel_list.hpp"
 #include "headrace/ingest/volumes/lesion_values.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_job.hpp"
@@ -22,11 +22,7 @@ void check_options(const VolumeIngestOptions& options) {
   check_choice("--codec", options.codec, {"blosc-zstd", "blosc-lz4", "zstd"});
   check_choice("--irregular", options.irregular, {"refuse", "resample"});
   check_choice("--missing-channels", options.missing_channels, {"refuse", "zero"});
-  if (options.channels.size() == 1) {
-    fail(ErrorCode::usage, "--channels {}: one channel has no name; name two or more, in order",
-         options.channels.front());
-  }
-  check_channel_names(options.channels, "--channels");
+  parse_channels(options.channels);
   const int highest = options.codec == "zstd" ? 22 : 9;
   if (options.clevel < -1 || options.clevel > highest) {
     fail(ErrorCode::usage, "--clevel {}: must be 0 to {}, or -1 for the default", options.clevel,
@@ -41,13 +37,17 @@ void check_options(const VolumeIngestOptions& options) {
 }
 
 /// What decides about the bytes of a store besides its inputs and classes.
-Json settings_of(const VolumeIngestOptions& options, const std::vector<std::string>& channels) {
+Json settings_of(const VolumeIngestOptions& options, const ChannelList& channels) {
   Json settings = {{"codec", options.codec},         {"chunk", options.chunk},
                    {"shard", options.shard},         {"clevel", options.clevel},
                    {"irregular", options.irregular}, {"lesion_classes", options.lesion_classes}};
   // Stores without them keep their hash.
   if (options.align > 0) settings["align"] = options.align;
-  if (!channels.empty()) settings["channels"] = channels;
+  if (!channels.empty()) settings["channels"] = channels.names;
+  if (channels.has(IntensityUnit::suv)) {
+    for (const IntensityUnit unit : channels.units)
+      settings["units"].push_back(std::string(name_of(unit)));
+  }
   return settings;
 }
 

@@ -23,8 +23,8 @@ struct VolumeIngestOptions {
                            ///< bytes of their shard, a power of two; 0: anywhere
   int clevel = -1;         ///< -1: the codec's default
   double val_fraction = 0.2;
-  /// Names of the channels of each volume, in order; empty: those of the table or dataset.json, or
-  /// one without a name.
+  /// The channels of each volume, in order: names, or name=SUV; empty: those of the table or
+  /// dataset.json, or one without a name.
   std::vector<std::string> channels;
   std::string missing_channels = "refuse";  ///< refuse | zero: of volumes that lack one
   bool shared_frame = false;         ///< files of one image lie in one world, so grids may differ
@@ -40,7 +40,8 @@ struct VolumeIngestOptions {
 
 struct VolumeIngestResult {
   std::string dataset_hash;
-  std::uint64_t images = 0, reused = 0, skipped = 0;  ///< skipped: series that are no CT, scouts
+  std::uint64_t images = 0, reused = 0,
+                skipped = 0;  ///< skipped: series that are not taken, scouts
   std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
   std::vector<std::string> notes;  ///< one sentence each: what was left out or resolved
   std::vector<BadInput> left_out;  ///< with on_error skip, sorted by input

@@ -77,6 +77,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/ingest/align", number},
     {"attributes/headrace/ingest/irregular", word},
     {"attributes/headrace/ingest/channels/*", name},
+    {"attributes/headrace/ingest/units/*", word},
     {"attributes/headrace/ingest/lesion_classes/*", class_name},
     {"attributes/headrace/modality", word},
     {"attributes/headrace/codec", word},
@@ -101,6 +102,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/channels/*/name", name},
     {"attributes/headrace/channels/*/stored", number},
     {"attributes/headrace/channels/*/unit", word},
+    {"attributes/headrace/channels/*/scale", number},
     {"attributes/headrace/channels/*/modality", word},
     {"attributes/headrace/channels/*/resampled", number},
     {"attributes/headrace/channels/*/file_grid/shape_zyx/*", number},
@@ -165,12 +167,12 @@ constexpr std::array kWords = std::to_array<std::string_view>(
      "bitshuffle", "z", "y", "x",
      // OME
      "0.5", "mean of 2", "nearest to the centre", "space", "millimeter", "scale", "translation",
-     "HU", "FFFFFF", "greyscale", "../../",
+     "HU", "SUV * 100", "FFFFFF", "greyscale", "../../",
      // ours
      "volume", "blosc-zstd", "blosc-lz4", "refuse", "resample", "train", "val", "test", "unknown",
-     "native", "arterial", "portal-venous", "delayed", "CT", "DICOM", "NIfTI", "NRRD", "MetaImage",
-     "hu + 32768", "class", "voxels", "volume_mm3", "x_mm", "y_mm", "z_mm", "depth", "height",
-     "width"});
+     "native", "arterial", "portal-venous", "delayed", "CT", "PET", "SUV", "DICOM", "NIfTI", "NRRD",
+     "MetaImage", "hu + 32768", "suv * 100 + 32768", "class", "voxels", "volume_mm3", "x_mm",
+     "y_mm", "z_mm", "depth", "height", "width"});
 
 /// The notes that imaging and ingest write, without their numbers: their words are the vocabulary.
 /// The tests make notes of each kind and check them.

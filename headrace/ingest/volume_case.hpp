@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/dicom/dicom_series.hpp"
 
 namespace headrace::ingest {
@@ -12,6 +13,7 @@ namespace headrace::ingest {
 /// Where a further channel of a volume comes from; neither file nor series: the volume lacks it.
 struct ChannelSource {
   std::string name;
+  IntensityUnit unit = IntensityUnit::hu;
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series
   std::string where;                           ///< as VolumeCase::where

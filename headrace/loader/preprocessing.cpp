@@ -78,23 +78,48 @@ void check_named_channels(const Preprocessing& preprocessing, const RunConfig& c
   }
 }
 
-/// Values of one channel in HU beside those of another near 1 are a slip: what scales one channel
-/// by its name (and with it takes the place of a preset's own way) leaves the others out.
+/// So would one for channels in a unit that none is in.
+void check_units(const Preprocessing& preprocessing, const RunConfig& config) {
+  for (std::size_t i = 0; i < config.volume_transforms.size(); ++i) {
+    const auto unit = transform::unit_of(config.volume_transforms[i]);
+    const auto& channels = preprocessing.channels;
+    if (!unit || channels.empty()) continue;  // of one channel the graph knows
+    if (std::any_of(channels.begin(), channels.end(),
+                    [&](const auto& channel) { return channel.unit == *unit; }))
+      continue;
+    fail(ErrorCode::usage, "transforms[{}]: {} is for channels in {}, and the run reads none", i,
+         transform::name_of(config.volume_transforms[i]), name_of(*unit));
+  }
+}
+
+/// Values of one channel as the scan has them beside those of another near 1 are a slip: what
+/// scales one channel by its name or unit (and with it takes the place of a preset's own way)
+/// leaves the others out.
 void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& config) {
-  std::set<std::string> scaled;
-  for (const auto& spec : config.volume_transforms) {
-    const std::string entry = transform::name_of(spec);
-    if (entry == "window_hu" || entry == "normalize") scaled.insert(transform::channel_of(spec));
-  }
-  if (scaled.empty() || scaled.contains("")) return;
+  std::vector<std::string> scaled, left;
   for (const auto& channel : preprocessing.channels) {
-    if (scaled.contains(channel.name)) continue;
-    fail(ErrorCode::usage,
-         "transforms: no window_hu or normalize for channel '{}', but one for '{}'; give each "
-         "channel its own, or one without a channel for all (normalize: {{method: none, channel: "
-         "{}}} leaves HU as they are)",
-         channel.name, *scaled.begin(), channel.name);
+    const transform::ChannelPlace place{channel.name, 0, channel.unit};
+    const bool any = std::any_of(
+        config.volume_transforms.begin(), config.volume_transforms.end(), [&](const auto& spec) {
+          const bool scales = transform::unit_of(spec) || transform::name_of(spec) == "normalize";
+          return scales && transform::applies(spec, place);
+        });
+    (any ? scaled : left).push_back(channel.name);
   }
+  if (scaled.empty() || left.empty()) return;
+  fail(ErrorCode::usage,
+       "transforms: no window or normalize for channel '{}', but one for '{}'; give each channel "
+       "its own, or one without a channel for all (normalize: {{method: none, channel: {}}} leaves "
+       "its values as they are)",
+       left.front(), scaled.front(), left.front());
+}
+
+/// Of a channel by its name; HU of one that the store does not have, which is said elsewhere.
+IntensityUnit unit_in(const source::Cohort& cohort, const std::string& channel) {
+  const auto& names = cohort.channels();
+  const auto found = std::find(names.begin(), names.end(), channel);
+  if (found == names.end()) return IntensityUnit::hu;
+  return cohort.channel_units()[static_cast<std::size_t>(found - names.begin())];
 }
 
 void fit_volumes(Preprocessing& out, const source::Cohort& cohort, const RunConfig& config) {
@@ -103,10 +128,11 @@ void fit_volumes(Preprocessing& out, const source::Cohort& cohort, const RunConf
   };
   for (const std::string& name :
        config.data.channels.empty() ? cohort.channels() : config.data.channels)
-    out.channels.push_back({name, {}});
-  check_named_channels(out, config);
-  check_scaled_channels(out, config);
+    out.channels.push_back({name, {}, unit_in(cohort, name)});
   const auto stored = stored_channels(out, cohort);
+  check_named_channels(out, config);
+  check_units(out, config);
+  check_scaled_channels(out, config);
   if (out.channels.empty() && needs("")) out.foreground = detail::foreground_stats(cohort, config);
   for (std::size_t c = 0; c < out.channels.size(); ++c) {
     if (needs(out.channels[c].name))
@@ -179,7 +205,12 @@ std::vector<std::size_t> stored_channels(const Preprocessing& preprocessing,
            stored.empty() ? "one channel, which has no name"
                           : fmt::format("[{}]", fmt::join(stored, ", ")));
     }
-    numbers.push_back(static_cast<std::size_t>(found - stored.begin()));
+    const auto number = static_cast<std::size_t>(found - stored.begin());
+    if (const IntensityUnit unit = cohort.channel_units()[number]; unit != channel.unit) {
+      fail(ErrorCode::usage, "{}: channel '{}' is in {}, but the run reads it in {}", cohort.path(),
+           channel.name, name_of(unit), name_of(channel.unit));
+    }
+    numbers.push_back(number);
   }
   return numbers;
 }

@@ -9,6 +9,7 @@
 
 #include "headrace/core/image_colour.hpp"
 #include "headrace/core/intensity_stats.hpp"
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/loader/run_config.hpp"
 #include "headrace/source/cohort.hpp"
@@ -34,7 +35,8 @@ struct StainReference {
 /// A channel that a run reads.
 struct ChannelPreprocessing {
   std::string name;
-  IntensityStats foreground;  ///< as Preprocessing::foreground
+  IntensityStats foreground;  ///< as Preprocessing::foreground, in the channel's unit
+  IntensityUnit unit = IntensityUnit::hu;
 };
 
 /// Everything that a run takes from its training split before the first step, as values: the
@@ -80,7 +82,7 @@ struct Preprocessing {
 std::int64_t channel_count(const Preprocessing& preprocessing, const RunConfig& config);
 
 /// Of each channel of a run on volumes its number in the store: matched by name. Errors: usage (the
-/// store lacks one; one channel of several, and which is not said).
+/// store lacks one, or has it in another unit; one channel of several, and which is not said).
 std::vector<std::size_t> stored_channels(const Preprocessing& preprocessing,
                                          const source::Cohort& cohort);
 

@@ -69,6 +69,16 @@ IntensityStats parse_intensities(const Json& json, const std::string& origin) {
   return stats;
 }
 
+IntensityUnit parse_unit(Fields& channel) {
+  const auto name = channel.get<std::string>("unit");
+  const auto unit = unit_named(name);
+  if (!unit) {
+    fail(ErrorCode::unsupported, "{} is '{}', this version reads HU and SUV. Train the run again",
+         channel.below("unit"), name);
+  }
+  return *unit;
+}
+
 Json to_json(const OdStats& stats) {
   if (stats.pixels == 0) return nullptr;
   return {{"pixels", stats.pixels}, {"od_mean", stats.mean}, {"od_std", stats.std}};
@@ -123,8 +133,10 @@ Json Preprocessing::to_json() const {
                {"tissue", loader::to_json(od)},
                {"scanners", std::move(by_scanner)}};
   for (const auto& channel : channels) {
-    json["channels"].push_back(
-        {{"name", channel.name}, {"foreground", loader::to_json(channel.foreground)}});
+    Json one = {{"name", channel.name}, {"foreground", loader::to_json(channel.foreground)}};
+    // Runs on CT alone are as they were before there were other units.
+    if (channel.unit != IntensityUnit::hu) one["unit"] = std::string(name_of(channel.unit));
+    json["channels"].push_back(std::move(one));
   }
   return json;
 }
@@ -153,6 +165,7 @@ Preprocessing Preprocessing::parse(const Json& json, const std::string& origin) 
       one.name = of_channel.get<std::string>("name");
       one.foreground =
           parse_intensities(of_channel.at("foreground"), of_channel.below("foreground"));
+      if (channel.contains("unit")) one.unit = parse_unit(of_channel);
       of_channel.finish();
     }
   }

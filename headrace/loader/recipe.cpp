@@ -87,13 +87,13 @@ void compile_volumes(Recipe& recipe) {
   const transform::VolumePatchSpec& patch = config.volume_patch;
   const auto stored = stored_channels(preprocessing, *recipe.cohort);
   for (std::size_t c = 0; c < stored.size(); ++c) {
-    const ChannelPreprocessing channel = preprocessing.channels.empty()
-                                             ? ChannelPreprocessing{"", preprocessing.foreground}
-                                             : preprocessing.channels[c];
+    const ChannelPreprocessing channel =
+        preprocessing.channels.empty() ? ChannelPreprocessing{"", preprocessing.foreground, {}}
+                                       : preprocessing.channels[c];
     recipe.volume_channels.push_back(
-        {stored[c],
-         transform::VolumeGraph::compile(config.volume_transforms, patch, channel.foreground,
-                                         {channel.name, static_cast<std::uint32_t>(c)})});
+        {stored[c], transform::VolumeGraph::compile(
+                        config.volume_transforms, patch, channel.foreground,
+                        {channel.name, static_cast<std::uint32_t>(c), channel.unit})});
   }
   recipe.channels = static_cast<std::int64_t>(stored.size());
   if (recipe.channels > 1 && config.loader.device == "cuda") {

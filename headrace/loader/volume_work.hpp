@@ -7,8 +7,8 @@
 
 namespace headrace::loader::detail {
 
-/// Batches of volumes: a window of HU of each channel and, in the same box, one of labels. Of a
-/// turned patch only the chunks that it reaches are read.
+/// Batches of volumes: a window of stored values of each channel and, in the same box, one of
+/// labels. Of a turned patch only the chunks that it reaches are read.
 class VolumeWork : public BatchWork {
  public:
   using BatchWork::BatchWork;

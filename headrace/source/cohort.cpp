@@ -47,8 +47,25 @@ void Cohort::State::read_root() {
          origin);
   }
   check_store_format(detail::require<int>(own, "format", origin), origin);
-  channels = detail::optional<std::vector<std::string>>(own.value("ingest", Json::object()),
-                                                        "channels", origin, {});
+  read_channels(own.value("ingest", Json::object()), origin);
+}
+
+void Cohort::State::read_channels(const Json& ingest, const std::string& origin) {
+  using Names = std::vector<std::string>;
+  channels = detail::optional<Names>(ingest, "channels", origin, {});
+  units.assign(channels.size(), IntensityUnit::hu);
+  const auto stated = detail::optional<Names>(ingest, "units", origin, {});
+  if (stated.empty()) return;
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    const auto unit = stated.size() == channels.size() ? unit_named(stated[c]) : std::nullopt;
+    if (!unit) {
+      fail(ErrorCode::unsupported,
+           "{}: the channels [{}] are in [{}], expected HU or SUV of each. Use the version that "
+           "wrote it",
+           origin, fmt::join(channels, ", "), fmt::join(stated, ", "));
+    }
+    units[c] = *unit;
+  }
 }
 
 StoreVersion Cohort::State::read_version(const std::string& prefix) {
@@ -87,10 +104,15 @@ void Cohort::State::read_image(const std::string& id, const StoreVersion& versio
 
 void Cohort::State::check_channels(const ImageRecord& record, const std::string& origin) const {
   std::vector<std::string> names;
-  for (const VolumeChannel& channel : record.volume->channels) names.push_back(channel.name);
-  if (names == channels) return;
-  fail(ErrorCode::malformed, "{}: it has the channels [{}], its store has [{}]", origin,
-       fmt::join(names, ", "), fmt::join(channels, ", "));
+  std::vector<IntensityUnit> of_image;
+  for (const VolumeChannel& channel : record.volume->channels) {
+    names.push_back(channel.name);
+    of_image.push_back(channel.unit);
+  }
+  if (names == channels && of_image == units) return;
+  fail(ErrorCode::malformed, "{}: it has the channels [{}], its store has [{}]{}", origin,
+       fmt::join(names, ", "), fmt::join(channels, ", "),
+       names == channels ? ", but in other units" : "");
 }
 
 std::optional<std::string> Cohort::State::label_group(std::size_t image,
@@ -148,6 +170,7 @@ const std::string& Cohort::kind() const noexcept { return state_->kind; }
 const std::vector<std::string>& Cohort::classes() const noexcept { return state_->seen; }
 const std::vector<ClassSet>& Cohort::class_sets() const noexcept { return state_->match.sets; }
 const std::vector<std::string>& Cohort::channels() const noexcept { return state_->channels; }
+const std::vector<IntensityUnit>& Cohort::channel_units() const noexcept { return state_->units; }
 const ClassMatch& Cohort::class_match() const noexcept { return state_->match; }
 const std::string& Cohort::dataset_hash() const noexcept { return state_->dataset_hash; }
 const std::vector<ImageRecord>& Cohort::images() const noexcept { return state_->images; }

@@ -81,6 +81,8 @@ class Cohort {
   const std::vector<ClassSet>& class_sets() const noexcept;
   /// Names of the channels that volumes of this store have, in order; empty: one without a name.
   const std::vector<std::string>& channels() const noexcept;
+  /// What each of channels() is in.
+  const std::vector<IntensityUnit>& channel_units() const noexcept;
   const ClassMatch& class_match() const noexcept;           ///< of stored label values
   const std::string& dataset_hash() const noexcept;         ///< of this version, hex
   const std::vector<ImageRecord>& images() const noexcept;  ///< sorted by id

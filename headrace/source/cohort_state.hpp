@@ -18,6 +18,7 @@ struct Cohort::State {
   std::vector<std::string> classes;
   std::vector<ClassSet> class_sets;
   std::vector<std::string> channels;  ///< of volumes; empty: one
+  std::vector<IntensityUnit> units;   ///< of each channel
   std::vector<ImageRecord> images;
   ClassMatch match;               ///< of the store's classes and sets with those that are seen
   std::vector<std::string> seen;  ///< classes as the cohort shows them; by default the store's
@@ -34,6 +35,7 @@ struct Cohort::State {
 
   /// Checks that it is a store of ours.
   void read_root();
+  void read_channels(const Json& ingest, const std::string& origin);
   /// Reads the version that `prefix` names, or the current one.
   StoreVersion read_version(const std::string& prefix);
   void read_image(const std::string& id, const StoreVersion& version, ImageRecord& record) const;

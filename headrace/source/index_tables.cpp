@@ -36,11 +36,11 @@ std::optional<Cells> label_cells(const std::shared_ptr<const storage::Store>& st
   return table;
 }
 
-/// Rows (HU + 32768, voxels), ascending.
+/// Rows (stored value + 32768, voxels), ascending.
 std::map<std::int32_t, std::uint64_t> read_histogram(
     const std::shared_ptr<const storage::Store>& store, const std::string& key) {
   const auto table =
-      read_table<std::uint64_t>(store, key, DType::uint64, 2, 2, "HU + 32768, voxels");
+      read_table<std::uint64_t>(store, key, DType::uint64, 2, 2, "stored value + 32768, voxels");
   std::map<std::int32_t, std::uint64_t> voxels;
   for (std::size_t i = 0; i < table.rows; ++i) {
     const std::uint64_t* row = table.row(i);
@@ -123,15 +123,15 @@ VolumeHistogram Cohort::histogram(std::size_t image, const std::string& labels,
                               ? "histograms/" + id
                               : fmt::format("images/{}/{}/histogram", id, channel_folder(channel));
   std::map<std::int32_t, std::array<std::uint64_t, 2>> both;
-  for (const auto& [hu, voxels] : read_histogram(state_->store, key)) both[hu][0] = voxels;
+  for (const auto& [stored, voxels] : read_histogram(state_->store, key)) both[stored][0] = voxels;
   if (const auto group = state_->label_group(image, labels)) {
-    for (const auto& [hu, voxels] :
+    for (const auto& [stored, voxels] :
          read_histogram(state_->store, *group + "/" + label_histogram_name(channel)))
-      both[hu][1] = voxels;
+      both[stored][1] = voxels;
   }
   VolumeHistogram histogram;
-  for (const auto& [hu, voxels] : both) {
-    histogram.hu.push_back(hu);
+  for (const auto& [stored, voxels] : both) {
+    histogram.stored.push_back(stored);
     histogram.body.push_back(voxels[0]);
     histogram.foreground.push_back(voxels[1]);
   }

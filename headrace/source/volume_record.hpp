@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headrace/core/intensity_stats.hpp"
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::source {
@@ -19,8 +20,9 @@ struct VolumeLevel {
 /// One channel of a volume in a store of several; all lie on the volume's grid.
 struct VolumeChannel {
   std::string name;
-  bool stored = true;   ///< false: the volume lacks it
-  IntensityStats body;  ///< of its voxels inside the body mask
+  IntensityUnit unit = IntensityUnit::hu;  ///< of its values; arrays hold stored_per_unit of them
+  bool stored = true;                      ///< false: the volume lacks it
+  IntensityStats body;                     ///< of its voxels inside the body mask
 };
 
 /// Where a channel lies below its image, counted from 0: "" of the first, "channels/1" of the next.
@@ -54,9 +56,9 @@ struct VolumeCellIndex {
   std::vector<std::vector<std::uint32_t>> class_voxels;  ///< [class][cell]
 };
 
-/// How often each value occurs, ascending by HU; values that neither has are left out.
+/// How often each stored value occurs, ascending; values that neither has are left out.
 struct VolumeHistogram {
-  std::vector<std::int32_t> hu;
+  std::vector<std::int32_t> stored;
   std::vector<std::uint64_t> body, foreground;  ///< in the body; under a label above 0
 };
 

@@ -204,7 +204,7 @@ struct Network::State {
     StepLosses out;
     out.total = loss.total.item<double>();
     if (!std::isfinite(out.total)) {
-      fail(ErrorCode::usage, "The loss of batch {} of epoch {} is {}. Lower train.lr{}.",
+      fail(ErrorCode::diverged, "The loss of batch {} of epoch {} is {}. Lower train.lr{}.",
            batch.index, batch.epoch, out.total,
            config.train.clip_norm > 0 ? " or train.clip_norm" : ", or set train.clip_norm");
     }

@@ -31,7 +31,7 @@ class Network {
 
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
   /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW, average of
-  /// the weights. The losses are the parts' means. Errors: usage when a loss is not finite.
+  /// the weights. The losses are the parts' means. Errors: diverged when a loss is not finite.
   /// A batch on the model's GPU is taken as it lies there, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
   /// The same with other processes, in two: the gradients and losses of this process's parts into

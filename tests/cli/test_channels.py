@@ -166,9 +166,9 @@ def test_names_of_dataset_json(pair, masks, tmp_path):
     same = nnunet(tmp_path / "same", pair, masks, ["CT", "CT"])
     assert json_of("info", tmp_path / "same.zarr")["channels"] == ["CT-0", "CT-1"] if headrace(
         "ingest", "volumes", same, "--out", tmp_path / "same.zarr") else False
-    pet = nnunet(tmp_path / "pet", pair, masks, ["CT", "PET"])
-    said = message_of(headrace("ingest", "volumes", pet, "--out", tmp_path / "pet.zarr", code=1))
-    assert "PET" in said and "Hounsfield" in said and not (tmp_path / "pet.zarr").exists()
+    mr = nnunet(tmp_path / "mr", pair, masks, ["CT", "T1"])
+    said = message_of(headrace("ingest", "volumes", mr, "--out", tmp_path / "mr.zarr", code=1))
+    assert '"T1"' in said and "expected" in said and not (tmp_path / "mr.zarr").exists()
     numbers = nnunet(tmp_path / "numbers", pair, masks, ["CT", 7])
     assert "says 7 of channel 1, expected a name" in message_of(headrace("ingest", "volumes", numbers, "--out", tmp_path / "n.zarr", code=1))
     single = nnunet(tmp_path / "single", pair, masks, ["CT_arterial"])
@@ -181,9 +181,9 @@ def test_names_of_dataset_json(pair, masks, tmp_path):
     told["training"] = [{"image": f"imagesTr/{c}.nii.gz", "label": f"labelsTr/{c}.nii.gz"} for c in ("case-a", "case-b")]
     (lacking / "dataset.json").write_text(json.dumps(told))
     assert json_of("ingest", "volumes", lacking, "--on-error", "skip", "--out", tmp_path / "l2.zarr")["images"] == 1
-    headrace("ingest", "volumes", pet, "--channels", "early,late", "--out", tmp_path / "named.zarr")
+    headrace("ingest", "volumes", mr, "--channels", "early,late", "--out", tmp_path / "named.zarr")
     assert json_of("info", tmp_path / "named.zarr")["channels"] == ["early", "late"]
-    said = message_of(headrace("ingest", "volumes", pet, "--channels", "a,b,c", "--out", tmp_path / "three.zarr", code=2))
+    said = message_of(headrace("ingest", "volumes", mr, "--channels", "a,b,c", "--out", tmp_path / "three.zarr", code=2))
     assert "3 channels" in said and "has 2" in said
 
 

@@ -93,3 +93,15 @@ def test_weights_that_do_not_fit_are_refused_before_there_is_a_folder(rounds, tm
 def test_what_is_frozen_without_weights_is_warned_of(rounds, tmp_path):
     done = headrace("train", "--config", config_of(rounds, "first", train=", freeze: [encoder]"), "--out", tmp_path / "run")
     assert "keeps its random first values" in done.stderr
+
+
+def test_a_loss_that_is_no_number_fails(rounds, tmp_path):
+    """The config may be right and the data not: no error of usage."""
+    weights = bytearray((rounds / "first/final.safetensors").read_bytes())
+    size = struct.unpack("<Q", weights[:8])[0]
+    header = json.loads(weights[8 : 8 + size])
+    begin, end = next(t["data_offsets"] for name, t in header.items() if name.startswith("model.encoder."))
+    weights[8 + size + begin : 8 + size + end] = struct.pack("<f", float("nan")) * ((end - begin) // 4)
+    (tmp_path / "nan.safetensors").write_bytes(weights)
+    said = message_of(headrace("train", "--config", config_of(rounds, "first"), "--out", tmp_path / "run", "--init", tmp_path / "nan.safetensors", code=1))
+    assert "The loss of batch 0 of epoch 0 is nan" in said

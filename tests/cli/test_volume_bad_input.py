@@ -219,7 +219,7 @@ def dataset(folder, **changes):
 
 
 @pytest.mark.parametrize("changes, words", [
-    ({"channel_names": {"0": "CT", "1": "PET"}}, ["\"PET\"", "only CT has Hounsfield units"]), ({"channel_names": {"0": "MRI"}}, ['"MRI"', "expected \"CT\""]),
+    ({"channel_names": {"0": "CT", "1": "T1"}}, ['"T1"', "expected \"CT\""]), ({"channel_names": {"0": "MRI"}}, ['"MRI"', "expected \"CT\""]),
     ({"labels": {"background": 0, "organ": [1, 2], "tumour": 2}}, ["'organ'", "region", "[1,2]"]),
     ({"labels": {"background": 0, "tumour": 2}}, ["'tumour'", "2", "without a gap"]), ({"labels": {"background": 0, "a": 1, "b": 1}}, ["same value 1"]),
     ({"numTraining": 3}, ["numTraining is 3", "1 cases"]), ({"file_ending": ".png"}, [".png", ".nii.gz"]), ({"labels": "no"}, ["labels must be"])])

@@ -44,7 +44,7 @@ TEST(Error, ExitCodesAreThoseOfTheCommandLine) {
       {ErrorCode::usage, 2},       {ErrorCode::not_found, 1}, {ErrorCode::malformed, 1},
       {ErrorCode::unsupported, 1}, {ErrorCode::corrupt, 4},   {ErrorCode::io, 1},
       {ErrorCode::memory, 1},      {ErrorCode::device, 1},    {ErrorCode::cancelled, 1},
-      {ErrorCode::internal, 1}};
+      {ErrorCode::diverged, 1},    {ErrorCode::internal, 1}};
   for (const auto& [code, expected] : table)
     EXPECT_EQ(exit_code(code), expected) << static_cast<int>(code);
 }

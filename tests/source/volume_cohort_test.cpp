@@ -114,11 +114,11 @@ TEST_F(VolumeCohort, CellsHistogramAndBodyCountTheVoxels) {
     if (label < 3) ++box[1 + label];
   });
   const VolumeHistogram histogram = cohort_->histogram(0, "annotation");
-  ASSERT_EQ(histogram.hu.size(), expected.size());
+  ASSERT_EQ(histogram.stored.size(), expected.size());
   std::size_t i = 0;
   std::uint64_t body = 0;
   for (const auto& [hu, counts] : expected) {
-    EXPECT_EQ(histogram.hu[i], hu);
+    EXPECT_EQ(histogram.stored[i], hu);
     EXPECT_EQ(histogram.body[i], counts[0]);
     EXPECT_EQ(histogram.foreground[i++], counts[1]);
     body += counts[0];

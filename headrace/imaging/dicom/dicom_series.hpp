@@ -16,7 +16,7 @@ struct DicomSlice {
   std::string path;
   int frame = 0;
   Vec3 position_lps_mm{};           ///< centre of the first pixel
-  double slope = 1, intercept = 0;  ///< HU = slope · stored + intercept
+  double slope = 1, intercept = 0;  ///< HU of CT, SUV of PET = slope · stored + intercept
 };
 
 /// Pictures that belong together: one SeriesInstanceUID, size, orientation and pixel spacing. An
@@ -36,6 +36,10 @@ struct DicomSeries {
   std::optional<double>
       slice_thickness_mm;  ///< SpacingBetweenSlices, else SliceThickness; only for a slice alone
   bool localizer = false;  ///< a scout view, not part of the volume
+  /// Of PET: whether attenuation was corrected, and why its values are no SUV (words after its
+  /// name; empty: they are).
+  bool attenuation_corrected = true;
+  std::string no_suv;
   std::vector<DicomSlice> slices;  ///< sorted by position along the normal (row × column direction)
   std::uint64_t source_bytes = 0;
 };
@@ -80,12 +84,12 @@ enum class Irregular {
   resample  ///< linear interpolation onto an even, upright grid; noted in the facts
 };
 
-/// Opens a CT series as a volume, slices in order of position along the normal.
+/// Opens a series of CT (values in HU) or PET (in SUV) as a volume, slices in order of position
+/// along the normal.
 ///
-/// errors  unsupported (not CT: names the modality; several channels; a modality LUT), malformed
-/// (slices that are missing,
-///         doubled, unevenly spaced, tilted: says where and how much; one slice alone without
-///         thickness)
+/// errors  unsupported (another modality: names it; PET whose header does not give SUV; several
+///         channels; a modality LUT), malformed (slices that are missing, doubled, unevenly spaced,
+///         tilted: says where and how much; one slice alone without thickness)
 /// threads concurrent(): slices may be decoded by several threads
 std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series,
                                                 Irregular irregular = Irregular::refuse);

@@ -16,6 +16,7 @@ class DicomVolume : public VolumeReader {
  public:
   DicomVolume(const DicomSeries& series, const VolumeFacts& facts) : slices_(series.slices) {
     facts_ = facts;
+    name_ = "the series with " + slices_.front().path;
     multi_frame_ =
         std::any_of(slices_.begin(), slices_.end(), [](const auto& s) { return s.frame > 0; });
   }
@@ -109,9 +110,16 @@ VolumeFacts facts_of(const DicomSeries& series, double spacing_z_mm) {
 std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irregular irregular) {
   if (series.slices.empty()) fail(ErrorCode::usage, "a series without slices.");
   const std::string& first = series.slices.front().path;
-  if (series.modality != Modality::ct) {
-    fail(ErrorCode::unsupported, "{}: modality {}, expected CT: only CT has Hounsfield units.",
+  if (series.modality != Modality::ct && series.modality != Modality::pet) {
+    fail(ErrorCode::unsupported, "{}: modality {}, expected CT (Hounsfield units) or PET (SUV).",
          first, name_of(series.modality));
+  }
+  if (!series.no_suv.empty()) {
+    fail(ErrorCode::unsupported,
+         "the PET series with {} {}, so it has no SUV. Complete its headers, or bring it as NIfTI "
+         "in "
+         "SUV.",
+         first, series.no_suv);
   }
   std::vector<Vec3> positions;
   for (const DicomSlice& slice : series.slices) positions.push_back(slice.position_lps_mm);

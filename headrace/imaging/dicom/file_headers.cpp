@@ -124,6 +124,31 @@ ContrastPhase phase_of(DcmItem& dataset) {
   return ContrastPhase::unknown;
 }
 
+PetHeader pet_header(DcmItem& dataset) {
+  static const DcmTagKey kPhilipsSuv(0x7053, 0x1000), kPhilipsBqml(0x7053, 0x1009);
+  PetHeader pet;
+  pet.units = text_of(dataset, DCM_Units);
+  pet.suv_type = text_of(dataset, DCM_SUVType);
+  pet.corrected = text_of(dataset, DCM_CorrectedImage);
+  pet.decay_correction = text_of(dataset, DCM_DecayCorrection);
+  pet.weight_kg = number_of(dataset, DCM_PatientWeight);
+  pet.decay_factor = number_of(dataset, DCM_DecayFactor);
+  pet.frame_ms = number_of(dataset, DCM_ActualFrameDuration);
+  pet.philips_suv = number_of(dataset, kPhilipsSuv);
+  pet.philips_bqml = number_of(dataset, kPhilipsBqml);
+  if (DcmItem* agent = item_of(dataset, DCM_RadiopharmaceuticalInformationSequence)) {
+    pet.dose_bq = number_of(*agent, DCM_RadionuclideTotalDose);
+    pet.half_life_s = number_of(*agent, DCM_RadionuclideHalfLife);
+    pet.injection_date_time = text_of(*agent, DCM_RadiopharmaceuticalStartDateTime);
+    pet.injection_time = text_of(*agent, DCM_RadiopharmaceuticalStartTime);
+  }
+  pet.series_date = text_of(dataset, DCM_SeriesDate);
+  pet.series_time = text_of(dataset, DCM_SeriesTime);
+  pet.acquisition_date = text_of(dataset, DCM_AcquisitionDate);
+  pet.acquisition_time = text_of(dataset, DCM_AcquisitionTime);
+  return pet;
+}
+
 void read_references(DcmItem& dataset, FileHeader& header) {
   if (DcmItem* series = item_of(dataset, DCM_ReferencedSeriesSequence)) {
     header.referenced_series_uids.push_back(text_of(*series, DCM_SeriesInstanceUID));
@@ -164,6 +189,7 @@ FileHeader read_file_header(const std::string& path) {
   if (const auto number = number_of(dataset, DCM_SeriesNumber))
     header.series_number = static_cast<int>(*number);
   header.phase = phase_of(dataset);
+  if (header.modality == Modality::pet) header.pet = pet_header(dataset);
   if (modality == "SEG") header.object = DicomObject::segmentation;
   if (modality == "RTSTRUCT") header.object = DicomObject::structure_set;
   if (header.object != DicomObject::other) {

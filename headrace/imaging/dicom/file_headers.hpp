@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/imaging/dicom/dicom_series.hpp"
+#include "headrace/imaging/dicom/suv.hpp"
 
 namespace headrace::imaging {
 
@@ -29,6 +30,7 @@ struct FileHeader {
   Modality modality = Modality::other;
   ContrastPhase phase = ContrastPhase::unknown;
   DicomObject object = DicomObject::other;
+  PetHeader pet;  ///< of PET alone
   std::vector<PictureHeader>
       pictures;  ///< one a frame; none when the object is no picture in space
 };

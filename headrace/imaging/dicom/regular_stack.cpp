@@ -9,14 +9,16 @@
 namespace headrace::imaging {
 namespace {
 
-constexpr double kOutside = -1024;  ///< HU of air, where no slice reaches
-
 class RegularStack : public VolumeReader {
  public:
   RegularStack(std::unique_ptr<VolumeReader> raw, std::vector<SlicePlace> places,
                const StackFindings& findings, std::string series)
       : raw_(std::move(raw)), places_(std::move(places)), series_(std::move(series)) {
     facts_ = raw_->facts();
+    name_ = "the series with " + series_;
+    // Where no slice reaches.
+    const IntensityUnit unit = unit_of(facts_.modality).value_or(IntensityUnit::hu);
+    outside_ = stored_outside(unit) / static_cast<double>(stored_per_unit(unit));
     facts_.notes.push_back(findings.problem +
                            fmt::format(": resampled to {:.4g} mm", findings.spacing_mm) + ".");
     const VolumeGrid& grid = raw_->facts().grid;
@@ -66,7 +68,7 @@ class RegularStack : public VolumeReader {
     const double fx = shift_x - static_cast<double>(floor_x),
                  fy = shift_y - static_cast<double>(floor_y);
     const auto at = [&](std::int64_t y, std::int64_t x) {
-      return y < 0 || x < 0 || y >= height || x >= width ? kOutside : src[y * width + x];
+      return y < 0 || x < 0 || y >= height || x >= width ? outside_ : src[y * width + x];
     };
     for (std::int64_t y = 0; y < facts_.grid.shape_zyx[1]; ++y) {
       for (std::int64_t x = 0; x < facts_.grid.shape_zyx[2]; ++x, ++dst) {
@@ -115,7 +117,7 @@ class RegularStack : public VolumeReader {
   std::unique_ptr<VolumeReader> raw_;
   std::vector<SlicePlace> places_;
   std::string series_;
-  double low_x_ = 0, high_x_ = 0, low_y_ = 0, high_y_ = 0, spacing_mm_ = 1;
+  double low_x_ = 0, high_x_ = 0, low_y_ = 0, high_y_ = 0, spacing_mm_ = 1, outside_ = 0;
   mutable std::array<Kept, 2> kept_;
   mutable std::size_t next_ = 0;
   mutable std::vector<double> other_;

@@ -10,7 +10,8 @@ namespace headrace::imaging {
 
 /// An even, upright volume from a stack of slices that is not: linear interpolation between the two
 /// neighbouring slices, each shifted back in its plane (bilinear). Wide enough for every slice;
-/// -1024 where there is none. Doubled slices count once when their pixels are equal.
+/// air (-1024 HU, 0 SUV) where there is none. Doubled slices count once when their pixels are
+/// equal.
 ///
 /// in      raw     slices as they are; its grid's spacing is that of the result
 ///         places  of each slice, ascending

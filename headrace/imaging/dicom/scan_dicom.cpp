@@ -100,6 +100,25 @@ DicomSeries start_group(const FileHeader& file, const PictureHeader& picture,
   return group;
 }
 
+/// Of the files of one series; 1 of other modalities than PET.
+SuvFactor suv_of(const std::vector<const FileHeader*>& files) {
+  std::vector<const PetHeader*> pet;
+  for (const FileHeader* file : files) {
+    if (file->modality == Modality::pet) pet.push_back(&file->pet);
+  }
+  return pet.empty() ? SuvFactor{} : suv_factor(pet);
+}
+
+/// Makes SUV of what the slices' rescaling gives.
+void take_suv(const PetHeader& header, const SuvFactor& suv, DicomSeries& group) {
+  group.attenuation_corrected = attenuation_corrected(header);
+  group.no_suv = suv.problem;
+  for (DicomSlice& slice : group.slices) {
+    slice.slope *= suv.factor;
+    slice.intercept *= suv.factor;
+  }
+}
+
 /// Splits the files of one SeriesInstanceUID by size, orientation and spacing, and orders each
 /// stack.
 std::vector<DicomSeries> stack_up(std::vector<const FileHeader*> files,
@@ -124,9 +143,11 @@ std::vector<DicomSeries> stack_up(std::vector<const FileHeader*> files,
     }
     for (const std::size_t i : touched) groups[i].source_bytes += file->size_bytes;
   }
+  const SuvFactor suv = suv_of(files);
   const std::string uid = files.front()->series_uid;
   for (DicomSeries& group : groups) {
     group.series = pseudonym("series", uid.empty() ? identity : uid);
+    if (group.modality == Modality::pet) take_suv(files.front()->pet, suv, group);
     if (group.patient.empty()) group.patient = pseudonym("patient", group.series);
     const Vec3 normal = cross(group.row_direction, group.column_direction);
     std::stable_sort(group.slices.begin(), group.slices.end(),

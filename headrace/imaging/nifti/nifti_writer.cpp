@@ -26,7 +26,7 @@ void put(std::array<std::byte, kHeaderBytes>& header, std::size_t offset, T valu
 }
 
 /// nifti.nimh.nih.gov, nifti1.h: offsets of the fields.
-std::array<std::byte, kHeaderBytes> header_of(const VolumeGrid& grid, DType dtype) {
+std::array<std::byte, kHeaderBytes> header_of(const VolumeGrid& grid, DType dtype, float slope) {
   std::array<std::byte, kHeaderBytes> header{};
   const auto [depth, height, width] = grid.shape_zyx;
   put(header, 0, std::int32_t{348});
@@ -40,7 +40,7 @@ std::array<std::byte, kHeaderBytes> header_of(const VolumeGrid& grid, DType dtyp
     put(header, 80 + 4 * static_cast<std::size_t>(i), static_cast<float>(grid.spacing_mm(i)));
   }
   put(header, 108, static_cast<float>(kHeaderBytes));
-  put(header, 112, 1.0f);             // slope
+  put(header, 112, slope);
   put(header, 123, std::uint8_t{2});  // millimetres
   put(header, 254, std::int16_t{1});  // sform: scanner
   for (std::size_t row = 0; row < 3; ++row) {
@@ -110,7 +110,8 @@ class GzipFile {
 
 std::uint64_t write_nifti_gz(const std::string& path, const VolumeGrid& grid, DType dtype,
                              ThreadPool& pool,
-                             const std::function<void(std::int64_t, std::byte*)>& render) {
+                             const std::function<void(std::int64_t, std::byte*)>& render,
+                             float slope) {
   for (const std::int64_t n : grid.shape_zyx) {
     if (n < 1 || n > kMaxAxis)
       fail(ErrorCode::usage, "{}: an axis of {} voxels; NIfTI-1 has 1 to {}", path, n, kMaxAxis);
@@ -118,7 +119,7 @@ std::uint64_t write_nifti_gz(const std::string& path, const VolumeGrid& grid, DT
   if (dtype != DType::int16 && dtype != DType::uint8)
     fail(ErrorCode::usage, "{}: volumes are written as int16 or uint8", path);
   GzipFile file(path);
-  file.append(deflated(header_of(grid, dtype), false));
+  file.append(deflated(header_of(grid, dtype, slope), false));
   const std::int64_t depth = grid.shape_zyx[0];
   const auto slice_bytes =
       static_cast<std::size_t>(grid.slice_voxels()) * (dtype == DType::int16 ? 2 : 1);

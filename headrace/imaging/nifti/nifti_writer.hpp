@@ -17,12 +17,14 @@ namespace headrace::imaging {
 ///
 /// in      path    ends in .nii.gz
 ///         dtype   int16 or uint8
+///         slope   what a stored 1 is, as scl_slope says it
 ///         render  fills slice z, (y, x), little-endian; called from several threads
 /// memory  some slices a thread
 /// returns bytes written
 /// errors  usage (an axis over 32767, another dtype), io; what `render` throws passes through
 std::uint64_t write_nifti_gz(const std::string& path, const VolumeGrid& grid, DType dtype,
                              ThreadPool& pool,
-                             const std::function<void(std::int64_t z, std::byte* dst)>& render);
+                             const std::function<void(std::int64_t z, std::byte* dst)>& render,
+                             float slope = 1);
 
 }  // namespace headrace::imaging

@@ -56,6 +56,7 @@ class StoredVolume : public VolumeReader {
   StoredVolume(StoredVoxels voxels, VolumeFacts facts)
       : voxels_(std::move(voxels)), source_(voxels_.path, voxels_.file_skip, voxels_.packing) {
     facts_ = std::move(facts);
+    name_ = voxels_.path;
     facts_.source_bytes = source_.file_bytes() + voxels_.file_skip;
     const std::uint64_t before = voxels_.data_offset;
     const std::uint64_t there = source_.file_bytes();

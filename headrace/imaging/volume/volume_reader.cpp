@@ -39,21 +39,30 @@ std::string_view name_of(ContrastPhase phase) noexcept {
   return "unknown";
 }
 
-void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst) const {
+std::optional<IntensityUnit> unit_of(Modality modality) noexcept {
+  if (modality == Modality::ct) return IntensityUnit::hu;
+  if (modality == Modality::pet) return IntensityUnit::suv;
+  return std::nullopt;
+}
+
+void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst,
+                              IntensityUnit unit) const {
   const std::int64_t width = facts_.grid.shape_zyx[2], count = facts_.grid.slice_voxels();
+  const double per_unit = stored_per_unit(unit);
   std::vector<double> slice(static_cast<std::size_t>(count));
   for (std::int64_t z = z0; z < z0 + depth; ++z, dst += count) {
     read_slice(z, slice.data());
     for (std::int64_t i = 0; i < count; ++i) {
-      const double value = std::nearbyint(slice[i]);
-      if (!(value >= -32768 && value <= 32767)) {
+      const double stored = std::nearbyint(slice[i] * per_unit);
+      if (!(stored >= -32768 && stored <= 32767)) {
         fail(ErrorCode::malformed,
-             "voxel (x {}, y {}, z {}) is {}, expected a value in -32768..32767 (Hounsfield units "
-             "of CT). Check rescale "
-             "slope and intercept of the source.",
-             i % width, i / width, z, slice[i]);
+             "{}: voxel (x {}, y {}, z {}) is {}, expected a value in {}..{} {}. {}", name_,
+             i % width, i / width, z, slice[i], -32768 / per_unit, 32767 / per_unit, name_of(unit),
+             unit == IntensityUnit::suv
+                 ? "Files that are no DICOM must have SUV already, not Bq/ml."
+                 : "Check rescale slope and intercept of the source.");
       }
-      dst[i] = static_cast<std::int16_t>(value);
+      dst[i] = static_cast<std::int16_t>(stored);
     }
   }
 }

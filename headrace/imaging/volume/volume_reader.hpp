@@ -1,16 +1,21 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
 
 enum class Modality { ct, mr, pet, other, unknown };
 std::string_view name_of(Modality modality) noexcept;  ///< "CT", "MR", "PET", "other", "unknown"
+
+/// What values of a modality are in; nothing of those that are in none that stores hold.
+std::optional<IntensityUnit> unit_of(Modality modality) noexcept;
 
 /// When a contrast-enhanced series was taken, as far as its headers tell.
 enum class ContrastPhase { unknown, native, arterial, portal_venous, delayed };
@@ -37,21 +42,24 @@ class VolumeReader {
 
   const VolumeFacts& facts() const noexcept { return facts_; }
 
-  /// Values of slice z after rescale (HU of CT), (y, x), grid.slice_voxels() of them.
+  /// Values of slice z after rescale (HU of CT, SUV of PET), (y, x), grid.slice_voxels() of them.
   /// errors  corrupt (can't be decoded, ends early), malformed, unsupported, io; each names the
   /// file threads one at a time, unless concurrent(); ascending z is cheapest
   virtual void read_slice(std::int64_t z, double* dst) const = 0;
   /// Whether several threads may read slices at the same time.
   virtual bool concurrent() const noexcept { return false; }
 
-  /// Slices [z0, z0 + depth) as int16, rounded to the nearest. Errors: as read_slice; malformed (a
-  /// value that is not finite or not in -32768..32767; names value and voxel).
-  void read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst) const;
+  /// Slices [z0, z0 + depth) as they are stored (stored_per_unit), rounded to the nearest, halves
+  /// to even. Errors: as read_slice; malformed (a value that is not finite or doesn't fit into
+  /// int16; names file, voxel and value).
+  void read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst,
+                  IntensityUnit unit = IntensityUnit::hu) const;
   void read_float(std::int64_t z0, std::int64_t depth, float* dst) const;
 
  protected:
   VolumeReader() = default;
   VolumeFacts facts_;
+  std::string name_;  ///< the file, or "the series with" one: for errors
 };
 
 /// Opens one file: NIfTI (.nii, .nii.gz), NRRD (.nrrd) or MetaImage (.mha, .mhd); the kind is told

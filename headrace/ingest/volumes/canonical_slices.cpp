@@ -7,23 +7,26 @@
 namespace headrace::ingest {
 
 CanonicalSlices::CanonicalSlices(const imaging::VolumeReader& reader,
-                                 const imaging::AxisMap& from_file, std::int16_t* hu,
-                                 ThreadPool& pool, Done done)
+                                 const imaging::AxisMap& from_file, IntensityUnit unit,
+                                 std::int16_t* stored, ThreadPool& pool, Done done)
     : reader_(reader),
       file_(reader.facts().grid),
       map_(from_file),
       shape_zyx_(imaging::reordered(file_, from_file).shape_zyx),
       places_(imaging::places_of(from_file, shape_zyx_)),
-      hu_(hu),
+      unit_(unit),
+      stored_(stored),
       pool_(pool),
       done_(std::move(done)) {}
 
 void CanonicalSlices::read_file_slice(std::int64_t z) {
   const bool in_place = places_.step_xyz[0] == 1 && places_.step_xyz[1] == file_.shape_zyx[2];
-  if (in_place) return reader_.read_int16(z, 1, hu_ + places_.start + z * places_.step_xyz[2]);
+  if (in_place) {
+    return reader_.read_int16(z, 1, stored_ + places_.start + z * places_.step_xyz[2], unit_);
+  }
   std::vector<std::int16_t> slice(static_cast<std::size_t>(file_.slice_voxels()));
-  reader_.read_int16(z, 1, slice.data());
-  imaging::put_slice(slice.data(), file_, z, places_, hu_);
+  reader_.read_int16(z, 1, slice.data(), unit_);
+  imaging::put_slice(slice.data(), file_, z, places_, stored_);
 }
 
 void CanonicalSlices::read(std::int64_t z0, std::int64_t depth) {

@@ -18,9 +18,10 @@ class CanonicalSlices {
   /// Called for each slice of the volume when all of it is there, from several threads.
   using Done = std::function<void(std::int64_t z)>;
 
-  /// hu: all of the volume, (z, y, x). from_file: as canonical_grid gives it.
+  /// stored: all of the volume, (z, y, x), as `unit` is stored. from_file: as canonical_grid gives
+  /// it.
   CanonicalSlices(const imaging::VolumeReader& reader, const imaging::AxisMap& from_file,
-                  std::int16_t* hu, ThreadPool& pool, Done done);
+                  IntensityUnit unit, std::int16_t* stored, ThreadPool& pool, Done done);
 
   /// Whether `read` takes parts.
   bool by_parts() const { return map_.axis[2] == 2; }
@@ -39,7 +40,8 @@ class CanonicalSlices {
   imaging::AxisMap map_;
   std::array<std::int64_t, 3> shape_zyx_{};
   imaging::VoxelPlaces places_;
-  std::int16_t* hu_;
+  IntensityUnit unit_;
+  std::int16_t* stored_;
   ThreadPool& pool_;
   Done done_;
 };

@@ -30,6 +30,7 @@ ChannelPlan plan_channel(const VolumeCase& volume, const ChannelSource& channel,
   plan.file_grid = reader.facts().grid;
   plan.modality = reader.facts().modality;
   plan.source_bytes = reader.facts().source_bytes;
+  check_unit(describe(channel.file, channel.series), plan.modality, channel.name, channel.unit);
   if (volume.series && channel.series && volume.series->patient != channel.series->patient) {
     refuse(volume, channel, "is of another patient than", "; channels are of one patient");
   }
@@ -52,9 +53,20 @@ ChannelPlan plan_channel(const VolumeCase& volume, const ChannelSource& channel,
   return plan;
 }
 
+void check_unit(const std::string& what, imaging::Modality modality, const std::string& channel,
+                IntensityUnit unit) {
+  const auto stated = imaging::unit_of(modality);
+  if (!stated || *stated == unit) return;
+  fail(ErrorCode::usage,
+       "{} is {} in {}, but {} in {}; name it otherwise, or say its unit (--channels NAME={})",
+       what, imaging::name_of(modality), name_of(*stated),
+       channel.empty() ? "volumes of one channel are CT" : fmt::format("channel '{}' is", channel),
+       name_of(unit), name_of(*stated));
+}
+
 std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,
                                       const ChannelPlan& plan, const imaging::VolumeReader& reader,
-                                      const imaging::VolumeGrid& image, std::int16_t* hu,
+                                      const imaging::VolumeGrid& image, std::int16_t* stored,
                                       ThreadPool& pool) {
   const imaging::VolumeGrid& grid = reader.facts().grid;
   if (grid.shape_zyx != plan.file_grid.shape_zyx) {
@@ -63,12 +75,14 @@ std::vector<std::string> read_channel(std::size_t number, const ChannelSource& c
   }
   const auto nothing = [](std::int64_t) {};
   if (plan.same_voxels) {
-    CanonicalSlices(reader, *plan.same_voxels, hu, pool, nothing).read(0, image.shape_zyx[0]);
+    CanonicalSlices(reader, *plan.same_voxels, channel.unit, stored, pool, nothing)
+        .read(0, image.shape_zyx[0]);
     return reader.facts().notes;
   }
   std::vector<std::int16_t> own(static_cast<std::size_t>(grid.voxels()));
-  CanonicalSlices(reader, {}, own.data(), pool, nothing).read(0, grid.shape_zyx[0]);
-  const std::int64_t outside = imaging::resample_linear(own.data(), grid, image, kAirHu, hu, pool);
+  CanonicalSlices(reader, {}, channel.unit, own.data(), pool, nothing).read(0, grid.shape_zyx[0]);
+  const std::int64_t outside =
+      imaging::resample_linear(own.data(), grid, image, stored_outside(channel.unit), stored, pool);
   if (outside == image.voxels()) {
     fail(ErrorCode::unsupported,
          "{} (channel '{}') has no voxel where the first channel has any. Grids: {}; and {}.",

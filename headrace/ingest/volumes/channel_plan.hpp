@@ -30,17 +30,23 @@ struct ChannelPlan {
 /// series that state different frames of reference are refused even where their numbers agree.
 ///
 /// image  the volume's grid in canonical order
-/// errors unsupported: naming both files, and why one can't be brought onto the other
+/// errors unsupported: naming both files, and why one can't be brought onto the other; usage:
+///        another modality than the channel's unit
 ChannelPlan plan_channel(const VolumeCase& volume, const ChannelSource& channel,
                          const imaging::VolumeReader& reader, const imaging::VolumeGrid& image,
                          bool shared_frame);
 
+/// Refuses a series whose headers state a modality of another unit than its channel's. `what`: the
+/// word for it. Errors: usage.
+void check_unit(const std::string& what, imaging::Modality modality, const std::string& channel,
+                IntensityUnit unit);
+
 /// Reads a channel onto the volume's grid: (z, y, x) in canonical order; where it has no voxels
-/// -1024 HU. Gives notes; number: of the channel, for them. Errors: as VolumeReader::read_int16;
-/// unsupported (no voxel in common).
+/// what is outside in its unit. Gives notes; number: of the channel, for them. Errors: as
+/// VolumeReader::read_int16; unsupported (no voxel in common).
 std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,
                                       const ChannelPlan& plan, const imaging::VolumeReader& reader,
-                                      const imaging::VolumeGrid& image, std::int16_t* hu,
+                                      const imaging::VolumeGrid& image, std::int16_t* stored,
                                       ThreadPool& pool);
 
 }  // namespace headrace::ingest

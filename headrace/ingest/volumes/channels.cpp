@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/case_rules.hpp"
@@ -28,10 +27,11 @@ void take_fact(std::string& fact, const std::string& of_part, const char* what,
 
 /// Parts in the order of channels, one each, null where there is none.
 std::vector<VolumeCase*> in_order(std::vector<VolumeCase*> parts, const ChannelRules& rules) {
-  std::vector<VolumeCase*> ordered(rules.names.size(), nullptr);
+  std::vector<VolumeCase*> ordered(rules.channels.names.size(), nullptr);
   for (VolumeCase* part : parts) {
-    const auto at = std::find(rules.names.begin(), rules.names.end(), part->channel);
-    VolumeCase*& place = ordered[static_cast<std::size_t>(at - rules.names.begin())];
+    const auto at =
+        std::find(rules.channels.names.begin(), rules.channels.names.end(), part->channel);
+    VolumeCase*& place = ordered[static_cast<std::size_t>(at - rules.channels.names.begin())];
     if (place != nullptr) {
       fail(ErrorCode::usage, "{}: a second channel '{}' of image '{}', the first is {}; {}",
            describe(*part), part->channel, part->id, describe(*place),
@@ -47,7 +47,7 @@ void check_missing(const std::vector<VolumeCase*>& ordered, const ChannelRules& 
                    const BrokenChannels& broken) {
   std::vector<std::string> missing;
   for (std::size_t c = 0; c < ordered.size(); ++c) {
-    if (ordered[c] == nullptr) missing.push_back(rules.names[c]);
+    if (ordered[c] == nullptr) missing.push_back(rules.channels.names[c]);
   }
   if (missing.empty()) return;
   const VolumeCase& there =
@@ -126,7 +126,8 @@ VolumeCase joined(const std::vector<VolumeCase*>& parts, const ChannelRules& rul
   std::vector<const VolumeCase*> others;
   for (std::size_t c = 1; c < ordered.size(); ++c) {
     ChannelSource& channel = image.further.emplace_back();
-    channel.name = rules.names[c];
+    channel.name = rules.channels.names[c];
+    channel.unit = rules.channels.units[c];
     if (ordered[c] == nullptr) continue;
     channel.file = ordered[c]->file;
     channel.series = ordered[c]->series;
@@ -138,8 +139,17 @@ VolumeCase joined(const std::vector<VolumeCase*>& parts, const ChannelRules& rul
   return image;
 }
 
+/// By its headers; empty: none, or which of several they do not say.
+std::string channel_of_series(const ChannelList& channels, const VolumeCase& volume) {
+  const auto unit = imaging::unit_of(volume.series->modality);
+  if (!unit) return "";
+  const auto names = channels.names_in(*unit);
+  if (std::find(names.begin(), names.end(), volume.phase) != names.end()) return volume.phase;
+  return names.size() == 1 && !is_phase_name(names.front()) ? names.front() : "";
+}
+
 void check_channel(const VolumeCase& volume, const ChannelRules& rules) {
-  const auto& names = rules.names;
+  const auto& names = rules.channels.names;
   if (volume.channel.empty()) {
     fail(ErrorCode::usage, "{}: which of the channels {} it is, nothing says; {}", describe(volume),
          fmt::join(names, ", "),
@@ -154,15 +164,6 @@ void check_channel(const VolumeCase& volume, const ChannelRules& rules) {
 }
 
 }  // namespace
-
-void check_channel_names(const std::vector<std::string>& names, const std::string& where) {
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    check_name(name, "channel", where);
-    if (!seen.insert(name).second)
-      fail(ErrorCode::usage, "{}: channel '{}' stands there twice", where, name);
-  }
-}
 
 std::optional<NumberedName> numbered_name(const std::string& stem, std::size_t channels) {
   for (std::size_t c = 0; c < channels; ++c) {
@@ -183,24 +184,21 @@ void name_numbered_channels(const std::vector<std::string>& names, std::vector<V
   }
 }
 
-std::size_t name_phase_channels(const std::vector<std::string>& names,
-                                std::vector<VolumeCase>& cases) {
-  const auto other = [&](const VolumeCase& volume) {
-    return volume.series && volume.channel.empty() &&
-           std::find(names.begin(), names.end(), volume.phase) == names.end();
-  };
-  const std::size_t others = std::erase_if(cases, other);
+std::size_t name_series_channels(const ChannelList& channels, std::vector<VolumeCase>& cases) {
+  std::size_t others = 0;
   for (VolumeCase& volume : cases) {
     if (!volume.series || !volume.channel.empty()) continue;
-    volume.channel = volume.phase;
+    volume.channel = channel_of_series(channels, volume);
     volume.id = pseudonym_id(volume.series->patient, volume.series->study);
+    others += volume.channel.empty() ? 1 : 0;
   }
+  std::erase_if(cases, [](const VolumeCase& v) { return v.series && v.channel.empty(); });
   return others;
 }
 
 JoinedChannels join_channels(std::vector<VolumeCase> cases, const ChannelRules& rules,
                              BrokenChannels broken, BadInputs& bad) {
-  if (rules.names.size() < 2) return {std::move(cases), {}};
+  if (rules.channels.size() < 2) return {std::move(cases), {}};
   std::map<std::string, std::vector<VolumeCase*>> images;
   for (VolumeCase& volume : cases) {
     images[volume.id].push_back(&volume);

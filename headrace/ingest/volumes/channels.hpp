@@ -6,13 +6,14 @@
 
 #include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/channel_list.hpp"
 
 namespace headrace::ingest {
 
 /// How the channels of an image are put together.
 struct ChannelRules {
-  std::vector<std::string> names;  ///< of the store's channels, in order; one or none: one channel
-  bool missing_is_zero = false;    ///< images may lack channels other than the first
+  ChannelList channels;          ///< of the store
+  bool missing_is_zero = false;  ///< images may lack channels other than the first
 };
 
 /// Channels that are there but can't be taken, which is said already: they are no missing ones.
@@ -39,10 +40,10 @@ std::optional<NumberedName> numbered_name(const std::string& stem, std::size_t c
 /// not stay as they are.
 void name_numbered_channels(const std::vector<std::string>& names, std::vector<VolumeCase>& cases);
 
-/// Gives CT series their study as image and their contrast phase as channel. Series of other phases
-/// are taken out. Returns how many.
-std::size_t name_phase_channels(const std::vector<std::string>& names,
-                                std::vector<VolumeCase>& cases);
+/// Gives DICOM series their study as image and a channel in the unit of their modality: that of the
+/// name of their contrast phase, else the only one in that unit, unless a phase is its name. Series
+/// that have none so are taken out. Returns how many.
+std::size_t name_series_channels(const ChannelList& channels, std::vector<VolumeCase>& cases);
 
 /// Makes one case of those that are channels of one image (VolumeCase::id): the first channel's,
 /// with the others as `further`. What the parts say of the image must agree; labels are those of
@@ -52,9 +53,5 @@ std::size_t name_phase_channels(const std::vector<std::string>& names,
 ///              a channel in a store that has several, or with one that it does not have
 JoinedChannels join_channels(std::vector<VolumeCase> cases, const ChannelRules& rules,
                              BrokenChannels broken, BadInputs& bad);
-
-/// Checks names of channels: what may stand in a store, each once. `where`: words in front of the
-/// error. Errors: usage.
-void check_channel_names(const std::vector<std::string>& names, const std::string& where);
 
 }  // namespace headrace::ingest

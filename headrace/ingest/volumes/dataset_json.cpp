@@ -28,7 +28,7 @@ std::string ending_of_channel(std::size_t channel) { return fmt::format("_{:04}"
 
 class Layout {
  public:
-  Layout(const std::string& folder, const std::vector<std::string>& given)
+  Layout(const std::string& folder, const ChannelList& given)
       : folder_(folder),
         given_(given),
         path_((fs::path(folder) / "dataset.json").string()),
@@ -60,6 +60,7 @@ class Layout {
            path_);
     }
     count_ = channels.size();
+    std::vector<std::string> names;
     for (std::size_t c = 0; c < count_; ++c) {
       const std::string number = std::to_string(c);
       if (count_ > 1 && !channels.contains(number)) {
@@ -71,24 +72,29 @@ class Layout {
         fail(ErrorCode::malformed, "{}: {} says {} of channel {}, expected a name in quotes", path_,
              key, name.dump(), c);
       }
-      found_.channels.push_back(name.get<std::string>());
+      names.push_back(name.get<std::string>());
     }
     if (!given_.empty() && given_.size() != count_) {
       fail(ErrorCode::usage, "--channels names {} channels, but {} of {} has {}", given_.size(),
            key, path_, count_);
     }
-    if (given_.empty()) check_ct(key);
-    found_.channels = given_.empty() ? names_apart(found_.channels) : given_;
-    if (count_ == 1) found_.channels.clear();
-    check_channel_names(found_.channels, path_);
+    if (given_.empty()) check_modalities(key, names);
+    if (count_ > 1) found_.channels = given_.empty() ? channels_named(names_apart(names)) : given_;
+    check_channels(found_.channels, path_);
   }
 
-  void check_ct(const std::string& key) const {
-    for (const std::string& name : found_.channels) {
-      if (count_ > 1 ? is_ct_name(name) : is_ct_word(name)) continue;
-      fail(ErrorCode::unsupported,
-           "{}: {} says \"{}\", expected \"CT\": only CT has Hounsfield units{}", path_, key, name,
-           count_ > 1 ? ". If all channels are CT, name them by --channels" : "");
+  void check_modalities(const std::string& key, const std::vector<std::string>& names) const {
+    for (const std::string& name : names) {
+      if (count_ == 1 && !is_ct_word(name)) {
+        fail(ErrorCode::unsupported,
+             "{}: {} says \"{}\", expected \"CT\": only CT has Hounsfield units", path_, key, name);
+      }
+      if (count_ > 1 && !is_ct_name(name) && unit_of_name(name) == IntensityUnit::hu) {
+        fail(ErrorCode::unsupported,
+             "{}: {} says \"{}\", expected \"CT\" or \"PET\". If it is one of them, name the "
+             "channels by --channels",
+             path_, key, name);
+      }
     }
   }
 
@@ -99,12 +105,7 @@ class Layout {
   }
   /// CT, CT with something behind it, or a contrast phase.
   static bool is_ct_name(const std::string& name) {
-    const std::string plain = folded_name(name);
-    for (const auto phase :
-         {imaging::ContrastPhase::native, imaging::ContrastPhase::arterial,
-          imaging::ContrastPhase::portal_venous, imaging::ContrastPhase::delayed}) {
-      if (plain == folded_name(imaging::name_of(phase))) return true;
-    }
+    if (is_phase_name(name)) return true;
     return is_ct_word(name.substr(0, 2)) &&
            (name.size() == 2 || std::isalpha(static_cast<unsigned char>(name[2])) == 0);
   }
@@ -171,7 +172,7 @@ class Layout {
   void add(const std::string& id, const std::string& image, const std::string& label,
            const std::string& split, std::size_t channel = 0) {
     VolumeCase volume;
-    if (count_ > 1) volume.channel = found_.channels[channel];
+    if (count_ > 1) volume.channel = found_.channels.names[channel];
     volume.id = volume.case_id = plain_id(id);
     volume.file = image;
     if (!label.empty()) volume.labels = {label};
@@ -334,7 +335,7 @@ class Layout {
   }
 
   std::string folder_;
-  const std::vector<std::string>& given_;
+  const ChannelList& given_;
   std::string path_;
   Json json_;
   std::size_t count_ = 1;          ///< channels
@@ -352,8 +353,7 @@ bool is_dataset_folder(const std::string& folder) {
   return json.is_object() && json.contains("labels");
 }
 
-DatasetFolder read_dataset_folder(const std::string& folder,
-                                  const std::vector<std::string>& channels) {
+DatasetFolder read_dataset_folder(const std::string& folder, const ChannelList& channels) {
   return Layout(folder, channels).read();
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/channel_list.hpp"
 
 namespace headrace::ingest {
 
@@ -13,24 +14,23 @@ struct DatasetFolder {
   /// id, case_id, file, labels, where; split "test" of imagesTs; of several channels one case each,
   /// labels with the first.
   std::vector<VolumeCase> cases;
-  std::vector<std::string> channels;  ///< names in order; empty: one
-  std::vector<std::string> classes;   ///< names by value, without "ignore"
-  std::optional<int> ignore_value;    ///< of label "ignore"
+  ChannelList channels;
+  std::vector<std::string> classes;  ///< names by value, without "ignore"
+  std::optional<int> ignore_value;   ///< of label "ignore"
   std::vector<std::string> notes;
 };
 
 /// Whether dataset.json is in the folder and speaks of labels.
 bool is_dataset_folder(const std::string& folder);
 
-/// Channels must be CT: one named CT, of several each CT, CT and something ("CT_arterial"), or by a
-/// contrast phase; of equal names each gets its number. `channels`: names that replace those of the
-/// file, by which its user says that they are CT.
+/// Channels must be CT or PET in SUV: one named CT; of several each CT, CT and something
+/// ("CT_arterial"), a contrast phase, or what unit_of_name takes for SUV; of equal names each gets
+/// its number. `channels`: names and units that replace those of the file.
 ///
 /// source  nnU-Net documentation/dataset_format.md; medicaldecathlon.com
 /// errors  not_found (an image or a label, named), malformed (a key is missing or of another type;
-///         numTraining differs from what is there), unsupported (a channel that is no CT, regions:
-///         each says what was found), usage (another number of `channels`)
-DatasetFolder read_dataset_folder(const std::string& folder,
-                                  const std::vector<std::string>& channels = {});
+///         numTraining differs from what is there), unsupported (a channel that is neither,
+///         regions: each says what was found), usage (another number of `channels`)
+DatasetFolder read_dataset_folder(const std::string& folder, const ChannelList& channels = {});
 
 }  // namespace headrace::ingest

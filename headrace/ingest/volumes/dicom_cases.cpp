@@ -16,10 +16,6 @@ using imaging::Modality;
 
 constexpr std::size_t kScoutSlices = 2;  ///< stacks of so few beside a larger one are no volume
 
-bool is_ct(const DicomSeries& series) {
-  return series.modality == Modality::ct && !series.localizer;
-}
-
 std::string plural(std::size_t count, const std::string& one, const std::string& several) {
   return fmt::format("{} {}", count, count == 1 ? one : several);
 }
@@ -53,7 +49,7 @@ std::set<std::string> broken_series(const imaging::DicomScan& scan) {
   return broken;
 }
 
-void note_problems(const imaging::DicomScan& scan, BadInputs& bad) {
+void note_problems(const imaging::DicomScan& scan, const ChannelList& channels, BadInputs& bad) {
   for (const imaging::DicomProblem& problem : scan.problems) {
     if (problem.path.empty()) {
       bad.add({"DICOM series", ErrorCode::malformed, problem.text});
@@ -62,7 +58,7 @@ void note_problems(const imaging::DicomScan& scan, BadInputs& bad) {
     std::set<std::string> beside;
     for (const DicomSeries& series : scan.series) {
       for (const auto& slice : series.slices) {
-        if (is_ct(series) && folder_of(slice.path) == folder_of(problem.path))
+        if (is_taken(series, channels) && folder_of(slice.path) == folder_of(problem.path))
           beside.insert(series.series);
       }
     }
@@ -71,7 +67,7 @@ void note_problems(const imaging::DicomScan& scan, BadInputs& bad) {
                  ? problem.text
                  : fmt::format("{} (and with it {} in its folder, of which it may be a "
                                "slice)",
-                               problem.text, plural(beside.size(), "CT series", "CT series"))});
+                               problem.text, plural(beside.size(), "series", "series"))});
   }
 }
 
@@ -87,6 +83,16 @@ std::string unplaced_problem(const imaging::DicomScan& scan) {
   return {};
 }
 
+/// Patients and studies of which a PET series has its attenuation corrected.
+std::set<std::string> studies_with_corrected_pet(const imaging::DicomScan& scan) {
+  std::set<std::string> studies;
+  for (const DicomSeries& series : scan.series) {
+    if (series.modality == Modality::pet && series.attenuation_corrected)
+      studies.insert(series.patient + series.study);
+  }
+  return studies;
+}
+
 /// Stacks of one SeriesInstanceUID: the largest first, then by their own geometry.
 std::vector<const DicomSeries*> by_size(std::vector<const DicomSeries*> stacks) {
   std::stable_sort(stacks.begin(), stacks.end(), [](const DicomSeries* a, const DicomSeries* b) {
@@ -97,14 +103,27 @@ std::vector<const DicomSeries*> by_size(std::vector<const DicomSeries*> stacks) 
 
 }  // namespace
 
-DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad) {
+bool is_taken(const DicomSeries& series, const ChannelList& channels) {
+  const auto unit = imaging::unit_of(series.modality);
+  if (!unit || series.localizer) return false;
+  return *unit == IntensityUnit::hu || channels.has(*unit);
+}
+
+DicomCases cases_of_scan(const imaging::DicomScan& scan, const ChannelList& channels,
+                         BadInputs& bad) {
   const std::set<std::string> broken = broken_series(scan);
-  note_problems(scan, bad);
+  const std::set<std::string> corrected = studies_with_corrected_pet(scan);
+  note_problems(scan, channels, bad);
   DicomCases found;
   found.unplaced = unplaced_problem(scan);
+  std::set<std::string> uncorrected;
   std::map<std::string, std::vector<const DicomSeries*>> stacks;
   for (const DicomSeries& series : scan.series) {
-    if (!is_ct(series)) continue;
+    if (!is_taken(series, channels)) continue;
+    if (!series.attenuation_corrected && corrected.contains(series.patient + series.study)) {
+      uncorrected.insert(series.series);
+      continue;
+    }
     if (broken.contains(series.series)) {
       found.broken_studies.insert(pseudonym_id(series.patient, series.study));
     } else {
@@ -127,8 +146,15 @@ DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad) {
       found.cases.push_back(std::move(volume));
     }
   }
-  if (const std::string others = other_series(scan); !others.empty() && !found.cases.empty()) {
-    found.notes.push_back(others + " left out: only CT has Hounsfield units.");
+  if (const std::string others = other_series(scan, channels);
+      !others.empty() && !found.cases.empty()) {
+    found.notes.push_back(others + (channels.has(IntensityUnit::suv)
+                                        ? " left out: only CT and PET are taken."
+                                        : " left out: only CT has Hounsfield units."));
+  }
+  if (!uncorrected.empty()) {
+    found.notes.push_back(fmt::format("{} of PET without correction of attenuation left out.",
+                                      plural(uncorrected.size(), "series", "series")));
   }
   if (small > 0) {
     found.notes.push_back(fmt::format(
@@ -136,20 +162,22 @@ DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad) {
         "series.",
         plural(small, "stack", "stacks")));
   }
-  found.skipped = small + static_cast<std::size_t>(
-                              std::count_if(scan.series.begin(), scan.series.end(),
-                                            [](const DicomSeries& s) { return !is_ct(s); }));
+  found.skipped = small + static_cast<std::size_t>(std::count_if(
+                              scan.series.begin(), scan.series.end(), [&](const DicomSeries& s) {
+                                return !is_taken(s, channels) || uncorrected.contains(s.series);
+                              }));
   return found;
 }
 
-std::string other_series(const imaging::DicomScan& scan) {
+std::string other_series(const imaging::DicomScan& scan, const ChannelList& channels) {
   std::map<Modality, std::set<std::string>> others;
   std::set<std::string> scouts;
   for (const DicomSeries& series : scan.series) {
-    if (series.modality != Modality::ct) {
-      others[series.modality].insert(series.series);
-    } else if (series.localizer) {
+    if (is_taken(series, channels)) continue;
+    if (series.localizer && imaging::unit_of(series.modality)) {
       scouts.insert(series.series);
+    } else {
+      others[series.modality].insert(series.series);
     }
   }
   std::vector<std::string> parts;

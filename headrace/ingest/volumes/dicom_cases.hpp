@@ -7,25 +7,28 @@
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/channel_list.hpp"
 
 namespace headrace::ingest {
 
-/// CT series of a scan as cases: one image a series, one case a patient, named by keyed hashes, so
+/// Series of a scan as cases: one image a series, one case a patient, named by keyed hashes, so
 /// that neither depends on the files' names.
 struct DicomCases {
   std::vector<VolumeCase> cases;
   std::vector<std::string> notes;  ///< what was left out
-  std::uint64_t skipped = 0;       ///< series that are no CT, scouts
-  /// Studies (pseudonym_id) of which a CT series can't be taken.
+  std::uint64_t skipped = 0;       ///< series that are not taken, scouts
+  /// Studies (pseudonym_id) of which a series can't be taken.
   std::set<std::string> broken_studies;
   std::string unplaced;  ///< a file that can't be read and may be of any study; empty: none
 };
 
 /// Scouts, and stacks of one or two slices beside a larger one of their series, are left out, and
-/// so is what is no CT.
+/// so is what is not taken, and PET without correction of attenuation beside a series of the study
+/// that has it.
 /// out  bad  the scan's problems. Series with one number are left out; so are all that have a file
 ///           in the folder of one that can't be read, which may be a slice of any of them
-DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad);
+DicomCases cases_of_scan(const imaging::DicomScan& scan, const ChannelList& channels,
+                         BadInputs& bad);
 
 /// Gives each DICOM SEG and RTSTRUCT to the image that it refers to: by series (of any channel),
 /// else by frame of reference where one image alone has it. Several of one image are painted in the
@@ -33,7 +36,12 @@ DicomCases cases_of_scan(const imaging::DicomScan& scan, BadInputs& bad);
 std::vector<std::string> attach_label_objects(const std::vector<imaging::DicomLabelFile>& labels,
                                               std::vector<VolumeCase>& cases);
 
-/// What a scan found besides CT: "2 series of modality MR, 1 scout"; empty when nothing.
-std::string other_series(const imaging::DicomScan& scan);
+/// Whether a series may become a volume or a channel: CT, and PET where a channel is in SUV; no
+/// scout.
+bool is_taken(const imaging::DicomSeries& series, const ChannelList& channels);
+
+/// What a scan found besides those that are taken: "2 series of modality MR, 1 scout"; empty when
+/// nothing.
+std::string other_series(const imaging::DicomScan& scan, const ChannelList& channels);
 
 }  // namespace headrace::ingest

@@ -35,7 +35,7 @@ std::uint64_t IntensityHistogram::count() const {
   return sum;
 }
 
-double IntensityHistogram::mean() const {
+double IntensityHistogram::stored_mean() const {
   std::int64_t sum =
       0;  // |value| ≤ 2^15 and at most 2^33 voxels a case: room for thousands of cases
   for (std::size_t i = 0; i < counts_.size(); ++i) {
@@ -45,16 +45,18 @@ double IntensityHistogram::mean() const {
   return n == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(n);
 }
 
+double IntensityHistogram::mean() const { return in_unit(stored_mean()); }
+
 double IntensityHistogram::std() const {
   const std::uint64_t n = count();
   if (n == 0) return 0;
-  const double middle = mean();
+  const double middle = stored_mean();
   double sum = 0;  // in order of value: the same for any order of voxels
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     const double off = static_cast<double>(i) - 32768 - middle;
     sum += off * off * static_cast<double>(counts_[i]);
   }
-  return std::sqrt(sum / static_cast<double>(n));
+  return in_unit(std::sqrt(sum / static_cast<double>(n)));
 }
 
 std::int16_t IntensityHistogram::at_rank(std::uint64_t rank) const {
@@ -72,7 +74,7 @@ double IntensityHistogram::percentile(double percent) const {
   const double place = percent / 100 * static_cast<double>(n - 1);
   const auto low = static_cast<std::uint64_t>(place);
   const double a = at_rank(low), b = at_rank(low + 1 < n ? low + 1 : low);
-  return a + (b - a) * (place - static_cast<double>(low));
+  return in_unit(a + (b - a) * (place - static_cast<double>(low)));
 }
 
 Json IntensityHistogram::summary() const {

@@ -3,18 +3,21 @@
 #include <span>
 #include <vector>
 
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/volumes/bit_volume.hpp"
 
 namespace headrace::ingest {
 
-/// Counts of every int16 value: percentiles, mean and standard deviation are exact, and sums over
-/// cases do not depend on their order.
+/// Counts of every stored value: percentiles, mean and standard deviation are exact and in the
+/// unit, and sums over cases do not depend on their order.
 class IntensityHistogram {
  public:
-  IntensityHistogram() : counts_(65536) {}
+  explicit IntensityHistogram(IntensityUnit unit = IntensityUnit::hu)
+      : unit_(unit), counts_(65536) {}
 
   void add(std::int16_t value) { ++counts_[static_cast<std::size_t>(value + 32768)]; }
+  IntensityUnit unit() const { return unit_; }
   /// Values of one slice where the mask is set.
   void add_slice(const std::int16_t* values, std::int64_t z, const BitVolume& mask);
   void merge(const IntensityHistogram& other);
@@ -35,7 +38,12 @@ class IntensityHistogram {
   Json summary() const;
 
  private:
+  double stored_mean() const;
   std::int16_t at_rank(std::uint64_t rank) const;
+  /// Of the stored value, or of a mean of such.
+  double in_unit(double stored) const { return stored / stored_per_unit(unit_); }
+
+  IntensityUnit unit_;
   std::vector<std::uint64_t> counts_;
 };
 

@@ -33,10 +33,15 @@ Json volume_multiscales(const VolumePlan& plan, const std::string& name, bool im
   return all;
 }
 
-Json ome_volume(const VolumePlan& plan, const std::string& id) {
-  // What viewers show at first: soft tissue.
-  const Json window{{"min", -1024}, {"max", 3071}, {"start", -160}, {"end", 240}};
-  const Json channel{{"label", "HU"}, {"color", "FFFFFF"}, {"active", true}, {"window", window}};
+Json ome_volume(const VolumePlan& plan, const std::string& id, IntensityUnit unit) {
+  // What viewers show at first, of stored values: soft tissue; SUV 0 to 10.
+  const bool suv = unit == IntensityUnit::suv;
+  const Json window = suv ? Json{{"min", 0}, {"max", 5000}, {"start", 0}, {"end", 1000}}
+                          : Json{{"min", -1024}, {"max", 3071}, {"start", -160}, {"end", 240}};
+  const Json channel{{"label", suv ? "SUV * 100" : "HU"},
+                     {"color", "FFFFFF"},
+                     {"active", true},
+                     {"window", window}};
   return {{"version", kOmeVersion},
           {"multiscales", volume_multiscales(plan, id, true)},
           {"omero", {{"channels", Json::array({channel})}, {"rdefs", {{"model", "greyscale"}}}}}};

@@ -12,7 +12,8 @@ namespace headrace::ingest {
 /// attributes.headrace.affine_lps has them. https://ngff.openmicroscopy.org/0.5/
 Json volume_multiscales(const VolumePlan& plan, const std::string& name, bool image);
 
-/// attributes.ome of a volume.
-Json ome_volume(const VolumePlan& plan, const std::string& id);
+/// attributes.ome of a volume, or of a further channel in its unit.
+Json ome_volume(const VolumePlan& plan, const std::string& id,
+                IntensityUnit unit = IntensityUnit::hu);
 
 }  // namespace headrace::ingest

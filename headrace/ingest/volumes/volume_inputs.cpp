@@ -32,7 +32,8 @@ class Finder {
         pseudonym_(key_->key()) {
     stated_.given = options.classes;
     stated_.class_sets = options.class_sets;
-    found_.channels = options.channels;
+    found_.channels = parse_channels(options.channels);
+    given_ = found_.channels;
   }
 
   VolumeInputs find() {
@@ -68,7 +69,7 @@ class Finder {
   void read_datasets() {
     for (const auto& input : options_.inputs) {
       if (!fs::is_directory(input) || !is_dataset_folder(input)) continue;
-      DatasetFolder dataset = read_dataset_folder(input, options_.channels);
+      DatasetFolder dataset = read_dataset_folder(input, given_);
       if (!datasets_.empty() &&
           (stated_.dataset != dataset.classes || stated_.ignore_value != dataset.ignore_value)) {
         fail(ErrorCode::usage,
@@ -81,8 +82,8 @@ class Finder {
         fail(ErrorCode::usage,
              "{}: dataset.json has the channels [{}], that of {} has [{}]; one store has one "
              "list of channels",
-             input, fmt::join(dataset.channels, ", "), datasets_.begin()->first,
-             fmt::join(found_.channels, ", "));
+             input, fmt::join(dataset.channels.names, ", "), datasets_.begin()->first,
+             fmt::join(found_.channels.names, ", "));
       }
       found_.channels = dataset.channels;
       stated_.dataset = dataset.classes;
@@ -121,7 +122,7 @@ class Finder {
     take_volume_files(volumes);
     const imaging::DicomScan scan = scan_files(others);
     take_scan(scan);
-    if (options_.channels.size() > 1) name_channels();
+    if (!given_.empty()) name_channels();
     for (const auto& [input, files] : plain_inputs) {
       bad_.look(input, [&, &input = input, &files = files] { check_input(input, files, scan); });
     }
@@ -148,13 +149,13 @@ class Finder {
   }
 
   void name_channels() {
-    name_numbered_channels(found_.channels, found_.cases);
-    const std::size_t others = name_phase_channels(found_.channels, found_.cases);
+    name_numbered_channels(found_.channels.names, found_.cases);
+    const std::size_t others = name_series_channels(found_.channels, found_.cases);
     found_.skipped += others;
     if (others > 0) {
       found_.notes.push_back(fmt::format(
-          "{} CT series left out, whose headers do not say that they are one of the phases {}.",
-          others, fmt::join(found_.channels, ", ")));
+          "{} series left out, whose headers do not say that they are one of the channels {}.",
+          others, fmt::join(found_.channels.names, ", ")));
     }
   }
 
@@ -220,7 +221,7 @@ class Finder {
   }
 
   void take_scan(const imaging::DicomScan& scan) {
-    DicomCases dicom = cases_of_scan(scan, bad_);
+    DicomCases dicom = cases_of_scan(scan, found_.channels, bad_);
     broken_.images.merge(dicom.broken_studies);
     broken_.unplaced = dicom.unplaced;
     attach_labels(scan, dicom.cases);
@@ -234,8 +235,8 @@ class Finder {
   }
 
   /// Refuses an input that gives no volume, and says what it has.
-  static void check_input(const std::string& input, const VolumeFiles& files,
-                          const imaging::DicomScan& scan) {
+  void check_input(const std::string& input, const VolumeFiles& files,
+                   const imaging::DicomScan& scan) const {
     if (!files.volumes.empty()) return;
     const auto here = [&](const std::string& path) {
       return std::binary_search(files.others.begin(), files.others.end(), path);
@@ -250,12 +251,12 @@ class Finder {
       const bool any = std::any_of(series.slices.begin(), series.slices.end(),
                                    [&](const auto& slice) { return here(slice.path); });
       if (!any) continue;
-      if (series.modality == imaging::Modality::ct && !series.localizer) return;
+      if (is_taken(series, found_.channels)) return;
       own.series.push_back(series);
     }
     const bool labels = std::any_of(scan.labels.begin(), scan.labels.end(),
                                     [&](const auto& label) { return here(label.path); });
-    const std::string others = other_series(own);
+    const std::string others = other_series(own, found_.channels);
     if (!others.empty()) {
       fail(ErrorCode::unsupported, "{}: holds no CT, but {}; only CT has Hounsfield units", input,
            others);
@@ -274,13 +275,14 @@ class Finder {
         of_datasets[fs::weakly_canonical(volume.file).string()] = &volume;
     }
     const auto rows = read_volume_table(options_.table);
-    if (found_.channels.empty()) found_.channels = channels_of(rows);
+    if (found_.channels.empty()) found_.channels = channels_named(names_of(rows));
     if (found_.channels.size() == 1) {
       fail(ErrorCode::usage,
            "{}: the column 'channel' names '{}' alone, and one channel has no name; name two or "
            "more, one in each row, or leave the column out",
-           options_.table, found_.channels.front());
+           options_.table, found_.channels.names.front());
     }
+    check_channels(found_.channels, options_.table);
     for (const VolumeRow& row : rows) {
       if (bad_.look(row.where, [&] { take_row(row, finder, of_datasets); })) continue;
       broken_.images.insert(row.image.empty() ? image_of_file(row.file) : row.image);
@@ -299,7 +301,7 @@ class Finder {
     }
     if (cases.size() > 1 && (!row.image.empty() || !row.phase.empty() || !row.labels.empty())) {
       fail(ErrorCode::usage,
-           "{}: {} holds {} CT series (numbers {}); say which in the column 'series', a row for "
+           "{}: {} holds {} series (numbers {}); say which in the column 'series', a row for "
            "each",
            row.where, path, cases.size(), numbers_of(cases));
     }
@@ -324,7 +326,7 @@ class Finder {
     if (scanned == scans_.end()) {
       const imaging::DicomScan scan = scan_files(files.others);
       BadInputs here(OnError::stop);
-      DicomCases dicom = cases_of_scan(scan, here);
+      DicomCases dicom = cases_of_scan(scan, found_.channels, here);
       with_context(row.where, [&] { here.check(dicom.cases.size()); });
       attach_labels(scan, dicom.cases);
       if (dicom.cases.empty())
@@ -339,8 +341,11 @@ class Finder {
     std::erase_if(cases,
                   [&](const VolumeCase& v) { return v.series->series_number != row.series; });
     if (cases.empty()) {
-      fail(ErrorCode::not_found, "{}: {} has no CT series number {}; it has {}", row.where, path,
-           *row.series, numbers);
+      fail(ErrorCode::not_found, "{}: {} has no series number {}; it has {}{}", row.where, path,
+           *row.series, numbers,
+           row.channel.empty() || found_.channels.has(IntensityUnit::suv)
+               ? ""
+               : " of CT; for PET say which channel is in SUV (--channels CT,NAME=SUV)");
     }
     return cases;
   }
@@ -355,7 +360,7 @@ class Finder {
   }
 
   /// In the order in which the table names them first.
-  static std::vector<std::string> channels_of(const std::vector<VolumeRow>& rows) {
+  static std::vector<std::string> names_of(const std::vector<VolumeRow>& rows) {
     std::vector<std::string> names;
     for (const VolumeRow& row : rows) {
       const bool known = std::find(names.begin(), names.end(), row.channel) != names.end();
@@ -430,6 +435,7 @@ class Finder {
   std::shared_ptr<SiteKey> key_;
   imaging::Pseudonymizer pseudonym_;
   StatedClasses stated_;
+  ChannelList given_;                              ///< by --channels
   std::map<std::string, DatasetFolder> datasets_;  ///< by input
   std::map<std::string, std::vector<VolumeCase>> scans_;
   std::vector<imaging::DicomLabelFile> unmatched_;

@@ -13,6 +13,7 @@
 #include "headrace/ingest/bad_inputs.hpp"
 #include "headrace/ingest/ingest_volumes.hpp"
 #include "headrace/ingest/volume_case.hpp"
+#include "headrace/ingest/volumes/channel_list.hpp"
 #include "headrace/ingest/volumes/site_key.hpp"
 
 namespace headrace::ingest {
@@ -23,10 +24,9 @@ struct VolumeInputs {
   std::vector<std::string> classes;  ///< class names by label value; empty: no case has labels
   std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
   std::optional<int> ignore_value;   ///< of masks, besides 255, as dataset.json says
-  /// Names of the channels that each case has, in order; empty: one without a name.
-  std::vector<std::string> channels;
-  std::vector<std::string> notes;  ///< one sentence each: what was left out or resolved
-  std::uint64_t skipped = 0;       ///< series that are no CT, scouts
+  ChannelList channels;              ///< that each case has
+  std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
+  std::uint64_t skipped = 0;         ///< series that are not taken, scouts
   /// Of the pseudonyms; null where no image has one. To be kept before the first is stored.
   std::shared_ptr<SiteKey> key;
 };

@@ -82,16 +82,16 @@ class VolumeJob {
     if (reader.facts().grid.shape_zyx != plan_.file_grid.shape_zyx) {
       fail(ErrorCode::io, "the source changed while it was ingested");
     }
-    hu_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
+    stored_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
     if (context_.lanes != nullptr) {
-      device_.emplace(hu_.data(), shape_, *context_.lanes, context_.pool);
+      device_.emplace(stored_.data(), shape_, *context_.lanes, context_.pool);
     } else {
       above_.emplace(shape_);
     }
     ShardLayers level0(store_, level_path(0), plan_.image_array(0));
     level0.align_chunks(plan_.align);
-    CanonicalSlices slices(reader, plan_.from_file, hu_.data(), context_.pool,
-                           [this](std::int64_t z) { threshold(z); });
+    CanonicalSlices slices(reader, plan_.from_file, IntensityUnit::hu, stored_.data(),
+                           context_.pool, [this](std::int64_t z) { threshold(z); });
     const std::int64_t layers = level0.layers();
     const auto nth = [&](std::int64_t i) { return slices.from_the_end() ? layers - 1 - i : i; };
     const auto read = [&](std::int64_t layer) {
@@ -102,7 +102,7 @@ class VolumeJob {
       context_.pool.parallel_for(2, [&](std::size_t reads) {
         if (reads == 0) {
           const std::int64_t layer = nth(i);
-          write_layer(level0, hu_.data() + level0.first_slice(layer) * slice_voxels(), layer);
+          write_layer(level0, stored_.data() + level0.first_slice(layer) * slice_voxels(), layer);
         } else if (slices.by_parts() && i + 1 < layers) {
           read(nth(i + 1));
         }
@@ -112,7 +112,8 @@ class VolumeJob {
   }
 
   void threshold(std::int64_t z) {
-    if (!device_) threshold_slice(hu_.data() + z * slice_voxels(), kBodyThresholdHu, z, *above_);
+    if (!device_)
+      threshold_slice(stored_.data() + z * slice_voxels(), kBodyThresholdHu, z, *above_);
   }
 
   void write_layer(ShardLayers& level, const std::int16_t* slices, std::int64_t layer) {
@@ -160,12 +161,13 @@ class VolumeJob {
       under_labels_.emplace_back(std::nullopt);
       return {};
     }
-    channel_ = source::channel_folder(c + 1) + "/";
     const ChannelSource& source = volume_.further[c];
+    channel_ = source::channel_folder(c + 1) + "/";
+    unit_ = source.unit;
     place_ = place_of(volume_, source);
-    hu_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
+    stored_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
     const auto notes = read_channel(c + 1, source, plan, *open_channel(source, context_.irregular),
-                                    plan_.grid, hu_.data(), context_.pool);
+                                    plan_.grid, stored_.data(), context_.pool);
     notes_.insert(notes_.end(), notes.begin(), notes.end());
     store_level(0, shape_);
     Histograms histograms = count_channel(c + 1, plan, body);
@@ -216,13 +218,13 @@ class VolumeJob {
   Histograms count(const BitVolume& body, const BitVolume* reached) const {
     // One part a thread, whatever their number: the sums are integers.
     const auto parts = static_cast<std::size_t>(context_.pool.size());
-    std::vector<IntensityHistogram> in_body(parts), labelled(parts);
+    std::vector<IntensityHistogram> in_body(parts, IntensityHistogram(unit_)), labelled(in_body);
     const std::uint8_t* const labels = this->labels();
     context_.pool.parallel_for(parts, [&](std::size_t part) {
       for (auto z = static_cast<std::int64_t>(part); z < shape_[0];
            z += static_cast<std::int64_t>(parts)) {
         const std::int64_t begin = z * slice_voxels();
-        in_body[part].add_slice(hu_.data() + begin, z, body);
+        in_body[part].add_slice(stored_.data() + begin, z, body);
         if (labels == nullptr) continue;
         std::int64_t i = begin;
         for (std::int64_t y = 0; y < shape_[1]; ++y) {
@@ -230,7 +232,7 @@ class VolumeJob {
             const std::uint8_t value = labels[i];
             if (value == 0 || value == kIgnoreLabel) continue;
             if (reached != nullptr && !reached->get(z, y, x)) continue;
-            labelled[part].add(hu_[static_cast<std::size_t>(i)]);
+            labelled[part].add(stored_[static_cast<std::size_t>(i)]);
           }
         }
       }
@@ -248,19 +250,19 @@ class VolumeJob {
       const VolumeLevelPlan& from = plan_.levels[static_cast<std::size_t>(k - 1)];
       const VolumeLevelPlan& to = plan_.levels[static_cast<std::size_t>(k)];
       std::vector<std::int16_t> next(static_cast<std::size_t>(voxels_of(to.shape_zyx)));
-      halve_volume(hu_.data(), from, to, next.data(), context_.pool);
-      hu_ = std::move(next);
+      halve_volume(stored_.data(), from, to, next.data(), context_.pool);
+      stored_ = std::move(next);
       store_level(k, to.shape_zyx);
     }
   }
 
-  /// Stores hu_ as a level of the channel at work.
+  /// Stores stored_ as a level of the channel at work.
   void store_level(int k, const Shape3& shape) {
-    ShardLayers level(store_, level_path(k), plan_.image_array(k));
+    ShardLayers level(store_, level_path(k), plan_.image_array(k, unit_));
     level.align_chunks(plan_.align);
     for (std::int64_t layer = 0; layer < level.layers(); ++layer) {
       const std::int64_t first = level.first_slice(layer) * shape[1] * shape[2];
-      write_layer(level, hu_.data() + first, layer);
+      write_layer(level, stored_.data() + first, layer);
     }
     level.finish();
   }
@@ -272,10 +274,11 @@ class VolumeJob {
   const Shape3 shape_;
   std::shared_ptr<RecordingStore> store_;
   std::string place_;
-  std::string channel_;                 ///< folder of the channel at work; of the first none
-  std::vector<std::int16_t> hu_;        ///< of that channel
-  std::optional<BitVolume> above_;      ///< without a device
-  std::optional<DeviceVolume> device_;  ///< until the statistics are written
+  std::string channel_;                     ///< folder of the channel at work; of the first none
+  IntensityUnit unit_ = IntensityUnit::hu;  ///< of that channel
+  std::vector<std::int16_t> stored_;        ///< its voxels
+  std::optional<BitVolume> above_;          ///< without a device
+  std::optional<DeviceVolume> device_;      ///< until the statistics are written
   std::optional<StagedLabels> staged_;
   std::optional<VolumeLabels> labels_;                           ///< until they are written
   std::vector<std::optional<IntensityHistogram>> under_labels_;  ///< by channel

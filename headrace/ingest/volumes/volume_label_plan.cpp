@@ -58,15 +58,16 @@ imaging::VolumeGrid grid_of_channel(const Json& channel, const std::string& id) 
   }
 }
 
-/// How often each HU of the stored volume occurs under a label that is neither 0 nor ignore. Reads
-/// the slices of one layer of shards at a time, and of them the box around such labels. Of voxels
-/// that are not `reached` (null: all are) nothing is known.
-IntensityHistogram under_labels(const zarr::Array& level0, const std::vector<std::uint8_t>& labels,
+/// How often each value of a stored channel occurs under a label that is neither 0 nor ignore.
+/// Reads the slices of one layer of shards at a time, and of them the box around such labels. Of
+/// voxels that are not `reached` (null: all are) nothing is known.
+IntensityHistogram under_labels(const zarr::Array& level0, IntensityUnit unit,
+                                const std::vector<std::uint8_t>& labels,
                                 const std::optional<BitVolume>& reached) {
   const auto& shape = level0.metadata().shape;
   const std::int64_t layer = level0.metadata().chunk_shape[0];
-  IntensityHistogram histogram;
-  std::vector<std::int16_t> hu;
+  IntensityHistogram histogram(unit);
+  std::vector<std::int16_t> stored;
   const auto at = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     return labels[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + x)];
   };
@@ -87,10 +88,10 @@ IntensityHistogram under_labels(const zarr::Array& level0, const std::vector<std
     }
     if (low[0] >= high[0]) continue;
     const std::array<std::int64_t, 3> size{high[0] - low[0], high[1] - low[1], high[2] - low[2]};
-    hu.resize(static_cast<std::size_t>(voxels_of(size)));
+    stored.resize(static_cast<std::size_t>(voxels_of(size)));
     level0.read({.origin = {low[0], low[1], low[2]},
                  .shape = {size[0], size[1], size[2]},
-                 .dst = reinterpret_cast<std::byte*>(hu.data()),
+                 .dst = reinterpret_cast<std::byte*>(stored.data()),
                  .strides_bytes = {2 * size[1] * size[2], 2 * size[2], 2},
                  .row_spans = {}});
     std::size_t i = 0;
@@ -99,7 +100,7 @@ IntensityHistogram under_labels(const zarr::Array& level0, const std::vector<std
         for (std::int64_t x = low[2]; x < high[2]; ++x, ++i) {
           const auto value = at(z, y, x);
           if (value == 0 || value == kIgnoreLabel || (reached && !reached->get(z, y, x))) continue;
-          histogram.add(hu[i]);
+          histogram.add(stored[i]);
         }
       }
     }
@@ -121,8 +122,9 @@ std::vector<std::optional<IntensityHistogram>> under_labels_by_channel(
     std::optional<BitVolume> reached;
     if (channel.contains("file_grid"))
       reached = imaging::reached_voxels(grid_of_channel(channel, id), image, store.pool);
+    const auto unit = unit_named(channel.value("unit", "HU"));
     histogram = under_labels(*zarr::Array::open(store.store, fmt::format("images/{}/0", key)),
-                             labels, reached);
+                             unit.value_or(IntensityUnit::hu), labels, reached);
   }
   return histograms;
 }

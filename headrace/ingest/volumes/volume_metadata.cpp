@@ -11,7 +11,7 @@
 namespace headrace::ingest {
 namespace {
 
-constexpr std::int64_t kLowestHu = -32768, kHighestHu = 32767;
+constexpr std::int64_t kLowest = -32768, kHighest = 32767;  ///< stored values
 
 Json body_json(const IntensityHistogram& body, const VolumePlan& plan) {
   const std::uint64_t voxels = body.count();
@@ -42,19 +42,25 @@ std::string format_of(const std::string& file, bool dicom) {
   return ends(".mha") || ends(".mhd") ? "MetaImage" : "NIfTI";
 }
 
+/// A channel's name, and what its stored values are.
+Json channel_json(const std::string& name, IntensityUnit unit, bool stored) {
+  Json json = {{"name", name}, {"stored", stored}, {"unit", std::string(name_of(unit))}};
+  if (stored_per_unit(unit) > 1) json["scale"] = 1.0 / stored_per_unit(unit);
+  return json;
+}
+
 /// What is said of each channel of a store that has several.
 Json channels_json(const VolumeStoreFacts& facts) {
   const VolumeCase& volume = facts.volume;
   Json channels = Json::array();
-  channels.push_back({{"name", volume.channel},
-                      {"stored", true},
-                      {"unit", "HU"},
-                      {"modality", std::string(imaging::name_of(facts.source.modality))},
-                      {"body", body_json(facts.body[0], facts.outlook.plan)}});
+  Json first = channel_json(volume.channel, IntensityUnit::hu, true);
+  first["modality"] = std::string(imaging::name_of(facts.source.modality));
+  first["body"] = body_json(facts.body[0], facts.outlook.plan);
+  channels.push_back(std::move(first));
   for (std::size_t c = 0; c < volume.further.size(); ++c) {
     const ChannelSource& source = volume.further[c];
     const ChannelPlan& plan = facts.outlook.further[c];
-    Json channel = {{"name", source.name}, {"stored", !plan.missing}, {"unit", "HU"}};
+    Json channel = channel_json(source.name, source.unit, !plan.missing);
     if (!plan.missing) {
       channel["modality"] = std::string(imaging::name_of(plan.modality));
       channel["resampled"] = !plan.same_voxels.has_value();
@@ -103,8 +109,9 @@ void write_channel_groups(storage::Store& store, const VolumeStoreFacts& facts) 
   write_group(store, image + "/channels", Json::object());
   for (std::size_t c = 0; c < facts.volume.further.size(); ++c) {
     if (facts.outlook.further[c].missing) continue;
+    const ChannelSource& channel = facts.volume.further[c];
     write_group(store, image + "/" + source::channel_folder(c + 1),
-                {{"ome", ome_volume(facts.outlook.plan, facts.volume.further[c].name)}});
+                {{"ome", ome_volume(facts.outlook.plan, channel.name, channel.unit)}});
   }
 }
 
@@ -134,12 +141,13 @@ Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source) {
 void write_histogram(storage::Store& store, const std::string& path,
                      const IntensityHistogram& histogram) {
   std::vector<std::uint64_t> rows;
-  for (std::int64_t hu = kLowestHu; hu <= kHighestHu; ++hu) {
-    const std::uint64_t voxels = histogram.count_of(static_cast<std::int16_t>(hu));
-    if (voxels > 0) rows.insert(rows.end(), {static_cast<std::uint64_t>(hu - kLowestHu), voxels});
+  for (std::int64_t stored = kLowest; stored <= kHighest; ++stored) {
+    const std::uint64_t voxels = histogram.count_of(static_cast<std::int16_t>(stored));
+    if (voxels > 0) rows.insert(rows.end(), {static_cast<std::uint64_t>(stored - kLowest), voxels});
   }
+  const char* values = histogram.unit() == IntensityUnit::suv ? "suv * 100 + 32768" : "hu + 32768";
   write_small_array(store, path, {static_cast<std::int64_t>(rows.size()) / 2, 2}, DType::uint64, {},
-                    {{"columns", {"hu + 32768", "voxels"}}}, bytes_of(rows));
+                    {{"columns", {values, "voxels"}}}, bytes_of(rows));
 }
 
 void write_body_cells(storage::Store& store, const std::string& id,

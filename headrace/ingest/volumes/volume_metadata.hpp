@@ -23,7 +23,8 @@ struct VolumeStoreFacts {
 /// What a version says of an image besides its voxels and labels: another allow-list.
 Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source);
 
-/// Writes how often each value occurs, those that do not left out: rows (HU + 32768, voxels).
+/// Writes how often each value occurs, those that do not left out: rows (stored value + 32768,
+/// voxels).
 void write_histogram(storage::Store& store, const std::string& path,
                      const IntensityHistogram& histogram);
 /// Writes the parts of the sampler's index. rows: of count_body_cells and count_label_cells.

@@ -109,6 +109,8 @@ VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& optio
   VolumeOutlook outlook = with_context(place_of(volume), [&] {
     VolumeOutlook outlook;
     const auto reader = open_case(volume, irregular);
+    check_unit(describe(volume.file, volume.series), reader->facts().modality, volume.channel,
+               IntensityUnit::hu);
     outlook.plan = plan_volume(reader->facts().grid, options);
     check_label_grids(volume, reader->facts().grid);
     outlook.label_fingerprint = label_fingerprint(volume, options.lesion_classes);

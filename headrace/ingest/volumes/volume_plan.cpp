@@ -77,10 +77,10 @@ int level_of(const VolumeIngestOptions& options) {
 
 }  // namespace
 
-zarr::ArrayMetadata VolumePlan::image_array(int level) const {
+zarr::ArrayMetadata VolumePlan::image_array(int level, IntensityUnit unit) const {
   zarr::ArrayMetadata metadata = array_of(*this, level, DType::int16);
-  const auto air = static_cast<std::uint16_t>(kAirHu);
-  metadata.fill_value = {std::byte(air & 255), std::byte(air >> 8)};  // little-endian
+  const auto outside = static_cast<std::uint16_t>(stored_outside(unit));
+  metadata.fill_value = {std::byte(outside & 255), std::byte(outside >> 8)};  // little-endian
   return metadata;
 }
 

@@ -4,14 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
 #include "headrace/ingest/ingest_volumes.hpp"
 #include "headrace/zarr/metadata.hpp"
 
 namespace headrace::ingest {
-
-/// What voxels have that no slice shows.
-inline constexpr std::int16_t kAirHu = -1024;
 
 using Shape3 = std::array<std::int64_t, 3>;  ///< z, y, x
 
@@ -37,8 +35,8 @@ struct VolumePlan {
 
   /// Of level 0, tidy; nothing is computed from another.
   std::array<double, 3> spacing_mm_zyx() const { return imaging::tidy_spacing_mm_zyx(grid); }
-  /// zarr.json of a level of the image, and of one of the label image.
-  zarr::ArrayMetadata image_array(int level) const;
+  /// zarr.json of a level of a channel in this unit, and of one of the label image.
+  zarr::ArrayMetadata image_array(int level, IntensityUnit unit = IntensityUnit::hu) const;
   zarr::ArrayMetadata label_array(int level) const;
   /// zarr.json of a mask of level 0.
   zarr::ArrayMetadata mask_array() const { return label_array(0); }

@@ -4,6 +4,7 @@ target_sources(headrace_ingest PRIVATE
   volumes/body_mask.cpp
   volumes/canonical_slices.cpp
   volumes/case_labels.cpp
+  volumes/channel_list.cpp
   volumes/channel_plan.cpp
   volumes/channels.cpp
   volumes/dataset_json.cpp

@@ -174,9 +174,8 @@ struct VolumeDrawer {
     record({{"grid", s.grid}, {"largest_control_mm", most}});
   }
 
-  void operator()(const WindowHuSpec& s) {
-    passes.stage(linear(s.low, 1 / (s.high - s.low), 0, 1));
-  }
+  void operator()(const WindowHuSpec& s) { window(s.low, s.high); }
+  void operator()(const WindowSuvSpec& s) { window(s.low, s.high); }
 
   void operator()(const ClipPercentilesSpec& s) {
     const IntensityStats& stats = s.of == "patient" ? known_patient() : foreground;
@@ -273,6 +272,8 @@ struct VolumeDrawer {
   }
 
  private:
+  void window(double low, double high) { passes.stage(linear(low, 1 / (high - low), 0, 1)); }
+
   const IntensityStats& known_patient() const {
     if (patient.voxels == 0) {
       fail(
@@ -293,12 +294,14 @@ std::shared_ptr<const VolumeParams> VolumeGraph::draw(const SampleKey& key,
   auto params = std::make_shared<VolumeParams>();
   const SampleWords words = words_of(key);
   PassBuilder passes(*params, words);
+  params->outside = static_cast<float>(stored_outside(channel_.unit));
+  if (const int parts = stored_per_unit(channel_.unit); parts > 1)
+    passes.stage(linear(0, 1.0 / parts));
   VolumeDrawer drawer{patch_, patient, foreground_, words,
                       random, *params, passes,      channel_.number};
   for (const VolumeTransformSpec& spec : specs_) {
     params->drawn.push_back({name_of(spec), {}});
-    const std::string channel = channel_of(spec);
-    if (channel.empty() || channel == channel_.name) std::visit(drawer, spec);
+    if (applies(spec, channel_)) std::visit(drawer, spec);
     ++drawer.entry;
   }
   return params;

@@ -79,39 +79,52 @@ void check_patch(const VolumePatchSpec& patch) {
 template <typename Spec>
 constexpr bool kOnce =
     std::is_same_v<Spec, VolumeAffineSpec> || std::is_same_v<Spec, VolumeElasticSpec> ||
-    std::is_same_v<Spec, WindowHuSpec> || std::is_same_v<Spec, ClipPercentilesSpec> ||
-    std::is_same_v<Spec, VolumeNormalizeSpec>;
+    std::is_same_v<Spec, WindowHuSpec> || std::is_same_v<Spec, WindowSuvSpec> ||
+    std::is_same_v<Spec, ClipPercentilesSpec> || std::is_same_v<Spec, VolumeNormalizeSpec>;
 
-/// Whether an entry works on Hounsfield units, and whether what leaves it no longer is in them.
-bool needs_hu(const VolumeTransformSpec& spec) {
+/// Whether an entry works on values in the channel's unit, and whether what leaves it no longer is
+/// in it.
+bool needs_unit(const VolumeTransformSpec& spec) {
   const auto* normalize = std::get_if<VolumeNormalizeSpec>(&spec);
-  return std::holds_alternative<WindowHuSpec>(spec) ||
-         std::holds_alternative<ClipPercentilesSpec>(spec) ||
+  return unit_of(spec).has_value() || std::holds_alternative<ClipPercentilesSpec>(spec) ||
          (normalize != nullptr &&
           (normalize->method == "zscore" || normalize->method == "foreground"));
 }
-bool leaves_hu(const VolumeTransformSpec& spec) {
+bool leaves_unit(const VolumeTransformSpec& spec) {
   const auto* normalize = std::get_if<VolumeNormalizeSpec>(&spec);
-  return std::holds_alternative<WindowHuSpec>(spec) ||
-         std::holds_alternative<VolumeBrightnessSpec>(spec) ||
+  return unit_of(spec).has_value() || std::holds_alternative<VolumeBrightnessSpec>(spec) ||
          std::holds_alternative<VolumeContrastSpec>(spec) ||
          std::holds_alternative<VolumeGammaSpec>(spec) ||
          std::holds_alternative<VolumeNoiseSpec>(spec) ||
          (normalize != nullptr && normalize->method != "none");
 }
 
-/// Whether an entry works on a channel.
-bool applies(const VolumeTransformSpec& spec, const std::string& channel) {
+/// Whether an entry is for a channel of this name.
+bool is_for(const VolumeTransformSpec& spec, const std::string& channel) {
   const std::string own = channel_of(spec);
   return own.empty() || own == channel;
 }
 
-void check_order(const std::vector<VolumeTransformSpec>& specs, const std::string& channel) {
+void check_unit(std::size_t entry, const VolumeTransformSpec& spec, const ChannelPlace& channel) {
+  const auto unit = unit_of(spec);
+  if (!unit || *unit == channel.unit) return;
+  const bool named = !channel_of(spec).empty() && channel_of(spec) == channel.name;
+  // Without a name it is for the channels in its unit; there is one at least, or the channel says.
+  if (!named && !channel.name.empty()) return;
+  fail(ErrorCode::usage, "transforms[{}]: {} is for values in {}, but {} in {}", entry,
+       name_of(spec), name_of(*unit),
+       channel.name.empty() ? "volumes of one channel are"
+                            : fmt::format("channel '{}' is", channel.name),
+       name_of(channel.unit));
+}
+
+void check_order(const std::vector<VolumeTransformSpec>& specs, const ChannelPlace& channel) {
   std::array<int, std::variant_size_v<VolumeTransformSpec>> seen;
   seen.fill(-1);
   int changed = -1;
   for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
     const VolumeTransformSpec& spec = specs[static_cast<std::size_t>(i)];
+    check_unit(static_cast<std::size_t>(i), spec, channel);
     if (!applies(spec, channel)) continue;
     const std::string name = name_of(spec);
     int& before = seen[spec.index()];
@@ -121,14 +134,15 @@ void check_order(const std::vector<VolumeTransformSpec>& specs, const std::strin
            i, name, before);
     }
     before = i;
-    if (changed >= 0 && needs_hu(spec)) {
+    if (changed >= 0 && needs_unit(spec)) {
       fail(ErrorCode::usage,
-           "transforms[{}]: {} works on Hounsfield units, but {} (transforms[{}]) stands in front "
-           "of it; move {} up{}",
-           i, name, name_of(specs[static_cast<std::size_t>(changed)]), changed, name,
+           "transforms[{}]: {} works on {}, but {} (transforms[{}]) stands in front of it; move {} "
+           "up{}",
+           i, name, channel.unit == IntensityUnit::hu ? "Hounsfield units" : "SUV",
+           name_of(specs[static_cast<std::size_t>(changed)]), changed, name,
            name == "normalize" ? ", or choose method fixed" : "");
     }
-    if (changed < 0 && leaves_hu(spec)) changed = i;
+    if (changed < 0 && leaves_unit(spec)) changed = i;
   }
 }
 
@@ -147,18 +161,22 @@ bool needs(const std::vector<VolumeTransformSpec>& specs, bool of_patient,
            const std::string& channel) {
   const IntensityStats patient, foreground;
   return std::any_of(specs.begin(), specs.end(), [&](const VolumeTransformSpec& spec) {
-    return applies(spec, channel) &&
+    return is_for(spec, channel) &&
            stats_of(spec, patient, foreground) == (of_patient ? &patient : &foreground);
   });
 }
 
 }  // namespace
 
+bool applies(const VolumeTransformSpec& spec, const ChannelPlace& channel) {
+  return is_for(spec, channel.name) && unit_of(spec).value_or(channel.unit) == channel.unit;
+}
+
 VolumeGraph VolumeGraph::compile(const std::vector<VolumeTransformSpec>& specs,
                                  const VolumePatchSpec& patch, const IntensityStats& foreground,
                                  const ChannelPlace& channel) {
   check_patch(patch);
-  check_order(specs, channel.name);
+  check_order(specs, channel);
   if (needs_foreground(specs, channel.name) && foreground.voxels == 0) {
     fail(ErrorCode::usage,
          "transforms: normalisation by foreground needs labelled voxels in the training set, and "

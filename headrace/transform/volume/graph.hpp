@@ -6,6 +6,7 @@
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/intensity_stats.hpp"
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/transform/graph.hpp"
 #include "headrace/transform/volume/spec.hpp"
 
@@ -21,7 +22,11 @@ struct VolumePatchSpec {
 struct ChannelPlace {
   std::string name;          ///< entries for other channels do not apply; empty: of a volume of one
   std::uint32_t number = 0;  ///< of its random streams
+  IntensityUnit unit = IntensityUnit::hu;  ///< operations see its values in this unit
 };
+
+/// Whether an entry works on a channel: by its name, or on all in its unit.
+bool applies(const VolumeTransformSpec& spec, const ChannelPlace& channel);
 
 /// Everything random about one sample, drawn and composed; independent of any voxel.
 struct VolumeParams;
@@ -88,17 +93,17 @@ class VolumeGraph {
   void locate(const VolumeParams& params, std::array<double, 3> centre_level_zyx,
               std::array<double, 3> level_spacing_mm_zyx, VolumeGeometry& out) const;
 
-  /// Gathers the image (trilinear) and, when `labels` has data, the labels (nearest, same
-  /// coordinates), applies the intensity operations and writes dst (1, depth, height, width)
-  /// float32 and dst_labels (depth, height, width).
+  /// Gathers the image, as it is stored (trilinear) and, when `labels` has data, the labels
+  /// (nearest, same coordinates), applies the intensity operations and writes dst (1, depth,
+  /// height, width) float32 and dst_labels (depth, height, width).
   ///
   /// `extent`: the part of the window that the level has, in window voxels. Image voxels outside it
-  /// read as the nearest voxel inside (a window with none: -1024 HU), labels as `outside_label`.
-  /// Where an axis is reduced by more than 1.5 (the output's spacing over the level's, divided by
-  /// the affine's scale), the window is smoothed along it first, by a Gaussian of sigma =
-  /// (reduction - 1) / 2 level voxels, to whole HU. Errors: internal (a view that is not the
-  /// geometry's window), memory (2 GiB or more).
-  /// The same bytes for every thread, ISA level and back end.
+  /// read as the nearest voxel inside (a window with none: air, no uptake), labels as
+  /// `outside_label`. Where an axis is reduced by more than 1.5 (the output's spacing over the
+  /// level's, divided by the affine's scale), the window is smoothed along it first, by a Gaussian
+  /// of sigma = (reduction - 1) / 2 level voxels, to whole stored values. Errors: internal (a view
+  /// that is not the geometry's window), memory (2 GiB or more). The same bytes for every thread,
+  /// ISA level and back end.
   void run(const VolumeParams& params, const VolumeGeometry& geometry,
            const VolumeView<std::int16_t>& image, const VolumeView<std::uint8_t>& labels,
            const Box3& extent, std::uint8_t outside_label, float* dst, std::uint8_t* dst_labels,

@@ -63,8 +63,9 @@ HR_HD math::SplineCell<float> cell_of_row(const VolumePlacement& p, const float*
 struct VolumeKernel {
   VolumePlacement placement;
   math::VoxelWindow image;
-  bool empty;  ///< the level has no voxel of the window: the image reads as -1024 HU
-  bool whole;  ///< the level has every voxel of the window
+  bool empty;     ///< the level has no voxel of the window: the image reads as `outside`
+  float outside;  ///< a stored value
+  bool whole;     ///< the level has every voxel of the window
   math::LabelVolume labels;
   VolumeStages stages;
   std::int32_t size[3];

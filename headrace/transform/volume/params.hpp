@@ -33,6 +33,7 @@ struct VolumeParams {
   Affine3 inverse;
   double scale = 1;  ///< enlargement that is part of it
   VolumeElasticField elastic;
+  float outside = -1024;           ///< the stored value where the level has no voxel at all
   std::vector<VolumePass> passes;  ///< the first is the gather's
   std::vector<DrawnEntry> drawn;
 };

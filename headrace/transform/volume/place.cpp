@@ -91,6 +91,7 @@ VolumeKernel volume_kernel(const VolumeParams& params, const VolumePatchSpec& pa
   k.image.row_stride = static_cast<std::int32_t>(2 * image.row_stride);
   k.image.slice_stride = static_cast<std::int32_t>(2 * image.slice_stride);
   k.stages = params.passes.front().stages;
+  k.outside = params.outside;
   k.dst = dst;
   const bool labelled = labels.data != nullptr && dst_labels != nullptr;
   if (labelled) {

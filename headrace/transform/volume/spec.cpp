@@ -9,7 +9,7 @@
 namespace headrace::transform {
 namespace {
 
-constexpr double kMostHu = 32767;
+constexpr double kMostStored = 32767;
 
 template <typename Spec>
 constexpr bool kIsGeometry =
@@ -36,19 +36,29 @@ VolumeTransformSpec read_elastic(YamlMap& map) {
   return s;
 }
 
-VolumeTransformSpec read_window_hu(YamlMap& map) {
-  WindowHuSpec s;
+/// A window of values in a unit; `s` has the defaults.
+template <typename Window>
+VolumeTransformSpec read_window(YamlMap& map, Window s, IntensityUnit unit) {
+  const double most = kMostStored / stored_per_unit(unit);
   s.channel = map.get_string("channel", s.channel);
-  s.low = map.get_double("low", s.low, -kMostHu, kMostHu);
+  s.low = map.get_double("low", s.low, -most, most);
   const auto high = map.find("high");
-  if (high) s.high = high->as_double(-kMostHu, kMostHu);
+  if (high) s.high = high->as_double(-most, most);
   if (!(s.low < s.high)) {
     const std::string problem =
-        fmt::format("the window [{}, {}] HU is empty; low must be less than high", s.low, s.high);
+        fmt::format("the window [{}, {}] {} is empty; low must be less than high", s.low, s.high,
+                    name_of(unit));
     if (high) high->reject(problem);
     map.require("low").reject(problem);
   }
   return s;
+}
+
+VolumeTransformSpec read_window_hu(YamlMap& map) {
+  return read_window(map, WindowHuSpec{}, IntensityUnit::hu);
+}
+VolumeTransformSpec read_window_suv(YamlMap& map) {
+  return read_window(map, WindowSuvSpec{}, IntensityUnit::suv);
 }
 
 VolumeTransformSpec read_clip_percentiles(YamlMap& map) {
@@ -69,8 +79,8 @@ VolumeTransformSpec read_normalize(YamlMap& map) {
           fmt::format("only method fixed takes a {}; method {} finds its own", key, s.method));
     }
   }
-  s.mean = map.get_double("mean", s.mean, -kMostHu, kMostHu);
-  s.std = map.get_double("std", s.std, 1e-6, kMostHu);
+  s.mean = map.get_double("mean", s.mean, -kMostStored, kMostStored);
+  s.std = map.get_double("std", s.std, 1e-6, kMostStored);
   return s;
 }
 
@@ -136,6 +146,7 @@ constexpr NamedReader<VolumeTransformSpec> kReaders[] = {
     {"affine", read_affine},
     {"elastic", read_elastic},
     {"window_hu", read_window_hu},
+    {"window_suv", read_window_suv},
     {"clip_percentiles", read_clip_percentiles},
     {"normalize", read_normalize},
     {"brightness", read_brightness},
@@ -172,8 +183,7 @@ std::vector<VolumeTransformSpec> nnunet_list() {
 }
 
 bool scales_values(const VolumeTransformSpec& spec) {
-  return std::holds_alternative<WindowHuSpec>(spec) ||
-         std::holds_alternative<VolumeNormalizeSpec>(spec);
+  return unit_of(spec).has_value() || std::holds_alternative<VolumeNormalizeSpec>(spec);
 }
 
 /// The augmentation is for normalised values: a list that does not say how gets nnU-Net's way.
@@ -201,6 +211,7 @@ struct ToJson {
     return {{"grid", s.grid}, {"magnitude_mm", s.magnitude_mm}, {"probability", s.probability}};
   }
   Json operator()(const WindowHuSpec& s) const { return {{"low", s.low}, {"high", s.high}}; }
+  Json operator()(const WindowSuvSpec& s) const { return {{"low", s.low}, {"high", s.high}}; }
   Json operator()(const ClipPercentilesSpec& s) const { return {{"of", s.of}}; }
   Json operator()(const VolumeNormalizeSpec& s) const {
     if (s.method != "fixed") return {{"method", s.method}};
@@ -270,6 +281,12 @@ std::string channel_of(const VolumeTransformSpec& spec) {
         }
       },
       spec);
+}
+
+std::optional<IntensityUnit> unit_of(const VolumeTransformSpec& spec) {
+  if (std::holds_alternative<WindowHuSpec>(spec)) return IntensityUnit::hu;
+  if (std::holds_alternative<WindowSuvSpec>(spec)) return IntensityUnit::suv;
+  return std::nullopt;
 }
 
 std::string name_of(const VolumeTransformSpec& spec) { return kReaders[spec.index()].name; }

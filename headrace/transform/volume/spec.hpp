@@ -1,9 +1,11 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "headrace/core/intensity_unit.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/yaml.hpp"
 
@@ -30,7 +32,12 @@ struct VolumeElasticSpec {
 /// HU [low, high], what lies beyond clipped, to 0..1.
 struct WindowHuSpec {
   double low = -160, high = 240;
-  std::string channel = {};  ///< the one it is for; empty: every channel
+  std::string channel = {};  ///< the one it is for; empty: every channel in HU
+};
+/// SUV [low, high], what lies beyond clipped, to 0..1.
+struct WindowSuvSpec {
+  double low = 0, high = 10;
+  std::string channel = {};  ///< the one it is for; empty: every channel in SUV
 };
 /// Clips to percentiles 0.5 and 99.5 of the patient's body, or of the training set's foreground.
 struct ClipPercentilesSpec {
@@ -86,12 +93,14 @@ struct LowResolutionSpec {
 };
 
 using VolumeTransformSpec =
-    std::variant<VolumeAffineSpec, VolumeElasticSpec, WindowHuSpec, ClipPercentilesSpec,
-                 VolumeNormalizeSpec, VolumeBrightnessSpec, VolumeContrastSpec, VolumeGammaSpec,
-                 VolumeNoiseSpec, VolumeBlurSpec, LowResolutionSpec>;
+    std::variant<VolumeAffineSpec, VolumeElasticSpec, WindowHuSpec, WindowSuvSpec,
+                 ClipPercentilesSpec, VolumeNormalizeSpec, VolumeBrightnessSpec, VolumeContrastSpec,
+                 VolumeGammaSpec, VolumeNoiseSpec, VolumeBlurSpec, LowResolutionSpec>;
 
 /// The channel that an entry is for; empty: every channel, as all geometry is.
 std::string channel_of(const VolumeTransformSpec& spec);
+/// The unit of the channels that an entry is for; nothing: of any.
+std::optional<IntensityUnit> unit_of(const VolumeTransformSpec& spec);
 
 /// Reads the list under `transforms:`; the entry `preset: nnunet` becomes nnU-Net's default list.
 /// Errors: usage, with line and nearest valid name.

@@ -74,7 +74,7 @@ struct VolumeVoxel {
           patches[patch].row_controls + (std::int64_t{row} * 3 + axis) * (p.grid + 3);
       at[axis] = at[axis] + cell_of_row(p, controls, place.cell)(place.t);
     }
-    float v = k.empty ? -1024.0f : math::trilinear(k.image, at[0], at[1], at[2]);
+    float v = k.empty ? k.outside : math::trilinear(k.image, at[0], at[1], at[2]);
     v = run_stages(k.stages, v, row, column);
     if (k.dst == nullptr) {
       out.store(patch, i, v);

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace headrace {
+
+/// What the values of a channel of a volume are in.
+///
+/// hu   Hounsfield units of CT
+/// suv  standardised uptake value by body weight of PET, g/ml
+enum class IntensityUnit { hu, suv };
+
+std::string_view name_of(IntensityUnit unit) noexcept;  ///< "HU", "SUV"
+/// The unit of this name, in any case.
+std::optional<IntensityUnit> unit_named(std::string_view name);
+
+/// Stores hold int16, this many of them to 1 of the unit: whole HU; SUV in hundredths, up to
+/// 327.67, since a tracer that leaves by the bladder reaches 200 there while lungs have 0.3.
+constexpr int stored_per_unit(IntensityUnit unit) { return unit == IntensityUnit::suv ? 100 : 1; }
+
+/// What voxels read as that no slice shows, as stored: air, no uptake.
+constexpr std::int16_t stored_outside(IntensityUnit unit) {
+  return unit == IntensityUnit::suv ? 0 : -1024;
+}
+
+}  // namespace headrace
