@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -71,11 +72,6 @@ std::size_t channel_of(const ReadArguments& a, const source::Cohort& cohort, std
   return channel;
 }
 
-IntensityUnit unit_of(const ReadArguments& a, const source::Cohort& cohort, std::size_t image) {
-  if (cohort.channels().empty()) return IntensityUnit::hu;
-  return cohort.channel_units()[channel_of(a, cohort, image)];
-}
-
 std::shared_ptr<const zarr::Array> array_of(const ReadArguments& a, const source::Cohort& cohort,
                                             std::size_t image, std::size_t level) {
   if (!a.label.empty() && !a.channel.empty()) {
@@ -119,7 +115,7 @@ void read_volume_region(const ReadArguments& a, const source::Cohort& cohort) {
   const auto array = array_of(a, cohort, image, level);
   const std::vector<std::byte> voxels = voxels_of(*array, a.origin, a.size);
   if (a.out.ends_with(".png")) {
-    imaging::write_png(a.out, slice_picture(a, unit_of(a, cohort, image), voxels));
+    imaging::write_png(a.out, slice_picture(a, cohort.unit_of(a.channel), voxels));
   } else {
     write_npy(a.out, array->metadata().dtype, a.size, voxels);
   }
@@ -138,7 +134,7 @@ void read_volume_in_file_order(const ReadArguments& a, const source::Cohort& coh
   const auto& shape = volume.levels.front().shape_zyx;
   const auto voxels = voxels_of(*array, {0, 0, 0}, {shape.begin(), shape.end()});
   if (array->metadata().dtype == DType::int16) {
-    write_in_file_order<std::int16_t>(a.out, volume, unit_of(a, cohort, image), voxels);
+    write_in_file_order<std::int16_t>(a.out, volume, cohort.unit_of(a.channel), voxels);
   } else {
     write_in_file_order<std::uint8_t>(a.out, volume, IntensityUnit::hu, voxels);
   }

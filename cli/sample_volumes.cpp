@@ -19,7 +19,7 @@ constexpr std::int64_t kSmallestPlane = 240;
 
 /// Values that are shown as black and as white.
 struct Shades {
-  double black = -160, white = 240;
+  double black = 0, white = 1;
 };
 
 /// Which axes of (z, y, x) run down and to the right, and which one is cut; in the order of
@@ -86,7 +86,8 @@ class Montage {
         pixels_(voxel_pixels(patch_)),
         channel_(first_channel(inputs)),
         plain_(transform::VolumeGraph::compile({}, patch_, {}, channel_)) {
-    if (channel_.unit == IntensityUnit::suv) stored_shades_ = seen_shades_ = {0, 10};
+    const auto [black, white] = usual_window(channel_.unit);
+    stored_shades_ = seen_shades_ = {black, white};
     for (const auto& spec : inputs.config.volume_transforms) {
       if (!transform::applies(spec, channel_)) continue;
       if (const auto* window = std::get_if<transform::WindowHuSpec>(&spec))

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,11 @@ constexpr int stored_per_unit(IntensityUnit unit) { return unit == IntensityUnit
 /// What voxels read as that no slice shows, as stored: air, no uptake.
 constexpr std::int16_t stored_outside(IntensityUnit unit) {
   return unit == IntensityUnit::suv ? 0 : -1024;
+}
+
+/// From black to white where nothing else is asked for: soft tissue; a PET of FDG.
+constexpr std::array<double, 2> usual_window(IntensityUnit unit) {
+  return unit == IntensityUnit::suv ? std::array{0.0, 10.0} : std::array{-160.0, 240.0};
 }
 
 }  // namespace headrace

@@ -33,7 +33,7 @@ struct LabelIngestResult {
 
 /// Adds, replaces or withdraws label images of a finished store, classes, splits and other columns,
 /// as a new version of it. No source of pixels is opened; of slides not even stored pixels are
-/// read, of volumes the stored HU under the labels. Label files are opened and compared with
+/// read, of volumes the stored values under the labels. Label files are opened and compared with
 /// their image's grid before anything is written; a value in the middle of a mask that is no class
 /// shows only then, and leaves the version as it was. Killed at any moment, the store has the
 /// version before or the new one, and the same again finishes. Labels with the content of stored

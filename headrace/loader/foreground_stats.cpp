@@ -77,8 +77,7 @@ IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& c
          "labels",
          cohort.path(), of, config.data.train, of.empty() ? "" : " there");
   }
-  const auto& units = cohort.channel_units();
-  return stats_of_histogram(voxels_of_stored, units.empty() ? IntensityUnit::hu : units[channel]);
+  return stats_of_histogram(voxels_of_stored, cohort.unit_of(channel));
 }
 
 }  // namespace headrace::loader::detail

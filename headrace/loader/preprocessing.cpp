@@ -78,17 +78,25 @@ void check_named_channels(const Preprocessing& preprocessing, const RunConfig& c
   }
 }
 
-/// So would one for channels in a unit that none is in.
+/// So would one for values in another unit than its channel's, or than any channel's.
 void check_units(const Preprocessing& preprocessing, const RunConfig& config) {
+  const ChannelPreprocessing unnamed;
+  std::vector<const ChannelPreprocessing*> channels;
+  for (const auto& channel : preprocessing.channels) channels.push_back(&channel);
+  if (channels.empty()) channels.push_back(&unnamed);
   for (std::size_t i = 0; i < config.volume_transforms.size(); ++i) {
-    const auto unit = transform::unit_of(config.volume_transforms[i]);
-    const auto& channels = preprocessing.channels;
-    if (!unit || channels.empty()) continue;  // of one channel the graph knows
-    if (std::any_of(channels.begin(), channels.end(),
-                    [&](const auto& channel) { return channel.unit == *unit; }))
-      continue;
-    fail(ErrorCode::usage, "transforms[{}]: {} is for channels in {}, and the run reads none", i,
-         transform::name_of(config.volume_transforms[i]), name_of(*unit));
+    const auto& spec = config.volume_transforms[i];
+    const auto unit = transform::unit_of(spec);
+    if (!unit) continue;
+    const std::string name = transform::channel_of(spec);
+    const auto has_it = [&](const auto* channel) {
+      return channel->unit == *unit && (name.empty() || channel->name == name);
+    };
+    if (std::any_of(channels.begin(), channels.end(), has_it)) continue;
+    fail(ErrorCode::usage, "transforms[{}]: {} is for values in {}, but {}", i,
+         transform::name_of(spec), name_of(*unit),
+         name.empty() ? fmt::format("no channel that the run reads is in {}", name_of(*unit))
+                      : fmt::format("channel '{}' is in another unit", name));
   }
 }
 
@@ -114,21 +122,13 @@ void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& 
        left.front(), scaled.front(), left.front());
 }
 
-/// Of a channel by its name; HU of one that the store does not have, which is said elsewhere.
-IntensityUnit unit_in(const source::Cohort& cohort, const std::string& channel) {
-  const auto& names = cohort.channels();
-  const auto found = std::find(names.begin(), names.end(), channel);
-  if (found == names.end()) return IntensityUnit::hu;
-  return cohort.channel_units()[static_cast<std::size_t>(found - names.begin())];
-}
-
 void fit_volumes(Preprocessing& out, const source::Cohort& cohort, const RunConfig& config) {
   const auto needs = [&](const std::string& channel) {
     return transform::VolumeGraph::needs_foreground(config.volume_transforms, channel);
   };
   for (const std::string& name :
        config.data.channels.empty() ? cohort.channels() : config.data.channels)
-    out.channels.push_back({name, {}, unit_in(cohort, name)});
+    out.channels.push_back({name, {}, cohort.unit_of(name)});
   const auto stored = stored_channels(out, cohort);
   check_named_channels(out, config);
   check_units(out, config);
@@ -206,7 +206,7 @@ std::vector<std::size_t> stored_channels(const Preprocessing& preprocessing,
                           : fmt::format("[{}]", fmt::join(stored, ", ")));
     }
     const auto number = static_cast<std::size_t>(found - stored.begin());
-    if (const IntensityUnit unit = cohort.channel_units()[number]; unit != channel.unit) {
+    if (const IntensityUnit unit = cohort.unit_of(number); unit != channel.unit) {
       fail(ErrorCode::usage, "{}: channel '{}' is in {}, but the run reads it in {}", cohort.path(),
            channel.name, name_of(unit), name_of(channel.unit));
     }

@@ -108,13 +108,15 @@ void parse_transform_list(const YamlValue& list, RunConfig& config) {
     config.volume_transforms = transform::parse_volume_transforms(list);
     // What the training set's foreground is, is known when the store is opened.
     const IntensityStats any{.voxels = 1, .mean = 0, .std = 1, .low = -1, .high = 1};
-    // Which channels there are, too: each that is named, and one that is not.
+    // Which channels there are, and in which units, too: each that is named, and one that is not.
     std::set<std::string> channels{""};
     for (const auto& spec : config.volume_transforms) channels.insert(transform::channel_of(spec));
     with_context(where, [&] {
       for (const std::string& channel : channels) {
-        transform::VolumeGraph::compile(config.volume_transforms, config.volume_patch, any,
-                                        {channel, 0});
+        for (const IntensityUnit unit : {IntensityUnit::hu, IntensityUnit::suv}) {
+          transform::VolumeGraph::compile(config.volume_transforms, config.volume_patch, any,
+                                          {channel, 0, unit});
+        }
       }
     });
     return;

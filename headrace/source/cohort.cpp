@@ -171,6 +171,13 @@ const std::vector<std::string>& Cohort::classes() const noexcept { return state_
 const std::vector<ClassSet>& Cohort::class_sets() const noexcept { return state_->match.sets; }
 const std::vector<std::string>& Cohort::channels() const noexcept { return state_->channels; }
 const std::vector<IntensityUnit>& Cohort::channel_units() const noexcept { return state_->units; }
+IntensityUnit Cohort::unit_of(std::size_t channel) const noexcept {
+  return channel < state_->units.size() ? state_->units[channel] : IntensityUnit::hu;
+}
+IntensityUnit Cohort::unit_of(const std::string& channel) const noexcept {
+  const auto found = std::find(state_->channels.begin(), state_->channels.end(), channel);
+  return unit_of(static_cast<std::size_t>(found - state_->channels.begin()));
+}
 const ClassMatch& Cohort::class_match() const noexcept { return state_->match; }
 const std::string& Cohort::dataset_hash() const noexcept { return state_->dataset_hash; }
 const std::vector<ImageRecord>& Cohort::images() const noexcept { return state_->images; }

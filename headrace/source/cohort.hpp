@@ -83,6 +83,9 @@ class Cohort {
   const std::vector<std::string>& channels() const noexcept;
   /// What each of channels() is in.
   const std::vector<IntensityUnit>& channel_units() const noexcept;
+  /// Of one of them, by number or name. HU of one without a name, and of one that is not there.
+  IntensityUnit unit_of(std::size_t channel) const noexcept;
+  IntensityUnit unit_of(const std::string& channel) const noexcept;
   const ClassMatch& class_match() const noexcept;           ///< of stored label values
   const std::string& dataset_hash() const noexcept;         ///< of this version, hex
   const std::vector<ImageRecord>& images() const noexcept;  ///< sorted by id

@@ -6,7 +6,23 @@
 #include "headrace/core/error.hpp"
 #include "headrace/source/image_record.hpp"
 
-namespace headrace::source::detail {
+namespace headrace::source {
+
+IntensityUnit parse_channel_unit(const Json& json, const std::string& where) {
+  const auto name = detail::require<std::string>(json, "unit", where);
+  const auto unit = unit_named(name);
+  const double scale = json.contains("scale") ? detail::require<double>(json, "scale", where) : 1.0;
+  if (!unit || scale != 1.0 / stored_per_unit(*unit)) {
+    fail(
+        ErrorCode::unsupported,
+        "{}: unit '{}' with scale {}, this version reads HU and SUV in hundredths. Use the version "
+        "that wrote it",
+        where, name, scale);
+  }
+  return *unit;
+}
+
+namespace detail {
 namespace {
 
 std::vector<VolumeLevel> parse_volume_levels(const Json& own, const std::string& origin) {
@@ -52,21 +68,6 @@ IntensityStats parse_body(const Json& own, const std::string& origin) {
   return stats;
 }
 
-/// The unit decides how many stored values are 1 of it: a store of another scale can't be read.
-IntensityUnit parse_unit(const Json& json, const std::string& where) {
-  const auto name = require<std::string>(json, "unit", where);
-  const auto unit = unit_named(name);
-  const double scale = json.contains("scale") ? require<double>(json, "scale", where) : 1.0;
-  if (!unit || scale != 1.0 / stored_per_unit(*unit)) {
-    fail(
-        ErrorCode::unsupported,
-        "{}: unit '{}' with scale {}, this version reads HU and SUV in hundredths. Use the version "
-        "that wrote it",
-        where, name, scale);
-  }
-  return *unit;
-}
-
 std::vector<VolumeChannel> parse_channels(const Json& own, const std::string& origin) {
   std::vector<VolumeChannel> channels;
   for (const Json& json : own.value("channels", Json::array())) {
@@ -74,7 +75,7 @@ std::vector<VolumeChannel> parse_channels(const Json& own, const std::string& or
     VolumeChannel& channel = channels.emplace_back();
     channel.name = require<std::string>(json, "name", where);
     channel.stored = require<bool>(json, "stored", where);
-    channel.unit = parse_unit(json, where);
+    channel.unit = parse_channel_unit(json, where);
     if (channel.stored) channel.body = parse_body(json, where);
   }
   if (!channels.empty() && !channels.front().stored) {
@@ -118,4 +119,5 @@ VolumeRecord parse_volume_record(const Json& own, const std::string& origin) {
   return volume;
 }
 
-}  // namespace headrace::source::detail
+}  // namespace detail
+}  // namespace headrace::source

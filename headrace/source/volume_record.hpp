@@ -6,6 +6,7 @@
 
 #include "headrace/core/intensity_stats.hpp"
 #include "headrace/core/intensity_unit.hpp"
+#include "headrace/core/json.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::source {
@@ -24,6 +25,10 @@ struct VolumeChannel {
   bool stored = true;                      ///< false: the volume lacks it
   IntensityStats body;                     ///< of its voxels inside the body mask
 };
+
+/// The unit of a channel as the store states it, with its scale. `where`: words in front of the
+/// error. Errors: malformed; unsupported (another unit or scale than this version stores).
+IntensityUnit parse_channel_unit(const Json& channel, const std::string& where);
 
 /// Where a channel lies below its image, counted from 0: "" of the first, "channels/1" of the next.
 inline std::string channel_folder(std::size_t channel) {

@@ -285,9 +285,10 @@ def test_a_series_in_the_other_ones_unit_is_refused(tmp_path):
     study(tmp_path / "in")
     slices = new_series([pydicom.dcmread(path) for path in sorted(STS.iterdir())], number=9)
     save_series(slices, tmp_path / "in/late")
-    for channels, number, words in (("scan,fdg", 1, ["'fdg'", "HU", "PET"]), ("scan,late=SUV", 9, ["'late'", "SUV", "CT"])):
-        rows = [{"file": str(tmp_path / "in"), "image": "one", "series": n, "channel": c} for n, c in zip((2, number), ("scan", words[0][1:-1]))]
-        said = message_of(ingest(tmp_path, "--table", write_table(tmp_path / "t.csv", rows), "--channels", channels, code=2))
+    for channels, number, code, words in (("scan,fdg", 1, 1, ["no series number 1", "PET", "NAME=SUV"]),
+                                          ("scan,late=SUV", 9, 2, ["'late'", "in SUV", "CT in HU"])):
+        rows = [{"file": str(tmp_path / "in"), "image": "one", "series": n, "channel": c.split("=")[0]} for n, c in zip((2, number), channels.split(","))]
+        said = message_of(ingest(tmp_path, "--table", write_table(tmp_path / "t.csv", rows), "--channels", channels, code=code))
         assert all(word in said for word in words), said
         assert not (tmp_path / "ct.zarr").exists()
 

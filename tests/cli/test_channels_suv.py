@@ -200,3 +200,19 @@ def test_what_is_wrong_with_one_study_leaves_the_other(stored, tmp_path):
     assert done["images"] == 1 and "PatientWeight" in left["reason"]
     [image] = facts(tmp_path / "ct.zarr")[1]
     np.testing.assert_array_equal(channel(tmp_path / "ct.zarr", image, 1), stored[1])
+
+
+def test_a_missing_slice_is_resampled_where_it_is_asked_for(tmp_path):
+    """As if the mean of its neighbours had been there."""
+    slices = pet_slices()
+    value = [data.pixel_array * float(data.RescaleSlope) for data in slices]
+    slices[5].PixelData = np.rint((value[4] + value[6]) / 2 / float(slices[5].RescaleSlope)).astype("<i2").tobytes()
+    study(tmp_path / "whole/in", slices)
+    study(tmp_path / "gap/in", slices[:5] + slices[6:])
+    said = message_of(ingest(tmp_path / "gap", *NAMED, code=1))
+    assert "1 of 12 slices missing" in said, said
+    ingest(tmp_path / "gap", *NAMED, "--irregular", "resample")
+    ingest(tmp_path / "whole", *NAMED)
+    [one] = facts(tmp_path / "gap/ct.zarr")[1]
+    expected, found = (channel(tmp_path / name / "ct.zarr", one, 1).astype(int) for name in ("whole", "gap"))
+    assert (found != 0).any() and np.abs(found - expected).max() <= 1

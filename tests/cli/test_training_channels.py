@@ -274,7 +274,7 @@ def test_a_store_without_the_runs_channels_is_refused(trained, store, inputs, tm
     (", channels: [arterial]", VALUES, ["transforms[2]", "portal-venous", "[arterial]"]),
     ("", "  - window_hu: {low: 0, high: 9, channel: liver}", ["transforms[1]", "liver"]),
     ("", "  - window_hu: {low: 0, high: 9}\n  - window_hu: {low: 0, high: 9, channel: arterial}", ["a second window_hu"]),
-    ("", "  - window_hu: {low: 0, high: 9, channel: arterial}", ["no window_hu or normalize for channel 'portal-venous'"]),
+    ("", "  - window_hu: {low: 0, high: 9, channel: arterial}", ["no window or normalize for channel 'portal-venous'"]),
     ("", "  - gaussian_noise: {sigma: 1, channel: arterial}\n  - window_hu: {low: 0, high: 9, channel: arterial}", ["Hounsfield"]),
 ])
 def test_configs_that_do_not_fit_are_refused(store, tmp_path, data, transforms, words):

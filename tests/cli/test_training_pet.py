@@ -10,6 +10,7 @@ import zarr
 from channel_inputs import channel
 from ct_inputs import facts, labels
 from driving import headrace, json_of, message_of
+from PIL import Image
 from test_training_channels import SHAPE, ball, batches, config_of, write
 
 NAMES = ("CT", "PET")
@@ -132,7 +133,7 @@ def test_foreground_statistics_are_in_suv(when, tmp_path, request):
             np.testing.assert_allclose(ours, expected, atol=2e-5)
     headrace("train", "--config", config_of(tmp_path / "few.yaml", at, transforms=FOREGROUND, batches=2, epochs=1), "--out", tmp_path / "run")
     kept = json.loads((tmp_path / "run/preprocessing.json").read_text())["channels"]
-    assert [(c["name"], c["unit"]) for c in kept] == [("CT", "HU"), ("PET", "SUV")]
+    assert [(c["name"], c.get("unit", "HU")) for c in kept] == [("CT", "HU"), ("PET", "SUV")]
     for channel_, under in zip(kept, fitted):
         expected = {"voxels": under.size, "mean": under.mean(), "std": under.std(), "p00_5": np.percentile(under, 0.5), "p99_5": np.percentile(under, 99.5)}
         assert channel_["foreground"] == pytest.approx(expected)
@@ -140,8 +141,8 @@ def test_foreground_statistics_are_in_suv(when, tmp_path, request):
 
 
 @pytest.mark.parametrize("transforms, words", [
-    ("  - window_hu: {low: 0, high: 9, channel: PET}", ["transforms[1]", "window_hu", "'PET'", "SUV"]),
-    ("  - window_suv: {low: 0, high: 9, channel: CT}", ["transforms[1]", "window_suv", "'CT'", "HU"]),
+    ("  - window_hu: {low: 0, high: 9, channel: PET}", ["transforms[1]", "window_hu", "'PET'", "HU"]),
+    ("  - window_suv: {low: 0, high: 9, channel: CT}", ["transforms[1]", "window_suv", "'CT'", "SUV"]),
     ("  - window_hu: {low: 0, high: 9}", ["no window", "'PET'"]),
     ("  - window_suv: {low: 0, high: 9}", ["no window", "'CT'"]),
     ("  - window_suv: {low: 9, high: 9}", ["window_suv", "empty"]),
@@ -153,6 +154,19 @@ def test_configs_that_do_not_fit_are_refused(store, tmp_path, transforms, words)
     said = message_of(headrace("train", "--config", config, "--out", tmp_path / "run", code=2))
     assert all(word in said for word in words), said
     assert not (tmp_path / "run").exists()
+
+
+def test_pictures_of_pet_are_in_suv(store, tmp_path):
+    """Stored values from black at 0 to white at 10, or by the run's window."""
+    means = []
+    for i, window in enumerate(("", "  - window_suv: {low: 0, high: 3}")):
+        config = config_of(tmp_path / f"{i}.yaml", store, data=", channels: [PET]", transforms=window)
+        headrace("sample", "--config", config, "--count", 4, "--out", tmp_path / f"{i}.png")
+        picture = np.asarray(Image.open(tmp_path / f"{i}.png").convert("L"))
+        assert len(np.unique(picture)) > 50
+        means.append(np.median(picture[(picture > 8) & (picture < 245)]))  # neither edge nor page
+    # 1.5 SUV is what the body has.
+    assert means[0] < 80 < 100 < means[1]
 
 
 # ---- training ------------------------------------------------------------------------------------
@@ -171,7 +185,7 @@ def test_what_pet_alone_shows_is_learnt_from_it(runs):
     dice = {name: json.loads((runs / name / "eval.json").read_text())["overall"]["dice"]["lesion"] for name in ("both", "ct")}
     assert dice["both"] > 0.7 and dice["ct"] < 0.35, dice
     kept = json.loads((runs / "both/preprocessing.json").read_text())["channels"]
-    assert [(c["name"], c["unit"]) for c in kept] == [("CT", "HU"), ("PET", "SUV")]
+    assert [(c["name"], c.get("unit", "HU")) for c in kept] == [("CT", "HU"), ("PET", "SUV")]
 
 
 def test_channels_in_another_order_on_another_store(runs, inputs, tmp_path):

@@ -183,9 +183,9 @@ def test_a_folder_with_several_series_needs_their_numbers(refused, tmp_path):
     save_series(sts_slices(), tmp_path / "in/a")
     save_series(new_series(sts_slices(), number=9), tmp_path / "in/b")
     table = write_table(tmp_path / "cases.csv", [{"file": "in", "image": "one"}])
-    refused(tmp_path / "in", "--table", table, code=2, words=["line 2", "2 CT series", "9", "column 'series'"])
+    refused(tmp_path / "in", "--table", table, code=2, words=["line 2", "2 series", "9", "column 'series'"])
     table = write_table(tmp_path / "cases.csv", [{"file": "in", "series": 5}])
-    refused(tmp_path / "in", "--table", table, code=1, words=["line 2", "no CT series number 5", "9"])
+    refused(tmp_path / "in", "--table", table, code=1, words=["line 2", "no series number 5", "9"])
 
 
 def test_a_row_names_a_folder_of_volume_files(refused, tmp_path):

@@ -196,5 +196,73 @@ TEST(Suv, WithoutDatesTheTimesOfTheDayCount) {
                 kAtInjection * grown(3600));
 }
 
+TEST(Suv, TheOldWritingOfDatesAndTimesIsRead) {
+  expect_factor(changed([](auto& h) {
+                  h.series_date = h.acquisition_date = "2024.02.29";
+                  h.series_time = h.acquisition_time = "12:00:00.00";
+                  h.injection_time = "11:00";
+                }),
+                kAtInjection * grown(3600));
+  for (const char* broken : {"1150x0", "11x0", "1170", "115", "1", "-1", "12.00.00"}) {
+    EXPECT_NE(changed([&](auto& h) { h.injection_time = broken; }).problem.find("lacks"),
+              std::string::npos)
+        << broken;
+  }
+}
+
+TEST(Suv, LongLivedTracersNeedTheDateOfTheirInjection) {
+  const auto zirconium = [](const char* date_time, const char* scan_date) {
+    return changed([&](auto& h) {
+      h.half_life_s = 282240;
+      h.injection_date_time = date_time;
+      h.series_date = h.acquisition_date = scan_date;
+    });
+  };
+  EXPECT_EQ(zirconium("20240225120000", "20240229").problem, "");
+  for (const auto& suv : {zirconium("", "20240229"), zirconium("20240225120000", "")})
+    EXPECT_NE(suv.problem.find("lacks the date of its injection or of its scan"),
+              std::string::npos);
+}
+
+TEST(Suv, TimeZonesCount) {
+  const auto of = [](const char* date_time, const char* time, const char* offset) {
+    return changed([&](auto& h) {
+      h.injection_date_time = date_time;
+      h.injection_time = time;
+      h.utc_offset = offset;
+    });
+  };
+  // Ten o'clock by UTC is eleven on the scanner's clock.
+  expect_factor(of("20240229100000+0000", "110000", "+0100"), kAtInjection * grown(3600));
+  expect_factor(of("20240229110000+0100", "110000", ""), kAtInjection * grown(3600));
+  expect_factor(of("20240229060000-0500", "", "-0500"), kAtInjection * grown(6 * 3600));
+  EXPECT_NE(of("20240229100000+0000", "110000", "").problem.find("another time zone"),
+            std::string::npos);
+}
+
+TEST(Suv, FilesOfASeriesAgree) {
+  const auto with = [](const std::function<void(PetHeader&)>& change) {
+    PetHeader first = bqml(), second = bqml();
+    change(second);
+    const PetHeader* files[] = {&first, &second};
+    return suv_factor(files).problem;
+  };
+  EXPECT_EQ(with([](auto& h) { h.units = "GML"; }), "has files that differ in Units");
+  EXPECT_EQ(with([](auto& h) { h.weight_kg = 60; }), "has files that differ in PatientWeight");
+  EXPECT_EQ(with([](auto& h) { h.corrected = "ATTN"; }), "has files that differ in CorrectedImage");
+  EXPECT_EQ(with([](auto& h) { h.acquisition_time = "120400"; }), "") << "beds";
+}
+
+TEST(Suv, ADecayFactorThatFitsNeitherTimeIsRefused) {
+  // The last bed alone, made anew at three: decay was corrected to noon, an hour before its bed.
+  EXPECT_NE(changed([](auto& h) {
+              h.series_time = "150000";
+              h.acquisition_time = "130000";
+              h.frame_ms = 240000;
+              h.decay_factor = grown(3720);
+            }).problem.find("fits neither SeriesTime nor AcquisitionTime"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace headrace::imaging

@@ -65,6 +65,16 @@ TEST(VolumeConfig, ItsJsonIsReadBackAsTheSameConfig) {
   }
 }
 
+TEST(VolumeConfig, WindowsOfBothUnitsAreReadBeforeThereIsAStore) {
+  const auto read = [](const std::string& list) {
+    return RunConfig::parse(kBase + "transforms:\n" + list, "run.yaml").volume_transforms.size();
+  };
+  EXPECT_EQ(read("  - window_suv: {low: 0, high: 8}\n"), 1u);
+  EXPECT_EQ(read("  - window_hu: {}\n  - window_suv: {channel: fdg}\n"), 2u);
+  EXPECT_THROW(read("  - window_suv: {}\n  - window_suv: {low: 1}\n"), Error);
+  EXPECT_THROW(read("  - gaussian_noise: {sigma: 1}\n  - window_suv: {}\n"), Error);
+}
+
 TEST(VolumeConfig, HashIsOfWhatDecidesTheResult) {
   const auto hash = [](const std::string& more) {
     return RunConfig::parse(kBase + more, "run.yaml").hash();

@@ -106,6 +106,7 @@ struct VolumeSetting {
   VolumePatchSpec patch{{24, 29, 37}, {1.5, 1.5, 1.5}};
   std::array<double, 3> centre{35.2, 44.7, 55.1};  ///< level voxels
   std::array<double, 3> spacing{1.6, 1.4, 1.5};    ///< of the level
+  ChannelPlace channel = {};
 };
 
 struct VolumeSample {
@@ -114,7 +115,7 @@ struct VolumeSample {
   VolumeGeometry geometry;
 
   explicit VolumeSample(const VolumeSetting& s, std::uint64_t index = 5, bool random = true)
-      : graph(VolumeGraph::compile(s.specs, s.patch, some_foreground())),
+      : graph(VolumeGraph::compile(s.specs, s.patch, some_foreground(), s.channel)),
         params(graph.draw({9, 2, index}, some_patient(), random)) {
     graph.locate(*params, s.centre, s.spacing, geometry);
   }

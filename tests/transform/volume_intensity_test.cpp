@@ -43,6 +43,32 @@ Values mapped(Values v, const std::function<double(double)>& f) {
 
 const WindowHuSpec kWindow{-160, 240};
 
+TEST(VolumeIntensity, OperationsSeeAChannelInItsUnit) {
+  const auto in_suv = [](const std::vector<VolumeTransformSpec>& specs,
+                         std::array<double, 3> centre = {35.2, 44.7, 55.1}) {
+    const VolumeSample sample({"",
+                               specs,
+                               {kSize, {1.5, 1.5, 1.5}},
+                               centre,
+                               {1.5, 1.5, 1.5},
+                               {"PET", 1, IntensityUnit::suv}},
+                              5);
+    const VolumeResult r = sample.run();
+    return Values{r.image.begin(), r.image.end()};
+  };
+  const Values stored = run({}), suv = mapped(stored, [](double v) { return v / 100; });
+  expect_near(in_suv({}), suv, 1e-6);
+  const auto windowed = mapped(suv, [](double v) { return std::clamp((v + 1) / 3, 0.0, 1.0); });
+  expect_near(in_suv({WindowSuvSpec{-1, 2}}), windowed, 1e-6);
+  expect_near(in_suv({WindowHuSpec{0, 1}, WindowSuvSpec{-1, 2, "PET"}}), windowed, 1e-6);
+  expect_near(run({WindowHuSpec{}, WindowSuvSpec{}}), run({WindowHuSpec{}}), 1e-30);
+  const auto patient = testing::some_patient();
+  expect_near(in_suv({VolumeNormalizeSpec{"zscore", 0, 1}}),
+              mapped(suv, [&](double v) { return (v - patient.mean) / patient.std; }), 1e-6);
+  // No voxel of the level: no uptake.
+  for (const double v : in_suv({}, {-500, 0, 0})) ASSERT_EQ(v, 0);
+}
+
 TEST(VolumeIntensity, WindowsClipsAndNormalises) {
   const Values hu = run({});
   const auto patient = testing::some_patient(), foreground = testing::some_foreground();

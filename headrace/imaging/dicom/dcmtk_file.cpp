@@ -5,6 +5,8 @@
 #include <dcmtk/dcmjpls/djdecode.h>
 #include <dcmtk/oflog/oflog.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -89,6 +91,23 @@ std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned lo
   if (element->getUint32(u32, index).good()) return u32;
   Sint32 s32 = 0;
   if (element->getSint32(s32, index).good()) return s32;
+  return std::nullopt;
+}
+
+std::optional<double> private_number_of(DcmItem& item, std::uint16_t group,
+                                        const std::string& creator, std::uint8_t element) {
+  for (std::uint16_t block = 0x10; block <= 0xff; ++block) {
+    if (text_of(item, DcmTagKey(group, block)) != creator) continue;
+    const DcmTagKey tag(group, static_cast<std::uint16_t>(block << 8 | element));
+    if (const auto number = number_of(item, tag)) return number;
+    const Uint8* bytes = nullptr;  // without a value representation it is bytes
+    unsigned long count = 0;
+    if (item.findAndGetUint8Array(tag, bytes, &count).bad() || bytes == nullptr) continue;
+    const std::string text(reinterpret_cast<const char*>(bytes), count);
+    const char* begin = text.data() + std::min(text.find_first_not_of(' '), text.size());
+    double number = 0;
+    if (std::from_chars(begin, text.data() + text.size(), number).ec == std::errc()) return number;
+  }
   return std::nullopt;
 }
 

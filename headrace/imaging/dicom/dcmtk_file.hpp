@@ -3,6 +3,7 @@
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pix
 std::string text_of(DcmItem& item, const DcmTagKey& tag);
 /// Value `index` of a decimal, integer or float element.
 std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned long index = 0);
+/// A decimal of a private group, by its creator; also where the transfer syntax does not state its
+/// kind.
+std::optional<double> private_number_of(DcmItem& item, std::uint16_t group,
+                                        const std::string& creator, std::uint8_t element);
 /// Exactly `count` numbers, or nothing.
 std::optional<std::vector<double>> numbers_of(DcmItem& item, const DcmTagKey& tag,
                                               unsigned long count);

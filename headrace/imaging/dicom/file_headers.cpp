@@ -94,7 +94,7 @@ void read_pictures(DcmItem& dataset, FileHeader& header) {
          header.path, frames, frames_listed);
   }
   if (!multi_frame && frames != 1) return;  // several frames without places
-  if (items_of(dataset, DCM_ModalityLUTSequence) > 0 && header.modality == Modality::ct) {
+  if (items_of(dataset, DCM_ModalityLUTSequence) > 0 && unit_of(header.modality)) {
     fail(ErrorCode::unsupported,
          "{}: a modality look-up table, expected rescale slope and intercept.", header.path);
   }
@@ -125,7 +125,7 @@ ContrastPhase phase_of(DcmItem& dataset) {
 }
 
 PetHeader pet_header(DcmItem& dataset) {
-  static const DcmTagKey kPhilipsSuv(0x7053, 0x1000), kPhilipsBqml(0x7053, 0x1009);
+  const std::string philips = "Philips PET Private Group";
   PetHeader pet;
   pet.units = text_of(dataset, DCM_Units);
   pet.suv_type = text_of(dataset, DCM_SUVType);
@@ -134,9 +134,10 @@ PetHeader pet_header(DcmItem& dataset) {
   pet.weight_kg = number_of(dataset, DCM_PatientWeight);
   pet.decay_factor = number_of(dataset, DCM_DecayFactor);
   pet.frame_ms = number_of(dataset, DCM_ActualFrameDuration);
-  pet.philips_suv = number_of(dataset, kPhilipsSuv);
-  pet.philips_bqml = number_of(dataset, kPhilipsBqml);
+  pet.philips_suv = private_number_of(dataset, 0x7053, philips, 0x00);
+  pet.philips_bqml = private_number_of(dataset, 0x7053, philips, 0x09);
   if (DcmItem* agent = item_of(dataset, DCM_RadiopharmaceuticalInformationSequence)) {
+    pet.agents = items_of(dataset, DCM_RadiopharmaceuticalInformationSequence);
     pet.dose_bq = number_of(*agent, DCM_RadionuclideTotalDose);
     pet.half_life_s = number_of(*agent, DCM_RadionuclideHalfLife);
     pet.injection_date_time = text_of(*agent, DCM_RadiopharmaceuticalStartDateTime);
@@ -146,6 +147,9 @@ PetHeader pet_header(DcmItem& dataset) {
   pet.series_time = text_of(dataset, DCM_SeriesTime);
   pet.acquisition_date = text_of(dataset, DCM_AcquisitionDate);
   pet.acquisition_time = text_of(dataset, DCM_AcquisitionTime);
+  pet.utc_offset = text_of(dataset, DCM_TimezoneOffsetFromUTC);
+  pet.rescaled = number_of(dataset, DCM_RescaleSlope).has_value();
+  pet.multi_frame = items_of(dataset, DCM_PerFrameFunctionalGroupsSequence) > 0;
   return pet;
 }
 

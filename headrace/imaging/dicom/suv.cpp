@@ -4,71 +4,22 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <vector>
 
 #include "headrace/core/text.hpp"
+#include "headrace/imaging/dicom/dicom_time.hpp"
 #include "headrace/math/exponential.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 constexpr double kDay = 86400;
+constexpr double kMostHalfLives = 10;  ///< from injection to scan: what is left then is no picture
 
-/// Digits of a text at a place; nothing where there is anything else.
-std::optional<int> digits(const std::string& text, std::size_t at, std::size_t count) {
-  if (text.size() < at + count) return std::nullopt;
-  int value = 0;
-  const char *begin = text.data() + at, *end = begin + count;
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  if (error != std::errc() || stop != end || value < 0) return std::nullopt;
-  return value;
-}
-
-/// DA, YYYYMMDD: days since 1970-01-01.
-/// source  Howard Hinnant, chrono-compatible low-level date algorithms, days_from_civil
-std::optional<double> days_of(const std::string& date) {
-  const auto year = digits(date, 0, 4), month = digits(date, 4, 2), day = digits(date, 6, 2);
-  if (!year || !month || !day || *month < 1 || *month > 12 || *day < 1 || *day > 31)
-    return std::nullopt;
-  const int y = *year - (*month <= 2 ? 1 : 0), era = y / 400, of_era = y - era * 400;
-  const int of_year = (153 * (*month + (*month > 2 ? -3 : 9)) + 2) / 5 + *day - 1;
-  return era * 146097.0 + (of_era * 365 + of_era / 4 - of_era / 100 + of_year) - 719468;
-}
-
-/// TM, HH[MM[SS[.FFFFFF]]]: seconds since midnight.
-std::optional<double> seconds_of(const std::string& time) {
-  const auto hour = digits(time, 0, 2);
-  if (!hour || *hour > 23) return std::nullopt;
-  double seconds = *hour * 3600.0;
-  if (time.size() >= 4) seconds += digits(time, 2, 2).value_or(0) * 60.0;
-  if (time.size() >= 6) seconds += digits(time, 4, 2).value_or(0);
-  double part = 0.1;
-  for (std::size_t i = 7; i < time.size() && time[6] == '.' && time[i] >= '0' && time[i] <= '9';
-       ++i) {
-    seconds += (time[i] - '0') * part;
-    part /= 10;
-  }
-  return seconds;
-}
-
-/// A date and a time of day, either of which may be missing.
-struct Moment {
-  std::optional<double> days, seconds;
-  bool whole() const { return days && seconds; }
-  double value() const { return *days * kDay + *seconds; }
-};
-
-Moment moment_of(const std::string& date, const std::string& time) {
-  return {days_of(date), seconds_of(time)};
-}
-
-/// DT: a date and a time in one; hours from universal time are left out, as the dates beside it
-/// have none.
-Moment moment_of(const std::string& date_time) {
-  if (date_time.size() < 10) return {};
-  return moment_of(date_time.substr(0, 8), date_time.substr(8));
+bool has_correction(const PetHeader& header, const char* name) {
+  const auto parts = split(header.corrected, '\\');
+  return std::find(parts.begin(), parts.end(), name) != parts.end();
 }
 
 bool before(const Moment& a, const Moment& b) {
@@ -85,8 +36,14 @@ std::optional<double> misfit(const PetHeader& file, const Moment& taken, const M
   return std::abs(seconds / *file.half_life_s - std::log2(*file.decay_factor));
 }
 
+/// A series' start, or why it is not known.
+struct Start {
+  Moment moment;
+  std::string problem;
+};
+
 /// When the scan began: the time to which decay is corrected by START.
-Moment scan_start(std::span<const PetHeader* const> files) {
+Start scan_start(std::span<const PetHeader* const> files) {
   const Moment series = moment_of(files.front()->series_date, files.front()->series_time);
   Moment earliest;
   const PetHeader* first = nullptr;
@@ -96,13 +53,25 @@ Moment scan_start(std::span<const PetHeader* const> files) {
     earliest = taken;
     first = file;
   }
-  if (first == nullptr) return series;
-  if (!series.seconds) return earliest;
+  if (first == nullptr && !series.seconds) {
+    return {{},
+            "lacks SeriesTime and AcquisitionTime, so how far its tracer had decayed is not known"};
+  }
+  if (first == nullptr) return {series, ""};
+  if (!series.seconds) return {earliest, ""};
   const auto of_series = misfit(*first, earliest, series),
              of_earliest = misfit(*first, earliest, earliest);
-  if (of_series && of_earliest) return *of_series <= *of_earliest ? series : earliest;
+  if (of_series && of_earliest) {
+    constexpr double kMostMisfit = 0.1;  // half-lives: 7 % of the values
+    if (std::min(*of_series, *of_earliest) > kMostMisfit) {
+      return {{},
+              "has a DecayFactor that fits neither SeriesTime nor AcquisitionTime, so the time to "
+              "which decay was corrected is not known"};
+    }
+    return {*of_series <= *of_earliest ? series : earliest, ""};
+  }
   // A series that was made later says when that was, not when the scan began.
-  return before(earliest, series) ? earliest : series;
+  return {before(earliest, series) ? earliest : series, ""};
 }
 
 SuvFactor none(std::string why) { return {1, std::move(why)}; }
@@ -110,22 +79,52 @@ SuvFactor none(std::string why) { return {1, std::move(why)}; }
 /// Seconds from the injection to the scan; in `problem` why they are not known.
 double decay_seconds(std::span<const PetHeader* const> files, std::string& problem) {
   const PetHeader& first = *files.front();
-  const Moment scan = scan_start(files), injection = moment_of(first.injection_date_time);
-  if (!scan.seconds) {
-    problem =
-        "lacks SeriesTime and AcquisitionTime, so how far its tracer had decayed is not known";
-    return 0;
+  const Start start = scan_start(files);
+  problem = start.problem;
+  if (!problem.empty()) return 0;
+  const Moment& scan = start.moment;
+  Moment injection = moment_of(first.injection_date_time);
+  const Moment of_day = moment_of("", first.injection_time);
+  if (injection.ahead_of_utc) {
+    const auto local = utc_offset_of(first.utc_offset);
+    constexpr double kNextZone = 900;  // zones lie a quarter of an hour apart, or more
+    const bool same_clock = of_day.seconds && injection.seconds &&
+                            std::abs(*of_day.seconds - *injection.seconds) < kNextZone;
+    if (injection.whole() && local) {
+      *injection.seconds += *local - *injection.ahead_of_utc;
+    } else if (of_day.seconds && !same_clock) {
+      problem =
+          "has a RadiopharmaceuticalStartDateTime in another time zone than its other times, whose "
+          "TimezoneOffsetFromUTC is not there";
+      return 0;
+    }
   }
   if (injection.whole() && scan.whole()) return scan.value() - injection.value();
-  const auto of_day = injection.seconds ? injection.seconds : seconds_of(first.injection_time);
-  if (!of_day) {
+  const auto seconds = injection.seconds ? injection.seconds : of_day.seconds;
+  if (!seconds) {
     problem =
         "lacks RadiopharmaceuticalStartDateTime and RadiopharmaceuticalStartTime, so how far its "
         "tracer had decayed is not known";
     return 0;
   }
-  const double seconds = *scan.seconds - *of_day;
-  return seconds < 0 ? seconds + kDay : seconds;
+  if (kDay <= kMostHalfLives * *first.half_life_s) {
+    problem =
+        "lacks the date of its injection or of its scan (RadiopharmaceuticalStartDateTime, "
+        "SeriesDate), and its tracer may have been given days before";
+    return 0;
+  }
+  const double since = *scan.seconds - *seconds;
+  return since < 0 ? since + kDay : since;
+}
+
+/// What no patient and no scan has, most often another unit than the standard's.
+std::string impossible(const PetHeader& header) {
+  constexpr double kLeastDose = 1e5, kMostWeight = 500;
+  if (*header.dose_bq < kLeastDose)
+    return fmt::format("has RadionuclideTotalDose {}, expected becquerels", *header.dose_bq);
+  if (*header.weight_kg > kMostWeight)
+    return fmt::format("has a PatientWeight above {} kg", kMostWeight);
+  return "";
 }
 
 SuvFactor of_activity(std::span<const PetHeader* const> files, double bqml) {
@@ -133,10 +132,14 @@ SuvFactor of_activity(std::span<const PetHeader* const> files, double bqml) {
   const bool start = first.decay_correction == "START";
   if (!start && first.decay_correction != "ADMIN") {
     return none(
-        fmt::format("has DecayCorrection '{}', expected START or ADMIN: SUV needs activity "
-                    "at one time",
+        fmt::format("has DecayCorrection '{}', expected START or ADMIN: SUV needs activity at one "
+                    "time",
                     first.decay_correction));
   }
+  if (!has_correction(first, "DECY"))
+    return none("has no correction of decay (CorrectedImage without DECY)");
+  if (first.agents > 1)
+    return none("names several tracers (RadiopharmaceuticalInformationSequence)");
   std::vector<std::string> missing;
   const auto need = [&](const std::optional<double>& value, const char* keyword) {
     if (!value || !(*value > 0)) missing.emplace_back(keyword);
@@ -145,9 +148,9 @@ SuvFactor of_activity(std::span<const PetHeader* const> files, double bqml) {
   need(first.dose_bq, "RadionuclideTotalDose");
   if (start) need(first.half_life_s, "RadionuclideHalfLife");
   if (!missing.empty()) return none(fmt::format("lacks {}", fmt::join(missing, ", ")));
+  if (auto why = impossible(first); !why.empty()) return none(std::move(why));
   double dose = *first.dose_bq;
   if (start) {
-    constexpr double kMostHalfLives = 10;  // what is left then is no picture
     std::string problem;
     const double seconds = decay_seconds(files, problem);
     if (!problem.empty()) return none(std::move(problem));
@@ -163,17 +166,43 @@ SuvFactor of_activity(std::span<const PetHeader* const> files, double bqml) {
   return {1000 * *first.weight_kg / dose * bqml, ""};
 }
 
+/// What the files of one series must have in common; empty where they do, else its keyword.
+std::string differing(std::span<const PetHeader* const> files) {
+  const PetHeader& first = *files.front();
+  for (const PetHeader* file : files) {
+    if (file->units != first.units) return "Units";
+    if (file->suv_type != first.suv_type) return "SUVType";
+    if (file->corrected != first.corrected) return "CorrectedImage";
+    if (file->decay_correction != first.decay_correction) return "DecayCorrection";
+    if (file->weight_kg != first.weight_kg) return "PatientWeight";
+    if (file->dose_bq != first.dose_bq) return "RadionuclideTotalDose";
+    if (file->half_life_s != first.half_life_s) return "RadionuclideHalfLife";
+    if (file->injection_time != first.injection_time) return "RadiopharmaceuticalStartTime";
+    if (file->injection_date_time != first.injection_date_time)
+      return "RadiopharmaceuticalStartDateTime";
+    if (file->philips_suv != first.philips_suv || file->philips_bqml != first.philips_bqml)
+      return "Philips' private factor";
+    if (file->series_time != first.series_time || file->series_date != first.series_date)
+      return "SeriesDate or SeriesTime";
+  }
+  return "";
+}
+
 }  // namespace
 
 bool attenuation_corrected(const PetHeader& header) {
-  const auto parts = split(header.corrected, '\\');
-  return std::find(parts.begin(), parts.end(), "ATTN") != parts.end();
+  return header.multi_frame || has_correction(header, "ATTN");
 }
 
 SuvFactor suv_factor(std::span<const PetHeader* const> files) {
   const PetHeader& first = *files.front();
+  if (first.multi_frame) return none("is an enhanced multi-frame object, whose SUV is not read");
   if (!attenuation_corrected(first))
     return none("has no correction of attenuation (CorrectedImage without ATTN)");
+  if (const auto what = differing(files); !what.empty())
+    return none(fmt::format("has files that differ in {}", what));
+  if (std::any_of(files.begin(), files.end(), [](const auto* file) { return !file->rescaled; }))
+    return none("lacks RescaleSlope");
   if (first.units == "GML") {
     if (first.suv_type.empty() || first.suv_type == "BW") return {};
     return none(fmt::format("has SUV by '{}' (SUVType), expected BW, body weight", first.suv_type));

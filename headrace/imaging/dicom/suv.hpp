@@ -6,18 +6,22 @@
 namespace headrace::imaging {
 
 /// What a PET file's header says of its values, as it stands there. Holds a patient's weight and
-/// times: nothing of it may leave the scan but the factor.
+/// times: nothing of it may leave the scan but the factor, and the reason why there is none.
 struct PetHeader {
   std::string units;             ///< Units: BQML, GML, CNTS, …
   std::string suv_type;          ///< SUVType: BW, LBM, …
   std::string corrected;         ///< CorrectedImage: what was corrected, parted by backslashes
   std::string decay_correction;  ///< DecayCorrection: START, ADMIN, NONE
   std::optional<double> weight_kg, dose_bq, half_life_s;
+  long agents = 1;  ///< items of RadiopharmaceuticalInformationSequence
   /// Philips' own: SUV, and Bq/ml, of what rescale slope and intercept give.
   std::optional<double> philips_suv, philips_bqml;
   std::optional<double> decay_factor, frame_ms;  ///< of this file: DecayFactor, ActualFrameDuration
   std::string injection_date_time, injection_time;                           ///< DT, TM
   std::string series_date, series_time, acquisition_date, acquisition_time;  ///< DA, TM
+  std::string utc_offset;    ///< TimezoneOffsetFromUTC
+  bool rescaled = true;      ///< RescaleSlope is there
+  bool multi_frame = false;  ///< an enhanced object, which says all this elsewhere
 };
 
 /// Whether attenuation was corrected: else values are no concentrations.
@@ -35,8 +39,8 @@ struct SuvFactor {
 /// scanner corrected decay: the injection (ADMIN), or the scan's start (START). That is the series'
 /// time where no acquisition is earlier, else the earliest acquisition; some scanners state series'
 /// times that are neither, so where the earliest file has its DecayFactor the one of the two is
-/// taken that fits it. An injection of which only the time of day is known lies in the 24 hours
-/// before.
+/// taken that fits it, and it must fit. An injection of which only the time of day is known lies in
+/// the 24 hours before, which is believed of short-lived tracers alone.
 SuvFactor suv_factor(std::span<const PetHeader* const> files);
 
 }  // namespace headrace::imaging

@@ -58,9 +58,8 @@ void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t*
         fail(ErrorCode::malformed,
              "{}: voxel (x {}, y {}, z {}) is {}, expected a value in {}..{} {}. {}", name_,
              i % width, i / width, z, slice[i], -32768 / per_unit, 32767 / per_unit, name_of(unit),
-             unit == IntensityUnit::suv
-                 ? "Files that are no DICOM must have SUV already, not Bq/ml."
-                 : "Check rescale slope and intercept of the source.");
+             unit == IntensityUnit::suv ? "Check its units: SUV, not Bq/ml."
+                                        : "Check rescale slope and intercept of the source.");
       }
       dst[i] = static_cast<std::int16_t>(stored);
     }

@@ -27,10 +27,18 @@ IntensityUnit unit_of_name(const std::string& name) {
   for (char& letter : words) {
     if (letter < 'a' || letter > 'z') letter = ' ';
   }
+  bool pet = false, ct = false;
   for (const std::string& word : split(words, ' ')) {
-    if (word == "pet" || word == "pt" || word == "suv") return IntensityUnit::suv;
+    pet = pet || word == "pet" || word == "pt" || word == "suv";
+    ct = ct || word == "ct";
   }
-  return IntensityUnit::hu;
+  if (pet && ct) {
+    fail(ErrorCode::usage,
+         "channel '{}' has both CT and PET in its name; say which it is by --channels NAME=HU or "
+         "NAME=SUV",
+         name);
+  }
+  return pet ? IntensityUnit::suv : IntensityUnit::hu;
 }
 
 bool is_phase_name(const std::string& name) {

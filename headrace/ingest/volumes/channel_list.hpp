@@ -21,7 +21,7 @@ struct ChannelList {
 };
 
 /// What a name says of its unit: SUV where one of its words is PET, PT or SUV in any case ("PET",
-/// "fdg-pet"), else HU.
+/// "fdg-pet"), else HU. Errors: usage, where another is CT.
 IntensityUnit unit_of_name(const std::string& name);
 
 /// Whether it is the name of a contrast phase.

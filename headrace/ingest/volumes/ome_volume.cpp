@@ -34,10 +34,14 @@ Json volume_multiscales(const VolumePlan& plan, const std::string& name, bool im
 }
 
 Json ome_volume(const VolumePlan& plan, const std::string& id, IntensityUnit unit) {
-  // What viewers show at first, of stored values: soft tissue; SUV 0 to 10.
   const bool suv = unit == IntensityUnit::suv;
-  const Json window = suv ? Json{{"min", 0}, {"max", 5000}, {"start", 0}, {"end", 1000}}
-                          : Json{{"min", -1024}, {"max", 3071}, {"start", -160}, {"end", 240}};
+  // What viewers show at first, of stored values.
+  const auto [low, high] = usual_window(unit);
+  const int per_unit = stored_per_unit(unit);
+  const Json window{{"min", suv ? 0 : -1024},
+                    {"max", suv ? 5000 : 3071},
+                    {"start", static_cast<int>(low) * per_unit},
+                    {"end", static_cast<int>(high) * per_unit}};
   const Json channel{{"label", suv ? "SUV * 100" : "HU"},
                      {"color", "FFFFFF"},
                      {"active", true},

@@ -258,8 +258,11 @@ class Finder {
                                     [&](const auto& label) { return here(label.path); });
     const std::string others = other_series(own, found_.channels);
     if (!others.empty()) {
-      fail(ErrorCode::unsupported, "{}: holds no CT, but {}; only CT has Hounsfield units", input,
-           others);
+      fail(ErrorCode::unsupported, "{}: holds no CT, but {}; only CT has Hounsfield units{}", input,
+           others,
+           found_.channels.has(IntensityUnit::suv)
+               ? ""
+               : ", and PET becomes a channel beside it (--channels CT,PET)");
     }
     if (labels && scan.series.size() > own.series.size()) return;
     fail(ErrorCode::usage,

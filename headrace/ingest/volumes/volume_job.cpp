@@ -159,7 +159,7 @@ class VolumeJob {
     const ChannelPlan& plan = outlook_.further[c];
     if (plan.missing) {
       under_labels_.emplace_back(std::nullopt);
-      return {};
+      return IntensityHistogram();
     }
     const ChannelSource& source = volume_.further[c];
     channel_ = source::channel_folder(c + 1) + "/";

@@ -122,9 +122,11 @@ std::vector<std::optional<IntensityHistogram>> under_labels_by_channel(
     std::optional<BitVolume> reached;
     if (channel.contains("file_grid"))
       reached = imaging::reached_voxels(grid_of_channel(channel, id), image, store.pool);
-    const auto unit = unit_named(channel.value("unit", "HU"));
-    histogram = under_labels(*zarr::Array::open(store.store, fmt::format("images/{}/0", key)),
-                             unit.value_or(IntensityUnit::hu), labels, reached);
+    const IntensityUnit unit = channel.contains("unit")
+                                   ? source::parse_channel_unit(channel, "images/" + key)
+                                   : IntensityUnit::hu;
+    histogram = under_labels(*zarr::Array::open(store.store, fmt::format("images/{}/0", key)), unit,
+                             labels, reached);
   }
   return histograms;
 }

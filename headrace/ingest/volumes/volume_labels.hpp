@@ -15,7 +15,7 @@ namespace headrace::ingest {
 
 /// Stores everything of one label image of a volume, which lies below its own group: the pyramid,
 /// the classes' part of the sampler's index, the lesions, the intensities under the labels. Of the
-/// volume it needs its plan, and the HU under the labels. Holds a byte a voxel.
+/// volume it needs its plan, and the values under the labels. Holds a byte a voxel.
 class VolumeLabels {
  public:
   /// set: what the label image is called; group: where its group is written; lesion_values: classes
@@ -30,7 +30,7 @@ class VolumeLabels {
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }
   /// Writes the rest, the group's zarr.json last, and lets go of the values.
-  /// under_labels: by channel, HU of voxels with a label that is neither 0 nor kIgnoreLabel; of a
+  /// under_labels: by channel, values of voxels with a label that is neither 0 nor kIgnoreLabel; of a
   /// channel that the volume lacks nothing
   void write(const std::vector<std::optional<IntensityHistogram>>& under_labels);
 

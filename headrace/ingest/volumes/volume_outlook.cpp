@@ -19,6 +19,9 @@ Json series_stamps(const imaging::DicomSeries& series) {
     last = slice.path;
     const SourceStamp stamp = stamp_slice_file(slice.path);
     stamps.push_back({stamp.size_bytes, stamp.sha256});
+    // SUV follows from the header, of which a large file's stamp need not know, and from our rule.
+    if (series.modality == imaging::Modality::pet)
+      stamps.back().push_back({slice.slope, slice.intercept});
   }
   return stamps;
 }

@@ -105,26 +105,12 @@ bool is_for(const VolumeTransformSpec& spec, const std::string& channel) {
   return own.empty() || own == channel;
 }
 
-void check_unit(std::size_t entry, const VolumeTransformSpec& spec, const ChannelPlace& channel) {
-  const auto unit = unit_of(spec);
-  if (!unit || *unit == channel.unit) return;
-  const bool named = !channel_of(spec).empty() && channel_of(spec) == channel.name;
-  // Without a name it is for the channels in its unit; there is one at least, or the channel says.
-  if (!named && !channel.name.empty()) return;
-  fail(ErrorCode::usage, "transforms[{}]: {} is for values in {}, but {} in {}", entry,
-       name_of(spec), name_of(*unit),
-       channel.name.empty() ? "volumes of one channel are"
-                            : fmt::format("channel '{}' is", channel.name),
-       name_of(channel.unit));
-}
-
 void check_order(const std::vector<VolumeTransformSpec>& specs, const ChannelPlace& channel) {
   std::array<int, std::variant_size_v<VolumeTransformSpec>> seen;
   seen.fill(-1);
   int changed = -1;
   for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
     const VolumeTransformSpec& spec = specs[static_cast<std::size_t>(i)];
-    check_unit(static_cast<std::size_t>(i), spec, channel);
     if (!applies(spec, channel)) continue;
     const std::string name = name_of(spec);
     int& before = seen[spec.index()];

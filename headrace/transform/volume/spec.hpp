@@ -31,12 +31,12 @@ struct VolumeElasticSpec {
 };
 /// HU [low, high], what lies beyond clipped, to 0..1.
 struct WindowHuSpec {
-  double low = -160, high = 240;
+  double low = usual_window(IntensityUnit::hu)[0], high = usual_window(IntensityUnit::hu)[1];
   std::string channel = {};  ///< the one it is for; empty: every channel in HU
 };
 /// SUV [low, high], what lies beyond clipped, to 0..1.
 struct WindowSuvSpec {
-  double low = 0, high = 10;
+  double low = usual_window(IntensityUnit::suv)[0], high = usual_window(IntensityUnit::suv)[1];
   std::string channel = {};  ///< the one it is for; empty: every channel in SUV
 };
 /// Clips to percentiles 0.5 and 99.5 of the patient's body, or of the training set's foreground.
