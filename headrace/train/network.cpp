@@ -1,10 +1,12 @@
 #include "headrace/train/network.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
@@ -300,8 +302,16 @@ std::span<const float> Network::predict(const loader::Batch& batch) {
   state_->hold(batch);
   const at::NoGradGuard no_grad;
   const model::Autocast autocast(state_->runtime);
-  const at::Tensor logits = state_->judged().forward(state_->images(batch));
-  state_->probabilities = at::softmax(logits.to(at::kFloat), 1).contiguous().to(at::kCPU);
+  const at::Tensor images = state_->images(batch);
+  // The last batch of a store as large as the others: LibTorch's kernels, and with them the last
+  // bits, go by the batch's size, and an image's figures must not know what lies beside it.
+  const std::int64_t samples = images.size(0), whole = state_->config.eval.batch;
+  std::vector<std::int64_t> rest = images.sizes().vec();
+  rest[0] = whole - samples;
+  const at::Tensor logits = state_->judged().forward(
+      samples < whole ? at::cat({images, at::zeros(rest, images.options())}) : images);
+  state_->probabilities =
+      at::softmax(logits.to(at::kFloat), 1).slice(0, 0, samples).contiguous().to(at::kCPU);
   return {state_->probabilities.const_data_ptr<float>(),
           static_cast<std::size_t>(state_->probabilities.numel())};
 }

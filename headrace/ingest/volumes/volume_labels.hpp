@@ -30,8 +30,8 @@ class VolumeLabels {
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }
   /// Writes the rest, the group's zarr.json last, and lets go of the values.
-  /// under_labels: by channel, values of voxels with a label that is neither 0 nor kIgnoreLabel; of a
-  /// channel that the volume lacks nothing
+  /// under_labels: by channel, values of voxels with a label that is neither 0 nor kIgnoreLabel; of
+  /// a channel that the volume lacks nothing
   void write(const std::vector<std::optional<IntensityHistogram>>& under_labels);
 
  private:
