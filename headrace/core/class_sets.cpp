@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostValues = 255;  // 255 is ignore
 
-/// Values of the named classes; `where` is in front of errors.
+/// Values of the named classes; `where` begins each error text.
 ClassSet make_set(const std::string& name, const std::vector<std::string>& members,
                   const std::vector<std::string>& classes, const std::string& where,
                   ErrorCode code) {

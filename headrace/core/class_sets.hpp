@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// A label value that stands for several classes, of which an annotator did not say which one:
+/// A label value that stands for several classes, where an annotator did not state which one:
 /// "cancer" for patterns 3, 4 and 5. Values 0 to C - 1 are the classes, C, C + 1, … the sets in the
 /// order of their names; 255 is ignore.
 struct ClassSet {
@@ -16,14 +16,15 @@ struct ClassSet {
   bool operator==(const ClassSet&) const = default;
 };
 
-/// texts: "cancer=pattern3+pattern4+pattern5", as options say it. Returns them sorted by name.
-/// Errors: usage, `origin` in front (no name, a name twice or a class's, an unknown class with the
-/// nearest, fewer than two classes, more than 255 values in all).
+/// texts: "cancer=pattern3+pattern4+pattern5", as in options. Returns the sets sorted by name.
+/// Errors: usage, with `origin` in front (no name, a name twice or that of a class, an unknown
+/// class (with the nearest name), fewer than two classes, more than 255 values in all).
 std::vector<ClassSet> parse_class_sets(const std::vector<std::string>& texts,
                                        const std::vector<std::string>& classes,
                                        const std::string& origin);
 
-/// {"cancer": ["pattern3", …]}, and back. Errors of the way back: malformed, `origin` in front.
+/// To {"cancer": ["pattern3", …]}, and back. Errors of the way back: malformed, with `origin` in
+/// front.
 Json to_json(const std::vector<ClassSet>& sets, const std::vector<std::string>& classes);
 std::vector<ClassSet> class_sets_of(const Json& json, const std::vector<std::string>& classes,
                                     const std::string& origin);
@@ -32,12 +33,12 @@ std::vector<ClassSet> class_sets_of(const Json& json, const std::vector<std::str
 std::vector<std::string> label_names(const std::vector<std::string>& classes,
                                      const std::vector<ClassSet>& sets);
 
-/// What a label says of a region, some classes taken together.
+/// What a label tells about a region that is made of some classes.
 enum class Membership : std::uint8_t { outside, inside, undecided };
 
-/// By label value (256 of them): whether a pixel of that value lies in the region made of the
-/// classes that `region` has as true. A set is inside when all its classes are, outside when none
-/// is; else, as ignore and values that are neither class nor set, it decides nothing.
+/// For each of the 256 label values: whether a pixel of that value lies in the region made of the
+/// classes for which `region` is true. A set is inside when all its classes are, and outside when
+/// none is. All else is undecided: other sets, ignore, and values that are neither class nor set.
 std::vector<Membership> region_membership(const std::vector<bool>& region,
                                           const std::vector<ClassSet>& sets);
 

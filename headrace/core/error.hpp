@@ -17,17 +17,17 @@ enum class ErrorCode {
   memory,       ///< an allocation failed or a stated bound would be exceeded
   device,       ///< CUDA or a GPU library
   cancelled,    ///< stopped on request
-  diverged,     ///< training gives no numbers any more
+  diverged,     ///< the training loss is no longer finite
   internal      ///< a bug in Headrace
 };
 
-/// The one exception type. The text says what is wrong, where, found against expected, and what to
-/// do.
+/// The one exception type. The text states what is wrong, where, what was found against what was
+/// expected, and what to do.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string text) : code_(code), text_(std::move(text)) {}
 
-  /// Prepends where it happened, as the error rises: "image case-17, level 2: …".
+  /// Prepends where it happened, as the error goes up the calls: "image case-17, level 2: …".
   Error& at(const std::string& context);
 
   ErrorCode code() const noexcept { return code_; }

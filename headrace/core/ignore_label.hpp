@@ -3,7 +3,7 @@
 
 namespace headrace {
 
-/// Label value of pixels and voxels that nothing counts: not annotated, outside of the image, or
+/// Label value of pixels and voxels that are counted nowhere: not annotated, outside the image, or
 /// under no tile.
 inline constexpr std::uint8_t kIgnoreLabel = 255;
 

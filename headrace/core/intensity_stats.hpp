@@ -3,9 +3,9 @@
 
 namespace headrace {
 
-/// What normalisation needs to know of the voxels of a volume (its body) or of a training set (its
-/// labelled foreground), in HU or the unit of its channel. From exact integer histograms: the same
-/// for any order of voxels.
+/// What normalisation needs to know about the voxels of a volume (its body) or of a training set
+/// (its labelled foreground), in HU or the unit of the channel. Computed from exact integer
+/// histograms, so it is the same for any order of voxels.
 struct IntensityStats {
   std::uint64_t voxels = 0;  ///< 0: nothing is known
   double mean = 0, std = 0;  ///< population standard deviation

@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-/// What the values of a channel of a volume are in.
+/// The unit of the values of a volume's channel.
 ///
 /// hu   Hounsfield units of CT
 /// suv  standardised uptake value by body weight of PET, g/ml
@@ -16,11 +16,12 @@ std::string_view name_of(IntensityUnit unit) noexcept;  ///< "HU", "SUV"
 /// The unit of this name, in any case.
 std::optional<IntensityUnit> unit_named(std::string_view name);
 
-/// Stores hold int16, this many of them to 1 of the unit: whole HU; SUV in hundredths, up to
-/// 327.67, since a tracer that leaves by the bladder reaches 200 there while lungs have 0.3.
+/// Stores hold int16; this many steps make 1 of the unit. HU are whole numbers. SUV is in
+/// hundredths, up to 327.67, since a tracer that leaves by the bladder reaches 200 there while
+/// lungs have 0.3.
 constexpr int stored_per_unit(IntensityUnit unit) { return unit == IntensityUnit::suv ? 100 : 1; }
 
-/// What voxels read as that no slice shows, as stored: air, no uptake.
+/// The stored value of voxels that no slice shows: air, or no uptake.
 constexpr std::int16_t stored_outside(IntensityUnit unit) {
   return unit == IntensityUnit::suv ? 0 : -1024;
 }

@@ -18,7 +18,7 @@ Json parse_json(std::string_view text, std::string_view origin);
 /// The text that the store and the hashes use: sorted keys, two-space indent, a newline at the end.
 std::string dump_json(const Json& value);
 
-/// What there is; null where there is nothing.
+/// The value as JSON; null where there is none.
 template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);

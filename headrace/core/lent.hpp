@@ -6,8 +6,8 @@
 
 namespace headrace {
 
-/// Things of which a limited number is there: a thread that finds none waits for another's. Safe
-/// from any thread. Whoever holds one must not wait for a second.
+/// A limited number of things to lend: a thread that finds none waits until another thread returns
+/// one. Safe from any thread. A thread that holds one must not wait for a second.
 template <typename T>
 class Lent {
  public:
@@ -34,7 +34,7 @@ class Lent {
     returned_.notify_one();
   }
 
-  /// Those that are idle; for when no thread is at work any more.
+  /// The idle ones; call it only when no thread is at work any more.
   std::vector<T>& idle() noexcept { return idle_; }
 
  private:

@@ -7,23 +7,23 @@
 
 namespace headrace {
 
-/// Progress of long work on standard error: a bar on a terminal, elsewhere a plain line after every
-/// half minute, so that a log shows that it goes on and for how long.
+/// Progress of long work on standard error: a bar on a terminal, elsewhere a plain line every half
+/// minute, so that a log shows that the work goes on and how long it will take.
 /// Safe from any thread.
 class Progress {
  public:
   /// title: what is done; total: how many `unit`s make the whole (0: not known).
-  /// plain_every: between lines where there is no terminal.
+  /// plain_every: time between lines where there is no terminal.
   Progress(std::string title, std::uint64_t total, std::string unit,
            std::chrono::milliseconds plain_every = std::chrono::seconds(30));
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// What is finished already and took no time now, as after a resume.
+  /// The part that was finished earlier and took no time now, as after a resume.
   void begin_at(std::uint64_t done);
   void advance(std::uint64_t count = 1);
-  /// Stands in the next lines: "loss 0.53".
+  /// Text for the next lines: "loss 0.53".
   void note(std::string text);
 
  private:

@@ -8,10 +8,11 @@ namespace headrace {
 /// A to Z as a to z; everything else as it is, so that no locale decides.
 std::string lowered(std::string_view text);
 
-/// A name as it is compared with others: lowered, without spaces, '-' and '_'.
+/// A name in the form in which names are compared: lowered, without spaces, '-' and '_'.
 std::string folded_name(std::string_view name);
 
-/// The parts between the places where `at` stands, empty ones as well; of "" one that is empty.
+/// The parts of a text between the occurrences of `at`, including empty parts; "" gives one empty
+/// part.
 std::vector<std::string> split(std::string_view text, char at);
 
 }  // namespace headrace

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-// gcc and clang say differently that ThreadSanitizer is on.
+// gcc and clang signal in different ways that ThreadSanitizer is on.
 #if defined(__SANITIZE_THREAD__)
 #define HR_UNDER_TSAN 1
 #elif defined(__has_feature)
@@ -27,7 +27,7 @@ namespace {
 
 #if !defined(HR_UNDER_TSAN)
 /// oneTBB gives out at most one worker a core, and warns on standard error, unless told otherwise.
-/// Who asks for seven threads on two cores gets seven: each arena's size is the bound.
+/// A caller that asks for seven threads on two cores gets seven: each arena's size is the bound.
 void allow_more_threads_than_cores() {
   static const tbb::global_control allowed(
       tbb::global_control::max_allowed_parallelism,
@@ -39,8 +39,8 @@ using Ranges = std::function<void(std::size_t begin, std::size_t end)>;
 
 #if defined(HR_UNDER_TSAN)
 // ThreadSanitizer does not see what happens inside Debian's oneTBB, which is built without it, and
-// takes every hand-over there for a race. Under it plain threads share the work, so that what it
-// reports is ours.
+// reports every hand-over there as a race. With it on, plain threads share the work, so that every
+// report is about our code.
 class Workers {
  public:
   explicit Workers(int threads) : threads_(threads) {}

@@ -9,7 +9,7 @@ namespace headrace {
 /// reaches a result may depend on which thread ran what.
 class ThreadPool {
  public:
-  /// threads: 0 takes one for each core. The calling thread is one of them.
+  /// threads: 0 means one for each core. The calling thread is one of them.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -19,7 +19,7 @@ class ThreadPool {
 
   /// Runs body(i) for every i in [0, count) and waits. All indices are tried; if some throw, the
   /// exception of the lowest index is rethrown, so the same input gives the same error for any
-  /// number of threads. `grain` indices at a time go to one thread.
+  /// number of threads. One thread takes `grain` indices at a time.
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
                     std::size_t grain = 1);
 

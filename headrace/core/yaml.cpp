@@ -230,7 +230,7 @@ std::optional<std::string> nearest_name(std::string_view name,
         diagonal = above;
       }
     }
-    // What somebody began to write ('rotate' for 'rotate_deg') is as near as one slip.
+    // The beginning of a name ('rotate' for 'rotate_deg') counts as one edit.
     const bool begun = name.size() >= 3 && candidate.starts_with(name);
     const std::size_t distance = begun ? std::min<std::size_t>(row.back(), 1) : row.back();
     if (distance < best_distance) {

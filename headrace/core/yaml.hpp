@@ -64,7 +64,7 @@ class YamlMap {
                          const std::vector<std::string>& accepted);
 
   std::vector<std::string> keys() const;
-  /// Refuses keys that nobody asked for. Call it last.
+  /// Refuses keys that were not asked for. Call it last.
   void finish() const;
 
  private:
@@ -72,7 +72,7 @@ class YamlMap {
   std::vector<std::string> known_;
 };
 
-/// The candidate with the smallest edit distance, if it is near enough to be meant.
+/// The candidate with the smallest edit distance, if it is near enough to be the intended one.
 std::optional<std::string> nearest_name(std::string_view name,
                                         const std::vector<std::string>& candidates);
 

@@ -8,8 +8,8 @@
 
 namespace headrace::device {
 
-/// Host memory, 64-byte aligned, with kTailPadding readable bytes behind its size, so that a 4-byte
-/// gather at the last pixel stays inside. From 2 MiB on it lies in large pages where the system
+/// Host memory, 64-byte aligned, with kTailPadding readable bytes after its size, so that a 4-byte
+/// gather at the last pixel stays inside. From 2 MiB on it lies in large pages, where the system
 /// gives them on request. Contents are undefined until written. Movable, not copyable.
 class HostBuffer {
  public:
@@ -32,8 +32,7 @@ class HostBuffer {
   std::span<std::byte> bytes() noexcept { return {data(), size_}; }
   std::span<const std::byte> bytes() const noexcept { return {data(), size_}; }
 
-  /// Makes size() at least `size_bytes`; contents are lost when it grows. Never shrinks what is
-  /// held.
+  /// Makes size() at least `size_bytes`; contents are lost when it grows. Never shrinks.
   void reserve(std::size_t size_bytes);
 
  private:

@@ -7,15 +7,16 @@
 
 namespace headrace::device::cuda {
 
-/// Device memory that somebody counts: asked before any more of it is taken.
+/// Device memory that is counted: the counter is asked before more of it is taken.
 class MemoryCounter {
  public:
   MemoryCounter() = default;
-  /// take: told how many bytes more; refuses by throwing.
+  /// take: is given the number of additional bytes; refuses by throwing.
   explicit MemoryCounter(std::function<void(std::size_t)> take) : take_(std::move(take)) {}
 
-  /// Makes the buffer hold `size_bytes`, and an eighth more where it has to grow: every slightly
-  /// larger batch would allocate, for which a GPU finishes its work first. Contents are lost.
+  /// Makes the buffer hold `size_bytes`, and an eighth more where it has to grow: otherwise every
+  /// slightly larger batch would allocate, and an allocation waits for all work of the GPU.
+  /// Contents are lost.
   void reserve(DeviceBuffer& buffer, std::size_t size_bytes) const {
     if (size_bytes <= buffer.size()) return;
     const std::size_t grown = size_bytes + size_bytes / 8;

@@ -18,7 +18,7 @@ void force_cpu_isa(std::string_view name);
 
 std::string_view name_of(CpuIsa isa) noexcept;  ///< "v1", "v2", "v3"
 
-/// What was compiled for `isa`, of one thing compiled for each level.
+/// Of variants compiled for each level, the one for `isa`.
 template <typename T>
 const T& compiled_for(CpuIsa isa, const T& v1, const T& v2, const T& v3) noexcept {
   return isa == CpuIsa::x86_64_v3 ? v3 : isa == CpuIsa::x86_64_v2 ? v2 : v1;

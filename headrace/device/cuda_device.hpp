@@ -7,24 +7,24 @@
 struct CUstream_st;  // CUDA's own names: no header of CUDA is needed here
 struct CUevent_st;
 
-/// GPU memory and order of work. In a build without CUDA everything here is there too: the two
-/// questions answer no, all else throws (unsupported). Every failure of CUDA is an Error (device,
-/// or memory) that names the call and its place; one of a kernel is met at the next wait().
+/// GPU memory and order of work. A build without CUDA has all these functions too: the two
+/// questions answer no, all others throw (unsupported). Every failure of CUDA is an Error (device,
+/// or memory) that names the call and its place; that of a kernel is thrown by the next wait().
 namespace headrace::device::cuda {
 
-/// Whether a kernel can run here. False without a driver, a GPU, or with one older than sm_80; a
-/// program starts all the same.
+/// Whether a kernel can run here. False without a driver or a GPU, or with a GPU older than sm_80;
+/// the program starts in any case.
 bool cuda_available() noexcept;
 /// One line: which GPU there is, or why there is none.
 std::string describe();
 /// PCI bus id of the current device, as GpuMeter takes it; empty without one.
 std::string pci_bus_id();
-/// Makes GPU `index` the calling thread's. Errors: device, where there are fewer.
+/// Makes GPU `index` the calling thread's. Errors: device, if there are fewer GPUs.
 void use_device(int index);
 /// The GPU of this process: LOCAL_RANK, as launchers of several processes set it, else 0. Errors:
-/// usage (no whole number, or as many GPUs are not there).
+/// usage (not a whole number, or there are fewer GPUs).
 int process_device();
-/// Bytes of the current device that nobody has taken.
+/// Bytes of free memory of the current device.
 std::size_t free_bytes();
 
 /// A queue of work; what is put into one stream is done in that order. Movable.
@@ -36,15 +36,15 @@ class Stream {
   Stream& operator=(Stream&& o) noexcept;
   CUstream_st* get() const noexcept { return stream_; }
 
-  /// Returns when everything put into it so far is done. Errors: device, of any of it.
+  /// Returns when everything put into it so far is done. Errors: device, of any of that work.
   void wait();
 
  private:
   CUstream_st* stream_ = nullptr;
 };
 
-/// A mark in a stream that the host, or another stream, can wait for. `timed` ones tell how much
-/// time lies between them. A stream of others (LibTorch's, a caller's) is given as it is.
+/// A mark in a stream that the host, or another stream, can wait for. Two `timed` ones give the
+/// time between them. A stream of other code (LibTorch's, a caller's) is passed as its CUDA handle.
 class Event {
  public:
   explicit Event(bool timed = false);
@@ -56,7 +56,7 @@ class Event {
   void record(CUstream_st* stream);
   /// Returns when the stream has come past the mark; at once where nothing was recorded.
   void wait();
-  /// What is put into `stream` from now on begins when the mark has been passed.
+  /// Work that is put into `stream` from now on begins when the mark has been passed.
   void hold(CUstream_st* stream) const;
   /// Seconds from this mark to `later`. Both are timed and have been passed.
   double seconds_to(const Event& later) const;
@@ -101,12 +101,12 @@ class OwnedBytes {
   std::size_t size_ = 0;
 };
 
-/// Of the GPU; HostBuffer::kTailPadding readable bytes lie behind the size.
+/// Memory of the GPU, with HostBuffer::kTailPadding readable bytes after its size.
 struct DeviceMemory {
   static void* allocate(std::size_t size_bytes);
   static void release(void* data) noexcept;
 };
-/// Of the host, fixed in place, so that a copy to the GPU runs beside the program.
+/// Memory of the host, page-locked, so that a copy to the GPU runs beside the program.
 struct PinnedMemory {
   static void* allocate(std::size_t size_bytes);
   static void release(void* data) noexcept;
@@ -117,7 +117,7 @@ using PinnedBuffer = OwnedBytes<PinnedMemory>;
 /// Copies in the order of the stream. Host memory must stay as it is until the copy is done.
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream);
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream);
-/// Makes memory of the GPU 0.
+/// Sets memory of the GPU to 0.
 void clear(void* device, std::size_t size_bytes, Stream& stream);
 /// Copies rows of `row_bytes` that lie `*_pitch` bytes apart, from host to device or back: CUDA
 /// tells which is which by the address.

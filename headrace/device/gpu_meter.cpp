@@ -95,7 +95,7 @@ struct GpuMeter::State {
     std::unique_lock lock(mutex);
     while (!stop_asked.wait_for(lock, kInterval, [this] { return stop; })) {
       lock.unlock();
-      sample();  // one that fails is left out
+      sample();  // a sample that fails is left out
       lock.lock();
     }
   }

@@ -19,14 +19,14 @@ struct GpuUsage {
 /// Asks NVML, four times a second on a thread of its own, how busy a GPU is. The driver's library
 /// is loaded at run time: without it nothing is measured, and usage() says why.
 ///
-/// "A kernel ran" is all that NVML's figure says: a GPU that waits for data between small kernels
-/// still shows much. The stall fraction is the figure to trust; this one goes beside it.
+/// NVML's figure means only that a kernel ran: it stays high for a GPU that waits for data between
+/// small kernels. The stall fraction is the figure to trust; this one goes beside it.
 /// source  NVIDIA Management Library API reference, nvmlDeviceGetUtilizationRates
 /// threads usage() from any thread
 class GpuMeter {
  public:
-  /// pci_bus_id: as cudaDeviceGetPCIBusId gives it, since NVML numbers devices otherwise than CUDA;
-  /// empty: the first one. library: another file than the driver's libnvidia-ml.so.1.
+  /// pci_bus_id: as cudaDeviceGetPCIBusId gives it, since NVML and CUDA number devices differently;
+  /// empty: the first one. library: a file to load instead of the driver's libnvidia-ml.so.1.
   explicit GpuMeter(const std::string& pci_bus_id = {}, const std::string& library = {});
   ~GpuMeter();
 

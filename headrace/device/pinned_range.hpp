@@ -5,8 +5,8 @@
 
 namespace headrace::device::cuda {
 
-/// Fixes memory that others own in its place while it lives, so that copies between it and the GPU
-/// go straight. The memory must live longer. Movable. Errors: those of cuda_device.hpp.
+/// While it lives, keeps memory of another owner page-locked, so that copies between it and the GPU
+/// are direct. The memory must live longer. Movable. Errors: those of cuda_device.hpp.
 class PinnedRange {
  public:
   PinnedRange() = default;

@@ -4,20 +4,20 @@
 namespace headrace::device {
 
 /// A library that is looked for when the program runs, since most machines do not have it: NVIDIA's
-/// decoders, cuFile, the driver. Never a link dependency. Stays loaded; safe from any thread after
-/// it was made.
+/// decoders, cuFile, the driver. Never a link dependency. Stays loaded; safe from any thread once
+/// it is constructed.
 class SharedLibrary {
  public:
   /// Looks at the file that the environment variable `variable` names (and nowhere else if it is
   /// set), else for `file` where the system looks for libraries. `variable` may be null.
   SharedLibrary(const char* variable, const char* file);
 
-  /// Empty when it is there with all functions asked for; else why not, in one sentence.
+  /// Empty when the library is there with all functions asked for; else why not, in one sentence.
   const std::string& missing() const noexcept { return missing_; }
   bool there() const noexcept { return missing_.empty(); }
 
-  /// Sets `function` to the one of this name; a name that is not there makes the library missing,
-  /// and null.
+  /// Sets `function` to the one of this name; if there is no such name, the function is null and
+  /// the library counts as missing.
   template <typename F>
   void find(const char* name, F& function) {
     function = reinterpret_cast<F>(address_of(name));

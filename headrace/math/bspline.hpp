@@ -37,7 +37,7 @@ HR_HD SplineCell<T> spline_cell(T c0, T c1, T c2, T c3) {
 }
 
 /// Cell and position in it of grid coordinate g; cells run from -3, where every control value is
-/// the border's, to `grid` + 3.
+/// that of the border, to `grid` + 3.
 struct SplinePlace {
   std::int32_t cell;
   float t;

@@ -21,7 +21,7 @@ HR_HD std::uint16_t float16_bits(float x) {
   const std::uint32_t sign = (u >> 16) & 0x8000u;
   const std::uint32_t size = u & 0x7FFFFFFFu;
   std::uint32_t half;
-  if (size >= 0x47800000u) {  // 65536 and more, and what is no number
+  if (size >= 0x47800000u) {  // 65536 and more, infinity and NaN
     half = size > 0x7F800000u ? 0x7E00u : 0x7C00u;
   } else if (size < 0x38800000u) {
     // Below 2^-14 a half counts in steps of 2^-24, as a float between 0.5 and 1 does: the addition

@@ -57,7 +57,7 @@ HR_HD float max_of(float x, float y) { return x > y ? x : y; }
 HR_HD float min_of(float x, float y) { return x < y ? x : y; }
 
 /// The bytes at p … p + 7 as two words, lowest address in the lowest byte, from the three aligned
-/// words around them: a GPU loads those, but no unaligned ones. Reads up to 11 bytes behind p.
+/// words around them: a GPU loads those, but not unaligned ones. Reads up to 11 bytes after p.
 HR_HD void load_words(const std::uint8_t* p, std::uint32_t& first, std::uint32_t& second) {
   const auto at = reinterpret_cast<std::uintptr_t>(p);
   const auto* words = reinterpret_cast<const std::uint32_t*>(at & ~std::uintptr_t{3});
@@ -84,7 +84,7 @@ HR_HD std::int32_t gather32(const std::uint8_t* base, std::int32_t offset) {
 }
 
 /// Loads the two RGB24 pixels that begin at each byte offset, one a word; the fourth byte of a word
-/// is of no meaning. Reads eight bytes at each offset, on a GPU twelve.
+/// has no meaning. Reads eight bytes at each offset, on a GPU twelve.
 HR_HD void gather_rgb_pair(const std::uint8_t* base, std::int32_t offset, std::int32_t& first,
                            std::int32_t& second) {
 #if defined(__CUDA_ARCH__)
@@ -135,8 +135,8 @@ HR_HD v8u as_unsigned(v8i x) { return reinterpret_cast<v8u>(x); }
 HR_HD v8f select(v8i mask, v8f yes, v8f no) { return mask ? yes : no; }
 HR_HD v8i select(v8i mask, v8i yes, v8i no) { return mask ? yes : no; }
 
-// The vector unit's max and min are x > y ? x : y and x < y ? x : y to the letter, NaN and zeros
-// included.
+// The vector unit's max and min are exactly x > y ? x : y and x < y ? x : y, also for NaN and
+// zeros.
 #if defined(__AVX__)
 HR_HD v8f sqrt_of(v8f x) { return _mm256_sqrt_ps(x); }
 HR_HD v8f max_of(v8f x, v8f y) { return _mm256_max_ps(x, y); }
@@ -192,7 +192,7 @@ HR_HD v8i gather32(const std::uint8_t* base, v8i offset) {
 
 #if defined(__SSE2__)
 /// Eight bytes at each of two offsets. One load for both pixels: half the loads of two hardware
-/// gathers, which moreover run as microcode on many CPUs.
+/// gathers, which also run as microcode on many CPUs.
 HR_HD __m128i load_two(const std::uint8_t* base, std::int32_t a, std::int32_t b) {
   const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(base + a));
   return _mm_castpd_si128(

@@ -6,10 +6,10 @@
 
 namespace headrace::math {
 
-/// Where `index` stands in the permutation of 0 … count - 1 that belongs to (seed, stream, cycle):
-/// computed alone, without the other places. A Feistel network of eight rounds over the next even
-/// number of bits, with Philox4x32-10 as round function, walked on until it falls below `count`
-/// (fewer than four times in the mean).
+/// The place of `index` in the permutation of 0 … count - 1 that belongs to (seed, stream, cycle),
+/// computed without the other places. A Feistel network of eight rounds over the next even number
+/// of bits, with Philox4x32-10 as round function, applied again until the result falls below
+/// `count` (fewer than four times on average).
 ///
 /// in      index  < count, count at least 1
 /// counter of round r: (right half, cycle low, cycle high, stream + r), so streams are eight apart

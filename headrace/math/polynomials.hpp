@@ -3,8 +3,8 @@
 
 namespace headrace::math {
 
-/// Base-2 logarithm of a positive normal number; exact at powers of two, and never above log2 of a
-/// larger one by rounding at their joints.
+/// Base-2 logarithm of a positive normal number; exact at powers of two, and rounding never puts a
+/// result above that of a larger argument where the pieces join.
 ///
 /// source  log2(1+t) = t + t(1-t)·Q(t), Q by Lawson's minimax fit of degree 4 on [0, 1)
 /// range   x in [2^-126, 2^127]; out [-126, 127]

@@ -13,8 +13,9 @@ struct VoxelWindow {
   std::int32_t last_cell[3];          ///< largest index of a first tap
 };
 
-/// A tap coordinate as index of the first tap and part of the way to the second. Limited to the
-/// voxels that exist; the last is exact: the whole way from the one before. NaN reads as the first.
+/// A tap coordinate as the index of the first tap and the fraction of the way to the second.
+/// Limited to the voxels that exist; the last voxel is exact: fraction 1 from the one before it.
+/// NaN reads as the first.
 template <typename F>
 struct TapPlace {
   IntOf<F> index;
@@ -39,8 +40,8 @@ HR_HD F high_half(IntOf<F> word) {
   return to_float(word >> 16);
 }
 
-/// Value between the four rows around a place: along y, then along z. Along x comes last, so that
-/// what y and z give may be kept for a whole row.
+/// Value between the four rows around a place: along y, then along z. x comes last, so that the
+/// result of y and z may be kept for a whole row.
 template <typename F>
 HR_HD F between_rows(F near_upper, F near_lower, F far_upper, F far_lower, F along_y, F along_z) {
   return lerp(lerp(near_upper, near_lower, along_y), lerp(far_upper, far_lower, along_y), along_z);
@@ -49,7 +50,7 @@ HR_HD F between_rows(F near_upper, F near_lower, F far_upper, F far_lower, F alo
 /// Trilinear value at tap coordinates. One 32-bit gather reads a pair along x.
 ///
 /// range   that of int16
-/// error   4 float roundings of the value, beside those of the coordinates
+/// error   4 float roundings of the value, in addition to those of the coordinates
 /// NaN     never; a NaN coordinate reads as the first voxel
 template <typename F>
 HR_HD F trilinear(const VoxelWindow& w, F z, F y, F x) {

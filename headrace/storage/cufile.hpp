@@ -8,9 +8,9 @@
 
 namespace headrace::storage {
 
-/// cuFile, by libcufile.so.0 where there is one (HEADRACE_CUFILE may name the file; 1.15.1.6 is the
-/// version meant). Prototypes are restated from cufile.h, which no build needs. cuFileDriverOpen of
-/// 1.20 never returns on a machine without a driver, so nothing of cuFile is called before the
+/// cuFile, by libcufile.so.0 where there is one (HEADRACE_CUFILE may name the file; written for
+/// version 1.15.1.6). Prototypes are restated from cufile.h, which no build needs. cuFileDriverOpen
+/// of 1.20 never returns on a machine without a driver, so nothing of cuFile is called before the
 /// driver's own cuInit has succeeded.
 struct Cufile {
   struct Result {

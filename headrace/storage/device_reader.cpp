@@ -64,7 +64,7 @@ struct DeviceReader::State {
       how = "POSIX: " + why;
       return false;
     }
-    stream.wait();  // cuFile knows of no stream, and what was put in may still use the memory
+    stream.wait();  // cuFile does not know streams, and work in this one may still use the memory
     for (const DeviceRange& range : ranges) {
       std::uint64_t done = 0;
       while (done < range.size) {

@@ -38,9 +38,9 @@ class DeviceReader {
   DeviceReader(DeviceReader&&) noexcept;
   DeviceReader& operator=(DeviceReader&&) noexcept;
 
-  /// Reads ranges of one file, after what was put into the stream before. What went through pinned
-  /// memory is in the stream; what cuFile read is there when this returns. automatic: a file that
-  /// cuFile does not take is read through pinned memory, and so is all after it.
+  /// Reads ranges of one file, after the work that is already in the stream. Copies through pinned
+  /// memory are put into the stream; what cuFile reads is there when this returns. automatic: a
+  /// file that cuFile does not take is read through pinned memory, and so are all later ones.
   /// Errors: io (the file; it ends before a range does), device (on: a file that cuFile does not
   /// take).
   void read(const std::string& path, std::span<const DeviceRange> ranges,

@@ -43,7 +43,7 @@ struct DeviceWriter::State {
       how = "POSIX: " + why;
       return false;
     }
-    stream.wait();  // cuFile knows of no stream
+    stream.wait();  // cuFile does not know streams
     for (std::uint64_t done = 0; done < size;) {
       const ssize_t put = cufile->write(file.handle(), from, size - done, static_cast<off_t>(done),
                                         static_cast<off_t>(done));

@@ -75,7 +75,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-// A name that no other writer has: process id and a counter; O_EXCL settles what is left.
+// A name that no other writer has: process id and a counter; O_EXCL excludes the rest.
 posix::Descriptor create_temporary(const std::string& folder, std::string& path) {
   static std::atomic<std::uint64_t> counter{0};
   while (true) {

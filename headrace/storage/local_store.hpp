@@ -10,8 +10,8 @@
 namespace headrace::storage {
 
 /// When objects reach the disk: each before `put` returns, or all of them in `sync`. Either way an
-/// object is whole or absent for every reader, also after its writer was killed; only a machine
-/// that stops before `sync` may lose what was put later.
+/// object is whole or absent for every reader, also after its writer was killed. With on_sync, a
+/// machine that stops before `sync` may lose what was put.
 enum class Durability { each_put, on_sync };
 
 /// A store in a folder of a POSIX file system. Keeps at most `max_open_files` descriptors open
@@ -24,8 +24,8 @@ class LocalStore : public Store {
 
   std::shared_ptr<const Object> open(const std::string& key) const override;
   void put(const std::string& key, std::span<const std::byte> bytes) override;
-  /// The same of bytes that are not in memory: `write` puts them into the file of that path, which
-  /// is there and empty.
+  /// The same for bytes that are not in memory: `write` puts them into the file of that path, which
+  /// exists and is empty.
   void put_file(const std::string& key, std::uint64_t size_bytes,
                 const std::function<void(const std::string& path)>& write);
   void erase(const std::string& key) override;
@@ -35,7 +35,7 @@ class LocalStore : public Store {
   std::string describe(const std::string& key) const override;
 
   const std::filesystem::path& root() const noexcept { return root_; }
-  /// Removes temporary files that killed writers left behind; returns how many.
+  /// Removes temporary files that killed writers left; returns how many.
   std::size_t remove_leftovers();
   /// Everything put so far is on the disk when it returns. Errors: io.
   void sync();

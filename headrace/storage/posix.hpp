@@ -63,7 +63,7 @@ int make_folders(const std::string& path);
 /// Syncs a folder's entries. Returns 0, or an errno.
 int sync_folder(const std::string& path);
 
-/// "disk full" and "quota exceeded" as a user says them, else strerror's text.
+/// "disk full" and "quota exceeded" in a user's words, else strerror's text.
 std::string describe_errno(int error);
 
 }  // namespace headrace::storage::posix

@@ -15,13 +15,14 @@ class Object {
   virtual std::uint64_t size_bytes() const = 0;
   /// The file that holds exactly these bytes; empty where there is none.
   virtual std::string local_path() const { return {}; }
-  /// Reads exactly dst.size() bytes from `offset`. Errors: io; corrupt when the object ends before.
+  /// Reads exactly dst.size() bytes from `offset`. Errors: io; corrupt when the object ends
+  /// earlier.
   virtual void read(std::uint64_t offset, std::span<std::byte> dst) const = 0;
 };
 
-/// A place that holds objects by key ("images/a/0/c/0/0/0"): a folder today, blob storage by the
-/// same interface. Safe from any thread; two writers of one key: the last rename wins, no reader
-/// sees a mixture.
+/// A place that holds objects by key ("images/a/0/c/0/0/0"): a folder today; blob storage could
+/// have the same interface. Safe from any thread. With two writers of one key the last rename wins,
+/// and no reader sees a mixture.
 class Store {
  public:
   virtual ~Store() = default;
@@ -29,11 +30,11 @@ class Store {
   /// The object, or null when there is none.
   virtual std::shared_ptr<const Object> open(const std::string& key) const = 0;
   /// Stores the object whole or not at all: written aside, synced, renamed. Errors: io (names the
-  /// key; a full disk says so).
+  /// key, and a full disk).
   virtual void put(const std::string& key, std::span<const std::byte> bytes) = 0;
   virtual void erase(const std::string& key) = 0;  ///< no error when there is none
-  /// Moves every object below the folder `from` to the folder `to`, below which nothing lies. A
-  /// store that can't do it in one step copies and erases. Errors: io.
+  /// Moves every object below the folder `from` to the folder `to`, which must be empty. A store
+  /// that can't do it in one step copies and erases. Errors: io.
   virtual void move_folder(const std::string& from, const std::string& to);
   /// Keys that start with `prefix`, sorted bytewise. Temporary files of interrupted writes are left
   /// out.

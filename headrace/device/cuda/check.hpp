@@ -4,7 +4,7 @@
 namespace headrace::device::cuda {
 
 /// Throws Error (device; memory, where an allocation failed) unless `result` is success. `call` is
-/// what was called, as it stands in the source.
+/// the call's source text.
 void check(cudaError_t result, const char* call, const char* file, int line);
 
 }  // namespace headrace::device::cuda

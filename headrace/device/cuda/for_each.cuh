@@ -10,8 +10,8 @@
 
 namespace headrace::device::cuda {
 
-/// The kernel stays in constant memory: its tables are indexed at run time, which would else copy
-/// it to every thread's own memory.
+/// The kernel stays in constant memory: its tables are indexed at run time; otherwise it would be
+/// copied to every thread's local memory.
 template <typename Kernel>
 __global__ void run_each(std::int64_t count, const __grid_constant__ Kernel kernel) {
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -19,7 +19,7 @@ __global__ void run_each(std::int64_t count, const __grid_constant__ Kernel kern
 }
 
 /// Puts kernel(0) … kernel(count - 1) into the stream, one thread each, in no order. Errors:
-/// device, if it can't be launched; they say `name`, as a profiler does.
+/// device, if it can't be launched; they contain `name`, as a profiler shows it.
 template <typename Kernel>
 void for_each(Stream& stream, std::int64_t count, const Kernel& kernel, const char* name) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
@@ -40,8 +40,8 @@ __global__ void run_each_of(std::int32_t elements, const __grid_constant__ Kerne
 }
 
 /// Puts kernel(item, element) for every item below `items` and element below `elements` into the
-/// stream, one thread each, in no order, in one launch of at most 65,535 items.
-/// Errors: device, if it can't be launched; they say `name`, as a profiler does.
+/// stream, one thread each, in no order, in one launch of at most 65,535 items. Errors: device, if
+/// it can't be launched; they contain `name`, as a profiler shows it.
 template <typename Kernel>
 void for_each_of(Stream& stream, std::int32_t items, std::int32_t elements, const Kernel& kernel,
                  const char* name) {

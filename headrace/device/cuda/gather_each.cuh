@@ -11,8 +11,8 @@
 namespace headrace::device::cuda {
 
 /// Puts `run` over every item below kernel.items() and element below kernel.elements() into the
-/// stream, in one launch. Errors: device, if it can't be launched; they say `name`, as a profiler
-/// does.
+/// stream, in one launch. Errors: device, if it can't be launched; they contain `name`, as a
+/// profiler shows it.
 template <typename Kernel>
 void gather_each(Stream& stream, void (*run)(Kernel), const Kernel& kernel, const char* name) {
   static_assert(std::is_trivially_copyable_v<Kernel>);

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Passes of any number of items whose results meet in counters and sums. Many pixels fall into few
-/// bins (glass, air), so lanes of a warp with the same bin add once, and a block's counters lie in
-/// shared memory until it is done. All additions are of integers: no order can be seen.
-/// Nothing of CUDA is included here (nvcc knows its own), so that a test can run these kernels with
-/// warps of its own making.
+/// Passes over any number of items whose results are added into counters and sums. Many pixels fall
+/// into few bins (glass, air), so lanes of a warp with the same bin add once, and a block's
+/// counters lie in shared memory until it is done. All additions are of integers, so their order
+/// has no effect. No header of CUDA is included here (nvcc includes its own), so that a test can
+/// run these kernels with emulated warps.
 namespace headrace::device::cuda {
 
 inline constexpr unsigned kEveryLane = 0xffffffffu;
@@ -42,7 +42,7 @@ __global__ void do_each(const __grid_constant__ Kernel kernel) {
 }
 
 /// kernel.bin(item, element) names the counter of kernel.counts that 1 is added to, or -1. A block
-/// counts less than 2³² of them: a launch has that many times 2,048.
+/// counts fewer than 2³² of them, and a launch 2,048 times as many.
 template <typename Kernel>
 __global__ void count_each(const __grid_constant__ Kernel kernel) {
   __shared__ unsigned near[Kernel::kNear];
@@ -67,9 +67,9 @@ __global__ void count_each(const __grid_constant__ Kernel kernel) {
   }
 }
 
-/// kernel.sample(item, element) has a bin and some values: 1 and the values are added to the bin's
-/// place behind kernel.totals' kSums sums, which kernel.add() adds the sample to. The kernel lies
-/// in shared memory: its tables are indexed by what a pixel holds.
+/// kernel.sample(item, element) has a bin and some values: 1 and the values are added at the bin's
+/// place, which lies after the kSums sums of kernel.totals. kernel.add() adds the sample to those
+/// sums. The kernel lies in shared memory: its tables are indexed by what a pixel holds.
 template <typename Kernel>
 __global__ void sum_each(const __grid_constant__ Kernel parameter) {
   static_assert(std::is_trivially_copyable_v<Kernel> && sizeof(Kernel) % 4 == 0);
