@@ -11,7 +11,7 @@
 namespace headrace::zarr {
 namespace {
 
-// What a thread keeps for its next single read.
+// Memory that a thread keeps for its next single read.
 constexpr std::size_t kKeepBytes = std::size_t{64} << 20;
 
 // Metadata are walked recursively, here and in error texts; real ones have about ten levels.

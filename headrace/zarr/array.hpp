@@ -21,11 +21,11 @@ struct RowSpan {
 /// A region of an array and where its elements go.
 struct RegionRead {
   std::vector<std::int64_t>
-      origin;  ///< first index an axis; may lie outside: reads as the fill value
+      origin;  ///< first index of each axis; what lies outside reads as the fill value
   std::vector<std::int64_t> shape;
   std::byte* dst = nullptr;                 ///< element (0, …, 0)
-  std::vector<std::int64_t> strides_bytes;  ///< of dst, one an axis in array order: (c,y,x) into
-                                            ///< interleaved rows is {1, row, 3}
+  std::vector<std::int64_t> strides_bytes;  ///< of dst, one for each axis in array order: (c,y,x)
+                                            ///< into interleaved rows is {1, row, 3}
   /// Optional, for arrays whose last two axes are (y, x): one span for each row of the region.
   /// Chunks that no span touches are neither read nor decoded, and elements outside the spans are
   /// left undefined.
@@ -43,14 +43,15 @@ class Array {
 
   const ArrayMetadata& metadata() const noexcept;
   const std::string& path() const noexcept;
-  /// The unit that is read and decoded: the inner chunk of a shard, or the chunk.
+  /// The shape of the unit that is read and decoded: the inner chunk of a shard, or the chunk.
   const std::vector<std::int64_t>& inner_chunk_shape() const noexcept;
 
-  /// Empty when BatchRead::plan_decode takes this array's codecs; else which of them it does not.
+  /// Empty when BatchRead::plan_decode takes this array's codecs; else the one that it does not
+  /// take.
   std::string host_only() const;
-  /// Whether its chunks are JPEGs, which decoders decode with differences of some levels.
+  /// Whether its chunks are JPEGs, which decoders decode with differences of a few levels.
   bool is_jpeg() const noexcept;
-  /// Whether BatchRead::locate takes its chunks: elements as they are or zstd, with crc32c behind.
+  /// Whether BatchRead::locate takes its chunks: plain elements or zstd, followed by crc32c.
   bool is_read_unseen() const;
 
   /// Reads one region on the calling thread. Errors: corrupt (names chunk, bytes and check), io,
@@ -85,11 +86,12 @@ class BatchRead {
 
   std::size_t add(std::shared_ptr<const Array> array, RegionRead region);
   void fetch(ThreadPool& pool);
-  /// The other way to read: finds what `fetch` would read, without reading it, for who reads files
-  /// into other memory than the host's. In whole blocks of 4096 bytes, as far as the file goes;
-  /// `at` counts bytes of encoded(), and is a multiple of that too. Only plan_decode, or fetch, may
-  /// follow. Errors: unsupported (chunks whose streams do not show unseen; an object that is no
-  /// local file); else those of single reads are kept for plan_decode.
+  /// The other way to read: finds what `fetch` would read, without reading it, for callers that
+  /// read files into memory other than the host's. Ranges are whole blocks of 4096 bytes, up to the
+  /// end of the file; `at` counts bytes of encoded(), and is a multiple of 4096 too. Only
+  /// plan_decode, or fetch, may follow. Errors: unsupported (chunks whose streams can't be found
+  /// without their bytes; an object that is not a local file); errors of single reads are kept for
+  /// plan_decode.
   struct FileRange {
     std::string path;
     std::uint64_t offset = 0, size = 0, at = 0;
@@ -97,20 +99,20 @@ class BatchRead {
   std::vector<FileRange> locate(ThreadPool& pool);
   /// Errors: the same region always fails with the same error, whatever the threads.
   void decode(std::size_t region);
-  /// The same into other memory than `add` was given, of the same strides: a worker's own buffer,
-  /// that stays in its cache.
+  /// The same into memory other than that given to `add`, with the same strides: a worker's own
+  /// buffer, which stays in its cache.
   void decode(std::size_t region, std::byte* dst);
-  /// The other way: what `decode` of every region would do, as a list for a decoder that takes many
-  /// streams at once (decode_plan.hpp), after `fetch`. Checksums are checked here, on `pool`.
-  /// After `locate` the plan has checks instead. Region i goes to byte destinations[i] of the
-  /// decoder's windows; the dst it was added with does
-  /// not matter. Errors: corrupt, io (the first chunk's, whatever the threads); unsupported (codecs
-  /// or a chunk that only `decode` takes).
+  /// The other way, after `fetch`: what `decode` of every region would do, as a list for a decoder
+  /// that takes many streams at once (decode_plan.hpp). Checksums are checked here, on `pool`;
+  /// after `locate` the plan lists the checks instead. Region i goes to byte destinations[i] of the
+  /// decoder's windows; the dst that it was added with does not matter. Errors: corrupt, io (the
+  /// first chunk's, whatever the threads); unsupported (codecs or a chunk that only `decode`
+  /// takes).
   void plan_decode(ThreadPool& pool, std::span<const std::uint64_t> destinations, DecodePlan& out);
-  /// Which chunk that is: array, chunk and bytes, for errors met while decoding it.
+  /// Names a chunk by array, chunk and bytes, for errors while decoding it.
   std::string describe(const DecodePlan::Chunk& chunk) const;
-  /// Lets `fetch` put the encoded bytes into memory of the caller's, pinned memory for example:
-  /// `memory` is asked once a fetch for a number of bytes, which stay until the next.
+  /// Lets `fetch` put the encoded bytes into the caller's memory, for example pinned memory: each
+  /// fetch asks `memory` once for a number of bytes, which must stay until the next fetch.
   void read_into(std::function<std::byte*(std::size_t)> memory);
   /// The encoded bytes of the last fetch.
   const std::byte* encoded() const noexcept;

@@ -8,7 +8,7 @@
 
 namespace headrace::zarr {
 
-/// What an open array knows; for the read path alone.
+/// The state of an open array; for the read path alone.
 struct Array::State {
   std::shared_ptr<const storage::Store> store;
   std::string path;

@@ -39,7 +39,8 @@ HR_HD std::uint32_t crc32c_shift(std::uint64_t bytes) {
 
 /// A piece's share of the CRC-32C of all bytes: shares are combined by exclusive or, in any order,
 /// and with crc32c_of_zeros of the whole size (a CRC is linear: M. Adler, zlib's crc32_combine).
-/// Without tables, so that a thread of a GPU reads nothing but its piece. Of a stored one: itself.
+/// Without tables, so that a thread of a GPU reads nothing but its piece. For a stored CRC: its
+/// value.
 HR_HD std::uint32_t crc32c_share(const Crc32cPiece& piece, const std::uint8_t* bytes) {
   std::uint32_t value = 0;
   if (piece.size == 0) {

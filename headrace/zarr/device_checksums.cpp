@@ -10,7 +10,7 @@
 namespace headrace::zarr {
 namespace {
 
-// A chunk of some ten kilobytes is shared by as many threads as it has of these.
+// The size of a piece: a chunk of some ten kilobytes is shared by as many threads as it has pieces.
 constexpr std::uint64_t kPieceBytes = 1024;
 
 std::uint64_t pieces_of(const DecodePlan::Check& check) {

@@ -44,9 +44,9 @@ struct DeviceDecoder::State {
   explicit State(DecodeOn wanted) : on(wanted) {}
   ~State() {
     try {
-      done.wait();  // copies may still read the memory that goes
+      done.wait();  // copies may still read the memory that is freed
     } catch (const Error&) {
-      // The device is lost, and with it what was under way.
+      // The device is lost, and the work in flight with it.
     }
   }
 
@@ -59,7 +59,8 @@ struct DeviceDecoder::State {
   Event done;
   DecodePlan plan;
   storage::GpuDirect wanted_direct = storage::GpuDirect::off;
-  std::optional<storage::DeviceReader> reader;  ///< where files may be read into device memory
+  std::optional<storage::DeviceReader> reader;  ///< null unless files may be read into device
+                                                ///< memory
   std::optional<DeviceChecksums> checksums;
   Stream* read_stream = nullptr;
   bool on_gpu = false, direct = false;
@@ -73,7 +74,7 @@ struct DeviceDecoder::State {
                 : std::span<const DecodePlan::Segment>(plan.segments.begin(), first);
   }
 
-  // Why the plan is not for the GPU; empty where it is.
+  // Why the plan is not for the GPU; empty if it is.
   std::string refused() const {
     const GpuDecoders& here = GpuDecoders::here();
     if (!segments(false).empty() && !here.no_streams.empty()) return here.no_streams;
@@ -158,7 +159,8 @@ struct DeviceDecoder::State {
     }
   }
 
-  // Waits: nvCOMP promises nothing for a damaged stream, not even that it writes where it should.
+  // Waits: nvCOMP promises nothing for a damaged stream, not even that it writes only where it
+  // should.
   void check_unseen(const BatchRead& batch) {
     if (plan.checks.empty()) return;
     if (!checksums) checksums.emplace(counter);
@@ -211,7 +213,7 @@ void DeviceDecoder::lend_memory(BatchRead& batch) {
       state->counter.reserve(state->device_encoded, size_bytes);
       return state->device_encoded.as<std::byte>();
     }
-    // Fixing memory in place takes long: not for every slightly larger batch.
+    // Pinning memory takes long, so it is not done again for every slightly larger batch.
     if (size_bytes > state->encoded.size()) state->encoded.reserve(size_bytes + size_bytes / 8);
     return state->encoded.as<std::byte>();
   });
@@ -256,7 +258,7 @@ bool DeviceDecoder::plan(BatchRead& batch, ThreadPool& pool,
 
 void DeviceDecoder::run(const BatchRead& batch, std::byte* windows, Stream& stream, Event* copied) {
   State& state = *state_;
-  // What was read straight into it must stay, and fits.
+  // Bytes that were read straight into it must stay, and they fit.
   if (!state.direct) state.counter.reserve(state.device_encoded, state.plan.encoded_bytes);
   state.counter.reserve(state.decoded, state.plan.decoded_bytes);
   if (!state.direct && state.plan.encoded_bytes > 0) {

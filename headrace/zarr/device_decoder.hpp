@@ -10,9 +10,9 @@
 
 namespace headrace::zarr {
 
-/// Where chunks are decoded for a batch on a GPU. automatic: on the GPU where it can be done there
-/// and gives the CPU's bytes, so all but JPEG; else by the CPU into pinned memory.
-/// gpu: an error where it cannot be done there.
+/// Where chunks are decoded for a batch on a GPU. automatic: on the GPU where this is possible and
+/// gives the CPU's bytes, so for all but JPEG; else by the CPU into pinned memory. gpu: an error
+/// where the GPU can't do it.
 enum class DecodeOn { automatic, cpu, gpu };
 
 /// "auto", "cpu" or "gpu". Errors: usage (names the three).
@@ -22,8 +22,8 @@ DecodeOn parse_decode_on(const std::string& text);
 inline constexpr const char* kJpegStaysOnCpu =
     "JPEG decoded by a GPU differs from the CPU's by a few levels, so only where it is asked for";
 
-/// What this machine can decode on a GPU. Each is empty where it can, else why not, in one
-/// sentence: no GPU, or a library that is not there.
+/// What this machine can decode on a GPU. Each is empty where it can, else one sentence why not: no
+/// GPU, or a missing library.
 struct GpuDecoders {
   std::string no_streams;  ///< zstd and LZ4, by nvCOMP
   std::string no_jpeg;     ///< by nvJPEG
@@ -31,14 +31,15 @@ struct GpuDecoders {
   static const GpuDecoders& here();
 };
 
-/// Decodes one batch after the other into windows in device memory. The encoded bytes go over as
-/// they are stored; the GPU decompresses, undoes the shuffle and puts every element to its place.
-/// What it cannot do the CPU does into pinned memory, which is copied: either way the same bytes,
-/// but for JPEG, whose decoders differ by a few levels. Several batches in flight: a decoder each.
+/// Decodes one batch after the other into windows in device memory. The encoded bytes are copied as
+/// they are stored; the GPU decompresses, undoes the shuffle and puts every element in its place.
+/// The CPU decodes what the GPU can't, into pinned memory that is then copied. Either way the bytes
+/// are the same, except for JPEG, whose decoders differ by a few levels. With several batches in
+/// flight each needs a decoder.
 class DeviceDecoder {
  public:
-  /// direct: where chunks allow it (BatchRead::locate) files are read straight into device memory;
-  /// on: an error where they do not. off: all goes through pinned memory.
+  /// direct: files are read straight into device memory where chunks allow it (BatchRead::locate);
+  /// on: an error where they do not. off: all bytes go through pinned memory.
   /// Errors: unsupported (a build without CUDA; gpu, or direct on: a missing library), device (no
   /// GPU).
   explicit DeviceDecoder(DecodeOn on, storage::GpuDirect direct = storage::GpuDirect::off);
@@ -46,34 +47,37 @@ class DeviceDecoder {
   DeviceDecoder(DeviceDecoder&&) noexcept;
   DeviceDecoder& operator=(DeviceDecoder&&) noexcept;
 
-  /// Makes `batch` fetch into pinned memory of this decoder, so that the copy runs beside all else.
+  /// Makes `batch` fetch into pinned memory of this decoder, so that the copy runs beside other
+  /// work.
   void lend_memory(BatchRead& batch);
-  /// Instead of `batch.fetch`, of a batch that memory was lent to: reads as `direct` says. What the
-  /// batch before it was decoded from is written over. Errors: unsupported (direct on), io, memory,
+  /// Instead of `batch.fetch`, for a batch that memory was lent to: reads as `direct` asks for.
+  /// Overwrites the encoded bytes of the batch before. Errors: unsupported (direct on), io, memory,
   /// device; of pinned memory those of BatchRead::fetch.
   void fetch(BatchRead& batch, ThreadPool& pool, device::cuda::Stream& stream);
   /// The same through pinned memory, so that BatchRead::decode can be used.
   void fetch_on_host(BatchRead& batch, ThreadPool& pool);
-  /// Whether the last `fetch` went straight to the GPU's memory: BatchRead::decode must not follow.
+  /// Whether the last `fetch` went straight to the GPU's memory: then BatchRead::decode must not
+  /// follow.
   bool read_directly() const noexcept;
-  /// What reads: "cuFile", or "the host" and why not cuFile where it was to.
+  /// What reads: "cuFile", or "the host", with the reason where cuFile was asked for.
   const std::string& read_by() const noexcept;
 
-  /// Has its device memory counted: `counter` is asked before any more of it is taken. What nvJPEG
-  /// takes for itself is not known.
+  /// Counts its device memory: `counter` is asked before more of it is taken. Memory that nvJPEG
+  /// allocates itself is not known.
   void count_memory(device::cuda::MemoryCounter counter);
 
   /// After `batch.fetch`: plans the batch for the GPU, region i to byte destinations[i] of the
-  /// windows. What nobody on the host has seen has its checksums computed on the GPU, and is waited
-  /// for. False: it is for BatchRead::decode, and left_to_cpu() says why. Errors: of
+  /// windows. Checksums of bytes that the host has not seen are computed on the GPU, and waited
+  /// for. False: the batch is for BatchRead::decode, and left_to_cpu() gives the reason. Errors: of
   /// BatchRead::plan_decode; unsupported (gpu: what the GPU cannot decode); memory, device.
   bool plan(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations);
-  /// Puts copy, decoding and placing of what was planned into the stream; `copied` is recorded
-  /// between the first two. `batch` stays as it is, and is not fetched again, until finish().
-  /// Errors: corrupt (a JPEG), memory, device.
+  /// Puts the planned copy, decoding and placing into the stream; `copied` is recorded between the
+  /// first two. `batch` stays as it is, and is not fetched again, until finish(). Errors: corrupt
+  /// (a JPEG), memory, device.
   void run(const BatchRead& batch, std::byte* windows, device::cuda::Stream& stream,
            device::cuda::Event* copied = nullptr);
-  /// Whether only finish() can tell that every stream was sound: there was none under a checksum.
+  /// Whether only finish() can tell that every stream was sound, because some lie under no
+  /// checksum.
   bool to_be_checked() const noexcept;
 
   /// `plan`, then `run`; or decoding on the CPU, into pinned memory of `size_bytes` that is copied.

@@ -39,8 +39,8 @@ std::vector<std::int64_t> parse_shape(const Json& value, std::int64_t lowest, co
   return shape;
 }
 
-// An extension point ("name" and "configuration") that must be understood; nothing else may stand
-// in it.
+// An extension point ("name" and "configuration") that must be understood; it may have no other
+// fields.
 std::string parse_name(const Json& value, const char* field, const std::string& origin,
                        Json& configuration) {
   configuration = Json::object();
@@ -134,7 +134,7 @@ void parse_dimension_names(const Json& json, const std::string& origin, ArrayMet
   }
 }
 
-// A field that is not known may stand only with "must_understand": false.
+// An unknown field is accepted only with "must_understand": false.
 void check_fields(const Json& json, const std::string& origin) {
   static constexpr const char* kKnown[] = {
       "zarr_format",         "node_type",  "shape",  "data_type",  "chunk_grid",

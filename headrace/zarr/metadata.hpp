@@ -9,7 +9,7 @@
 
 namespace headrace::zarr {
 
-/// zarr.json of an array, as the Zarr v3 core specification has it
+/// zarr.json of an array, by the Zarr v3 core specification
 /// (https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html). Axes slowest first.
 struct ArrayMetadata {
   std::vector<std::int64_t> shape;
@@ -18,8 +18,8 @@ struct ArrayMetadata {
   char separator = '/';
   bool v2_keys = false;                      ///< chunk key encoding "v2" instead of "default"
   std::vector<std::byte> fill_value;         ///< one element, little-endian
-  Json codecs;                               ///< the list as it stands in zarr.json
-  std::vector<std::string> dimension_names;  ///< empty, or one an axis
+  Json codecs;                               ///< the list as in zarr.json
+  std::vector<std::string> dimension_names;  ///< empty, or one for each axis
   Json attributes = Json::object();
 
   /// Errors: malformed, unsupported (names the field and `origin`).
@@ -36,14 +36,14 @@ Json group_metadata(const Json& attributes);
 struct Codecs {
   std::vector<int> transpose;  ///< order of array → stored axes; empty: none
   Json inner;                  ///< array→bytes and bytes→bytes codecs of one inner chunk
-  /// blosc (zstd) behind bytes. block_bytes: 0 takes libblosc's for the level
+  /// bytes, then blosc (zstd). block_bytes: 0 takes libblosc's for the level
   static Json blosc_zstd(DType dtype, int level, const std::string& shuffle,
                          std::int64_t block_bytes = 0);
-  /// blosc with any of its compressors ("lz4", "lz4hc", "zstd", …) behind bytes
+  /// bytes, then blosc with any of its compressors ("lz4", "lz4hc", "zstd", …)
   static Json blosc(const std::string& compressor, DType dtype, int level,
                     const std::string& shuffle, std::int64_t block_bytes = 0);
   static Json zstd(DType dtype, int level);
-  /// `codecs` with crc32c behind them: a changed bit is an error, not another voxel
+  /// `codecs` followed by crc32c: a changed bit is an error, not another voxel
   static Json checked(Json codecs);
   /// `imagecodecs_jpeg`, read by zarr-python with imagecodecs and by Headrace
   static Json jpeg(int quality);

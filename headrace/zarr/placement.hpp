@@ -5,12 +5,12 @@
 
 namespace headrace::zarr {
 
-/// Where the elements of one box of a decoded chunk lie and where they go: what is left to do when
-/// the streams of a batch have been decompressed. Plain, so that a table of them goes to a GPU as
-/// it is; the functions below are the same for both.
+/// Where the elements of one box of a decoded chunk lie and where they go: the work that remains
+/// when the streams of a batch have been decompressed. A plain struct, so that a table of them can
+/// be copied to a GPU; the functions below are the same for both.
 ///
 /// Axes are those of the stored chunk, slowest first, without those of one element; axes that are
-/// contiguous on both sides are one.
+/// contiguous on both sides are merged.
 struct Placement {
   /// copy: as they are. bytes, bits: a block of `block_bytes` (the last one: what is left) was
   /// shuffled by bytes of `typesize`, or by bits of 16-bit elements (codec/blosc_filter.hpp).
@@ -21,11 +21,11 @@ struct Placement {
 
   Kind kind = Kind::copy;
   std::uint8_t item = 1;       ///< bytes of an element
-  std::uint8_t packed = 0;     ///< 1: the chunk lies among the encoded bytes, as it was stored
+  std::uint8_t packed = 0;     ///< 1: the chunk lies among the encoded bytes, as stored
   std::uint8_t groups = 0;     ///< 1: a unit is an aligned group of 8 elements under `bits`
   std::uint32_t typesize = 1;  ///< of the byte shuffle
   std::uint32_t block_bytes = 1, chunk_bytes = 0;
-  std::int64_t source = 0;       ///< byte 0 of the chunk; may lie in front of the buffer
+  std::int64_t source = 0;       ///< byte 0 of the chunk; may lie before the buffer
   std::int64_t destination = 0;  ///< the box's first element, in bytes
   std::int64_t value = 0;        ///< of `fill`: the element's bytes
   std::uint32_t first = 0;       ///< the box's first element, in the chunk
@@ -83,7 +83,7 @@ HR_HD std::uint64_t transpose8(std::uint64_t x) {
   return x ^ t ^ (t << 28);
 }
 
-// Eight 16-bit elements from byte `group` of the planes of a block, to those of [from, to).
+// Eight 16-bit elements from byte `group` of the planes of a block; writes those in [from, to).
 HR_HD void place_group(const Placement& p, const std::uint8_t* chunk, std::uint32_t group,
                        std::uint32_t from, std::uint32_t to, std::uint8_t* dst) {
   const PlacementBlock block = block_of(p, 16 * group);
@@ -107,7 +107,7 @@ HR_HD void place_group(const Placement& p, const std::uint8_t* chunk, std::uint3
 }  // namespace detail
 
 /// Places up to kRun elements of one row. bytes: the buffer that `source` counts from; out: the one
-/// of `destination`. Units write to places of their own: in any order, on any thread.
+/// of `destination`. Units write to separate places, so they may run in any order, on any thread.
 HR_HD void place_unit(const Placement& p, const std::uint8_t* bytes, std::uint8_t* out,
                       std::int32_t unit) {
   constexpr int kInner = Placement::kAxes - 1;

@@ -20,7 +20,7 @@ std::vector<Axis> joined_axes(const Index& chunk_shape, const Box& box, const In
   for (int axis = 0; axis < box.rank; ++axis) {
     const Axis next{box.shape[axis], source[axis], steps[axis]};
     if (next.count == 1) continue;
-    // Rows stay short enough for 32-bit counts, of bytes too.
+    // Rows stay short enough for 32-bit counts, also in bytes.
     if (!axes.empty() && axes.back().count * next.count <= kLongestRow &&
         axes.back().source == next.count * next.source &&
         axes.back().destination == next.count * next.destination) {
@@ -32,7 +32,7 @@ std::vector<Axis> joined_axes(const Index& chunk_shape, const Box& box, const In
   return axes;
 }
 
-// Elements of several bytes that lie as bytes on both sides are bytes.
+// Elements of several bytes that are contiguous on both sides are treated as bytes.
 void as_bytes(Placement& p) {
   constexpr int kInner = Placement::kAxes - 1;
   if (p.kind != Placement::Kind::copy || p.item == 1 || p.source_step[kInner] != 1 ||

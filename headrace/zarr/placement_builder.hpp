@@ -8,8 +8,8 @@
 namespace headrace::zarr {
 
 /// Appends placements of a box of a C-order chunk: several where the box has more axes than one
-/// placement holds. `like`: what they have in common (kind, item, source, block and chunk).
-/// box, destination_steps: by stored axis; destination: of the box's first element.
+/// placement holds. `like`: the values they share (kind, item, source, block and chunk). box,
+/// destination_steps: by stored axis; destination: that of the box's first element.
 /// Errors: internal (more than 2^31 elements in one).
 void append_placements(const Placement& like, const Index& chunk_shape, const Box& box,
                        std::int64_t destination, const Index& destination_steps,

@@ -199,7 +199,7 @@ void ReadPlan::place_pieces() {
   }
 }
 
-// Gives the bytes that all reads hold.
+// Returns the bytes of all reads together.
 std::size_t ReadPlan::merge_reads() {
   order_.clear();
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -218,7 +218,8 @@ std::size_t ReadPlan::merge_reads() {
       const std::size_t end = std::max(last.range.end, piece.range.end);
       const bool near =
           last.source == piece.source && piece.range.begin <= last.range.end + kMergeGapBytes;
-      // What begins inside the read before is always part of it, so that no byte is read twice.
+      // A range that begins inside the previous read always becomes part of it, so that no byte is
+      // read twice.
       if (near && (piece.range.begin < last.range.end || end - last.range.begin <= kLargestRead)) {
         offset += end - last.range.end;
         last.range.end = end;
@@ -235,7 +236,7 @@ std::size_t ReadPlan::merge_reads() {
   return offset;
 }
 
-// Whole blocks go from a disk to a GPU without a stop, if they begin at one there too.
+// Whole blocks go from a disk to a GPU directly, if they also begin at a block there.
 std::size_t ReadPlan::widen_to_blocks() {
   constexpr std::int64_t kBlock = 4096;
   const auto up = [](std::size_t bytes) {

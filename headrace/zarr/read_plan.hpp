@@ -16,8 +16,8 @@ namespace headrace::zarr {
 /// copying them costs less than another system call (docs/formats.md, "Zarr", has the figures).
 inline constexpr std::uint64_t kMergeGapBytes = 16 << 10;
 
-/// The reads of some regions, planned together: what BatchRead and Array::read run. See BatchRead
-/// for the contract.
+/// The reads of some regions, planned together: the implementation of BatchRead and Array::read.
+/// See BatchRead for the contract.
 class ReadPlan {
  public:
   /// `array` must live until `clear`. Errors: usage (the region does not fit the array).
@@ -28,21 +28,21 @@ class ReadPlan {
   std::vector<BatchRead::FileRange> locate(ThreadPool* pool);
   void decode(std::size_t region);
   void decode(std::size_t region, std::byte* dst);
-  /// What decoding all regions means, for a decoder of many streams at once; `fetch` was called.
-  /// Region i goes to byte destinations[i] of the windows, with its strides. Errors: those that
-  /// `decode` finds before decompressing, of the first chunk that has one; unsupported (a codec or
-  /// chunk that only the host decodes).
+  /// The work of decoding all regions, for a decoder of many streams at once; `fetch` was called
+  /// before. Region i goes to byte destinations[i] of the windows, with its strides. Errors: those
+  /// that `decode` finds before decompressing, from the first chunk that has one; unsupported (a
+  /// codec or chunk that only the host decodes).
   void plan_decode(ThreadPool* pool, std::span<const std::uint64_t> destinations, DecodePlan& out);
   /// "chunk c/0/1 of …, inner chunk 0/3 (bytes 17-99)".
   std::string describe(std::size_t source, std::size_t inner, ByteRange range) const;
-  /// Where `fetch` puts the encoded bytes: asked for memory of a size, which stays until the next
-  /// fetch. Empty: memory of its own.
+  /// Where `fetch` puts the encoded bytes: called with a size, gives memory that stays until the
+  /// next fetch. Empty: fetch uses its own memory.
   void read_into(std::function<std::byte*(std::size_t)> memory) { lender_ = std::move(memory); }
   const std::byte* encoded() const noexcept { return encoded_; }
   ReadStats stats() const;
   /// Forgets the regions, keeps the memory.
   void clear();
-  /// Gives the memory for encoded bytes back if there is more of it than this.
+  /// Frees the memory for encoded bytes if there is more of it than this.
   void release_above(std::size_t bytes);
 
  private:
@@ -53,7 +53,7 @@ class ReadPlan {
     std::size_t first_piece = 0, last_piece = 0;
     ReadStats stats;
   };
-  /// A stored object that is looked into: a shard or a chunk.
+  /// A stored object that is read from: a shard or a chunk.
   struct Source {
     const Array::State* array = nullptr;
     Index chunk{};
@@ -78,9 +78,9 @@ class ReadPlan {
     std::optional<Error> error;
     std::int64_t read_ns = 0;
   };
-  /// What one chunk of a decode plan is made of.
+  /// The source of one chunk of a decode plan.
   struct Split {
-    std::size_t piece = 0;  ///< the first that needs it
+    std::size_t piece = 0;  ///< the first piece that needs it
     Box box;                ///< all that pieces need of it
     ChunkStreams streams;
     std::optional<Error> error;
@@ -114,7 +114,7 @@ class ReadPlan {
   std::function<std::byte*(std::size_t)> lender_;
   std::unique_ptr<std::byte[]> memory_;
   std::byte* encoded_ = nullptr;  ///< memory_, or what was lent
-  bool unseen_ = false;           ///< its bytes are not the host's to look at
+  bool unseen_ = false;           ///< the host can't look at its bytes
   std::size_t memory_size_ = 0;
   ReadStats fetch_stats_;
 };

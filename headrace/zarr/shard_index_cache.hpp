@@ -11,8 +11,8 @@
 
 namespace headrace::zarr {
 
-/// Indexes of the shards that were read last, of all open arrays together, within a bound of bytes:
-/// what a loader keeps does not grow with the cohort. Safe from any thread.
+/// Indexes of the shards that were read last, of all open arrays together, within a bound of bytes,
+/// so that a loader's memory does not grow with the cohort. Safe from any thread.
 class ShardIndexCache {
  public:
   explicit ShardIndexCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}

@@ -50,7 +50,7 @@ Word reversed(Word word) {
   return word;
 }
 
-// memcpy for each element: neither side need be aligned to its element.
+// memcpy for each element, since neither side need be aligned to its elements.
 template <typename Word, bool kSwap>
 void copy_run(std::int64_t count, const std::byte* src, std::int64_t src_step, std::byte* dst,
               std::int64_t dst_step) {
@@ -62,8 +62,8 @@ void copy_run(std::int64_t count, const std::byte* src, std::int64_t src_step, s
   }
 }
 
-// Rows of a chunk are short, and a call of memcpy costs as much as copying one: from 16 to 64 bytes
-// two pieces of fixed size that may overlap do.
+// Rows of a chunk are short, and a call of memcpy costs as much as copying one: from 16 to 64
+// bytes, two copies of fixed size that may overlap replace it.
 template <std::size_t kPiece>
 struct TwoPieces {
   std::size_t size;

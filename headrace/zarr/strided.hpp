@@ -9,7 +9,7 @@ namespace headrace::zarr {
 /// Arrays with more axes than this are refused as unsupported.
 inline constexpr int kMaxRank = 8;
 
-/// One number an axis, slowest first; entries past the rank are not looked at.
+/// One number for each axis, slowest first; entries past the rank are not read.
 using Index = std::array<std::int64_t, kMaxRank>;
 
 /// A box of elements inside an array or a chunk.
@@ -18,7 +18,7 @@ struct Box {
   Index origin{}, shape{};
 };
 
-/// Elements in memory: where element (0, …, 0) lies, and the step of each axis in bytes.
+/// Elements in memory: the address of element (0, …, 0), and the step of each axis in bytes.
 struct View {
   std::byte* data = nullptr;
   Index strides_bytes{};

@@ -4,7 +4,7 @@
 namespace headrace::zarr {
 
 /// Bit shuffle of 16-bit elements, as blosc's: byte i of plane b holds bit b of elements 8i to 8i +
-/// 7, the first in its lowest bit; the 16 planes lie behind each other, count / 8 bytes each.
+/// 7, the first in its lowest bit; the 16 planes lie one after the other, count / 8 bytes each.
 /// `count` is a multiple of 8.
 ///
 /// source  K. Masui et al., Astronomy and Computing 12 (2015), and bitshuffle-generic.c of c-blosc
@@ -14,7 +14,7 @@ void bit_shuffle16(const std::byte* elements, std::size_t count, std::byte* plan
 void bit_unshuffle16(const std::byte* planes, std::size_t count, std::size_t first,
                      std::size_t last, std::byte* out);
 
-/// The same for one instruction set each; the two above take the one that device::cpu_isa() says.
+/// The same for one instruction set each; the two above take the one of device::cpu_isa().
 struct BitShuffle {
   decltype(&bit_shuffle16) shuffle;
   decltype(&bit_unshuffle16) unshuffle;

@@ -42,7 +42,7 @@ class BloscCodec : public BytesBytesCodec {
     return {out.data(), size};
   }
 
-  // Frames of other compressors than zstd and LZ4 are met, and refused, one by one.
+  // Frames of compressors other than zstd and LZ4 are found, and refused, one by one.
   bool splits() const override { return true; }
 
   void split(std::span<const std::byte> encoded, const Expect& expect,
@@ -93,7 +93,7 @@ class BloscCodec : public BytesBytesCodec {
     return header;
   }
 
-  // Settings whose frames are written here.
+  // The settings whose frames are written here.
   std::optional<BloscFormat> own_format() const {
     const bool bits = settings_.shuffle == BLOSC_BITSHUFFLE;
     const bool zstd = settings_.compressor == "zstd";

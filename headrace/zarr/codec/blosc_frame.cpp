@@ -27,8 +27,8 @@ std::int32_t load32(const std::byte* at) {
 
 void store32(std::byte* at, std::int32_t value) { std::memcpy(at, &value, 4); }
 
-// compute_blocksize of c-blosc for zstd, which it never splits; under bit shuffle blocks of whole
-// groups of 8 elements.
+// compute_blocksize of c-blosc for zstd, whose blocks it never splits; under bit shuffle blocks are
+// whole groups of 8 elements.
 std::int32_t block_size_for(int level, std::int32_t typesize, std::int32_t size,
                             std::int32_t forced) {
   if (size < typesize) return 1;
@@ -118,7 +118,7 @@ void store_header(std::byte* out, std::uint8_t flags, const BloscFormat& format,
   store32(out + 12, static_cast<std::int32_t>(frame));
 }
 
-// Compresses one block behind `at`; returns the bytes used, with the size in front.
+// Compresses one block to `at`; returns the bytes used, including the size in front.
 std::size_t encode_block(const BloscFormat& format, std::span<const std::byte> block,
                          std::size_t planes, std::vector<std::byte>& out, std::size_t at) {
   std::size_t size =

@@ -13,7 +13,7 @@ namespace headrace::zarr {
 ///
 /// specification  https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst
 struct BloscHeader {
-  enum class Format { blosclz, lz4, snappy, zlib, zstd };  ///< the numbers that stand in the frame
+  enum class Format { blosclz, lz4, snappy, zlib, zstd };  ///< the numbers in the frame
   bool shuffle = false, bitshuffle = false, stored = false, split = false;
   Format format = Format::zstd;
   std::int32_t typesize = 1, size = 0, block_size = 0, frame_size = 0;
@@ -32,9 +32,9 @@ bool decodes_blosc(const BloscHeader& header) noexcept;
 void decode_blosc(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
                   std::byte* out);
 
-/// The streams of those blocks, and the filter that is on them; nothing is decoded. A block in
-/// several streams has them behind each other. Errors: corrupt, as far as it shows; unsupported (a
-/// zstd stream that only libzstd takes).
+/// The streams of those blocks, and their filter; nothing is decoded. The streams of a block with
+/// several follow each other. Errors: corrupt, as far as it shows; unsupported (a zstd stream that
+/// only libzstd takes).
 void split_blosc(std::span<const std::byte> frame, const BloscHeader& header, ByteRange needed,
                  ChunkStreams& out);
 
@@ -47,8 +47,8 @@ struct BloscFormat {
 };
 
 /// Writes a frame that any blosc reads: blocks of one stream each. With zstd and without bit
-/// shuffle it is what libblosc writes at the same settings, but with one context for all blocks.
-/// Bit shuffle: typesize 2 alone.
+/// shuffle the frame equals what libblosc writes at the same settings, but one context serves all
+/// blocks. Bit shuffle: typesize 2 alone.
 void encode_blosc(std::span<const std::byte> data, const BloscFormat& format,
                   std::vector<std::byte>& out);
 

@@ -9,8 +9,8 @@
 namespace headrace::zarr {
 namespace {
 
-// Sizes are bounded before anything is allocated or multiplied. A shard may be larger than what is
-// decoded as one.
+// Sizes are bounded before anything is allocated or multiplied. A shard may be larger than the
+// bound for chunks that are decoded as one.
 void check_size(const ChunkSpec& spec, bool shard, const std::string& origin) {
   std::int64_t left = shard ? std::int64_t{1} << 50 : kMaxChunkBytes;
   left /= static_cast<std::int64_t>(size_of(spec.dtype));

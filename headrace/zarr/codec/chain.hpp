@@ -12,11 +12,11 @@ namespace headrace::zarr {
 class ShardingIndexed;
 
 /// The codecs of one chunk, prepared for its shape and data type: array→array codecs, one
-/// array→bytes codec, bytes→bytes codecs. Whatever the metadata can get wrong is found by
-/// `prepare`; `decode` meets only damaged data. Immutable, safe from any thread.
+/// array→bytes codec, bytes→bytes codecs. `prepare` finds every error of the metadata; `decode`
+/// fails only for damaged data. Immutable, safe from any thread.
 class CodecChain {
  public:
-  /// codecs: the list of zarr.json. origin: what errors name.
+  /// codecs: the list of zarr.json. origin: the name in errors.
   /// Errors: malformed, unsupported (unknown codec, a chunk larger than kMaxChunkBytes).
   static std::shared_ptr<const CodecChain> prepare(const Json& codecs, const ChunkSpec& spec,
                                                    const std::string& origin);
@@ -27,22 +27,22 @@ class CodecChain {
   void decode(std::span<const std::byte> encoded, const Box& box, const View& dst) const;
   /// Encodes a whole chunk.
   void encode(const View& src, std::vector<std::byte>& out) const;
-  /// Strides, by array axis, of a chunk that lies in memory in stored order: what encodes without a
-  /// copy.
+  /// Strides, by array axis, of a chunk that lies in memory in stored order: such a chunk is
+  /// encoded without a copy.
   Index stored_strides() const noexcept;
   std::optional<std::size_t> fixed_size() const;
-  /// The order in which axes are stored.
+  /// The stored order of the axes.
   const AxisOrder& order() const noexcept { return order_; }
-  /// Empty when `split` works on such chunks; else which codec is the host's alone.
+  /// Empty when `split` works on such chunks; else the codec that only the host decodes.
   std::string host_only() const;
   bool is_jpeg() const { return array_bytes_->packing() == StreamCodec::jpeg; }
-  /// What decoding `box` means, as far as it shows without decoding; checksums are checked. The
-  /// decoded bytes are the chunk's elements in stored order. Errors: corrupt; unsupported (codecs,
-  /// or a chunk whose streams only the host decodes).
+  /// The work of decoding `box`, as far as it can be known without decoding; checksums are checked.
+  /// The decoded bytes are the chunk's elements in stored order. Errors: corrupt; unsupported
+  /// (codecs, or a chunk whose streams only the host decodes).
   void split(std::span<const std::byte> encoded, const Box& box, ChunkStreams& out) const;
-  /// Whether a chunk's one stream follows from its size: elements as they are or one zstd frame,
-  /// with crc32c behind. Then `split_unseen` finds it without looking at its bytes, which need not
-  /// lie in memory of the host; the checksum is the caller's. Errors: corrupt (the size).
+  /// Whether a chunk's one stream follows from its size alone: plain elements or one zstd frame,
+  /// followed by crc32c. Then `split_unseen` finds it without looking at its bytes, which need not
+  /// lie in the host's memory; the caller checks the checksum. Errors: corrupt (the size).
   bool splits_unseen() const;
   void split_unseen(std::span<const std::byte> encoded, ChunkStreams& out) const;
   /// The sharding codec, where its inner chunks can be read by byte range: no codec follows it and

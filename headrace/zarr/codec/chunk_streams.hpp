@@ -11,8 +11,8 @@ namespace headrace::zarr {
 /// How a stream is packed. `stored`: its bytes are the decoded ones.
 enum class StreamCodec : std::uint8_t { stored, zstd, lz4, jpeg };
 
-/// What one encoded chunk is made of, for a decoder that takes many streams at once: the streams,
-/// and what is to be done with the bytes that come out. Found without decoding anything.
+/// The parts of one encoded chunk, for a decoder that takes many streams at once: the streams, and
+/// what to do with the decoded bytes. Found without decoding anything.
 struct ChunkStreams {
   struct Stream {
     StreamCodec codec = StreamCodec::stored;
@@ -25,7 +25,7 @@ struct ChunkStreams {
   std::size_t typesize = 1, block_bytes = 0;
   std::size_t size = 0;                          ///< of the decoded chunk
   std::int32_t jpeg_height = 0, jpeg_width = 0;  ///< of a JPEG, which is the chunk's only stream
-  bool proven = false;  ///< a checksum over the packed bytes was right: they are what was written
+  bool proven = false;  ///< a checksum over the packed bytes was right: they are as written
 
   void clear() {
     streams.clear();

@@ -28,7 +28,7 @@ struct ChunkSpec {
   }
 };
 
-/// No chunk that is decoded as one may be larger: what blosc can hold, and a bound for hostile
+/// The largest chunk that is decoded as one: what blosc can hold, and a bound against hostile
 /// metadata.
 inline constexpr std::int64_t kMaxChunkBytes = (std::int64_t{1} << 31) - 1 - 4096;
 
@@ -57,10 +57,10 @@ class ArrayBytesCodec {
   virtual void encode(const View& src, std::vector<std::byte>& out) const = 0;
   /// Whether `split` works: the decoded chunk is then its elements in C order.
   virtual bool splits() const { return false; }
-  /// How the one stream is packed that `split` finds.
+  /// The packing of the one stream that `split` finds.
   virtual StreamCodec packing() const { return StreamCodec::stored; }
-  /// Finds what `decode` of the bytes `needed` would decode. Errors: as decode, as far as they show
-  /// without decoding.
+  /// Finds what `decode` of the bytes `needed` would decode. Errors: those of decode, as far as
+  /// they can be known without decoding.
   virtual void split(std::span<const std::byte> encoded, ByteRange needed,
                      ChunkStreams& out) const {
     (void)encoded, (void)needed, (void)out;
@@ -75,7 +75,7 @@ class BytesBytesCodec {
     (void)decoded;
     return std::nullopt;
   }
-  /// What the decoded stream must be like.
+  /// Requirements on the decoded stream.
   struct Expect {
     std::optional<std::size_t> size;  ///< exactly, where it is known
     std::size_t limit = 0;            ///< never more than this
@@ -88,8 +88,8 @@ class BytesBytesCodec {
   virtual void encode(std::span<const std::byte> decoded, std::vector<std::byte>& out) const = 0;
   /// Whether `decode` only checks, and returns a part of what it was given.
   virtual bool only_checks() const { return false; }
-  /// How the one stream is packed that every chunk is, whatever its bytes; stored: that shows in
-  /// its bytes alone.
+  /// The packing of the one stream that makes up every chunk, whatever its bytes. stored: only the
+  /// bytes tell.
   virtual StreamCodec packing() const { return StreamCodec::stored; }
   /// As ArrayBytesCodec's. `expect.size` is known. Errors: also unsupported (a stream that only the
   /// host decodes).

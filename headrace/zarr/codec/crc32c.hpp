@@ -8,11 +8,11 @@ inline constexpr std::size_t kCrc32cBytes = 4;
 /// CRC-32C (Castagnoli; RFC 3720 appendix B.4), by SSE4.2 where the CPU has it.
 std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
 
-/// The same by tables on any CPU; the tests hold the two against each other.
+/// The same by tables on any CPU; the tests compare the two.
 std::uint32_t crc32c_by_table(std::span<const std::byte> bytes) noexcept;
 
-/// Codec "crc32c": four bytes of checksum, little-endian, behind the data. Read (always checked)
-/// and written.
+/// Codec "crc32c": four bytes of checksum, little-endian, after the data. Read (always checked) and
+/// written.
 ///
 /// specification  https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/index.html
 /// example        {"name": "crc32c"}

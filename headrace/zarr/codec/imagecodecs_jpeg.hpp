@@ -4,7 +4,7 @@
 namespace headrace::zarr {
 
 /// Codec "imagecodecs_jpeg": one self-contained 8-bit JPEG for each chunk, as zarr-python reads it
-/// with imagecodecs. The chunk is (y, x, 3), (y, x, 1) or (y, x), behind axes of length 1; an
+/// with imagecodecs. The chunk is (y, x, 3), (y, x, 1) or (y, x), after any axes of length 1; an
 /// interleaved (c, y, x) array has `transpose` before. Decoded by libjpeg-turbo at its defaults
 /// (accurate integer DCT, smooth chroma upsampling): the pixels that OpenSlide and Pillow give. An
 /// Adobe marker decides between RGB and YCbCr. Read and written.

@@ -34,7 +34,7 @@ struct ErrorHandler {
   std::longjmp(handler->jump, 1);
 }
 
-// Level -1 is a warning. All but these two mean that pixels are guessed.
+// Level -1 is a warning. All warnings but these two mean that pixels are guessed.
 void on_message(j_common_ptr info, int level) {
   if (level >= 0) return;
   const int code = info->err->msg_code;
@@ -50,8 +50,7 @@ void install(ErrorHandler& handler, jpeg_error_mgr*& slot) {
 }
 
 // libjpeg-turbo's colour conversion stores past the cache into rows that are aligned like this, and
-// whoever reads them next waits for memory: a quarter of the time of a patch. So rows never begin
-// there.
+// the next reader waits for memory: a quarter of the time of a patch. So rows never begin there.
 constexpr std::size_t kStreamingAlignment = 32, kHalfAlignment = 16;
 
 bool past_the_cache(const std::byte* row) {
@@ -92,7 +91,7 @@ class Decoder {
     return nullptr;
   }
 
-  // The header alone; null when it is as expected.
+  // Reads the header only; null when it is as expected.
   const char* check_header(std::span<const std::byte> jpeg, const JpegShape& expect) {
     if (setjmp(handler_.jump) != 0) {
       jpeg_abort_decompress(&info_);
@@ -120,10 +119,10 @@ class Decoder {
     return handler_.text.data();
   }
 
-  // Leaves out the columns beside the window; returns the first that is kept. Smooth chroma
-  // upsampling looks one pixel to each side, and takes the edge of what is kept for the edge of the
-  // image: so one pixel more is kept. It also does not work on very few columns: so at least
-  // kFewest are.
+  // Leaves out the columns beside the window; returns the first kept column. Smooth chroma
+  // upsampling looks one pixel to each side and treats the edge of the kept columns as the edge of
+  // the image, so one more pixel is kept. It does not work on very few columns either, so at least
+  // kFewest are kept.
   std::int64_t crop(const JpegShape& expect, const JpegWindow& window) {
     constexpr std::int64_t kFewest = 32;
     const std::int64_t end =
@@ -175,7 +174,7 @@ class Encoder {
     std::free(memory_);
   }
 
-  // Null when all went well, else what went wrong. The JPEG is in memory() then.
+  // Null when all went well, with the JPEG in memory(); else what went wrong.
   const char* encode(const std::byte* src, std::ptrdiff_t row_step, const JpegShape& shape,
                      int quality, JpegSubsampling subsampling) {
     if (setjmp(handler_.jump) != 0) {
@@ -217,7 +216,7 @@ class Encoder {
   unsigned long size_ = 0;
 };
 
-// The last marker, behind which some writers leave zeros.
+// The last marker, after which some writers leave zeros.
 bool has_end(std::span<const std::byte> jpeg) {
   while (!jpeg.empty() && jpeg.back() == std::byte{0}) jpeg = jpeg.first(jpeg.size() - 1);
   return jpeg.size() >= 2 && jpeg[jpeg.size() - 2] == std::byte{0xff} &&

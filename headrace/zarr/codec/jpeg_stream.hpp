@@ -11,7 +11,7 @@ struct JpegWindow {
   std::int64_t y0 = 0, y1 = 0, x0 = 0, x1 = 0;
 };
 
-/// What a chunk says its JPEG must be.
+/// What a chunk requires of its JPEG.
 struct JpegShape {
   std::int64_t height = 0, width = 0;
   int components = 0;  ///< 1: grey, 3: RGB
@@ -27,8 +27,8 @@ struct JpegShape {
 void decode_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect, const JpegWindow& window,
                  std::byte* dst, std::ptrdiff_t row_step);
 
-/// Looks at header and end alone: a GPU's decoder may fill what was cut off with grey. Errors:
-/// corrupt (no JPEG; another size, depth or number of components; no end).
+/// Checks the header and the end only: a GPU's decoder may fill a missing part with grey. Errors:
+/// corrupt (not a JPEG; another size, depth or number of components; no end).
 void check_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect);
 
 /// How chroma is stored.

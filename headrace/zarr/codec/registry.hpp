@@ -38,7 +38,7 @@ class CodecConfig {
   std::vector<std::string> asked_;
 };
 
-/// Every codec that Headrace knows, by the name that stands in zarr.json.
+/// Every codec that Headrace knows, by its name in zarr.json.
 struct CodecEntry {
   enum class Kind { array_array, array_bytes, bytes_bytes };
   std::string_view name;

@@ -5,9 +5,9 @@
 
 namespace headrace::zarr {
 
-/// Memory of at least the wanted size, lent by the calling thread's own stock and given back at the
-/// end of the scope. Contents are undefined. The last one given back is lent first, so its pages
-/// are already mapped: first touch of a fresh page costs more than decoding into it.
+/// Memory of at least the wanted size, borrowed from the calling thread's own stock until the end
+/// of the scope. Contents are undefined. The last one given back is lent first, so its pages are
+/// already mapped: the first touch of a fresh page costs more than decoding into it.
 class Scratch {
  public:
   explicit Scratch(std::size_t bytes);
@@ -17,7 +17,7 @@ class Scratch {
 
   std::byte* data() const noexcept { return block_.memory.get(); }
   std::size_t capacity() const noexcept { return block_.capacity; }
-  /// Makes room for `bytes`, keeping nothing.
+  /// Makes room for `bytes`; contents are lost.
   void reserve(std::size_t bytes);
 
   struct Block {

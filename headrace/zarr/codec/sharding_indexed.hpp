@@ -13,7 +13,7 @@ struct ShardIndex {
   bool has(std::size_t chunk) const noexcept {
     return offset_and_size[2 * chunk] != UINT64_MAX || offset_and_size[2 * chunk + 1] != UINT64_MAX;
   }
-  /// Bytes of a chunk that is there. Errors: corrupt (they reach past the end of the shard).
+  /// Bytes of a stored chunk. Errors: corrupt (they reach past the end of the shard).
   ByteRange range(std::size_t chunk, std::uint64_t shard_size) const;
 };
 
@@ -46,11 +46,11 @@ class ShardingIndexed : public ArrayBytesCodec {
   /// Errors: corrupt.
   ShardIndex parse_index(std::span<const std::byte> bytes) const;
   /// Encodes one inner chunk of a shard in memory; empty when it is all fill value.
-  /// valid: how many elements exist along each axis of the shard; beyond them is fill value.
+  /// valid: how many elements exist along each axis of the shard; the rest is fill value.
   void encode_chunk(std::size_t chunk, const View& shard, const Index& valid,
                     std::vector<std::byte>& out) const;
-  /// Puts encoded inner chunks (C order; empty: none) together; empty when there is none at all.
-  /// Each begins at a multiple of `alignment` bytes of the shard, zeros before it.
+  /// Joins encoded inner chunks (C order; empty: none) to a shard; the result is empty when there
+  /// are none. Each begins at a multiple of `alignment` bytes of the shard, after zeros.
   std::vector<std::byte> assemble(std::span<const std::span<const std::byte>> chunks,
                                   std::size_t alignment = 1) const;
 

@@ -6,7 +6,7 @@
 namespace headrace::zarr {
 
 /// Codec "transpose": the axes of the array in another order. Nothing is moved: boxes, shapes and
-/// strides are permuted, and the elements are met in place.
+/// strides are permuted, and the elements stay in place.
 ///
 /// specification  https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/index.html
 /// example        {"name": "transpose", "configuration": {"order": [1, 2, 0]}}

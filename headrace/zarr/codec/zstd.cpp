@@ -9,8 +9,7 @@
 namespace headrace::zarr {
 namespace {
 
-// Several frames may stand one behind the other (RFC 8878 §3): decoded by streaming, up to the
-// limit.
+// Several frames may follow each other (RFC 8878 §3): decoded by streaming, up to the limit.
 std::size_t decode_stream(std::span<const std::byte> encoded, std::size_t limit, Scratch& out) {
   ZSTD_DCtx* context = zstd_decompressor();
   ZSTD_DCtx_reset(context, ZSTD_reset_session_only);

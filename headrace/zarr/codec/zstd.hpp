@@ -9,13 +9,13 @@ struct ZSTD_DCtx_s;
 
 namespace headrace::zarr {
 
-/// This thread's zstd contexts: their tables are made once, not for each chunk.
+/// This thread's zstd contexts: their tables are made once, not once for each chunk.
 ZSTD_CCtx_s* zstd_compressor();
 ZSTD_DCtx_s* zstd_decompressor();
 
-/// What shows of a stream without decoding it, before it goes to a decoder that is less careful
-/// than libzstd: one frame, from end to end, that states `size`. Errors: corrupt; unsupported (a
-/// frame without a size, several frames).
+/// Checks a stream without decoding it, before it goes to a decoder that is less careful than
+/// libzstd: it must be one frame, from end to end, that states `size`. Errors: corrupt; unsupported
+/// (a frame without a size, several frames).
 void check_zstd_stream(std::span<const std::byte> packed, std::size_t size);
 
 /// Codec "zstd": Zstandard frames (RFC 8878). Read and written.

@@ -111,10 +111,10 @@ const DecodePlan::Segment* JpegBatch::start_group(std::span<const DecodePlan::Se
                                   images.data(), stream.get());
   }
   if (status == 0) return nullptr;
-  // A batch fails as a whole: one by one, to find which it was, or to do without the batch.
+  // A batch fails as a whole. Decode one by one, to find the faulty JPEG or to do without a batch.
   const Decoder& single = of_single_images();
   for (std::size_t i = 0; i < group.size(); ++i) {
-    stream.wait();  // for what the state's memory was used for
+    stream.wait();  // until earlier work no longer uses the state's memory
     status = nvjpeg_.decode(single.handle, single.state, data[i], sizes[i], output, &images[i],
                             stream.get());
     if (status == 0) continue;

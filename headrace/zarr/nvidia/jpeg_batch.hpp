@@ -13,17 +13,17 @@ namespace headrace::zarr {
 /// kernels. One batch at a time.
 class JpegBatch {
  public:
-  /// HEADRACE_NVJPEG_BACKEND: "hardware", "gpu" or "standard" takes this one alone, for
+  /// HEADRACE_NVJPEG_BACKEND: "hardware", "gpu" or "standard" uses this back end alone, for
   /// measurements. Errors: unsupported (the library), device (none of its back ends).
   JpegBatch();
   JpegBatch(const JpegBatch&) = delete;
   JpegBatch& operator=(const JpegBatch&) = delete;
 
-  /// Puts the decoding of `segments`, JPEGs all, into the stream. encoded: host memory that stays
+  /// Puts the decoding of `segments`, all JPEGs, into the stream. encoded: host memory that stays
   /// as it is until the stream is done; decoded: device memory. Returns the segment that nvJPEG
   /// cannot decode, with its text, or null. Waits for the stream only between grey and coloured
-  /// JPEGs, and where a batch is not taken: then each is decoded alone, by the kernels, which take
-  /// what the engines do not (progressive JPEGs, 4:1:1 and 4:1:0).
+  /// JPEGs, and where nvJPEG refuses a batch: then each JPEG is decoded alone, by the kernels,
+  /// which take what the engines do not (progressive JPEGs, 4:1:1 and 4:1:0).
   const DecodePlan::Segment* start(std::span<const DecodePlan::Segment> segments,
                                    const std::byte* encoded, std::byte* decoded,
                                    device::cuda::Stream& stream, std::string& problem);
@@ -31,7 +31,7 @@ class JpegBatch {
   const std::string& name() const noexcept { return name_; }
 
  private:
-  /// A back end of nvJPEG with the memory that it works in: of one batch, or image, at a time.
+  /// A back end of nvJPEG with its working memory: for one batch, or image, at a time.
   struct Decoder {
     explicit Decoder(const Nvjpeg& library) : nvjpeg(library) {}
     ~Decoder();

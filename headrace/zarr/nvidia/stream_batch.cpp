@@ -8,8 +8,8 @@
 namespace headrace::zarr {
 namespace {
 
-// Eight bytes each: where it lies, how large it is, where it goes, how much room there is; then
-// what came out (8 bytes) and the status (4 bytes).
+// Eight bytes each: source, size, destination, room there; then the resulting size (8 bytes) and
+// the status (4 bytes).
 constexpr std::size_t kInputs = 4;
 
 std::uint64_t address(const std::byte* base, std::uint64_t offset) {

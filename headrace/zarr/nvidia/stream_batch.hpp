@@ -11,10 +11,10 @@ namespace headrace::zarr {
 /// zstd and LZ4 streams decompressed by nvCOMP, many at once. One batch at a time.
 class StreamBatch {
  public:
-  /// nvCOMP's scratch is about 3.3 times what comes out: no more than this comes out of one call.
+  /// The most bytes that one call decodes, since nvCOMP's scratch is about 3.3 times the output.
   static constexpr std::uint64_t kMostDecodedBytes = 128 << 20;
 
-  /// Errors: unsupported (the library; one that wants streams aligned).
+  /// Errors: unsupported (the library; a version that requires aligned streams).
   explicit StreamBatch(std::uint64_t most_decoded_bytes = kMostDecodedBytes,
                        device::cuda::MemoryCounter counter = {});
 
@@ -36,8 +36,8 @@ class StreamBatch {
   const Nvcomp& nvcomp_;
   std::uint64_t most_decoded_bytes_;
   device::cuda::MemoryCounter counter_;
-  // One table of each, behind each other: packed, decoded; their sizes; sizes that came out and
-  // statuses, which the GPU writes.
+  // Tables, one after the other: packed, decoded; their sizes; and what the GPU writes, which are
+  // resulting sizes and statuses.
   device::cuda::PinnedBuffer host_, results_;
   device::cuda::DeviceBuffer tables_, scratch_;
   std::size_t count_ = 0;
