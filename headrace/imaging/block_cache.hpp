@@ -8,7 +8,7 @@
 
 namespace headrace::imaging {
 
-/// Decoded blocks by number, first in, first out under a bound in bytes: who goes through an image
+/// Decoded blocks by number, first in, first out under a bound in bytes: a pass through an image
 /// needs only the last rows of blocks again. Safe from any thread.
 template <typename Block>
 class BlockCache {

@@ -14,9 +14,9 @@ std::string describe_head(const std::string& path);
 
 inline constexpr std::uint64_t kMaxWholeImageBytes = std::uint64_t{2} << 30;
 
-/// Refuses a picture that is to be decoded whole when its RGB pixels pass 2 GiB, or when its file
-/// is too small to hold it (under one byte for 20,000 of pixels), so that a damaged header can't
-/// claim the memory. Errors: memory, malformed.
+/// Refuses a picture that is to be decoded whole when its RGB pixels exceed 2 GiB, or when its file
+/// is too small to hold it (less than one byte for 20,000 bytes of pixels), so that a damaged
+/// header can't claim the memory. Errors: memory, malformed.
 void check_whole_image(const std::string& path, std::int64_t height, std::int64_t width,
                        std::uint64_t file_bytes);
 

@@ -46,7 +46,7 @@ Ring read_ring(const Json& json) {
   return ring;
 }
 
-/// What is said of all geometries of a feature.
+/// Properties common to all geometries of a feature.
 struct Properties {
   std::string class_name;
   ObjectKind kind = ObjectKind::annotation;
@@ -116,7 +116,7 @@ std::string class_of(const Json& feature) {
 }
 
 /// source: QuPath, PathObjectTypeAdapters: the names of its types, and those that version 0.2 wrote
-/// as `id`; what is something else becomes an annotation there too.
+/// as `id`; any other becomes an annotation there too.
 ObjectKind kind_of(const Json& feature) {
   struct Name {
     const char *now, *before;

@@ -9,8 +9,8 @@ namespace headrace::imaging {
 /// One closed ring of (x, y) vertices, pixels of level 0, origin at the top left.
 using Ring = std::vector<std::array<double, 2>>;
 
-/// What an object is to QuPath: properties.objectType (object_type, type), or the id of QuPath 0.2;
-/// an annotation where the file does not say.
+/// The kind of an object in QuPath: properties.objectType (object_type, type), or the id of QuPath
+/// 0.2; an annotation where the file states none.
 enum class ObjectKind { annotation, detection, cell, tile, tma_core };
 
 struct AnnotatedPolygon {
@@ -19,7 +19,7 @@ struct AnnotatedPolygon {
   ObjectKind kind = ObjectKind::annotation;
 };
 
-/// What a GeoJSON file holds.
+/// The contents of a GeoJSON file.
 struct AnnotationFile {
   std::vector<AnnotatedPolygon> polygons;
   std::size_t points = 0, lines = 0;  ///< geometries without an area
@@ -27,15 +27,15 @@ struct AnnotationFile {
 
 /// A QuPath GeoJSON file, plain or gzip: a FeatureCollection, a Feature or a list of features, with
 /// nested childObjects after their parent; Polygon, MultiPolygon (one polygon each) and
-/// GeometryCollection; points and lines are counted. Of a cell its own outline is taken, not its
+/// GeometryCollection; points and lines are counted. A cell gives its own outline, not that of its
 /// nucleus. Whether an object is locked does not matter.
 ///
-/// errors  not_found, malformed, unsupported (another geometry), memory (over 1 GiB, or more than
-///         gzip makes of such a file); each names the file and the feature by its index
+/// errors  not_found, malformed, unsupported (another geometry), memory (over 1 GiB, or inflated
+///         beyond what such a file can give); each names the file and the feature by its index
 AnnotationFile read_geojson(const std::string& path);
 
-/// Polygons made ready to be painted window by window: an edge is looked at only where its
-/// polygon's box meets the window. Safe from any thread.
+/// Polygons prepared to be painted window by window: an edge is visited only where its polygon's
+/// box meets the window. Safe from any thread.
 class PolygonRaster {
  public:
   /// Coordinates are multiplied by `scale` first. values[i] belongs to polygons[i].

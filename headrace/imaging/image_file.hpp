@@ -10,8 +10,8 @@ namespace headrace::imaging {
 /// malformed, unsupported; each names the file.
 Image8 read_rgb(const std::string& path);
 
-/// Decodes a label or mask image to one integer channel (8- or 16-bit grey or palette indices; of
-/// RGB the first channel).
+/// Decodes a label or mask image to one integer channel (8- or 16-bit grey or palette indices; the
+/// first channel of RGB).
 Image<std::uint16_t> read_labels(const std::string& path);
 
 /// Writes 8-bit PNG (1 or 3 channels), whole or not at all.

@@ -42,7 +42,7 @@ OPJ_BOOL seek_memory(OPJ_OFF_T at, void* user) {
 void keep_message(const char* message, void* user) { *static_cast<std::string*>(user) = message; }
 void drop_message(const char*, void*) {}
 
-/// One picture on its way: its header is read, its pixels are not.
+/// One picture being decoded: its header is read, its pixels are not yet.
 class Picture {
  public:
   Picture(std::span<const std::uint8_t> bytes, const std::string& origin)
@@ -140,7 +140,7 @@ void to_rgb(std::uint8_t* pixel) {
   pixel[2] = static_cast<std::uint8_t>(std::clamp(blue, 0, 255));
 }
 
-/// Errors: unsupported: a component has another type or is cut otherwise than into whole pixels.
+/// Errors: unsupported: a component has another type or is not subsampled by whole pixels.
 std::vector<ComponentRows> rows_of(const Picture& picture, std::int64_t height, std::int64_t width,
                                    const std::string& origin) {
   std::vector<ComponentRows> rows;
@@ -195,7 +195,7 @@ void decode_jpeg2000_pixels(std::span<const std::uint8_t> bytes, std::int64_t he
   picture.expect_size(height, width);
   rows_of(picture, height, width, origin);
   picture.decode();
-  // Once more: a JP2 file's palette makes other components of those that the header had.
+  // Checked again: a JP2 file's palette turns the header's components into others.
   const auto rows = rows_of(picture, height, width, origin);
   if (rows.size() != static_cast<std::size_t>(samples))
     fail(ErrorCode::unsupported, "{}: JPEG 2000 with a palette.", origin);

@@ -15,7 +15,7 @@
 namespace headrace::imaging {
 namespace {
 
-/// libjpeg's error exit leaves by longjmp: no object with a destructor lives in a function that
+/// libjpeg's error exit leaves by longjmp, so no object with a destructor lives in a function that
 /// sets the jump.
 struct JpegErrors {
   jpeg_error_mgr manager;

@@ -5,9 +5,9 @@
 
 namespace headrace::imaging {
 
-/// Region reads of a label or mask image: PNG, or TIFF of any codec libtiff knows, 1 to 16 bit; of
-/// RGB the first channel. TIFF is read block by block, so memory does not grow with the image; a
-/// PNG is decoded once. Safe from any thread.
+/// Region reads of a label or mask image: PNG, or TIFF of any codec libtiff knows, 1 to 16 bit; the
+/// first channel of RGB. TIFF is read block by block, so memory does not grow with the image; a PNG
+/// is decoded once. Safe from any thread.
 class LabelReader {
  public:
   /// Errors: not_found, malformed, unsupported, memory; each names the file.

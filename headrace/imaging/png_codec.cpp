@@ -17,8 +17,8 @@ struct Closer {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-/// libpng's callbacks leave by longjmp, so everything with a destructor lives outside of the
-/// functions that set the jump.
+/// libpng's callbacks leave by longjmp, so everything with a destructor lives outside the functions
+/// that set the jump.
 struct PngState {
   png_structp png = nullptr;
   png_infop info = nullptr;

@@ -8,8 +8,7 @@
 
 namespace headrace::imaging {
 
-/// What a PNG file says about its pixels' size: micrometres a pixel from pHYs, when given in
-/// metres.
+/// A PNG file's pixel size: micrometres a pixel from pHYs, when that is given in metres.
 struct PngSpacing {
   std::optional<double> mpp_y, mpp_x;
 };

@@ -50,7 +50,7 @@ PolygonRaster::PolygonRaster(const std::vector<AnnotatedPolygon>& polygons,
         shape.min_x = std::min(shape.min_x, edge.top_x);
         shape.max_x = std::max(shape.max_x, edge.top_x);
         if (edge.top_y == edge.bottom_y) continue;
-        // Always from top to bottom, so that polygons that share an edge meet at the very same
+        // Always from top to bottom, so that polygons with a common edge meet at exactly the same
         // numbers.
         if (edge.top_y > edge.bottom_y) {
           std::swap(edge.top_y, edge.bottom_y);

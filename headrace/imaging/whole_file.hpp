@@ -29,9 +29,9 @@ class FileBytes {
   std::uint64_t size_ = 0;
 };
 
-/// A file that appears under its name only when finished: written aside, synced, renamed. Dropped
-/// unfinished, it leaves nothing. Errors: io (names the file and the reason, for example a full
-/// disk).
+/// A file that appears under its name only when finished: written aside, synced, renamed. If it is
+/// dropped unfinished, nothing remains. Errors: io (names the file and the reason, for example a
+/// full disk).
 class AsideFile {
  public:
   explicit AsideFile(std::string path);
@@ -41,8 +41,8 @@ class AsideFile {
 
   void append(std::span<const std::byte> bytes);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Leaves room for bytes that fill_reserved brings later, in any order and from any thread;
-  /// returns where it begins.
+  /// Leaves room for bytes that fill_reserved writes later, in any order and from any thread;
+  /// returns where the room begins.
   std::uint64_t reserve(std::uint64_t bytes);
   void fill_reserved(std::uint64_t offset, std::span<const std::byte> bytes) {
     write_through(offset, bytes);

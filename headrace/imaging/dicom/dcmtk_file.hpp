@@ -1,5 +1,6 @@
 #pragma once
-// Inside of imaging/dicom alone: the one place that turns DCMTK's conditions into headrace::Error.
+// For use inside imaging/dicom only: the one place that turns DCMTK's conditions into
+// headrace::Error.
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
 
@@ -19,7 +20,7 @@ bool looks_like_dicom(const std::string& path);
 /// Errors: malformed (names the file and DCMTK's reason), unsupported (transfer syntax).
 std::unique_ptr<DcmFileFormat> load_dicom(const std::string& path, bool with_pixels);
 
-/// The value as text, blanks at its ends cut; empty when it is missing.
+/// The value as text, without blanks at its ends; empty when it is missing.
 std::string text_of(DcmItem& item, const DcmTagKey& tag);
 /// Value `index` of a decimal, integer or float element.
 std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned long index = 0);

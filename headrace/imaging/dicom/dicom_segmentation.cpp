@@ -74,7 +74,7 @@ VolumeGrid frame_grid(DcmItem& dataset, const Segmentation& seg, long frame) {
                         {place[0], place[1], place[2]}, direction);
 }
 
-/// Where a frame's voxels are in the image: the first, and the steps along columns and rows, in
+/// Place of a frame's voxels in the image: the first, and the steps along columns and rows, in
 /// elements.
 struct Placement {
   std::int64_t start = 0, step_x = 0, step_y = 0;

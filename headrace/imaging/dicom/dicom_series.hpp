@@ -36,8 +36,8 @@ struct DicomSeries {
   std::optional<double>
       slice_thickness_mm;  ///< SpacingBetweenSlices, else SliceThickness; only for a slice alone
   bool localizer = false;  ///< a scout view, not part of the volume
-  /// Of PET: whether attenuation was corrected, and why its values are no SUV (words after its
-  /// name; empty: they are).
+  /// For PET: whether attenuation was corrected, and why its values are not SUV (words after its
+  /// name; empty: they are SUV).
   bool attenuation_corrected = true;
   std::string no_suv;
   std::vector<DicomSlice> slices;  ///< sorted by position along the normal (row × column direction)
@@ -46,7 +46,7 @@ struct DicomSeries {
 
 enum class DicomObject { segmentation, structure_set, other };
 
-/// A file that is no picture of a series: labels, or something that is left out.
+/// A file that is not a picture of a series: labels, or something that is left out.
 struct DicomLabelFile {
   std::string path;
   DicomObject object = DicomObject::other;
@@ -54,10 +54,10 @@ struct DicomLabelFile {
   std::vector<std::string> referenced_series;         ///< keyed hashes, sorted
 };
 
-/// What of a scan can't be taken.
+/// A part of a scan that can't be used.
 struct DicomProblem {
   std::string text;  ///< one sentence
-  std::string path;  ///< a file that is DICOM but can't be read; empty: series are at fault
+  std::string path;  ///< a DICOM file that can't be read; empty: the problem lies in series
   std::vector<std::string> series;  ///< CT series of a study with the same number: their hashes
 };
 
@@ -84,12 +84,12 @@ enum class Irregular {
   resample  ///< linear interpolation onto an even, upright grid; noted in the facts
 };
 
-/// Opens a series of CT (values in HU) or PET (in SUV) as a volume, slices in order of position
-/// along the normal.
+/// Opens a series of CT (values in HU) or PET (in SUV) as a volume, with slices in order of
+/// position along the normal.
 ///
 /// errors  unsupported (another modality: names it; PET whose header does not give SUV; several
 ///         channels; a modality LUT), malformed (slices that are missing, doubled, unevenly spaced,
-///         tilted: says where and how much; one slice alone without thickness)
+///         tilted: where and how much; one slice alone without thickness)
 /// threads concurrent(): slices may be decoded by several threads
 std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series,
                                                 Irregular irregular = Irregular::refuse);

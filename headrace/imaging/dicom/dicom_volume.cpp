@@ -146,7 +146,8 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
          series.slices.size(), first, findings.problem);
   }
   auto raw = std::make_unique<DicomVolume>(series, facts_of(series, findings.spacing_mm));
-  // The findings become a note that is kept, and names of files may identify.
+  // The findings become a note that is kept, so it must not hold names of files, which may identify
+  // a patient.
   const StackFindings kept = examine_stack(places, pixel_mm, slice_numbers(series));
   return resample_stack(std::move(raw), places, kept, first);
 }

@@ -52,7 +52,7 @@ class Groups {
   DcmItem *shared_ = nullptr, *frame_ = nullptr;
 };
 
-/// False when the picture says nothing of its place in space: a scout, a secondary capture.
+/// False when the picture does not state its place in space: a scout, a secondary capture.
 bool read_picture(const Groups& groups, const std::string& path, PictureHeader& picture) {
   DcmItem* position = groups.module(DCM_PlanePositionSequence);
   DcmItem* orientation = groups.module(DCM_PlaneOrientationSequence);
@@ -115,8 +115,8 @@ void read_pictures(DcmItem& dataset, FileHeader& header) {
 }
 
 ContrastPhase phase_of(DcmItem& dataset) {
-  // The series' own description speaks first, then the protocol's; the agent is only a fact of
-  // "some contrast".
+  // The series' own description decides first, then the protocol's; the contrast agent only shows
+  // that there was some contrast.
   for (const DcmTagKey& tag : {DCM_SeriesDescription, DCM_ProtocolName, DCM_ContrastBolusAgent}) {
     const ContrastPhase phase = phase_of_description(text_of(dataset, tag));
     if (phase != ContrastPhase::unknown) return phase;

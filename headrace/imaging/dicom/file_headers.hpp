@@ -1,5 +1,5 @@
 #pragma once
-// Inside of imaging/dicom alone: holds identifiers as they stand in the file. Nothing here may
+// For use inside imaging/dicom only: holds identifiers as they are in the file. Nothing here may
 // leave the scan unhashed.
 #include <array>
 #include <cstdint>
@@ -30,9 +30,9 @@ struct FileHeader {
   Modality modality = Modality::other;
   ContrastPhase phase = ContrastPhase::unknown;
   DicomObject object = DicomObject::other;
-  PetHeader pet;  ///< of PET alone
+  PetHeader pet;  ///< for PET only
   std::vector<PictureHeader>
-      pictures;  ///< one a frame; none when the object is no picture in space
+      pictures;  ///< one for each frame; none when the object is not a picture in space
 };
 
 bool has_dicom_start(const std::string& path);

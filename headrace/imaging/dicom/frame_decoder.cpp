@@ -22,7 +22,7 @@ bool is_jpeg2000(E_TransferSyntax syntax) {
   return syntax == EXS_JPEG2000LosslessOnly || syntax == EXS_JPEG2000;
 }
 
-/// By identifier, since DCMTK knows some only by guess.
+/// By identifier, since DCMTK only guesses some.
 void check_transfer_syntax(DcmFileFormat& file, const std::string& path) {
   constexpr std::array<std::string_view, 15> kRead{
       "1.2.840.10008.1.2",      "1.2.840.10008.1.2.1",    "1.2.840.10008.1.2.1.99",

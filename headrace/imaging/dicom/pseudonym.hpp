@@ -4,9 +4,9 @@
 
 namespace headrace::imaging {
 
-/// Replaces identifiers by keyed hashes, so that files of one patient stay together and nobody
-/// without the key can tell whose they are, nor try out a list of names. HMAC-SHA256 (FIPS 198-1),
-/// the first 128 bits in hex.
+/// Replaces identifiers by keyed hashes, so that files of one patient stay together, and without
+/// the key it is impossible to tell whose they are, or to try out a list of names. HMAC-SHA256
+/// (FIPS 198-1), the first 128 bits in hex.
 class Pseudonymizer {
  public:
   /// key: a secret of the site, at least 16 bytes. Errors: usage, when it is shorter.

@@ -41,7 +41,7 @@ class RegularStack : public VolumeReader {
   void read_slice(std::int64_t z, double* dst) const override {
     const double along = places_.front().along_mm + static_cast<double>(z) * spacing_mm_;
     constexpr double kSamePlaceMm = 1e-3;
-    std::size_t above = 0;  // first slice at or behind the wanted place
+    std::size_t above = 0;  // first slice at or after the wanted place
     while (above + 1 < places_.size() && places_[above].along_mm < along - kSamePlaceMm) ++above;
     const std::size_t below =
         above > 0 && places_[above].along_mm > along + kSamePlaceMm ? above - 1 : above;

@@ -8,10 +8,10 @@
 
 namespace headrace::imaging {
 
-/// An even, upright volume from a stack of slices that is not: linear interpolation between the two
-/// neighbouring slices, each shifted back in its plane (bilinear). Wide enough for every slice;
-/// air (-1024 HU, 0 SUV) where there is none. Doubled slices count once when their pixels are
-/// equal.
+/// An even, upright volume from a stack of slices that is uneven or tilted: linear interpolation
+/// between the two neighbouring slices, each shifted back in its plane (bilinear). Wide enough for
+/// every slice; air (-1024 HU, 0 SUV) where there is none. Doubled slices count once when their
+/// pixels are equal.
 ///
 /// in      raw     slices as they are; its grid's spacing is that of the result
 ///         places  of each slice, ascending

@@ -100,7 +100,7 @@ DicomSeries start_group(const FileHeader& file, const PictureHeader& picture,
   return group;
 }
 
-/// Of the files of one series; 1 of other modalities than PET.
+/// For the files of one series; 1 for modalities other than PET.
 SuvFactor suv_of(const std::vector<const FileHeader*>& files) {
   std::vector<const PetHeader*> pet;
   for (const FileHeader* file : files) {
@@ -109,7 +109,7 @@ SuvFactor suv_of(const std::vector<const FileHeader*>& files) {
   return pet.empty() ? SuvFactor{} : suv_factor(pet);
 }
 
-/// Makes SUV of what the slices' rescaling gives.
+/// Turns the rescaled values of the slices into SUV.
 void take_suv(const PetHeader& header, const SuvFactor& suv, DicomSeries& group) {
   group.attenuation_corrected = attenuation_corrected(header);
   group.no_suv = suv.problem;

@@ -8,8 +8,8 @@
 
 namespace headrace::imaging {
 
-/// Where a slice lies: along the normal, and shifted in its plane against the first one (along rows
-/// and columns), in mm.
+/// The place of a slice: along the normal, and its shift in the plane against the first one (along
+/// rows and columns), in mm.
 struct SlicePlace {
   double along_mm = 0, shift_x_mm = 0, shift_y_mm = 0;
 };
@@ -19,7 +19,7 @@ struct SlicePlace {
 std::vector<SlicePlace> place_slices(const std::vector<Vec3>& positions_lps_mm, const Vec3& row,
                                      const Vec3& column);
 
-/// What is wrong with a stack of slices, sorted along the normal.
+/// The faults of a stack of slices, sorted along the normal.
 struct StackFindings {
   double spacing_mm = 0;             ///< median distance of neighbours that are not doubled
   double tilt_deg = 0;               ///< angle between the stack's axis and the slices' normal

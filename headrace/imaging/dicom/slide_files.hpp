@@ -8,12 +8,13 @@ namespace headrace::imaging {
 /// folder.
 struct DicomSlideFiles {
   std::vector<std::string> levels;      ///< pictures of the tissue, the largest first
-  std::vector<std::string> associated;  ///< label, overview and thumbnail: not for a store
+  std::vector<std::string> associated;  ///< label, overview and thumbnail, which a store does not
+                                        ///< take
 };
 
-/// Sorts files into slides; files that are no slides in DICOM, or can't be parsed, are in none of
-/// them: what is wrong with such a file its reader says. Slides are ordered by their first file. Of
-/// the headers nothing is kept. Built with HR_WITH_DCMTK=OFF: none.
+/// Sorts files into slides. Files that are not DICOM slides, or can't be parsed, belong to none;
+/// their reader reports what is wrong. Slides are ordered by their first file. Nothing of the
+/// headers is kept. Built with HR_WITH_DCMTK=OFF, it returns none.
 std::vector<DicomSlideFiles> find_dicom_slides(const std::vector<std::string>& files);
 
 }  // namespace headrace::imaging

@@ -35,7 +35,7 @@ std::vector<Structure> structures_of(DcmItem& dataset, const std::string& path) 
   return out;
 }
 
-/// Puts one contour on the slice that it lies nearest to.
+/// Puts one contour on the slice nearest to it.
 void add_contour(const std::vector<double>& points, const VolumeGrid& image,
                  const std::string& path, Structure& structure) {
   Outline outline;
@@ -105,7 +105,7 @@ Drawn drawn_of(DcmItem& dataset, const WantedName& wanted, std::vector<Structure
   return drawn;
 }
 
-/// How far the first closed contour of a structure reaches along each axis of the image, in voxels.
+/// Extent of the first closed contour of a structure along each axis of the image, in voxels.
 Vec3 reach_of(DcmItem& roi, const VolumeGrid& image, const std::string& path, int structure) {
   for (long i = 0; i < items_of(roi, DCM_ContourSequence); ++i) {
     DcmItem& contour = *item_of(roi, DCM_ContourSequence, i);
@@ -125,8 +125,8 @@ Vec3 reach_of(DcmItem& roi, const VolumeGrid& image, const std::string& path, in
 }
 
 /// The order of the image's axes in which contours lie in slices: z is the axis along which they
-/// have no reach. Contours are drawn on the slices that the scanner made, and these may be sagittal
-/// or coronal.
+/// have no extent. Contours are drawn on the slices that the scanner made, and these may be
+/// sagittal or coronal.
 AxisMap contour_slices(const Drawn& drawn, const VolumeGrid& image, const std::string& path) {
   Vec3 sum{};
   for (const auto& [structure, roi] : drawn) {
@@ -147,12 +147,12 @@ void paint(const Structure& structure, std::uint16_t value, LabelVolume& volume)
   }
 }
 
-/// Labels on slices of `sliced` to the order of their image.
+/// Brings labels on slices of `sliced` to the order of their image.
 LabelVolume in_order_of(const VolumeGrid& image, const AxisMap& map, LabelVolume sliced) {
   if (map.identity()) return sliced;
   LabelVolume out(image);
   out.notes = std::move(sliced.notes);
-  // `sliced` is the image in another order; the way back from it is that of a file.
+  // `sliced` is the image in another order; the way back from it is the same as for a file.
   const VoxelPlaces places = places_of(map, sliced.grid.shape_zyx);
   for (std::int64_t z = 0; z < image.shape_zyx[0]; ++z) {
     slice_in_file_order(sliced.voxels.data(), image, z, places,

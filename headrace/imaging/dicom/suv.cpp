@@ -26,8 +26,8 @@ bool before(const Moment& a, const Moment& b) {
   return a.whole() && b.whole() ? a.value() < b.value() : *a.seconds < *b.seconds;
 }
 
-/// How far the decay that a file's factor undoes is from that between a start and the middle of its
-/// frame, in half-lives; nothing where it doesn't say.
+/// How far the decay that a file's factor undoes differs from the decay between a start and the
+/// middle of its frame, in half-lives; nothing where the file does not state it.
 std::optional<double> misfit(const PetHeader& file, const Moment& taken, const Moment& start) {
   if (!file.decay_factor || !(*file.decay_factor > 0) || !file.half_life_s || !file.frame_ms ||
       !(*file.half_life_s > 0) || !taken.whole() || !start.whole())
@@ -76,7 +76,7 @@ Start scan_start(std::span<const PetHeader* const> files) {
 
 SuvFactor none(std::string why) { return {1, std::move(why)}; }
 
-/// Seconds from the injection to the scan; in `problem` why they are not known.
+/// Seconds from the injection to the scan; `problem` gets the reason where they are not known.
 double decay_seconds(std::span<const PetHeader* const> files, std::string& problem) {
   const PetHeader& first = *files.front();
   const Start start = scan_start(files);

@@ -10,7 +10,7 @@ namespace headrace::imaging {
 struct PetHeader {
   std::string units;             ///< Units: BQML, GML, CNTS, …
   std::string suv_type;          ///< SUVType: BW, LBM, …
-  std::string corrected;         ///< CorrectedImage: what was corrected, parted by backslashes
+  std::string corrected;         ///< CorrectedImage: the corrections, separated by backslashes
   std::string decay_correction;  ///< DecayCorrection: START, ADMIN, NONE
   std::optional<double> weight_kg, dose_bq, half_life_s;
   long agents = 1;  ///< items of RadiopharmaceuticalInformationSequence
@@ -24,13 +24,14 @@ struct PetHeader {
   bool multi_frame = false;  ///< an enhanced object, which says all this elsewhere
 };
 
-/// Whether attenuation was corrected: else values are no concentrations.
+/// Whether attenuation was corrected: otherwise values are not concentrations.
 bool attenuation_corrected(const PetHeader& header);
 
-/// Of a series: SUV by body weight is (rescaled value) · factor.
+/// For a series: SUV by body weight is (rescaled value) · factor.
 struct SuvFactor {
   double factor = 1;
-  std::string problem;  ///< why there is none: words after the series' name; empty: there is one
+  std::string problem;  ///< why there is no factor: words after the series' name; empty: there is
+                        ///< one
 };
 
 /// source   QIBA, SUV vendor-neutral pseudo-code: qibawiki.rsna.org, Standardized Uptake Value

@@ -6,8 +6,7 @@
 namespace headrace::imaging {
 namespace {
 
-/// 3×4, row-major, RAS. ITK holds these in float32, and so do we: origin and direction are then the
-/// same numbers.
+/// 3×4, row-major, RAS. In float32, as in ITK, so that origin and direction are the same numbers.
 using Form = std::array<float, 12>;
 
 constexpr double kOrthonormal = 1e-4;  ///< ITK's tolerances
@@ -88,7 +87,7 @@ bool same_elements(const Form& s, const Form& q) {
 }
 
 /// ITK compares the factors of two singular value decompositions; unit columns, lengths and offsets
-/// say the same.
+/// are equivalent.
 bool very_similar(const Form& s, const Form& q) {
   for (int column = 0; column < 3; ++column) {
     const double ls = column_length(s, column), lq = column_length(q, column);

@@ -129,7 +129,7 @@ double mm_per_unit(int units) {
     case 3:
       return 0.001;
     default:
-      return 1;  // millimetres, or not said
+      return 1;  // millimetres, or not stated
   }
 }
 

@@ -14,7 +14,7 @@ namespace headrace::imaging {
 /// The numbers of a NIfTI-1 or NIfTI-2 header (nifti.nimh.nih.gov: nifti1.h, nifti2.h). Text
 /// fields, which may name a patient, are not read.
 struct NiftiHeader {
-  bool swapped = false;  ///< the other byte order than this machine's
+  bool swapped = false;  ///< the byte order is not this machine's
   std::array<std::int64_t, 3> shape_zyx{};
   DType dtype = DType::int16;
   std::uint64_t data_offset = 0;
@@ -41,11 +41,11 @@ NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::stri
 /// The grid, by ITK's rule (itkNiftiImageIO.cxx, SetImageIOOrientationFromNIfTI, ITK 5.4), so that
 /// a world point maps to the same voxel: the sform when it has no skew and (qform unknown | sform
 /// is "scanner" | both agree to 1e-4), else the qform; spacing always from pixdim; neither: unit
-/// directions and origin 0. Differs in one thing: an origin in metres or micrometres is scaled with
-/// the spacing, which ITK leaves.
+/// directions and origin 0. One difference: an origin in metres or micrometres is scaled with the
+/// spacing, while ITK does not scale it.
 ///
 /// out     notes  a sentence where the two forms disagree or pixdim is not the sform's
-/// errors  unsupported: only a skewed sform is there
+/// errors  unsupported: there is only a skewed sform
 VolumeGrid nifti_grid(const NiftiHeader& header, const std::string& path,
                       std::vector<std::string>& notes);
 

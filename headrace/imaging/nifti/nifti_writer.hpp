@@ -12,14 +12,14 @@ namespace headrace::imaging {
 
 /// Writes a NIfTI-1 volume, gzip-compressed, slice by slice; it appears under its name only when
 /// complete. The sform (code 1, scanner) carries the grid; text fields stay empty. The same voxels
-/// give the same bytes for any number of threads: every slice is a deflate block of its own in one
+/// give the same bytes for any number of threads: every slice is a separate deflate block in one
 /// gzip member.
 ///
 /// in      path    ends in .nii.gz
 ///         dtype   int16 or uint8
-///         slope   what a stored 1 is, as scl_slope says it
+///         slope   the value of a stored 1, as in scl_slope
 ///         render  fills slice z, (y, x), little-endian; called from several threads
-/// memory  some slices a thread
+/// memory  a few slices for each thread
 /// returns bytes written
 /// errors  usage (an axis over 32767, another dtype), io; what `render` throws passes through
 std::uint64_t write_nifti_gz(const std::string& path, const VolumeGrid& grid, DType dtype,

@@ -67,8 +67,8 @@ class JpegTileSlide : public SlideReader {
     }
   }
 
-  /// Copies the part of a tile that the region needs; whole tiles are decoded in place, cut ones
-  /// are kept, since the regions beside this one ask for them next.
+  /// Copies the part of a tile that the region needs; whole tiles are decoded in place; cut ones
+  /// are kept, since the neighbouring regions need them next.
   void read_part(int level, std::int64_t ty, std::int64_t tx, const Box2& part, std::uint8_t* dst,
                  std::int64_t stride) const {
     const JpegTileLevel& size = tiles_->levels()[static_cast<std::size_t>(level)];
@@ -115,8 +115,7 @@ std::unique_ptr<SlideReader> with_jpeg_tiles(std::unique_ptr<SlideReader> slide,
   try {
     tiles = JpegTiles::open(path);
   } catch (const Error&) {
-    // A directory that the slide reader can live with but JpegTiles can't: OpenSlide reads the
-    // pixels.
+    // A directory that the slide reader accepts but JpegTiles does not: OpenSlide reads the pixels.
   }
   if (!tiles) return slide;
   return std::make_unique<JpegTileSlide>(std::move(slide), std::move(tiles), path);

@@ -7,10 +7,10 @@ namespace headrace::imaging {
 
 struct OpenSlideHandle;  // openslide_t of the library
 
-/// The functions of OpenSlide that are used, found in the shared library at run time (prototypes of
-/// openslide.h 4.0; 3.4.1 has all but the ICC ones, which are null there).
+/// The functions of OpenSlide in use, found in the shared library at run time (prototypes of
+/// openslide.h 4.0; 3.4.1 has all but the ICC functions, which are then null).
 struct OpenSlideLibrary {
-  std::string path;  ///< what was loaded
+  std::string path;  ///< the loaded file
   const char* (*get_version)() = nullptr;
   const char* (*detect_vendor)(const char* filename) = nullptr;
   OpenSlideHandle* (*open)(const char* filename) = nullptr;

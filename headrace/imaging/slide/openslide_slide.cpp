@@ -52,8 +52,8 @@ class OpenSlideSlide : public SlideReader {
            info_.levels.size(), level);
     }
     if (height < 1 || width < 1) return;
-    // One call where it can be: OpenSlide places each call anew at levels with an uneven
-    // downsample.
+    // One call where possible: at levels with an uneven downsample OpenSlide rounds the place of
+    // each call.
     const std::int64_t rows = std::clamp<std::int64_t>(kCallPixels / width, 1, height);
     thread_local std::vector<std::uint32_t> argb;
     argb.resize(std::max(argb.size(), std::size_t(rows * width)));
@@ -122,7 +122,7 @@ class OpenSlideSlide : public SlideReader {
       info_.mpp_y = tiff->facts().mpp_y;
       info_.mpp_x = tiff->facts().mpp_x;
     } catch (const Error&) {
-      // libtiff refuses a file that OpenSlide reads: it stays without a pixel size.
+      // libtiff refuses a file that OpenSlide reads: then the pixel size stays unknown.
     }
   }
 
@@ -142,7 +142,7 @@ class OpenSlideSlide : public SlideReader {
     library_.read_region(handle.get(), argb, level0(x), level0(y), level, width, height);
     if (const char* error = library_.get_error(handle.get())) {
       const std::string why = error;
-      // An error stays with OpenSlide's handle for ever; the next read starts with a fresh one.
+      // OpenSlide's handle keeps an error for ever; the next read starts with a fresh handle.
       const std::lock_guard lock(mutex_);
       if (handle_ == handle) handle_.reset();
       fail(ErrorCode::corrupt, "{}: level {}, rows {} to {}, columns {} to {} cannot be read: {}",

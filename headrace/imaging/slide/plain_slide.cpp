@@ -16,7 +16,7 @@
 namespace headrace::imaging {
 namespace {
 
-/// One level; pixels outside of the picture are white.
+/// One level; pixels outside the picture are white.
 class PlainSlide : public SlideReader {
  public:
   const SlideInfo& info() const override { return info_; }

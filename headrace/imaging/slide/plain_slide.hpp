@@ -6,7 +6,7 @@
 
 namespace headrace::imaging {
 
-/// A TIFF, PNG or JPEG picture of tissue as a slide of one level. Of a TIFF the first picture is
+/// A TIFF, PNG or JPEG picture of tissue as a slide of one level. The first picture of a TIFF is
 /// taken (with_tiff_pyramid finds further levels) and read block by block; PNG and JPEG are decoded
 /// whole at the first read.
 ///

@@ -40,8 +40,8 @@ std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
   if (std::string(vendor) != "generic-tiff") {
     return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
   }
-  // Every tiled TIFF is generic-tiff to OpenSlide; libtiff reads some that it does not (planar,
-  // other sample counts).
+  // OpenSlide takes every tiled TIFF as generic-tiff; libtiff reads some that OpenSlide can't
+  // (planar, other sample counts).
   try {
     auto slide = with_tiff_level(open_with_openslide(*openslide, path, vendor), path);
     return with_jpeg_tiles(with_tiff_pyramid(std::move(slide), path), path);

@@ -11,11 +11,11 @@ namespace headrace::imaging {
 struct SlideLevel {
   std::int64_t height = 0, width = 0;
   double downsample = 1;                           ///< against level 0
-  std::int64_t block_height = 0, block_width = 0;  ///< what is decoded at a time; 0: not known
+  std::int64_t block_height = 0, block_width = 0;  ///< unit of decoding; 0: not known
 };
 
-/// What is taken from a slide file: an allow-list. No label or macro image, no free text, no dates,
-/// no identifiers.
+/// All that is taken from a slide file, an allow-list. No label or macro image, no free text, no
+/// dates, no identifiers.
 struct SlideInfo {
   std::string format;  ///< "aperio", "hamamatsu", "mirax", "dicom", "generic-tiff", "png" …
   std::vector<SlideLevel> levels;
@@ -25,16 +25,16 @@ struct SlideInfo {
 };
 
 /// A reader of one slide or plain image. Safe from any thread.
-/// OpenSlide formats go through OpenSlide; of a plain TIFF the first picture and its levels, and
+/// OpenSlide formats go through OpenSlide; the first picture of a plain TIFF with its levels, and
 /// PNG and JPEG images of tissue, are slides as well.
 class SlideReader {
  public:
   virtual ~SlideReader() = default;
   virtual const SlideInfo& info() const = 0;
   /// Reads pixels of `level` into dst: (y, x, c) uint8 sRGB as stored, c innermost, rows
-  /// `row_stride_bytes` apart. origin in pixels of that level, may be negative; outside of the
-  /// slide (and where it stores nothing) reads as white. Errors: corrupt (a tile can't be decoded),
-  /// io.
+  /// `row_stride_bytes` apart. origin is in pixels of that level and may be negative; pixels
+  /// outside the slide (and where it stores nothing) read as white. Errors: corrupt (a tile can't
+  /// be decoded), io.
   virtual void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
                     std::int64_t width, std::uint8_t* dst, std::int64_t row_stride_bytes) const = 0;
 

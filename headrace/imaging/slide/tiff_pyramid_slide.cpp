@@ -80,7 +80,7 @@ std::unique_ptr<SlideReader> with_tiff_pyramid(std::unique_ptr<SlideReader> slid
   try {
     levels = open_levels(slide->info().levels[0], path);
   } catch (const Error&) {
-    // A chain that the slide reader can live with: its first picture alone.
+    // A damaged chain that the slide reader accepts: only its first picture is used.
   }
   if (levels.empty()) return slide;
   return std::make_unique<TiffPyramidSlide>(std::move(slide), std::move(levels), path);

@@ -6,9 +6,9 @@
 
 namespace headrace::imaging {
 
-/// Adds the levels that a TIFF stores beside its first picture where `slide` has that one alone: in
-/// SubIFDs, as OME-TIFF does, which OpenSlide does not look for, or as reduced pictures of a codec
-/// that it does not know. Returns `slide` itself where there are none.
+/// Adds the levels that a TIFF stores beside its first picture, where `slide` has only that one:
+/// levels in SubIFDs (OME-TIFF), which OpenSlide ignores, or reduced pictures of a codec that
+/// OpenSlide does not know. Returns `slide` itself where there are none.
 std::unique_ptr<SlideReader> with_tiff_pyramid(std::unique_ptr<SlideReader> slide,
                                                const std::string& path);
 

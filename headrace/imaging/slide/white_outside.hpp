@@ -11,8 +11,8 @@ inline void fill_white(std::uint8_t* dst, std::int64_t height, std::int64_t widt
     std::memset(dst + y * stride, 255, static_cast<std::size_t>(width * 3));
 }
 
-/// Reads RGB rows of a region that may leave a picture of full_height × full_width pixels: the part
-/// inside by `inside(y, x, height, width, dst)`, the rest becomes white.
+/// Reads RGB rows of a region that may leave a picture of full_height × full_width pixels:
+/// `inside(y, x, height, width, dst)` reads the part inside; the rest becomes white.
 template <typename Inside>
 void read_on_white(std::int64_t full_height, std::int64_t full_width, std::int64_t y0,
                    std::int64_t x0, std::int64_t height, std::int64_t width, std::uint8_t* dst,

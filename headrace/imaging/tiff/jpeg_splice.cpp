@@ -24,7 +24,7 @@ std::span<const std::byte> next_segment(std::span<const std::byte> rest) {
   return rest.first(length);
 }
 
-/// What the header of a tile says that matters here.
+/// The relevant facts of a tile's header.
 struct Header {
   bool frame = false, letters = false;
   std::int64_t height = 0, width = 0;
@@ -37,7 +37,7 @@ void read_frame(std::span<const std::byte> segment, Header& header) {
   header.height = byte_at(segment, 5) * 256 + byte_at(segment, 6);
   header.width = byte_at(segment, 7) * 256 + byte_at(segment, 8);
   header.components = byte_at(segment, 9);
-  // libjpeg takes components named R, G, B for RGB when no marker speaks.
+  // Without a colour marker libjpeg takes components named R, G, B for RGB.
   if (header.components == 3 && segment.size() >= 19) {
     header.letters =
         byte_at(segment, 10) == 'R' && byte_at(segment, 13) == 'G' && byte_at(segment, 16) == 'B';
@@ -62,8 +62,8 @@ bool is_stream(std::span<const std::byte> bytes) {
   return bytes.size() >= 4 && byte_at(bytes, 0) == 0xFF && byte_at(bytes, 1) == kSoi;
 }
 
-/// Copies the segments up to SOS or EOI, colour markers left out; `rest` is left at the marker that
-/// ended them.
+/// Copies the segments up to SOS or EOI without colour markers; `rest` then begins at that SOS or
+/// EOI.
 bool copy_segments(std::span<const std::byte>& rest, std::vector<std::byte>& out, Header& header) {
   while (true) {
     while (rest.size() >= 2 && byte_at(rest, 0) == 0xFF && byte_at(rest, 1) == 0xFF)

@@ -88,9 +88,9 @@ class TiffJpegTiles : public JpegTiles {
   std::vector<JpegTileLevel> levels_;
 };
 
-/// Levels in the slide reader's order: of an Aperio slide every tiled directory as they come; of a
-/// TIFF its pyramid, in SubIFDs too, and of a generic one what OpenSlide takes for it: the first
-/// directory and the tiled ones marked as reduced, by falling width.
+/// Levels in the slide reader's order. For an Aperio slide: every tiled directory, in file order.
+/// For a TIFF: its pyramid, including SubIFDs; for a generic one the same levels as OpenSlide's,
+/// which are the first directory and the tiled ones marked as reduced, by falling width.
 std::vector<TiffDirectory> pick_levels(const FileBytes& file, const std::string& vendor) {
   std::vector<TiffDirectory> all = read_tiff_directories(file), levels;
   if (vendor == "tiff" || (vendor == "generic-tiff" && !all[0].sub_directories.empty())) {
@@ -120,8 +120,8 @@ std::vector<TiffDirectory> pick_levels(const FileBytes& file, const std::string&
   return kept;
 }
 
-/// Level 0's first, middle and largest tiles against the slide reader: whatever rule of a format
-/// was missed shows here.
+/// Compares level 0's first, middle and largest tiles with the slide reader, so that a missed rule
+/// of a format shows here.
 bool agrees(const JpegTiles& tiles, const TiffDirectory& level0, const SlideReader& slide) {
   const JpegTileLevel& size = tiles.levels()[0];
   if (slide.info().levels[0].height != size.height || slide.info().levels[0].width != size.width)
@@ -169,7 +169,7 @@ std::unique_ptr<JpegTiles> JpegTiles::open(const std::string& path) {
         known != nullptr ? open_with_openslide(*openslide, path, vendor) : open_plain_slide(path);
     if (!agrees(*tiles, level0, *slide)) return nullptr;
   } catch (const Error&) {
-    return nullptr;  // what the slide reader makes of the file, it says itself
+    return nullptr;  // the slide reader reports what is wrong with the file
   }
   return tiles;
 }

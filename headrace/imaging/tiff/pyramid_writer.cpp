@@ -14,7 +14,7 @@ namespace {
 using Render = std::function<void(std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                                   std::uint8_t*, std::int64_t)>;
 
-/// One level while it is written. Level 0 has no pixels of its own; a lower one collects a row of
+/// One level while it is written. Level 0 has no pixels of its own; a coarser one collects a row of
 /// tiles.
 struct Level {
   std::int64_t height = 0, width = 0;

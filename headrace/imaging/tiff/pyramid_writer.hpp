@@ -14,7 +14,7 @@ struct PyramidOptions {
   double mpp = 0.5;
 };
 
-/// Writes a pyramidal tiled JPEG TIFF (BigTIFF when it needs to be), 2× area-averaged levels until
+/// Writes a pyramidal tiled JPEG TIFF (BigTIFF where needed), with 2× area-averaged levels until
 /// one tile holds the image. `render` fills RGB rows of a tile-aligned region of level 0 and is
 /// called from several threads: render(y0, x0, height, width, dst, row_stride_bytes). Memory does
 /// not grow with the image's height. The file appears whole or not at all; the same pixels give the

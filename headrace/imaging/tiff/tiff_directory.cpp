@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxTables = 1 << 16;
 
 struct Entry {
   std::uint16_t tag = 0, type = 0;
-  std::uint64_t count = 0, value_at = 0;  ///< where the values lie in the file
+  std::uint64_t count = 0, value_at = 0;  ///< byte of the values in the file
 };
 
 std::uint64_t type_bytes(std::uint16_t type) {

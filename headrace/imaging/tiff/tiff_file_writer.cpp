@@ -6,7 +6,8 @@
 namespace headrace::imaging {
 namespace {
 
-// Data begins behind the header of either kind; a classic file leaves 8 of these bytes unused.
+// Data begins after the longer header of the two kinds; a classic file leaves 8 of these bytes
+// unused.
 constexpr std::uint64_t kHeaderBytes = 16;
 
 void put(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
@@ -34,8 +35,8 @@ std::uint64_t type_number(TiffType type, bool big) {
   return type == TiffType::offset ? (big ? kLong8 : kLong) : static_cast<std::uint64_t>(type);
 }
 
-/// A directory as bytes that stand at `at`, values that do not fit into their entry behind it;
-/// `last`: no other follows.
+/// A directory as bytes for place `at`, followed by the values that do not fit into their entries;
+/// `last`: no other directory follows.
 std::vector<std::byte> directory_bytes(const std::vector<TiffTag>& tags, std::uint64_t at, bool big,
                                        bool last) {
   const int word = big ? 8 : 4;

@@ -25,15 +25,15 @@ struct TiffTag {
   std::vector<std::uint64_t> values;
 };
 
-/// Writes a little-endian TIFF whose directories stand at the end, so that picture data can be
-/// streamed. Whether it is a classic or a BigTIFF is decided when its size is known. The file
-/// appears whole or not at all.
+/// Writes a little-endian TIFF with its directories at the end, so that picture data can be
+/// streamed. It becomes a classic TIFF or a BigTIFF once its size is known. The file appears whole
+/// or not at all.
 class TiffFileWriter {
  public:
   /// classic_limit: the last byte that a classic TIFF may reach; lower in tests.
   explicit TiffFileWriter(const std::string& path, std::uint64_t classic_limit = 0xFFFFFFFFu);
 
-  /// Appends picture data; returns where it lies. Errors: io.
+  /// Appends picture data; returns its place. Errors: io.
   std::uint64_t append(std::span<const std::byte> bytes);
   /// Room for picture data that comes later, in any order and from any thread.
   std::uint64_t reserve(std::uint64_t bytes) { return file_.reserve(bytes); }

@@ -49,7 +49,7 @@ int TiffHandle::on_error(TIFF*, void* self, const char* module, const char* form
   if (const auto at = handle->message_.find(name); at != std::string::npos) {
     handle->message_.erase(at, name.size());
   }
-  // The module is the file's name or the codec's; the name is said by the Error already.
+  // The module is the name of the file or of the codec; the Error names the file already.
   if (module != nullptr && handle->path_ != module) {
     handle->message_ = std::string(module) + ": " + handle->message_;
   }

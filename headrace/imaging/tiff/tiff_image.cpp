@@ -41,7 +41,7 @@ T field(TIFF* tiff, std::uint32_t tag, T missing) {
   return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : missing;
 }
 
-/// PhysicalSizeX/Y of the first Pixels element in micrometres; other units are left alone.
+/// PhysicalSizeX/Y of the first Pixels element in micrometres; other units are ignored.
 std::optional<double> ome_size(const std::string& xml, const char* axis) {
   const std::string name = std::string("PhysicalSize") + axis;
   const std::regex unit(name + "Unit=\"([^\"]*)\"");
@@ -87,7 +87,7 @@ class LibtiffImage : public TiffImage {
     try {
       handle = pool_.take();
     } catch (const Error&) {
-      read_tiff_directories(FileBytes(path));  // says better where a file is cut off
+      read_tiff_directories(FileBytes(path));  // its error states better where a file is cut off
       throw;
     }
     read_facts(*handle);
@@ -149,7 +149,7 @@ class LibtiffImage : public TiffImage {
     block_bytes_ = tiled_ ? TIFFTileSize64(tiff) : TIFFVStripSize64(tiff, block_height);
     row_bytes_ = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
     if (is_jpeg2000(facts_.compression)) {
-      // Whatever the directory says of chroma: components come in full.
+      // Whatever the directory states about chroma, components come in full size.
       row_bytes_ = facts_.block_width * facts_.samples;
       block_bytes_ =
           static_cast<std::uint64_t>(row_bytes_) * static_cast<std::uint64_t>(facts_.block_height);
@@ -212,16 +212,15 @@ class LibtiffImage : public TiffImage {
     find_why_not_rgb();
   }
 
-  /// libtiff guesses where the file names another number of blocks than its picture has; a guess is
-  /// not what was stored.
+  /// libtiff guesses where the file lists a number of blocks that its picture does not have; a
+  /// guess is not the stored picture.
   void check_block_count(TiffHandle& handle) const {
     const std::uint64_t wanted =
         tiled_ ? TIFFNumberOfTiles(handle.get()) : TIFFNumberOfStrips(handle.get());
     const FileBytes file(path_);
     const std::uint64_t found = directory_ == 0 ? read_first_tiff_directory(file).blocks
                                                 : read_tiff_directory_at(file, directory_).blocks;
-    // A single uncompressed strip is handed out in pieces, which is wanted: it is never in memory
-    // whole.
+    // A single uncompressed strip is read in pieces on purpose: it is never in memory whole.
     const bool chopped = facts_.compression == COMPRESSION_NONE && found == 1;
     if (found != wanted && !chopped) {
       fail(ErrorCode::malformed, "{}: the TIFF lists {} {}, its picture of {}x{} pixels has {}",
@@ -250,8 +249,8 @@ class LibtiffImage : public TiffImage {
     }
   }
 
-  /// whole: all of it is wanted at once. Then nobody will ask again, and the thread's own memory
-  /// does.
+  /// whole: all of the picture is wanted at once. Then blocks are not read again, and the thread's
+  /// own memory is enough.
   std::shared_ptr<const Block> block(std::int64_t by, std::int64_t bx, bool whole) const {
     const std::int64_t across = (facts_.width + facts_.block_width - 1) / facts_.block_width;
     const std::int64_t index = by * across + bx;
@@ -320,7 +319,7 @@ class LibtiffImage : public TiffImage {
                            facts_.samples, ycbcr, made.bytes.data(), row_bytes_, origin);
   }
 
-  /// A block as it lies in the file; empty where there is none.
+  /// A block as stored in the file; empty where there is none.
   std::vector<std::uint8_t> raw_block(TiffHandle& handle, std::uint32_t number) const {
     TIFF* tiff = handle.get();
     const std::uint64_t bytes = TIFFGetStrileByteCount(tiff, number);

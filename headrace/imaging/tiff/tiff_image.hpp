@@ -6,7 +6,7 @@
 
 namespace headrace::imaging {
 
-/// What the first directory of a TIFF says about its picture.
+/// What the first directory of a TIFF states about its picture.
 struct TiffFacts {
   std::int64_t height = 0, width = 0;
   std::int64_t block_height = 0, block_width = 0;  ///< tiles, or strips as wide as the image
@@ -43,8 +43,8 @@ class TiffImage {
                                  std::int64_t row_stride) const = 0;
 };
 
-/// A pixel size in micrometres that a scan of tissue can have: 0.02 to 50. Screen and print
-/// resolutions (72 to 300 dpi: 353 to 85) are not.
+/// Whether a scan of tissue can have this pixel size in micrometres: 0.02 to 50. Screen and print
+/// resolutions (72 to 300 dpi: 353 to 85) are outside.
 bool credible_mpp(double mpp);
 
 }  // namespace headrace::imaging

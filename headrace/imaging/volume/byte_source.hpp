@@ -7,12 +7,12 @@
 namespace headrace::imaging {
 
 enum class Packing {
-  detect,  ///< gzip when the first bytes say so, else as they lie
+  detect,  ///< gzip when the first bytes show it, else unpacked
   none,
   deflate  ///< gzip or zlib
 };
 
-/// The bytes of a file, inflated when they are packed. Reading forward is cheap; reading behind the
+/// The bytes of a file, inflated when they are packed. Reading forward is cheap; reading before the
 /// current place of a gzip file starts again from its beginning. One thread at a time.
 class ByteSource {
  public:
@@ -25,8 +25,7 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
 
   bool compressed() const noexcept;
-  std::uint64_t file_bytes()
-      const noexcept;  ///< size of the file as it lies on disk, from `skip` on
+  std::uint64_t file_bytes() const noexcept;  ///< size of the file on disk, from `skip` on
   /// Reads at most `count` bytes from (inflated) byte `offset`; returns how many there were.
   /// Errors: corrupt (damaged gzip data), io.
   std::size_t read_some(std::uint64_t offset, void* dst, std::size_t count);

@@ -7,9 +7,9 @@
 namespace headrace::imaging {
 namespace {
 
-constexpr double kTie = 1e-4;  ///< sums of cosines that are as good as each other
+constexpr double kTie = 1e-4;  ///< sums of cosines closer than this are equal
 
-/// One of the six permutations, with the flips that let every axis point its way.
+/// One of the six permutations, with the flips that make every axis point the right way.
 struct Candidate {
   AxisMap map;
   double score = 0;  ///< sum of the direction cosines with left, back and up: at most 3
@@ -17,8 +17,8 @@ struct Candidate {
 };
 
 Candidate candidate(const std::array<double, 9>& direction, const std::array<int, 3>& axis) {
-  // Weights of the cosines off the diagonal; any that are all different tell 45 degrees to one side
-  // from 45 degrees to the other.
+  // Weights of the cosines off the diagonal; any distinct weights tell 45 degrees to one side from
+  // 45 degrees to the other.
   constexpr std::array<double, 9> kWeights{0, 1, 2, 3, 0, 4, 5, 6, 0};
   Candidate out;
   out.map.axis = axis;
@@ -75,7 +75,7 @@ VolumeGrid reordered(const VolumeGrid& source, const AxisMap& map) {
     if (map.flip[j]) first[from] = static_cast<double>(size - 1);
     for (int row = 0; row < 3; ++row) {
       const double step = source.affine_lps[4 * row + from];
-      out.affine_lps[4 * row + j] = map.flip[j] ? 0 - step : step;  // 0 - 0 is no negative zero
+      out.affine_lps[4 * row + j] = map.flip[j] ? 0 - step : step;  // 0 - 0 is not a negative zero
     }
   }
   const Vec3 origin = source.to_lps_mm(first[0], first[1], first[2]);

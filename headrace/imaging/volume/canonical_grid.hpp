@@ -7,8 +7,8 @@
 
 namespace headrace::imaging {
 
-/// A file's grid in the one order that stores have: x index to the patient's left, y to the back,
-/// z up. Its axes are the file's, permuted and reversed, so no voxel is computed anew.
+/// A file's grid in the one order of stores: x index to the patient's left, y to the back, z up.
+/// Its axes are those of the file, permuted and reversed, so no voxel is resampled.
 struct CanonicalGrid {
   VolumeGrid grid;
   /// How the canonical axes lie on those of the file: index j (x, y, z) runs along axis[j] of the
@@ -20,10 +20,10 @@ struct CanonicalGrid {
 /// end when flip[j].
 VolumeGrid reordered(const VolumeGrid& source, const AxisMap& map);
 
-/// The order of the 48 (permutations and flips of the axes) whose directions are nearest to left,
-/// back and up: of the largest sum of direction cosines. Where an oblique grid lies between two
-/// (sums within 1e-4, as at 45 degrees), its off-diagonal cosines decide, so that the same body
-/// gets the same axes whatever the file's order.
+/// Of the 48 orders (permutations and flips of the axes), the one whose directions are nearest to
+/// left, back and up, which has the largest sum of direction cosines. Where an oblique grid lies
+/// between two (sums within 1e-4, as at 45 degrees), its off-diagonal cosines decide, so that the
+/// same body gets the same axes whatever the file's order.
 ///
 /// Spacing is made tidy (tidy_spacing_mm), directions and origin are kept: the same body read from
 /// DICOM, NIfTI, NRRD or MetaImage then has the same spacing to the last bit. Shapes as in the
@@ -32,15 +32,15 @@ CanonicalGrid canonical_grid(const VolumeGrid& file);
 
 /// Millimetres as the shortest decimal that is the same number in float32: 0.699999988 → 0.7.
 /// NIfTI keeps spacing in float32, DICOM, NRRD and MetaImage in decimals, and distances of slices
-/// and lengths of oblique axes are computed; all become one number by it. range: 1e-6 to 1e6;
+/// and lengths of oblique axes are computed; this makes them all one number. range: 1e-6 to 1e6;
 /// changes less than 1.2e-7 of the value; applied again it changes nothing.
 double tidy_spacing_mm(double mm);
 
-/// tidy_spacing_mm of each axis: what a store says and everything is computed from.
+/// tidy_spacing_mm of each axis: the spacing that a store states and all computation uses.
 std::array<double, 3> tidy_spacing_mm_zyx(const VolumeGrid& grid);
 
-/// Where the voxels of a file lie in an array of another axis order: (x, y, z) of the file at
-/// element start + x · step[0] + y · step[1] + z · step[2].
+/// The place of a file's voxels in an array of another axis order: (x, y, z) of the file is element
+/// start + x · step[0] + y · step[1] + z · step[2].
 struct VoxelPlaces {
   std::int64_t start = 0;
   std::array<std::int64_t, 3> step_xyz{};
@@ -49,7 +49,7 @@ struct VoxelPlaces {
 /// map: how the axes of the array lie on those of the file. array_zyx: the array's shape.
 VoxelPlaces places_of(const AxisMap& map, const std::array<std::int64_t, 3>& array_zyx);
 
-/// Puts slice z of a file, (y, x), where its voxels belong in the array.
+/// Puts slice z of a file, (y, x), into its place in the array.
 template <typename T>
 void put_slice(const T* slice, const VolumeGrid& file, std::int64_t z, const VoxelPlaces& places,
                T* array) {

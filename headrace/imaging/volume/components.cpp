@@ -51,7 +51,7 @@ void append_runs(const BitVolume& mask, std::int64_t z, std::int64_t y, std::vec
 
 struct Rows {
   std::vector<Run> runs;
-  std::vector<std::uint32_t> first;  ///< of each row, and one behind the last
+  std::vector<std::uint32_t> first;  ///< of each row, and one after the last
 };
 
 /// Joins runs of row a with those of row b that touch them; `reach` 1 lets corners touch.

@@ -9,10 +9,10 @@
 namespace headrace::imaging {
 namespace {
 
-/// How far beyond the edge rounding may put a place that lies on it, in voxels.
+/// How far rounding may move a place on the edge beyond it, in voxels.
 constexpr double kOnTheEdge = 1e-6;
 
-/// The two voxels along an axis that a place lies between, and its part of the way.
+/// The two voxels along an axis around a place, and its fraction of the way between them.
 struct Between {
   std::int64_t low = 0, high = 0;
   double part = 0;
@@ -33,8 +33,8 @@ Between between(double place, std::int64_t size) {
 
 double mix(double a, double b, double part) { return a + (b - a) * part; }
 
-/// Index of `from` in x, y, z of a voxel of `to`: step of each of its axes, and where its first
-/// voxel lies.
+/// Index (x, y, z) in `from` of a voxel of `to`: the step of each axis, and the place of the first
+/// voxel.
 struct IndexMap {
   std::array<Vec3, 3> step{};
   Vec3 first{};

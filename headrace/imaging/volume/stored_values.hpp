@@ -10,14 +10,14 @@
 
 namespace headrace::imaging {
 
-/// Voxels as a file stores them one after the other, x fastest.
+/// Voxels as a file stores them, one after the other, x fastest.
 struct StoredVoxels {
   std::string path;             ///< the file that holds them
   std::uint64_t file_skip = 0;  ///< bytes of the file before the (possibly packed) data
   Packing packing = Packing::detect;
   std::uint64_t data_offset = 0;  ///< bytes of the inflated data before the first voxel
   DType dtype = DType::int16;
-  bool swapped = false;  ///< the other byte order than this machine's
+  bool swapped = false;  ///< the byte order is not this machine's
   double slope = 1, intercept = 0;
 };
 

@@ -11,13 +11,13 @@ namespace headrace::imaging {
 struct TextHeader {
   std::string path;
   std::map<std::string, std::string> fields;
-  std::uint64_t end = 0;  ///< byte behind the header
+  std::uint64_t end = 0;  ///< the byte after the header
 
   const std::string* find(const std::string& key) const;
   /// Errors: malformed, naming the key, when it is missing.
   const std::string& at(const std::string& key) const;
   /// Numbers of a value, split at blanks, commas and parentheses. Errors: malformed, when there are
-  /// not `count`.
+  /// not exactly `count`.
   std::vector<double> numbers(const std::string& key, std::size_t count) const;
 };
 

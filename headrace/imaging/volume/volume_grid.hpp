@@ -8,7 +8,7 @@ namespace headrace::imaging {
 
 using Vec3 = std::array<double, 3>;
 
-/// The voxel grid of a volume and where it lies in the patient.
+/// The voxel grid of a volume and its place in the patient.
 ///
 /// `affine_lps` is 4×4, row-major, and takes a voxel index (x, y, z) to LPS millimetres (+x to the
 /// patient's left, +y to the back, +z to the head: DICOM's and ITK's frame). Index 0 is the centre
@@ -45,8 +45,8 @@ struct AxisMap {
   }
 };
 
-/// How far two grids may lie apart at any corner, in parts of the smallest spacing, and still be
-/// the same voxels.
+/// How far apart two grids may lie at any corner, as a fraction of the smallest spacing, and still
+/// count as the same voxels.
 inline constexpr double kSameGridTolerance = 0.05;
 
 /// The axis map when both grids have the same voxels at the same places, up to swapped or reversed

@@ -14,20 +14,20 @@ namespace headrace::imaging {
 enum class Modality { ct, mr, pet, other, unknown };
 std::string_view name_of(Modality modality) noexcept;  ///< "CT", "MR", "PET", "other", "unknown"
 
-/// What values of a modality are in; nothing of those that are in none that stores hold.
+/// The unit of a modality's values; nothing where stores have no such unit.
 std::optional<IntensityUnit> unit_of(Modality modality) noexcept;
 
-/// When a contrast-enhanced series was taken, as far as its headers tell.
+/// The contrast phase of a series, as far as its headers tell.
 enum class ContrastPhase { unknown, native, arterial, portal_venous, delayed };
 std::string_view name_of(
     ContrastPhase phase) noexcept;  ///< "unknown", "native", "arterial", "portal-venous", "delayed"
 
-/// Everything that is known of a volume besides its voxels. An allow-list: nothing here names a
+/// All that is known about a volume besides its voxels. An allow-list: nothing here names a
 /// patient, a place or a date.
 struct VolumeFacts {
   VolumeGrid grid;
   Modality modality =
-      Modality::unknown;  ///< files that do not say (NIfTI, NRRD, MetaImage): unknown
+      Modality::unknown;  ///< files that do not state it (NIfTI, NRRD, MetaImage): unknown
   ContrastPhase phase = ContrastPhase::unknown;
   std::uint64_t source_bytes = 0;
   std::vector<std::string> notes;  ///< one sentence each on what was odd and how it was resolved
@@ -49,7 +49,7 @@ class VolumeReader {
   /// Whether several threads may read slices at the same time.
   virtual bool concurrent() const noexcept { return false; }
 
-  /// Slices [z0, z0 + depth) as they are stored (stored_per_unit), rounded to the nearest, halves
+  /// Slices [z0, z0 + depth) as stores hold them (stored_per_unit), rounded to the nearest, halves
   /// to even. Errors: as read_slice; malformed (a value that is not finite or doesn't fit into
   /// int16; names file, voxel and value).
   void read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst,
@@ -59,7 +59,7 @@ class VolumeReader {
  protected:
   VolumeReader() = default;
   VolumeFacts facts_;
-  std::string name_;  ///< the file, or "the series with" one: for errors
+  std::string name_;  ///< the file, or "the series with" a file, for errors
 };
 
 /// Opens one file: NIfTI (.nii, .nii.gz), NRRD (.nrrd) or MetaImage (.mha, .mhd); the kind is told
@@ -70,7 +70,7 @@ std::unique_ptr<VolumeReader> open_volume(const std::string& path);
 bool is_volume_file(const std::string& path);
 
 /// Refuses grids that no scanner makes: an edge of 0 or over 65,536, over 2^26 voxels a slice or
-/// 2^33 in all. `stored_bytes`: what the voxels take as stored, `file_bytes`: what the file has; a
+/// 2^33 in all. `stored_bytes`: size of the voxels as stored; `file_bytes`: size of the file; a
 /// compressed file may hold 1,100 times its size (deflate's limit is 1,032). Errors: malformed,
 /// naming found and expected; nothing has been allocated before.
 void check_volume_size(const std::string& path, const std::array<std::int64_t, 3>& shape_zyx,
