@@ -6,13 +6,14 @@
 
 namespace headrace::source {
 
-/// What the label images of one name say of an image.
+/// What the label images of one name tell about an image.
 enum class Annotation {
-  annotated,  ///< its label image has a pixel of a class above 0, be it one that is not seen
-  /// It has none of them and is known to: a label image without one, grade group 0, or `negative`
+  annotated,  ///< its label image has a pixel of a class above 0, even of a class that is not
+              ///< mapped
+  /// It is known to have no such pixel: by a label image without one, grade group 0, or `negative`
   /// in the cohort table. Everything inside it is background.
   negative,
-  none  ///< no label image, and nothing known: every label is ignore
+  none  ///< no label image, and nothing is known: every label is ignore
 };
 
 /// `labels`: name of the label images; `sites`: their index.
@@ -21,11 +22,11 @@ Annotation annotation_of(const ImageRecord& record, const std::string& labels,
 /// Reads the index. Errors: as Cohort::label_sites.
 Annotation annotation_of(const Cohort& cohort, std::size_t image, const std::string& labels);
 
-/// Whether an image is known to hold no class, label image or not: by the table, or by its grade
-/// group, which is 0.
+/// Whether an image is known to hold no class, with or without a label image: by the table, or by a
+/// grade group of 0.
 bool declared_negative(const ImageRecord& record);
 
-/// Of the images of one split.
+/// Counts over the images of one split.
 struct AnnotationCounts {
   std::uint64_t images = 0;
   std::uint64_t negatives = 0;  ///< Annotation::negative

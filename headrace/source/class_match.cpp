@@ -25,18 +25,17 @@ void ClassMatch::apply(std::span<std::uint8_t> labels) const noexcept {
 
 namespace {
 
-/// A stored value that is not a class must not become one: whoever reads it then says so.
+/// A stored value that is not a class must not become one: the reader then reports it.
 constexpr std::uint8_t kNoClass = kIgnoreLabel - 1;
 
-/// Where a set of the same classes is; sets.size() where none is.
+/// Index of a set of the same classes; sets.size() where there is none.
 std::size_t find_set(const std::vector<ClassSet>& sets, const std::vector<std::uint8_t>& classes) {
   const auto found = std::find_if(sets.begin(), sets.end(),
                                   [&](const ClassSet& set) { return set.classes == classes; });
   return static_cast<std::size_t>(found - sets.begin());
 }
 
-/// The value under which a stored set is seen, which `match` learns of; classes are matched
-/// already.
+/// The reader's value of a stored set, which is added to `match`; classes are matched already.
 std::uint8_t seen_set(const ClassSet& stored, const std::vector<std::string>& seen,
                       ClassMatch& match) {
   ClassSet set{stored.name, {}};
@@ -66,7 +65,7 @@ ClassMatch match_classes(const std::vector<std::string>& stored,
   match.seen_as[kIgnoreLabel] = kIgnoreLabel;
   for (std::size_t c = 0; c < stored.size(); ++c) {
     auto found = std::find(seen.begin(), seen.end(), stored[c]);
-    // Whatever a store calls it ("glass", "Background"), class 0 is what is none of the others.
+    // Whatever a store calls it ("glass", "Background"), class 0 means none of the others.
     if (c == 0 && found == seen.end()) found = seen.begin();
     match.seen_as[c] =
         found == seen.end() ? kIgnoreLabel : static_cast<std::uint8_t>(found - seen.begin());
@@ -77,7 +76,7 @@ ClassMatch match_classes(const std::vector<std::string>& stored,
     match.seen_as[stored.size() + k] = value;
     if (value == kIgnoreLabel) match.ignored.push_back(stored_sets[k].name);
   }
-  // Where every label keeps its value, so may the values that are none.
+  // Where every label keeps its value, values that are not labels may keep theirs too.
   const std::size_t labels = stored.size() + stored_sets.size();
   bool same = labels == seen.size() + match.sets.size();
   for (std::size_t value = 0; value < labels; ++value) same &= match.seen_as[value] == value;

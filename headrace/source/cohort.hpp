@@ -20,31 +20,31 @@ namespace headrace::source {
 
 struct ImageLevel {
   std::int64_t height = 0, width = 0;
-  std::array<double, 2> mpp_yx{};  ///< micrometres a pixel; 0: the image does not say
+  std::array<double, 2> mpp_yx{};  ///< micrometres a pixel; 0: not stated
   std::array<double, 2> downsample_yx{
-      1, 1};  ///< pixels of level 0 a pixel, exact: position / downsample is this level's
+      1, 1};  ///< level-0 pixels a pixel, exact: a level-0 position / downsample lies here
 };
 
-/// One image of a cohort: what docs/formats.md says stands under images/<id>.
+/// One image of a cohort: the contents of images/<id> (docs/formats.md).
 struct ImageRecord {
   std::string id, case_id, cohort, scanner, split, codec;
   bool has_mpp = false;
   std::optional<int> primary, secondary,
       grade_group;        ///< Gleason patterns and ISUP grade group of the table
-  bool negative = false;  ///< the table says that it holds no class above 0
+  bool negative = false;  ///< the table states that it holds no class above 0
   std::vector<ImageLevel> levels;
-  std::vector<std::string> labels;  ///< names of label sets that it has an image of
+  std::vector<std::string> labels;  ///< names of the label sets in which it has a label image
   ImageColour colour;
   std::optional<VolumeRecord> volume;  ///< set in a store of volumes, where levels is empty
   std::uint64_t source_bytes = 0;
 
-  /// Whether it has an image of the label set of this name.
+  /// Whether it has a label image in the label set of this name.
   bool has_labels(const std::string& name) const;
-  /// Whether the table tells its grade: a grade group, or both patterns.
+  /// Whether the table states its grade: a grade group, or both patterns.
   bool has_grade() const { return grade_group || (primary && secondary); }
 };
 
-/// Where an image has tissue, and where it has each class: the sampler's index. Cells are square,
+/// The sampler's index: where an image has tissue, and where it has each class. Cells are square,
 /// row-major, sorted.
 struct CellIndex {
   std::int32_t cell_size_px = 0;              ///< edge in pixels of level 0
@@ -63,14 +63,14 @@ std::array<std::int64_t, 3> shape_zyx_of(const ImageRecord& record);
 class Cohort {
  public:
   /// version: a dataset hash of the store, or the beginning of one; empty: the current version.
-  /// What is open stays as it is, whatever versions the store gets. Errors: not_found, malformed,
+  /// An open cohort does not change when the store gets new versions. Errors: not_found, malformed,
   /// unsupported (format version), corrupt (no manifest: ingest did not finish), usage (no such
   /// version).
   static std::shared_ptr<const Cohort> open(const std::string& store_path,
                                             const std::string& version = "");
   ~Cohort();
   /// The same store with other classes, matched by name: classes(), class_sets(), cells and lesions
-  /// are theirs. Label arrays keep their bytes; class_match() says how their values are seen.
+  /// are in terms of these. Label arrays keep their bytes; class_match() maps their values.
   std::shared_ptr<const Cohort> seen_by(const std::vector<std::string>& classes,
                                         const std::vector<ClassSet>& class_sets = {}) const;
 
@@ -79,9 +79,9 @@ class Cohort {
   const std::vector<std::string>& classes() const noexcept;  ///< class_name by label value
   /// Label values that stand for several classes: classes().size() and up, in this order.
   const std::vector<ClassSet>& class_sets() const noexcept;
-  /// Names of the channels that volumes of this store have, in order; empty: one without a name.
+  /// Names of the channels of this store's volumes, in order; empty: one channel without a name.
   const std::vector<std::string>& channels() const noexcept;
-  /// What each of channels() is in.
+  /// The unit of each of channels().
   const std::vector<IntensityUnit>& channel_units() const noexcept;
   /// Of one of them, by number or name. HU of one without a name, and of one that is not there.
   IntensityUnit unit_of(std::size_t channel) const noexcept;
@@ -91,22 +91,22 @@ class Cohort {
   const std::vector<ImageRecord>& images() const noexcept;  ///< sorted by id
   std::size_t find_image(const std::string& id) const;  ///< errors: not_found, with the nearest id
 
-  /// channel: of a volume, by its number in channels().
+  /// channel: number of a volume's channel in channels().
   std::shared_ptr<const zarr::Array> image_array(std::size_t image, std::size_t level,
                                                  std::size_t channel = 0) const;
   std::shared_ptr<const zarr::Array> label_array(std::size_t image, const std::string& name,
                                                  std::size_t level) const;
   /// Tissue mask: uint8 (y, x), 1 is tissue, and how many level-0 pixels one mask pixel spans.
   std::shared_ptr<const zarr::Array> tissue_mask(std::size_t image, double& downsample) const;
-  // What follows from a label image is read for the label images of the name `labels`; without such
-  // ones (or with an empty name) there are no classes, no foreground and no lesions.
+  // The functions below read the label images of the name `labels`; without such images (or with an
+  // empty name) there are no classes, no foreground and no lesions.
   CellIndex cells(std::size_t image, const std::string& labels) const;
-  /// The classes above 0 that are seen, region by region; no blocks without such a label image. Of
-  /// the store's class 0 there are none, whatever it is seen as.
+  /// The mapped classes above 0, region by region; no blocks without such a label image. The
+  /// store's class 0 has no blocks, whatever it is mapped to.
   SiteIndex label_sites(std::size_t image, const std::string& labels) const;
   /// Tissue, or the body: blocks of class 0 and region 0.
   SiteIndex tissue_sites(std::size_t image) const;
-  // Of a store of volumes. Errors: usage (a slide).
+  // For a store of volumes. Errors: usage (a slide).
   VolumeCellIndex volume_cells(std::size_t image, const std::string& labels) const;
   VolumeHistogram histogram(std::size_t image, const std::string& labels,
                             std::size_t channel = 0) const;

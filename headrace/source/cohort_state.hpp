@@ -12,22 +12,22 @@
 
 namespace headrace::source {
 
-/// What an open cohort knows; for the files of this layer alone.
+/// The state of an open cohort; for the files of this layer only.
 struct Cohort::State {
   std::string path, kind, dataset_hash;
   std::vector<std::string> classes;
   std::vector<ClassSet> class_sets;
-  std::vector<std::string> channels;  ///< of volumes; empty: one
+  std::vector<std::string> channels;  ///< of volumes; empty: one channel
   std::vector<IntensityUnit> units;   ///< of each channel
   std::vector<ImageRecord> images;
-  ClassMatch match;               ///< of the store's classes and sets with those that are seen
-  std::vector<std::string> seen;  ///< classes as the cohort shows them; by default the store's
+  ClassMatch match;               ///< from the store's classes and sets to the shown ones
+  std::vector<std::string> seen;  ///< classes that the cohort shows; by default the store's
   std::shared_ptr<storage::Store> store;
   struct Arrays {
     std::shared_mutex mutex;
     std::map<std::string, std::shared_ptr<const zarr::Array>> by_key;
   };
-  std::shared_ptr<Arrays> arrays = std::make_shared<Arrays>();  ///< the same of all views
+  std::shared_ptr<Arrays> arrays = std::make_shared<Arrays>();  ///< shared by all views
 
   /// Opened when first asked for.
   std::shared_ptr<const zarr::Array> array(const std::string& key) const;
@@ -43,7 +43,7 @@ struct Cohort::State {
   void check_channels(const ImageRecord& record, const std::string& origin) const;
   /// The group of an image's label image `labels`; nothing where it has none of that name.
   std::optional<std::string> label_group(std::size_t image, const std::string& labels) const;
-  /// Amounts [label value][cell] as stored, by the values that are seen.
+  /// Amounts [label value][cell] as stored, rearranged to the shown values.
   std::vector<std::vector<std::uint32_t>> by_seen_class(
       std::vector<std::vector<std::uint32_t>> stored, std::size_t cells) const;
   /// Errors: usage, where the store is not of kind "volume".

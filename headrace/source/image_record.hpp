@@ -31,8 +31,8 @@ T optional(const Json& object, const char* key, const std::string& origin, T fal
   return found == object.end() || found->is_null() ? fallback : require<T>(object, key, origin);
 }
 
-/// Reads images/<id>/zarr.json, which tells of pixels, and what a version says of the image. Level
-/// sizes that the first does not state are left 0.
+/// Reads images/<id>/zarr.json, which describes the pixels, and what a version states about the
+/// image. Level sizes that the former does not state stay 0.
 ImageRecord parse_image_record(const std::string& id, const Json& group,
                                const StoreVersion& version, const std::string& origin);
 /// `own`: attributes.headrace of an image in a store of kind "volume". Errors: malformed.

@@ -9,9 +9,9 @@
 
 namespace headrace::source::detail {
 
-/// The sampler's index of an image: what follows from its pixels (`index/<id>`: place, tissue) and
-/// what follows from one of its label images (`index` below the label's group: place, pixels of
-/// each class) side by side. D axes, slowest first.
+/// The sampler's index of an image, which joins two tables: that of its pixels (`index/<id>`:
+/// place, tissue) and that of one of its label images (`index` below the label's group: place,
+/// pixels of each class). D axes, slowest first.
 template <std::size_t D>
 struct JoinedCells {
   std::vector<std::array<std::uint32_t, D>> place;
@@ -29,8 +29,8 @@ struct JoinedCells {
   }
 };
 
-/// Cells with tissue or with a class above 0, in order of their places, in which both tables are.
-/// A label's table has no columns for classes above the highest that occurs in it.
+/// Cells with tissue or with a class above 0, in the order of their places, as in both tables. A
+/// label's table has no columns for classes above the highest that occurs in it.
 template <std::size_t D>
 JoinedCells<D> join_cells(const StoredTable<std::uint32_t>& tissue,
                           const std::optional<StoredTable<std::uint32_t>>& labels,

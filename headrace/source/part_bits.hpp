@@ -16,8 +16,8 @@ struct PartBits {
     for (const std::uint64_t word : words) sum += static_cast<std::uint32_t>(std::popcount(word));
     return sum;
   }
-  /// The part with `rank` set ones before it; rank < count(). Ten steps at most, however many are
-  /// set.
+  /// The set part with `rank` set parts before it; rank < count(). At most ten steps, however many
+  /// are set.
   std::uint32_t nth(std::uint32_t rank) const {
     std::size_t w = 0;
     std::uint32_t here = static_cast<std::uint32_t>(std::popcount(words[0]));

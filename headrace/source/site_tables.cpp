@@ -16,7 +16,7 @@ using Table = detail::StoredTable<std::uint32_t>;
 
 constexpr std::size_t kWords = 8;  ///< of 32 bits, for 256 parts
 
-/// attributes.headrace: edges along the last `axes` axes; a number alone where all are alike.
+/// attributes.headrace: edges along the last `axes` axes; a single number where all are equal.
 std::array<std::int32_t, 3> edges_of(const Table& table, const char* key, std::size_t axes) {
   std::array<std::int32_t, 3> edges{1, 1, 1};
   const auto values =
@@ -80,8 +80,8 @@ bool in_order(const SiteBlock& a, const SiteBlock& b) {
          std::tie(b.class_value, b.region, b.place_zyx);
 }
 
-/// Stored classes by those that are seen: in their order, without what they do not know and what is
-/// class 0 to them.
+/// Rearranges stored classes to the mapped ones, in their order, without unknown classes and those
+/// mapped to class 0.
 void see(SiteIndex& index, const ClassMatch& match) {
   if (match.keeps_values()) return;
   for (SiteBlock& block : index.blocks) block.class_value = match.seen_as[block.class_value];

@@ -5,7 +5,7 @@
 
 namespace headrace::source {
 
-/// Version of a store's layout and of its manifest (docs/formats.md). There is no reader of others.
+/// Version of a store's layout and of its manifest (docs/formats.md). Others can't be read.
 inline constexpr int kStoreFormat = 2;
 
 /// Refuses a store of another format. Errors: unsupported.

@@ -49,7 +49,7 @@ VersionImage parse_image(const Json& json, const std::string& origin) {
   return image;
 }
 
-/// One line an entry: versions are many and large, and are compared by tools that know lines.
+/// One line for each entry: there are many and large versions, and line-based tools compare them.
 std::string one_line_each(const Json& object) {
   std::string text = "{";
   for (const auto& [key, value] : object.items())
@@ -142,7 +142,7 @@ std::string StoreHead::text() const {
                     {"parent", commit.parent.empty() ? Json(nullptr) : Json(commit.parent)},
                     {"message", commit.message}});
   }
-  // The log's own hash: nothing else vouches for its messages.
+  // The log's own hash: nothing else protects its messages.
   return dump_json({{"format", kStoreFormat},
                     {"dataset_hash", current},
                     {"log", list},

@@ -12,7 +12,7 @@
 namespace headrace::source {
 
 /// Objects that belong together and never change: `manifests/<id>/<name>.json` lists them, and this
-/// vouches for the list.
+/// has the list's hash.
 struct StoredPart {
   std::string manifest_sha256;
   std::uint64_t manifest_bytes = 0;
@@ -30,7 +30,7 @@ struct VersionLabel {
 struct VersionImage {
   StoredPart pixels;
   std::map<std::string, VersionLabel> labels;  ///< by the name of the label set
-  Json columns = Json::object();  ///< what the table says: case, cohort, split, scanner, grades …
+  Json columns = Json::object();  ///< from the table: case, cohort, split, scanner, grades …
 };
 
 struct RootObject {
@@ -38,9 +38,9 @@ struct RootObject {
   std::uint64_t size_bytes = 0;
 };
 
-/// One version of a dataset: which pixels, which label images, and what is said of them. It is the
-/// content alone, without its history, so the same content is the same version; its name is the
-/// SHA-256 of its text, which is the dataset hash. Lies at versions/<hash>.json and never changes.
+/// One version of a dataset: its pixels, its label images, and the facts about them. It is the
+/// content only, without history, so the same content is the same version; its name is the SHA-256
+/// of its text, the dataset hash. It lies at versions/<hash>.json and never changes.
 struct StoreVersion {
   std::string kind;  ///< "slide" or "volume"
   std::vector<std::string> classes;
@@ -50,22 +50,22 @@ struct StoreVersion {
 
   std::string text() const;
   std::string hash() const;
-  std::uint64_t bytes() const;  ///< of all its objects, lists and itself left out
+  std::uint64_t bytes() const;  ///< of all its objects, without lists and itself
   /// facts' class_sets: label values after those of the classes. Errors: malformed.
   std::vector<ClassSet> class_sets() const;
   /// Errors: malformed, unsupported (format).
   static StoreVersion parse(const std::string& text, const std::string& origin);
-  /// Reads versions/<hash>.json and holds it against its name. Errors: not_found, corrupt.
+  /// Reads versions/<hash>.json and checks it against its name. Errors: not_found, corrupt.
   static StoreVersion load(const storage::Store& store, const std::string& hash);
 };
 
 std::string version_key(const std::string& hash);
 std::string part_key(const std::string& image, const std::string& name);
-/// Name of the list of an image's own objects; that of a label image is its group's.
+/// Name of the list of an image's own objects; the list of a label image has the name of its group.
 inline constexpr const char* kPixelsPart = "pixels";
 
-/// manifest.json: which version is the current one, and how the versions came about. The only
-/// object of a store that is replaced.
+/// manifest.json: the current version, and the history of versions. The only object of a store that
+/// is ever replaced.
 struct StoreHead {
   struct Commit {
     std::string version, parent, message;  ///< parent: empty for the first
@@ -74,8 +74,8 @@ struct StoreHead {
   std::vector<Commit> log;  ///< oldest first
 
   std::string text() const;
-  /// The version that a hash or the beginning of one (at least 4 digits) names.
-  /// Errors: usage (none, or several); says those that there are.
+  /// The version that a hash or the beginning of one (at least 4 digits) names. Errors: usage
+  /// (none, or several; lists the versions).
   std::string find(const std::string& prefix, const std::string& origin) const;
   /// Errors: corrupt (no manifest.json: the ingest did not finish), malformed, unsupported.
   static StoreHead load(const storage::Store& store);

@@ -23,7 +23,7 @@ struct StoredTable {
   const T* row(std::size_t i) const { return values.data() + i * columns; }
 };
 
-/// Not through the cohort's cache of arrays: a table is read once, when a plan is made.
+/// Bypasses the cohort's cache of arrays: a table is read once, when a plan is made.
 /// `what` names the columns in errors; it may have `fewest` to `most` of them.
 template <typename T>
 StoredTable<T> read_table(const std::shared_ptr<const storage::Store>& store,

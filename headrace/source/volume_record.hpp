@@ -14,7 +14,8 @@ namespace headrace::source {
 struct VolumeLevel {
   std::array<std::int64_t, 3> shape_zyx{};
   std::array<double, 3> spacing_mm_zyx{};
-  /// Voxels of level 0 a voxel, 1 or 2^k an axis: position / downsample is this level's.
+  /// Voxels of level 0 a voxel, 1 or 2^k along each axis: level-0 position / downsample is the
+  /// position on this level.
   std::array<double, 3> downsample_zyx{1, 1, 1};
 };
 
@@ -34,25 +35,25 @@ IntensityUnit parse_channel_unit(const Json& channel, const std::string& where);
 inline std::string channel_folder(std::size_t channel) {
   return channel == 0 ? "" : "channels/" + std::to_string(channel);
 }
-/// What its histogram is called below a label group.
+/// Name of its histogram below a label group.
 inline std::string label_histogram_name(std::size_t channel) {
   return channel == 0 ? "histogram" : "histogram-" + std::to_string(channel);
 }
 
 /// Voxels are stored in canonical order: x grows to the patient's left, y to the back, z up.
 ///
-/// What an image of a store of kind "volume" has besides an image of any kind.
+/// What an image of a store of kind "volume" has in addition to an image of any kind.
 struct VolumeRecord {
   std::vector<VolumeLevel> levels;
   std::array<double, 16> affine_lps{};  ///< voxel index (x, y, z) → LPS millimetres, row-major
-  imaging::VolumeGrid file_grid;        ///< of the file that it was made from
-  imaging::AxisMap from_file;           ///< how the stored axes lie on those of the file
+  imaging::VolumeGrid file_grid;        ///< grid of the source file
+  imaging::AxisMap from_file;           ///< from the file's axes to the stored ones
   std::string phase;                    ///< native, arterial, portal-venous, delayed or unknown
   IntensityStats body;                  ///< of the (first channel's) voxels inside the body mask
   std::vector<VolumeChannel> channels;  ///< empty in a store of one channel
 };
 
-/// Where a volume has body, and where it has each class: the sampler's index. Cells are boxes of
+/// The sampler's index: where a volume has body, and where it has each class. Cells are boxes of
 /// level 0, sorted by (z, y, x).
 struct VolumeCellIndex {
   std::array<std::int32_t, 3> cell_size_zyx{};           ///< edges in voxels of level 0
@@ -61,7 +62,7 @@ struct VolumeCellIndex {
   std::vector<std::vector<std::uint32_t>> class_voxels;  ///< [class][cell]
 };
 
-/// How often each stored value occurs, ascending; values that neither has are left out.
+/// How often each stored value occurs, ascending, without values that occur in neither.
 struct VolumeHistogram {
   std::vector<std::int32_t> stored;
   std::vector<std::uint64_t> body, foreground;  ///< in the body; under a label above 0
