@@ -4,8 +4,8 @@
 
 namespace headrace::transform {
 
-/// Passes over a batch of patches of one size, one thread a (patch, pixel): what a GPU runs, each
-/// as one launch for the whole batch. Arrays lie where the threads run.
+/// Passes over a batch of patches of one size, with one thread for each (patch, pixel): a GPU runs
+/// each as one launch for the whole batch. Arrays lie in the memory of the threads.
 
 /// The tensor of a batch: patches of 3 × height × width values, one after the other.
 struct BatchTensor {
@@ -23,8 +23,8 @@ struct BatchTensor {
   }
 };
 
-/// The first pass. A patch that is blurred afterwards has planes of its own as dst; one that is not
-/// has none, and goes to the tensor.
+/// The first pass. A patch that is blurred afterwards has its own planes as dst; any other has a
+/// null dst and goes to the tensor.
 struct BatchPatchPixel {
   const PatchKernel* kernels;
   BatchTensor out;
@@ -43,11 +43,11 @@ struct BatchPatchPixel {
   }
 };
 
-/// What a patch that drew a blur needs besides.
+/// What a patch that drew a blur needs in addition.
 struct BlurredPatch {
   BlurKernel blur;          ///< blur.dst: (3, height, width), from the first pass
   RecolourKernel recolour;  ///< of the same planes
-  float* rows;              ///< (3, height, width) to work in
+  float* rows;              ///< (3, height, width), working memory
   std::int32_t patch;       ///< number in the batch
 };
 

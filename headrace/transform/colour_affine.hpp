@@ -6,8 +6,7 @@
 
 namespace headrace::transform {
 
-/// A row-major 3×4 affine map of (R, G, B, 1) in double: the colour operations before they are
-/// compiled.
+/// A row-major 3×4 affine map of (R, G, B, 1) in double: a colour operation before compilation.
 struct ColourAffine {
   std::array<double, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 
@@ -20,15 +19,15 @@ struct ColourAffine {
 // ---- in optical density (core/image_colour.hpp) ----------------------------------------------
 
 /// Macenko normalisation: concentrations of the slide's stains, scaled to the reference's maxima,
-/// in the reference's stains. Errors: malformed, where the two stain vectors of `slide` are one, or
-/// a maximum is not positive.
+/// in the reference's stains. Errors: malformed, where the two stain vectors of `slide` coincide,
+/// or a maximum is not positive.
 ColourAffine stain_normalization(const ImageColour& slide, const ImageColour& reference);
 /// The reference of the published implementations (HE = [[.5626, .2159], [.7201, .8012], [.4062,
 /// .5581]], maxima 1.9705 and 1.0308 in natural logarithm of 240), converted to this OD: divided by
 /// ln 10, and the OD of 240, log10(256 / 240) in each channel, added as concentrations.
 ImageColour builtin_reference();
-/// Scanner's mean and spread to the cohort's, channel by channel. Errors: malformed, where a spread
-/// is not positive.
+/// Maps the scanner's mean and spread to the cohort's, channel by channel. Errors: malformed, where
+/// a spread is not positive.
 ColourAffine scanner_standardization(const ImageColour& colour);
 /// Concentrations c of Ruifrok's H, E and DAB (rows [.65 .70 .29], [.07 .99 .11], [.27 .57 .78]) →
 /// c·(1 + factor) + shift. source  Ruifrok and Johnston, Anal. Quant. Cytol. Histol. 23, 2001;
@@ -36,7 +35,7 @@ ColourAffine scanner_standardization(const ImageColour& colour);
 ColourAffine hed_jitter(const std::array<double, 3>& factor, const std::array<double, 3>& shift);
 /// Amounts of haematoxylin and eosin from OD, (2, 3) row-major: the pseudo-inverse of two stain
 /// vectors, and for Ruifrok's the first rows of the inverse of H, E and DAB together. Errors:
-/// malformed, where the two vectors are one.
+/// malformed, where the two vectors coincide.
 std::array<double, 6> stain_unmixing(const std::array<double, 6>& stain_od_rgb_he);
 std::array<double, 6> ruifrok_unmixing();
 /// From a map of OD to the one of log2(v + 1) that math::affine_density takes.

@@ -8,7 +8,7 @@
 
 namespace headrace::transform {
 
-/// Memory on the GPU, and pinned memory, of one stream: several batches may be under way in that
+/// Memory on the GPU, and pinned memory, of one stream: several batches may be in flight in that
 /// stream, none in another. Destroyed after the stream has finished.
 class CudaScratch {
  public:
@@ -16,7 +16,7 @@ class CudaScratch {
   ~CudaScratch();
   CudaScratch(CudaScratch&&) noexcept;
   CudaScratch& operator=(CudaScratch&&) noexcept;
-  /// What it holds on the GPU; grows with the largest batch.
+  /// Bytes held on the GPU; grows with the largest batch.
   std::size_t device_bytes() const noexcept;
 
  private:
@@ -25,18 +25,18 @@ class CudaScratch {
   std::unique_ptr<State> state_;
 };
 
-/// One context of one sample, its window in device memory with 8 readable bytes behind its last
-/// pixel.
+/// One context of one sample. Its window lies in device memory, with 8 readable bytes after its
+/// last pixel.
 struct CudaPatch {
   const SampleParams* params = nullptr;
   const PatchGeometry* geometry = nullptr;
   ImageView window;
-  Box2 level_extent;  ///< as of Graph::image
+  Box2 level_extent;  ///< as in Graph::image
 };
 
-/// A graph run on a GPU: what Graph::image and Graph::labels do, for a whole batch at once and put
-/// into a stream: one launch for all patches, four more where some are blurred. Windows and dst
-/// stay until the stream is done; graph, patches, params and geometry may go at once. The same
+/// A graph run on a GPU: does what Graph::image and Graph::labels do, for a whole batch in a
+/// stream: one launch for all patches, four more where some are blurred. Windows and dst must stay
+/// until the stream is done; graph, patches, params and geometry may be freed at once. The same
 /// bytes as on a CPU. Errors: unsupported (a build without CUDA), device, memory, and those of the
 /// Graph.
 struct CudaGraph {

@@ -56,7 +56,7 @@ class ProgramBuilder {
     pending_ = Pending::none;
     affine_ = {};
   }
-  /// Ends a run of colour operations: what leaves it is a colour again.
+  /// Ends a run of colour operations: its output is a colour again.
   void limit() {
     flush();
     if (coloured_) add({StageKind::limit, {}});
@@ -90,7 +90,7 @@ struct Drawer {
   SampleParams& params;
   ProgramBuilder& builder;
   std::size_t entry = 0;
-  ColourAffine to_output{};  // values 0..1 → what leaves
+  ColourAffine to_output{};  // values 0..1 → output values
 
   EntryStream stream() const { return EntryStream(words, entry); }
   void record(std::vector<std::pair<const char*, double>> values) {

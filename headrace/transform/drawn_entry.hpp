@@ -7,13 +7,14 @@
 
 namespace headrace::transform {
 
-/// What one entry of the list drew, by name; empty where it was left out or has nothing random.
+/// The values that one entry of the list drew, by name; empty where it was left out or has nothing
+/// random.
 struct DrawnEntry {
   std::string transform;
   std::vector<std::pair<const char*, double>> values;
 };
 
-/// The list as JSON: one object an entry, in order.
+/// The list as JSON: one object for each entry, in order.
 inline Json describe(const std::vector<DrawnEntry>& drawn) {
   Json list = Json::array();
   for (const DrawnEntry& entry : drawn) {

@@ -21,8 +21,8 @@ inline SampleWords words_of(const SampleKey& key) {
   return {block.v[0], block.v[1], block.v[2]};
 }
 
-/// The random numbers of one entry of the list, in order. channel: of a volume, where each of its
-/// channels draws its own.
+/// The random numbers of one entry of the list, in order. channel: a volume's channel, where each
+/// channel draws its own.
 class EntryStream {
  public:
   EntryStream(const SampleWords& words, std::size_t entry, std::uint32_t channel = 0)

@@ -12,13 +12,13 @@
 
 namespace headrace::transform {
 
-/// Names a sample; every random number is a pure function of it (Philox counter), the transform's
-/// place in the list, and the seed.
+/// Identifies a sample; every random number is a pure function of it (Philox counter), the
+/// transform's place in the list, and the seed.
 struct SampleKey {
   std::uint64_t seed = 0, epoch = 0, index = 0;
 };
 
-/// Shape of what comes out: every context is height × width pixels at `mpp` × context micrometres a
+/// Shape of the output: every context is height × width pixels at `mpp` × context micrometres a
 /// pixel.
 struct PatchSpec {
   std::int32_t height = 512, width = 512;
@@ -30,11 +30,11 @@ struct PatchSpec {
 /// pixel.
 struct SampleParams;
 
-/// Where one context of a sample lies in one pyramid level.
+/// The place of one context of a sample in one pyramid level.
 struct PatchGeometry {
   Box2 window;  ///< pixels of the level that the gather may touch; may leave the level
   std::vector<std::array<std::int32_t, 2>>
-      row_spans;  ///< one [begin, end) a window row: columns that it may touch
+      row_spans;  ///< one [begin, end) for each window row: columns that the gather may touch
   double scale_y = 1,
          scale_x = 1;  ///< level pixels a base (context 1) output pixel, before the affine
   std::array<double, 2>
@@ -42,15 +42,15 @@ struct PatchGeometry {
   int context = 1;
 };
 
-/// Pixels of a window in memory. Rows may be wider than the window; at least 4 bytes behind the
-/// last pixel are readable.
+/// Pixels of a window in memory. Rows may be wider than the window; at least 4 bytes after the last
+/// pixel are readable.
 struct ImageView {
   const std::uint8_t* data = nullptr;  ///< (y, x, c): RGB interleaved, or one label byte
   std::int32_t height = 0, width = 0;
   std::int64_t row_stride_bytes = 0;
 };
 
-/// Scratch memory of one thread; grows to what it needs and is kept.
+/// Scratch memory of one thread; grows as needed and is kept.
 class Scratch {
  public:
   Scratch();
@@ -67,12 +67,13 @@ class Scratch {
 /// The declared transforms, compiled. Immutable; safe from any thread.
 /// Note: the order of the list is kept where it matters: geometry is one inverse map (so its place
 /// among colour operations does not matter), colour operations compose in their order, noise and
-/// normalise come where they stand.
+/// normalise keep their places.
 class Graph {
  public:
-  /// `colour_of` gives the ImageColour of `stain_normalize: {reference: …}`: of an image id or
-  /// "builtin", which without it is builtin_reference(); called at most once. Errors: usage, for
-  /// what can't be compiled (two affines, normalise before colour …), each naming the entry.
+  /// `colour_of` gives the ImageColour of `stain_normalize: {reference: …}`, for an image id or
+  /// "builtin"; without it "builtin" is builtin_reference(). It is called at most once. Errors:
+  /// usage, for a list that can't be compiled (two affines, normalise before colour …); each names
+  /// the entry.
   static Graph compile(
       const std::vector<TransformSpec>& specs, const PatchSpec& patch,
       const std::function<ImageColour(const std::string& image_id)>& colour_of = {});
@@ -89,8 +90,8 @@ class Graph {
                                            bool random) const;
 
   /// Window and spans for one context of a sample centred at (y, x) pixels of a level with this
-  /// mpp. Exact bounds: of the affine map and, by the convex hull of its control values, of the
-  /// elastic one.
+  /// mpp. The bounds are exact for the affine map and, by the convex hull of its control values,
+  /// hold for the elastic one.
   void locate(const SampleParams& params, int context, std::array<double, 2> centre_level_yx,
               std::array<double, 2> level_mpp_yx, PatchGeometry& out) const;
 
@@ -111,7 +112,7 @@ class Graph {
   ImageColour reference_;  ///< target of stain_normalize
 };
 
-/// What was drawn, for montages, logs and tests.
+/// The drawn values, for montages, logs and tests.
 Json describe(const SampleParams& params);
 
 }  // namespace headrace::transform

@@ -12,7 +12,7 @@ namespace {
 
 // Positions here are offsets from the sample's centre in level pixels (y, x).
 using Point = std::array<double, 2>;
-/// Room for what float32 coordinates lose against these in double.
+/// Margin for the loss of float32 coordinates against these in double.
 constexpr double kRounding = 1.0 / 64;
 
 struct Range {
@@ -60,7 +60,7 @@ class NodeGrid {
   const Point& slack() const { return slack_; }
 
  private:
-  /// First and last pixel, and a quarter of a cell between nodes, but at most 129 of them an axis.
+  /// First and last pixel, and nodes a quarter of a cell apart, but at most 129 along each axis.
   std::vector<int> nodes(int size, int context) {
     const int step = std::max({1, size / 128, size / (4 * field_.grid * context)});
     std::vector<int> at;
@@ -113,7 +113,7 @@ class NodeGrid {
   }
 
   /// Linear interpolation over a step h errs by h²/8 of the largest second derivative, which for a
-  /// B-spline is at most the largest second difference of its control values, an axis.
+  /// B-spline is at most the largest second difference of its control values, along each axis.
   void bound(const PatchSpec& patch, int context) {
     const int width = field_.grid + 3;
     const auto largest = [&](const std::vector<double>& control, int stride, int other) {
@@ -130,7 +130,8 @@ class NodeGrid {
     };
     const double cells_y = double(step_) * context * field_.grid / patch.height;
     const double cells_x = double(step_) * context * field_.grid / patch.width;
-    // Nor can it err by more than the field varies at all (a cell may be less than a step).
+    // Nor can it err by more than the whole variation of the field (a cell may be less than a
+    // step).
     const auto error = [&](const std::vector<double>& control) {
       const auto [low, high] = std::minmax_element(control.begin(), control.end());
       return std::min(*high - *low, (largest(control, width, 1) * cells_y * cells_y +

@@ -6,8 +6,8 @@
 
 namespace headrace::transform {
 
-/// Names the random stream of one sample's noise: key and the two counter words that do not change
-/// from pixel to pixel.
+/// The random stream of one sample's noise: key and the two counter words that are the same for all
+/// pixels.
 struct NoiseStream {
   std::uint32_t key0, key1, counter2, counter3;
 };
@@ -32,7 +32,7 @@ HR_HD math::Normal4<F> noise_block(const NoiseStream& stream, std::int32_t row, 
   return noise_of<F>(stream, row, static_cast<std::uint32_t>(group * 24 + b * 8), lane);
 }
 
-/// The three deviates of one pixel, computed alone: what noise_block gives for its group.
+/// The three deviates of one pixel, computed alone; equal to those of noise_block for its group.
 HR_HD math::Rgb<float> noise_at(const NoiseStream& stream, std::int32_t row, std::int32_t column) {
   const std::int32_t group = column >> 5, s = (column >> 3) & 3;
   float v[3];

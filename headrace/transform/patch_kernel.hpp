@@ -14,7 +14,7 @@ namespace headrace::transform {
 struct Placement {
   float y_row, y_column, y_offset;  ///< y = y_column·column + (y_row·row + y_offset)
   float x_row, x_column, x_offset;
-  std::int32_t grid;  ///< cells an axis; 0: no elastic deformation
+  std::int32_t grid;  ///< cells along each axis; 0: no elastic deformation
   float grid_y_scale, grid_y_offset, grid_x_scale,
       grid_x_offset;       ///< row, column → grid coordinate
   const float* control_y;  ///< (grid + 3, grid + 3), window pixels
@@ -22,8 +22,8 @@ struct Placement {
 };
 
 /// Control value `index` (0 .. grid + 2) of the row's own spline: the columns of the grid combined
-/// for this row. Lanes take the values behind it; those behind the last are of no meaning, but must
-/// be readable.
+/// for this row. Lanes take the values after it; those after the last have no meaning, but must be
+/// readable.
 template <typename F>
 HR_HD F row_control(const Placement& p, const float* control, math::SplinePlace row,
                     std::int32_t index) {
@@ -59,7 +59,7 @@ HR_HD F along_row(float per_column, float row_part, F column) {
   return column * per_column + row_part;
 }
 
-/// Everything one image pass needs; trivially copyable.
+/// All inputs of one image pass; trivially copyable.
 struct PatchKernel {
   Placement placement;
   math::PixelWindow window;
@@ -71,7 +71,7 @@ struct PatchKernel {
   float* dst;  ///< (3, height, width)
 };
 
-/// A later pass over what an earlier one wrote.
+/// A later pass over the output of an earlier one.
 struct RecolourKernel {
   ColourProgram program;
   bool noise;
@@ -103,7 +103,7 @@ static_assert(std::is_trivially_copyable_v<PatchKernel> &&
               std::is_trivially_copyable_v<LabelKernel> &&
               std::is_trivially_copyable_v<BlurKernel>);
 
-/// Index of the pixel that stands for `i` outside [0, count).
+/// Index of the pixel that replaces `i` outside [0, count).
 HR_HD std::int32_t mirrored(std::int32_t i, std::int32_t count) {
   if (count == 1) return 0;
   const std::int32_t period = 2 * (count - 1);

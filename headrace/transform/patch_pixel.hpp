@@ -3,8 +3,7 @@
 
 namespace headrace::transform {
 
-/// Tap coordinates of one output pixel, computed alone: what the row driver gets in its row phases,
-/// bit for bit.
+/// Tap coordinates of one output pixel, computed alone; equal to the row driver's, bit for bit.
 struct TapCoordinates {
   float y, x;
 };
@@ -25,7 +24,7 @@ HR_HD TapCoordinates taps_of(const Placement& p, std::int32_t row, std::int32_t 
   return at;
 }
 
-/// The finished value of one pixel of the first pass, computed alone: what a GPU's thread runs. The
+/// The finished value of one pixel of the first pass, computed alone, as a GPU's thread does. The
 /// row driver gives the same bytes.
 HR_HD math::Rgb<float> patch_value(const PatchKernel& k, std::int32_t row, std::int32_t column) {
   const TapCoordinates at = taps_of(k.placement, row, column);
@@ -51,8 +50,8 @@ HR_HD std::uint8_t label_value(const LabelKernel& k, std::int32_t row, std::int3
   return static_cast<std::uint8_t>(math::nearest_byte(k.window, at.y, at.x, k.outside));
 }
 
-/// One value of one plane of `from`, blurred along its row; and along its column. All of the one
-/// are there before any of the other.
+/// One value of one plane of `from`, blurred along its row; and along its column. All rows are
+/// finished before any column.
 HR_HD float blurred_along_row(const BlurKernel& k, const float* from, std::int32_t row,
                               std::int32_t column) {
   const float* line = from + std::int64_t{row} * k.width;

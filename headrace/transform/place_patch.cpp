@@ -13,7 +13,7 @@ Placement placement_of(const SampleParams& params, const PatchSpec& patch,
   const double k = geometry.context;
   const Affine2 from_centre{
       {k, 0, k * (0.5 - patch.height / 2.0), 0, k, k * (0.5 - patch.width / 2.0)}};
-  // Tap coordinates: the centre of window pixel (0, 0) is (0, 0), hence - 0.5.
+  // Tap coordinates: the centre of window pixel (0, 0) is (0, 0), so 0.5 is subtracted.
   const Affine2 to_window{{geometry.scale_y, 0, geometry.centre_in_window[0] - 0.5, 0,
                            geometry.scale_x, geometry.centre_in_window[1] - 0.5}};
   const Affine2 map = to_window * params.inverse * from_centre;

@@ -8,13 +8,13 @@
 
 namespace headrace::transform {
 
-/// Control values in window pixels, and a pack behind the last; a kernel points into them.
+/// Control values in window pixels, and a pack after the last; a kernel points into them.
 struct ControlPixels {
   std::vector<float> y, x;
 };
 
-/// Composes everything in double and rounds once: the plain struct that a back end runs over every
-/// pixel. Errors: internal (a window that is not the geometry's), memory (2 GiB or more).
+/// Composes everything in double and rounds once to the plain struct that a back end applies to
+/// every pixel. Errors: internal (the window is not the geometry's), memory (2 GiB or more).
 PatchKernel patch_kernel(const SampleParams& params, const PatchSpec& patch,
                          const PatchGeometry& geometry, const ImageView& view, const Box2& extent,
                          float* dst, ControlPixels& controls);

@@ -13,7 +13,7 @@ namespace headrace::transform {
 /// uniformly.
 struct AffineSpec {
   std::array<double, 2> rotate_deg{0, 0}, scale{1, 1}, shear_deg{0, 0};
-  double translate = 0;  ///< each axis uniform in ± this part of the patch's edge
+  double translate = 0;  ///< each axis uniform in ± this fraction of the patch's edge
   bool flip = false;     ///< each axis with probability 1/2
 };
 /// Displacement by a uniform cubic B-spline over grid × grid control cells; control values uniform
@@ -49,7 +49,7 @@ struct BlurSpec {
   std::array<double, 2> sigma{0, 0};
   double probability = 1;
 };
-/// (value - mean) / std with values in 0..1, one an RGB channel.
+/// (value - mean) / std with values in 0..1, one mean and std for each RGB channel.
 struct NormalizeSpec {
   std::array<double, 3> mean{0, 0, 0}, std{1, 1, 1};
 };
@@ -60,9 +60,9 @@ using TransformSpec =
 
 /// Reads the list under `transforms:`. Errors: usage, with line and nearest valid name.
 std::vector<TransformSpec> parse_transforms(const YamlValue& list);
-/// The same list in full, defaults filled in: what the run records and hashes.
+/// The same list in full, with defaults: the run records and hashes it.
 Json to_json(const std::vector<TransformSpec>& specs);
-/// The name that an entry has in the run config, e.g. "stain_normalize".
+/// The name of an entry in the run config, e.g. "stain_normalize".
 std::string name_of(const TransformSpec& spec);
 
 }  // namespace headrace::transform

@@ -11,7 +11,7 @@
 
 namespace headrace::transform {
 
-/// A range [low, high] inside [least, most]; one number stands for a range of that number alone.
+/// A range [low, high] inside [least, most]; a single number is a range of one value.
 inline std::array<double, 2> range_of(YamlMap& map, const std::string& key,
                                       std::array<double, 2> fallback, double least, double most) {
   const auto value = map.find(key);
@@ -40,7 +40,7 @@ inline std::string entry_name(const YamlValue& entry) {
   return keys[0];
 }
 
-/// Reads an entry by the reader of its name; `more`: names that somebody else reads.
+/// Reads an entry by the reader of its name; `more`: names that other code reads.
 template <typename Spec>
 struct NamedReader {
   const char* name;

@@ -65,7 +65,7 @@ struct Eigen3 {
   std::array<Vec3, 3> vector;  // unit length, largest value first
 };
 
-/// Cyclic Jacobi on a symmetric matrix: rotations until nothing is left beside the diagonal.
+/// Cyclic Jacobi on a symmetric matrix: rotations until all elements off the diagonal are 0.
 Eigen3 eigen(const std::array<double, 6>& upper) {
   double a[3][3] = {{upper[0], upper[1], upper[2]},
                     {upper[1], upper[3], upper[4]},
@@ -113,8 +113,8 @@ struct Weighted {
   }
 };
 
-/// Linear interpolation between order statistics (numpy's percentile) of values that stand for
-/// several pixels each.
+/// Linear interpolation between order statistics (numpy's percentile) of values, each of which
+/// represents several pixels.
 double quantile(std::vector<Weighted>& values, double part) {
   std::sort(values.begin(), values.end());
   std::uint64_t total = 0;
@@ -132,8 +132,8 @@ double quantile(std::vector<Weighted>& values, double part) {
   return values.back().value;
 }
 
-/// A stand-in for atan2(y, x) that grows with it and needs no libm: the place on a square's edge,
-/// (-2, 2].
+/// Replaces atan2(y, x) by a function that grows with it and needs no libm: the place on a square's
+/// edge, (-2, 2].
 double square_angle(double y, double x) {
   const double along = y / (std::abs(x) + std::abs(y));
   if (x >= 0) return along;

@@ -33,7 +33,7 @@ struct OdMoments {
   std::array<double, 6> covariance() const;  ///< population covariance, upper triangle by rows
 };
 
-/// What ImageColour takes from a slide.
+/// The part of ImageColour that is estimated from a slide.
 struct StainEstimate {
   std::array<double, 6>
       stain_od_rgb_he{};  ///< (3, 2) row-major: unit OD vectors, haematoxylin first
@@ -48,7 +48,7 @@ struct StainEstimate {
 /// that holds each bin's mean OD.
 ///
 /// source  Macenko et al., A method for normalizing histology slides for quantitative analysis.
-/// ISBI 2009 threads one accumulator a thread, then merge
+/// ISBI 2009 threads one accumulator for each thread, then merge
 class StainAccumulator {
  public:
   explicit StainAccumulator(StainVariant variant = StainVariant::macenko_log10_any);
@@ -56,15 +56,15 @@ class StainAccumulator {
   /// Adds `pixels` interleaved RGB pixels; where `mask` is given only those with a non-zero byte.
   void add(const std::uint8_t* rgb, std::int64_t pixels, const std::uint8_t* mask = nullptr);
   /// Adds kStainTotals sums (statistics/stain_sums.hpp) that were made elsewhere by the rule of
-  /// this variant. Errors: usage, for another number of them.
+  /// this variant. Errors: usage, for another number of sums.
   void add_totals(std::span<const std::uint64_t> totals);
   /// Errors: usage, for another variant.
   void merge(const StainAccumulator& other);
 
   StainVariant variant() const noexcept { return variant_; }
   const OdMoments& moments() const noexcept { return moments_; }
-  /// Nothing when fewer than 1,000 pixels are stained or when they show no two stains (all of one
-  /// hue).
+  /// Nothing when fewer than 1,000 pixels are stained, or when they do not show two stains (all of
+  /// one hue).
   std::optional<StainEstimate> estimate() const;
 
  private:
@@ -78,7 +78,7 @@ class StainAccumulator {
   std::vector<Bin> bins_;  // 6 bits a channel, R highest
 };
 
-/// Which pixels a variant takes, and the OD of 8-bit values.
+/// The rule by which a variant takes pixels, and the OD of 8-bit values.
 const StainRule& stain_rule(StainVariant variant) noexcept;
 
 /// OD of an 8-bit value in units of 2^-13.

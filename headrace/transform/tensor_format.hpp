@@ -15,15 +15,15 @@ HR_HD constexpr std::size_t bytes_of(Element element) {
   return element == Element::float32 ? 4 : 2;
 }
 
-/// How the values of a batch are stored: the model's input as it wants it.
+/// How the values of a batch are stored, to suit the model's input.
 struct TensorFormat {
   Element element = Element::float32;
   Layout layout = Layout::channels_first;
   bool operator==(const TensorFormat&) const = default;
 };
 
-/// Where the values of one sample go. Rounded once, from the float32 that every back end computes,
-/// so the bytes are the same on each.
+/// The destination of one sample's values. Values are rounded once, from the float32 that every
+/// back end computes, so the bytes are the same on each.
 struct TensorOut {
   void* data;
   TensorFormat format;
@@ -47,7 +47,7 @@ struct TensorOut {
   }
 };
 
-/// float32 (channels, pixels) → `to`: what a CPU batch goes through.
+/// float32 (channels, pixels) → `to`; for batches made on the CPU.
 inline void convert(const float* planes, const TensorOut& to) {
   for (std::int32_t c = 0; c < to.channels; ++c) {
     for (std::int64_t i = 0; i < to.pixels; ++i) to.store(c, i, planes[c * to.pixels + i]);

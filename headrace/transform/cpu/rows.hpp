@@ -6,18 +6,18 @@
 
 namespace headrace::transform::cpu {
 
-/// Memory that a driver works in: rows of padded_width(width) floats, which the caller owns.
+/// Working memory of a driver: rows of padded_width(width) floats, which the caller owns.
 struct RowScratch {
   float* y;
   float* x;      ///< tap coordinates of the row
   float* noise;  ///< three rows
   float* control_y;
-  float* control_x;  ///< the row's own control values, and a pack's room behind them
+  float* control_x;  ///< the row's own control values, and room for a pack after them
   float* place_t;    ///< column → position in its cell
   std::int32_t* place_cell;
-  float* plane;  ///< (height, width), and 2 · kMaxRadius + padding in front and behind; blur alone
+  float* plane;  ///< (height, width), with 2 · kMaxRadius + padding before and after; for blur only
 };
-/// Rows are worked off in groups of 32 pixels.
+/// Rows are processed in groups of 32 pixels.
 constexpr std::int32_t padded_width(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
 
 /// The loops over rows and packs for one instruction set. All arithmetic is in the kernels.

@@ -4,18 +4,18 @@
 
 namespace headrace::transform::cpu {
 
-/// Memory that a driver works in, which the caller owns. Rows hold volume_pitch(width) floats.
+/// Working memory of a driver, which the caller owns. Rows hold volume_pitch(width) floats.
 struct VolumeRowScratch {
   float* tap[3];  ///< tap coordinates of the row, z, y, x
   float* values;
   float* line;     ///< a row of the window; of the patch with mirrored ends
   float* place_t;  ///< column → position in its cell
   std::int32_t* place_cell;
-  float* slice_control[3];  ///< (grid + 3)² and a pack's room
-  float* row_control[3];    ///< grid + 3 and a pack's room
+  float* slice_control[3];  ///< (grid + 3)² and room for a pack
+  float* row_control[3];    ///< grid + 3 and room for a pack
   float* volume;            ///< passes over neighbours: a second patch, rows of width floats
 };
-/// Rows are worked off in groups of 32 voxels.
+/// Rows are processed in groups of 32 voxels.
 constexpr std::int32_t volume_pitch(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
 
 /// The loops over rows and packs for one instruction set. All arithmetic is in the kernels.

@@ -2,12 +2,12 @@
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/transform/batch_pixel.hpp"
 
-/// One launch a pass; the arithmetic is in patch_pixel.hpp. Every pointer, those in the kernels'
-/// arrays included, is device memory.
+/// One launch for each pass; the arithmetic is in patch_pixel.hpp. Every pointer is device memory,
+/// including those in the kernels' arrays.
 namespace headrace::transform::cuda {
 
 void images(std::int32_t patches, const BatchPatchPixel& pass, device::cuda::Stream& stream);
-/// Blurs and finishes the patches that drew it.
+/// Blurs and finishes the patches that drew a blur.
 void blurred(std::int32_t count, const BlurredPatch* patches, const BatchTensor& out,
              device::cuda::Stream& stream);
 void labels(std::int32_t patches, std::int32_t pixels, const BatchLabelPixel& pass,

@@ -14,7 +14,7 @@ using device::cuda::Stream;
 
 namespace {
 
-/// Control values of all patches of a batch, of which each has as many.
+/// Control values of all patches of a batch; each patch has the same number.
 class Controls {
  public:
   Controls(std::span<const CudaPatch> patches, cuda::Parcel& parcel) : parcel_(parcel) {
@@ -26,7 +26,7 @@ class Controls {
     each_ = most == 0 ? 0 : most + kPadding;
     at_ = parcel.room<float>(2 * each_ * patches.size());
   }
-  /// Copies what `pixels` holds and points the placement to where it will lie on the GPU.
+  /// Copies the contents of `pixels` and points the placement to their future place on the GPU.
   void put(std::size_t patch, const ControlPixels& pixels, Placement& placement) const {
     if (placement.grid == 0) return;
     const std::size_t y = 2 * each_ * patch, x = y + each_;
@@ -38,7 +38,7 @@ class Controls {
   }
 
  private:
-  static constexpr std::size_t kPadding = 8;  ///< a pack behind the last, as on a CPU
+  static constexpr std::size_t kPadding = 8;  ///< a pack after the last, as on a CPU
   cuda::Parcel& parcel_;
   std::size_t each_ = 0, at_ = 0;
 };

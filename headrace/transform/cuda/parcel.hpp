@@ -6,11 +6,11 @@
 
 namespace headrace::transform::cuda {
 
-/// What one batch's kernels read besides pixels, gathered on the host and sent in one copy: arrays
-/// of kernels, and the control values that these point to.
+/// The data besides pixels that one batch's kernels read, collected on the host and sent in one
+/// copy: arrays of kernels, and the control values that they point to.
 class Parcel {
  public:
-  /// Waits until the GPU has read what this held before.
+  /// Waits until the GPU has read the previous contents.
   void begin() {
     used_.wait();
     size_ = 0;
@@ -49,7 +49,7 @@ class Parcel {
   std::size_t size_ = 0;
 };
 
-/// Parcels of several batches that are under way in one stream.
+/// Parcels of several batches in flight in one stream.
 class ParcelRing {
  public:
   Parcel& take() {

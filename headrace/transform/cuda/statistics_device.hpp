@@ -8,14 +8,14 @@
 
 namespace headrace::transform::cuda {
 
-/// A stream as a StatisticsQueue, or as what a higher layer made of one (`Base`).
+/// A stream as a StatisticsQueue, or as a higher layer's class derived from it (`Base`).
 template <typename Base>
 class CudaQueueOf : public Base {
  public:
   ~CudaQueueOf() override {
     try {
       stream_.wait();
-    } catch (const Error&) {  // what stopped it has been reported
+    } catch (const Error&) {  // the cause has been reported already
     }
   }
   void to_device(std::uint8_t* device, std::int64_t device_pitch, const std::uint8_t* host,
@@ -36,7 +36,7 @@ class CudaQueueOf : public Base {
   device::cuda::Stream stream_;
 };
 
-/// The current CUDA device as a StatisticsDevice, or as what a higher layer made of one.
+/// The current CUDA device as a StatisticsDevice, or as a higher layer's class derived from it.
 template <typename Base>
 class CudaDeviceOf : public Base {
  public:

@@ -4,8 +4,8 @@
 
 namespace headrace::transform::cuda {
 
-/// Puts one pass into the stream. Every pointer, those in the kernels' array included, is device
-/// memory.
+/// Puts one pass into the stream. Every pointer is device memory, including those in the kernels'
+/// array.
 void run(const VolumeLaunch& launch, const VolumeTensor& out, device::cuda::Stream& stream);
 
 }  // namespace headrace::transform::cuda

@@ -8,13 +8,13 @@
 
 namespace headrace::transform {
 
-/// Memory of a device, or of the host in a place that the device can copy from and to; released
-/// when its last holder is gone. Contents are undefined until written.
+/// Memory of a device, or host memory that the device can copy from and to; released with its last
+/// holder. Contents are undefined until written.
 using SharedMemory = std::shared_ptr<std::uint8_t>;
 
-/// Work of a device, done in the order in which it is put in. All but wait() return before it is
-/// done; host memory stays as it is until then. One thread at a time. At its end it waits.
-/// Errors: device, at once or at the next wait().
+/// Work of a device, done in the order in which it is put in. All functions but wait() return
+/// before the work is done; host memory must not change until then. One thread at a time. The
+/// destructor waits. Errors: device, at once or at the next wait().
 class StatisticsQueue {
  public:
   virtual ~StatisticsQueue() = default;
@@ -23,15 +23,15 @@ class StatisticsQueue {
                          std::int64_t host_pitch, std::int64_t row_bytes, std::int64_t rows) = 0;
   virtual void to_host(std::uint8_t* host, std::int64_t host_pitch, const std::uint8_t* device,
                        std::int64_t device_pitch, std::int64_t row_bytes, std::int64_t rows) = 0;
-  /// Makes memory of the device 0.
+  /// Sets memory of the device to 0.
   virtual void clear(std::uint8_t* device, std::int64_t bytes) = 0;
-  /// Every pointer of the pass is the device's.
+  /// Every pointer of the pass is device memory.
   virtual void gather(const StatisticsPass& pass) = 0;
   virtual void wait() = 0;
 };
 
-/// What gathers statistics in memory of its own, with the CPU's result to the last bit. Safe from
-/// any thread.
+/// A device that gathers statistics in its own memory, with the CPU's result to the last bit. Safe
+/// from any thread.
 class StatisticsDevice {
  public:
   virtual ~StatisticsDevice() = default;
@@ -43,7 +43,7 @@ class StatisticsDevice {
   virtual std::unique_ptr<StatisticsQueue> statistics_queue() = 0;
 };
 
-/// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; says
+/// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; names
 /// which).
 std::unique_ptr<StatisticsDevice> open_cuda_statistics();
 

@@ -6,7 +6,7 @@
 /// Masks of one byte a pixel, 0 or 1, row-major without gaps.
 namespace headrace::transform {
 
-/// Marks what is not glass, and what of it is ink of a pen; counts both.
+/// Marks pixels that are not glass, and those of them that are ink of a pen; counts both.
 struct TissueCount {
   static constexpr std::int32_t kBins = 3, kNearFirst = 0, kNear = 3;
   RgbView image;
@@ -14,7 +14,7 @@ struct TissueCount {
   std::int32_t width;
   std::int32_t highest;  ///< value of the darkest channel that is not glass
   std::uint8_t *dense, *ink;
-  std::uint64_t* counts;  ///< glass, not glass and no ink, ink; added to
+  std::uint64_t* counts;  ///< glass, neither glass nor ink, ink; added to
 
   HR_HD std::int64_t items() const { return height; }
   HR_HD std::int32_t elements() const { return width; }
@@ -29,7 +29,7 @@ struct TissueCount {
 };
 
 /// Along rows or columns: `hit` where a pixel within `radius` equals `wanted`, else its opposite.
-/// What lies outside of the image equals nothing.
+/// Pixels outside the image equal nothing.
 struct SpreadPixel {
   const std::uint8_t* src;
   std::uint8_t* dst;
@@ -52,7 +52,7 @@ struct SpreadPixel {
   }
 };
 
-/// Clears a mask where another is set, whose pixels are counted.
+/// Clears a mask where another is set, and counts the pixels of the other.
 struct ClearedCount {
   static constexpr std::int32_t kBins = 2, kNearFirst = 0, kNear = 2;
   std::uint8_t* mask;

@@ -9,7 +9,7 @@
 
 namespace headrace::transform {
 
-/// One pass over pixels or voxels of a back end's memory, its arithmetic in the pass itself. Each
+/// One pass over pixels or voxels in a back end's memory; the pass itself holds the arithmetic. It
 /// is called for every item below items() and element below elements(), in any order:
 ///
 ///   with kSums  sample(item, element): its `value`s and 1 are added to the place of its bin behind
@@ -19,7 +19,7 @@ namespace headrace::transform {
 ///               kNearFirst + kNear) most are expected, so they may be kept near while counting
 ///   else        (item, element): stores a result
 ///
-/// Counters and sums are integers of 64 bits: no order can be seen in them.
+/// Counters and sums are integers of 64 bits, so the order of additions has no effect.
 using StatisticsPass = std::variant<DarkestCount, StainSums, TissueCount, SpreadPixel, ClearedCount,
                                     ThresholdWord, WordAlongX, WordAlongY, IntensityCount>;
 static_assert(std::is_trivially_copyable_v<StatisticsPass>);

@@ -29,8 +29,7 @@ HR_HD std::int32_t brightest_of(const std::uint8_t* rgb) {
   return higher > b ? higher : b;
 }
 
-/// Ink of a pen: green beyond anything that a stain gives, or blue that lets less red than green
-/// through.
+/// Ink of a pen: green beyond what any stain gives, or blue with less red than green.
 HR_HD bool is_ink(const std::uint8_t* rgb) {
   const std::int32_t r = rgb[0], g = rgb[1], b = rgb[2];
   const bool green = g > r + 15 && g + 5 > b;
@@ -53,7 +52,7 @@ struct DarkestCount {
   }
 };
 
-/// The same on the host, of pixels one after another.
+/// The same on the host, for pixels one after the other.
 inline void count_darkest(const std::uint8_t* rgb, std::int64_t pixels,
                           std::array<std::uint64_t, DarkestCount::kBins>& counts) {
   for (std::int64_t i = 0; i < pixels; ++i) {

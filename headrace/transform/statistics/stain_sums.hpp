@@ -5,7 +5,7 @@
 
 namespace headrace::transform {
 
-/// Which pixels count as stained, and their optical density (OD).
+/// The rule by which pixels count as stained, and their optical density (OD).
 struct StainRule {
   std::uint32_t od[256];  ///< of an 8-bit value, in units of 2^-13
   std::int32_t limit;     ///< stained: below it …
@@ -15,7 +15,7 @@ struct StainRule {
 inline constexpr std::int32_t kStainBins = 1 << 18;  ///< of colour: 6 bits a channel, R highest
 inline constexpr std::int32_t kStainMoments = 10;
 /// All sums of an image: pixels, Σ od (r, g, b), Σ od·od (rr, rg, rb, gg, gb, bb), then for every
-/// bin of colour its pixels and Σ od (r, g, b).
+/// colour bin its pixels and Σ od (r, g, b).
 inline constexpr std::int64_t kStainTotals = kStainMoments + 4 * std::int64_t{kStainBins};
 
 struct StainSample {
@@ -45,8 +45,8 @@ HR_HD void add_moments(const StainSample& sample, std::uint64_t* sums) {
   sums[9] += b * b;
 }
 
-/// A mask beside an image: pixel (y, x) of the image lies in (y / scale, x / scale) of the mask,
-/// the last row and column reach as far as the image does.
+/// A mask of an image: pixel (y, x) of the image lies in (y / scale, x / scale) of the mask; the
+/// last row and column reach to the image's end.
 struct MaskView {
   const std::uint8_t* pixels;  ///< null: every pixel counts
   std::int64_t height, width, scale;
@@ -59,8 +59,8 @@ struct MaskView {
   }
 };
 
-/// Adds the stained pixels of some blocks of an area to kStainTotals sums. Of all blocks, row by
-/// row, `chosen` evenly spread ones are taken; those at an edge are smaller.
+/// Adds the stained pixels of some blocks of an area to kStainTotals sums. It takes `chosen` evenly
+/// spread blocks of all, row by row; those at an edge are smaller.
 struct StainSums {
   static constexpr std::int32_t kSums = kStainMoments, kValues = 3;
   RgbView image;               ///< (0, 0) is pixel (y0, x0) of the mask's image

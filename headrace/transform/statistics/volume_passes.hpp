@@ -44,8 +44,9 @@ struct ThresholdWord {
   }
 };
 
-/// Word of a row in which each voxel is joined with its `radius` (up to 63) neighbours on both
-/// sides: by and (`erode`; outside of the row counts as set), else by or (outside is clear).
+/// Word of a row in which each voxel is combined with its `radius` (up to 63) neighbours on both
+/// sides: by and (`erode`; voxels outside the row count as set), else by or (voxels outside are
+/// clear).
 HR_HD std::uint64_t word_along_x(const std::uint64_t* row, const SlicesShape& shape,
                                  std::int32_t word, std::int32_t radius, bool erode) {
   const std::uint64_t outside = erode ? ~std::uint64_t{0} : 0;
@@ -80,11 +81,11 @@ struct WordAlongX {
   }
 };
 
-/// The same over the rows above and below; what lies outside of the slice is left out.
+/// The same over the rows above and below; rows outside the slice are left out.
 struct WordAlongY {
   SlicesShape shape;
   const std::uint64_t* src;
-  const std::uint64_t* within;  ///< the result is cut to this mask; null: it is not
+  const std::uint64_t* within;  ///< the result is limited to this mask; null: no limit
   std::uint64_t* dst;
   std::int32_t radius;
   bool erode;

@@ -67,7 +67,7 @@ VolumeBatch::VolumeBatch(const VolumeGraph& graph, std::span<const VolumePatch> 
   voxels_ = rows_ * width;
   for (const VolumePatch& patch : patches) add_room(patch);
   resolved_ = work(sizeof(VolumeStages) * patches.size());
-  // Of each pass, at most one array of each kind.
+  // At most one array of each kind for each pass.
   parcel_bytes_ += kAlign * (5 + 5 * (most_passes_ + 1));
 }
 
@@ -85,7 +85,7 @@ void VolumeBatch::add_room(const VolumePatch& patch) {
   std::size_t smooth = 0;
   for (const AxisSmoothing& s : smoothing_of(params, patch.geometry->scale_zyx)) {
     if (s.radius == 0 || smooth == 2) continue;
-    // Behind the last voxel a gather may read another 16 bytes.
+    // A gather may read 16 more bytes after the last voxel.
     room.smooth[smooth++] = work(
         sizeof(std::int16_t) * static_cast<std::size_t>(patch.geometry->window.voxels()) + kAlign);
   }
@@ -181,7 +181,7 @@ void VolumeBatch::later_passes(Writer& to, std::byte* work) const {
   using Pass = VolumeLaunch::Pass;
   const auto [depth, height, width] = graph_.patch().size_zyx;
   auto* resolved = reinterpret_cast<VolumeStages*>(work + resolved_);
-  // Of each patch, the memory that holds it now, and the other one.
+  // For each patch, the memory that holds it now, and the other one.
   std::vector<std::array<float*, 2>> planes;
   for (const Room& room : rooms_) {
     planes.push_back({reinterpret_cast<float*>(work + room.planes[0]),

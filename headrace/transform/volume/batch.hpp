@@ -9,7 +9,7 @@
 
 namespace headrace::transform {
 
-/// One sample of a batch, as VolumeGraph::run takes it. Without labels its labels read as outside.
+/// One sample of a batch, as for VolumeGraph::run. Without labels, its labels read as outside.
 struct VolumePatch {
   const VolumeParams* params = nullptr;
   const VolumeGeometry* geometry = nullptr;
@@ -18,7 +18,7 @@ struct VolumePatch {
   Box3 extent;
 };
 
-/// One pass over all patches that take part in it: kernel(item, element), in no order.
+/// One pass over all patches that take part: kernel(item, element), in any order.
 struct VolumeLaunch {
   enum class Pass {
     smooth,
@@ -35,24 +35,25 @@ struct VolumeLaunch {
   };
   Pass pass;
   std::int32_t items = 0, elements = 0;
-  const void* kernels = nullptr;     ///< array of `items`, where the threads run
+  const void* kernels = nullptr;     ///< array of `items`, in the threads' memory
   VolumeStages* resolved = nullptr;  ///< resolve, stages
   std::int32_t axis = 0;             ///< blur
 };
 
-/// What a batch of volumes is made by: launches in their order, and what their kernels read. Knows
-/// no back end; whoever runs it gives the memory.
+/// The work that makes a batch of volumes: launches in order, and the data that their kernels read.
+/// Independent of the back end; the caller that runs it gives the memory.
 class VolumeBatch {
  public:
   /// `patches` stay until write. Errors: memory (a patch of 2³¹ voxels or more).
   VolumeBatch(const VolumeGraph& graph, std::span<const VolumePatch> patches);
 
-  /// What write needs: for what the host writes and the threads read, and for the threads alone.
+  /// Sizes that write needs: memory that the host writes and the threads read, and memory of the
+  /// threads only.
   std::size_t parcel_bytes() const noexcept { return parcel_bytes_; }
   std::size_t work_bytes() const noexcept { return work_bytes_; }
 
   /// in   parcel       host memory that is written, aligned to 64 bytes
-  ///      parcel_there where it will lie when the threads read it
+  ///      parcel_there its address when the threads read it
   ///      work         there too; aligned to 64 bytes
   ///      dst_labels   (samples, depth, height, width) there; null: no labels
   /// errors those of VolumeGraph::run
@@ -68,7 +69,7 @@ class VolumeBatch {
               std::uint8_t outside_label, std::uint8_t* dst_labels) const;
   void later_passes(Writer& to, std::byte* work) const;
 
-  /// Where a patch's memory begins in `work`.
+  /// Beginning of a patch's memory in `work`.
   struct Room {
     std::array<std::size_t, 2> smooth{}, planes{};
     std::size_t row_controls = 0, rows = 0, slices = 0, statistics = 0;

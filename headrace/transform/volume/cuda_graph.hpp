@@ -6,7 +6,7 @@
 
 namespace headrace::transform {
 
-/// Memory on the GPU, and pinned memory, of one stream: several batches may be under way in that
+/// Memory on the GPU, and pinned memory, of one stream: several batches may be in flight in that
 /// stream, none in another. Destroyed after the stream has finished.
 class VolumeCudaScratch {
  public:
@@ -14,7 +14,7 @@ class VolumeCudaScratch {
   ~VolumeCudaScratch();
   VolumeCudaScratch(VolumeCudaScratch&&) noexcept;
   VolumeCudaScratch& operator=(VolumeCudaScratch&&) noexcept;
-  /// What it holds on the GPU; grows with the largest batch.
+  /// Bytes held on the GPU; grows with the largest batch.
   std::size_t device_bytes() const noexcept;
 
  private:
@@ -23,10 +23,10 @@ class VolumeCudaScratch {
   std::unique_ptr<State> state_;
 };
 
-/// A graph run on a GPU: what VolumeGraph::run does, for a whole batch at once and put into a
-/// stream, one launch a pass. The windows' data and both outputs are device memory, the windows
-/// with 16 readable bytes behind their last voxel; all stay until the stream is done. Graph,
-/// patches, params and geometry may go at once. The same bytes as on a CPU. Errors: unsupported (a
+/// A graph run on a GPU: does what VolumeGraph::run does, for a whole batch in a stream, with one
+/// launch for each pass. The windows' data and both outputs are device memory; windows have 16
+/// readable bytes after their last voxel; all must stay until the stream is done. Graph, patches,
+/// params and geometry may be freed at once. The same bytes as on a CPU. Errors: unsupported (a
 /// build without CUDA), device, memory, and those of the VolumeGraph.
 struct VolumeCudaGraph {
   const VolumeGraph& graph;

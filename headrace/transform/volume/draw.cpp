@@ -31,7 +31,8 @@ class PassBuilder {
     }
     last().stages.stage[last().stages.count++] = s;
   }
-  /// Begins a pass that takes the statistics of what is there; returns the pass that gives them.
+  /// Begins a pass that takes the statistics of the current values; returns the pass that gives
+  /// them.
   std::int32_t statistics() {
     last().statistics = true;
     const auto input = static_cast<std::int32_t>(params_.passes.size()) - 1;
@@ -100,9 +101,9 @@ struct VolumeDrawer {
   std::uint32_t channel;
   std::size_t entry = 0;
 
-  /// Of an entry that every channel draws for itself.
+  /// For an entry that every channel draws on its own.
   EntryStream stream() const { return EntryStream(words, entry, channel); }
-  /// Of one that is drawn once for all of them.
+  /// For an entry that is drawn once for all channels.
   EntryStream geometry_stream() const { return EntryStream(words, entry); }
   void record(std::vector<std::pair<const char*, double>> values) {
     params.drawn.back().values = std::move(values);

@@ -82,8 +82,8 @@ constexpr bool kOnce =
     std::is_same_v<Spec, WindowHuSpec> || std::is_same_v<Spec, WindowSuvSpec> ||
     std::is_same_v<Spec, ClipPercentilesSpec> || std::is_same_v<Spec, VolumeNormalizeSpec>;
 
-/// Whether an entry works on values in the channel's unit, and whether what leaves it no longer is
-/// in it.
+/// Whether an entry works on values in the channel's unit, and whether its output no longer has
+/// that unit.
 bool needs_unit(const VolumeTransformSpec& spec) {
   const auto* normalize = std::get_if<VolumeNormalizeSpec>(&spec);
   return unit_of(spec).has_value() || std::holds_alternative<ClipPercentilesSpec>(spec) ||

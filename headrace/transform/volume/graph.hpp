@@ -12,33 +12,34 @@
 
 namespace headrace::transform {
 
-/// Shape of what comes out, and the millimetres between its voxels, in (z, y, x).
+/// Shape of the output, and the millimetres between its voxels, in (z, y, x).
 struct VolumePatchSpec {
   std::array<std::int32_t, 3> size_zyx{96, 96, 96};
   std::array<double, 3> spacing_mm_zyx{1, 1, 1};
 };
 
-/// Which channel of a volume a graph is for.
+/// The channel of a volume that a graph is for.
 struct ChannelPlace {
-  std::string name;          ///< entries for other channels do not apply; empty: of a volume of one
+  std::string name;          ///< entries for other channels do not apply; empty: the only channel
+                             ///< of a volume
   std::uint32_t number = 0;  ///< of its random streams
   IntensityUnit unit = IntensityUnit::hu;  ///< operations see its values in this unit
 };
 
-/// Whether an entry works on a channel: by its name, or on all in its unit.
+/// Whether an entry works on a channel: by the channel's name, or on all channels in its unit.
 bool applies(const VolumeTransformSpec& spec, const ChannelPlace& channel);
 
 /// Everything random about one sample, drawn and composed; independent of any voxel.
 struct VolumeParams;
 
-/// Where a sample lies in one pyramid level.
+/// The place of a sample in one pyramid level.
 struct VolumeGeometry {
   Box3 window;  ///< voxels of the level that the gather may touch; may leave the level
   std::array<double, 3> scale_zyx{1, 1, 1};  ///< level voxels an output voxel, before the affine
   std::array<double, 3> centre_in_window_zyx{};  ///< the sample's centre from the window's corner
 };
 
-/// Voxels of a window in memory: (z, y, x), x adjacent. At least 16 bytes behind the last voxel are
+/// Voxels of a window in memory: (z, y, x), x adjacent. At least 16 bytes after the last voxel are
 /// readable. Image and label windows of a sample have the same box.
 template <typename T>
 struct VolumeView {
@@ -47,7 +48,7 @@ struct VolumeView {
   std::int64_t row_stride = 0, slice_stride = 0;  ///< elements
 };
 
-/// Scratch memory of one thread; grows to what it needs and is kept.
+/// Scratch memory of one thread; grows as needed and is kept.
 class VolumeScratch {
  public:
   VolumeScratch();
@@ -74,7 +75,7 @@ class VolumeGraph {
                              const ChannelPlace& channel = {});
 
   const VolumePatchSpec& patch() const noexcept { return patch_; }
-  /// Whether compile asks for `foreground`, and draw for `patient`, in this channel.
+  /// Whether compile needs `foreground`, and draw needs `patient`, for this channel.
   static bool needs_foreground(const std::vector<VolumeTransformSpec>& specs,
                                const std::string& channel = {});
   static bool needs_patient(const std::vector<VolumeTransformSpec>& specs,
@@ -87,9 +88,10 @@ class VolumeGraph {
                                            bool random) const;
 
   /// Window of a sample centred at voxel coordinates of a level with this spacing. Coordinates are
-  /// continuous, the centre of voxel 0 is 0.5. Exact bounds of the affine map; of the elastic one
-  /// those at nodes, and between them by its largest second derivatives. With the margin of the
-  /// smoothing (see run). Errors: usage (not finite, more than 4096 voxels along an axis).
+  /// continuous, the centre of voxel 0 is 0.5. The bounds are exact for the affine map; for the
+  /// elastic one they are exact at nodes and follow between them from its largest second
+  /// derivatives. They include the margin of the smoothing (see run). Errors: usage (not finite,
+  /// more than 4096 voxels along an axis).
   void locate(const VolumeParams& params, std::array<double, 3> centre_level_zyx,
               std::array<double, 3> level_spacing_mm_zyx, VolumeGeometry& out) const;
 
@@ -102,8 +104,8 @@ class VolumeGraph {
   /// `outside_label`. Where an axis is reduced by more than 1.5 (the output's spacing over the
   /// level's, divided by the affine's scale), the window is smoothed along it first, by a Gaussian
   /// of sigma = (reduction - 1) / 2 level voxels, to whole stored values. Errors: internal (a view
-  /// that is not the geometry's window), memory (2 GiB or more). The same bytes for every thread,
-  /// ISA level and back end.
+  /// is not the geometry's window), memory (2 GiB or more). The same bytes for every thread, ISA
+  /// level and back end.
   void run(const VolumeParams& params, const VolumeGeometry& geometry,
            const VolumeView<std::int16_t>& image, const VolumeView<std::uint8_t>& labels,
            const Box3& extent, std::uint8_t outside_label, float* dst, std::uint8_t* dst_labels,
@@ -116,7 +118,7 @@ class VolumeGraph {
   ChannelPlace channel_;
 };
 
-/// What was drawn, for montages, logs and tests.
+/// The drawn values, for montages, logs and tests.
 Json describe(const VolumeParams& params);
 
 }  // namespace headrace::transform

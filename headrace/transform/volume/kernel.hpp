@@ -12,9 +12,9 @@ namespace headrace::transform {
 /// Output voxel (slice, row, column) → tap coordinates in the window, axis by axis: affine plus
 /// elastic displacement, in float32 relative to the window.
 struct VolumePlacement {
-  /// Of each of z, y, x: c = column·m[2] + (row·m[1] + (slice·m[0] + m[3])).
+  /// For each of z, y, x: c = column·m[2] + (row·m[1] + (slice·m[0] + m[3])).
   float m[3][4];
-  std::int32_t grid;  ///< cells an axis; 0: no elastic deformation
+  std::int32_t grid;  ///< cells along each axis; 0: no elastic deformation
   float grid_scale[3], grid_offset[3];
   const float* control[3];  ///< (grid + 3)³ window voxels, z, y, x
 };
@@ -37,7 +37,7 @@ HR_HD math::SplinePlace grid_place(const VolumePlacement& p, int axis, std::int3
 }
 
 /// Four lines of control values combined at a place: value `index` of each line and, in a pack,
-/// those behind it. `lines`: lines of `length` values, grid + 3 of them.
+/// those after it. `lines`: lines of `length` values, grid + 3 of them.
 template <typename F>
 HR_HD F combine_lines(const VolumePlacement& p, const float* lines, std::int32_t length,
                       math::SplinePlace place, std::int32_t index) {
@@ -59,7 +59,7 @@ HR_HD math::SplineCell<float> cell_of_row(const VolumePlacement& p, const float*
                            row_controls[math::spline_control(cell, 3, p.grid)]);
 }
 
-/// Everything the gather needs: the image, its labels where there are any, and the first pass.
+/// All inputs of the gather: the image, its labels where there are any, and the first pass.
 struct VolumeKernel {
   VolumePlacement placement;
   math::VoxelWindow image;
@@ -73,7 +73,7 @@ struct VolumeKernel {
   std::uint8_t* dst_labels;  ///< null: no labels
 };
 
-/// A later pass over what an earlier one wrote.
+/// A later pass over the output of an earlier one.
 struct VolumeStagesKernel {
   VolumeStages stages;
   std::int32_t size[3];
@@ -89,8 +89,8 @@ struct VolumeBlurKernel {
   float* dst;
 };
 
-/// Reduction to the nearest voxels, and linear enlargement back. Sizes of both are those of edges,
-/// so that voxel i of n covers [i / n, (i + 1) / n).
+/// Reduction to the nearest voxels, and linear enlargement back. Sizes are measured between outer
+/// edges, so that voxel i of n covers [i / n, (i + 1) / n).
 struct LowResolutionKernel {
   std::int32_t size[3], small[3];
   float reduce[3], enlarge[3];  ///< size / small, small / size
@@ -110,8 +110,8 @@ HR_HD math::TapPlace<float> enlarged_place(const LowResolutionKernel& k, int axi
 }
 
 /// One axis of the smoothing of a window that is read at a coarser spacing; weights in 1/32768, in
-/// integers, so that order does not matter. Voxels that do not exist count as the nearest that
-/// does.
+/// integers, so that order does not matter. A voxel that does not exist counts as the nearest one
+/// that does.
 struct SmoothKernel {
   static constexpr int kMaxRadius = 64;
   std::int32_t axis, radius;

@@ -10,7 +10,7 @@
 namespace headrace::transform {
 namespace {
 
-/// Room for what float32 coordinates lose against these in double.
+/// Margin for the loss of float32 coordinates against these in double.
 constexpr double kRounding = 1.0 / 64;
 constexpr std::int64_t kMostVoxels = 4096;
 
@@ -44,7 +44,7 @@ struct Nodes {
   std::vector<math::SplineWeights<double>> weights;
   int step = 1;
 
-  /// First and last voxel, and a quarter of a cell between nodes, but at most 34 of them.
+  /// First and last voxel, and nodes a quarter of a cell apart, but at most 34.
   Nodes(int size, int grid) {
     step = std::max({1, size / 33 + (size % 33 != 0), size / (4 * grid)});
     for (int i = 0; i < size - 1; i += step) at.push_back(i);
@@ -73,8 +73,8 @@ std::vector<double> at_nodes(const Nodes& nodes, const double* lines, std::size_
 }
 
 /// Linear interpolation over a step h errs by h²/8 of the largest second derivative, which for a
-/// B-spline is at most the largest second difference of its control values, an axis; nor by more
-/// than the values vary at all.
+/// B-spline is at most the largest second difference of its control values, along each axis; nor by
+/// more than the whole variation of the values.
 double error_between_nodes(const std::vector<double>& control, std::size_t edge,
                            const std::array<double, 3>& step_cells) {
   const auto [low, high] = std::minmax_element(control.begin(), control.end());

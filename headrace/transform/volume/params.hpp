@@ -24,7 +24,7 @@ struct VolumePass {
   VolumeStages stages;
   double sigma = 0;                     ///< blur: output voxels
   std::array<std::int32_t, 3> small{};  ///< low_resolution: the reduced size
-  bool statistics = false;              ///< a later pass wants those of what leaves this one
+  bool statistics = false;              ///< a later pass needs those of this one's output
 };
 
 struct VolumeParams {

@@ -41,7 +41,7 @@ VolumePlacement placement_of(const VolumeParams& params, const VolumePatchSpec& 
   p.grid = params.elastic.grid;
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 3; ++j) p.m[i][j] = static_cast<float>(map.m[4 * i + j]);
-    // Tap coordinates: the centre of window voxel 0 is 0, hence - 0.5.
+    // Tap coordinates: the centre of window voxel 0 is 0, so 0.5 is subtracted.
     p.m[i][3] = static_cast<float>(map.m[4 * i + 3] + geometry.centre_in_window_zyx[i] - 0.5);
     if (p.grid == 0) continue;
     const double size = patch.size_zyx[i];

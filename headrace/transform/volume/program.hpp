@@ -25,7 +25,8 @@ struct VolumeStage {
   float low = -kNoLimit, high = kNoLimit;
   float power = 1;
   bool flag = false;  ///< contrast: preserve the range; stretch: of the negated image
-  /// Passes whose statistics it takes: of its input, and for restore of what entered the gamma.
+  /// Passes whose statistics it takes: those of its input, and for restore those of the gamma's
+  /// input.
   std::int32_t input = -1, before = -1;
   std::uint32_t stream = 0;  ///< noise: third counter word
 };

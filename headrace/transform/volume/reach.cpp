@@ -8,12 +8,12 @@
 namespace headrace::transform {
 namespace {
 
-/// More than float32 coordinates lose against these, and than rounding of the inverse.
+/// More than the loss of float32 coordinates against these, and than rounding of the inverse.
 constexpr double kRounding = 1.0 / 16;
-/// Voxels along the extent's edge that samples beyond it may look at, smoothing aside.
+/// Voxels along the extent's edge that samples beyond it may read, smoothing aside.
 constexpr std::int64_t kEdge = 2;
 
-/// Of a matrix that turns, scales and shears: never singular.
+/// For a matrix that turns, scales and shears: never singular.
 std::array<double, 9> inverse_of(const Affine3& map) {
   const auto at = [&](std::size_t i, std::size_t j) { return map.m[4 * (i % 3) + j % 3]; };
   std::array<double, 9> inverse{};
@@ -67,7 +67,7 @@ bool VolumeReach::touches(const Box3& box) const {
     middle[axis] = (low + high) / 2;
     half[axis] = (high - low) / 2;
   }
-  // The box, carried back into the patch, against the patch along the patch's own axes.
+  // Compares the box, mapped back into the patch, with the patch along the patch's own axes.
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double* row = patch_from_window_.data() + 3 * axis;
     const double at = row[0] * middle[0] + row[1] * middle[1] + row[2] * middle[2];

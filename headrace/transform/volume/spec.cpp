@@ -186,7 +186,7 @@ bool scales_values(const VolumeTransformSpec& spec) {
   return unit_of(spec).has_value() || std::holds_alternative<VolumeNormalizeSpec>(spec);
 }
 
-/// The augmentation is for normalised values: a list that does not say how gets nnU-Net's way.
+/// The augmentation is for normalised values: a list without normalisation gets nnU-Net's.
 void add_preset(const YamlValue& entry, std::vector<VolumeTransformSpec>& specs) {
   YamlMap outer(entry);
   outer.require("preset").as_choice({"nnunet"});

@@ -13,13 +13,13 @@ namespace headrace::transform {
 
 // One struct for each entry of `transforms:` of a run on volumes; a range [low, high] is drawn
 // uniformly, or, with bg: true, as batchgenerators' BGContrast does (half of the draws below 1).
-// Geometry is drawn once for all channels of a volume, the rest by each channel for itself.
+// Geometry is drawn once for all channels of a volume, all else for each channel on its own.
 
 struct VolumeAffineSpec {
   std::array<double, 2> rotate_deg{0, 0};  ///< about each of the axes z, y and x
   bool in_plane = false;                   ///< rotation about z alone
   std::array<double, 2> scale{1, 1}, shear_deg{0, 0};
-  double translate = 0;  ///< each axis uniform in ± this part of the patch's edge
+  double translate = 0;  ///< each axis uniform in ± this fraction of the patch's edge
   bool flip = false;     ///< each axis with probability 1/2
   double rotate_probability = 1, scale_probability = 1;
 };
@@ -29,12 +29,12 @@ struct VolumeElasticSpec {
   int grid = 6;
   double magnitude_mm = 5, probability = 1;
 };
-/// HU [low, high], what lies beyond clipped, to 0..1.
+/// Maps HU [low, high] to 0..1; values beyond are clipped.
 struct WindowHuSpec {
   double low = usual_window(IntensityUnit::hu)[0], high = usual_window(IntensityUnit::hu)[1];
   std::string channel = {};  ///< the one it is for; empty: every channel in HU
 };
-/// SUV [low, high], what lies beyond clipped, to 0..1.
+/// Maps SUV [low, high] to 0..1; values beyond are clipped.
 struct WindowSuvSpec {
   double low = usual_window(IntensityUnit::suv)[0], high = usual_window(IntensityUnit::suv)[1];
   std::string channel = {};  ///< the one it is for; empty: every channel in SUV
@@ -85,7 +85,7 @@ struct VolumeBlurSpec {
   double probability = 1;
   std::string channel = {};  ///< the one it is for; empty: every channel
 };
-/// Nearest reduction to this part of the edge, linear enlargement back.
+/// Nearest reduction to this fraction of the edge, linear enlargement back.
 struct LowResolutionSpec {
   std::array<double, 2> scale{1, 1};
   double probability = 1;
@@ -97,7 +97,7 @@ using VolumeTransformSpec =
                  ClipPercentilesSpec, VolumeNormalizeSpec, VolumeBrightnessSpec, VolumeContrastSpec,
                  VolumeGammaSpec, VolumeNoiseSpec, VolumeBlurSpec, LowResolutionSpec>;
 
-/// The channel that an entry is for; empty: every channel, as all geometry is.
+/// The channel that an entry is for; empty: every channel, as for all geometry.
 std::string channel_of(const VolumeTransformSpec& spec);
 /// The unit of the channels that an entry is for; nothing: of any.
 std::optional<IntensityUnit> unit_of(const VolumeTransformSpec& spec);
@@ -105,7 +105,7 @@ std::optional<IntensityUnit> unit_of(const VolumeTransformSpec& spec);
 /// Reads the list under `transforms:`; the entry `preset: nnunet` becomes nnU-Net's default list.
 /// Errors: usage, with line and nearest valid name.
 std::vector<VolumeTransformSpec> parse_volume_transforms(const YamlValue& list);
-/// The same list in full, presets expanded, defaults filled in: what the run records and hashes.
+/// The same list in full, with presets expanded and defaults: the run records and hashes it.
 Json to_json(const std::vector<VolumeTransformSpec>& specs);
 std::string name_of(const VolumeTransformSpec& spec);
 

@@ -10,7 +10,7 @@ struct RowLanes {
   float low[8], high[8];
 };
 
-/// Lanes `lane` and those behind it that F holds. A pack reads up to the next multiple of 8.
+/// Lane `lane` and those after it that F holds. A pack reads up to the next multiple of 8.
 template <typename F>
 HR_HD void sum_lanes(const float* row, std::int32_t width, float shift, std::int32_t lane,
                      RowLanes& out) {
@@ -50,7 +50,7 @@ HR_HD RowSums sums_of(const RowLanes& row) {
   return out;
 }
 
-/// Of several rows, or slices, in order.
+/// Sums of several rows, or slices, in order.
 HR_HD RowSums sums_of(const RowSums* parts, std::int32_t count) {
   RowSums out{0, 0, parts[0].low, parts[0].high};
   for (std::int32_t i = 0; i < count; ++i) {
@@ -67,9 +67,9 @@ struct PatchStatistics {
   double mean, std;
   float low, high;
 };
-/// Of `values` values whose slices were summed in order, each from its rows in order. `shift`: the
-/// patch's first value, which was taken from each, so that little is lost where the mean is far
-/// from 0.
+/// From the sums of `values` values: slices were summed in order, each from its rows in order.
+/// `shift`: the patch's first value, which was subtracted from each value, so that little precision
+/// is lost where the mean is far from 0.
 HR_HD PatchStatistics statistics_of(const RowSums& sums, double values, float shift) {
   const double off = sums.sum / values;
   const double variance = sums.squares / values - off * off;

@@ -2,9 +2,9 @@
 #include "headrace/transform/tensor_format.hpp"
 #include "headrace/transform/volume/kernel.hpp"
 
-/// Passes over a batch of patches of one size, one thread a (item, value): what a GPU runs, each as
-/// one launch for all patches that take part. Arrays lie where the threads run. The row driver
-/// gives the same bytes. A patch has fewer than 2³¹ voxels, and so has a window.
+/// Passes over a batch of patches of one size, with one thread for each (item, value): a GPU runs
+/// each as one launch for all patches that take part. Arrays lie in the memory of the threads. The
+/// row driver gives the same bytes. A patch has fewer than 2³¹ voxels, and so has a window.
 namespace headrace::transform {
 
 /// The tensor of a batch: patches of `voxels` values of one channel, one after the other.
@@ -49,8 +49,8 @@ struct RowControlValue {
   }
 };
 
-/// The gather, its labels and the first pass. A patch with later passes has memory of its own as
-/// dst; one without has none, and goes to the tensor.
+/// The gather, its labels and the first pass. A patch with later passes has its own memory as dst;
+/// any other has a null dst and goes to the tensor.
 struct GatheredPatch {
   VolumeKernel kernel;
   const float* row_controls;  ///< of RowControlValue; none without a grid
@@ -99,7 +99,7 @@ struct StagedPatch {
   float* dst;
   std::int32_t width, patch;  ///< number in the batch
 };
-/// Puts their statistics into the stages; then the stages on each voxel.
+/// Puts statistics into the stages; then applies the stages to each voxel.
 struct ResolvedStages {
   const StagedPatch* patches;
   VolumeStages* resolved;
