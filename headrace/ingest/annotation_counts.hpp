@@ -9,7 +9,8 @@ struct AnnotationCounts {
   std::uint64_t unclassified = 0;       ///< polygons without a class: left out
   std::uint64_t outlines = 0;           ///< polygons of another class that ends in '*': left out
   std::uint64_t points = 0, lines = 0;  ///< left out
-  std::uint64_t other_objects = 0;      ///< detections, cells, tiles, cores that were not asked for
+  std::uint64_t other_objects = 0;      ///< detections, cells, tiles and cores that were not asked
+                                        ///< for
 
   AnnotationCounts& operator+=(const AnnotationCounts& other) {
     ignored += other.ignored;

@@ -67,7 +67,7 @@ void BadInputs::check(std::size_t good) const {
   if (bad.size() == 1) throw Error(bad[0].code, bad[0].reason);
   std::string list;
   for (const BadInput& one : bad) list += "\n  " + one.reason;
-  // Not a matter of usage alone as soon as one file is at fault.
+  // Not a usage error as soon as one file is at fault.
   const auto other = std::find_if(bad.begin(), bad.end(),
                                   [](const auto& b) { return b.code != ErrorCode::usage; });
   fail(other == bad.end() ? ErrorCode::usage : other->code,

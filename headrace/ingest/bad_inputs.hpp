@@ -12,8 +12,8 @@
 
 namespace headrace::ingest {
 
-/// What becomes of inputs that can't be ingested: they end the run, all of them named, before
-/// anything is stored; or they are left out and listed.
+/// How inputs that can't be ingested are treated: they end the run before anything is stored, and
+/// all are named; or they are left out and listed.
 enum class OnError { stop, skip };
 
 /// "stop" or "skip". Errors: usage (names --on-error).
@@ -26,26 +26,27 @@ struct BadInput {
   std::string reason;  ///< the error's whole text
 };
 
-/// Whether an error says that a source is bad, not that the run can't go on: a full or failing disk
-/// (io), a missing device and our own faults would be the next input's as well.
+/// Whether an error means that a source is bad, not that the run can't go on: a full or failing
+/// disk (io), a missing device and our own bugs would also affect the next input.
 bool is_of_source(ErrorCode code) noexcept;
 
-/// Collects bad inputs. Safe from any thread; what it gives depends on neither threads nor time.
+/// Collects bad inputs. Safe from any thread; its results depend on neither threads nor time.
 class BadInputs {
  public:
   explicit BadInputs(OnError on_error) : on_error_(on_error) {}
 
-  /// Runs body. An Error of the source is kept under `input`, and false returned; others pass.
-  /// While an input is looked at, nothing is written, so that there an io error is the source's.
+  /// Runs body. An Error of the source is kept under `input`, and false is returned; other errors
+  /// pass through. Nothing is written while an input is examined, so an io error there belongs to
+  /// the source.
   bool look(const std::string& input, const std::function<void()>& body);
-  /// Keeps what another one found.
+  /// Adds the findings of another collector.
   void add(BadInput bad);
 
-  /// With OnError::stop, or where no input is `good`: one error that names each bad one (as it is,
-  /// where there is but one). Else says of each that it is left out.
+  /// With OnError::stop, or where no input is `good`: throws one error that names each bad input (a
+  /// single error unchanged). Else reports each bad input as left out.
   void check(std::size_t good) const;
-  /// Runs body. Where it fails after bad inputs were kept, with OnError::stop these are the error:
-  /// what is wrong with the run as a whole may follow from them.
+  /// Runs body. If it fails after bad inputs were kept, OnError::stop throws an error about these
+  /// instead: the failure of the whole run may follow from them.
   template <typename Body>
   decltype(auto) first(const Body& body) const {
     try {
@@ -64,7 +65,8 @@ class BadInputs {
   std::vector<BadInput> bad_;
 };
 
-/// Takes out of `cases` those without a look, and gives the looks of the others, in their order.
+/// Removes the cases without an outlook from `cases`, and returns the outlooks of the others, in
+/// their order.
 template <typename Case, typename Look>
 std::vector<Look> keep_good(std::vector<Case>& cases, std::vector<std::optional<Look>>& looks) {
   std::vector<Case> good;

@@ -34,7 +34,7 @@ BufferPool::Lease BufferPool::take(std::size_t size_bytes) {
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = free_.size(); i-- > 0;) {
-      // Twice as large is wasted memory; smaller ones are made afresh.
+      // A buffer of twice the size would waste memory; a smaller one is replaced by a new one.
       if (free_[i].size_bytes < size_bytes || free_[i].size_bytes / 2 > size_bytes) continue;
       lease.memory_ = std::move(free_[i].memory);
       lease.size_bytes_ = free_[i].size_bytes;

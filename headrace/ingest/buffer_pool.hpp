@@ -7,11 +7,11 @@
 
 namespace headrace::ingest {
 
-/// Memory that is used again: the first touch of a page costs more than filling it. Contents are
-/// not cleared. Safe from any thread.
+/// Memory for reuse: the first touch of a page costs more than filling it. Contents are not
+/// cleared. Safe from any thread.
 class BufferPool {
  public:
-  /// Free buffers beyond `keep_bytes` are given back to the system.
+  /// Free buffers beyond `keep_bytes` are returned to the system.
   explicit BufferPool(std::size_t keep_bytes) : keep_bytes_(keep_bytes) {}
 
   class Lease {

@@ -41,7 +41,7 @@ class AverageCascade {
  public:
   using Sink = std::function<void(const CascadeTile&)>;
 
-  /// levels: sizes, each the half of the one before, rounded up. tile: edge, even.
+  /// levels: sizes, each half of the one before, rounded up. tile: edge, even.
   AverageCascade(std::vector<LevelSize> levels, std::int64_t tile, int channels,
                  BufferPool& buffers, Sink sink);
 

@@ -9,15 +9,15 @@
 namespace headrace::ingest {
 
 // Rules that hold for cases of every kind. A Case has id, case_id, split, file and where, and
-// describe() puts words in front of an error about it.
+// describe() gives the words in front of an error about it.
 
 inline constexpr std::size_t kLongestId = 128;
 
-/// "train" or "val" of a case that the table does not place: by the SHA-256 of its name, so it
-/// never moves.
+/// "train" or "val" for a case without a split in the table: by the SHA-256 of its name, so it
+/// never changes.
 std::string split_of_case(const std::string& case_id, double val_fraction);
 
-/// Text with letters other than A-Z a-z 0-9 . _ - replaced by _, and no '.' in front.
+/// The text with all characters other than A-Z a-z 0-9 . _ - replaced by _, without '.' in front.
 std::string plain_id(std::string text);
 /// An image id from a file's name: its stem.
 std::string id_of_file(const std::string& file);
@@ -33,7 +33,7 @@ void check_id(const Case& one) {
   }
 }
 
-/// Sorts by id. Errors: usage (two of one id).
+/// Sorts by id. Errors: usage (two cases with one id).
 template <typename Case>
 void sort_by_id(std::vector<Case>& cases) {
   std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) {
@@ -48,8 +48,8 @@ void sort_by_id(std::vector<Case>& cases) {
   }
 }
 
-/// Splits of those that state none: that of the case's other images, else split_of_case. Errors:
-/// usage (one case in two splits).
+/// Gives a split to images that state none: that of the case's other images, else split_of_case.
+/// Errors: usage (one case in two splits).
 template <typename Case>
 void place_in_splits(std::vector<Case>& cases, double val_fraction) {
   std::map<std::string, const Case*> stated;

@@ -23,7 +23,8 @@ std::vector<std::uint32_t> tissue_cells(const Mask& tissue, std::int64_t downsam
   for (std::int64_t y = 0; y < tissue.height; ++y) {
     for (std::int64_t x = 0; x < tissue.width; ++x) {
       if (tissue.at(y, x) == 0) continue;
-      // A pixel of the mask lies in one part, or is some of them: both edges are powers of two.
+      // A pixel of the mask lies in one part, or covers some whole parts: both edges are powers of
+      // two.
       const std::int64_t y1 = std::min((y + 1) * downsample, height),
                          x1 = std::min((x + 1) * downsample, width);
       const std::int64_t step = std::min(downsample, part_px);

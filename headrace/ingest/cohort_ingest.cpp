@@ -40,7 +40,7 @@ class CohortIngest {
       reused_ = plan_.images.size();
       images_ = journal_.images();
       refresh_label_lists(*local_, current.version);
-      journal_.close();  // of a run that was stopped between its manifest and its end
+      journal_.close();  // left by a run that was stopped between its manifest and its end
       remove_empty_folders(plan_.out);
       return outcome(current.hash);
     }
@@ -50,7 +50,7 @@ class CohortIngest {
     try {
       reused_ = plan_.images.size() - missing.size();
       ingest(missing);
-      // What is said of an image does not wait for its pixels.
+      // The statements about an image do not wait for its pixels.
       for (const PlannedImage& image : plan_.images) {
         const auto found = images_.find(image.id);
         if (found != images_.end() && !found->second.kept) found->second.columns = image.columns;
@@ -76,7 +76,7 @@ class CohortIngest {
          fmt::join(stored, ", "), fmt::join(plan_.classes, ", "));
   }
 
-  /// Values of sets follow those of the classes: with sets the classes stay as they are.
+  /// Values of sets follow those of the classes, so with sets the classes can't change.
   void check_class_sets() const {
     const source::StoreVersion& stored = journal_.current().version;
     if (stored.classes.empty() || plan_.classes.empty()) return;
@@ -124,7 +124,7 @@ class CohortIngest {
            });
   }
 
-  /// Other labels of an image that is stored are not this command's to change.
+  /// This command does not change labels of a stored image.
   void check_labels(const PlannedImage& image, const FinishedImage& stored) const {
     if (image.label_fingerprint.empty()) return;
     const auto label = stored.labels.find(kLabelName);
@@ -170,7 +170,7 @@ class CohortIngest {
   }
 
   /// Removes every object of an image that is none of these, and labels that were not finished.
-  /// What a version has stays, whichever it is.
+  /// Objects of any version stay.
   void erase_all_but(const std::map<std::string, FinishedImage>& images) {
     std::set<std::string> owned;
     for (const auto& [id, image] : images) owned.insert(id);
@@ -189,7 +189,7 @@ class CohortIngest {
     remove_empty_folders(plan_.out);
   }
 
-  /// The image that an object belongs to; nothing for what is above the images.
+  /// The image that an object belongs to; nothing for objects above the images.
   std::optional<std::string> image_of(const std::string& key) const {
     std::vector<std::string> folders = plan_.kind.folders;
     folders.insert(folders.end(), {"manifests", "sources"});
@@ -203,8 +203,8 @@ class CohortIngest {
     return std::nullopt;
   }
 
-  /// Keeps whole images, so that the run can be taken up again when the cause is gone; nothing
-  /// half-written stays.
+  /// Keeps whole images, so that the run can continue when the cause is gone; nothing half-written
+  /// stays.
   void tidy_after_failure() noexcept {
     try {
       erase_all_but(images_);
@@ -274,7 +274,7 @@ class CohortIngest {
     source::StoreVersion version;
     version.kind = plan_.kind.name;
     version.classes = classes();
-    version.facts = journal_.current().version.facts;  // what another ingest knew stays
+    version.facts = journal_.current().version.facts;  // facts of an earlier ingest stay
     version.facts.update(plan_.version_facts(images_, version.classes));
     if (!plan_.class_sets.empty())
       version.facts["class_sets"] = to_json(plan_.class_sets, version.classes);

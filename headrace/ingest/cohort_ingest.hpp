@@ -14,38 +14,38 @@
 
 namespace headrace::ingest {
 
-/// An input that was looked at, but not read yet.
+/// An input that was examined, but not read yet.
 struct PlannedImage {
   std::string id;
   std::string fingerprint;  ///< of the source
-  std::string named;        ///< the word in front of an error about it
+  std::string named;        ///< words in front of an error about it
   std::uint64_t pixel_bytes = 0;
   std::string label_fingerprint = {};  ///< of its labels; empty: the inputs have none
-  Json columns = Json::object();       ///< what a version says of it
-  Json stated = Json::object();        ///< those of the columns that the inputs state
+  Json columns = Json::object();       ///< what a version states about it
+  Json stated = Json::object();        ///< the columns that the inputs state
 };
 
-/// Told the bytes of pixels of each part that is done. Safe from any thread.
+/// Called with the bytes of pixels of each finished part. Safe from any thread.
 using Advance = std::function<void(std::uint64_t)>;
 
-/// What a run is to store, whatever the kind of image.
+/// The plan of what a run stores, for any kind of image.
 struct CohortPlan {
   CohortKind kind;
   std::string out;                   ///< the store's folder
-  Json settings;                     ///< what decides about the bytes of images besides the inputs
+  Json settings;                     ///< what determines the bytes of images, besides the inputs
   std::vector<std::string> classes;  ///< of labels, by value
   std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
   std::vector<PlannedImage> images;
   std::size_t at_once = 1;  ///< images worked on at the same time
-  /// skip: an image whose source turns out bad while it is read leaves nothing, and the others are
-  /// stored.
+  /// skip: if a source turns out bad while it is read, nothing of its image stays, and the others
+  /// are stored.
   OnError on_error = OnError::stop;
-  /// Stores everything of images[i], its group's zarr.json last. From any thread of the pool.
+  /// Stores all of images[i], its group's zarr.json last. Called from any thread of the pool.
   std::function<FinishedImage(const std::shared_ptr<storage::Store>&, std::size_t i,
                               const Advance&)>
       ingest;
-  /// What a version says of the cohort (StoreVersion::facts); must not depend on anything but the
-  /// images and the classes.
+  /// What a version states about the cohort (StoreVersion::facts); must depend only on the images
+  /// and the classes.
   std::function<Json(const std::map<std::string, FinishedImage>&,
                      const std::vector<std::string>& classes)>
       version_facts;
@@ -58,11 +58,11 @@ struct CohortOutcome {
   std::vector<BadInput> left_out;     ///< the others, in its order
 };
 
-/// Makes a store, or adds images to one, which is a version more: takes over what an interrupted
-/// run finished, removes what it left half-written, stores the missing images, writes the groups
-/// above them, the version, and the manifest, last. The versions that were there stay as they are,
-/// also for those who read them meanwhile. After a failure whole images stay, so that the same run
-/// again goes on; when there is none and there was no store, the folder is left empty. errors usage
+/// Makes a store, or adds images to one as a new version: takes over what an interrupted run
+/// finished, removes what it left half-written, stores the missing images, then writes the groups
+/// above them, the version, and last the manifest. Earlier versions do not change, also not for
+/// processes that read them meanwhile. After a failure whole images stay, so that the same run can
+/// continue; when there are none and there was no store, the folder is left empty. errors usage
 /// (another kind or other settings; a stored image came from another file, or has
 ///         other labels or columns than the inputs give, which `ingest labels` changes), io,
 ///         those of `ingest`: of the lowest image, for any number of threads; with

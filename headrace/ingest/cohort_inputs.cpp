@@ -102,7 +102,7 @@ std::vector<std::string> classes_of(const std::vector<std::string>& given,
 
 namespace {
 
-/// Those of --class-sets, and PANDA's where its masks are among the inputs.
+/// The sets of --class-sets, and PANDA's where its masks are among the inputs.
 std::vector<ClassSet> stated_sets(const SlideIngestOptions& options,
                                   const std::vector<SlideCase>& slides,
                                   const std::vector<std::string>& classes) {

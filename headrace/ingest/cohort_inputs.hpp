@@ -18,16 +18,16 @@ struct CohortInputs {
   std::uint64_t associated = 0;  ///< label, overview and thumbnail files of DICOM slides: left out
 };
 
-/// Finds the images and what is known of them: files, folders, the cohort table, the folder of
+/// Finds the images and the facts about them: from files, folders, the cohort table, the folder of
 /// annotations, PANDA's layout.
 ///
-/// out     bad  files that are not there, and images with more than one annotation
+/// out     bad missing files, and images with more than one annotation
 /// errors  usage, not_found, malformed: of options, folders and the table; each names the file or
 ///         the table's line
 CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad);
 
-/// The classes of the labels of these slides, by value: those given, or those that the annotations
-/// are known to have. Errors: usage.
+/// The classes of the labels of these slides, by value: the given ones, or the known ones of the
+/// annotations. Errors: usage.
 std::vector<std::string> classes_of(const std::vector<std::string>& given,
                                     const std::vector<SlideCase>& slides);
 

@@ -5,12 +5,12 @@
 
 namespace headrace::ingest {
 
-/// What tells stores of one kind of image from those of another while they are made.
+/// How stores of one kind of image differ from those of another while they are made.
 struct CohortKind {
   std::string name;                  ///< attributes.headrace.kind of the root group
   std::vector<std::string> folders;  ///< everything of an image lies below <folder>/<id>/
-  /// Attributes of an image's group (attributes.headrace) that the root group or the report is made
-  /// of.
+  /// Attributes of an image's group (attributes.headrace) from which the root group or the report
+  /// is made.
   std::vector<std::string> facts;
   std::uint64_t element_bytes = 1;  ///< of one position of a level: pixel or voxel
 

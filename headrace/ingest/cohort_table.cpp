@@ -77,8 +77,8 @@ CohortTable read_cohort_table(const std::string& file, bool of_store) {
   CohortTable table;
   table.file = file;
   table.panda = std::find(read.header.begin(), read.header.end(), "image_id") != read.header.end();
-  // Where a store's images have the names of their files, the table that made it is one of the
-  // store.
+  // Where a store's images have the names of their files, the table that made the store also serves
+  // as a table of its images.
   const bool named =
       std::find(read.header.begin(), read.header.end(), "image") != read.header.end();
   check_columns(read, table.panda ? panda_columns() : own_columns(of_store && named));

@@ -7,7 +7,7 @@
 
 namespace headrace::ingest {
 
-/// A cohort table: CSV with a header. docs/formats.md says what the columns mean.
+/// A cohort table: CSV with a header. docs/formats.md gives the meaning of the columns.
 struct CohortTable {
   std::string file;
   bool panda = false;  ///< train.csv of the PANDA challenge: image_id, data_provider, isup_grade,
@@ -17,11 +17,11 @@ struct CohortTable {
 
 /// Errors: not_found, malformed (line), usage (an unknown column, with the nearest; no column
 /// `file`).
-/// of_store: rows are of images of a store, so the column `image` stands for `file`.
+/// of_store: rows are of images of a store, so the column `image` replaces `file`.
 CohortTable read_cohort_table(const std::string& file, bool of_store = false);
 
-/// What a row says of its image, without file and annotation. Errors: malformed and usage, with the
-/// row's line.
+/// What a row states about its image, without file and annotation. Errors: malformed and usage,
+/// with the row's line.
 SlideCase case_of_row(const TableRow& row, bool panda);
 
 }  // namespace headrace::ingest

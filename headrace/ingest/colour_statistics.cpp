@@ -13,7 +13,7 @@ constexpr std::int64_t kBlockPx = 256;
 constexpr std::size_t kBlocks = 128;
 constexpr std::size_t kBlockBytes = 3 * kBlockPx * kBlockPx;
 
-/// Blocks of the level in which a tenth or more of the pixels is tissue, row by row.
+/// Blocks of the level in which at least a tenth of the pixels are tissue, row by row.
 std::vector<Box2> tissue_blocks(std::int64_t height, std::int64_t width, const Mask& tissue,
                                 std::int64_t scale) {
   std::vector<Box2> blocks;
@@ -49,7 +49,7 @@ void read_block(const zarr::Array& level, const Box2& box, std::uint8_t* rgb) {
               {}});
 }
 
-/// The blocks are read before a lane is taken, so that it is held for the device's part alone.
+/// The blocks are read before a lane is taken, so that it is held only for the device's part.
 void add_on_device(const zarr::Array& level, const std::vector<Box2>& blocks, const Mask& tissue,
                    std::int64_t level_px_per_mask_px, StatisticsLanes& lanes,
                    transform::StainAccumulator& accumulator) {

@@ -20,7 +20,8 @@ struct SlideColour {
 /// Estimates colour from the tissue pixels of one stored level: at most 128 blocks of 256×256
 /// pixels, evenly spread over those with tissue, so that the cost does not grow with the slide. The
 /// same for any number of threads. tissue: the mask; level_px_per_mask_px: pixels of `level` along
-/// the edge of one mask pixel. lanes: of a device that sums, with the same result; null: the CPU.
+/// the edge of one mask pixel. lanes: those of a device that computes the sums, with the same
+/// result; null: the CPU.
 SlideColour estimate_colour(const zarr::Array& level, const Mask& tissue,
                             std::int64_t level_px_per_mask_px, StatisticsLanes* lanes = nullptr);
 

@@ -13,7 +13,7 @@ struct TableRow {
   std::string get(const std::string& column) const;
 };
 
-/// A CSV file with a header, blanks around fields cut.
+/// A CSV file with a header, without blanks around fields.
 struct CsvTable {
   std::string header_where;
   std::vector<std::string> header;
@@ -23,8 +23,8 @@ struct CsvTable {
 /// Errors: not_found, malformed (a row of another width, no rows; with the line).
 CsvTable read_csv_table(const std::string& file);
 
-/// Refuses columns that are not `known` (with the nearest) or stand there twice, and a table
-/// without the first of them. Errors: usage.
+/// Refuses columns that are not `known` (with the nearest) or occur twice, and a table without the
+/// first known one. Errors: usage.
 void check_columns(const CsvTable& table, const std::vector<std::string>& known);
 
 /// Refuses a field that is not empty and none of `accepted`. Errors: usage, with the nearest.

@@ -17,7 +17,7 @@ using imaging::DicomSlideFiles;
 
 std::string folder_of(const std::string& file) { return fs::path(file).parent_path().string(); }
 
-/// Files of one folder are told apart by their names, however the folder was written.
+/// Files of one folder are distinguished by their names, however the folder was written.
 bool contains(const std::vector<std::string>& files, const std::string& file) {
   const fs::path name = fs::path(file).filename();
   return std::any_of(files.begin(), files.end(),

@@ -7,11 +7,11 @@
 
 namespace headrace::ingest {
 
-/// A slide in DICOM is a folder's files of one series, one for each level, and OpenSlide reads them
-/// all whichever is named. Makes one case of those that name files of one slide, with all its files
-/// (SlideCase::parts), and takes out those that name its label, overview or thumbnail. Without a
-/// name such a slide of several files gets that of its folder, or the stem of its largest level
-/// where the folder holds several slides.
+/// A slide in DICOM is the files of one series in a folder, one for each level; OpenSlide reads
+/// them all, whichever is named. This merges cases that name files of one slide into one case with
+/// all its files (SlideCase::parts), and removes those that name its label, overview or thumbnail.
+/// Without a name, a slide of several files gets that of its folder, or the stem of its largest
+/// level where the folder holds several slides.
 ///
 /// out  bad  rows of a table that name a slide twice or no level of it
 /// returns   how many label, overview and thumbnail files were left out

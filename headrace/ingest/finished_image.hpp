@@ -10,14 +10,14 @@
 
 namespace headrace::ingest {
 
-/// What is known of an image once all of it is stored: its part of a version.
+/// The facts about an image once all of it is stored: its part of a version.
 struct FinishedImage {
-  std::string id, fingerprint, label_fingerprint;  ///< as of PlannedImage
-  ObjectList objects;  ///< that follow from its pixels; of a kept image `pixels` says it
-  std::optional<source::StoredPart> pixels;            ///< of a kept image
+  std::string id, fingerprint, label_fingerprint;  ///< as in PlannedImage
+  ObjectList objects;  ///< the objects of its pixels; for a kept image see `pixels`
+  std::optional<source::StoredPart> pixels;            ///< for a kept image
   std::map<std::string, source::VersionLabel> labels;  ///< by label set
-  Json columns = Json::object();                       ///< what a version says besides
-  Json facts = Json::object();  ///< those of its group's attributes that CohortKind::facts names
+  Json columns = Json::object();                       ///< what else a version states
+  Json facts = Json::object();  ///< the attributes of its group that CohortKind::facts names
   std::uint64_t pixel_bytes = 0, source_bytes = 0, passthrough_bytes = 0, dropped_chunks = 0;
   bool kept = false;  ///< of a store that was finished before this run began
 
@@ -29,7 +29,7 @@ struct FinishedImage {
   static FinishedImage of_stored(const CohortKind& kind, const std::string& id,
                                  const source::VersionImage& image, const Json& group,
                                  const std::string& origin);
-  /// Its part of a version, whose list of objects is written where it is not yet.
+  /// Its part of a version; writes the list of objects where it is not written yet.
   source::VersionImage store_part(storage::Store& store) const;
 };
 

@@ -13,7 +13,7 @@ void remove_empty_folders(const std::string& root) {
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.is_directory()) folders.push_back(entry.path());
   }
-  // Deepest first; remove() leaves a folder that holds something alone.
+  // Deepest first; remove() does not remove a folder that holds something.
   std::sort(folders.rbegin(), folders.rend());
   std::error_code ignored;
   for (const auto& folder : folders) fs::remove(folder, ignored);

@@ -3,7 +3,7 @@
 
 namespace headrace::ingest {
 
-/// Removes folders below `root` that hold nothing.
+/// Removes empty folders below `root`.
 void remove_empty_folders(const std::string& root);
 
 }  // namespace headrace::ingest

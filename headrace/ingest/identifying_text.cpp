@@ -7,7 +7,7 @@ namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A run of digits, and the single character behind it when digits follow that; else 0.
+/// A run of digits, and the single character after it when digits follow that; else 0.
 struct Run {
   std::string_view digits;
   char then = 0;

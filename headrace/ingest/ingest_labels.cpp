@@ -119,7 +119,7 @@ class LabelCommit {
                                      static_cast<std::uint64_t>(pool_.size()));
   }
 
-  /// Removes what this run or a stopped one left aside; the journal of an ingest stays.
+  /// Removes staged files of this run or a stopped one; the journal of an ingest stays.
   void clean_staged() const {
     namespace fs = std::filesystem;
     std::error_code ignored;

@@ -7,15 +7,17 @@ namespace headrace::ingest {
 
 struct LabelIngestOptions {
   std::string store;
-  std::string table;               ///< CSV with the column `image`, and what is to change; or empty
-  std::string annotations;         ///< folder of label files named as the images; or empty
-  std::string set = "annotation";  ///< the label set that they are of: a reader, a round, …
+  std::string table;               ///< CSV with the column `image` and the columns to change; or
+                                   ///< empty
+  std::string annotations;         ///< folder of label files named like the images; or empty
+  std::string set = "annotation";  ///< their label set: a reader, a round, …
   std::vector<std::string>
-      classes;                     ///< those of the store, and more after them; empty: the store's
+      classes;                     ///< the store's classes, and more after them; empty: the store's
   std::string coding = "classes";  ///< of mask images of slides
-  std::vector<std::string> objects{"annotation"};  ///< of GeoJSON, that are painted
-  std::vector<std::string> withdraw;  ///< images whose labels of the set go; "all": of all
-  std::string message;                ///< for the log of versions, held to the rules of names
+  std::vector<std::string> objects{"annotation"};  ///< objects of GeoJSON that are painted
+  std::vector<std::string> withdraw;  ///< images whose labels of the set are withdrawn; "all": all
+                                      ///< images
+  std::string message;                ///< for the log of versions, checked by the rules of names
   std::string key;                    ///< site key of DICOM labels; empty: <store>.key
   int jobs = 0;                       ///< threads; 0: every core
 };
@@ -26,7 +28,7 @@ struct LabelIngestResult {
   std::uint64_t columns = 0;  ///< fields of the table that changed
   std::uint64_t classes_added = 0;
   std::uint64_t label_bytes = 0;    ///< written: label images and their lists
-  std::uint64_t version_bytes = 0;  ///< written besides: the version, the log, memories
+  std::uint64_t version_bytes = 0;  ///< also written: the version, the log, memories
   std::vector<std::string> notes;
   double seconds = 0;
 };

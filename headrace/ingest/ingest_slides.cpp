@@ -17,7 +17,7 @@ namespace headrace::ingest {
 namespace {
 
 constexpr std::uint64_t kUnfinishedBytes =
-    std::uint64_t{1} << 30;  // of all slides at work, besides tiles being read
+    std::uint64_t{1} << 30;  // for all slides at work, in addition to tiles being read
 constexpr std::size_t kKeepBytes = std::size_t{512} << 20;
 
 void check_options(const SlideIngestOptions& options) {
@@ -36,14 +36,16 @@ void check_options(const SlideIngestOptions& options) {
     fail(ErrorCode::usage, "--objects: name at least one kind, such as annotation");
 }
 
-/// What decides about the bytes of a store besides its inputs.
+/// What determines the bytes of a store, besides its inputs.
 Json settings_of(const SlideIngestOptions& options) {
   Json settings = {{"codec", options.codec},
                    {"chunk", options.chunk},
                    {"shard", options.shard},
                    {"clevel", options.clevel},
                    {"drop_glass", options.drop_glass}};
-  if (options.align > 0) settings["align"] = options.align;  // stores without it keep their hash
+  if (options.align > 0)
+    settings["align"] = options.align;  // so that stores without it keep their
+                                        // hash
   return settings;
 }
 
@@ -56,8 +58,8 @@ std::size_t slides_at_once(const std::vector<SlideOutlook>& outlooks, int thread
                                    static_cast<std::uint64_t>(threads));
 }
 
-/// Opens every input before anything is written, so that bad input leaves no store behind. Takes
-/// those that are bad out of `slides`.
+/// Opens every input before anything is written, so that bad input leaves no store behind. Removes
+/// bad ones from `slides`.
 std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options, CohortInputs& cohort,
                                       const std::vector<std::string>& names, ThreadPool& pool,
                                       BadInputs& bad) {
@@ -69,7 +71,7 @@ std::vector<SlideOutlook> look_at_all(const SlideIngestOptions& options, CohortI
   return keep_good(slides, looks);
 }
 
-/// Columns that the table states of a slide.
+/// Columns that the table states for a slide.
 Json stated_columns(const SlideCase& slide) {
   Json stated = Json::object();
   if (slide.where.empty()) return stated;  // no table

@@ -12,13 +12,15 @@
 namespace headrace::ingest {
 
 struct SlideIngestOptions {
-  std::vector<std::string> inputs;   ///< files and folders (searched for slides and images)
-  std::string out;                   ///< the store, a folder ending in .zarr
-  std::string table;                 ///< cohort table (CSV), or empty
-  std::string annotations;           ///< folder of masks and GeoJSON named as the images, or empty
-  std::string codec = "auto";        ///< auto | blosc-zstd | zstd | jpeg
-  std::vector<std::string> classes;  ///< class names by label value; empty: from the annotations
-  std::vector<std::string> class_sets;  ///< "cancer=pattern3+pattern4": values after the classes'
+  std::vector<std::string> inputs;      ///< files and folders (searched for slides and images)
+  std::string out;                      ///< the store, a folder ending in .zarr
+  std::string table;                    ///< cohort table (CSV), or empty
+  std::string annotations;              ///< folder of masks and GeoJSON named like the images, or
+                                        ///< empty
+  std::string codec = "auto";           ///< auto | blosc-zstd | zstd | jpeg
+  std::vector<std::string> classes;     ///< class names by label value; empty: from the annotations
+  std::vector<std::string> class_sets;  ///< "cancer=pattern3+pattern4": values after those of the
+                                        ///< classes
   std::string coding =
       "classes";  ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
   /// Objects of GeoJSON that are painted: annotation, detection, cell, tile.
@@ -29,12 +31,12 @@ struct SlideIngestOptions {
   int clevel = zarr::kSlideBloscLevel;  ///< effort of the compressor, 0 to 9
   bool drop_glass =
       false;  ///< chunks wholly outside the tissue mask become white; the report says how much
-  std::optional<double> mpp;      ///< for files that do not say
-  double val_fraction = 0.2;      ///< share of the cases that the table puts in no split
+  std::optional<double> mpp;      ///< for files that do not state it
+  double val_fraction = 0.2;      ///< share of the cases without a split in the table
   int jobs = 0;                   ///< threads; 0: every core
-  std::string on_error = "stop";  ///< stop | skip: what becomes of inputs that can't be ingested
-  /// What gathers the statistics of pixels, with the CPU's result; null: the CPU. Outlives the
-  /// call.
+  std::string on_error = "stop";  ///< stop | skip: for inputs that can't be ingested
+  /// The device that gathers the statistics of pixels, with the CPU's result; null: the CPU. Must
+  /// outlive the call.
   transform::StatisticsDevice* device = nullptr;
 };
 
@@ -49,12 +51,12 @@ struct SlideIngestResult {
   double seconds = 0;
 };
 
-/// Ingests a cohort of slides into an OME-Zarr store (docs/formats.md). Parallel; memory bounded
+/// Ingests a cohort of slides into an OME-Zarr store (docs/formats.md). Parallel; memory is bounded
 /// whatever the slides' size; resumable after any interruption; the dataset hash does not depend on
 /// `jobs`, on the order of inputs, or on interruptions. With on_error skip the hash is that of the
-/// inputs which are not left out.
-/// errors  usage (options, table), malformed and unsupported (inputs: all that looking at them
-///         finds bad are named before anything is stored), io (disk full: nothing half-written
+/// remaining inputs alone.
+/// errors  usage (options, table), malformed and unsupported (inputs: all that are found bad
+///         beforehand are named before anything is stored), io (disk full: nothing half-written
 ///         counts as stored)
 SlideIngestResult ingest_slides(const SlideIngestOptions& options);
 

@@ -15,7 +15,7 @@
 namespace headrace::ingest {
 namespace {
 
-constexpr std::uint64_t kVoxelBytes = std::uint64_t{1400} << 20;  // of all volumes at work
+constexpr std::uint64_t kVoxelBytes = std::uint64_t{1400} << 20;  // for all volumes at work
 constexpr std::size_t kMaxClasses = 255;                          // 255 is ignore
 
 void check_options(const VolumeIngestOptions& options) {
@@ -36,7 +36,7 @@ void check_options(const VolumeIngestOptions& options) {
   check_volume_chunks(options);
 }
 
-/// What decides about the bytes of a store besides its inputs and classes.
+/// What determines the bytes of a store, besides its inputs and classes.
 Json settings_of(const VolumeIngestOptions& options, const ChannelList& channels) {
   Json settings = {{"codec", options.codec},         {"chunk", options.chunk},
                    {"shard", options.shard},         {"clevel", options.clevel},
@@ -58,8 +58,8 @@ std::vector<std::string> names_of(const std::vector<std::uint16_t>& values,
   return names;
 }
 
-/// Opens every input before anything is written, so that bad input leaves no store behind. Takes
-/// those that are bad out of `cases`.
+/// Opens every input before anything is written, so that bad input leaves no store behind. Removes
+/// bad ones from `cases`.
 std::vector<VolumeOutlook> look_at_all(const VolumeIngestOptions& options,
                                        std::vector<VolumeCase>& cases, imaging::Irregular irregular,
                                        ThreadPool& pool, BadInputs& bad) {
@@ -70,7 +70,7 @@ std::vector<VolumeOutlook> look_at_all(const VolumeIngestOptions& options,
   return keep_good(cases, looks);
 }
 
-/// Keeps a fresh key from the first pseudonym on: a run that fails without one leaves none.
+/// Stores a fresh key only once there is a pseudonym: a run that fails before leaves no key.
 CohortOutcome ingest_with_key(const CohortPlan& plan, SiteKey* key, ThreadPool& pool) {
   if (key == nullptr) return ingest_cohort(plan, pool);
   key->keep();
@@ -108,7 +108,7 @@ VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inpu
   return sums;
 }
 
-/// Columns that the table states of a volume.
+/// Columns that the table states for a volume.
 Json stated_columns(const VolumeCase& volume, const VolumeIngestOptions& options) {
   Json stated = Json::object();
   if (options.table.empty()) return stated;

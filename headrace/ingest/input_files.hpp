@@ -11,15 +11,15 @@ namespace headrace::ingest {
 /// and images have, but not below `annotations`. Sorted, each once. Errors: usage (a folder without
 /// any).
 ///
-/// out  bad  inputs that are not there
+/// out  bad missing inputs
 std::vector<std::string> image_files(const std::vector<std::string>& inputs,
                                      const std::string& annotations, BadInputs& bad);
 
 /// Name of a mask image or GeoJSON without folder and ending (.png, .tif, .tiff, .geojson, .json,
-/// and the last two with .gz), in any case; nothing of another file.
+/// and the last two with .gz), in any case; nothing for other files.
 std::optional<std::string> annotation_stem(const std::string& file);
 
-/// The mask image or GeoJSON in `folder` that is named as the image: <stem>.* or <stem>_mask.*;
+/// The mask image or GeoJSON in `folder` that is named like the image: <stem>.* or <stem>_mask.*;
 /// empty when there is none. Errors: usage (more than one).
 std::string annotation_by_stem(const std::string& folder, const std::string& image);
 

@@ -32,7 +32,7 @@ Journal::Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json se
   }
   if (current_.hash.empty()) {
     const Json begun = parse_json(store_->get_text(kSettings), store_->describe(kSettings));
-    // Before there was a second format, none was written.
+    // The first format did not write its number.
     source::check_store_format(begun.is_object() ? begun.value("format", 1) : 1,
                                store_->describe(kSettings));
     check_kind(begun.is_object() ? begun.value("kind", "") : "");
@@ -85,7 +85,7 @@ void Journal::load_finished_store() {
 
 void Journal::load_records() {
   for (const auto& key : store_->list(kRecords)) {
-    // What a version has is kept as it has it.
+    // What a version has is kept unchanged.
     const std::string id = key.substr(std::string_view(kRecords).size());
     if (current_.version.images.contains(id.substr(0, id.rfind(".json")))) continue;
     FinishedImage image =

@@ -11,24 +11,24 @@
 
 namespace headrace::ingest {
 
-/// What a run has finished so far, kept in the store below `.ingest/` until its version is written.
+/// The finished part of a run, kept in the store below `.ingest/` until its version is written.
 ///
-/// The order of writes makes every moment safe to stop at: an image's objects, its group's
-/// zarr.json, its record here; at the end the root group, the version, manifest.json, then the
-/// journal goes. A store is finished if and only if it has a manifest; one that gets more images
-/// keeps the version that it has until then.
+/// The order of writes makes it safe to stop at any moment: an image's objects, its group's
+/// zarr.json, its record here; at the end the root group, the version and manifest.json are
+/// written, then the journal is removed. A store is finished if and only if it has a manifest; a
+/// store that gets more images keeps its version until then.
 class Journal {
  public:
-  /// Reads what is there. `settings`: the options that decide about the store's bytes.
-  /// Errors: usage (the store is of another kind, or was begun with other settings; says which).
+  /// Reads an existing journal. `settings`: the options that determine the store's bytes. Errors:
+  /// usage (the store is of another kind, or was begun with other settings; names them).
   Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json settings);
 
   /// Notes what this run makes, before it stores anything.
   void begin();
-  /// The version that the store has; without hash and images before its first.
+  /// The store's current version; without hash and images before the first.
   const CurrentVersion& current() const noexcept { return current_; }
 
-  /// Images that are stored whole, by id.
+  /// Images that are completely stored, by id.
   const std::map<std::string, FinishedImage>& images() const noexcept { return images_; }
   /// Forgets an image and removes its objects.
   void discard(const std::string& id);

@@ -19,7 +19,7 @@ Json memory_json(const Json& groups) {
   return {{"groups", groups}, {"sha256", sha256_hex(dump_json(groups))}};
 }
 
-/// What is remembered of an image; nothing where there is nothing sound.
+/// The memory of an image; nothing where it is missing or damaged.
 Json memory_of(const storage::Store& store, const std::string& image) {
   const std::string key = memory_key(image);
   if (!store.exists(key)) return Json::object();
@@ -47,7 +47,8 @@ StagedLabels::~StagedLabels() {
   }
 }
 
-/// Of the arrays alone: the group's own zarr.json names classes, and a store may get more of them.
+/// Hash of the arrays only: the group's own zarr.json names classes, and a store may get more of
+/// them.
 std::string StagedLabels::digest() const {
   Sha256 sha;
   for (const auto& [key, entry] : recording_->entries()) {
@@ -68,7 +69,7 @@ source::VersionLabel StagedLabels::finish() {
   ObjectList objects;
   for (const auto& [key, entry] : recording_->entries())
     objects[place + key.substr(folder_.size())] = entry;
-  // Without its list it is what a stopped run left.
+  // Without its list it is a remainder of a stopped run.
   for (const auto& key : store_->list(place + "/")) store_->erase(key);
   store_->move_folder(folder_, place);
   label.part = put_part(*store_, image_, label.group, objects);

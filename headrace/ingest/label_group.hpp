@@ -8,23 +8,24 @@
 
 namespace headrace::ingest {
 
-/// Where label images are written before they have a name, below which nothing outlives a run.
+/// The folder where label images are written before they have a name; nothing below it outlives a
+/// run.
 inline constexpr const char* kStagedLabels = ".ingest/labels/";
 
-/// A label image on its way into a store. It is written aside, and gets its name from what was
-/// written: <set>-<12 digits of the SHA-256 of its arrays>. So equal labels are stored once, and
-/// what a version names never changes.
+/// A label image that is being stored. It is written aside, and gets its name from its content:
+/// <set>-<12 digits of the SHA-256 of its arrays>. So equal labels are stored once, and what a
+/// version names never changes.
 class StagedLabels {
  public:
   StagedLabels(std::shared_ptr<storage::Store> store, std::string image, std::string set);
-  ~StagedLabels();  ///< removes what was not finished
+  ~StagedLabels();  ///< removes an unfinished group
   StagedLabels(const StagedLabels&) = delete;
   StagedLabels& operator=(const StagedLabels&) = delete;
 
   const std::shared_ptr<RecordingStore>& store() const noexcept { return recording_; }
   /// The folder to write the group into.
   const std::string& folder() const noexcept { return folder_; }
-  /// Puts the group, whose arrays and zarr.json are all written, into its place, unless one of the
+  /// Moves the group, whose arrays and zarr.json are all written, to its place, unless one with the
   /// same content is there, and writes the list of its objects.
   source::VersionLabel finish();
   /// Bytes that finish() has added to the store.
@@ -39,9 +40,9 @@ class StagedLabels {
   std::uint64_t bytes_added_ = 0;
 };
 
-/// sources/<image>.json: which label group the files became that were read so far, by their
-/// fingerprint, so that unchanged files need not be read again. A memory only: it belongs to no
-/// version, and without it the same versions come out.
+/// sources/<image>.json: the label groups made from the files read so far, by the files'
+/// fingerprint, so that unchanged files need not be read again. Only a memory: it belongs to no
+/// version, and without it the resulting versions are the same.
 std::optional<std::string> remembered_group(const storage::Store& store, const std::string& image,
                                             const std::string& fingerprint);
 void remember_group(storage::Store& store, const std::string& image, const std::string& fingerprint,

@@ -14,23 +14,23 @@
 
 namespace headrace::ingest {
 
-/// What the inputs of `ingest labels` say of one image of the store.
+/// What the inputs of `ingest labels` state about one image of the store.
 struct LabelUpdate {
   std::string image;
-  std::string where;              ///< the word in front of an error: a table's line, or a file
-  Json columns = Json::object();  ///< to change; null: not known any more
-  bool withdraw = false;          ///< the label image of the set goes
+  std::string where;              ///< words in front of an error: a table's line, or a file
+  Json columns = Json::object();  ///< columns to change; null: no longer known
+  bool withdraw = false;          ///< the label image of the set is withdrawn
   std::string fingerprint;        ///< of its label files; empty: none are given
 };
 
-/// The same of all of them, for either kind of store.
+/// The same for all images, for either kind of store.
 struct LabelPlan {
   std::vector<LabelUpdate> updates;  ///< by image, each once
   std::vector<std::string> classes;  ///< that the version will have
   Json facts;                        ///< StoreVersion::facts that follow from the classes
   std::vector<std::string> notes;
-  /// Looks at the label files of updates[i], so that most bad ones are found before anything is
-  /// written. Returns the bytes that writing them takes.
+  /// Examines the label files of updates[i], so that most bad ones are found before anything is
+  /// written. Returns the memory in bytes that writing them takes.
   std::function<std::uint64_t(std::size_t i)> look;
   /// Writes the label image of updates[i].
   std::function<void(std::size_t i, StagedLabels&)> write;
@@ -50,15 +50,15 @@ struct LabelStore {
 LabelPlan plan_slide_labels(const LabelIngestOptions& options, const LabelStore& store);
 LabelPlan plan_volume_labels(const LabelIngestOptions& options, const LabelStore& store);
 
-/// What a version of a store of slides says of the cohort: scanners are columns.
+/// What a version of a store of slides states about the cohort: scanners are columns.
 Json slide_facts_of(const LabelStore& store, const source::StoreVersion& version);
 
-/// Classes that the version will have: `given`, which must begin with those of the store, or the
-/// store's. Errors: usage.
+/// Classes of the new version: `given`, which must begin with those of the store, or the store's.
+/// Errors: usage.
 std::vector<std::string> extended_classes(const std::vector<std::string>& stored,
                                           const std::vector<std::string>& given);
 
-/// Takes "-" out of a row and says of which columns it was there: they are to be cleared. Errors:
+/// Removes "-" from a row and returns the columns that had it: they are to be cleared. Errors:
 /// usage (a column that can't be empty).
 std::vector<std::string> take_cleared(TableRow& row, const std::vector<std::string>& clearable);
 

@@ -99,7 +99,7 @@ class PolygonLabels : public LabelSource {
       }
     }
     refuse(file, unknown, classes);
-    // Last, whatever their order in the file: nothing may be taught where an area is to be ignored.
+    // Painted last, whatever their order in the file: an ignored area must not teach anything.
     counts_.ignored = ignored.size();
     std::move(ignored.begin(), ignored.end(), std::back_inserter(polygons_));
     values_.resize(polygons_.size(), kIgnoreLabel);
@@ -118,7 +118,7 @@ class PolygonLabels : public LabelSource {
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
   }
 
-  /// The class itself, else that which it is derived from, else Ignore*.
+  /// The class itself, else the class that it is derived from, else Ignore*.
   static std::optional<std::uint8_t> value_of(const std::string& name,
                                               const std::vector<std::string>& classes) {
     const std::string base = base_class(name);

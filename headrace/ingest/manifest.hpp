@@ -23,10 +23,10 @@ using ObjectList = std::map<std::string, ManifestEntry>;
 /// group), at manifests/<image>/<name>.json. It never changes.
 source::StoredPart put_part(storage::Store& store, const std::string& image,
                             const std::string& name, const ObjectList& objects);
-/// Reads it. Errors: corrupt (missing, or not the one that `part` vouches for).
+/// Reads it. Errors: corrupt (missing, or with another hash than in `part`).
 ObjectList load_part(const storage::Store& store, const std::string& image, const std::string& name,
                      const source::StoredPart& part);
-/// The same of what nobody vouches for yet: nothing where there is none.
+/// The same for a list whose hash is in no version yet; nothing where there is none.
 std::optional<source::StoredPart> find_part(const storage::Store& store, const std::string& image,
                                             const std::string& name);
 
@@ -37,15 +37,16 @@ struct Damage {
 
 struct Verification {
   std::vector<Damage> damage;         ///< by key
-  std::vector<std::string> versions;  ///< that were held against the store
-  /// Objects that no version has: of an ingest that was stopped, or of versions that were given up.
-  /// No damage; `headrace prune` removes them.
+  std::vector<std::string> versions;  ///< that were checked
+  /// Objects of no version: from an ingest that was stopped, or from versions that were given up.
+  /// They are not damage; `headrace prune` removes them.
   std::vector<std::string> unreferenced;
 };
 
 /// Reads every object of every version, or of the one that `version` names (Cohort::open), once,
-/// and compares it with its list, its version, and that with its name. Objects that are in no list,
-/// but stand among listed ones, are reported too. Errors: usage (no such version), io.
+/// and compares it with its list, the list with its version, and the version with its name. Objects
+/// that are in no list but lie among listed ones are reported too. Errors: usage (no such version),
+/// io.
 Verification verify(const storage::Store& store, ThreadPool& pool, const std::string& version = "");
 
 }  // namespace headrace::ingest

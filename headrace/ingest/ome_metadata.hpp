@@ -8,7 +8,7 @@
 namespace headrace::ingest {
 
 inline constexpr const char* kOmeVersion = "0.5";
-/// Name of the label image that annotations become.
+/// Name of the label image made from annotations.
 inline constexpr const char* kLabelName = "annotation";
 
 /// attributes.ome of an image: OME-Zarr 0.5 multiscales. Each level's scale is exactly 2^k of level

@@ -5,7 +5,7 @@
 
 namespace headrace::ingest {
 
-/// Errors: usage, where `value` of the option is none of `choices`; names the nearest.
+/// Errors: usage, where `value` of the option is not one of `choices`; names the nearest.
 void check_choice(const char* option, const std::string& value,
                   const std::vector<std::string>& choices);
 

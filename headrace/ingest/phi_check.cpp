@@ -12,7 +12,7 @@
 namespace headrace::ingest {
 namespace {
 
-/// A key as it may be shown: itself when it can't identify, else its length.
+/// A key in a form that may be shown: itself when it can't identify, else its length.
 std::string shown(const std::string& key) {
   const bool plain = std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == ':';
@@ -43,8 +43,8 @@ class Walk {
 
  private:
   void step(const std::string& key, const std::string& name, const Json& item) {
-    // Names of images and label sets, and fingerprints, are keys themselves; those of objects are
-    // checked where the objects lie.
+    // Names of images and label sets, and fingerprints, are keys too; names of objects are checked
+    // with the objects.
     const bool named = is_name_place() && key != "*";
     if (named && path_.front() == "images") check_name(key, name);
     if (named && path_.front() == "groups") check_fingerprint(key, name);
@@ -102,7 +102,7 @@ class Walk {
   std::vector<std::string> path_, place_;
 };
 
-/// What a JSON object of the store holds; an empty object when it is none, or damaged.
+/// The content of a JSON object of the store; an empty object when it is not JSON, or damaged.
 Json read_object(const storage::Store& store, const std::string& key) {
   if (!store.exists(key)) return Json::object();
   const Json json = Json::parse(store.get_text(key), nullptr, false);

@@ -19,7 +19,7 @@ struct Rule {
 
 using enum PhiKind;
 
-// Codecs stand in codecs: their paths are cut to the part behind the last "codecs".
+// Codecs are nested: their paths are cut to the part after the last "codecs".
 constexpr std::array kRules = std::to_array<Rule>({
     {"zarr_format", number},
     {"node_type", word},
@@ -213,7 +213,7 @@ bool is_word(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
 
-/// The words of a text in lower case; numbers and what stands between words are passed over.
+/// The words of a text in lower case; numbers and characters between words are skipped.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words{""};
   for (const unsigned char c : text) {
@@ -341,7 +341,7 @@ bool phi_known_object(std::string_view key) {
   const auto level = [&] {
     return at < parts.size() && is_digits(parts[at]) && parts[at].size() < 3;
   };
-  // Of the first channel "histogram", of the next "histogram-1".
+  // "histogram" for the first channel, "histogram-1" for the next.
   const auto is_histogram = [&] {
     constexpr std::string_view kFurther = "histogram-";
     if (at >= parts.size()) return false;

@@ -9,7 +9,7 @@
 
 namespace headrace::ingest {
 
-/// What may stand in a value of a store of volumes.
+/// What a value of a store of volumes may hold.
 enum class PhiKind {
   number,      ///< also true, false and null
   word,        ///< one of the store's own words
@@ -25,7 +25,7 @@ std::optional<PhiKind> phi_kind(const std::vector<std::string>& path);
 /// Whether a path leads to a value of the allow-list.
 bool phi_leads_on(const std::vector<std::string>& path);
 
-/// Why a value may not stand there; nothing when it may. classes: those of the store. The value is
+/// Why a value is not allowed there; nothing when it is. classes: those of the store. The value is
 /// not repeated.
 std::optional<std::string> phi_problem(PhiKind kind, const Json& value,
                                        const std::set<std::string>& classes);

@@ -9,13 +9,13 @@
 
 namespace headrace::ingest {
 
-/// Row or column of level 0 that stands for row or column `i` of level `k`: the one at its centre,
+/// Row or column of level 0 that represents row or column `i` of level `k`: the one at its centre,
 /// min(i · 2^k + 2^(k-1), size - 1), and i itself at level 0.
 std::int64_t centre_pick(std::int64_t i, int k, std::int64_t level0_size);
 
-/// The pyramid of a label image: no value is made up, each pixel of level k is the level-0 value
-/// under its centre. Works as AverageCascade does (one channel), and every level picks from level
-/// 0.
+/// The pyramid of a label image: values are never computed; each pixel of level k is the level-0
+/// value under its centre. Works like AverageCascade (one channel), but every level picks from
+/// level 0.
 class PickCascade {
  public:
   using Sink = AverageCascade::Sink;

@@ -20,7 +20,7 @@ namespace {
 
 using source::StoreHead;
 
-/// Versions of the log in the order in which they first came, each once.
+/// Versions of the log in order of first appearance, each once.
 std::vector<std::string> distinct_versions(const StoreHead& head) {
   std::vector<std::string> versions;
   for (const auto& commit : head.log) {
@@ -40,7 +40,8 @@ std::vector<std::string> to_drop(const PruneOptions& options, const StoreHead& h
   if (options.keep_last < 0)
     fail(ErrorCode::usage, "--keep-last {}: must be 1 or more", options.keep_last);
   if (options.keep_last > 0) {
-    // The last ones are those that were committed last, a version that came back with them.
+    // The last ones are those committed last; a version that became current again counts by its
+    // last commit.
     std::vector<std::string> last;
     for (auto commit = head.log.rbegin(); commit != head.log.rend(); ++commit) {
       if (std::find(last.begin(), last.end(), commit->version) == last.end())
@@ -56,7 +57,7 @@ std::vector<std::string> to_drop(const PruneOptions& options, const StoreHead& h
   return found;
 }
 
-/// The log without the dropped versions: a version's parent is the nearest that is left.
+/// The log without the dropped versions: a version's parent is the nearest remaining one.
 StoreHead without(const StoreHead& head, const std::vector<std::string>& dropped) {
   StoreHead left;
   left.current = head.current;
@@ -94,7 +95,7 @@ std::vector<std::string> unreferenced(const storage::Store& store, const StoreHe
   return keys;
 }
 
-/// Forgets label groups that are gone.
+/// Forgets removed label groups.
 void clean_memories(storage::Store& store, const std::vector<std::string>& removed) {
   std::set<std::string> images;
   for (const auto& key : removed) {
@@ -124,8 +125,8 @@ PruneResult prune(const PruneOptions& options) {
   result.removed = unreferenced(store, left);
   for (const auto& key : result.removed) result.bytes += store.open(key)->size_bytes();
   if (options.dry_run) return result;
-  // First the log: from then on nobody looks for what goes. Then what names objects, and the
-  // memories of it; killed in between, nothing is left that promises an object that is gone.
+  // First the log, after which nothing refers to what is removed. Then the lists that name objects,
+  // and their memories. So if it is killed in between, nothing refers to a missing object.
   if (!result.dropped.empty()) store.put_text("manifest.json", left.text());
   const auto names_objects = [](const std::string& key) {
     return key.starts_with("versions/") || key.starts_with("manifests/");

@@ -22,7 +22,7 @@ class RecordingStore : public storage::Store {
   std::vector<std::string> list(const std::string& prefix) const override;
   std::string describe(const std::string& key) const override;
 
-  /// What was put and not erased since.
+  /// The objects that were put and not erased since.
   std::map<std::string, ManifestEntry> entries() const;
 
  private:

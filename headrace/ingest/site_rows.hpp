@@ -9,26 +9,26 @@
 
 namespace headrace::ingest {
 
-/// The blocks of a label map of `spacing` (z, y, x): an edge of `block` voxels on each axis in 256
-/// parts, one voxel thin along the axis of the widest spacing (of equals the first), so that on
-/// thick slices a part is not thicker than a slice.
+/// The blocks of a label map of `spacing` (z, y, x): edges of `block` voxels on each axis, in 256
+/// parts that are one voxel thin along the axis of the widest spacing (the first of equal ones), so
+/// that on thick slices a part is not thicker than a slice.
 source::PartGrid volume_part_grid(const std::array<double, 3>& spacing_mm_zyx);
-/// The blocks of a slide whose index has cells of `cell_px`: their own (tissue), or a quarter of
-/// them (labels); 16×16 parts.
+/// The blocks of a slide whose index has cells of `cell_px`: the whole cell (tissue), or a quarter
+/// of it (labels); 16×16 parts.
 source::PartGrid tissue_part_grid(std::int64_t cell_px);
 source::PartGrid label_part_grid(std::int64_t cell_px);
 
-/// Collects what each block of an image holds of each region of each class, in any order; the
-/// result depends on the sums alone. Not safe from several threads.
-/// memory  4 bytes a block of the image, 64 a block that holds something of a region
+/// Collects the pixels of each region of each class in each block of an image, in any order; the
+/// result depends only on the sums. Not safe from several threads. memory 4 bytes for each block of
+/// the image, 64 for each block that holds a part of a region
 class SiteRows {
  public:
   SiteRows(const source::PartGrid& grid, const std::array<std::int64_t, 3>& shape_zyx);
 
-  /// `pixels` of part `part` of block `place_zyx` are of that region.
+  /// `pixels` of part `part` of block `place_zyx` belong to that region.
   void add(const std::array<std::int64_t, 3>& place_zyx, std::uint32_t part,
            std::uint8_t class_value, std::uint32_t region, std::uint32_t pixels);
-  /// Pixels x0 … x1 - 1 of row (z, y) of level 0 are.
+  /// Pixels x0 … x1 - 1 of row (z, y) of level 0 belong to it.
   void add_run(std::int64_t z, std::int64_t y, std::int64_t x0, std::int64_t x1,
                std::uint8_t class_value, std::uint32_t region);
 
@@ -39,7 +39,7 @@ class SiteRows {
  private:
   struct Entry {
     source::SiteBlock block;
-    std::uint32_t next = 0;  ///< the next one of the same place, counted from 1
+    std::uint32_t next = 0;  ///< the next one at the same place, counted from 1
   };
   source::PartGrid grid_;
   std::array<std::int64_t, 3> blocks_zyx_;
@@ -47,10 +47,10 @@ class SiteRows {
   std::vector<Entry> entries_;
 };
 
-/// Writes `<group>/sites`, of `axes` (2 of slides: no z) columns of places.
+/// Writes `<group>/sites`, with `axes` columns of places (2 for slides, which have no z).
 void write_sites(storage::Store& store, const std::string& group, const source::PartGrid& grid,
                  std::size_t axes, const std::vector<source::SiteBlock>& blocks);
-/// Appends the eight words of 32 bits that a row ends with: parts 0 to 31 first.
+/// Appends the last eight words of a row, 32 bits each: parts 0 to 31 first.
 void append_parts(const source::PartBits& parts, std::vector<std::uint32_t>& row);
 
 }  // namespace headrace::ingest

@@ -5,11 +5,11 @@
 
 namespace headrace::ingest {
 
-/// One image to ingest and what the cohort table says of it.
+/// One image to ingest and what the cohort table states about it.
 struct SlideCase {
   std::string id;                  ///< name below images/
-  std::string file;                ///< where the image lies
-  std::vector<std::string> parts;  ///< further files of it: levels of a slide in DICOM
+  std::string file;                ///< path of the image
+  std::vector<std::string> parts;  ///< its further files: levels of a DICOM slide
   std::string case_id, cohort, scanner, split;
   std::string stated_case, stated_cohort,
       stated_split;  ///< by the table; empty: derived
@@ -19,12 +19,12 @@ struct SlideCase {
   std::string coding;           ///< of a mask image
   /// Objects of GeoJSON that are painted (ObjectRules).
   std::vector<std::string> objects{"annotation"};
-  std::string label_set = "annotation";  ///< which of the image's label sets it is
+  std::string label_set = "annotation";  ///< its label set
   std::optional<double> mpp;
   std::string where;  ///< "cases.csv, line 7", for error texts; empty without a table
 };
 
-/// The word in front of an error about this case.
+/// The words in front of an error about this case.
 inline std::string describe(const SlideCase& slide) {
   return slide.where.empty() ? slide.file : slide.where + ", " + slide.file;
 }

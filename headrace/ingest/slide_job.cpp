@@ -89,8 +89,8 @@ FinishedImage ingest_slide(const SlideContext& context, const SlideCase& slide,
     try {
       return run(context, slide, outlook);
     } catch (const Error& error) {
-      // To the reader a damaged tile is corrupt; to the user of ingest it is input that can't be
-      // taken.
+      // For the reader a damaged tile is corrupt; for the user of ingest it is input that can't be
+      // used.
       if (error.code() != ErrorCode::corrupt) throw;
       throw Error(ErrorCode::malformed, error.what());
     }

@@ -23,27 +23,29 @@ struct SlideContext {
   const std::vector<std::string>& classes;
   ThreadPool& pool;
   BufferPool& buffers;
-  std::function<void(std::uint64_t)> advance;  ///< told the pixel bytes of each part that is done
-  StatisticsLanes* lanes = nullptr;  ///< of a device that gathers statistics; null: the CPU
+  std::function<void(std::uint64_t)> advance;  ///< called with the pixel bytes of each finished
+                                               ///< part
+  StatisticsLanes* lanes = nullptr;  ///< lanes of a device that gathers statistics; null: the CPU
 };
 
-/// An input that was looked at, but not read yet.
+/// An input that was examined, but not read yet.
 struct SlideOutlook {
   SlidePlan plan;
   SourceStamp stamp;
-  std::string fingerprint;        ///< of what decides about the pixels
-  std::string label_fingerprint;  ///< of the annotation; empty: there is none
+  std::string fingerprint;        ///< of what determines the pixels
+  std::string label_fingerprint;  ///< of the annotation; empty: none
   std::string scanner;            ///< the table's, or else the format's name
-  AnnotationCounts annotations;   ///< what of its annotation is no class
+  AnnotationCounts annotations;   ///< objects of its annotation that are not a class
   std::uint64_t pixel_bytes = 0;
   std::uint64_t memory_bytes =
-      0;  ///< estimate of what its unfinished tiles take, besides the tiles at work
+      0;  ///< estimate for its unfinished tiles, in addition to the tiles at work
 };
 
-/// Of a case's annotation and of what decides how it is read; empty where there is none.
+/// Fingerprint of a case's annotation and of the options that decide how it is read; empty where
+/// there is none.
 std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes);
 
-/// What the unfinished tiles of a slide's label image take while it is written.
+/// Memory of the unfinished tiles of a slide's label image while it is written.
 std::uint64_t unfinished_label_bytes(const SlidePlan& plan);
 
 /// Opens a slide and its annotation, and plans the ingest. Errors: as SlideReader::open and

@@ -46,7 +46,7 @@ void SlideLabels::finish() {
   for (const auto& writer : writers_) writer->finish();
   cells_.write(*store_, group_);
   write_sites(*store_, group_, sites_.grid(), 2, sites_.blocks());
-  // Those that occur, so that classes that the store gets later change nothing here.
+  // Only classes that occur, so that classes that the store gets later change nothing here.
   const std::vector<std::string> seen(
       classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells_.classes_seen()));
   write_group(*store_, group_, {{"ome", ome_label(plan_, set_, seen)}});

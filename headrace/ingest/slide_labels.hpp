@@ -16,19 +16,18 @@
 namespace headrace::ingest {
 
 /// Stores everything of one label image of a slide, which lies below its own group: the pyramid and
-/// the classes' part of the sampler's index (cells, sites). Of the slide it needs its plan alone,
-/// no pixels. Tasks as of SlidePixels.
+/// the classes' part of the sampler's index (cells, sites). It needs only the slide's plan, no
+/// pixels. Tasks as in SlidePixels.
 class SlideLabels {
  public:
-  /// set: what the label image is called; group: where its group is written. References outlive
-  /// this object.
+  /// set: name of the label set; group: path of its group. References must outlive this object.
   SlideLabels(std::shared_ptr<storage::Store> store, std::string set, std::string group,
               const SlidePlan& plan, const std::vector<std::string>& classes,
               std::unique_ptr<LabelSource> source, ThreadPool& pool, BufferPool& buffers);
 
   std::size_t tasks() const noexcept { return cascade_.base_tiles().size(); }
   void run(std::size_t task);
-  /// Writes the arrays' metadata, the index and the group's zarr.json, last. Call it when all tasks
+  /// Writes the arrays' metadata, the index, and last the group's zarr.json. Call it when all tasks
   /// are done.
   void finish();
 

@@ -8,7 +8,7 @@
 
 namespace headrace::ingest {
 
-/// All that the metadata of an image says: an allow-list. Nothing else of a slide file enters the
+/// All that the metadata of an image states: an allow-list. Nothing else of a slide file enters the
 /// store.
 struct SlideFacts {
   const SlideCase& slide;
@@ -18,7 +18,7 @@ struct SlideFacts {
   SlideColour colour;
 };
 
-/// What a version says of an image besides its pixels and labels: another allow-list.
+/// What a version states about an image besides its pixels and labels: another allow-list.
 Json columns_of(const SlideCase& slide, const std::string& scanner);
 
 /// images/<id>/masks/tissue and, when there is one, images/<id>/icc_profile.

@@ -14,7 +14,7 @@ std::string fingerprint_of(const SlideCase& slide, const SourceStamp& stamp) {
   return sha256_hex(dump_json(parts));
 }
 
-/// Of a slide of several files: of all of them, in order.
+/// For a slide of several files: of all of them, in order.
 SourceStamp stamp_of(const SlideCase& slide) {
   SourceStamp stamp = stamp_source(slide.file);
   if (slide.parts.empty()) return stamp;
@@ -55,8 +55,8 @@ std::string label_fingerprint(const SlideCase& slide, const std::vector<std::str
     auto objects = slide.objects;
     std::sort(objects.begin(), objects.end());
     parts["objects"] = objects;
-    // A derived class of QuPath ("Tumor: Positive") is painted as what it derives from until it
-    // becomes a class of its own.
+    // A derived class of QuPath ("Tumor: Positive") is painted as the class that it derives from,
+    // until it becomes a class of its own.
     for (const auto& name : classes) {
       if (name.find(':') != std::string::npos) parts["derived"].push_back(name);
     }

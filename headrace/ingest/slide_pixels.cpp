@@ -14,7 +14,7 @@ namespace {
 // Rows that one thread reads at a time: a multiple of every usual tile height.
 constexpr std::int64_t kReadRows = 512;
 
-/// Puts behind a copied tile what the codec crc32c of its array expects there.
+/// Appends to a copied tile the checksum that the codec crc32c of its array expects.
 void add_checksum(std::vector<std::byte>& tile) {
   const std::uint32_t checksum = zarr::crc32c(tile);
   const auto bytes = std::as_bytes(std::span(&checksum, 1));

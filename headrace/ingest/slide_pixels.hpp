@@ -16,8 +16,8 @@
 namespace headrace::ingest {
 
 /// Stores the pyramid of one slide: copies JPEG tiles, or reads pixels once and averages them down.
-/// Its work is a list of tasks, one a shard, that may run on any threads; to be started in order,
-/// so that few tiles are unfinished at a time.
+/// Its work is a list of tasks, one for each shard, that may run on any thread; start them in
+/// order, so that few tiles are unfinished at a time.
 class SlidePixels {
  public:
   SlidePixels(const SlideContext& context, std::shared_ptr<RecordingStore> store,
@@ -38,8 +38,8 @@ class SlidePixels {
 
  private:
   struct Task {
-    int level = -1;       ///< a shard of this level is copied …
-    std::size_t run = 0;  ///< … or, when that is -1, a base tile of this run is read
+    int level = -1;       ///< copy a shard of this level …
+    std::size_t run = 0;  ///< … or, when that is -1, read a base tile of this run
     TileIndex index;
   };
   void add_copies(int level);

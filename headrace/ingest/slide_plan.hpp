@@ -13,21 +13,21 @@
 
 namespace headrace::ingest {
 
-/// How one level of the stored pyramid comes about.
+/// How one level of the stored pyramid is made.
 struct LevelPlan {
   LevelSize size;
   std::optional<int> reader_level;  ///< the source's own level of these pixels
   std::optional<int> tiles_level;   ///< its JPEG tiles are copied; not set: the level is encoded
 };
 
-/// Levels [first, last] that one pass over the pixels of `first` makes; `first` itself is written
-/// when it is not copied.
+/// Levels [first, last], which one pass over the pixels of `first` makes; `first` itself is written
+/// unless it is copied.
 struct LevelRun {
   int first = 0, last = 0;
   bool write_first = false;
 };
 
-/// Everything about a slide that is decided before a pixel is read. The same for any number of
+/// All decisions about a slide that are made before a pixel is read. The same for any number of
 /// threads.
 struct SlidePlan {
   std::vector<LevelPlan> levels;
@@ -52,7 +52,7 @@ struct SlidePlan {
 SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* tiles,
                      const SlideIngestOptions& options, std::optional<double> mpp);
 
-/// The plan of a slide that is stored, as far as its label images need it.
+/// The plan of a stored slide, as far as its label images need it.
 /// facts   attributes.headrace of images/<id>/zarr.json
 /// clevel  of the store's options
 /// errors  malformed

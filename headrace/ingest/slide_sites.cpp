@@ -18,7 +18,7 @@ bool all_alike(const std::uint8_t* values, std::int64_t count) {
   return std::memcmp(values, values + 1, static_cast<std::size_t>(count - 1)) == 0;
 }
 
-/// The counts of one box: of each block and value, made when the value is first met there.
+/// The counts of one box by block and value, made when the value first occurs there.
 template <typename Counts>
 class BoxCounts {
  public:

@@ -16,7 +16,7 @@ void write_small_array(storage::Store& store, const std::string& path,
                        const std::vector<std::int64_t>& shape, DType dtype,
                        const std::vector<std::string>& names, const Json& attributes,
                        std::span<const std::byte> elements) {
-  // The writer keeps its store; this one lives as long as the call.
+  // The writer keeps a pointer to its store; this one lives only as long as the call.
   const std::shared_ptr<storage::Store> borrowed(&store, [](storage::Store*) {});
   zarr::ArrayMetadata metadata;
   metadata.shape = shape;

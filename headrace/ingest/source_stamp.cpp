@@ -43,7 +43,7 @@ void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces)
   add(last, pieces.piece_bytes);
 }
 
-/// MIRAX keeps its pixels in Data*.dat files of a folder named as the slide.
+/// MIRAX keeps its pixels in Data*.dat files of a folder named like the slide.
 std::uint64_t add_mirax_folder(Sha256& sha, const fs::path& file) {
   const fs::path folder = fs::path(file).replace_extension();
   if (file.extension() != ".mrxs" || !fs::is_directory(folder)) return 0;

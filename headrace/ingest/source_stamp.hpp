@@ -10,8 +10,8 @@ struct SourceStamp {
   std::string sha256;  ///< of the pieces that were read
 };
 
-/// Stamps one slice of a DICOM series, of which there are many: of a file above 64 KiB 4 pieces of
-/// 16 KiB, the header among them. Errors: not_found, io; each names the file.
+/// Stamps one slice of a DICOM series, of which there are many: a file above 64 KiB by 4 pieces of
+/// 16 KiB, including the header. Errors: not_found, io; each names the file.
 SourceStamp stamp_slice_file(const std::string& file);
 
 /// Stamps a file of labels by all its bytes: a revised mask often has the size of the former one,

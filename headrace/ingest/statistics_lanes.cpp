@@ -18,7 +18,7 @@ StatisticsLane::StatisticsLane(transform::StatisticsDevice& device)
 std::uint8_t* StatisticsLane::room(std::size_t index, std::size_t bytes) {
   Area& area = areas_.at(index);
   if (bytes > area.bytes) {
-    queue_->wait();  // for what uses the old memory
+    queue_->wait();  // for work that uses the old memory
     area = {};
     area.memory = device_->device_memory(bytes);
     area.bytes = bytes;

@@ -7,16 +7,15 @@
 
 namespace headrace::ingest {
 
-/// A queue of a device with memory of its own: some areas of the device, which grow to what the
-/// work needs and are used again, and a fixed one of the host that copies go through. One thread at
-/// a time.
+/// A queue of a device with its own memory: some areas of the device, which grow as needed and are
+/// reused, and one pinned area of the host through which copies go. One thread at a time.
 class StatisticsLane {
  public:
   static constexpr std::size_t kAreas = 6;
 
   explicit StatisticsLane(transform::StatisticsDevice& device);
 
-  /// Area `index` of the device, for `count` elements. What it held is lost when it grows.
+  /// Area `index` of the device, for `count` elements. Its contents are lost when it grows.
   /// Errors: memory.
   template <typename T>
   T* area(std::size_t index, std::int64_t count) {
@@ -56,17 +55,17 @@ class StatisticsLane {
   transform::StatisticsDevice* device_;
   std::array<Area, kAreas> areas_;
   transform::SharedMemory staging_;
-  std::unique_ptr<transform::StatisticsQueue> queue_;  ///< the first to go: it waits
+  std::unique_ptr<transform::StatisticsQueue> queue_;  ///< destroyed first: it waits
 };
 
-/// What the images at work share of a device: a few lanes, so that its memory and the host's fixed
-/// memory are bounded however many there are. Safe from any thread; whoever holds a lane must not
-/// wait for a second, nor start a loop of the pool.
+/// The lanes of a device that the images at work share: few, so that the memory of the device and
+/// the pinned memory of the host are bounded however many images there are. Safe from any thread; a
+/// thread that holds a lane must not wait for a second, nor start a loop of the pool.
 class StatisticsLanes {
  public:
   static constexpr int kMost = 4;
 
-  /// device: outlives this. threads: that are at work. Errors: memory.
+  /// device: must outlive this. threads: number at work. Errors: memory.
   StatisticsLanes(transform::StatisticsDevice& device, int threads);
 
   class Loan : public Lent<StatisticsLane>::Loan {

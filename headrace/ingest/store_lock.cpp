@@ -31,7 +31,7 @@ StoreLock::StoreLock(const std::string& folder) : folder_(folder) {
 }
 
 StoreLock::~StoreLock() {
-  if (made_) ::rmdir(folder_.c_str());  // leaves a folder that holds something alone
+  if (made_) ::rmdir(folder_.c_str());  // does not remove a folder that holds something
   ::close(descriptor_);
 }
 

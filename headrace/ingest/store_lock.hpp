@@ -3,7 +3,7 @@
 
 namespace headrace::ingest {
 
-/// Keeps a second ingest out of a store while this object lives; a killed process lets go of it.
+/// Keeps a second ingest out of a store while this object lives; a killed process releases it.
 class StoreLock {
  public:
   /// Makes `folder` when it is missing. Errors: io (another process holds the lock, or the folder

@@ -4,8 +4,8 @@
 
 namespace headrace::ingest {
 
-/// What keyed hashes give: the name of a patient's case, and of an image by its series or, of
-/// several channels, by its study.
+/// Names made from keyed hashes: that of a patient's case, and that of an image by its series or,
+/// with several channels, by its study.
 std::string pseudonym_case(const std::string& patient);
 std::string pseudonym_id(const std::string& patient, const std::string& series_or_study);
 

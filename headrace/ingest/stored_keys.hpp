@@ -3,16 +3,16 @@
 
 namespace headrace::ingest {
 
-/// What the key of an object says of its place in a store, whatever its versions say.
+/// What the key of an object tells about its place in a store, whatever the versions contain.
 struct StoredKey {
   enum class Kind {
-    object,   ///< of an image or of a label image, or the list of such
+    object,   ///< of an image or of a label image, or a list of such objects
     version,  ///< versions/<hash>.json
     memory,   ///< sources/<image>.json
-    other     ///< none of these, or below a name that no image has
+    other     ///< none of these, or below a name that is not an image's
   } kind = Kind::other;
   std::string image;  ///< its id
-  std::string part;   ///< the part that it belongs to, as part_folder says
+  std::string part;   ///< the part that it belongs to, as in part_folder
 };
 
 StoredKey stored_key(const std::string& key);

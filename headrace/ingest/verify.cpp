@@ -62,7 +62,7 @@ class Verifier {
     }
     check_entries();
     auto& damage = result_.damage;
-    // What a commit adds meanwhile is neither foreign nor changed.
+    // Objects that a commit adds meanwhile are neither foreign nor changed.
     const auto found = static_cast<std::ptrdiff_t>(damage.size());
     do {
       damage.erase(damage.begin() + found, damage.end());
@@ -94,7 +94,7 @@ class Verifier {
     return true;
   }
 
-  /// Whether a version was committed since; it is known then.
+  /// Whether a version was committed since; then it is known.
   bool head_moved() {
     const source::StoreHead now = source::StoreHead::load(store_);
     if (now.text() == head_.text()) return false;
@@ -106,7 +106,7 @@ class Verifier {
     return true;
   }
 
-  /// What a version names is known, whether it is to be checked or not.
+  /// Objects that a version names are known, whether they are checked or not.
   void read_version(const std::string& hash, bool check) {
     const std::string key = source::version_key(hash);
     known_.insert(key);
@@ -146,7 +146,8 @@ class Verifier {
         if (check) entries_[object] = entry;
       }
     } catch (const Error&) {
-      // check_entries names the list; what it listed is not known, so it is not called foreign.
+      // check_entries reports the list; its entries are unknown, so its objects are not called
+      // foreign.
       unlisted_.insert(part_folder(id, name));
     }
   }

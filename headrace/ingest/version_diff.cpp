@@ -19,7 +19,7 @@ using source::VersionLabel;
 
 using Moves = std::array<std::uint64_t, 65536>;  // by value before · 256 + value after
 
-/// Boxes of level 0 that shards cover, and the key of each.
+/// The box of level 0 that each shard covers, and its key.
 class Shards {
  public:
   explicit Shards(const zarr::Array& array)
@@ -157,7 +157,7 @@ class Differ {
       std::vector<std::uint8_t> old, now;
       if (before.array) before.array->read(shards.region(i, old));
       if (after.array) after.array->read(shards.region(i, now));
-      // Nothing stands for "not annotated".
+      // An empty value means "not annotated".
       old.resize(std::max(old.size(), now.size()), kIgnoreLabel);
       now.resize(old.size(), kIgnoreLabel);
       auto counts = std::make_unique<Moves>();
@@ -291,7 +291,7 @@ std::vector<std::string> in_words(const VersionDiff& diff, const std::string& ki
   }
   say_sets(headrace::to_json(diff.sets_before, diff.classes_before),
            headrace::to_json(diff.sets_after, diff.classes_after), lines);
-  // Those of slides are statistics, which follow from images and columns.
+  // The facts of slides are statistics, which follow from images and columns.
   for (const auto& change : diff.facts) {
     if (kind == "volume")
       say(fmt::format("{} was {}, is {}", change.name, shown(change.before), shown(change.after)));

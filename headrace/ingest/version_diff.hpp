@@ -14,7 +14,7 @@
 
 namespace headrace::ingest {
 
-/// What became of one label set of one image. `moved`: how many pixels or voxels of level 0 went
+/// The change of one label set of one image. `moved`: how many pixels or voxels of level 0 changed
 /// from one value to another; without a label image all are kIgnoreLabel.
 struct LabelChange {
   std::string image, set, kind;  ///< kind: added, withdrawn, replaced
@@ -27,7 +27,7 @@ struct ColumnChange {
   Json before, after;
 };
 
-/// Of what a version says of all images: lesion classes, statistics by scanner.
+/// Facts that a version states about all images: lesion classes, statistics by scanner.
 struct FactChange {
   std::string name;
   Json before, after;

@@ -32,7 +32,7 @@ std::string commit_version(storage::Store& store, const source::StoreVersion& ve
   const std::string text = version.text(), hash = version.hash(), key = source::version_key(hash);
   if (head.current != hash) {
     if (!store.exists(key) || store.get_text(key) != text) store.put_text(key, text);
-    // So that a list is missing at no moment; it is filled when the version is the current one.
+    // So that a list is never missing; it is filled when the version has become the current one.
     for (const auto& [id, image] : version.images) {
       const std::string list = label_list_key(id);
       if (!image.labels.empty() && !store.exists(list)) store.put_text(list, label_list_text({}));

@@ -10,25 +10,25 @@
 
 namespace headrace::ingest {
 
-/// Where a further channel of a volume comes from; neither file nor series: the volume lacks it.
+/// The source of a further channel of a volume; neither file nor series: the volume lacks it.
 struct ChannelSource {
   std::string name;
   IntensityUnit unit = IntensityUnit::hu;
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series
-  std::string where;                           ///< as VolumeCase::where
+  std::string where;                           ///< as in VolumeCase::where
 
   bool missing() const { return file.empty() && !series; }
 };
 
-/// The word in front of an error about a file or a series.
+/// The words in front of an error about a file or a series.
 inline std::string describe(const std::string& file,
                             const std::optional<imaging::DicomSeries>& series) {
   return series ? "the series with " + series->slices.front().path : file;
 }
 
-/// One volume to ingest and what is known of it before its voxels are read. Everything in it may
-/// enter the store, but for `file`, `series`, `labels` and `where`.
+/// One volume to ingest and what is known about it before its voxels are read. All of it may enter
+/// the store, except `file`, `series`, `labels` and `where`.
 struct VolumeCase {
   std::string id;  ///< name below images/
   std::string case_id, cohort, split;
@@ -40,26 +40,27 @@ struct VolumeCase {
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else
   std::optional<imaging::DicomSeries> series;  ///< a DICOM series
   std::vector<std::string> labels;             ///< NIfTI, NRRD, DICOM SEG, RTSTRUCT; in order
-  std::string label_set = "annotation";        ///< which of the image's label sets they are
+  std::string label_set = "annotation";        ///< their label set
   std::map<std::string, std::string> organs;   ///< masks of one organ each by name: classes pick
   /// What the labels mean: "value 2" of a mask → class, "name Liver" of a segment or structure →
   /// class, "mask liver": everything above 0 in the file of that stem → class. Values that are not
-  /// here are refused, names that are not here are left out.
+  /// listed here are refused; names that are not listed are left out.
   std::vector<std::pair<std::string, int>> coding;
-  /// Which of the store's channels it is, until the channels of an image are put together
-  /// (channels.hpp); then that of `file` or `series`, the first. Empty: a store of one channel.
+  /// Its channel in the store, until the channels of an image are joined (channels.hpp); then the
+  /// channel of `file` or `series`, the first one. Empty: a store of one channel.
   std::string channel;
   std::vector<ChannelSource> further;  ///< the other channels, in the store's order
   std::string where;  ///< "cases.csv, line 7" or "dataset.json", for error texts; empty without
 };
 
-/// The word in front of an error about this case.
+/// The words in front of an error about this case.
 inline std::string describe(const VolumeCase& volume) {
   const std::string file = describe(volume.file, volume.series);
   return volume.where.empty() ? file : volume.where + ", " + file;
 }
 
-/// Where an image is named, and where one of its further channels is: in front of an error.
+/// For the beginning of an error: where an image is named, and where one of its further channels
+/// is.
 inline std::string place_of(const VolumeCase& volume) {
   return volume.where.empty() ? "image " + volume.id : volume.where;
 }

@@ -8,7 +8,8 @@ namespace headrace::ingest {
 /// + 1, 255].
 ///
 /// source  Otsu, A threshold selection method from gray-level histograms. IEEE Trans. SMC 9, 1979
-/// out     t in 0..254, the lowest of equally good ones; -1 when fewer than two bins hold pixels
+/// out     t in 0..254, the lowest of equally good thresholds; -1 when fewer than two bins hold
+///         pixels
 int otsu_threshold(const std::array<std::uint64_t, 256>& histogram);
 
 }  // namespace headrace::ingest

@@ -37,7 +37,7 @@ DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest)
   const int threshold = std::clamp(otsu_threshold(histogram), kLowestBin, kHighestBin);
   DarkestThreshold found;
   found.od_threshold = static_cast<double>(threshold + 1) / kBinsPerOd;
-  // Denser is darker, so the values above the threshold are those up to one.
+  // Denser is darker, so densities above the threshold are pixel values up to a limit.
   while (kBins[static_cast<std::size_t>(found.highest_value + 1)] > threshold)
     ++found.highest_value;
   return found;

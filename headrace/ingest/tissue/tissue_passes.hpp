@@ -9,8 +9,8 @@
 
 namespace headrace::ingest {
 
-/// The steps of find_tissue over all pixels of an image, in their order. What lies between them is
-/// the host's, and the same for every back end.
+/// The steps of find_tissue over all pixels of an image, in their order. The host does the work
+/// between them, the same for every back end.
 class TissuePasses {
  public:
   virtual ~TissuePasses() = default;
@@ -22,9 +22,10 @@ class TissuePasses {
     std::int64_t dense = 0, ink = 0;
   };
   virtual Marked mark(int highest) = 0;
-  /// Takes ink, opened by 1 and dilated by 2, out of what is dense. Returns its pixels.
+  /// Removes ink, opened by 1 and dilated by 2, from the dense pixels. Returns the number of ink
+  /// pixels.
   virtual std::int64_t take_ink_out() = 0;
-  /// What is dense, opened by 1 and closed by 2.
+  /// The dense pixels, opened by 1 and closed by 2.
   virtual Mask smoothed() = 0;
 };
 
@@ -32,7 +33,7 @@ std::unique_ptr<TissuePasses> cpu_tissue_passes(const imaging::Image8& rgb);
 /// Holds a lane while it lives. Errors: device, memory.
 std::unique_ptr<TissuePasses> device_tissue_passes(const imaging::Image8& rgb,
                                                    StatisticsLanes& lanes);
-/// Larger images are the CPU's, so that a lane's memory is bounded.
+/// The CPU takes larger images, so that a lane's memory is bounded.
 inline constexpr std::int64_t kMostDeviceTissuePx = std::int64_t{1} << 24;
 
 }  // namespace headrace::ingest

@@ -17,7 +17,7 @@ constexpr std::size_t kValues = 65536;
 constexpr int kNoClass = -1;
 using ValueTable = std::array<int, kValues>;
 
-/// voxel: (x, y, z) of the mask's own grid, where its maker finds it.
+/// voxel: (x, y, z) in the mask's own grid, where its author can find it.
 [[noreturn]] void no_class(const std::string& path, std::uint16_t value, const imaging::Vec3& voxel,
                            const ValueTable& table) {
   std::vector<int> known;
@@ -35,7 +35,7 @@ using ValueTable = std::array<int, kValues>;
        kIgnoreLabel);
 }
 
-/// Values of the file to classes, in place. mask: the file's own grid, for error texts.
+/// Turns values of the file into classes, in place. mask: the file's own grid, for error texts.
 void code(const std::string& path, const ValueTable& table, const imaging::VolumeGrid& mask,
           LabelVolume& labels) {
   const auto width = static_cast<std::size_t>(labels.grid.shape_zyx[2]);

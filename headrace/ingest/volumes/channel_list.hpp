@@ -7,7 +7,7 @@
 
 namespace headrace::ingest {
 
-/// The channels of a store's volumes, in order; none: one without a name, in HU.
+/// The channels of a store's volumes, in order; empty: one without a name, in HU.
 struct ChannelList {
   std::vector<std::string> names;
   std::vector<IntensityUnit> units;  ///< of each
@@ -15,7 +15,7 @@ struct ChannelList {
   bool empty() const { return names.empty(); }
   std::size_t size() const { return names.size(); }
   bool has(IntensityUnit unit) const;
-  /// Names of those in a unit.
+  /// Names of the channels in a unit.
   std::vector<std::string> names_in(IntensityUnit unit) const;
   bool operator==(const ChannelList&) const = default;
 };
@@ -27,15 +27,16 @@ IntensityUnit unit_of_name(const std::string& name);
 /// Whether it is the name of a contrast phase.
 bool is_phase_name(const std::string& name);
 
-/// Channels of these names, each in the unit that its name says.
+/// Channels of these names, each in the unit that its name implies.
 ChannelList channels_named(const std::vector<std::string>& names);
 
-/// What --channels gives: names, or name=HU and name=SUV where the name does not say it. Errors:
-/// usage.
+/// The channels of --channels: names, or name=HU and name=SUV where the name does not imply it.
+/// Errors: usage.
 ChannelList parse_channels(const std::vector<std::string>& given);
 
-/// Names may stand in a store, each once; of several channels the first is in HU, since it gives
-/// the grid and the body. `where`: words in front of the error. Errors: usage.
+/// Checks that names are allowed in a store, each once, and that the first of several channels is
+/// in HU, since it gives the grid and the body. `where`: words in front of the error. Errors:
+/// usage.
 void check_channels(const ChannelList& channels, const std::string& where);
 
 }  // namespace headrace::ingest

@@ -7,13 +7,13 @@
 namespace headrace::ingest {
 namespace {
 
-/// Whether the headers of both say in which frame of reference and of which patient they are.
+/// Whether the headers of both state their frame of reference and patient.
 bool both_state_frames(const VolumeCase& volume, const ChannelSource& channel) {
   return volume.series && channel.series && !volume.series->frame_of_reference.empty() &&
          !channel.series->frame_of_reference.empty();
 }
 
-/// Of a channel that can't be brought onto the grid of the first; names both.
+/// The error for a channel that can't be brought onto the grid of the first; names both.
 [[noreturn]] void refuse(const VolumeCase& volume, const ChannelSource& channel,
                          const std::string& what, const std::string& advice) {
   fail(ErrorCode::unsupported, "{} (channel '{}') {} {} (channel '{}'){}",

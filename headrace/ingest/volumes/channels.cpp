@@ -14,7 +14,7 @@
 namespace headrace::ingest {
 namespace {
 
-/// What a part says of its image, beside channel, file and labels.
+/// What a part states about its image, apart from channel, file and labels.
 void take_fact(std::string& fact, const std::string& of_part, const char* what,
                const VolumeCase& image, const VolumeCase& part) {
   if (of_part.empty() || of_part == fact) return;
@@ -25,7 +25,7 @@ void take_fact(std::string& fact, const std::string& of_part, const char* what,
   fact = of_part;
 }
 
-/// Parts in the order of channels, one each, null where there is none.
+/// One part for each channel, in their order; null where there is none.
 std::vector<VolumeCase*> in_order(std::vector<VolumeCase*> parts, const ChannelRules& rules) {
   std::vector<VolumeCase*> ordered(rules.channels.names.size(), nullptr);
   for (VolumeCase* part : parts) {
@@ -70,7 +70,7 @@ void check_missing(const std::vector<VolumeCase*>& ordered, const ChannelRules& 
        fmt::join(missing, ", "), there.channel, describe(there), rule);
 }
 
-/// Columns of the image: what any part says holds for all.
+/// Columns of the image: a statement of any part holds for all.
 void take_columns(VolumeCase& image, const std::vector<const VolumeCase*>& parts) {
   for (const VolumeCase* part : parts) {
     take_fact(image.stated_case, part->stated_case, "case", image, *part);
@@ -101,7 +101,7 @@ void take_labels(VolumeCase& image, const std::vector<const VolumeCase*>& parts)
     }
   }
   if (!image.labels.empty()) {
-    image.organs.clear();  // what is stated counts
+    image.organs.clear();  // stated labels count
     return;
   }
   const VolumeCase* of_organs = &image;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostClasses = 255;
 
-/// What nnU-Net puts behind the case's name: _0000 of channel 0 (numbered_name takes it off).
+/// nnU-Net's suffix after the case's name: _0000 for channel 0 (numbered_name removes it).
 std::string ending_of_channel(std::size_t channel) { return fmt::format("_{:04}", channel); }
 
 class Layout {
@@ -103,7 +103,7 @@ class Layout {
     return name.size() == 2 && std::toupper(static_cast<unsigned char>(name[0])) == 'C' &&
            std::toupper(static_cast<unsigned char>(name[1])) == 'T';
   }
-  /// CT, CT with something behind it, or a contrast phase.
+  /// CT, CT with an addition, or a contrast phase.
   static bool is_ct_name(const std::string& name) {
     if (is_phase_name(name)) return true;
     return is_ct_word(name.substr(0, 2)) &&
@@ -168,7 +168,7 @@ class Layout {
 
   std::string at(const std::string& name) const { return (fs::path(folder_) / name).string(); }
 
-  /// `channel`: of the image; its label goes with the first.
+  /// `channel`: that of the image; the label goes with the first one.
   void add(const std::string& id, const std::string& image, const std::string& label,
            const std::string& split, std::size_t channel = 0) {
     VolumeCase volume;
@@ -192,7 +192,7 @@ class Layout {
     return name ? name->image : stem;
   }
 
-  /// The other channels of a case whose first one is `image`, as far as they are there. Gives their
+  /// The other channels of a case whose first one is `image`, as far as they exist. Returns their
   /// number.
   std::size_t add_further(const std::string& id, const std::string& image,
                           const std::string& split) {
@@ -231,7 +231,7 @@ class Layout {
     for (const Json& item : training) {
       const std::string image = image_at(text_at(item, "image"));
       const std::string id = without_channel(volume_stem(image));
-      // A case without its first channel is one image's fault: that it lacks it is said later.
+      // A missing first channel is the fault of one image, and is reported later.
       if (add_further(id, image, "") > 0 && !fs::is_regular_file(image)) continue;
       add(id, image, at(text_at(item, "label")), "");
     }
@@ -253,7 +253,7 @@ class Layout {
     }
   }
 
-  /// Labels of test images are there in some datasets.
+  /// Some datasets have labels of test images.
   void add_test(const std::string& id, const std::string& image, std::size_t channel = 0) {
     const std::string ending =
         fs::path(image).filename().string().substr(volume_stem(image).size());
@@ -339,7 +339,7 @@ class Layout {
   std::string path_;
   Json json_;
   std::size_t count_ = 1;          ///< channels
-  std::set<std::string> trained_;  ///< cases that are not of the test set
+  std::set<std::string> trained_;  ///< cases outside the test set
   DatasetFolder found_;
 };
 

@@ -11,26 +11,26 @@ namespace headrace::ingest {
 /// A folder with a dataset.json, in the layout of nnU-Net (version 2, `labels` name → value) or of
 /// the Medical Segmentation Decathlon (`labels` value → name, `training` [{image, label}]).
 struct DatasetFolder {
-  /// id, case_id, file, labels, where; split "test" of imagesTs; of several channels one case each,
-  /// labels with the first.
+  /// With id, case_id, file, labels and where; split "test" for imagesTs; one case for each of
+  /// several channels, labels with the first.
   std::vector<VolumeCase> cases;
   ChannelList channels;
   std::vector<std::string> classes;  ///< names by value, without "ignore"
-  std::optional<int> ignore_value;   ///< of label "ignore"
+  std::optional<int> ignore_value;   ///< value of the label "ignore"
   std::vector<std::string> notes;
 };
 
-/// Whether dataset.json is in the folder and speaks of labels.
+/// Whether dataset.json is in the folder and has labels.
 bool is_dataset_folder(const std::string& folder);
 
-/// Channels must be CT or PET in SUV: one named CT; of several each CT, CT and something
-/// ("CT_arterial"), a contrast phase, or what unit_of_name takes for SUV; of equal names each gets
-/// its number. `channels`: names and units that replace those of the file.
+/// Channels must be CT or PET in SUV. A single one must be named CT; each of several must be named
+/// CT, CT with an addition ("CT_arterial"), a contrast phase, or a name that unit_of_name takes for
+/// SUV; equal names get their numbers. `channels`: names and units that replace those of the file.
 ///
 /// source  nnU-Net documentation/dataset_format.md; medicaldecathlon.com
 /// errors  not_found (an image or a label, named), malformed (a key is missing or of another type;
-///         numTraining differs from what is there), unsupported (a channel that is neither,
-///         regions: each says what was found), usage (another number of `channels`)
+///         numTraining differs from the number of cases), unsupported (a channel that is neither,
+///         regions: each states what was found), usage (another number of `channels`)
 DatasetFolder read_dataset_folder(const std::string& folder, const ChannelList& channels = {});
 
 }  // namespace headrace::ingest

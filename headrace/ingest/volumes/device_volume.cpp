@@ -15,7 +15,7 @@ enum { kValues, kAbove, kScratch, kResult, kLabels, kCounts };
 
 }  // namespace
 
-/// Some slices, and what a lane holds of them.
+/// Some slices, and the part of them in a lane.
 struct DeviceVolume::Slab {
   std::int64_t z0;
   transform::SlicesShape shape;

@@ -8,15 +8,15 @@
 
 namespace headrace::ingest {
 
-/// A volume on the host whose statistics a device gathers, some slices at a time: its memory does
-/// not grow with the volume. Every result is the CPU's. Errors: device, memory.
+/// A volume on the host whose statistics a device gathers, some slices at a time: the device's
+/// memory does not grow with the volume. Every result equals the CPU's. Errors: device, memory.
 class DeviceVolume : public BodyPasses {
  public:
-  /// hu: (z, y, x); it and the others outlive this.
+  /// hu: (z, y, x); it and the others must outlive this.
   DeviceVolume(const std::int16_t* hu, const std::array<std::int64_t, 3>& shape_zyx,
                StatisticsLanes& lanes, ThreadPool& pool);
 
-  /// Of what is above kBodyThresholdHu; keeps that for grown().
+  /// Core of the voxels above kBodyThresholdHu; keeps these for grown().
   BitVolume eroded(int ry, int rx) override;
   BitVolume grown(const BitVolume& core, int ry, int rx) override;
 

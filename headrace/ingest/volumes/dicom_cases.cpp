@@ -14,7 +14,7 @@ namespace {
 using imaging::DicomSeries;
 using imaging::Modality;
 
-constexpr std::size_t kScoutSlices = 2;  ///< stacks of so few beside a larger one are no volume
+constexpr std::size_t kScoutSlices = 2;  ///< stacks of so few beside a larger one are not a volume
 
 std::string plural(std::size_t count, const std::string& one, const std::string& several) {
   return fmt::format("{} {}", count, count == 1 ? one : several);
@@ -33,7 +33,7 @@ std::string folder_of(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }
 
-/// Hashes of the series that can't be taken.
+/// Hashes of the series that can't be used.
 std::set<std::string> broken_series(const imaging::DicomScan& scan) {
   std::set<std::string> broken, folders;
   for (const imaging::DicomProblem& problem : scan.problems) {
@@ -71,7 +71,7 @@ void note_problems(const imaging::DicomScan& scan, const ChannelList& channels, 
   }
 }
 
-/// The first file that can't be read and has no slice beside it that says of which study it is.
+/// The first file that can't be read and has no slice beside it that shows its study.
 std::string unplaced_problem(const imaging::DicomScan& scan) {
   std::set<std::string> folders;
   for (const DicomSeries& series : scan.series) {
@@ -83,7 +83,7 @@ std::string unplaced_problem(const imaging::DicomScan& scan) {
   return {};
 }
 
-/// Patients and studies of which a PET series has its attenuation corrected.
+/// Patients and studies with a PET series whose attenuation is corrected.
 std::set<std::string> studies_with_corrected_pet(const imaging::DicomScan& scan) {
   std::set<std::string> studies;
   for (const DicomSeries& series : scan.series) {
@@ -196,7 +196,7 @@ std::vector<std::string> attach_label_objects(const std::vector<imaging::DicomLa
   std::map<std::string, VolumeCase*> by_series;
   std::map<std::string, std::vector<VolumeCase*>> by_frame;
   const auto know = [&](VolumeCase& volume, const DicomSeries& series) {
-    // The largest stack of a series comes first; its labels are meant.
+    // The largest stack of a series comes first; labels of the series refer to it.
     by_series.try_emplace(series.series, &volume);
     if (series.frame_of_reference.empty()) return;
     auto& there = by_frame[series.patient + series.frame_of_reference];

@@ -40,7 +40,7 @@ class IntensityHistogram {
  private:
   double stored_mean() const;
   std::int16_t at_rank(std::uint64_t rank) const;
-  /// Of the stored value, or of a mean of such.
+  /// For a stored value, or a mean of such values.
   double in_unit(double stored) const { return stored / stored_per_unit(unit_); }
 
   IntensityUnit unit_;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kMaskEndings{"_mask", "_seg"};
 
-/// The stem without what says "mask"; the stem itself when it does not.
+/// The stem without the word for a mask; the stem itself when it has none.
 std::string image_stem(const std::string& stem) {
   for (const std::string ending : kMaskEndings) {
     if (stem.size() > ending.size() && stem.ends_with(ending))
@@ -82,7 +82,7 @@ std::vector<std::string> attach_label_folder(const std::string& folder,
                                       ? imaging::DicomScan{}
                                       : imaging::scan_dicom(files.others, pseudonym, jobs);
   if (!scan.problems.empty()) {
-    // Whose labels they are can't be known, so no image can be left out for them.
+    // It is unknown whose labels they are, so no image can be left out for them.
     std::string list;
     for (const auto& problem : scan.problems) list += (list.empty() ? "" : "\n  ") + problem.text;
     fail(ErrorCode::malformed, "{}", list);

@@ -8,7 +8,7 @@
 
 namespace headrace::ingest {
 
-/// Whether a stem says that a file is a mask: mask, seg, …_mask, …_seg.
+/// Whether a stem is that of a mask: mask, seg, …_mask, …_seg.
 bool named_as_mask(const std::string& stem);
 
 /// An image and the masks beside it.
@@ -16,15 +16,15 @@ struct PairedFile {
   std::string image;
   std::vector<std::string> labels;
 };
-/// Takes the masks out of volume files: <stem>_mask and <stem>_seg belong to <stem> in the same
+/// Removes the masks from volume files: <stem>_mask and <stem>_seg belong to <stem> in the same
 /// folder, "mask" and "seg" to the only other volume there.
 ///
-/// out  bad  masks without their image, and images with two masks, which are taken out
+/// out  bad masks without their image, and images with two masks, which are removed
 std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files, BadInputs& bad);
 
 /// Gives the files below `folder` to the cases without labels: masks by name (the image file's stem
-/// or the image's id, with nothing, _mask or _seg behind), DICOM SEG and RTSTRUCT by what they
-/// refer to.
+/// or the image's id, followed by nothing, _mask or _seg), DICOM SEG and RTSTRUCT by their
+/// references.
 /// out     the files that fit no case, sorted
 /// errors  not_found, usage (two masks of one image), malformed (DICOM that can't be read)
 std::vector<std::string> attach_label_folder(const std::string& folder,

@@ -16,7 +16,7 @@ struct Extent {
   Shape low{INT64_MAX, INT64_MAX, INT64_MAX}, high{};
 };
 
-/// Of each value below 256 that occurs, so that its components are looked for where it is.
+/// The box of each value below 256 that occurs, so that components are searched for only there.
 std::vector<Extent> extents_of(const std::uint16_t* labels, const Shape& shape) {
   std::vector<Extent> extents(256);
   for (std::int64_t z = 0; z < shape[0]; ++z) {

@@ -7,9 +7,9 @@
 
 namespace headrace::ingest {
 
-/// Values of the classes whose components are lesions, ascending; without names of any: all but the
-/// background. After them those of the sets that hold such classes alone. Errors: usage (a name
-/// that is none of the classes).
+/// Values of the classes whose components are lesions, ascending; without any names: all but the
+/// background. After them the values of the sets that hold only such classes. Errors: usage (a name
+/// that is not a class).
 std::vector<std::uint16_t> lesion_values(const std::vector<std::string>& lesion_classes,
                                          const std::vector<std::string>& classes,
                                          const std::vector<ClassSet>& sets = {});

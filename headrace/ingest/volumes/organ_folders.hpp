@@ -5,23 +5,23 @@
 
 namespace headrace::ingest {
 
-/// Masks of one organ each by the stems of their files ("liver", "kidney_left").
+/// Masks of one organ each, by the stems of their files ("liver", "kidney_left").
 using OrganMasks = std::map<std::string, std::string>;
 
-/// Folders as TotalSegmentator's data set and program have them: ct.nii.gz beside a folder
+/// Folders in the layout of TotalSegmentator's data set and program: ct.nii.gz beside a folder
 /// `segmentations` of masks, or beside the masks themselves.
 struct OrganFolders {
   std::map<std::string, OrganMasks> masks;  ///< by CT file
-  std::vector<std::string> rest;            ///< files that are no masks of organs, in their order
+  std::vector<std::string> rest;            ///< files that are not masks of organs, in their order
 };
 
-/// Takes the masks of organs out of volume files. A folder with a file `ct` is such a folder where
-/// it has a folder `segmentations` (looked for on the disk, so that CT files may be named alone) or
-/// where a file beside the CT is named as an organ of TotalSegmentator; then every file beside the
-/// CT is a mask, but for those named `mask`, `seg`, `…_mask` and `…_seg`.
+/// Removes the masks of organs from volume files. A folder with a file `ct` is such a folder if it
+/// has a folder `segmentations` (searched for on the disk, so that CT files may be named alone), or
+/// if a file beside the CT is named like an organ of TotalSegmentator; then every file beside the
+/// CT is a mask, except those named `mask`, `seg`, `…_mask` and `…_seg`.
 OrganFolders take_out_organs(const std::vector<std::string>& files);
 
-/// The masks that belong to a CT file by itself: of the folder `segmentations` beside it.
+/// The masks of a single CT file: those in the folder `segmentations` beside it.
 OrganMasks organ_masks_beside(const std::string& ct_file);
 
 /// Whether a file is named `ct`, whatever the ending of volumes.

@@ -8,7 +8,8 @@
 
 namespace headrace::ingest {
 
-/// A (z, y, x) array that is written layer by layer: one shard deep, all of the slice wide.
+/// A (z, y, x) array that is written layer by layer; a layer is one shard deep and covers the whole
+/// slice.
 class ShardLayers {
  public:
   ShardLayers(std::shared_ptr<storage::Store> store, const std::string& path,
@@ -16,7 +17,7 @@ class ShardLayers {
 
   std::int64_t layers() const { return writer_.grid()[0]; }
   std::int64_t first_slice(std::int64_t layer) const { return layer * metadata_.chunk_shape[0]; }
-  /// Slices of a layer: of the last one only those that the array has.
+  /// Slices of a layer; the last layer has only those that the array has.
   std::int64_t depth(std::int64_t layer) const;
   std::int64_t slice_bytes() const;
 

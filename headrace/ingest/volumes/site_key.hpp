@@ -4,13 +4,13 @@
 namespace headrace::ingest {
 
 /// The secret of a site that turns identifiers into pseudonyms (imaging/dicom/pseudonym.hpp).
-/// Whoever has it can test whether a patient is in a store, so it lies outside of the store and is
-/// readable by its owner alone. Only with the same key do the same patients get the same names.
+/// With it, anyone can test whether a patient is in a store, so it lies outside the store and is
+/// readable by its owner only. Patients keep their names only with the same key.
 class SiteKey {
  public:
   /// key_file: its first line is the key, at least 16 bytes. Empty: <out>.key, which is made by
   /// keep() when it is not there. Errors: not_found, malformed, io; usage (the key would lie in the
-  /// store; the store has pseudonyms of a key that is not there any more).
+  /// store; the store has pseudonyms of a key that no longer exists).
   SiteKey(const std::string& key_file, const std::string& out);
 
   const std::string& key() const noexcept { return key_; }
@@ -20,8 +20,7 @@ class SiteKey {
 
   /// Writes a fresh key, mode 0600, never over another file. Errors: io.
   void keep();
-  /// Takes back a key that this object drew and kept, where the store has no pseudonym made with
-  /// it.
+  /// Removes a key that this object drew and stored, where the store has no pseudonym made with it.
   void withdraw() noexcept;
 
  private:

@@ -49,7 +49,7 @@ class CellLayer {
     }
   }
 
-  /// Of the first `classes` columns those up to the last that is not 0 in every cell.
+  /// Number of columns, of the first `classes`, up to the last that is not 0 in every cell.
   std::size_t columns_seen(std::size_t classes) const {
     std::size_t seen = 0;
     for (std::size_t i = 0; i < counts_.size(); ++i) {

@@ -12,13 +12,13 @@ namespace headrace::ingest {
 /// Edge of a cell of the sampler's index in voxels of level 0, on every axis.
 inline constexpr std::int64_t kVolumeCell = 16;
 
-/// The part of the sampler's index that follows from the voxels: rows (cell_z, cell_y, cell_x, body
-/// voxels, eight words: which of its 256 parts hold body) of the cells that hold any, sorted.
+/// The voxels' part of the sampler's index: rows (cell_z, cell_y, cell_x, body voxels, eight words:
+/// which of its 256 parts hold body) of the cells that hold any, sorted.
 /// grid  blocks of kVolumeCell
 std::vector<std::uint32_t> count_body_cells(const BitVolume& body, const source::PartGrid& grid,
                                             ThreadPool& pool);
 
-/// The part that follows from a label image.
+/// The labels' part.
 struct LabelCellRows {
   std::size_t columns = 0;  ///< 3, and one for each class up to the highest that occurs
   /// (cell_z, cell_y, cell_x, voxels of class 0, 1, …) of the cells that hold an annotated voxel,

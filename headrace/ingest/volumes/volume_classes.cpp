@@ -19,11 +19,11 @@ namespace headrace::ingest {
 namespace {
 
 constexpr std::size_t kMostClasses = 255, kLongestName = 64;
-constexpr std::size_t kNamesShown = 8;  // of masks, in an error
+constexpr std::size_t kNamesShown = 8;  // names of masks shown in an error
 
 struct NamedClasses {
   std::vector<std::string> names;
-  std::map<std::string, int> by_plain_name;  ///< of classes, and of what --classes says after '='
+  std::map<std::string, int> by_plain_name;  ///< of classes, and the names after '=' in --classes
 
   void add(const std::vector<ClassSet>& sets);
 };
@@ -150,7 +150,7 @@ std::vector<std::string> some_names(const std::map<std::string, std::string>& or
   return names;
 }
 
-/// A mask for each of a hundred organs says nothing of which are wanted.
+/// Masks of a hundred organs do not tell which of them are wanted.
 void refuse_organs(const std::vector<VolumeCase>& cases) {
   for (const VolumeCase& volume : cases) {
     if (volume.organs.empty()) continue;
@@ -198,7 +198,7 @@ void code_values(VolumeCase& volume, std::size_t classes, std::optional<int> ign
   volume.coding.emplace_back(fmt::format("value {}", kIgnoreLabel), kIgnoreLabel);
 }
 
-/// Names of one DICOM file that are classes; how many are not.
+/// Collects the names of one DICOM file that are classes; returns how many are not.
 std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedClasses& classes) {
   std::size_t left_out = 0;
   for (const std::string& name : file.names) {
@@ -243,7 +243,7 @@ void pick_organs(VolumeCase& volume, const NamedClasses& classes) {
   }
 }
 
-/// Says what the labels of a case mean; gives how many names of DICOM are no class.
+/// Sets what the labels of a case mean; returns how many names of DICOM are not a class.
 std::size_t code_labels(VolumeCase& volume, const std::map<std::string, LabelFile>& files,
                         const NamedClasses& classes, std::optional<int> ignore_value) {
   std::size_t left_out = 0;

@@ -102,7 +102,7 @@ class Finder {
         continue;
       }
       VolumeFiles files;
-      // As "./a.dcm" and "a.dcm" the same file would be two slices.
+      // Otherwise "./a.dcm" and "a.dcm", the same file, would be two slices.
       const std::string plain = fs::path(input).lexically_normal().string();
       if (!bad_.look(input, [&] { files = volume_files(plain); })) {
         refused_.push_back(plain);
@@ -141,7 +141,7 @@ class Finder {
       volume.labels = one.labels;
       const auto own = organs.masks.find(one.image);
       if (own != organs.masks.end() && one.labels.empty()) volume.organs = own->second;
-      // Every CT of such a data set is called ct; its folder's name tells it from the others.
+      // Every CT of such a data set is named ct; only the folder's name distinguishes it.
       if (!organs.masks.empty() && is_ct_file(one.image)) volume.id = folder_name(one.image);
       found_.cases.push_back(std::move(volume));
     }
@@ -178,8 +178,8 @@ class Finder {
     for (VolumeCase& volume : left_out_) volume.labels.clear();
   }
 
-  /// What fits none of several series by itself may fit the image that they are channels of: by a
-  /// frame of reference that only these share. Images of which a row states the labels keep those.
+  /// Labels that fit none of several series may fit the image whose channels these are, by a frame
+  /// of reference that only these share. Images whose labels are stated in a row keep those.
   void match_labels_again() {
     std::size_t unused = unmatched_.size();
     if (!found_.channels.empty() && unused > 0) {
@@ -196,7 +196,7 @@ class Finder {
         fmt::format("{} DICOM label files refer to none of the images and are left out.", unused));
   }
 
-  /// Gives labels to cases of one scan, and keeps what fits none.
+  /// Gives labels to cases of one scan, and keeps those that fit none.
   void attach_labels(const imaging::DicomScan& scan, std::vector<VolumeCase>& cases) {
     const auto unused = attach_label_objects(scan.labels, cases);
     for (const auto& label : scan.labels) {
@@ -204,7 +204,7 @@ class Finder {
     }
   }
 
-  /// Of a file that was refused before anything was known of it but its name.
+  /// For a file that was refused when only its name was known.
   std::string image_of_file(const std::string& file) const {
     const std::string stem = volume_stem(file);
     const auto name = numbered_name(stem, found_.channels.size());
@@ -234,14 +234,14 @@ class Finder {
     found_.cases.insert(found_.cases.end(), cases.begin(), cases.end());
   }
 
-  /// Refuses an input that gives no volume, and says what it has.
+  /// Refuses an input that gives no volume, and reports its contents.
   void check_input(const std::string& input, const VolumeFiles& files,
                    const imaging::DicomScan& scan) const {
     if (!files.volumes.empty()) return;
     const auto here = [&](const std::string& path) {
       return std::binary_search(files.others.begin(), files.others.end(), path);
     };
-    // What can't be read is named for itself.
+    // Files that can't be read are reported on their own.
     if (std::any_of(scan.problems.begin(), scan.problems.end(),
                     [&](const auto& problem) { return here(problem.path); })) {
       return;
@@ -398,7 +398,7 @@ class Finder {
   void take_label_folder() {
     if (options_.labels.empty()) return;
     const std::size_t kept = found_.cases.size();
-    // Masks of what is left out have their image, and go with it.
+    // Masks of images that are left out have an image, and are left out with it.
     found_.cases.insert(found_.cases.end(), left_out_.begin(), left_out_.end());
     for (VolumeCase& volume : found_.cases) {
       if (volume.id.empty()) volume.id = id_of(volume);
@@ -442,10 +442,10 @@ class Finder {
   std::map<std::string, DatasetFolder> datasets_;  ///< by input
   std::map<std::string, std::vector<VolumeCase>> scans_;
   std::vector<imaging::DicomLabelFile> unmatched_;
-  std::set<std::string> stated_labels_;  ///< images of which a row names them
+  std::set<std::string> stated_labels_;  ///< images whose labels a row names
   std::vector<std::string> refused_;     ///< files of volumes
   BrokenChannels broken_;
-  std::vector<VolumeCase> left_out_;  ///< what there is of them
+  std::vector<VolumeCase> left_out_;  ///< as far as known
   VolumeInputs found_;
 };
 

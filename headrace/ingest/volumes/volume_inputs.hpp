@@ -23,19 +23,20 @@ struct VolumeInputs {
   std::vector<VolumeCase> cases;     ///< sorted by id
   std::vector<std::string> classes;  ///< class names by label value; empty: no case has labels
   std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
-  std::optional<int> ignore_value;   ///< of masks, besides 255, as dataset.json says
-  ChannelList channels;              ///< that each case has
+  std::optional<int> ignore_value;   ///< of masks, in addition to 255, from dataset.json
+  ChannelList channels;              ///< the channels of each case
   std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
   std::uint64_t skipped = 0;         ///< series that are not taken, scouts
-  /// Of the pseudonyms; null where no image has one. To be kept before the first is stored.
+  /// The key of the pseudonyms; null where no image has one. To be stored before the first
+  /// pseudonym.
   std::shared_ptr<SiteKey> key;
 };
 
-/// Finds the volumes, what is known of them and their labels: files, folders, trees of DICOM,
-/// nnU-Net and Decathlon folders, the cohort table, the folder of labels. The same for any order of
-/// inputs, and for DICOM whatever the names of the files.
+/// Finds the volumes, the facts about them, and their labels: from files, folders, trees of DICOM,
+/// nnU-Net and Decathlon folders, the cohort table, the folder of labels. The result is the same
+/// for any order of inputs, and for DICOM for any names of files.
 ///
-/// out     bad  what can't be taken: files, series, rows of the table
+/// out     bad inputs that can't be used: files, series, rows of the table
 /// errors  usage, not_found, malformed: of options, folders and the table; each names the file or
 ///         the table's line
 VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& bad);
@@ -45,12 +46,12 @@ VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& b
 std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
                                                  imaging::Irregular irregular);
 
-/// The same of a further channel, which must not be missing.
+/// The same for a further channel, which must not be missing.
 std::unique_ptr<imaging::VolumeReader> open_channel(const ChannelSource& channel,
                                                     imaging::Irregular irregular);
 
 /// The labels of a case on the grid of its image: label values of classes and class sets, or
-/// kIgnoreLabel. All label files of the case, in order, coded as `coding` says; a later one paints
+/// kIgnoreLabel. Reads all label files of the case, in order, by their `coding`; a later one paints
 /// over an earlier one. `volume.labels` must not be empty.
 /// errors  malformed (another grid; a value without a class: names file and voxel), unsupported,
 ///         corrupt, io

@@ -22,7 +22,7 @@
 namespace headrace::ingest {
 namespace {
 
-/// A volume on its way into the store; every step is spread over the pool.
+/// A volume that is being stored; every step is spread over the pool.
 class VolumeJob {
  public:
   VolumeJob(const VolumeContext& context, const VolumeCase& volume, const VolumeOutlook& outlook)
@@ -34,7 +34,7 @@ class VolumeJob {
         store_(std::make_shared<RecordingStore>(context.store)),
         place_(place_of(volume)) {}
 
-  /// Where the input that is being read is named.
+  /// Where the input being read is named.
   const std::string& place() const noexcept { return place_; }
 
   FinishedImage run() {
@@ -44,7 +44,7 @@ class VolumeJob {
     const BitVolume body = find_body();
     if (!volume_.labels.empty()) read_labels();
     std::vector<IntensityHistogram> in_body{write_statistics(body)};
-    if (outlook_.further.empty()) write_labels();  // and lets go of them
+    if (outlook_.further.empty()) write_labels();  // and frees them
     store_pyramid();
     for (std::size_t c = 0; c < outlook_.further.size(); ++c)
       in_body.push_back(store_channel(c, body));
@@ -136,8 +136,8 @@ class VolumeJob {
     return body;
   }
 
-  /// Writes histogram and index of the body, and what there is of labels. Gives the histogram of
-  /// the body.
+  /// Writes histogram and index of the body, and the labels, if any. Returns the histogram of the
+  /// body.
   IntensityHistogram write_statistics(const BitVolume& body) {
     Histograms histograms = device_ ? count_on_device(body) : count(body, nullptr);
     device_.reset();
@@ -153,7 +153,7 @@ class VolumeJob {
     labels_.reset();
   }
 
-  /// A further channel: its voxels on the volume's grid, their pyramid and statistics. Gives the
+  /// A further channel: its voxels on the volume's grid, their pyramid and statistics. Returns the
   /// histogram of the body.
   IntensityHistogram store_channel(std::size_t c, const BitVolume& body) {
     const ChannelPlan& plan = outlook_.further[c];
@@ -182,8 +182,8 @@ class VolumeJob {
     IntensityHistogram in_body, labelled;
   };
 
-  /// Of the voxels that the channel has: what its series does not reach says nothing of the
-  /// patient.
+  /// Only over the voxels that the channel has: those that its series does not reach tell nothing
+  /// about the patient.
   Histograms count_channel(std::size_t number, const ChannelPlan& plan, const BitVolume& body) {
     if (plan.same_voxels) return count(body, nullptr);
     constexpr double kMostUnsaid = 0.1;  // of the body
@@ -216,7 +216,7 @@ class VolumeJob {
   }
   /// reached: the voxels whose values count; null: all
   Histograms count(const BitVolume& body, const BitVolume* reached) const {
-    // One part a thread, whatever their number: the sums are integers.
+    // One part for each thread; the number does not matter, since the sums are integers.
     const auto parts = static_cast<std::size_t>(context_.pool.size());
     std::vector<IntensityHistogram> in_body(parts, IntensityHistogram(unit_)), labelled(in_body);
     const std::uint8_t* const labels = this->labels();
@@ -244,7 +244,7 @@ class VolumeJob {
     return {std::move(in_body[0]), std::move(labelled[0])};
   }
 
-  /// Each level from the one before, which is let go of.
+  /// Each level is made from the one before, which is then freed.
   void store_pyramid() {
     for (int k = 1; k < static_cast<int>(plan_.levels.size()); ++k) {
       const VolumeLevelPlan& from = plan_.levels[static_cast<std::size_t>(k - 1)];
@@ -274,7 +274,7 @@ class VolumeJob {
   const Shape3 shape_;
   std::shared_ptr<RecordingStore> store_;
   std::string place_;
-  std::string channel_;                     ///< folder of the channel at work; of the first none
+  std::string channel_;                     ///< folder of the channel at work; empty for the first
   IntensityUnit unit_ = IntensityUnit::hu;  ///< of that channel
   std::vector<std::int16_t> stored_;        ///< its voxels
   std::optional<BitVolume> above_;          ///< without a device
@@ -283,7 +283,7 @@ class VolumeJob {
   std::optional<VolumeLabels> labels_;                           ///< until they are written
   std::vector<std::optional<IntensityHistogram>> under_labels_;  ///< by channel
   std::vector<std::string> notes_;                               ///< of the source and its voxels
-  std::vector<std::string> label_notes_;                         ///< which stand with the labels
+  std::vector<std::string> label_notes_;                         ///< those stored with the labels
 };
 
 }  // namespace
@@ -295,8 +295,8 @@ FinishedImage ingest_volume(const VolumeContext& context, const VolumeCase& volu
     return job.run();
   } catch (Error& error) {
     error.at(job.place());
-    // To the reader damaged voxels are corrupt; to the user of ingest it is input that can't be
-    // taken.
+    // For the reader damaged voxels are corrupt; for the user of ingest it is input that can't be
+    // used.
     if (error.code() != ErrorCode::corrupt) throw;
     throw Error(ErrorCode::malformed, error.what());
   }

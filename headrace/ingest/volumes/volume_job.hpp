@@ -26,25 +26,25 @@ struct VolumeContext {
   StatisticsLanes* lanes = nullptr;  ///< of a device that gathers statistics; null: the CPU
 };
 
-/// An input that was looked at, but not read yet.
+/// An input that was examined, but not read yet.
 struct VolumeOutlook {
   VolumePlan plan;
   std::vector<ChannelPlan> further;  ///< of each further channel
   std::string fingerprint;           ///< of the source
   std::string label_fingerprint;     ///< of the labels; empty: there are none
-  Json columns;                      ///< what a version says of it
+  Json columns;                      ///< what a version states about it
   std::uint64_t source_bytes = 0, pixel_bytes = 0;
-  std::uint64_t memory_bytes = 0;  ///< what it takes at most while it is stored
+  std::uint64_t memory_bytes = 0;  ///< the most that it takes while it is stored
 };
 
-/// Of a case's label files and of what decides how they are read; empty where there are none.
-/// lesion_classes: as --lesion-classes has them. A class more changes it only where it changes how
-/// these files are read.
+/// Fingerprint of a case's label files and of the options that decide how they are read; empty
+/// where there are none. lesion_classes: those of --lesion-classes. An additional class changes it
+/// only where it changes how these files are read.
 std::string label_fingerprint(const VolumeCase& volume,
                               const std::vector<std::string>& lesion_classes);
 
-/// Finds masks of other voxels before anything is stored; DICOM labels show it when they are read.
-/// Errors: malformed.
+/// Finds masks with other voxels before anything is stored; for DICOM labels this shows when they
+/// are read. Errors: malformed.
 void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& image);
 
 /// Opens a volume and plans its ingest. Errors: as open_case, with the table's line.
@@ -52,7 +52,7 @@ VolumeOutlook look_at(const VolumeCase& volume, const VolumeIngestOptions& optio
                       imaging::Irregular irregular);
 
 /// Reads a volume once and stores everything that belongs to it; the image group's zarr.json comes
-/// last. Holds all of it in memory: int16, and its labels while they are stored.
+/// last. Holds the whole volume in memory: int16, and its labels while they are stored.
 /// Errors: as of open_case and read_case_labels, and of the store.
 FinishedImage ingest_volume(const VolumeContext& context, const VolumeCase& volume,
                             const VolumeOutlook& outlook);

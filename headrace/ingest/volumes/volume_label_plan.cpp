@@ -38,7 +38,8 @@ VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::st
     options.shard = settings.at("shard").get<std::int64_t>();
     options.clevel = settings.at("clevel").get<int>();
     VolumePlan plan = plan_volume(grid, options);
-    // Made canonical again, an oblique grid would differ in its last bits, and lesions with it.
+    // If it were made canonical again, an oblique grid would differ in its last bits, and so would
+    // lesions.
     plan.grid = plan.file_grid;
     return plan;
   } catch (const Json::exception& error) {
@@ -46,7 +47,7 @@ VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::st
   }
 }
 
-/// Of a channel that was resampled: the grid of its own series.
+/// For a channel that was resampled: the grid of its own series.
 imaging::VolumeGrid grid_of_channel(const Json& channel, const std::string& id) {
   try {
     imaging::VolumeGrid grid;
@@ -59,8 +60,8 @@ imaging::VolumeGrid grid_of_channel(const Json& channel, const std::string& id) 
 }
 
 /// How often each value of a stored channel occurs under a label that is neither 0 nor ignore.
-/// Reads the slices of one layer of shards at a time, and of them the box around such labels. Of
-/// voxels that are not `reached` (null: all are) nothing is known.
+/// Reads the slices of one layer of shards at a time, and only the box around such labels. Voxels
+/// that are not `reached` (null: all are) do not count.
 IntensityHistogram under_labels(const zarr::Array& level0, IntensityUnit unit,
                                 const std::vector<std::uint8_t>& labels,
                                 const std::optional<BitVolume>& reached) {
@@ -108,7 +109,7 @@ IntensityHistogram under_labels(const zarr::Array& level0, IntensityUnit unit,
   return histogram;
 }
 
-/// The same of each channel of a volume of the store; nothing of those that it lacks.
+/// The same for each channel of a volume of the store; nothing for channels that it lacks.
 std::vector<std::optional<IntensityHistogram>> under_labels_by_channel(
     const LabelStore& store, const std::string& id, const imaging::VolumeGrid& image,
     const std::vector<std::uint8_t>& labels) {
@@ -210,7 +211,7 @@ class VolumeLabelPlanner {
       if (!row.cohort.empty()) state("cohort", row.cohort);
       if (!row.scanner.empty()) state("scanner", row.scanner);
       if (!row.split.empty()) state("split", row.split);
-      // As in the table that made the store: an image's phase is that of its first channel.
+      // As for the table that made the store: an image's phase is that of its first channel.
       const bool first = row.channel.empty() || row.channel == channels_.front();
       if (first && !row.phase.empty()) state("phase", row.phase);
       if (row.negative) state("negative", *row.negative);
@@ -225,7 +226,7 @@ class VolumeLabelPlanner {
     }
   }
 
-  /// An image has one row, or one for each channel, as the table that made the store.
+  /// An image has one row, or one for each channel, as in the table that made the store.
   void check_row(const VolumeRow& row, const std::string& id) {
     const bool known =
         std::find(channels_.begin(), channels_.end(), row.channel) != channels_.end();
@@ -267,8 +268,8 @@ class VolumeLabelPlanner {
         fmt::format("{} label files of {} fit no image.", unused.size(), options_.annotations));
   }
 
-  /// The store keeps the first digits of the keyed hashes of a DICOM image: enough to know the
-  /// series again that a label refers to.
+  /// The store keeps the first digits of the keyed hashes of a DICOM image, enough to recognise the
+  /// series that a label refers to.
   void know_series(const imaging::DicomScan& scan) {
     for (const auto& label : scan.labels) {
       for (const auto& series : label.referenced_series) {
@@ -319,7 +320,7 @@ class VolumeLabelPlanner {
   const LabelIngestOptions& options_;
   const LabelStore& store_;
   LabelPlan plan_;
-  std::vector<std::string> lesion_classes_;  ///< as the store's ingest was told; empty: all
+  std::vector<std::string> lesion_classes_;  ///< those of the store's ingest; empty: all
   std::vector<std::string> channels_;        ///< of the store; empty: one
   std::vector<VolumeCase> cases_;
   std::map<std::string, std::size_t> at_;

@@ -54,7 +54,7 @@ VolumeLabels::VolumeLabels(std::shared_ptr<storage::Store> store, std::string se
 
 std::vector<std::string> VolumeLabels::read(const VolumeCase& volume) {
   const imaging::LabelVolume found = read_case_labels(volume, plan_.grid);
-  // While they have two bytes a voxel.
+  // While labels still have two bytes a voxel.
   SiteRows sites(volume_part_grid(plan_.spacing_mm_zyx()), plan_.grid.shape_zyx);
   write_lesions(*store_, group_,
                 find_lesions(found.voxels.data(), plan_.grid, lesion_values_, sites));
@@ -102,7 +102,7 @@ void VolumeLabels::write(const std::vector<std::optional<IntensityHistogram>>& u
   write_label_cells(*store_, group_ + "/index", cells.rows, cells.columns);
   write_levels();
   std::vector<std::uint8_t>().swap(values_);
-  // Classes that occur, so that those that the store gets later change nothing here.
+  // Only classes that occur, so that classes that the store gets later change nothing here.
   const std::vector<std::string> seen(
       classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells.columns - 3));
   write_group(*store_, group_,

@@ -18,14 +18,14 @@ namespace headrace::ingest {
 /// volume it needs its plan, and the values under the labels. Holds a byte a voxel.
 class VolumeLabels {
  public:
-  /// set: what the label image is called; group: where its group is written; lesion_values: classes
-  /// of the lesion table. References outlive this object.
+  /// set: name of the label set; group: path of its group; lesion_values: classes of the lesion
+  /// table. References must outlive this object.
   VolumeLabels(std::shared_ptr<storage::Store> store, std::string set, std::string group,
                const VolumePlan& plan, const std::vector<std::string>& classes,
                const std::vector<std::uint16_t>& lesion_values, ThreadPool& pool);
 
-  /// Reads the labels of a volume onto the plan's grid and writes lesions and sites. Gives notes
-  /// about them, which the group says too. Errors: as of read_case_labels.
+  /// Reads the labels of a volume onto the plan's grid and writes lesions and sites. Returns notes
+  /// about them, which the group has too. Errors: those of read_case_labels.
   std::vector<std::string> read(const VolumeCase& volume);
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }

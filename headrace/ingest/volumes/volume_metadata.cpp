@@ -27,7 +27,7 @@ Json body_json(const IntensityHistogram& body, const VolumePlan& plan) {
           {"p99_5", body.percentile(99.5)}};
 }
 
-/// What brings voxels back into the order of their file.
+/// The data that bring voxels back into the order of their file.
 Json file_grid_json(const VolumePlan& plan) {
   return {{"shape_zyx", plan.file_grid.shape_zyx},
           {"affine_lps", plan.file_grid.affine_lps},
@@ -42,14 +42,14 @@ std::string format_of(const std::string& file, bool dicom) {
   return ends(".mha") || ends(".mhd") ? "MetaImage" : "NIfTI";
 }
 
-/// A channel's name, and what its stored values are.
+/// A channel's name, and the meaning of its stored values.
 Json channel_json(const std::string& name, IntensityUnit unit, bool stored) {
   Json json = {{"name", name}, {"stored", stored}, {"unit", std::string(name_of(unit))}};
   if (stored_per_unit(unit) > 1) json["scale"] = 1.0 / stored_per_unit(unit);
   return json;
 }
 
-/// What is said of each channel of a store that has several.
+/// What is stated about each channel of a store with several.
 Json channels_json(const VolumeStoreFacts& facts) {
   const VolumeCase& volume = facts.volume;
   Json channels = Json::array();
@@ -66,7 +66,7 @@ Json channels_json(const VolumeStoreFacts& facts) {
       channel["resampled"] = !plan.same_voxels.has_value();
       channel["source"] = {{"format", format_of(source.file, source.series.has_value())},
                            {"bytes", plan.source_bytes}};
-      // By it labels that come later know, too, which voxels the series reaches.
+      // So labels that come later also know which voxels the series reaches.
       if (!plan.same_voxels) {
         channel["file_grid"] = {{"shape_zyx", plan.file_grid.shape_zyx},
                                 {"affine_lps", plan.file_grid.affine_lps}};
@@ -133,7 +133,7 @@ Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source) {
                   {"split", volume.split},
                   {"phase", phase},
                   {"negative", or_null(volume.negative)}};
-  // Stores whose tables do not tell it are as they were before there was this column.
+  // Stores whose tables lack it are the same as before this column existed.
   if (!volume.scanner.empty()) columns["scanner"] = volume.scanner;
   return columns;
 }

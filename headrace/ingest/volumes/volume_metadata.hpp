@@ -8,10 +8,10 @@
 
 namespace headrace::ingest {
 
-/// Stores of volumes: what the report repeats of an image is its notes.
+/// Stores of volumes: the report repeats the notes of an image.
 CohortKind volume_kind();
 
-/// What is known of a volume when its voxels are stored.
+/// What is known about a volume when its voxels are stored.
 struct VolumeStoreFacts {
   const VolumeCase& volume;
   const VolumeOutlook& outlook;
@@ -20,20 +20,20 @@ struct VolumeStoreFacts {
   std::vector<std::string> notes;               ///< of the source and its values
 };
 
-/// What a version says of an image besides its voxels and labels: another allow-list.
+/// What a version states about an image besides its voxels and labels: another allow-list.
 Json columns_of(const VolumeCase& volume, const imaging::VolumeFacts& source);
 
-/// Writes how often each value occurs, those that do not left out: rows (stored value + 32768,
+/// Writes how often each value occurs, without values that do not: rows (stored value + 32768,
 /// voxels).
 void write_histogram(storage::Store& store, const std::string& path,
                      const IntensityHistogram& histogram);
-/// Writes the parts of the sampler's index. rows: of count_body_cells and count_label_cells.
+/// Writes the parts of the sampler's index. rows: from count_body_cells and count_label_cells.
 void write_body_cells(storage::Store& store, const std::string& id,
                       const std::vector<std::uint32_t>& rows, const source::PartGrid& grid);
 void write_label_cells(storage::Store& store, const std::string& path,
                        const std::vector<std::uint32_t>& rows, std::size_t columns);
-/// Writes the groups of an image; its own comes last. This is the allow-list of what a store says
-/// of a volume.
+/// Writes the groups of an image; its own comes last. This is the allow-list of what a store states
+/// about a volume.
 void write_volume_groups(storage::Store& store, const VolumeStoreFacts& facts);
 
 }  // namespace headrace::ingest

@@ -10,7 +10,7 @@
 namespace headrace::ingest {
 namespace {
 
-/// Of a series: its files in the order of its slices, so that their names do not matter.
+/// For a series: its files in the order of its slices, so that their names do not matter.
 Json series_stamps(const imaging::DicomSeries& series) {
   Json stamps = Json::array();
   std::string last;

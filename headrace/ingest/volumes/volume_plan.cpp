@@ -35,7 +35,7 @@ std::vector<VolumeLevelPlan> plan_levels(const Shape3& shape_zyx,
 }
 
 Json inner_codecs(const VolumePlan& plan, DType dtype) {
-  // One byte a voxel has no bytes to sort.
+  // With one byte a voxel there are no bytes to shuffle.
   const std::string shuffle = size_of(dtype) > 1 ? zarr::kVolumeBloscShuffle : "noshuffle";
   if (plan.codec == "zstd") return zarr::Codecs::zstd(dtype, plan.clevel);
   const bool lz4 = plan.codec == "blosc-lz4";

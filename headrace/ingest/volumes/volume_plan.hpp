@@ -21,11 +21,11 @@ struct VolumeLevelPlan {
   Shape3 factor_zyx{1, 1, 1};  ///< voxels of level 0 along the edge of one of this level: 1 or 2^k
 };
 
-/// Everything about a volume that is decided before a voxel is read. The same for any number of
+/// All decisions about a volume that are made before a voxel is read. The same for any number of
 /// threads.
 struct VolumePlan {
   imaging::VolumeGrid grid;       ///< of level 0, in canonical order
-  imaging::VolumeGrid file_grid;  ///< as the file has it, for the way back
+  imaging::VolumeGrid file_grid;  ///< that of the file, for the way back
   imaging::AxisMap from_file;     ///< how the axes of `grid` lie on those of `file_grid`
   std::vector<VolumeLevelPlan> levels;
   std::int64_t chunk = 0, shard = 0;  ///< edges in voxels
@@ -33,7 +33,7 @@ struct VolumePlan {
   int clevel = 0;
   std::size_t align = 1;  ///< inner chunks of the image begin at multiples of it
 
-  /// Of level 0, tidy; nothing is computed from another.
+  /// Spacing of level 0, tidy; all computation uses this one.
   std::array<double, 3> spacing_mm_zyx() const { return imaging::tidy_spacing_mm_zyx(grid); }
   /// zarr.json of a level of a channel in this unit, and of one of the label image.
   zarr::ArrayMetadata image_array(int level, IntensityUnit unit = IntensityUnit::hu) const;
@@ -42,9 +42,10 @@ struct VolumePlan {
   zarr::ArrayMetadata mask_array() const { return label_array(0); }
 };
 
-/// Brings the grid of a file into canonical order; whatever that order was, the plan is the same
-/// but for `file_grid` and `from_file`. Levels halve every axis whose spacing is below 1.5 times
-/// the smallest, until one fits into 64 voxels an axis. Errors: usage (chunk, shard, clevel).
+/// Brings the grid of a file into canonical order; whatever the file's order was, the plan is the
+/// same except for `file_grid` and `from_file`. Levels halve every axis whose spacing is below 1.5
+/// times the smallest, until one fits into 64 voxels on each axis. Errors: usage (chunk, shard,
+/// clevel).
 VolumePlan plan_volume(const imaging::VolumeGrid& file, const VolumeIngestOptions& options);
 
 /// Checks the options that plan_volume takes, before there is a volume. Errors: usage.

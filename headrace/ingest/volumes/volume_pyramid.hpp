@@ -7,8 +7,8 @@
 namespace headrace::ingest {
 
 /// Averages the 1, 2, 4 or 8 voxels of `src` under each voxel of the next level: (sum + n / 2) / n
-/// rounded down, so halves go up; at an odd edge the n that exist. Axes that `from` and `to` count
-/// the same voxels of level 0 for stay as they are.
+/// rounded down, so halves go up; at an odd edge the n that exist. Axes along which `from` and `to`
+/// have the same factor do not change.
 void halve_volume(const std::int16_t* src, const VolumeLevelPlan& from, const VolumeLevelPlan& to,
                   std::int16_t* dst, ThreadPool& pool);
 

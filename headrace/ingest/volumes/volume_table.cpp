@@ -68,8 +68,8 @@ void check_name(const std::string& text, const std::string& what, const std::str
 
 std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store) {
   const CsvTable table = read_csv_table(file);
-  // Where a store's images have the names of their files, the table that made it is one of the
-  // store.
+  // Where a store's images have the names of their files, the table that made the store also serves
+  // as a table of its images.
   const bool named =
       std::find(table.header.begin(), table.header.end(), "image") != table.header.end();
   check_columns(table, columns(of_store && named));

@@ -7,13 +7,13 @@
 
 namespace headrace::ingest {
 
-/// What one row of the cohort table of volumes says; docs/formats.md has the columns' meaning.
+/// One row of the cohort table of volumes; docs/formats.md has the meaning of the columns.
 struct VolumeRow {
   std::string where;
   std::string file;  ///< as written: a file, or a folder of DICOM
   std::string image, case_id, cohort, scanner, split, phase;
   std::optional<int> negative;      ///< 0 or 1
-  bool negative_unknown = false;    ///< '-', in a table for a store: it is not known any more
+  bool negative_unknown = false;    ///< '-', in a table for a store: no longer known
   std::string channel;              ///< of the image; empty: a store of one channel
   std::optional<int> series;        ///< SeriesNumber, for a folder with several series
   std::vector<std::string> labels;  ///< as written, separated by ';'
@@ -25,7 +25,7 @@ struct VolumeRow {
 /// of_store: rows are of images of a store, so the column `image` is required, not `file`.
 std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store = false);
 
-/// Refuses a text of the store that may identify. `what`: "image", "case", "cohort",
+/// Refuses a text for the store that may identify a patient. `what`: "image", "case", "cohort",
 /// "channel". Errors: usage.
 void check_name(const std::string& text, const std::string& what, const std::string& where);
 
