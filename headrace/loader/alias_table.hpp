@@ -5,7 +5,7 @@
 
 namespace headrace::loader {
 
-/// One of n slots, each drawn as often as the others.
+/// One of n slots, all drawn equally often.
 struct AliasSlot {
   std::uint32_t keep_below = 0;  ///< coins below it keep the slot's own index
   std::uint32_t alias = 0;       ///< the others take this one; a full slot's alias is itself

@@ -24,7 +24,8 @@ std::vector<std::int64_t> Batch::images_shape() const {
 }
 
 std::vector<std::int64_t> Batch::images_strides() const {
-  // One channel lies alike in both layouts; who looks at strides to choose an algorithm sees one.
+  // With one channel both layouts are the same; a library that chooses its algorithm by strides
+  // sees only one of them.
   const bool last = format.layout == transform::Layout::channels_last && channels > 1;
   const std::int64_t column = last ? channels : 1, row = width * column;
   if (depth > 0) {

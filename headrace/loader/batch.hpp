@@ -21,39 +21,40 @@ struct Batch {
   std::uint64_t epoch = 0, index = 0;  ///< batch `index` of `epoch`
   std::int64_t samples = 0, contexts = 0, height = 0, width = 0;
   std::int64_t depth = 0;     ///< 0: slides
-  std::int64_t channels = 3;  ///< of volumes as many as the run reads
+  std::int64_t channels = 3;  ///< for volumes, as many as the run reads
   std::vector<SampleSite> sites;
   /// How the values of `images` are stored.
   transform::TensorFormat format;
-  /// (samples, contexts, 3, height, width) of slides, (samples, channels, depth, height, width)
-  /// of volumes; channels_last: the channels innermost, of each context.
+  /// (samples, contexts, 3, height, width) for slides, (samples, channels, depth, height, width)
+  /// for volumes; channels_last: the channels of each context are innermost.
   const void* images = nullptr;
   const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); null when the plan
                                          ///< has no labels. 255: ignore
-  /// What label values from the number of classes on stand for, in their order.
+  /// The class sets that label values from the number of classes on stand for, in order.
   std::vector<ClassSet> class_sets;
-  /// GPU whose memory both are; -1: the host's.
+  /// The GPU in whose memory both lie; -1: the host's memory.
   int device = -1;
   std::shared_ptr<void> memory;
-  std::shared_ptr<detail::DeviceLease> lease;  ///< of a batch on a GPU
+  std::shared_ptr<detail::DeviceLease> lease;  ///< for a batch on a GPU
 
   std::vector<std::int64_t> images_shape() const;
   std::vector<std::int64_t> images_strides() const;  ///< elements, in the order of images_shape
   std::vector<std::int64_t> labels_shape() const;
   std::size_t images_bytes() const;
   std::size_t labels_bytes() const;
-  /// The values, for who takes only float32 in host memory, channels first. Errors: internal
-  /// (another format).
+  /// The values, for callers that take only float32 in host memory, channels first. Errors:
+  /// internal (another format).
   const float* floats() const;
 
-  /// A batch on a GPU is handed over before the GPU has made it. What is put into `stream` from now
-  /// on begins when it has; and when the Batch goes, its memory is not written again before what
-  /// was put into `stream` until then is done. On the host: nothing to do. The stream must live
-  /// longer than the Batch.
+  /// A batch on a GPU is handed over before the GPU has made it. Work that is put into `stream`
+  /// from now on begins when the batch is ready. After the Batch is destroyed, its memory is not
+  /// written again before all work put into `stream` until then is done. On the host this does
+  /// nothing. The stream must live longer than the Batch.
   void hold(CUstream_st* stream) const;
-  /// Gives the memory back now: written again when what was put into `stream` so far is done.
+  /// Gives the memory back now: it is written again when the work put into `stream` so far is done.
   void release_on(CUstream_st* stream);
-  /// A copy in host memory, for pictures and checks; waits for it. The batch itself if it is there.
+  /// A copy in host memory, for pictures and checks; waits for it. A batch that is in host memory
+  /// is returned itself.
   Batch on_host() const;
 };
 

@@ -72,7 +72,7 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
   planned_ = 0;
   read_.clear();
   regions_ = 0;
-  // The last batch of a tile plan may end in front of this loader's share, or inside of it.
+  // The last batch of a tile plan may end before this loader's share, or inside it.
   const std::uint64_t end = recipe_.plan->samples_per_epoch();
   const std::uint64_t first =
       std::min(end, index * static_cast<std::uint64_t>(recipe_.whole_batch) + first_sample());
@@ -108,7 +108,7 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
 }
 
 std::size_t BatchWork::place(std::int64_t bytes) {
-  constexpr std::size_t kAlign = 256;  // of transactions on a GPU
+  constexpr std::size_t kAlign = 256;  // size of transactions on a GPU
   const std::size_t at = arena_bytes_;
   const std::size_t end = at + static_cast<std::size_t>(bytes) + device::HostBuffer::kTailPadding;
   arena_bytes_ = (end + kAlign - 1) / kAlign * kAlign;
@@ -156,7 +156,7 @@ Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
   batch.format = recipe_.format;
   batch.class_sets = recipe_.cohort->class_sets();
   if (arena_memory_) return batch;
-  // Members die last to first: the lease goes back before its pool may go.
+  // Members are destroyed last to first, so the lease goes back before its pool can be destroyed.
   struct Held {
     std::shared_ptr<device::BufferPool> pool;
     device::BufferPool::Lease lease;

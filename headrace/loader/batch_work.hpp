@@ -17,21 +17,21 @@
 
 namespace headrace::loader::detail {
 
-/// What a worker thread keeps from batch to batch, so that nothing is allocated once its buffers
-/// have grown.
+/// Memory that a worker thread keeps from batch to batch, so that nothing is allocated once its
+/// buffers have grown.
 struct Worker {
   ThreadPool inline_pool{1};
   transform::Scratch scratch;
   transform::VolumeScratch volume_scratch;
-  /// The image and the labels under the sample in work (of slides: under the context in work):
+  /// The image and the labels under the current sample (for slides: under the current context),
   /// small enough to stay in the cache.
   device::HostBuffer window, label_window;
-  /// Values of the sample in work where the batch stores them in another format.
+  /// Values of the current sample, where the batch stores them in another format.
   device::HostBuffer values;
 };
 
-/// Memory of at least `bytes`, grown by half as much again, or every slightly larger window would
-/// be fresh pages.
+/// Memory of at least `bytes`. It grows by half as much again; otherwise every slightly larger
+/// window would need fresh pages.
 std::byte* grown(device::HostBuffer& buffer, std::int64_t bytes);
 
 struct StageTimes {
@@ -43,7 +43,7 @@ std::int64_t now_ns();
 std::array<std::int64_t, 2> part_inside(std::int64_t origin, std::int64_t size,
                                         std::int64_t extent);
 
-/// Where a batch is made on a GPU: the arena's copy there, the outputs, and what to work in.
+/// Memory for a batch made on a GPU: the arena's copy there, the outputs, and working memory.
 struct DeviceTarget {
   const std::byte* windows;
   std::byte* images;
@@ -53,30 +53,30 @@ struct DeviceTarget {
   device::cuda::Stream& stream;
 };
 
-/// One batch in the making: prepare once, then make_sample for each sample on any threads, then
-/// take. Reusable. What a sample is, slides and volumes say.
+/// One batch being made: prepare once, then make_sample for each sample on any threads, then take.
+/// Reusable. The derived classes for slides and volumes define what a sample is.
 ///
-/// Without an arena make_sample decodes and transforms. With one it decodes alone, each window into
-/// its place of the arena, and `launch` transforms all of them from a copy of it.
+/// Without an arena make_sample decodes and transforms. With one it only decodes, each window into
+/// its place in the arena, and `launch` transforms all of them from a copy of the arena.
 class BatchWork {
  public:
   explicit BatchWork(const Recipe& recipe) : recipe_(recipe) {}
   virtual ~BatchWork() = default;
   static std::unique_ptr<BatchWork> make(const Recipe& recipe);
-  /// `memory` is asked by prepare, once a batch, for memory that stays until the next; or null
-  /// where only `use_arena` will tell.
+  /// prepare asks `memory` once for each batch for memory that stays until the next; null where
+  /// only `use_arena` will give it.
   void into_arena(std::function<std::byte*(std::size_t)> memory) {
     arena_memory_ = std::move(memory);
   }
   void use_arena(std::byte* memory) noexcept { arena_ = memory; }
-  /// What prepare reads with, instead of BatchRead::fetch.
+  /// The function that prepare reads with, instead of BatchRead::fetch.
   void read_with(std::function<void(zarr::BatchRead&, ThreadPool&)> fetch) {
     fetch_ = std::move(fetch);
   }
 
-  /// Draws every sample, finds what it needs to read and reads it. Samples from the first that
-  /// can't be planned on are left out; its error is kept for `error`. Throws what reading the batch
-  /// throws.
+  /// Draws every sample, finds what it needs, and reads it. From the first sample that can't be
+  /// planned on, samples are left out; its error is kept for `error`. Throws the errors of reading
+  /// the batch.
   void prepare(std::uint64_t epoch, std::uint64_t index, device::BufferPool& pool, Worker& worker);
   std::size_t planned() const noexcept { return planned_; }
   std::exception_ptr plan_error() const noexcept { return plan_error_; }
@@ -84,10 +84,10 @@ class BatchWork {
   /// Decodes and transforms sample `s` < planned() into the batch; or decodes it into the arena.
   void make_sample(std::size_t s, Worker& worker, StageTimes& times);
 
-  /// The other way to fill an arena: what was read, for a decoder that writes into a copy of it.
+  /// The other way to fill an arena: the reads, for a decoder that writes into a copy of it.
   zarr::BatchRead& reads() noexcept { return read_; }
   const zarr::BatchRead& reads() const noexcept { return read_; }
-  /// Where the regions of reads() go, in bytes of the arena.
+  /// Places of the regions of reads(), in bytes of the arena.
   std::vector<std::uint64_t> destinations() const;
   /// "epoch 0, batch 3".
   std::string name() const;
@@ -96,8 +96,8 @@ class BatchWork {
   StageTimes plan_times() const { return {plan_ns_, 0}; }
   /// Puts the transform of all samples into the target's stream.
   virtual void launch(const DeviceTarget& target) const = 0;
-  /// The finished batch; its memory goes back to `pool` when it is destroyed. Of a batch with an
-  /// arena everything but images, labels and memory.
+  /// The finished batch; its memory goes back to `pool` when it is destroyed. For a batch with an
+  /// arena: all but images, labels and memory.
   Batch take(std::shared_ptr<device::BufferPool> pool);
 
  protected:
@@ -106,30 +106,30 @@ class BatchWork {
   virtual void plan_sample(std::size_t s, const transform::SampleKey& key) = 0;
   /// Adds what sample `s` needs to read_.
   virtual void add_reads(std::size_t s) = 0;
-  /// Takes the places of the sample's windows in the arena.
+  /// Reserves places for the sample's windows in the arena.
   virtual void lay_out(std::size_t s) = 0;
   /// Decodes the sample's windows into the arena.
   virtual void fill(std::size_t s) = 0;
-  /// Sets where in the arena the sample's regions go, by their numbers in read_.
+  /// Sets the places of the sample's regions in the arena, by their numbers in read_.
   virtual void locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const = 0;
-  /// `labels` is null for a run without labels.
+  /// `labels` is null in a run without labels.
   virtual void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
                     StageTimes& times) = 0;
 
-  /// The next place of the arena, with readable bytes behind it.
+  /// The next place in the arena, with readable bytes after it.
   std::size_t place(std::int64_t bytes);
   std::byte* arena() const noexcept { return arena_; }
   /// Where a transform writes `channels` planes that become values of the batch, and the step after
-  /// it: nothing where the batch stores them like that.
+  /// it: nothing where the batch stores them in that form.
   float* planes(std::byte* images, std::int64_t channels, Worker& worker) const;
   void store(const float* planes, std::int64_t channels, std::byte* images) const;
 
-  /// The labels of an image at the level that its patches are read from; null where they are not
+  /// The labels of an image at the level from which its patches are read; null where they are not
   /// asked for, or nothing is known.
   std::shared_ptr<const zarr::Array> labels_of(std::size_t image, std::size_t level) const;
 
   const Recipe& recipe_;
-  /// Adds a region to read_; gives its number.
+  /// Adds a region to read_; returns its number.
   std::size_t add_region(std::shared_ptr<const zarr::Array> array, zarr::RegionRead region);
 
   zarr::BatchRead read_;

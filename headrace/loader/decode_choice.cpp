@@ -48,7 +48,7 @@ void add_arrays(const Recipe& recipe, std::size_t image, Arrays& arrays) {
   }
 }
 
-// One image of each codec: what an image was ingested with, all of its levels have.
+// One image of each codec: all levels of an image have the codec of its ingest.
 Arrays arrays_of(const Recipe& recipe) {
   Arrays arrays;
   std::set<std::string> codecs;
@@ -60,7 +60,7 @@ Arrays arrays_of(const Recipe& recipe) {
   return arrays;
 }
 
-// Why the GPU is not to decode this array; empty where it is.
+// Why the GPU does not decode this array; empty where it does.
 std::string refused(const zarr::Array& array, zarr::DecodeOn on) {
   const zarr::GpuDecoders& here = zarr::GpuDecoders::here();
   if (const std::string codec = array.host_only(); !codec.empty()) {

@@ -28,7 +28,7 @@ DeviceLane::~DeviceLane() {
   try {
     stream_.wait();
   } catch (const Error&) {
-    // The device is lost, and with it what was under way.
+    // The device is lost, and the work in flight with it.
   }
 }
 
@@ -66,7 +66,8 @@ void DeviceLane::fetch(zarr::BatchRead& reads, ThreadPool& pool) {
     decoder_->fetch(reads, pool, stream_);
     if (decoder_->read_directly()) times_.read_s += static_cast<double>(now_ns() - start) * 1e-9;
   } catch (const Error& error) {
-    // What cannot be read is met again by the sample that needs it, which the error then names.
+    // The sample that needs the unreadable chunk meets the error again, and the error then names
+    // the sample.
     if (error.code() != ErrorCode::io && error.code() != ErrorCode::corrupt) throw;
     decoder_->fetch_on_host(reads, pool);
   }
@@ -84,7 +85,7 @@ bool DeviceLane::plan(BatchWork& work, ThreadPool& pool) {
     on_gpu_ = decoder_->plan(work.reads(), pool, work.destinations());
     if (!on_gpu_) leave_to_cpu(work, decoder_->left_to_cpu(), pool);
   } catch (const Error& error) {
-    // Damage is met again by the sample that has it, which the error then names.
+    // The sample with the damage meets it again, and the error then names the sample.
     if (error.code() != ErrorCode::corrupt && error.code() != ErrorCode::io) throw;
     leave_to_cpu(work, error.what(), pool);
   }
@@ -99,7 +100,7 @@ void DeviceLane::leave_to_cpu(BatchWork& work, std::string why, ThreadPool& pool
 }
 
 void DeviceLane::start(const BatchWork& work) {
-  lease_.reset();  // of a batch that is started anew: its memory can be the same
+  lease_.reset();  // for a batch that is started again: its memory can be the same
   lease_ = pool_->take(recipe_.batch_bytes(), stream_);
   begun_.record(stream_);
   if (on_gpu_) {
@@ -133,7 +134,7 @@ void DeviceLane::finish(BatchWork& work) {
     if (error.code() != ErrorCode::corrupt) throw;
     problem = fmt::format("{}: {}", work.name(), error.what());
   }
-  device::cuda::use_device(recipe_.device_index);  // the consumer's thread may have another
+  device::cuda::use_device(recipe_.device_index);  // the consumer's thread may have chosen another
   Worker worker;
   leave_to_cpu(work, problem, worker.inline_pool);
   StageTimes times;
@@ -142,7 +143,7 @@ void DeviceLane::finish(BatchWork& work) {
   start(work);
 }
 
-/// The transform's memory grows with the largest batch and is counted when it has.
+/// The transform's memory grows with the largest batch and is counted after it has grown.
 void DeviceLane::count_scratch() {
   const std::size_t bytes = scratch_.device_bytes() + volume_scratch_.device_bytes();
   if (bytes <= scratch_bytes_) return;

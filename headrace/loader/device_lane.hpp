@@ -10,46 +10,48 @@
 
 namespace headrace::loader::detail {
 
-/// What a place of the ring has on the GPU: a stream, pinned memory that the workers decode into or
-/// that encoded chunks are read into, windows on the device, and what decoding and transform work
-/// in. One batch after the other: begin, BatchWork::prepare, plan, the samples where there are any
-/// to make, start, finish, hand_over.
+/// The resources of one place of the ring on the GPU: a stream, pinned memory that the workers
+/// decode into or that encoded chunks are read into, windows on the device, and working memory of
+/// decoding and transform. For each batch: begin, BatchWork::prepare, plan, the samples if any are
+/// to be made, start, finish, hand_over.
 class DeviceLane {
  public:
-  /// `work` is the one that will be given to everything else.
+  /// `work` is the one that will be passed to all other functions.
   DeviceLane(const Recipe& recipe, std::shared_ptr<DeviceBudget> budget,
              std::shared_ptr<DevicePool> pool, BatchWork& work);
   ~DeviceLane();
 
-  /// Waits until the GPU has made the batch before. Errors: device, if decoding it went wrong after
-  /// all: its chunks' checksums were right.
+  /// Waits until the GPU has made the batch before. Errors: device, if decoding it failed although
+  /// its chunks' checksums were right.
   void begin(const BatchWork& work);
-  /// After prepare. True: the GPU decodes the batch; false: its samples are to be made, into memory
-  /// that `work` has been given. Errors: unsupported (loader.decode is gpu, and it can't).
+  /// Call after prepare. True: the GPU decodes the batch; false: its samples are to be made, into
+  /// memory that was given to `work`. Errors: unsupported (loader.decode is gpu, and the GPU
+  /// can't).
   bool plan(BatchWork& work, ThreadPool& pool);
-  /// Puts copy, decoding where it is the GPU's, and transform into the stream: returns before they
+  /// Puts copy, decoding (where the GPU does it) and transform into the stream; returns before they
   /// are done.
   void start(const BatchWork& work);
-  /// Whether the batch may hold what only the GPU can tell to be damaged: `finish` must come before
+  /// Whether the batch may hold damage that only the GPU can detect: then `finish` must come before
   /// `hand_over`, and waits for the decoder.
   bool to_be_checked() const noexcept { return on_gpu_ && decoder_->to_be_checked(); }
-  /// Errors: what decoding such a batch on the CPU finds, the lowest sample's. What the CPU can
-  /// decode is started anew from there, but under loader.decode gpu: corrupt, with the GPU's words.
+  /// Errors: those of decoding such a batch on the CPU, the lowest sample's. If the CPU can decode
+  /// the batch, it is started again from there; with loader.decode gpu it is an error instead:
+  /// corrupt, with the GPU's message.
   void finish(BatchWork& work);
-  /// Makes `batch`, which `work` has described, the one that was started.
+  /// Fills `batch`, which `work` has described, with the batch that was started.
   void hand_over(Batch& batch);
 
-  /// Since the last call: seconds that reading straight to the GPU took, and the GPU's of the
+  /// Since the last call: seconds of reading straight to the GPU, and the GPU's seconds for the
   /// batches that it has made.
   struct Times {
     double read_s = 0, copy_s = 0, decode_s = 0, transform_s = 0;
   };
   Times take_times();
-  /// Of the batch that was started: "CPU", or the decoders; and why not the GPU's where they were
-  /// to be.
+  /// For the batch that was started: "CPU", or the decoders; and the reason where the GPU's were
+  /// asked for but not used.
   const std::string& decoded_by() const noexcept { return decoded_by_; }
   const std::string& left_to_cpu() const noexcept { return left_to_cpu_; }
-  /// What read it; empty: the host, which alone was to.
+  /// What read it; empty: the host, where only it was asked for.
   std::string read_by() const { return decoder_ ? decoder_->read_by() : std::string(); }
 
  private:

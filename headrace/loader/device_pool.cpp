@@ -34,12 +34,12 @@ std::size_t DeviceBudget::used() const {
   return used_;
 }
 
-/// An event that can't be recorded means that the device is lost: then nothing is used again.
+/// An event that can't be recorded means that the device is lost: then nothing is reused.
 DeviceLease::~DeviceLease() {
   try {
     if (consumer) used.record(*consumer);
     const std::lock_guard lock(pool->mutex_);
-    // Nobody has used it: then it is free when it has been made.
+    // No consumer has used it, so it is free when it has been made.
     pool->kept_.push_back({std::move(buffer), std::move(consumer ? used : ready)});
   } catch (const Error&) {
     pool->budget_->give_back(buffer.size());

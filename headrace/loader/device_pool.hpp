@@ -10,13 +10,13 @@
 
 namespace headrace::loader::detail {
 
-/// What a loader may take of a GPU's memory. Safe from any thread.
+/// The bound on a loader's memory on a GPU. Safe from any thread.
 class DeviceBudget {
  public:
   explicit DeviceBudget(std::size_t limit_bytes) : limit_(limit_bytes) {}
 
-  /// Counts `bytes` more; to be called before they are taken. Errors: memory, naming `what` and how
-  /// to make it fit.
+  /// Counts `bytes` more; call it before they are taken. Errors: memory, naming `what` and how to
+  /// make it fit.
   void take(std::size_t bytes, const std::string& what);
   void give_back(std::size_t bytes) noexcept;
   std::size_t limit() const noexcept { return limit_; }
@@ -45,19 +45,19 @@ struct DeviceLease {
 
   std::shared_ptr<DevicePool> pool;
   device::cuda::DeviceBuffer buffer;
-  device::cuda::Event used;              ///< behind what the last consumer did with it
-  device::cuda::Event ready;             ///< behind what makes the batch
+  device::cuda::Event used;              ///< after the last consumer's work with it
+  device::cuda::Event ready;             ///< after the work that makes the batch
   std::optional<CUstream_st*> consumer;  ///< null is a stream too: the default one
 };
 
-/// Batches' memory on the GPU, taken and given back in the order of streams: nobody waits. Safe
-/// from any thread.
+/// Batches' memory on the GPU, taken and given back in the order of streams, so no thread waits.
+/// Safe from any thread.
 class DevicePool : public std::enable_shared_from_this<DevicePool> {
  public:
   explicit DevicePool(std::shared_ptr<DeviceBudget> budget) : budget_(std::move(budget)) {}
 
-  /// `writer`: the stream that will write it; it is held until the last consumer is done. Every
-  /// lease of a pool is as large as the first. Errors: memory, device.
+  /// `writer`: the stream that will write it; it waits until the last consumer is done. Every lease
+  /// of a pool is as large as the first. Errors: memory, device.
   std::shared_ptr<DeviceLease> take(std::size_t bytes, device::cuda::Stream& writer);
 
  private:

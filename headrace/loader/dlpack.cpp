@@ -45,7 +45,7 @@ ManagedTensor* share(const Batch& batch, Part part) {
   shared->shape = images ? batch.images_shape() : batch.labels_shape();
   shared->strides = images ? batch.images_strides() : contiguous(shared->shape);
   ManagedTensor& out = shared->managed;
-  // DLPack knows no const.
+  // DLPack has no const.
   out.tensor.data = const_cast<void*>(images ? batch.images : batch.labels);
   out.tensor.device =
       batch.device < 0 ? Device{DeviceType::cpu, 0} : Device{DeviceType::cuda, batch.device};

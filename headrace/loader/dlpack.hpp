@@ -5,8 +5,8 @@
 
 /// A batch's tensors for other libraries, without a copy.
 ///
-/// The structures are restated from DLPack 1.0 (ABI of DLManagedTensor), in a namespace of their
-/// own, so that who has its dlpack.h includes both.
+/// The structures are restated from DLPack 1.0 (ABI of DLManagedTensor), in a separate namespace,
+/// so that code can include DLPack's dlpack.h as well.
 /// source  https://dmlc.github.io/dlpack/latest/c_api.html
 namespace headrace::loader::dlpack {
 
@@ -34,17 +34,17 @@ struct Tensor {
 struct ManagedTensor {
   Tensor tensor;
   void* manager;
-  void (*deleter)(ManagedTensor* self);  ///< called once by who has taken it
+  void (*deleter)(ManagedTensor* self);  ///< called once by the consumer
 };
 
 enum class Part { images, labels };
 
-/// A tensor over the batch's own memory, which stays until the deleter is called, the Batch itself
-/// or not. A batch on a GPU is held for the consumer's stream by Batch::hold, called first: the
-/// memory is written again only after what that stream was given until the deleter's call. It is
-/// only to be read.
-/// errors  usage (labels of a batch without)
-/// threads the deleter may be called on any
+/// A tensor over the batch's own memory, which stays until the deleter is called, even if the Batch
+/// is destroyed before. For a batch on a GPU call Batch::hold with the consumer's stream first: the
+/// memory is written again only after the work that was put into that stream before the deleter's
+/// call. The tensor is read-only.
+/// errors  usage (labels of a batch without labels)
+/// threads the deleter may be called on any thread
 ManagedTensor* share(const Batch& batch, Part part);
 
 }  // namespace headrace::loader::dlpack

@@ -4,7 +4,8 @@
 
 namespace headrace::loader {
 
-/// The open dataset is the one that data.expect_hash names. Errors: usage, with both hashes.
+/// Checks that the open dataset is the one that data.expect_hash names. Errors: usage, with both
+/// hashes.
 void check_expected_dataset(const source::Cohort& cohort, const RunConfig& config);
 
 }  // namespace headrace::loader

@@ -8,15 +8,15 @@
 
 namespace headrace::loader::detail {
 
-/// Mean, population standard deviation and percentiles, in the unit, of the stored values whose
-/// histogram this is, exact: percentiles interpolate linearly between order statistics, as NumPy's
+/// Exact mean, population standard deviation and percentiles, in the unit, of the stored values
+/// with this histogram. Percentiles interpolate linearly between order statistics, as NumPy's
 /// default does.
 IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& voxels_of_stored,
                                   IntensityUnit unit = IntensityUnit::hu);
 
-/// Of every voxel under a label above 0 in the training split: what its histograms add up to.
-/// channel: its number in the store; volumes that lack it do not count. Errors: usage, where there
-/// is no such voxel.
+/// Statistics of every voxel under a label above 0 in the training split, from the sum of the
+/// stored histograms. channel: its number in the store; volumes that lack it do not count. Errors:
+/// usage, where there is no such voxel.
 IntensityStats foreground_stats(const source::Cohort& cohort, const RunConfig& config,
                                 std::size_t channel = 0);
 

@@ -7,24 +7,26 @@
 
 namespace headrace::loader {
 
-/// Micrometres a pixel of a level as the transform sees them; with patch.mpp null, pixels of level
-/// 0 a pixel. Errors: usage when the image does not say and the config asks for micrometres.
+/// Micrometres a pixel of a level for the transform; with patch.mpp null, pixels of level 0 a
+/// pixel. Errors: usage, when the image does not state its size and the config asks for
+/// micrometres.
 std::array<double, 2> level_mpp_yx(const source::ImageRecord& image, std::size_t level,
                                    const RunConfig& config);
 
-/// The level that a context is read from: the coarsest that is at least as fine as the context's
-/// pixels (to one part in a thousand, so that 0.2501 serves 0.25). In a 2x pyramid what is left to
-/// shrink is then below 2, for which bilinear interpolation reads every stored pixel; where even
-/// level 0 is coarser than asked for, level 0.
+/// The level from which a context is read: the coarsest that is at least as fine as the context's
+/// pixels (to one part in a thousand, so that 0.2501 serves 0.25). In a 2x pyramid the remaining
+/// reduction is then below 2, for which bilinear interpolation reads every stored pixel. Where even
+/// level 0 is too coarse, level 0.
 std::size_t choose_level(const source::ImageRecord& image, int context, const RunConfig& config);
 
-/// Millimetres between the voxels of a volume's level as the transform sees them; with
-/// patch.spacing_mm null, voxels of level 0.
+/// Millimetres between the voxels of a volume's level for the transform; with patch.spacing_mm
+/// null, voxels of level 0.
 std::array<double, 3> level_spacing_mm_zyx(const source::ImageRecord& image, std::size_t level,
                                            const RunConfig& config);
 
-/// The level that a volume's patches are read from: the coarsest that is along every axis at least
-/// as fine as the patch, or as level 0 where even that is coarser (to one part in a thousand).
+/// The level from which a volume's patches are read: the coarsest that is along every axis at least
+/// as fine as the patch, or as level 0 where level 0 is coarser than the patch (to one part in a
+/// thousand).
 std::size_t choose_volume_level(const source::ImageRecord& image, const RunConfig& config);
 
 }  // namespace headrace::loader

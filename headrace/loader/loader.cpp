@@ -45,11 +45,11 @@ struct Slot {
 
 }  // namespace
 
-// Note: [ring] This loader's batch n lives in slot n mod prefetch from when it is started until the
-// consumer takes it. Workers claim samples of the lowest open batch; only when none is left do they
-// start the next one, if its slot is free. So at most `prefetch` batches exist besides those that
-// the consumer holds, planning overlaps with the last samples of the batch before, and which worker
-// does what reaches no result: a sample's bytes depend on its index alone.
+// Note: [ring] This loader's batch n is in slot n mod prefetch from its start until the consumer
+// takes it. Workers claim samples of the lowest open batch; only when none is left do they start
+// the next one, if its slot is free. So at most `prefetch` batches exist besides those that the
+// consumer holds, planning overlaps with the last samples of the batch before, and the division of
+// work among workers affects no result: a sample's bytes depend only on its index.
 struct Loader::State {
   State(detail::Recipe r, std::uint64_t first_epoch, std::uint64_t first_batch,
         std::optional<std::uint64_t> count)
@@ -95,7 +95,8 @@ struct Loader::State {
     const auto batch = static_cast<std::uint64_t>(recipe.whole_batch);
     return (recipe.plan->samples_per_epoch() + batch - 1) / batch;
   }
-  /// How many of the batches before `batch` are this loader's: all, where it does not take turns.
+  /// How many of the batches before `batch` belong to this loader: all, where it does not take
+  /// turns.
   std::uint64_t own_batches_before(std::uint64_t batch) const {
     return batch <= recipe.turn ? 0 : (batch - recipe.turn - 1) / recipe.every + 1;
   }
@@ -124,7 +125,7 @@ struct Loader::State {
   std::vector<std::unique_ptr<Slot>> ring;
   std::uint64_t next_start = 0, next_take = 0;
   bool stop = false;
-  std::exception_ptr failed;  ///< what the consumer was told; nothing is delivered after it
+  std::exception_ptr failed;  ///< the consumer's error; nothing is delivered after it
 
   StallStats stats;
   std::set<std::string> decoders;  ///< of the batches so far
@@ -210,7 +211,7 @@ void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std
 void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& mine) {
   if (mine.finished != mine.count) return;
   if (mine.lane && !mine.error) {
-    // Nobody else has to do with a batch whose samples are all finished.
+    // No other thread uses a batch whose samples are all finished.
     lock.unlock();
     std::exception_ptr error;
     try {
@@ -244,8 +245,8 @@ void Loader::State::record_lane(detail::DeviceLane& lane) {
   log::info("a batch is decoded on the CPU: {}", stats.left_to_cpu);
 }
 
-/// Waits, without the lock, until the GPU has told whether the batch could be decoded. Only the
-/// consumer has to do with a finished batch.
+/// Waits, without the lock, until it is known whether the GPU could decode the batch. Only the
+/// consumer uses a finished batch.
 void Loader::State::check_decoded(std::unique_lock<std::mutex>& lock, Slot& mine) {
   if (!mine.lane || mine.error || !mine.lane->to_be_checked()) return;
   lock.unlock();
@@ -260,8 +261,8 @@ void Loader::State::check_decoded(std::unique_lock<std::mutex>& lock, Slot& mine
   record_lane(*mine.lane);
 }
 
-/// The loader waits for the model from when its last worker finds the ring full until a batch is
-/// taken.
+/// The loader waits for the model from the moment when its last worker finds the ring full until a
+/// batch is taken.
 void Loader::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
   ++waiting;
   if (idle()) {

@@ -13,24 +13,26 @@
 
 namespace headrace::loader {
 
-/// Where the time of a run went. Stage times are summed over loader threads; waits are wall time.
+/// How the time of a run was spent. Stage times are summed over loader threads; waits are wall
+/// time.
 struct StallStats {
   std::uint64_t batches = 0, samples = 0, bytes_read = 0;
   double plan_s = 0, read_s = 0, decode_s = 0, transform_s = 0;  ///< worker time by stage
-  /// The GPU's, of batches made there; streams overlap.
+  /// The GPU's time for batches made there; streams overlap.
   double copy_s = 0, device_decode_s = 0, device_transform_s = 0;
   double data_wait_s = 0;   ///< the consumer waited for a batch
   double model_wait_s = 0;  ///< the loader waited for a free place in the ring
   double wall_s = 0;        ///< since the first next()
   /// What decoded the batches: "CPU", the names of decoders on a GPU, or both; and why the CPU
-  /// decoded what a GPU was allowed to (of the first such batch); empty where it did not.
+  /// decoded a batch that a GPU was allowed to decode (the first such batch); empty where it did
+  /// not.
   std::string decoded_by, left_to_cpu;
   /// What read the chunks: "the host", with the reason where GPUDirect was allowed, or "cuFile".
   std::string read_by;
   double stall_fraction() const { return wall_s > 0 ? data_wait_s / wall_s : 0; }
 };
 
-/// Where a loader begins and what it makes.
+/// The first batch of a loader and what it makes.
 struct LoaderStart {
   bool with_labels = false;
   std::uint64_t first_epoch = 0, first_batch = 0;
@@ -38,27 +40,29 @@ struct LoaderStart {
   Share share = {};
 };
 
-/// Makes batches ahead of their consumer, in order. The bytes of batch b of epoch e depend on the
-/// config, the dataset and (e, b) alone: not on threads, prefetch depth, earlier batches or
-/// restarts. At most `prefetch` finished batches are held.
+/// Makes batches ahead of their consumer, in order. The bytes of batch b of epoch e depend only on
+/// the config, the dataset and (e, b), not on threads, prefetch depth, earlier batches or restarts.
+/// At most `prefetch` finished batches are held.
 ///
-/// With loader.device cuda the workers decode into pinned memory, or with loader.decode read
-/// encoded chunks there, or by loader.gpudirect straight to the GPU, that the GPU decodes; who
-/// finishes a batch puts copy, decoding and transform into a stream: next() gives a batch that the
-/// GPU may still be making (see Batch::hold). Where no checksum has told on the host that the
-/// batch's chunks are sound, next() waits until the GPU has decoded them. The loader makes its GPU
-/// the constructing thread's. The bytes are the CPU's, but of JPEG under loader.decode gpu. auto
-/// makes batches on the CPU: whoever feeds a model on a GPU chooses.
+/// With loader.device cuda the workers decode into pinned memory; or, with loader.decode, they read
+/// encoded chunks there (with loader.gpudirect straight to the GPU) and the GPU decodes them. The
+/// worker that finishes a batch puts copy, decoding and transform into a stream, so next() returns
+/// a batch that the GPU may still be making (see Batch::hold). Where the host could not check the
+/// batch's chunks by checksums, next() waits until the GPU has decoded them. The constructor makes
+/// the loader's GPU that of the calling thread. The bytes are the CPU's, except for JPEG with
+/// loader.decode gpu. auto makes batches on the CPU: the caller that feeds a model on a GPU
+/// chooses.
 class Loader {
  public:
-  /// Starts at batch `first_batch` of `first_epoch`: resuming is starting where the run stopped.
-  /// `with_labels`: also gathers config.data.labels (images without it read as 255, ignore).
-  /// `count`: ends after this many batches; without it training goes on into the next epoch for
-  /// ever. `share`: makes these samples of every batch alone, the same bytes as in the whole one.
+  /// Starts at batch `first_batch` of `first_epoch`: to resume, start where the run stopped.
+  /// `with_labels`: also gathers config.data.labels (images without them read as 255, ignore).
+  /// `count`: ends after this many batches; without it training continues into further epochs
+  /// without end. `share`: makes only these samples of every batch, with the same bytes as in the
+  /// whole batch.
   Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
          std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch = 0,
          std::uint64_t first_batch = 0, std::optional<std::uint64_t> count = {}, Share share = {});
-  /// The same with a run's preprocessing; the other fits it on the cohort's training split.
+  /// The same with a run's preprocessing; the first one fits it on the cohort's training split.
   Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
          std::shared_ptr<const SamplePlan> plan, std::shared_ptr<const Preprocessing> preprocessing,
          const LoaderStart& start);
@@ -68,7 +72,7 @@ class Loader {
   /// last batch may hold fewer samples. For one consumer thread. Errors are those of the lowest
   /// failing sample.
   std::optional<Batch> next();
-  /// Waits until all that may be made ahead is made.
+  /// Waits until all batches that may be made ahead are made.
   void fill();
   std::uint64_t batches_per_epoch() const noexcept;
   StallStats stats() const;

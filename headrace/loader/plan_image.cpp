@@ -31,7 +31,7 @@ std::vector<bool> near_classes(const source::Cohort& cohort, const RunConfig& co
     const auto& names = config.sampling.near_classes;
     if (std::find(names.begin(), names.end(), cohort.classes()[c]) != names.end()) wanted[c] = true;
   }
-  // A set is near what it may be.
+  // A class set counts where it may be one of these classes.
   for (std::size_t k = 0; k < cohort.class_sets().size(); ++k) {
     for (const std::uint8_t c : cohort.class_sets()[k].classes) {
       if (wanted[c]) wanted[cohort.classes().size() + k] = true;

@@ -9,8 +9,8 @@
 
 namespace headrace::loader::detail {
 
-/// What a training plan keeps of an image; (z, y, x) in pixels or voxels of level 0, of slides with
-/// a z of 1.
+/// What a training plan keeps of an image; (z, y, x) in pixels or voxels of level 0, with a z of 1
+/// for slides.
 struct PlanImage {
   std::uint32_t image = 0;  ///< its number in the cohort
   Zyx size{};
@@ -21,18 +21,17 @@ struct PlanImage {
     std::uint8_t value = 0;
     SiteTable sites;
   };
-  std::vector<OfClass> classes;  ///< that the image has, rising
+  std::vector<OfClass> classes;  ///< classes that the image has, ascending
   SiteTable near;                ///< around lesions, where the config asks for it; one region
 };
 
 PlanImage load_plan_image(const source::Cohort& cohort, std::uint32_t image,
                           const RunConfig& config);
 
-/// The part of an image that is near lesions and none: tissue whose part lies within `reach_px` (z,
-/// y, x, in pixels of level 0, along each axis) of a part that holds one of `classes`, and holds
-/// none itself. Blocks of the labels' grid, of one region, sorted by place; pixels are those of
-/// whole parts.
-/// memory  two bytes a part of the image while it works
+/// The part of an image that is near lesions but not a lesion: tissue whose part lies within
+/// `reach_px` (z, y, x, in pixels of level 0, along each axis) of a part that holds one of
+/// `classes`, and itself holds none. Blocks of the labels' grid, of one region, sorted by place;
+/// pixels are those of whole parts. memory two bytes for each part of the image while it works
 std::vector<source::SiteBlock> ring_around(const source::SiteIndex& labels,
                                            const std::vector<bool>& classes,
                                            const source::SiteIndex& tissue,

@@ -9,16 +9,17 @@
 namespace headrace::loader::detail {
 
 /// Numbers of the images of a split, in order of id. `key` names where the split comes from in
-/// errors. Errors: usage: a store of another kind than the run's, no image in the split (names
-/// those there are), a slide without mpp.
+/// errors. Errors: usage: a store of another kind than the run's, no image in the split (names the
+/// existing splits), a slide without mpp.
 std::vector<std::uint32_t> images_of_split(const source::Cohort& cohort, const RunConfig& config,
                                            const std::string& split, const std::string& key);
 
-/// sampling.cohort_weights names every cohort of the images and no other. Errors: usage.
+/// Checks that sampling.cohort_weights names every cohort of the images and no other. Errors:
+/// usage.
 void check_cohort_weights(const source::Cohort& cohort, const RunConfig& config,
                           const std::vector<std::uint32_t>& images);
 
-/// sampling.near_classes are classes of the store. Errors: usage.
+/// Checks that sampling.near_classes are classes of the store. Errors: usage.
 void check_near_classes(const source::Cohort& cohort, const RunConfig& config);
 
 }  // namespace headrace::loader::detail

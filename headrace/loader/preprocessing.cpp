@@ -64,7 +64,7 @@ void fit_scanners(Preprocessing& out, const source::Cohort& cohort, const RunCon
   for (const auto& [name, moments] : scanners) out.scanners[name] = stats_of(moments);
 }
 
-/// An entry for a channel that the run does not read would be left out in silence.
+/// An entry for a channel that the run does not read would be left out silently.
 void check_named_channels(const Preprocessing& preprocessing, const RunConfig& config) {
   std::vector<std::string> names;
   for (const auto& channel : preprocessing.channels) names.push_back(channel.name);
@@ -100,9 +100,9 @@ void check_units(const Preprocessing& preprocessing, const RunConfig& config) {
   }
 }
 
-/// Values of one channel as the scan has them beside those of another near 1 are a slip: what
-/// scales one channel by its name or unit (and with it takes the place of a preset's own way)
-/// leaves the others out.
+/// Unscaled values of one channel beside values near 1 of another are a mistake: an entry that
+/// scales one channel by its name or unit (and so replaces a preset's own scaling) leaves out the
+/// others.
 void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& config) {
   std::vector<std::string> scaled, left;
   for (const auto& channel : preprocessing.channels) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kFormat = 1;
 
-/// One object of the file: every key is taken once, and none may be left.
+/// One object of the file: every key is read once, and none may remain.
 class Fields {
  public:
   Fields(const Json& object, std::string origin) : object_(object), origin_(std::move(origin)) {
@@ -134,7 +134,7 @@ Json Preprocessing::to_json() const {
                {"scanners", std::move(by_scanner)}};
   for (const auto& channel : channels) {
     Json one = {{"name", channel.name}, {"foreground", loader::to_json(channel.foreground)}};
-    // Runs on CT alone are as they were before there were other units.
+    // Files of runs on CT only are the same as before other units existed.
     if (channel.unit != IntensityUnit::hu) one["unit"] = std::string(name_of(channel.unit));
     json["channels"].push_back(std::move(one));
   }

@@ -47,7 +47,7 @@ void check_share(const Recipe& recipe) {
        recipe.batch, recipe.first_sample, recipe.whole_batch, recipe.turn, recipe.every);
 }
 
-/// How labels are seen, and those of images that are known to be negative.
+/// Label views, and the labels of images that are known to be negative.
 void settle_labels(Recipe& recipe) {
   const auto& images = recipe.cohort->images();
   const RunConfig& config = recipe.config;

@@ -8,7 +8,7 @@ namespace {
 
 using Shape = std::array<std::int64_t, 3>;
 
-/// One byte a part of the image.
+/// One byte for each part of the image.
 struct PartMap {
   PartMap(const source::PartGrid& of, const Shape& shape_zyx) : grid(of) {
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -46,7 +46,7 @@ void widen_line(std::uint8_t* line, std::int64_t count, std::int64_t step, std::
     any |= line[i * step] != 0;
   }
   if (!any) return;
-  std::int64_t filled = 0;  // elements before it are settled
+  std::int64_t filled = 0;  // elements before it are final
   for (std::int64_t i = 0; i < count; ++i) {
     if (copy[static_cast<std::size_t>(i)] == 0) continue;
     const std::int64_t end = std::min(count, i + reach + 1);
@@ -70,7 +70,7 @@ void widen(PartMap& map, const Shape& reach) {
   }
 }
 
-/// Puts single parts together to blocks.
+/// Joins single parts to blocks.
 class Blocks {
  public:
   explicit Blocks(const PartMap& map) : grid_(map.grid) {

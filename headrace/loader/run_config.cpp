@@ -49,7 +49,7 @@ RunConfig::Data parse_data(YamlMap map) {
   return data;
 }
 
-/// The keys that say where in an image a sample lies.
+/// The keys that decide where in an image a sample lies.
 void parse_places(YamlMap& map, const RunConfig& config, RunConfig::Sampling& sampling) {
   sampling.lesion_size_power =
       map.get_double("lesion_size_power", sampling.lesion_size_power, 0, 1);
@@ -179,8 +179,8 @@ RunConfig::Train parse_train(YamlMap map, const RunConfig& config) {
 
 RunConfig parse_map(YamlMap top, const std::string& name) {
   RunConfig config;
-  // Every section first: an unknown word at the top (`pach:`) is worth more than what follows from
-  // its absence.
+  // All sections first: an unknown word at the top (`pach:`) tells more than the errors that follow
+  // from it.
   for (const char* section :
        {"data", "patch", "sampling", "transforms", "loader", "model", "train", "eval"}) {
     top.find(section);

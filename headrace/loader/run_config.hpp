@@ -21,11 +21,11 @@ struct RunConfig {
     std::string labels = "annotation";         ///< name of the label images; empty (null): none
     std::string train = "train", val = "val";  ///< split names of the cohort table
     std::optional<std::string> expect_hash;    ///< refuse to run on another dataset
-    /// Of volumes: which of the store's channels the run reads, in this order; empty: all of them.
+    /// For volumes: the channels of the store that the run reads, in this order; empty: all.
     std::vector<std::string> channels;
     std::string version;  ///< of the store: a dataset hash or its beginning; empty: the current one
-    /// What a pixel of label 0 inside an annotated image is: background | ignore (an annotation
-    /// that shows some of the lesions only). Declared negatives teach background either way.
+    /// The meaning of label 0 inside an annotated image: background | ignore (for annotations that
+    /// show only some of the lesions). Declared negatives teach background either way.
     std::string outside = "background";
   } data;
   /// patch.mpp: null sets mpp = 1 and patch_in_level0_pixels: every "micrometre" is then a pixel of
@@ -43,8 +43,7 @@ struct RunConfig {
     double foreground = 0.9;
     /// auto | class | tissue (body) | image; auto: class where a label image has one, else tissue
     std::string balance = "auto";
-    /// Share of the samples that each cohort gets, whatever its size; empty: as the cohorts' own
-    /// sizes have it.
+    /// Share of the samples for each cohort, whatever its size; empty: by the cohorts' own sizes.
     std::map<std::string, double> cohort_weights;
     /// Centres are moved so that a patch that is not turned lies inside its image.
     bool keep_inside = true;
@@ -55,7 +54,7 @@ struct RunConfig {
     /// Part of the rest that lies near lesions but not on them: at most near_distance away along
     /// each axis, in micrometres or millimetres.
     double near_lesions = 0, near_distance = 500;
-    std::vector<std::string> near_classes;  ///< what the lesions are; empty: every class above 0
+    std::vector<std::string> near_classes;  ///< the lesion classes; empty: every class above 0
     std::string order = "random";           ///< random | cover
   } sampling;
   std::vector<transform::TransformSpec> transforms;  ///< of slides
@@ -66,9 +65,9 @@ struct RunConfig {
     std::string device = "auto";         ///< auto | cpu | cuda
     std::string element = "auto";        ///< auto | float32 | bfloat16 | float16
     std::string layout = "auto";         ///< auto | channels_first | channels_last
-    std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: half of what is free
-    std::string decode = "auto";         ///< auto | cpu | gpu, of batches made on a GPU
-    std::string gpudirect = "off";       ///< auto | on | off, of what is decoded there
+    std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: half of the free memory
+    std::string decode = "auto";         ///< auto | cpu | gpu, for batches made on a GPU
+    std::string gpudirect = "off";       ///< auto | on | off, for chunks decoded there
   } loader;
   struct Model {
     std::string name = "unet2d";  ///< `auto` is resolved to it, widths, strides and kernels
@@ -82,22 +81,22 @@ struct RunConfig {
     std::string schedule = "cosine";  ///< cosine | poly | constant
     std::string amp = "auto";         ///< auto | on | off
     bool deterministic = true;        ///< on a GPU: the same bytes from run to run
-    /// Every batch is trained on in this many equal parts, one after the other or each in a process
-    /// of its own; the step's gradient is the mean of theirs.
+    /// Every batch is trained on in this many equal parts, one after the other or each in its own
+    /// process; the step's gradient is the mean of theirs.
     std::int64_t gradient_parts = 1;
     std::int64_t checkpoint_every = 500;  ///< steps
     int threads = 0;                ///< LibTorch's intra-op threads; part of the result's identity
     std::int64_t warmup_steps = 0;  ///< the learning rate rises linearly over these
     double clip_norm = 1.0;         ///< of the whole gradient; 0: no clipping
     double dice_weight = 1.0;       ///< loss = cross-entropy + dice_weight · (1 - soft Dice)
-    std::vector<double> class_weights;  ///< of the cross-entropy, one a class; empty: all 1
-    std::int64_t log_every = 10;        ///< steps a line of metrics.jsonl
+    std::vector<double> class_weights;  ///< of the cross-entropy, one for each class; empty: all 1
+    std::int64_t log_every = 10;        ///< steps between lines of metrics.jsonl
     std::int64_t validate_every = 1;    ///< epochs; 0: only after the last
-    double ema = 0;  ///< decay of the average of weights that is judged and kept; 0: none
+    double ema = 0;  ///< decay of the average of weights that is evaluated and kept; 0: none
     /// Beginnings of names of tensors that are not trained (model/parameters.hpp).
     std::vector<std::string> freeze;
-    /// pixel + dice_weight · (1 - region), model/loss_terms.hpp; of the numbers those of the chosen
-    /// terms count.
+    /// pixel + dice_weight · (1 - region), model/loss_terms.hpp; only the numbers of the chosen
+    /// terms are used.
     struct Loss {
       std::string pixel = "cross_entropy";  ///< cross_entropy | focal | top_k
       std::string region = "dice";          ///< dice | tversky
@@ -106,13 +105,13 @@ struct RunConfig {
   } train;
   struct Eval {
     double overlap = 0.5;             ///< part of the patch edge shared by neighbouring tiles
-    std::string window = "gaussian";  ///< gaussian | linear: how much a tile's pixels weigh in it
+    std::string window = "gaussian";  ///< gaussian | linear: weights of a tile's pixels
     std::int64_t batch = 16;
     /// gleason: part of the tissue that must be cancer for a slide to have any
     double min_cancer = 0.02;
     double min_area = 0.05;          ///< gleason: part of the cancer that a pattern needs to count
     std::string grading = "biopsy";  ///< gleason: biopsy | prostatectomy, which rule grades slides
-    /// gleason, biopsy: part of the cancer from which a grade above the most common one is believed
+    /// gleason, biopsy: part of the cancer from which a grade above the most common one counts
     double min_higher = 0.01;
     /// slides: classes that are tumour; empty: the Gleason patterns, or every class above 0
     std::vector<std::string> tumour_classes;
@@ -132,13 +131,13 @@ struct RunConfig {
   /// Errors: usage, with file, line, key and the nearest valid key or value.
   static RunConfig load(const std::string& file);
   static RunConfig parse(const std::string& text, const std::string& name);
-  /// In full, defaults filled in.
+  /// In full, with defaults.
   Json to_json() const;
-  /// Whether a key ("loader.threads") changes neither batches nor weights: where the dataset lies
-  /// and how it is named, since its hash decides, and how fast batches come.
+  /// Whether a key ("loader.threads") changes neither batches nor weights: the dataset's place and
+  /// name (its hash decides), and keys for the speed of loading.
   static bool decides_nothing(const std::string& key);
-  /// SHA-256 of what decides the result: to_json without what decides nothing; loader.decode only
-  /// where it is gpu, since JPEG decoders differ; loader.element, loader.layout,
+  /// SHA-256 of what decides the result: to_json without keys that decide nothing; loader.decode
+  /// only where it is gpu, since JPEG decoders differ; loader.element, loader.layout,
   /// train.deterministic, .gradient_parts, .ema, .freeze and .loss only where they are not the
   /// default; model.strides and .kernels only where they differ from 2 and 3.
   std::string hash() const;

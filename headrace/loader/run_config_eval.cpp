@@ -10,7 +10,7 @@
 namespace headrace::loader::detail {
 namespace {
 
-/// Keys of `eval` that only some tasks know.
+/// Keys of `eval` for some tasks only.
 const std::map<std::string, std::vector<std::string>>& tasks_of_key() {
   static const std::map<std::string, std::vector<std::string>> keys{
       {"min_cancer", {"gleason"}},

@@ -13,7 +13,7 @@ namespace headrace::loader {
 
 namespace {
 
-/// Section and key of what RunConfig::decides_nothing names.
+/// Section and key of those that RunConfig::decides_nothing names.
 constexpr std::array<std::pair<const char*, const char*>, 7> kDecideNothing{
     {{"loader", "threads"},
      {"loader", "prefetch"},

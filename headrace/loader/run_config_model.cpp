@@ -12,10 +12,10 @@ namespace {
 
 constexpr const char* kAuto = "auto";
 
-/// What the plan is made of.
+/// The inputs of the plan.
 struct PatchGrid {
   std::vector<std::int32_t> size;
-  std::vector<double> spacing;  ///< of voxels of level 0, whatever their size, 1 along each axis
+  std::vector<double> spacing;  ///< for voxels of level 0, whatever their size, 1 along each axis
 
   explicit PatchGrid(const RunConfig& config) {
     if (config.volumes) {
@@ -46,7 +46,7 @@ std::vector<int> read_widths(const YamlValue& value) {
   return widths;
 }
 
-/// Strides or kernels: a list of one number an axis for each level.
+/// Strides or kernels: for each level, a list of one number for each axis.
 std::vector<std::vector<int>> read_levels(const YamlValue& value, std::size_t levels,
                                           std::size_t axes, const std::vector<int>& accepted) {
   std::vector<std::vector<int>> out;
@@ -63,7 +63,7 @@ std::vector<std::vector<int>> read_levels(const YamlValue& value, std::size_t le
   return out;
 }
 
-/// Where a problem of the network lies: at its key, if it is there.
+/// The place of a problem of the network: its key, if the config has it.
 [[noreturn]] void reject(const std::optional<YamlValue>& value, const std::string& file,
                          const std::string& problem) {
   if (value) value->reject(problem);
@@ -87,7 +87,7 @@ void check_patch(const RunConfig::Model& model, const PatchGrid& grid,
                      fmt::join(fitting, ", ")));
 }
 
-/// The keys of `model` as they stand there; none where it is `auto` or absent.
+/// The keys of `model` in the config; none where it is `auto` or absent.
 struct ModelKeys {
   std::optional<YamlValue> section, widths, strides, kernels;
   bool automatic = false;
@@ -119,7 +119,7 @@ std::vector<int> choose_widths(const ModelKeys& keys, std::size_t levels, bool v
   return widths;
 }
 
-/// Strides and kernels that stand in the config take the place of planned ones.
+/// Strides and kernels in the config replace planned ones.
 void read_strides(const ModelKeys& keys, std::size_t axes, bool volumes, RunConfig::Model& model) {
   const std::size_t levels = model.widths.size();
   if (keys.strides) {

@@ -6,19 +6,20 @@
 
 namespace headrace::loader::detail {
 
-// The sections of RUN.yaml that differ between slides and volumes. Each reads its mapping whole and
-// refuses what does not belong there.
+// The sections of RUN.yaml that differ between slides and volumes. Each reads its whole mapping and
+// refuses keys that do not belong there.
 
 bool has_key(const YamlMap& map, const std::string& key);
-/// True where the key stands there as null: `labels: null` switches something off, which is not the
-/// same as leaving it out.
+/// True where the key is present and null: `labels: null` switches something off, unlike a missing
+/// key.
 bool is_given_null(YamlMap& map, const std::string& key);
 
 /// Sets config.volumes from config.task and the size, then patch or volume_patch.
 void parse_patch(YamlMap map, RunConfig& config);
 /// Reads and compiles transforms or volume_transforms.
 void parse_transform_list(const YamlValue& list, RunConfig& config);
-/// Of the whole config, since `model: auto` is no mapping. Plans the network (network_plan.hpp).
+/// Takes the whole config, since `model: auto` is not a mapping. Plans the network
+/// (network_plan.hpp).
 RunConfig::Model parse_model(YamlMap& top, const RunConfig& config, const std::string& file);
 RunConfig::Train::Loss parse_loss(YamlMap map);
 Json loss_json(const RunConfig::Train::Loss& loss);

@@ -106,7 +106,7 @@ void parse_transform_list(const YamlValue& list, RunConfig& config) {
   const std::string where = list.location() + ": transforms";
   if (config.volumes) {
     config.volume_transforms = transform::parse_volume_transforms(list);
-    // What the training set's foreground is, is known when the store is opened.
+    // The training set's foreground is known only when the store is opened.
     const IntensityStats any{.voxels = 1, .mean = 0, .std = 1, .low = -1, .high = 1};
     // Which channels there are, and in which units, too: each that is named, and one that is not.
     std::set<std::string> channels{""};
@@ -122,7 +122,7 @@ void parse_transform_list(const YamlValue& list, RunConfig& config) {
     return;
   }
   config.transforms = transform::parse_transforms(list);
-  // Whether the store has the image that stain_normalize names is found when it is opened.
+  // Whether the store has the image that stain_normalize names is checked when it is opened.
   const auto any_colour = [](const std::string&) {
     ImageColour colour;
     colour.has_stain = true;

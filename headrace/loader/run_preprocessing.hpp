@@ -6,18 +6,18 @@
 
 namespace headrace::loader {
 
-// Files of a run folder, and a key of run.json, by which the preprocessing is read.
+// Files of a run folder, and the key of run.json, from which the preprocessing is read.
 inline constexpr const char* kRunFile = "run.json";
 inline constexpr const char* kPreprocessingFile = "preprocessing.json";
 inline constexpr const char* kPreprocessingHash = "preprocessing_sha256";
 inline constexpr int kRunFormat = 2;  ///< of run.json
 
-/// What kPreprocessingHash holds.
+/// The value of kPreprocessingHash.
 std::string hash_of(const Preprocessing& preprocessing);
 
 /// The preprocessing that the run in this folder was trained with.
-/// Errors: not_found (no run), unsupported (a run of an earlier version), malformed, corrupt (not
-/// the file that run.json means).
+/// Errors: not_found (no run), unsupported (a run of an earlier version), malformed, corrupt (its
+/// hash is not that in run.json).
 Preprocessing read_run_preprocessing(const storage::LocalStore& run);
 
 }  // namespace headrace::loader

@@ -17,14 +17,15 @@ struct SiteBox {
   Zyx low{}, high{};
 };
 
-/// Draws places of one thing in one image in constant time: a region, by its size to a power, a
-/// block of it, by its pixels, and one of the block's parts that hold it, all alike.
-/// memory  16 bytes a block, 32 more where not every part of it holds the thing, 12 a region
+/// Draws places of one thing in one image in constant time: a region, by its size to a power; a
+/// block of it, by its pixels; and one of the block's parts that hold it, all equally likely.
+/// memory 16 bytes for each block, 32 more where not every part of it holds the thing, 12 for each
+/// region
 class SiteTable {
  public:
   SiteTable() = default;
   /// blocks  of one thing, sorted by region; none may be empty
-  /// power   0: regions alike, 1: in proportion to their pixels
+  /// power   0: all regions equally likely, 1: in proportion to their pixels
   SiteTable(std::span<const source::SiteBlock> blocks, const source::PartGrid& grid,
             const std::array<std::int64_t, 3>& shape_zyx, double power);
 
@@ -34,7 +35,7 @@ class SiteTable {
     return static_cast<std::uint32_t>(std::max<std::size_t>(first_.size(), 1) - 1);
   }
 
-  /// Random words in, numbers out.
+  /// Takes random words, returns numbers.
   std::uint32_t region(std::uint32_t slot, std::uint32_t coin) const {
     return static_cast<std::uint32_t>(regions_.draw(slot, coin));
   }
@@ -45,7 +46,7 @@ class SiteTable {
   struct Block {
     std::uint32_t place = 0;  ///< number of the block in the image, x fastest
     std::uint32_t parts = 0;  ///< place in parts_; 0: all of them
-    AliasSlot slot;           ///< among the region's
+    AliasSlot slot;           ///< among the slots of the region
   };
   source::PartGrid grid_;
   Zyx size_{};

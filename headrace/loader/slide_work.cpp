@@ -36,7 +36,7 @@ void SlideWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   }
 }
 
-/// Finds what the level has of a window, and where its rows lie.
+/// Finds the part of a window that the level has, and the place of its rows.
 void SlideWork::place(Window& window, const source::ImageLevel& level, std::int64_t channels) {
   const Box2& box = window.geometry.window;
   window.row_bytes = round_up(box.width * channels, 64);
@@ -58,7 +58,7 @@ void SlideWork::add_reads(std::size_t s) {
   if (samples_[s].has_label) add_read(samples_[s].label, 1);
 }
 
-/// Reads what the level has of the window; the rest is never looked at.
+/// Reads the part of the window that the level has; the rest is never used.
 void SlideWork::add_read(Window& window, std::int64_t channels) {
   const Box2& box = window.geometry.window;
   const Box2& extent = window.extent;

@@ -12,8 +12,8 @@ class SlideWork : public BatchWork {
   using BatchWork::BatchWork;
 
   void launch(const DeviceTarget& target) const override;
-  /// All windows of the batch, and those of its labels, in a copy of the arena at `windows`. Those
-  /// without labels have nothing of theirs inside.
+  /// All windows of the batch, and those of its labels, in a copy of the arena at `windows`.
+  /// Without labels a window's label extent is empty.
   std::vector<transform::CudaPatch> image_patches(const std::byte* windows) const;
   std::vector<transform::CudaPatch> label_patches(const std::byte* windows) const;
 
@@ -46,7 +46,7 @@ class SlideWork : public BatchWork {
 
   void place(Window& window, const source::ImageLevel& level, std::int64_t channels);
   void add_read(Window& window, std::int64_t channels);
-  /// Bytes of the window in front of what the level has of it.
+  /// Bytes of the window before the part that the level has.
   static std::int64_t first_byte(const Window& window, std::int64_t channels);
   void decode(const Window& window, std::int64_t channels, std::byte* memory);
   transform::ImageView decoded(const Window& window, std::int64_t channels, Worker& worker);

@@ -33,7 +33,7 @@ class TilePlan : public SamplePlan {
 
   std::int32_t height_, width_;
   std::vector<Tile> tiles_;
-  std::vector<std::array<double, 2>> level0_px_;  ///< by image: pixels of level 0 a patch pixel
+  std::vector<std::array<double, 2>> level0_px_;  ///< by image: level-0 pixels a patch pixel
 };
 
 TilePlan::TilePlan(const source::Cohort& cohort, const RunConfig& config, const std::string& split)

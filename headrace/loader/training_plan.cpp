@@ -14,7 +14,7 @@ namespace {
 
 // Note: [sampler stream] Every choice about sample i of epoch e comes from the Philox4x32-10 blocks
 // with key = seed and counter = (i low, i high, e, kSiteStream + b), b = 0, 1, 2:
-//   block 0: what is aimed at · class · image slot · image coin
+//   block 0: aim · class · image slot · image coin
 //   block 1: region slot · region coin · block slot · block coin
 //   block 2: part · z · y · x (each of them a place in the part, or in the image)
 // With sampling.order: cover, aims, classes, images and regions come in the order of permutations
@@ -30,10 +30,10 @@ math::Philox4 block(std::uint64_t seed, std::uint64_t epoch, std::uint64_t index
       static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
 }
 
-/// A word as one of 2^32 places in [0, 1).
+/// A word as one of 2^32 numbers in [0, 1).
 double part_of_one(std::uint32_t word) { return word * 0x1p-32; }
 
-/// A place of `count`, all alike.
+/// A place of `count`, all equally likely.
 std::size_t one_of(std::size_t count, std::uint32_t word) {
   return static_cast<std::size_t>((std::uint64_t{word} * count) >> 32);
 }
@@ -43,14 +43,14 @@ double moved_inside(double at, double margin, double length) {
   return 2 * margin >= length ? 0.5 * length : std::clamp(at, margin, length - margin);
 }
 
-/// `centre` as far as it leaves every place of the part [low, high) that was aimed at, `at` one of
-/// them, within a quarter of the patch (half of `margin`). In a part that is wider it stays at
-/// `at`.
+/// `centre`, moved only as far as every place of the part [low, high) that was aimed at stays
+/// within a quarter of the patch (half of `margin`); `at` is one of these places. For a wider part
+/// the result is `at`.
 double kept_near(double centre, double at, double low, double high, double margin) {
   return std::clamp(centre, std::min(at, high - 0.5 * margin), std::max(at, low + 0.5 * margin));
 }
 
-/// One thing the sampler aims at: a class, tissue (the body), or what is near lesions.
+/// One aim of the sampler: a class, tissue (the body), or places near lesions.
 struct Aim {
   struct Member {
     std::uint32_t image = 0;  ///< place in the plan's images
@@ -65,7 +65,7 @@ struct Aim {
   std::vector<Item> items;  ///< every region of every member; order: cover alone
 };
 
-/// What a sample is aimed at; without sites anywhere in the image.
+/// The aim of a sample; without sites it may lie anywhere in the image.
 struct Target {
   std::uint32_t image = 0;
   const detail::SiteTable* sites = nullptr;
@@ -131,7 +131,7 @@ TrainingPlan::TrainingPlan(const source::Cohort& cohort, const RunConfig& config
   if (sampling_.foreground > 0) add_aims(cohort);
 }
 
-/// The images for which `sites_of` gives something, weighed.
+/// The images for which `sites_of` gives sites, with weights.
 template <typename Sites, typename Weight>
 Aim TrainingPlan::aim_at(std::int32_t drawn_class, const Sites& sites_of,
                          const Weight& weight_of) const {
@@ -155,7 +155,7 @@ Aim TrainingPlan::aim_at(std::int32_t drawn_class, const Sites& sites_of,
   return aim;
 }
 
-/// Multiplies so that each cohort gets its share, whatever the sum of its own weights.
+/// Scales weights so that each cohort gets its share, whatever the sum of its own weights.
 std::vector<double> TrainingPlan::shared_out(std::vector<double> own,
                                              const std::vector<Aim::Member>& members) const {
   const auto& shares = sampling_.cohort_weights;
@@ -221,8 +221,8 @@ Target TrainingPlan::at_rest(double coin, const math::Philox4& what) const {
   return {member.image, member.sites, -1, -1};
 }
 
-/// Sample `number` of the whole run. Of the samples with an aim the first is of the first class,
-/// the next one of the second and so on; those of one class go through its regions, the others
+/// Sample `number` of the whole run. The first sample with an aim is of the first class, the next
+/// one of the second, and so on; those of one class go through its regions, those without an aim
 /// through the images, permutation after permutation.
 Target TrainingPlan::covered(std::uint64_t number, const math::Philox4& what) const {
   const auto aimed_before = [&](std::uint64_t count) {
@@ -283,8 +283,8 @@ SampleSite TrainingPlan::site(std::uint64_t epoch, std::uint64_t index) const {
   return site;
 }
 
-/// Takes those away whose labels would all be ignore, unless there are no others. Gives what is to
-/// be said of it.
+/// Removes images whose labels would all be ignore, unless there are no others. Returns a remark
+/// about it.
 std::string keep_those_that_teach(std::vector<detail::PlanImage>& images, const RunConfig& config) {
   if (config.data.labels.empty()) return {};
   source::AnnotationCounts counts;
@@ -296,7 +296,7 @@ std::string keep_those_that_teach(std::vector<detail::PlanImage>& images, const 
   return counts.describe(config.data.train);
 }
 
-/// At least one image that is left is of a cohort that is to be sampled.
+/// Checks that at least one remaining image belongs to a cohort that is to be sampled.
 void check_shares(const source::Cohort& cohort, const RunConfig& config,
                   const std::vector<detail::PlanImage>& images) {
   const auto& shares = config.sampling.cohort_weights;

@@ -47,7 +47,7 @@ class VolumeTilePlan : public SamplePlan {
 
   std::array<std::int32_t, 3> size_zyx_;
   std::vector<Tile> tiles_;
-  std::vector<std::array<double, 3>> level0_voxels_;  ///< by image: of level 0 a patch voxel
+  std::vector<std::array<double, 3>> level0_voxels_;  ///< by image: level-0 voxels a patch voxel
 };
 
 VolumeTilePlan::VolumeTilePlan(const source::Cohort& cohort, const RunConfig& config,
@@ -67,7 +67,7 @@ VolumeTilePlan::VolumeTilePlan(const source::Cohort& cohort, const RunConfig& co
 }
 
 /// Tiles over the body's box, slice by slice, row by row. A tile that would leave the volume is
-/// moved back into it, as far as the volume reaches.
+/// moved back into it, as far as possible.
 std::vector<Tile> VolumeTilePlan::tiles_of(const source::Cohort& cohort, const RunConfig& config,
                                            std::uint32_t image) const {
   const auto& shape = cohort.images()[image].volume->levels.front().shape_zyx;

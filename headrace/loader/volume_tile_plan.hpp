@@ -8,12 +8,12 @@
 
 namespace headrace::loader::detail {
 
-/// The box around all cells, cut by the volume: [low, high) in voxels of level 0. The whole volume
-/// where there is no cell.
+/// The box around all cells, limited to the volume: [low, high) in voxels of level 0. The whole
+/// volume where there is no cell.
 std::array<std::array<std::int64_t, 3>, 2> body_box(const source::VolumeCellIndex& cells,
                                                     const std::array<std::int64_t, 3>& shape_zyx);
 
-/// make_tile_plan of volumes: windows over the box around each body, in the order of images, z, y,
+/// make_tile_plan for volumes: windows over the box around each body, in the order of images, z, y,
 /// x. Starts are not negative; a window leaves its volume only where the volume is smaller.
 std::shared_ptr<const SamplePlan> make_volume_tile_plan(const source::Cohort& cohort,
                                                         const RunConfig& config,

@@ -8,7 +8,7 @@
 namespace headrace::loader::detail {
 
 /// Batches of volumes: a window of stored values of each channel and, in the same box, one of
-/// labels. Of a turned patch only the chunks that it reaches are read.
+/// labels. For a turned patch only the chunks that it reaches are read.
 class VolumeWork : public BatchWork {
  public:
   using BatchWork::BatchWork;
@@ -21,7 +21,7 @@ class VolumeWork : public BatchWork {
   /// Slices of a window that lie in the same chunks.
   struct Slab {
     std::int64_t first = 0, count = 0;  ///< slices of the extent
-    std::vector<zarr::RowSpan> spans;   ///< columns of the extent that are needed, a row each
+    std::vector<zarr::RowSpan> spans;   ///< needed columns of the extent, one span for each row
     std::size_t read = 0;               ///< region of read_
   };
   /// One channel of a sample.
@@ -34,7 +34,8 @@ class VolumeWork : public BatchWork {
   };
   struct Sample {
     std::vector<Channel> channels;  ///< in the order of the batch
-    std::size_t first = 0;          ///< the first that is stored: the geometry of all, the labels
+    std::size_t first = 0;          ///< the first stored one: gives the geometry of all, and takes
+                                    ///< the labels
     transform::VolumeGeometry geometry;
     Box3 extent;         ///< the part that the level has, in window voxels
     bool empty = false;  ///< the level has none of it: nothing is read
@@ -62,7 +63,7 @@ class VolumeWork : public BatchWork {
   void add_slabs(const Sample& sample, const std::shared_ptr<const zarr::Array>& array,
                  std::int64_t voxel_bytes, std::vector<Slab>& slabs);
   static std::int64_t window_voxels(const Sample& sample);
-  /// Voxels of the window in front of the first that the slab reads.
+  /// Voxels of the window before the first one that the slab reads.
   static std::int64_t first_voxel(const Sample& sample, const Slab& slab);
   template <typename T>
   void decode(const Sample& sample, const std::vector<Slab>& slabs, std::byte* memory);
