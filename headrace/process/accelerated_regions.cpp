@@ -8,8 +8,8 @@
 namespace headrace::process {
 namespace {
 
-/// What one region takes of the accelerator. The queue is the last member, the first to go: it
-/// waits for what still uses the memory.
+/// The resources of one region on the accelerator. The queue is the last member and so destroyed
+/// first: it waits for work that still uses the memory.
 struct Lane {
   SharedMemory source, result;
   SharedMemory sums;
@@ -59,7 +59,7 @@ class AcceleratedRegions : public Regions {
   }
 
   RegionResult run(const SourceView& source, const Box2& box, bool interleaved) override {
-    // Every worker holds at most one result, so there is one.
+    // Every worker holds at most one result, so one is free.
     auto host = std::make_shared<Lent<SharedMemory>::Loan>(results_);
     const ResultView view =
         result_view((*host)->get(), operation_, box, plan_.region, plan_.region, interleaved);
@@ -76,7 +76,7 @@ class AcceleratedRegions : public Regions {
     const std::int64_t left = std::max<std::int64_t>(0, box.x0 - halo);
     const std::int64_t right = std::min(source.width, box.x0 + box.width + halo);
     const std::int64_t pitch = columns_ * channels;
-    for (std::int64_t y = top; y < bottom;) {  // the ring may begin anew between two rows
+    for (std::int64_t y = top; y < bottom;) {  // the ring may wrap between two rows
       const std::int64_t slot = (y - source.y0) % source.ring_rows;
       const std::int64_t rows = std::min(bottom - y, source.ring_rows - slot);
       lane.queue->to_device(lane.source.get() + (y - top) * pitch, pitch,
@@ -112,7 +112,7 @@ class AcceleratedRegions : public Regions {
   SharedMemory ring_;
   std::size_t ring_bytes_ = 0;
   Lent<SharedMemory> results_;
-  Lent<Lane> lanes_;  ///< after the memory of the host that their work uses
+  Lent<Lane> lanes_;  ///< declared after the host memory that their work uses
 };
 
 }  // namespace

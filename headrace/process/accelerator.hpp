@@ -14,7 +14,8 @@ namespace headrace::process {
 
 using transform::SharedMemory;
 
-/// JPEGs of a queue: many at once, from host memory, which stays as it is, into its device memory.
+/// Decodes JPEGs for a queue: many at once, from host memory, which must not change, into its
+/// device memory.
 struct JpegTile {
   std::size_t offset = 0, size = 0;  ///< of the JPEG in host memory
   std::size_t decoded = 0;           ///< of its interleaved RGB rows in device memory
@@ -24,37 +25,37 @@ struct JpegTile {
 /// Work of an accelerator, in order: copies, passes that gather statistics, tiles, and files.
 class Queue : public transform::StatisticsQueue {
  public:
-  /// Every pointer of the kernel, and `sums` (sums_of(kernel) floats), is the accelerator's.
+  /// Every pointer of the kernel, and `sums` (sums_of(kernel) floats), is the accelerator's memory.
   virtual void run(const TileKernel& kernel, float* sums) = 0;
-  /// Every pointer of the pass is the accelerator's.
+  /// Every pointer of the pass is the accelerator's memory.
   virtual void run(const StoredPass& pass) = 0;
-  /// Reads ranges of a file into device memory, after all that was put in before; what is put in
-  /// later finds them there. Errors: as storage::DeviceReader.
+  /// Reads ranges of a file into device memory, after all earlier work of the queue; later work
+  /// finds them there. Errors: as storage::DeviceReader.
   virtual void read_file(const std::string& path, std::span<const storage::DeviceRange> ranges) = 0;
-  /// Writes a file from device memory, after all that was put in before; it is written when this
+  /// Writes a file from device memory, after all earlier work of the queue; it is written when this
   /// returns. Errors: as storage::DeviceWriter.
   virtual void write_file(const std::string& path, const std::uint8_t* device,
                           std::size_t size_bytes) = 0;
-  /// By what the last file was read, and written: "cuFile", or "POSIX" and why.
+  /// How the last file was read, and written: "cuFile", or "POSIX" and why.
   virtual std::string read_by() const = 0;
   virtual std::string written_by() const = 0;
-  /// Returns the number of the tile that cannot be decoded, with why, or -1. Errors: unsupported
-  /// (no decoder; says why), device.
+  /// Returns the number of the tile that cannot be decoded, with the reason, or -1. Errors:
+  /// unsupported (no decoder, with the reason), device.
   virtual std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
                                 std::uint8_t* device, std::string& problem) = 0;
 };
 
-/// What computes tiles in memory of its own. Safe from any thread.
+/// A device that computes tiles in its own memory. Safe from any thread.
 class Accelerator : public transform::StatisticsDevice {
  public:
   virtual std::unique_ptr<Queue> queue() = 0;
-  /// Whether files are read into its memory, and written from it, where they hold pixels as they
-  /// are. on: what does not go so is an error.
+  /// Whether files are read straight into its memory, and written from it, where they hold plain
+  /// pixels. on: any other file is an error.
   virtual storage::GpuDirect direct() const { return storage::GpuDirect::off; }
   std::unique_ptr<transform::StatisticsQueue> statistics_queue() override { return queue(); }
 };
 
-/// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; says
+/// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; names
 /// which; direct on: no cuFile, or one that does not start).
 std::unique_ptr<Accelerator> open_cuda_accelerator(
     storage::GpuDirect direct = storage::GpuDirect::off);

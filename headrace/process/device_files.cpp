@@ -14,7 +14,7 @@
 namespace headrace::process {
 namespace {
 
-// What a thread reads at once: large reads, and little of the GPU's memory.
+// Bytes that a thread reads at once: large reads, but little of the GPU's memory.
 constexpr std::uint64_t kStagingBytes = 16 << 20;
 // JPEGs of a call: enough for all engines, and for kernels to be busy.
 constexpr std::size_t kJpegs = 64;
@@ -25,7 +25,7 @@ struct Carrier {
   SharedMemory staging;  ///< of the accelerator
   SharedMemory host;     ///< for blocks that the source reads, and for JPEGs
   std::size_t host_bytes = 0;
-  std::unique_ptr<Queue> queue;  ///< the first to go: it waits for what uses the memory
+  std::unique_ptr<Queue> queue;  ///< destroyed first: it waits for work that uses the memory
 
   std::uint8_t* host_of(std::size_t bytes, Accelerator& accelerator) {
     if (bytes > host_bytes) {
@@ -40,7 +40,7 @@ struct Place {
   std::int64_t row, column;
 };
 
-/// Blocks that lie behind each other in one file.
+/// Blocks that follow each other in one file.
 struct Run {
   std::string path;  ///< empty: blocks that the source reads
   std::uint64_t offset = 0;
@@ -49,7 +49,7 @@ struct Run {
 
 std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
 
-/// In the order of the image, so that neighbours are neighbours in time too.
+/// In the order of the image, so that neighbours are also read close in time.
 std::vector<Run> runs_of(const ImageFacts& facts, const StoredPixels& stored) {
   const auto most = std::max<std::uint64_t>(1, kStagingBytes / stored.block_bytes);
   std::vector<Run> runs;
@@ -84,7 +84,7 @@ PlacePixels placing(const ImageFacts& facts, const Box2& box, const std::uint8_t
   return pass;
 }
 
-/// A block that the source reads, into its place.
+/// Brings a block that the source reads into its place.
 void read_by_source(const ImageSource& source, const Box2& box, Carrier& carrier,
                     Accelerator& accelerator, std::uint8_t* pixels) {
   const std::int64_t channels = source.facts().channels, row = source.facts().width * channels;
@@ -96,7 +96,8 @@ void read_by_source(const ImageSource& source, const Box2& box, Carrier& carrier
   carrier.queue->wait();
 }
 
-/// Work by number on the pool, each thread with a carrier. Returns one of them, all done.
+/// Runs numbered work on the pool, each thread with a carrier. Returns one of the carriers when all
+/// is done.
 template <typename Body>
 std::vector<Carrier> carried(ThreadPool& pool, Accelerator& accelerator, std::size_t tasks,
                              std::size_t most_threads, std::size_t staging_wanted,
@@ -120,7 +121,7 @@ std::vector<Carrier> carried(ThreadPool& pool, Accelerator& accelerator, std::si
   return std::move(carriers.idle());
 }
 
-/// "cuFile" where every thread's files went so, else the first other way.
+/// "cuFile" where all threads used it, else the first other way.
 std::string way_of(const std::vector<Carrier>& carriers, std::string (Queue::*way)() const) {
   std::string found;
   for (const Carrier& carrier : carriers) {
@@ -210,7 +211,7 @@ std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, Th
               pass.from.pixel = 3;
               carrier.queue->run(StoredPass(pass));
             }
-            carrier.queue->wait();  // the JPEGs are read until then
+            carrier.queue->wait();  // the JPEGs are being read until then
             decoded += places.size();
           });
   return decoded;
@@ -222,7 +223,7 @@ std::string store_chunks(const ImageFacts& facts, const Operation& operation,
   const auto item = static_cast<std::int64_t>(size_of(operation.dtype()));
   const std::int64_t plane = chunk * chunk * item, row = facts.width * item;
   const auto bytes = static_cast<std::size_t>(plane * operation.channels());
-  constexpr std::size_t kFlag = 256;  // what says whether a chunk is zero alone lies behind it
+  constexpr std::size_t kFlag = 256;  // after a chunk lies the flag whether it is all zero
   const std::int64_t across = count(facts.width, chunk);
   const auto chunks = static_cast<std::size_t>(across * count(facts.height, chunk));
   const auto carriers = carried(

@@ -8,18 +8,18 @@
 namespace headrace::process {
 
 /// Reads the blocks of an image into their places in `pixels` in the accelerator's memory, (y, x,
-/// c), rows without gaps. Neighbours in a file are read at once. Blocks that are not stored so are
-/// read by the source and copied. Returns by what files were read.
+/// c), rows without gaps. Neighbours in a file are read at once. Other blocks are read by the
+/// source and copied. Returns how files were read.
 std::string load_stored(const ImageSource& source, const StoredPixels& stored, ThreadPool& pool,
                         Accelerator& accelerator, std::uint8_t* pixels);
 
-/// The same of JPEGs that the accelerator decodes, many at once. Returns how many. Errors: corrupt
+/// The same for JPEGs that the accelerator decodes, many at once. Returns how many. Errors: corrupt
 /// (names row and column of the tile).
 std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
                          Accelerator& accelerator, std::uint8_t* pixels);
 
-/// Stores a result that is in the accelerator's memory, channels one after the other, chunk by
-/// chunk from there. The sink takes_files(). Returns by what files were written.
+/// Stores a result that lies in the accelerator's memory, channels one after the other, chunk by
+/// chunk from there. Requires the sink's takes_files(). Returns how files were written.
 std::string store_chunks(const ImageFacts& facts, const Operation& operation,
                          const std::uint8_t* result, ImageSink& sink, std::int64_t chunk,
                          ThreadPool& pool, Accelerator& accelerator);

@@ -12,13 +12,12 @@
 namespace headrace::process {
 namespace {
 
-// Rows of one launch: bounds the sums of gaussian, and is under the 65,535 that a launch may have.
+// Rows of one launch: bounds the sums of gaussian, and is below the 65,535 that a launch may have.
 constexpr std::int64_t kBandRows = 1024;
 
 std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
 
-/// Boxes of a grid over the image, each on a thread with a courier of `bytes`, which it has to
-/// itself.
+/// Boxes of a grid over the image, each on a thread with its own courier of `bytes`.
 template <typename Body>
 void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageFacts& facts,
               std::int64_t height, std::int64_t width, std::size_t bytes, const Body& body) {
@@ -39,7 +38,7 @@ void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageFacts& fact
   for (Courier& courier : couriers.idle()) courier.queue->wait();
 }
 
-/// The ways that were insisted on, or can be gone; false: the source is to be read.
+/// Tries the required or possible ways; false: the source is to be read.
 bool load_past_the_source(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator,
                           zarr::DecodeOn decode, std::uint8_t* pixels, std::string& loaded_by) {
   const storage::GpuDirect direct = accelerator.direct();

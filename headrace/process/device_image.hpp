@@ -14,21 +14,21 @@ namespace headrace::process {
 struct Courier {
   SharedMemory memory;
   std::size_t bytes = 0;
-  std::unique_ptr<Queue> queue;  ///< the first to go: it waits for what uses the memory
+  std::unique_ptr<Queue> queue;  ///< destroyed first: it waits for work that uses the memory
 };
 
-/// Memory of the accelerator. Errors: memory, which says what is missing for `what`.
+/// Memory of the accelerator. Errors: memory, with the missing amount for `what`.
 SharedMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what);
 
 /// A whole image in one array of an accelerator's memory, (y, x, c). Its blocks are decoded by the
 /// pool's threads and copied while others are decoded.
-/// Where the source's files hold its pixels as they are and the accelerator reads files
-/// (Accelerator::direct), they go to its memory as they lie; JPEGs where it is to decode them.
+/// Where the source's files hold plain pixels and the accelerator reads files
+/// (Accelerator::direct), they go straight to its memory; so do JPEGs where it is to decode them.
 class DeviceImage : public ImageSource {
  public:
-  /// Reads it. decode: gpu has the accelerator decode JPEG tiles, which differ from the CPU's by
-  /// some levels. Errors: memory (more than the accelerator has left), unsupported (what was
-  /// insisted on, and why it can't be), and those of the source.
+  /// Reads it. decode: with gpu the accelerator decodes JPEG tiles, which differ from the CPU's by
+  /// a few levels. Errors: memory (more than the accelerator has free), unsupported (the required
+  /// way, and why it is not possible), and those of the source.
   DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator,
               zarr::DecodeOn decode = zarr::DecodeOn::automatic);
 
@@ -37,9 +37,9 @@ class DeviceImage : public ImageSource {
   std::string fingerprint() const override { return fingerprint_; }
   SourceView view() const;
   Accelerator& accelerator() const { return accelerator_; }
-  /// "cuFile", "POSIX" and why, "nvJPEG", or empty: by the source.
+  /// How it was read: "cuFile", "POSIX" and why, "nvJPEG", or empty: by the source.
   const std::string& loaded_by() const { return loaded_by_; }
-  /// More of the accelerator's memory. Errors: memory, naming `what` it is for.
+  /// More of the accelerator's memory. Errors: memory, naming `what` needs it.
   SharedMemory memory_for(std::size_t bytes, const char* what) const;
 
  private:
@@ -50,9 +50,9 @@ class DeviceImage : public ImageSource {
   mutable Lent<Courier> readers_;
 };
 
-/// Processes an image that is in the accelerator's memory into a result there, then copies that
-/// chunk by chunk to where it is to be stored. Returns by what files were written, empty where the
-/// sink's own way was gone. Errors: memory (more than the accelerator has left).
+/// Processes an image in the accelerator's memory into a result there, then copies the result chunk
+/// by chunk to its store. Returns how files were written; empty where the sink wrote them itself.
+/// Errors: memory (more than the accelerator has free).
 std::string run_on_device(const DeviceImage& image, const Operation& operation, ImageSink& sink,
                           std::int64_t chunk, ThreadPool& pool, StageClocks& clocks);
 

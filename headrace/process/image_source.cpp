@@ -15,8 +15,8 @@
 namespace headrace::process {
 namespace {
 
-// Blocks that are handed to one thread: large enough that starting one costs nothing, small enough
-// for its cache. A source's own block is taken whole as long as it is not larger than this.
+// Size of the blocks given to one thread: large enough that starting one costs nothing, small
+// enough for its cache. A source's own block is taken whole unless it is larger than this.
 constexpr std::int64_t kNominalBlock = 512;
 constexpr std::int64_t kSmallBlock = 128;
 
@@ -70,7 +70,7 @@ class SlideSource : public ImageSource {
 
 class ZarrSource : public ImageSource {
  public:
-  /// folder: of the array on this machine, empty where its chunks are not to be found by their
+  /// folder: that of the array on this machine; empty where its chunks can't be found by their
   /// keys.
   ZarrSource(std::shared_ptr<const zarr::Array> array, std::string identity,
              std::string folder = {})

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kStainBlock = 256, kStainBlocks = 1024;
 constexpr std::size_t kMaxWorkers = 8;  // a stain accumulator is 8 MiB
 
-/// A grid of blocks over an image, of which some are looked at, evenly spread.
+/// A grid of blocks over an image, from which some evenly spread ones are taken.
 struct Blocks {
   std::int64_t height, width, across, all, chosen;
 

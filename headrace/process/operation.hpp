@@ -25,11 +25,11 @@ struct OperationRequest {
   OperationName name = OperationName::save;
   double sigma_px = 1;               ///< gaussian: of the source level's pixels, 0.1 to 32
   Stains stains = Stains::ruifrok;   ///< stain_separate
-  std::optional<OutputType> output;  ///< none: the operation's own
+  std::optional<OutputType> output;  ///< none: the operation's default
 };
 
-/// What some operations must know of the whole image before its first pixel can be made. Integers
-/// only, so that parts may be merged in any order.
+/// What some operations must know about the whole image before the first pixel can be made.
+/// Integers only, so that parts may be merged in any order.
 struct ImageStatistics {
   std::array<std::uint64_t, 256> darkest{};  ///< pixels by the value of their darkest channel
   transform::StainAccumulator stain;
@@ -45,23 +45,23 @@ enum class NeededStatistics {
 
 /// An operation on images of one kind, ready to be run tile by tile.
 ///
-///   save            the pixels as they are; uint8
+///   save            the pixels unchanged; uint8
 ///   sobel           luminance → gradient magnitude, one channel; float32, 1.0 is full range
 ///   gaussian        each channel blurred, 4 sigma wide; uint8; float32 is a fraction of full range
 ///   stain_separate  amounts of haematoxylin and eosin in base-10 optical density; float32;
 ///                   integers are amounts times 100 (uint8) or 10,000 (uint16)
 ///   tissue_mask     1 where the optical density of the darkest channel is above Otsu's threshold,
-///                   held between 0.05 and 0.15; uint8. A clean-up of small objects and holes would
-///                   need neighbours beyond any halo and is not done: `ingest` makes such masks
+///                   limited to 0.05 to 0.15; uint8. A clean-up of small objects and holes would
+///                   need neighbours beyond any halo and is not done; `ingest` makes such masks
 ///   normalize       Macenko normalisation to the built-in reference; uint8, float32 as gaussian
 class Operation {
  public:
   /// channels: of the image, 1 or 3. Errors: usage (a sigma out of range, an output type that the
-  /// operation has not, a grey image where colour is needed).
+  /// operation does not have, a grey image where colour is needed).
   Operation(const OperationRequest& request, int channels);
 
   NeededStatistics needs() const noexcept { return needs_; }
-  /// Before the first tile, where needs() asks for it. Errors: unsupported (an image without
+  /// Call before the first tile, where needs() asks for it. Errors: unsupported (an image without
   /// stained tissue has no stains of its own).
   void learn(const ImageStatistics& statistics);
 
@@ -70,9 +70,9 @@ class Operation {
   int halo() const noexcept { return kernel_.radius; }
   OutputType output() const noexcept { return kernel_.out.type; }
   DType dtype() const noexcept;
-  /// A kernel that lacks only its source, tile and destination.
+  /// A kernel, complete except for its source, tile and destination.
   const TileKernel& kernel() const noexcept { return kernel_; }
-  /// What decides the result, for the output's metadata.
+  /// All that decides the result, for the output's metadata.
   Json describe() const;
 
  private:

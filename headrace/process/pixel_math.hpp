@@ -4,8 +4,8 @@
 
 namespace headrace::process {
 
-/// Index inside 0 … count - 1 that stands for `i`: the image is mirrored at its edges, the edge
-/// pixel repeated (mode "reflect" of SciPy and scikit-image).
+/// Index inside 0 … count - 1 that replaces `i`: the image is mirrored at its edges, the edge pixel
+/// repeated (mode "reflect" of SciPy and scikit-image).
 HR_HD std::int64_t reflected(std::int64_t i, std::int64_t count) {
   if (i >= 0 && i < count) return i;
   const std::int64_t period = 2 * count;
@@ -39,7 +39,7 @@ HR_HD F sobel_of(F a, F b, F c, F d, F f, F g, F h, F i) {
   return math::sqrt_of((x * x + y * y) * 0.03125f);
 }
 
-/// Sum of two neighbours at the same distance, weighted and added to what nearer ones gave.
+/// Sum of two neighbours at the same distance, weighted and added to the sum of nearer ones.
 template <typename F>
 HR_HD F gaussian_step(F sum, F before, F after, float weight) {
   return sum + (before + after) * weight;

@@ -18,7 +18,7 @@ void check_chunk(std::int64_t chunk) {
   }
 }
 
-/// What was insisted on and cannot be, before anything is read.
+/// Refuses what is required but not possible, before anything is read.
 void check_ways(const ProcessOptions& options, const Accelerator* accelerator) {
   const bool on = accelerator != nullptr && accelerator->direct() == storage::GpuDirect::on;
   const bool gpu = options.decode == zarr::DecodeOn::gpu;
@@ -82,7 +82,7 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
       operation.learn(on_device ? gather_statistics(*on_device, operation.needs())
                                 : gather_statistics(*loaded, operation.needs(), pool));
     }
-    std::unique_ptr<Regions> regions;  // before the sink: one that can't be made leaves nothing
+    std::unique_ptr<Regions> regions;  // made before the sink, so that a failure leaves nothing
     if (plan) {
       regions = accelerator != nullptr ? accelerated_regions(operation, *plan, source.facts(),
                                                              *accelerator, options.device_bytes)

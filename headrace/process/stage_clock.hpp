@@ -8,7 +8,7 @@ namespace headrace::process {
 /// Time spent in one stage, summed over threads.
 class StageClock {
  public:
-  /// Counts while it lives.
+  /// Counts time during its lifetime.
   class Running {
    public:
     explicit Running(StageClock& clock) : clock_(clock), start_(std::chrono::steady_clock::now()) {}

@@ -4,18 +4,18 @@
 
 #include "headrace/math/hd.hpp"
 
-/// Between files and images in device memory: elements of stored blocks put to their places. One
-/// source for the host and a GPU; a call of operator() is one row and one pixel.
+/// Passes between files and images in device memory, which put elements of stored blocks into their
+/// places. One source for the host and a GPU; a call of operator() handles one pixel of one row.
 namespace headrace::process {
 
-/// Where elements lie: byte 0, and the bytes from channel to channel, row to row, pixel to pixel.
+/// Place of elements: byte 0, and the bytes from channel to channel, row to row, pixel to pixel.
 template <typename Byte>
 struct ElementsAt {
   Byte* data = nullptr;
   std::int64_t channel = 0, row = 0, pixel = 0;
 };
 
-/// Copies height × width pixels of some channels. Those beyond `stored_height` and `stored_width`
+/// Copies height × width pixels of some channels. Pixels beyond `stored_height` and `stored_width`
 /// become zero.
 struct PlacePixels {
   ElementsAt<const std::uint8_t> from;
@@ -35,8 +35,8 @@ struct PlacePixels {
   }
 };
 
-/// Sets *found to 1 where a byte is not zero. Whoever sets it writes the same, so the order of
-/// calls does not matter.
+/// Sets *found to 1 where a byte is not zero. All calls write the same value, so their order does
+/// not matter.
 struct FindNonZero {
   static constexpr std::int64_t kRow = 1 << 20, kPiece = 16;
   const std::uint8_t* data = nullptr;  ///< at a multiple of 4

@@ -39,13 +39,13 @@ struct Tiles {
   }
 };
 
-/// Whether a tile's bytes are what the reader gives: a rotated picture, or colours that it changes,
-/// are found out.
+/// Whether a tile's bytes equal the reader's pixels: this detects a rotated picture, or colours
+/// that the reader changes.
 bool same_as_read(const Tiles& tiles, const imaging::FileBytes& file, const ImageSource& source,
                   std::int64_t row, std::int64_t column) {
   const auto& d = tiles.directory;
   const auto block = tiles.block(row, column);
-  if (block.path.empty()) return true;  // it is read by the reader
+  if (block.path.empty()) return true;  // the reader reads it
   const Box2 box{row * d.tile_height, column * d.tile_width,
                  std::min(d.tile_height, d.height - row * d.tile_height),
                  std::min(d.tile_width, d.width - column * d.tile_width)};
@@ -143,7 +143,7 @@ StoredPixels stored_zarr_pixels(const std::string& folder, const zarr::ArrayMeta
     if (rank == 3) chunk.insert(chunk.begin(), 0);
     std::string path = folder + "/" + metadata.chunk_key(chunk);
     std::error_code error;
-    // A chunk that is not there is fill value, one of another size is damaged: the reader's work.
+    // A missing chunk is fill value and one of another size is damaged: the reader handles both.
     if (std::filesystem::file_size(path, error) != bytes || error) return {};
     return {std::move(path), 0};
   };

@@ -6,13 +6,13 @@
 
 namespace headrace::process {
 
-/// Tiles of a TIFF, classic or Big, without compression: of the directory that has the level's size
-/// and whose pixels are those that the reader gives.
+/// Tiles of a TIFF, classic or Big, without compression: those of the directory that has the
+/// level's size and the same pixels as the reader.
 StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& source);
-/// JPEG tiles of the same.
+/// JPEG tiles of such a TIFF.
 JpegBlocks jpeg_tiff_blocks(const std::string& path, const ImageSource& source);
-/// Chunks of an array without compression and without shards, in the files of `folder` (empty: it
-/// is not known).
+/// Chunks of an array without compression and without shards, in the files of `folder` (empty: not
+/// known).
 StoredPixels stored_zarr_pixels(const std::string& folder, const zarr::ArrayMetadata& metadata,
                                 int channels);
 

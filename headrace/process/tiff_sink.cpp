@@ -80,7 +80,7 @@ class TiffSink : public ImageSink {
                              {324, TiffType::offset, std::move(offsets)},
                              {325, TiffType::dword, std::move(sizes)},
                              {339, TiffType::word, each(image_.dtype == DType::float32 ? 3 : 1)}});
-    if (samples_ == 2) tags.push_back({338, TiffType::word, {0}});  // the second is no colour
+    if (samples_ == 2) tags.push_back({338, TiffType::word, {0}});  // the second is not a colour
     file_->add_directory(std::move(tags));
     file_->finish();
   }

@@ -8,14 +8,14 @@
 
 namespace headrace::process {
 
-/// JPEG tiles decoded on a GPU by nvJPEG, begun at the first. One thread, one stream.
+/// Decodes JPEG tiles on a GPU by nvJPEG, which starts at the first tile. One thread, one stream.
 class TileDecoder {
  public:
   TileDecoder();
   ~TileDecoder();
 
   /// Puts the decoding into the stream. Returns the number of the tile that cannot be decoded, with
-  /// why, or -1. Errors: unsupported (no nvJPEG, or no GPU: says which), device.
+  /// the reason, or -1. Errors: unsupported (no nvJPEG, or no GPU: names which), device.
   std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
                         std::uint8_t* device, device::cuda::Stream& stream, std::string& problem);
 

@@ -1,13 +1,13 @@
 #pragma once
 #include "headrace/process/pixel_math.hpp"
 
-/// The kernels of tile_kernel.hpp one result at a time, as a GPU's thread makes it: kernel(row, i)
-/// with the arithmetic, and the order of additions, of the rows that the CPU's driver makes.
+/// The kernels of tile_kernel.hpp, one result at a time, as a GPU's thread makes it: kernel(row,
+/// i), with the same arithmetic and order of additions as in the CPU driver's rows.
 namespace headrace::process {
 
 HR_HD const std::uint8_t* pixel_of(const SourceView& s, std::int64_t y, std::int64_t x) {
   std::int64_t row = y - s.y0;
-  if (row >= s.ring_rows) row %= s.ring_rows;  // seldom: a 64-bit division is dear on a GPU
+  if (row >= s.ring_rows) row %= s.ring_rows;  // rare: a 64-bit division is expensive on a GPU
   return s.base + row * s.row_bytes + (x - s.x0) * s.channels;
 }
 
@@ -66,7 +66,7 @@ struct SobelPixel {
   }
 };
 
-/// Columns of a gaussian's tile with those of its halo.
+/// Columns of a gaussian's tile, including its halo.
 HR_HD std::int32_t halo_width(const TileKernel& k) { return k.width + 2 * k.radius; }
 
 /// Floats of working memory on an accelerator.
@@ -75,7 +75,7 @@ HR_HD std::int64_t sums_of(const TileKernel& k) {
   return std::int64_t{k.source.channels} * k.height * halo_width(k);
 }
 
-/// First of gaussian's two passes: down the columns, those of the halo too.
+/// First of gaussian's two passes: down the columns, including those of the halo.
 struct ColumnSum {
   TileKernel k;
   float* sums;  ///< (channel, row, column with halo)

@@ -8,7 +8,7 @@
 namespace headrace::process {
 namespace {
 
-/// One strip of the image, gone down band by band.
+/// One strip of the image, processed band by band downwards.
 class Strip {
  public:
   Strip(const ImageSource& source, const Operation& operation, ImageSink& sink,

@@ -10,10 +10,9 @@
 
 namespace headrace::process {
 
-/// Reads, processes and writes an image strip by strip, as `plan` says; `processor` was made for
-/// this plan. Regions whose chunks an
-/// earlier run stored are left out, and source blocks that only they need. Returns the bytes of
-/// decoded pixels read.
+/// Reads, processes and writes an image strip by strip, by `plan`; `processor` was made for this
+/// plan. Leaves out regions whose chunks an earlier run stored, and source blocks that only they
+/// need. Returns the bytes of decoded pixels read.
 std::uint64_t run_tilewise(const ImageSource& source, const Operation& operation, ImageSink& sink,
                            const TilewisePlan& plan, Regions& processor, std::int64_t chunk,
                            ThreadPool& pool, StageClocks& clocks);

@@ -8,11 +8,11 @@
 namespace headrace::process {
 namespace {
 
-// The program with its libraries, and what readers keep of decoded blocks (imaging's caches).
+// The program with its libraries, and the decoded blocks that readers keep (imaging's caches).
 constexpr std::uint64_t kFixedBytes = std::uint64_t{96} << 20;
-// Of each worker: a compressed block of the source, the decoder, the kernel's rows.
+// For each worker: a compressed block of the source, the decoder, the kernel's rows.
 constexpr std::uint64_t kWorkerBytes = std::uint64_t{2} << 20;
-// A strip of fewer regions than this decodes too many blocks twice; rather fewer workers then.
+// A strip of fewer regions than this decodes too many blocks twice; fewer workers are better then.
 constexpr std::int64_t kGoodStrip = 4;
 
 std::uint64_t window_bytes(const ImageFacts& facts, std::int64_t halo, const TilewisePlan& plan,
@@ -62,7 +62,7 @@ TilewisePlan plan_tilewise(const ImageFacts& facts, const Operation& operation, 
       if (total(workers, good) > memory_bytes) continue;
       std::int64_t strip = good;
       while (strip < across && total(workers, strip + 1) <= memory_bytes) ++strip;
-      // Strips of equal width: none is a narrow rest.
+      // Strips of equal width, so that no narrow strip remains.
       const std::int64_t strips = (across + strip - 1) / strip;
       plan.strip_regions = (across + strips - 1) / strips;
       plan.workers = workers;

@@ -11,7 +11,7 @@
 namespace headrace::process {
 namespace {
 
-// What one thread processes at a time: enough pixels, and rows that its cache holds.
+// Size of a thread's piece of work: enough pixels, and rows that fit into its cache.
 constexpr std::int64_t kBandRows = 128, kBandColumns = 4096;
 
 std::uint64_t available_bytes() {

@@ -11,7 +11,7 @@ namespace headrace::process {
 /// A whole image in memory, (y, x, c).
 class WholeImage : public ImageSource {
  public:
-  /// Reads it. Errors: memory (more than the machine has left), and those of the source.
+  /// Reads it. Errors: memory (more than the machine has free), and those of the source.
   WholeImage(const ImageSource& source, ThreadPool& pool);
 
   const ImageFacts& facts() const override { return facts_; }
@@ -25,7 +25,7 @@ class WholeImage : public ImageSource {
   device::HostBuffer memory_;
 };
 
-/// Processes an image that is in memory into a result in memory, then stores that.
+/// Processes an image in memory into a result in memory, then stores the result.
 void run_whole(const WholeImage& image, const Operation& operation, ImageSink& sink,
                std::int64_t chunk, ThreadPool& pool, StageClocks& clocks);
 

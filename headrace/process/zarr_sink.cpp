@@ -31,7 +31,7 @@ Json codecs_of(const SinkOptions& options, DType dtype) {
   return codecs;
 }
 
-/// Unsynced objects of an earlier boot may have been lost: they are not trusted.
+/// Unsynced objects from before a reboot may have been lost, so they are not trusted.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -117,7 +117,7 @@ class ZarrSink : public ImageSink {
 
   void finish() override {
     writer_->finish();
-    store_->sync();  // every chunk, before anything says that the image is whole
+    store_->sync();  // every chunk, before the image is marked as complete
     Json own{{"kind", "process"},
              {"complete", true},
              {"format", 1},
@@ -140,7 +140,7 @@ class ZarrSink : public ImageSink {
     return std::string(kArray) + "/" + metadata_.chunk_key(index(y, x));
   }
 
-  /// The chunk in memory is the object's bytes to the letter.
+  /// The chunk in memory equals the object's bytes exactly.
   bool lies_as_stored(std::int64_t y, std::int64_t x, const ChunkView& view) const {
     const auto item = static_cast<std::int64_t>(size_of(metadata_.dtype));
     const std::int64_t edge = metadata_.chunk_shape.back();
@@ -157,7 +157,7 @@ class ZarrSink : public ImageSink {
     return writer_->write_encoded_shard(index(y, x), std::span(&bytes, 1));
   }
 
-  /// Marker of an unfinished output: what decides its bytes, and whether its objects can be
+  /// Marker of an unfinished output: holds what decides its bytes, and whether its objects can be
   /// trusted.
   Json marker() const {
     return {{"kind", "process"},
@@ -188,7 +188,7 @@ class ZarrSink : public ImageSink {
 
   Json own_attributes() const {
     storage::LocalStore store(path_);
-    // A run that was killed before its marker stood has left at most an aside file.
+    // A run that was killed before it wrote its marker has left at most a temporary file.
     if (!store.exists("zarr.json")) {
       const bool other = !store.list("").empty();
       return {{"kind", other ? "" : "process"}};
@@ -205,7 +205,7 @@ class ZarrSink : public ImageSink {
       for (std::string& name : store_->list(std::string(kArray) + "/c/")) kept_.insert(name);
       return;
     }
-    // The marker first: what is being deleted is no whole image any more.
+    // The marker first: an image that is being deleted must not count as complete.
     store_->put_text("zarr.json", dump_json(zarr::group_metadata({{"headrace", mine}})));
     for (const std::string& name : store_->list(std::string(kArray) + "/")) store_->erase(name);
     store_->sync();

@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <limits>
 
-/// What the processes of a team have in one small piece of shared memory. Every member writes its
-/// own Member alone and rings the bell, so a process may die between any two instructions and leave
-/// nothing half-done that others would wait for.
+/// The contents of the small piece of shared memory of a team. Every member writes only its own
+/// Member and wakes the others, so a process may die between any two instructions without leaving
+/// anything half-done that others would wait for.
 namespace headrace::ranks::detail {
 
 inline constexpr std::size_t kNoteBytes = 1024, kTextBytes = 2048;
 inline constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-/// Of a meeting. Two of them, taken in turns: who writes the one of meeting m + 2 has passed m + 1,
-/// where everyone arrived who had read that of m.
+/// Notes of a meeting. There are two, used in turns: a process that writes the note of meeting m +
+/// 2 has passed m + 1, where all arrived only after they had read that of m.
 struct Note {
   std::uint64_t meeting = 0;
   std::uint32_t size = 0;
@@ -23,11 +23,12 @@ struct Note {
 };
 
 struct alignas(64) Member {
-  /// Held by its thread as long as it is there: the kernel frees it when the thread ends, however
+  /// Held by the member's thread during its life: the kernel frees it when the thread ends, however
   /// it ends.
   pthread_mutex_t alive;
-  std::atomic<std::uint32_t> process{0};           ///< 0: not here yet
-  std::atomic<std::uint64_t> arrived{0};           ///< meetings; kNever: it comes to no more
+  std::atomic<std::uint32_t> process{0};           ///< 0: not arrived yet
+  std::atomic<std::uint64_t> arrived{0};           ///< number of meetings; kNever: it comes to no
+                                                   ///< more
   std::atomic<std::uint64_t> failed_from{kNever};  ///< the meeting that it comes to with an error
   std::int32_t code = 0;
   char text[kTextBytes];
@@ -37,7 +38,7 @@ struct alignas(64) Member {
 struct alignas(64) Control {
   std::uint64_t layout = 0;  ///< kLayout once everything is there
   std::uint32_t size = 0;
-  std::atomic<std::uint32_t> bell{0};  ///< a futex: rung at every arrival
+  std::atomic<std::uint32_t> bell{0};  ///< a futex, signalled at every arrival
 
   Member* members() noexcept { return reinterpret_cast<Member*>(this + 1); }
   static std::size_t bytes(int size) noexcept {
@@ -47,7 +48,7 @@ struct alignas(64) Control {
 static_assert(sizeof(Control) % alignof(Member) == 0);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// Tells other versions' memory from this one's.
+/// Distinguishes this version's memory from that of others.
 inline constexpr std::uint64_t kLayout = 0x48524b5300000000u + sizeof(Member);
 
 }  // namespace headrace::ranks::detail

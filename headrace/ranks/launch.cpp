@@ -23,7 +23,8 @@ namespace headrace::ranks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Those that trained with the one that failed know by then; who has not come that far does not.
+/// By then the processes that trained with the failed one know it; those that have not come that
+/// far do not.
 constexpr std::chrono::seconds kGrace{10};
 constexpr int kNotStarted = 127;
 
@@ -69,10 +70,10 @@ class Processes {
   std::string program_;
   sigset_t before_, awaited_;
   std::vector<Process> processes_;
-  std::optional<std::size_t> failed_;  ///< the first
+  std::optional<std::size_t> failed_;  ///< the first to fail
   Clock::time_point failed_at_;
   int asked_ = 0;       ///< the user's signal
-  bool ended_ = false;  ///< those that remained got SIGTERM
+  bool ended_ = false;  ///< the remaining ones got SIGTERM
 };
 
 Processes::Processes(int count, const std::string& program, char* const* arguments)
@@ -177,7 +178,7 @@ int Processes::verdict() const {
     sigprocmask(SIG_SETMASK, &before_, nullptr);
     raise(asked_);
   }
-  // Whoever ended in order has said so already.
+  // A process that ended in order has reported it already.
   for (const Process& process : processes_) {
     if (WIFEXITED(process.status) && process.status != 0) return 1;
   }

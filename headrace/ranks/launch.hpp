@@ -3,22 +3,21 @@
 
 namespace headrace::ranks {
 
-/// Replaces this process by `count` others, as far as the caller's user can tell: starts `program`
-/// with `arguments` (of main, null at the end) that often, each with RANK, WORLD_SIZE, LOCAL_RANK
-/// and LOCAL_WORLD_SIZE, waits for all, and returns the exit code: 0, or that of the first that
-/// failed.
+/// For the user, replaces this process by `count` others: starts `program` with `arguments` (of
+/// main, null at the end) that many times, each with RANK, WORLD_SIZE, LOCAL_RANK and
+/// LOCAL_WORLD_SIZE, waits for all, and returns the exit code: 0, or that of the first that failed.
 ///
 /// SIGINT and SIGTERM, to this process or to the group, become one stop_request_signal to each; a
-/// second one kills them. If one fails, those that do not find out by themselves get SIGTERM. If
-/// this process is killed, the others get SIGTERM. For a process without other threads. errors  io
-/// (no process can be started), cancelled (killed: says which and by what)
+/// second one kills them. If one fails, those that do not notice it themselves get SIGTERM. If this
+/// process is killed, the others get SIGTERM. For a process without other threads. errors io (no
+/// process can be started), cancelled (killed: names the process and the signal)
 int run_processes(int count, const std::string& program, char* const* arguments);
 
 /// Whether run_processes started this process.
 bool started_here() noexcept;
 
-/// The signal by which a process that run_processes started is asked to stop; its value is the
-/// signal that the user sent. It may come beside that one.
+/// The signal that asks a process started by run_processes to stop; its value is the signal that
+/// the user sent. It may come in addition to that one.
 int stop_request_signal() noexcept;
 
 }  // namespace headrace::ranks

@@ -8,8 +8,8 @@
 namespace headrace::ranks {
 namespace {
 
-/// Elements that are added up at a time: their sums stay in the first cache, and no two processes
-/// write into one cache line.
+/// Number of elements that are added up at a time: their sums stay in the first-level cache, and no
+/// two processes write into one cache line.
 constexpr std::int64_t kBlock = 4096;
 
 std::size_t values_bytes(std::int64_t parts, std::size_t values) {

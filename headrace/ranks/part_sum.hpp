@@ -11,24 +11,26 @@
 
 namespace headrace::ranks {
 
-/// Refuses processes that can't share the parts equally. Errors: usage, with the numbers that can.
+/// Refuses a number of processes that can't share the parts equally. Errors: usage, with the
+/// numbers that can.
 void check_parts(std::int64_t parts, int processes);
 
-/// Parts that rank `rank` of `size` has: [first, first + count).
+/// The parts of rank `rank` of `size`: [first, first + count).
 struct PartRange {
   std::int64_t first = 0, count = 0;
 };
 PartRange parts_of(std::int64_t parts, int rank, int size);
 
-/// Sums of floats over `parts` parts, of which every process has as many, in rank order:
+/// Sums of floats over `parts` parts; every process has the same number of them, in rank order:
 ///   total[i] = ((part 0 [i] + part 1 [i]) + part 2 [i] + …) · (1 / parts)
-/// each operation rounded to float32. The order is that of the parts, so the bits do not depend on
-/// how many processes have them, nor on threads: each process adds up a stretch of the elements
-/// over all parts. It takes 4 · (parts + 1) · elements bytes of memory, once for all processes.
+/// each operation rounded to float32. The order is that of the parts, so the bits depend neither on
+/// the number of processes nor on threads: each process adds up a stretch of the elements over all
+/// parts. It takes 4 · (parts + 1) · elements bytes of memory, once for all processes together.
 /// threads  one
 class PartSum {
  public:
-  /// A meeting. `values`: doubles that go with each part. `threads`: that add up.
+  /// Calls a meeting. `values`: number of doubles that go with each part. `threads`: number that
+  /// add up.
   PartSum(Team& team, std::int64_t parts, std::size_t elements, std::size_t values, int threads);
 
   PartRange mine() const noexcept { return mine_; }
@@ -36,15 +38,15 @@ class PartSum {
   std::span<float> part(std::int64_t p) const { return elements_of(mine_.first + p); }
   std::span<double> values(std::int64_t p) const;
 
-  /// Two meetings; `note` goes with the first. Afterwards total() and values_of() are there until
-  /// the next call, and parts may be written again.
+  /// Calls two meetings; `note` goes with the first. Afterwards total() and values_of() are valid
+  /// until the next call, and parts may be written again.
   std::vector<std::string> sum(std::string_view note = {});
   std::span<const float> total() const { return elements_of(parts_); }
-  /// Of any part.
+  /// The values of any part.
   std::span<const double> values_of(std::int64_t part) const {
     return std::span(all_values_).subspan(static_cast<std::size_t>(part) * values_, values_);
   }
-  /// All of the memory that part() and total() are in.
+  /// All memory of part() and total().
   std::span<std::byte> memory() const { return memory_.bytes(); }
 
  private:
@@ -55,7 +57,7 @@ class PartSum {
   std::int64_t parts_;
   std::size_t elements_, values_, stride_;
   PartRange mine_;
-  std::vector<double> all_values_;  ///< a copy: the others write those of the next sum
+  std::vector<double> all_values_;  ///< a copy: the others already write the values of the next sum
   ThreadPool pool_;
   SharedMemory memory_;
 };

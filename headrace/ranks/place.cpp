@@ -41,7 +41,7 @@ Place Place::from_environment() {
          "RANK {} of WORLD_SIZE {}: ranks count from 0, and {} processes at most.", *rank, *size,
          kMaxProcesses);
   }
-  // Who says nothing of machines means one, where each rank is the local one.
+  // Without a statement about machines there is one, and each rank is also the local one.
   const int local_size = whole_number("LOCAL_WORLD_SIZE").value_or(*size);
   const int local_rank = whole_number("LOCAL_RANK").value_or(*rank);
   if (local_size != *size || local_rank != *rank) {

@@ -3,21 +3,21 @@
 
 namespace headrace::ranks {
 
-/// Which of the processes that work together this one is.
+/// The place of this process among those that work together.
 struct Place {
   int rank = 0, size = 1;
-  /// Names the start: the same in all its processes, another in every other start.
+  /// Identifies the start: the same in all its processes, different in every other start.
   std::string start;
 
-  /// From RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, as launchers set them; alone where
-  /// RANK and WORLD_SIZE are not there. Errors: usage (one without the other, no such rank),
-  /// unsupported (processes on several machines).
+  /// From RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, as launchers set them; a single
+  /// process where RANK and WORLD_SIZE are missing. Errors: usage (one without the other, no such
+  /// rank), unsupported (processes on several machines).
   static Place from_environment();
 };
 
 inline constexpr int kMaxProcesses = 256;
 
-/// What run_processes names a start by; who started a process itself has it.
+/// The variable by which run_processes names a start, for its child processes.
 inline constexpr const char* kStartVariable = "HEADRACE_START";
 
 }  // namespace headrace::ranks

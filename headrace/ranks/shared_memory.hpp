@@ -18,14 +18,15 @@ class SharedMemory {
         fd_(std::exchange(o.fd_, -1)) {}
   SharedMemory& operator=(SharedMemory&& o) noexcept;
 
-  /// New and zero; all of it is reserved at once, so that none is missing later. Errors: memory.
+  /// New memory, zeroed; all of it is reserved at once, so that none is missing later. Errors:
+  /// memory.
   static SharedMemory create(std::size_t bytes);
   /// Another process's, while that keeps its handle open. Errors: io.
   static SharedMemory open(const std::string& handle, std::size_t bytes);
 
-  /// By which processes of this machine and user can open it.
+  /// The path by which processes of this machine and user can open it.
   std::string handle() const;
-  /// Nobody opens it any more.
+  /// Closes the handle: no further process can open it.
   void close_handle() noexcept;
   std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
 

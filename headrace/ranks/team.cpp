@@ -27,7 +27,7 @@ using detail::kNever;
 using detail::Member;
 using Clock = std::chrono::steady_clock;
 
-/// How long a sleep lasts before the others are looked at: a dead process rings no bell.
+/// How long a sleep lasts before the others are checked: a dead process wakes no one.
 constexpr long kLookEveryNs = 250'000'000;
 
 void sleep_until_rung(std::atomic<std::uint32_t>& bell, std::uint32_t seen) {
@@ -78,12 +78,12 @@ struct Locked {
 
 struct Team::State {
   Place place;
-  std::string name;  ///< of the shared object, while others may still come by it
+  std::string name;  ///< of the shared object, while others may still join by it
   Control* control = nullptr;
   Member* self = nullptr;
   std::uint64_t meetings = 0;
   bool over = false;    ///< an error ended it
-  bool speaks = false;  ///< after it has
+  bool speaks = false;  ///< set after an error
 
   ~State() { leave(); }
 
@@ -122,7 +122,7 @@ Control* Team::State::open_control(int fd, bool& fresh) const {
                    std::strerror(errno));
   }
   auto* shared = static_cast<Control*>(data);
-  // Whoever was killed while setting it up left no layout behind.
+  // A process that was killed while setting it up has written no layout.
   fresh |= shared->layout != detail::kLayout;
   if (fresh) {
     new (shared) Control;
@@ -133,8 +133,8 @@ Control* Team::State::open_control(int fd, bool& fresh) const {
   return shared;
 }
 
-/// One try to take this rank's place; false where what lay there was left by a start that is over
-/// and has been removed.
+/// One try to take this rank's place; false where the object belonged to a start that is over, and
+/// was removed.
 bool Team::State::try_join(const std::string& object) {
   const Locked file(shm_open(object.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (file.fd < 0) {
@@ -146,7 +146,9 @@ bool Team::State::try_join(const std::string& object) {
   }
   struct stat status {};
   fstat(file.fd, &status);
-  if (status.st_nlink == 0) return false;  // its last member came while we waited for the lock
+  if (status.st_nlink == 0)
+    return false;  // its last member came while this process waited for the
+                   // lock
   bool fresh = false;
   Control* shared = open_control(file.fd, fresh);
   bool stale = false;
@@ -177,7 +179,7 @@ bool Team::State::try_join(const std::string& object) {
   mine.process = static_cast<std::uint32_t>(getpid());
   name = object;
   if (here + 1 == place.size) {
-    shm_unlink(object.c_str());  // nobody else is to come, and nothing is left however it ends
+    shm_unlink(object.c_str());  // no other process is to come, and nothing remains however it ends
     name.clear();
   }
   ring(shared->bell);
@@ -225,7 +227,7 @@ bool Team::State::arrived_or_gone(int rank, std::uint64_t meeting) const {
   return !is_alive(other) && other.arrived.load(std::memory_order_acquire) < meeting;
 }
 
-/// Arrives at the next meeting and waits for everybody.
+/// Arrives at the next meeting and waits for all.
 void Team::State::come(std::string_view note) {
   const std::uint64_t meeting = ++meetings;
   detail::Note& mine = self->notes[meeting % 2];
@@ -237,7 +239,7 @@ void Team::State::come(std::string_view note) {
   for (int r = 0; r < place.size; ++r) {
     for (;;) {
       const std::uint32_t seen = control->bell.load(std::memory_order_acquire);
-      // Not before a sleep: asking a living member's mutex costs a little.
+      // Only after a sleep: checking a living member's mutex costs a little.
       if (member(r).arrived.load(std::memory_order_acquire) >= meeting) break;
       sleep_until_rung(control->bell, seen);
       if (arrived_or_gone(r, meeting)) break;
@@ -245,7 +247,7 @@ void Team::State::come(std::string_view note) {
   }
 }
 
-/// Of this meeting: who came with an error, or did not come.
+/// For this meeting: who came with an error, or did not come.
 std::optional<int> Team::State::lowest_failure() const {
   for (int r = 0; r < place.size; ++r) {
     Member& other = member(r);
@@ -276,7 +278,7 @@ void Team::State::leave() noexcept {
   pthread_mutex_unlock(&self->alive);
   ring(control->bell);
   if (!name.empty()) {
-    // Not all had come. What others may still find under the name is over.
+    // Not all had come. The object that others may still find under the name is no longer valid.
     const Locked file(shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
     struct stat status {};
     if (file.fd >= 0 && fstat(file.fd, &status) == 0 && status.st_nlink > 0)

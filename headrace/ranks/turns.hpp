@@ -7,11 +7,11 @@
 
 namespace headrace::ranks {
 
-/// Rows of floats that all processes but the first make in turns for the first: round by round one
-/// each, with a meeting at the end of each round.
+/// Rows of floats that all processes but the first make for the first one: one each in every round,
+/// with a meeting at the end of each round.
 ///
-/// There are two rows a process, taken in turns, so the others make round m + 1 while the first
-/// reads round m; it must have read it before it comes to the meeting of m + 1.
+/// Each process has two rows, used in turns, so the others make round m + 1 while the first reads
+/// round m; it must have read round m before it comes to the meeting of m + 1.
 /// threads  one
 class Turns {
  public:
@@ -21,7 +21,7 @@ class Turns {
   }
   /// This process's row, to be filled before the round's meeting. Not for the first process.
   std::span<float> mine(std::uint64_t round) const { return of(rank_, round); }
-  /// That of rank `rank`, from the round's meeting until that of the next.
+  /// The row of rank `rank`, valid from the round's meeting until the next one.
   std::span<float> of(int rank, std::uint64_t round) const {
     const std::size_t row = 2 * static_cast<std::size_t>(rank - 1) + round % 2;
     return {reinterpret_cast<float*>(memory_.bytes().data()) + row * floats_, floats_};

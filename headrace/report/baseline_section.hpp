@@ -5,7 +5,7 @@
 
 namespace headrace::report {
 
-/// The network's figures beside those of a prediction that looks at no pixel; empty for an
+/// The network's figures beside those of a prediction that does not look at pixels; empty for an
 /// evaluation without one.
 std::string baseline_section(const RunData& data);
 

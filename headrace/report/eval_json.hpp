@@ -6,13 +6,13 @@
 
 #include "headrace/core/json.hpp"
 
-/// Pieces of eval.json as the sections of a report show them: HTML, but for names_of and row_sum.
+/// Pieces of eval.json for the sections of a report: HTML, except names_of and row_sum.
 namespace headrace::report {
 
 constexpr std::size_t kImagesShown = 200;  ///< of an evaluation; the CSV beside it has all
 
 std::string text_of(const Json& value);  ///< escaped
-/// A list of names: as they are, and escaped with ", " between them.
+/// A list of names: unchanged, and escaped with ", " between them.
 std::vector<std::string> names_of(const Json& names);
 std::string joined_names(const Json& names);
 
@@ -23,7 +23,7 @@ std::uint64_t row_sum(const Json& row);
 std::string figure(const Json& value, int digits = 3);
 /// A figure of a group and, where there is one, its interval. Errors: malformed (no such figure).
 std::string with_interval(const Json& group, const JsonPath& path, int digits = 3);
-/// Says what the small figures are; empty where the group has no intervals.
+/// Explains the small figures; empty where the group has no intervals.
 std::string interval_text(const Json& group);
 /// A coloured square and the name.
 std::string class_label(const std::string& name, std::size_t index);

@@ -228,7 +228,7 @@ std::string image_section(const RunData& data) {
       gleason ? "Slides" : "Images", rest, table.html());
 }
 
-/// A picture; of a plane with the sides of the patient in it.
+/// A picture; for a plane, with the sides of the patient marked.
 std::string montage_picture(const std::string& kind, const std::string& png) {
   std::string html = fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">", kind,
                                  base64(std::as_bytes(std::span(png))));

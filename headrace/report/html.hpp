@@ -10,7 +10,8 @@ namespace headrace::report {
 std::string escape(std::string_view text);  ///< & < > " as entities
 std::string base64(std::span<const std::byte> bytes);
 
-/// A table: cells are HTML already; columns named in `numeric` are set right with tabular figures.
+/// A table: cells are HTML already; columns named in `numeric` are right-aligned with tabular
+/// figures.
 struct Table {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;

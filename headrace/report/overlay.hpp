@@ -6,7 +6,7 @@
 
 namespace headrace::report {
 
-/// A picture with its classes laid over: each class but 0 tints its pixels, and its border is drawn
+/// A picture with its classes overlaid: each class but 0 tints its pixels, and its border is drawn
 /// in full colour. 255 (not annotated) is greyed.
 ///
 /// in      rgb     (height, width, 3)

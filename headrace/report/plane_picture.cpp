@@ -10,9 +10,9 @@ namespace headrace::report {
 namespace {
 
 constexpr double kTint = 0.4;
-constexpr std::int64_t kLine = 2;  ///< pixels of an outline, inside of what it surrounds
+constexpr std::int64_t kLine = 2;  ///< width of an outline, inside the area that it surrounds
 
-/// Where a pixel of the picture lies in the plane.
+/// Place of a pixel of the picture in the plane.
 struct Scaling {
   double step;  ///< plane pixels a picture pixel
   std::int64_t size, limit;

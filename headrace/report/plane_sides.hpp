@@ -10,8 +10,8 @@ struct PlaneSides {
   const char *name, *left, *right, *top, *bottom;
 };
 
-/// Of the planes across z, y and x of a volume in canonical order (x to the left, y to the back, z
-/// up): rows and columns as stored, but rows along z from their end.
+/// The sides of the planes across z, y and x of a volume in canonical order (x to the left, y to
+/// the back, z up): rows and columns as stored, but rows along z reversed.
 inline constexpr std::array<PlaneSides, 3> kPlaneSides{{{"axial", "R", "L", "A", "P"},
                                                         {"coronal", "R", "L", "H", "F"},
                                                         {"sagittal", "A", "P", "H", "F"}}};

@@ -12,7 +12,7 @@ std::string count(const Json& of, const char* key) {
   return grouped(of.at(key).get<std::uint64_t>());
 }
 
-/// What is counted, and tumour against the rest by it.
+/// The unit that is counted, and tumour against the rest in it.
 Table detection_table(const Json& overall) {
   Table table{{"Of", "With tumour", "Without", "AUC", "Sensitivity", "Dice", "IoU"},
               {},

@@ -5,8 +5,8 @@
 
 namespace headrace::report {
 
-/// Of slides: tumour against not-tumour by pixel, slide and case, and the structures of each class
-/// that were found, from `overall.tumour`, `.detection` and `.objects`.
+/// For slides: tumour against the rest by pixel, slide and case, and the found structures of each
+/// class, from `overall.tumour`, `.detection` and `.objects`.
 std::string tumour_section(const RunData& data);
 
 }  // namespace headrace::report

@@ -11,16 +11,15 @@ constexpr std::int64_t row_floats(const TileKernel& k) {
   return (k.width + 2 * std::int64_t{k.radius} + 15) / 16 * 16 + 16;
 }
 
-/// Floats of working memory that a tile needs: the rows that one row of results is made of, and
-/// four more.
+/// Floats of working memory that a tile needs: the input rows of one row of results, and four more.
 constexpr std::int64_t scratch_floats(const TileKernel& k) {
   const std::int64_t rows =
       k.kind == KernelKind::gaussian ? (2 * std::int64_t{k.radius} + 1) * k.source.channels : 3;
   return (rows + 4) * row_floats(k);
 }
 
-/// Runs one tile. `scratch`: scratch_floats(kernel), the caller's. One driver for each instruction
-/// set, all with the same bytes.
+/// Runs one tile. `scratch`: scratch_floats(kernel) floats, owned by the caller. One driver for
+/// each instruction set, all with the same bytes.
 struct Driver {
   void (*tile)(const TileKernel& kernel, float* scratch);
 };

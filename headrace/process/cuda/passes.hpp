@@ -8,7 +8,7 @@ namespace headrace::process::cuda {
 /// Puts the passes of a tile into the stream, one launch each; the arithmetic is in pixel_math.hpp.
 void run(const TileKernel& kernel, float* sums, device::cuda::Stream& stream);
 
-/// The same of a pass between files and images.
+/// The same for a pass between files and images.
 void run(const StoredPass& pass, device::cuda::Stream& stream);
 
 }  // namespace headrace::process::cuda
