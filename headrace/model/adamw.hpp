@@ -6,8 +6,8 @@
 
 namespace headrace::model {
 
-/// AdamW with decoupled weight decay, of the parameters that are trained; scales, offsets and
-/// biases (one-dimensional) are not decayed.
+/// AdamW with decoupled weight decay, for the trained parameters; scales, offsets and biases
+/// (one-dimensional) are not decayed.
 ///
 /// source  Loshchilov and Hutter, Decoupled weight decay regularization, ICLR 2019, algorithm 2;
 ///         beta 0.9 and 0.999, epsilon 1e-8, LibTorch's fused kernel
@@ -21,7 +21,7 @@ class AdamW {
   /// Moments by name ("first.<parameter>", "second.<parameter>"), for checkpoints. They share
   /// memory.
   std::vector<NamedTensor> state() const;
-  /// Continues from moments that `state` of an equal model gave, and its step count.
+  /// Continues from the moments that `state` of an equal model returned, and its step count.
   void restore(const std::vector<NamedTensor>& state, std::int64_t steps);
 
  private:
@@ -37,8 +37,8 @@ class AdamW {
 /// Multiplies all gradients of trained parameters by `factor`, rounded to float32 first.
 void scale_gradients(const Parameters& parameters, float factor);
 
-/// Scales all gradients of trained parameters so that their norm is at most `limit` (0: leaves
-/// them). Returns the norm before.
+/// Scales all gradients of trained parameters so that their norm is at most `limit` (0: unchanged).
+/// Returns the norm before.
 double clip_gradients(const Parameters& parameters, double limit);
 
 }  // namespace headrace::model

@@ -7,7 +7,7 @@
 namespace headrace::model {
 
 /// The gradients of all trained parameters as one row of floats in host memory: in the order of the
-/// parameters, each in its own order of memory. From and to a GPU they go as one copy.
+/// parameters, each in its own order of memory. They are copied from and to a GPU at once.
 class FlatGradients {
  public:
   explicit FlatGradients(const Parameters& parameters);

@@ -11,16 +11,16 @@ namespace headrace::model {
 using ClassSets = std::vector<std::vector<std::int64_t>>;
 
 struct LossTerms {
-  /// What is trained: pixel term + dice_weight · (1 - region term), cross_entropy and dice if
-  /// `kind` does not say otherwise.
+  /// The trained loss: pixel term + dice_weight · (1 - region term), by default with cross_entropy
+  /// and dice.
   at::Tensor total;
-  // Measured whatever is trained, so that trainings can be compared.
+  // Measured whatever loss is trained, so that trainings can be compared.
   at::Tensor cross_entropy;  ///< mean over annotated pixels, each weighted by its class
   at::Tensor dice;           ///< soft Dice, mean over the classes and sets that the truth has
 };
 
-/// Cross-entropy plus soft Dice, or what `kind` has in their place (loss_terms.hpp), over the
-/// pixels or voxels that are annotated.
+/// Cross-entropy plus soft Dice, or the terms of `kind` (loss_terms.hpp), over the annotated pixels
+/// or voxels.
 ///
 /// in      logits         (n, classes, …), any number of axes
 ///         labels         (n, …) uint8: classes, then `sets`; others are ignored (255: not
@@ -32,11 +32,11 @@ struct LossTerms {
 ///
 /// A pixel whose label is a set S is known to be one of its classes, not which one: its
 /// cross-entropy is that of the marginal probability, -log Σ_{c ∈ S} p_c (by logsumexp). Soft Dice
-/// is marginal as well: of a class over the pixels whose label decides about it (the plain ones and
-/// those of sets without it), and each set that the labels have is one more region, with Σ p_c for
-/// a probability, over the pixels whose label lies in it or beside it. So the loss never depends on
-/// how probability is shared out inside of a pixel's set: it is a label-set loss as Fidon et al.
-/// define it. Without sets among the labels the result is the plain one, bit for bit.
+/// is marginal as well: for a class it runs over the pixels whose label decides about it (the plain
+/// ones and those of sets without it), and each set that the labels have is one more region, with Σ
+/// p_c for a probability, over the pixels whose label lies in it or beside it. So the loss never
+/// depends on how probability is distributed inside a pixel's set: it is a label-set loss as Fidon
+/// et al. define it. Without sets among the labels the result is the plain one, bit for bit.
 /// source  Shi et al., Marginal loss and exclusion loss for partially supervised multi-organ
 ///         segmentation, Medical Image Analysis 70, 2021; Fidon et al., Label-set loss functions
 ///         for partial supervision, MICCAI 2021 (arXiv 2107.03846). Their leaf-Dice is not taken:

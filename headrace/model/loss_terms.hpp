@@ -3,8 +3,8 @@
 
 namespace headrace::model {
 
-/// What a loss is made of: a term of single pixels and one of regions, each class's pixels
-/// together. The default is cross-entropy and soft Dice.
+/// The parts of a loss: a term of single pixels and one of regions (each class's pixels together).
+/// The default is cross-entropy and soft Dice.
 struct LossKind {
   enum class Pixel { cross_entropy, focal, top_k };
   enum class Region { dice, tversky };
@@ -20,8 +20,8 @@ struct LossKind {
 ///   cross_entropy  Σ w · (-log p) / Σ w
 ///   focal          Σ w · (1 - p)^gamma · (-log p) / Σ w
 ///   top_k          the same sums as cross-entropy's, over the k % of pixels with the largest
-///                  w · (-log p); at least one. Pixels that equal the least of them share what is
-///                  left of the k %.
+///                  w · (-log p); at least one. Pixels that equal the least of them share the rest
+///                  of the k %.
 /// in      log_p   (n, …) float: of the class that the pixel has, at most 0 (what rounding leaves
 ///                 above counts as sure); 0 where not annotated
 ///         weight  (n, …) float, w: of that class; 0 where not annotated
@@ -32,7 +32,7 @@ struct LossKind {
 ///         of the batch's pixels as nnU-Net's TopKLoss
 at::Tensor pixel_term(const at::Tensor& log_p, const at::Tensor& weight, const LossKind& kind);
 
-/// By class, what the term of regions takes the mean of; 1 is perfect:
+/// By class, the values whose mean is the term of regions; 1 is perfect:
 ///   dice     2 TP / (2 TP + FP + FN)
 ///   tversky  TP / (TP + alpha · FP + beta · FN); with both 0.5 it is Dice
 /// in      overlap, p_sum, truth_sum  (classes) float: sums over annotated pixels of p · truth, p

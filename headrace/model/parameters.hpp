@@ -13,10 +13,9 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-/// The tensors of a model, in the order in which they were made; all are trained that are not
-/// frozen.
+/// The tensors of a model, in the order of creation; all that are not frozen are trained.
 ///
-/// Initial values of convolutions follow from the seed, the shape and the place in that order alone
+/// Initial values of convolutions follow only from the seed, the shape and the place in that order
 /// (Philox counter: element, tensor), so they are the same bits on every machine, and do not depend
 /// on LibTorch's generators.
 class Parameters {

@@ -13,8 +13,7 @@ struct Runtime {
   std::string torch_version, cpu_capability;
 };
 
-/// Fixes the number of threads and chooses the device: of several GPUs the one that LOCAL_RANK
-/// says.
+/// Fixes the number of threads and chooses the device: of several GPUs the one of LOCAL_RANK.
 ///
 /// in      threads  0: every core
 ///         device   auto | cpu | cuda
@@ -24,7 +23,7 @@ struct Runtime {
 Runtime configure_runtime(int threads, const std::string& device, const std::string& amp,
                           bool deterministic = true);
 
-/// Mixed precision while it lives, where `runtime` says so.
+/// Mixed precision during its lifetime, where `runtime` has it.
 class Autocast {
  public:
   explicit Autocast(const Runtime& runtime);

@@ -7,7 +7,7 @@
 
 namespace headrace::model {
 
-/// What training needs of a network.
+/// The interface of a network for training.
 class SegmentationNet {
  public:
   virtual ~SegmentationNet() = default;

@@ -7,7 +7,7 @@
 
 namespace headrace::model {
 
-/// What became of a model's tensors and classes when weights of another training were taken over.
+/// The outcome for a model's tensors and classes when weights of another training were taken.
 struct Transfer {
   std::vector<std::string> taken, fresh;  ///< tensors of the model, in its order
   std::vector<std::string> unused;        ///< tensors of the file that the model has no place for
@@ -15,10 +15,10 @@ struct Transfer {
   std::vector<std::string> taken_classes, fresh_classes;
 };
 
-/// Copies tensors (of names `prefix`…) into parameters of the same name and shape; the rest of the
-/// parameters stay as they are. A head (a tensor named `head.…` or `….head.…`, one row for each
-/// class) is taken row by row: a class gets the row of the class of its name, and keeps its own
-/// values where the file has none.
+/// Copies tensors (of names `prefix`…) into parameters of the same name and shape; the other
+/// parameters do not change. A head (a tensor named `head.…` or `….head.…`, one row for each class)
+/// is taken row by row: a class gets the row of the class of its name, and keeps its own values
+/// where the file has none.
 ///
 /// in      own_classes    names of the model's classes, in order
 ///         their_classes  of the file's; empty: not known, so no head is taken

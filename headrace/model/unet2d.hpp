@@ -14,7 +14,7 @@ struct UNet2dConfig {
   std::vector<int> context{1};                ///< magnifications of the input, 1 first
   int classes = 2;
   std::uint64_t seed = 0;
-  /// By level, 1 or 2: how a level comes about from the one before. Empty: 2 along both axes.
+  /// By level, 1 or 2: how a level is made from the one before. Empty: 2 along both axes.
   std::vector<Axes> strides{};
 };
 
@@ -25,7 +25,7 @@ struct UNet2dConfig {
 /// depth of the bottleneck. Its features are then resampled onto the base patch's frame (the centre
 /// 1/k of the context, bilinear, about the common centre; Note: [concentric resampling]) and joined
 /// with the base features there, so a pixel of the bottleneck sees its own place at every
-/// magnification, and beyond the base patch by the context encoder's receptive field.
+/// magnification, and sees beyond the base patch by the context encoder's receptive field.
 ///
 /// Group normalisation (eight channels a group): a sample's output does not depend on its batch.
 /// Every operation has a deterministic backward pass on CPU and CUDA.

@@ -14,7 +14,7 @@ struct UNet3dConfig {
   int channels = 1;                          ///< of the input
   int classes = 2;
   std::uint64_t seed = 0;
-  /// By level, 1 or 2: how a level comes about from the one before. Empty: 2 along every axis.
+  /// By level, 1 or 2: how a level is made from the one before. Empty: 2 along every axis.
   std::vector<Axes> strides{};
   /// By level, 1 or 3: of its convolutions. Empty: 3 along every axis.
   std::vector<Axes> kernels{};

@@ -66,7 +66,7 @@ Baseline of_volumes(const source::Cohort& cohort, const std::vector<std::uint32_
   return out;
 }
 
-/// Of one grade for every slide: 0, and undefined where all slides have one grade.
+/// Kappa of one grade for every slide: 0, and undefined where all slides have one grade.
 Json constant_kappa(const Json& gleason) {
   std::size_t grades = 0;
   for (const Json& row : gleason.at("matrix")) {
@@ -78,7 +78,7 @@ Json constant_kappa(const Json& gleason) {
   return grades > 1 ? Json(0.0) : Json(nullptr);
 }
 
-/// Of one class for every pixel: which tumour Dice it has, and that it ranks nothing.
+/// For one class for every pixel: its tumour Dice, and the fact that it ranks nothing.
 Json constant_tumour(const Json& tumour, const std::vector<std::string>& classes,
                      const std::vector<bool>& untold, const std::optional<std::size_t>& majority) {
   const Json& region = tumour.at("classes");

@@ -12,14 +12,14 @@
 
 namespace headrace::train {
 
-/// A prediction that looks at no pixel, made from the training split: what a network's figures are
-/// to be held against.
+/// A prediction that does not look at pixels, made from the training split: the reference for a
+/// network's figures.
 ///
-/// Of volumes it draws a ball for every class above 0 that a training volume has: of the mean
-/// volume that the class has in the training volumes that have it, at its mean place in the box
-/// around the body (place and amount from the sampler's index, so to a cell). In an evaluated
+/// For volumes it draws a ball for every class above 0 that a training volume has: with the mean
+/// volume of the class in the training volumes that have it, at its mean place in the box around
+/// the body (place and amount are from the sampler's index, so accurate to a cell). In an evaluated
 /// volume the ball lies at the same place of its body's box; where balls meet, the one whose centre
-/// is nearer, in its radii, wins. Of slides it says everywhere the class above 0 with the most
+/// is nearer, in its radii, wins. For slides it predicts everywhere the class above 0 with the most
 /// annotated pixels.
 struct Baseline {
   struct Ball {
@@ -28,14 +28,14 @@ struct Baseline {
   };
   std::vector<std::string> classes;
   std::vector<std::optional<Ball>> balls;  ///< of volumes, by class
-  std::optional<std::size_t> majority;     ///< of slides; none: nothing above 0 is annotated
+  std::optional<std::size_t> majority;     ///< for slides; none: nothing above 0 is annotated
 
   Json to_json() const;  ///< {balls{name: {volume_mm3, centre_zyx}}} or {majority: name}
-  /// For the classes of another store; what it does not have is left out.
+  /// For the classes of another store; classes that it lacks are left out.
   static Baseline from_json(const Json& json, const std::vector<std::string>& classes);
 };
 
-/// Of the run's training split. Errors: usage (no image in it).
+/// From the run's training split. Errors: usage (no image in it).
 Baseline fit_baseline(const source::Cohort& cohort, const loader::RunConfig& config);
 
 /// A volume's balls on its level 0.

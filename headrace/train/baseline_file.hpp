@@ -6,12 +6,12 @@
 
 namespace headrace::train {
 
-/// Fits the run's baseline and writes it as baseline.json, so that it is the same for whatever
-/// store the run is judged on later. Errors: those of fit_baseline.
+/// Fits the run's baseline and writes it as baseline.json, so that it is the same for any store on
+/// which the run is evaluated later. Errors: those of fit_baseline.
 std::shared_ptr<const Baseline> keep_baseline(RunFolder& folder, const source::Cohort& cohort,
                                               const loader::RunConfig& config);
 
-/// That of the run folder, for these classes; null where the training has not come to its end.
+/// The baseline of the run folder, for these classes; null where the training has not ended.
 std::shared_ptr<const Baseline> read_baseline(const RunFolder& folder,
                                               const std::vector<std::string>& classes);
 

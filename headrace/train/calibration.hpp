@@ -14,12 +14,13 @@ namespace headrace::train {
 
 /// Classes that may be true; an integer converts, bit c being class c.
 using ClassMask = std::bitset<256>;
-/// Of each of the 256 label values: that class, or those of that set; no bit where it is neither.
+/// For each of the 256 label values: its class, or the classes of its set; no bit where it is
+/// neither.
 std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets);
 
-/// Whether probabilities mean what they say. Predictions are counted by their score in 15 equal
-/// ranges; all sums are integers, so it does not matter in which order or groups they were added.
-/// Squared errors are summed in steps of 2^-24: enough for 5·10^11 predictions.
+/// Calibration of probabilities. Predictions are counted by their score in 15 equal ranges; all
+/// sums are integers, so it does not matter in which order or groups they were added. Squared
+/// errors are summed in steps of 2^-24: enough for 5·10^11 predictions.
 class Calibration {
  public:
   static constexpr std::size_t kBins = 15;
@@ -28,11 +29,11 @@ class Calibration {
     std::uint64_t count = 0, positive = 0, score_sum = 0;  ///< scores in steps of 1/65535
   };
 
-  /// A prediction of a yes or no: the score of yes, and whether it was.
+  /// A yes-or-no prediction: the score of yes, and whether yes was true.
   void add(std::uint16_t score, bool positive, std::uint64_t count = 1);
-  /// A prediction among classes. The score is the highest probability, positive is that its class
-  /// (of equals the lowest) is one of the true ones; the squared error is Σ (p - y)² over classes,
-  /// those that are true together as one.
+  /// A prediction among classes. The score is the highest probability; it is positive if its class
+  /// (the lowest of equals) is one of the true ones; the squared error is Σ (p - y)² over classes,
+  /// where classes that are true together count as one.
   ///
   /// in  probabilities  of class c at [c · stride], not negative, not all 0; divided by their sum
   ///     truth          bit c: class c may be the true one; at least one is
@@ -42,7 +43,7 @@ class Calibration {
 
   std::uint64_t count() const;
   const std::array<Bin, kBins>& bins() const noexcept { return bins_; }
-  /// Mean of the squared errors: 0..1 of yes or no, 0..2 of classes. None without predictions.
+  /// Mean of the squared errors: 0..1 for yes or no, 0..2 for classes. None without predictions.
   /// source  Brier, Monthly Weather Review 78, 1950; equal to scikit-learn's brier_score_loss
   std::optional<double> brier() const;
   /// Expected calibration error: Σ over bins of their share of the predictions, times the distance

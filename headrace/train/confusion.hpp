@@ -15,8 +15,8 @@ namespace headrace::train {
 /// not matter.
 class Confusion {
  public:
-  /// `untold`: by class, whether the labels have no name for it, so that it is never true whatever
-  /// the picture shows; it is counted, but has no figures. Empty: none.
+  /// `untold`: by class, whether the labels have no name for it, so that it is never true, whatever
+  /// the picture shows; it is counted, but has no figures. Empty: no such class.
   explicit Confusion(std::size_t classes, std::vector<bool> untold = {})
       : classes_(classes), counts_(classes * classes, 0), untold_(std::move(untold)) {
     untold_.resize(classes, false);
@@ -37,8 +37,8 @@ class Confusion {
 
   bool told(std::size_t c) const { return !untold_[c]; }
 
-  /// 2·TP / (2·TP + FP + FN); none where neither truth nor prediction has the class, and where the
-  /// labels cannot tell of it.
+  /// 2·TP / (2·TP + FP + FN); none where neither truth nor prediction has the class, and for an
+  /// untold class.
   std::optional<double> dice(std::size_t c) const;
   std::optional<double> iou(std::size_t c) const;
   /// Mean over the classes from `first` on whose Dice is defined.

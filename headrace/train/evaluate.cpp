@@ -34,7 +34,7 @@ Stitcher::Window window_of(const Examiner::Axes& tile, const loader::RunConfig::
   return window;
 }
 
-/// Probabilities of batch after batch: of every process its own, in turns.
+/// Probabilities of batch after batch, from each process in turn.
 class TilePredictions {
  public:
   TilePredictions(Network& network, ranks::Team* team, ranks::Turns* turns)
@@ -45,7 +45,7 @@ class TilePredictions {
     if (batch.index % size != 0)
       return turns_->of(static_cast<int>(batch.index % size), batch.index / size);
     const auto probabilities = network_.predict(batch);
-    if (team_ != nullptr) team_->meet();  // the others have their batches of this round
+    if (team_ != nullptr) team_->meet();  // the others have finished their batches of this round
     return probabilities;
   }
 
@@ -55,7 +55,7 @@ class TilePredictions {
   ranks::Turns* turns_;
 };
 
-/// What was judged, and by what.
+/// What was evaluated, and with which rules.
 void put_facts(const source::Cohort& cohort, const loader::RunConfig& config,
                const EvaluateOptions& options, const loader::Preprocessing& preprocessing,
                Json& out) {

@@ -15,8 +15,8 @@
 
 namespace headrace::train {
 
-/// Pictures of one patch for the report: of slides what the model saw ("input"), what is true and
-/// what it said; of volumes three planes with both drawn in.
+/// Pictures of one patch for the report: for slides the model's input ("input"), the truth and the
+/// prediction; for volumes three planes with both drawn in.
 struct MontagePatch {
   struct Picture {
     std::string name;
@@ -31,8 +31,8 @@ struct Evaluation {
   Json json;  ///< eval.json (docs/formats.md, "Run folder")
   std::vector<MontagePatch> montage;
   loader::StallStats loader;
-  /// Over the classes but background, by which the best weights are chosen; of slides whose labels
-  /// tell no classes apart the tumour's; 0 when undefined.
+  /// Mean Dice over the classes but background, by which the best weights are chosen; for slides
+  /// whose labels do not distinguish classes, the tumour's Dice; 0 when undefined.
   double mean_dice = 0;
 };
 
@@ -40,29 +40,28 @@ struct EvaluateOptions {
   std::string split;
   std::size_t montage = 0;  ///< how many patches to keep
   bool intervals = true;    ///< also the bootstrap intervals that config.eval asks for
-  /// Judged beside the network, under "baseline"; null: nothing is.
+  /// Evaluated beside the network, under "baseline"; null: nothing is.
   std::shared_ptr<const Baseline> baseline = nullptr;
-  /// The run's; null: fitted on the cohort's own training split.
+  /// The run's preprocessing; null: fitted on the cohort's own training split.
   std::shared_ptr<const loader::Preprocessing> preprocessing = nullptr;
 };
 
 /// Runs the network over every tile of a split through the loader (no random transforms), blends
 /// the overlapping tiles, and compares with the annotation.
 ///
-/// Counted are pixels that are annotated and under a tile (tiles cover the tissue), of volumes all
-/// annotated voxels of level 0.
-/// Class 0 is background: it has a Dice of its own, and stays out of the mean. Of slides figures
-/// for the split, each cohort, scanner and image, for task gleason also a grade for each slide and
-/// kappa; of volumes what VolumeTally says.
+/// Pixels count that are annotated and under a tile (tiles cover the tissue); for volumes all
+/// annotated voxels of level 0 count. Class 0 is background: it has its own Dice, which is not part
+/// of the mean. For slides there are figures for the split, each cohort, scanner and image, and for
+/// task gleason also a grade for each slide and kappa; for volumes see VolumeTally.
 /// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
-/// With a team, its first process: the others, in help_evaluate, predict all but every size-th
-/// batch of tiles. The figures are the same to the last bit.
+/// With a team, call it in its first process: the others, in help_evaluate, predict all but every
+/// size-th batch of tiles. The figures are the same to the last bit.
 Evaluation evaluate(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
                     const loader::RunConfig& config, const EvaluateOptions& options,
                     ranks::Team* team = nullptr);
 
 /// The config of a loader of tiles: labels are counted on the host, and pictures are made there.
-/// `team`: null, or those who share the machine's cores.
+/// `team`: null, or the processes that share the machine's cores.
 loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::Team* team);
 
 /// What the other processes of a team do while the first evaluates this split.

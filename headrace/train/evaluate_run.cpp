@@ -25,7 +25,7 @@ Json evaluate_run(const EvalRequest& request) {
       loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
   config.data.store = request.store.empty() ? run.at("store").get<std::string>() : request.store;
   if (!request.store.empty()) config.data.expect_hash.reset();
-  // Its own store by the version that it was trained on, whatever versions have come since.
+  // Its own store in the version that it was trained on, whatever versions came later.
   config.data.version = request.store.empty() ? run.at("dataset_hash").get<std::string>() : "";
   const std::string split = request.split.empty() ? config.data.val : request.split;
   const auto preprocessing =

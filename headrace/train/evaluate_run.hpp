@@ -18,8 +18,8 @@ struct EvalRequest {
 /// and a new report. Returns the JSON.
 ///
 /// The run's own preprocessing is used whatever the store's splits; classes are matched by name.
-/// errors  not_found (no run, no weights), usage (nothing to judge by), unsupported and corrupt
-/// (the run's preprocessing)
+/// errors  not_found (no run, no weights), usage (no truth to evaluate with), unsupported and
+/// corrupt (the run's preprocessing)
 Json evaluate_run(const EvalRequest& request);
 
 }  // namespace headrace::train

@@ -19,7 +19,7 @@ std::string cell(const Json& value) {
   return "\"" + text + "\"";
 }
 
-/// Columns, and where the value of each stands in a row.
+/// Columns, and the place of each value in a row.
 class Columns {
  public:
   void add(const std::string& name, const JsonPath& path) { columns_.emplace_back(name, path); }
@@ -84,7 +84,7 @@ Columns volume_columns(const Json& evaluation) {
   return columns;
 }
 
-/// Of a volume, calls of at least `least` and the lesions that these hit.
+/// For a volume, the number of calls of at least `least` and of the lesions that they hit.
 Json lesion_counts(const Json& volume, double least) {
   const auto count = [&](const Json& findings, bool hit) {
     return std::count_if(findings.begin(), findings.end(), [&](const Json& finding) {

@@ -7,10 +7,10 @@
 
 namespace headrace::train {
 
-/// Bytes of host memory that judging a split takes beside the network: batches on their way, and
-/// for the image that needs most the tiles that are stitched (stitcher.hpp), of a volume also its
-/// own grid (original_grid.hpp) and what is measured on it (volume_meter.hpp). Surfaces of
-/// structures come on top, up to 12 bytes a voxel of the box around one.
+/// Bytes of host memory that evaluating a split takes besides the network: batches in flight, and
+/// for the image that needs the most, the stitched tiles (stitcher.hpp) and for a volume also its
+/// own grid (original_grid.hpp) and its measurement (volume_meter.hpp). Surfaces of structures come
+/// in addition, up to 12 bytes a voxel of the box around one.
 double evaluation_bytes(const source::Cohort& cohort, const loader::RunConfig& config,
                         const loader::Preprocessing& preprocessing, const std::string& split);
 

@@ -9,7 +9,7 @@
 
 namespace headrace::train {
 
-/// What evaluation does with tiles and stitched parts, for images of one kind. One thread.
+/// Handles tiles and stitched parts in evaluation, for images of one kind. One thread.
 class Examiner {
  public:
   virtual ~Examiner() = default;
@@ -19,14 +19,14 @@ class Examiner {
   virtual Axes extent_zyx(std::uint32_t image) const = 0;  ///< of an image, in patch pixels
   /// Takes one stitched part; parts come in order, image by image.
   virtual void add(const StitchedPart& part) = 0;
-  /// Looks whether a tile is worth a picture. probabilities: (classes, …) of this sample.
+  /// Checks whether a tile is worth a picture. probabilities: (classes, …) of this sample.
   virtual void offer(const loader::Batch& batch, std::int64_t sample,
                      const float* probabilities) = 0;
   /// Fills json, montage and mean_dice. No parts may follow.
   virtual void finish(Evaluation& out) = 0;
 };
 
-/// `tiles`: how many there will be, for spreading the pictures over them.
+/// `tiles`: their total number, for spreading the pictures over them.
 std::unique_ptr<Examiner> make_slide_examiner(const source::Cohort& cohort,
                                               const loader::RunConfig& config,
                                               const EvaluateOptions& options, std::uint64_t tiles);
@@ -34,15 +34,16 @@ std::unique_ptr<Examiner> make_volume_examiner(const source::Cohort& cohort,
                                                const loader::RunConfig& config,
                                                const EvaluateOptions& options, std::uint64_t tiles);
 
-/// The class of the highest probability, pixel by pixel; of equals the lower.
+/// The class of the highest probability, pixel by pixel; the lower of equals.
 std::vector<std::uint8_t> most_probable(const float* probabilities, std::size_t classes,
                                         std::size_t pixels);
 
-/// Which tiles become pictures: of each equal part of all tiles the one with the highest score.
+/// Chooses the tiles that become pictures: the one with the highest score in each of several equal
+/// parts of all tiles.
 class MontageSlots {
  public:
   MontageSlots(std::size_t count, std::uint64_t tiles);
-  /// Whether a tile's picture is to be made; give it with `keep` then. Scores below 0 never are.
+  /// Whether a tile's picture is to be made; then pass it to `keep`. Never for scores below 0.
   bool wants(std::uint64_t tile, double score) const;
   void keep(std::uint64_t tile, double score, MontagePatch patch);
   std::vector<MontagePatch> take();

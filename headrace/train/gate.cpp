@@ -23,7 +23,7 @@ void collect(const Json& value, const std::string& path,
   }
 }
 
-/// Those of all images by their path there; of groups after the group's.
+/// Figures of all images by their path there; those of groups after the group's path.
 std::vector<std::pair<std::string, Json>> figures_of(const Json& evaluation) {
   std::vector<std::pair<std::string, Json>> out;
   collect(evaluation.at("overall"), "", out);

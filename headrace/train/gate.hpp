@@ -23,11 +23,11 @@ struct GateResult {
   std::vector<GateFigure> figures;
   bool passed() const;
   Json to_json() const;      ///< {passed, figures{name: {least?, most?, found, passed}}}
-  std::string text() const;  ///< one line a figure
+  std::string text() const;  ///< one line for each figure
 };
 
-/// Which figures weights must reach to be promoted: a YAML mapping from figure to least value, or
-/// to {least: a, most: b} with either left out (a distance is to be small).
+/// The figures that weights must reach to be promoted: a YAML mapping from figure to least value,
+/// or to {least: a, most: b}, either of which may be left out (a distance should be small).
 class Gate {
  public:
   Gate() = default;  ///< asks for nothing

@@ -7,10 +7,10 @@
 
 namespace headrace::train {
 
-/// Gleason patterns of a slide or case and the ISUP grade group they make. Patterns 0: no cancer.
+/// Gleason patterns of a slide or case, and the resulting ISUP grade group. Patterns 0: no cancer.
 struct GleasonGrade {
   int primary = 0, secondary = 0, grade_group = 0;
-  int tertiary = 0;  ///< of a prostatectomy: a higher pattern below min_area; 0: none
+  int tertiary = 0;  ///< for a prostatectomy: a higher pattern below min_area; 0: none
   bool operator==(const GleasonGrade&) const = default;
 };
 
@@ -20,8 +20,8 @@ constexpr int kGradeGroups = 6;  ///< 0 (no cancer) to 5
 /// Errors: usage for other pairs.
 int isup_grade_group(int primary, int secondary);
 
-/// Which label value is which pattern, told from the class names: one that ends in 3, 4 or 5
-/// ("pattern3", "gleason_4"). Class 0 is background, the rest is tissue.
+/// The label value of each pattern, by class name: one that ends in 3, 4 or 5 ("pattern3",
+/// "gleason_4"). Class 0 is background, the rest is tissue.
 struct GleasonClasses {
   std::array<std::optional<std::size_t>, 3> pattern{};  ///< label value of patterns 3, 4, 5
 };
@@ -30,13 +30,14 @@ GleasonClasses find_gleason_classes(const std::vector<std::string>& class_names)
 
 enum class Specimen { biopsy, prostatectomy };
 
-/// How areas become a grade; parts are of the area, `min_cancer` of the tissue, the others of the
-/// cancer.
+/// How areas become a grade; the numbers are parts of an area: `min_cancer` of the tissue, the
+/// others of the cancer.
 struct GradingRule {
   Specimen specimen = Specimen::biopsy;
-  double min_cancer = 0.02;  ///< less cancer is none
-  double min_area = 0.05;    ///< from when a lower pattern counts, of a prostatectomy a higher one
-  double min_higher = 0.01;  ///< noise floor of biopsies: from when a higher pattern is believed
+  double min_cancer = 0.02;  ///< less counts as no cancer
+  double min_area = 0.05;    ///< from which a lower pattern counts; for a prostatectomy also a
+                             ///< higher one
+  double min_higher = 0.01;  ///< noise floor of biopsies: from which a higher pattern counts
 };
 /// Errors: usage for a name that is neither "biopsy" nor "prostatectomy".
 Specimen specimen_of(const std::string& name);

@@ -79,8 +79,8 @@ at::ScalarType type_of(transform::Element element) {
   }
 }
 
-/// Samples of part `part` of a batch. At an address like that of a tensor of its own, lest a kernel
-/// choose its way by where in a batch the part lies.
+/// Samples of part `part` of a batch, at an address aligned like that of a separate tensor, so that
+/// a kernel does not choose its algorithm by the part's place in the batch.
 at::Tensor part_of(const at::Tensor& batch, std::int64_t part, std::int64_t parts) {
   const std::int64_t samples = batch.size(0) / parts;
   const at::Tensor values = batch.narrow(0, part * samples, samples);
@@ -101,8 +101,8 @@ StepLosses mean(StepLosses sum, std::int64_t parts) {
   return sum;
 }
 
-/// LibTorch's threads. All cores are divided by the parts, in as many processes as they run: the
-/// number decides the last bits.
+/// LibTorch's threads. All cores are divided by the number of parts, whatever the number of
+/// processes, since it decides the last bits.
 int threads_of(const loader::RunConfig::Train& train) {
   if (train.threads > 0) return train.threads;
   return static_cast<int>(std::max<std::int64_t>(1, available_cores() / train.gradient_parts));
@@ -143,12 +143,13 @@ struct Network::State {
   /// The network that predicts and whose weights are saved: the average, where one is kept.
   model::SegmentationNet& judged() const { return average ? *average : *net; }
 
-  /// The average begins with the weights as they are.
+  /// The average begins with the current weights.
   void restart_average() {
     if (average) model::copy_parameters(net->parameters(), average->parameters());
   }
 
-  /// The batch's memory as a tensor, where it lies. from_blob takes no const; it is only read.
+  /// The batch's memory as a tensor, in place. from_blob does not take const; the memory is only
+  /// read.
   static at::Tensor tensor(const loader::Batch& batch, const void* data,
                            const std::vector<std::int64_t>& shape,
                            const std::vector<std::int64_t>& strides, at::ScalarType type) {
@@ -162,8 +163,8 @@ struct Network::State {
         .make_tensor();
   }
 
-  /// Forward, loss and backward of each of so many parts of a batch; `done` gets each part's
-  /// losses. Without it taking them, a part's gradients are added to those before.
+  /// Forward, loss and backward of each part of a batch; `done` gets each part's losses. Unless it
+  /// takes the gradients, those of the next part are added to them.
   template <typename Done>
   void each_part(const loader::Batch& batch, std::int64_t parts, const Done& done) const {
     if (batch.labels == nullptr) {
@@ -216,7 +217,7 @@ struct Network::State {
     return out;
   }
 
-  /// What is computed from now on waits for a batch that its GPU still makes.
+  /// All later computation waits for a batch that its GPU is still making.
   void hold(const loader::Batch& batch) const {
     if (batch.device < 0) return;
     const c10::impl::VirtualGuardImpl cuda(at::kCUDA);
@@ -228,7 +229,7 @@ struct Network::State {
   at::Tensor images(const loader::Batch& batch) const {
     const at::Tensor values = tensor(batch, batch.images, batch.images_shape(),
                                      batch.images_strides(), type_of(batch.format.element));
-    // Without mixed precision the weights are float32, and so must be what meets them.
+    // Without mixed precision the weights are float32, so the input must be float32 too.
     return values.to(runtime.device, runtime.bfloat16 ? values.scalar_type() : at::kFloat);
   }
 
@@ -240,11 +241,11 @@ struct Network::State {
 
   model::Runtime runtime;
   std::unique_ptr<model::SegmentationNet> net;
-  std::unique_ptr<model::SegmentationNet> average;  ///< of train.ema; else null
+  std::unique_ptr<model::SegmentationNet> average;  ///< with train.ema; else null
   at::Tensor weights;
   model::LossKind loss_kind;
   std::optional<model::AdamW> optimiser;
-  std::optional<model::FlatGradients> gradients;  ///< where other processes have parts as well
+  std::optional<model::FlatGradients> gradients;  ///< where other processes have parts too
   device::cuda::PinnedRange pinned;
   loader::RunConfig config;
   std::int64_t channels;

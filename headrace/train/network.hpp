@@ -12,7 +12,7 @@
 
 namespace headrace::train {
 
-/// What one training step measured.
+/// The measurements of one training step.
 struct StepLosses {
   double total = 0, cross_entropy = 0, dice = 0, gradient_norm = 0;
 };
@@ -32,19 +32,20 @@ class Network {
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
   /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW, average of
   /// the weights. The losses are the parts' means. Errors: diverged when a loss is not finite.
-  /// A batch on the model's GPU is taken as it lies there, in its format.
+  /// A batch on the model's GPU is used in place, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
-  /// The same with other processes, in two: the gradients and losses of this process's parts into
-  /// `sum` (the batch holds their samples alone), and, when all are summed, the rest of the step.
+  /// The same with other processes, in two functions: one puts the gradients and losses of this
+  /// process's parts into `sum` (the batch holds only their samples); the other, when all are
+  /// summed, does the rest of the step.
   void put_parts(const loader::Batch& batch, ranks::PartSum& sum);
   StepLosses finish_step(const ranks::PartSum& sum, double learning_rate);
-  /// Floats of a part, and doubles that go with them.
+  /// Number of floats of a part, and of doubles that go with them.
   std::int64_t gradient_floats() const;
   static constexpr std::size_t kPartValues = 3;
-  /// Memory of gradients, for a GPU to reach directly. It must live longer than the Network.
+  /// Memory of gradients that a GPU reaches directly. It must outlive the Network.
   void pin(std::span<std::byte> memory);
-  /// Forward, loss and backward of `parts` equal parts of a batch, and nothing kept of it: weights,
-  /// optimiser and gradients are as they were. Errors: those of step.
+  /// Forward, loss and backward of `parts` equal parts of a batch, without effect: weights,
+  /// optimiser and gradients do not change. Errors: those of step.
   void rehearse(const loader::Batch& batch, std::int64_t parts);
   /// Class probabilities of the weights that `weights` gives: (samples, classes[, depth], height,
   /// width); valid until the next call.
@@ -55,22 +56,22 @@ class Network {
   std::string weights(const Metadata& metadata) const;
   /// Weights, optimiser and averaged weights.
   std::string checkpoint(const Metadata& metadata) const;
-  /// Takes a checkpoint and returns the metadata that was saved with it. `origin` names the file in
+  /// Loads a checkpoint and returns the metadata that was saved with it. `origin` names the file in
   /// errors.
   Metadata restore(std::span<const std::byte> checkpoint, const std::string& origin);
   void load_weights(std::span<const std::byte> weights, const std::string& origin);
 
-  /// Takes the weights of another training as first ones, by name and shape, and rows of heads by
-  /// the names of classes; those of the file stand in its metadata (`classes`, a JSON list). Says
-  /// what became of it: {tensors_taken, tensors_fresh[], tensors_unused[], classes_taken[],
+  /// Takes the weights of another training as initial ones, by name and shape, and rows of heads by
+  /// the names of classes; the file's metadata has its classes (`classes`, a JSON list). Returns
+  /// the outcome: {tensors_taken, tensors_fresh[], tensors_unused[], classes_taken[],
   /// classes_fresh[]}. Errors: usage (nothing fits), malformed.
   Json start_from(std::span<const std::byte> weights, const std::vector<std::string>& classes,
                   const std::string& origin);
 
   /// {torch, threads, cpu_capability, device (cpu or cuda), bfloat16}: all that the result depends
-  /// on beside config and data.
+  /// on besides config and data.
   Json runtime() const;
-  /// Whether the model, and so its batches, are on a GPU that the loader can reach as well.
+  /// Whether the model, and so its batches, are on a GPU that the loader can also use.
   bool on_gpu() const;
   std::int64_t channels() const;
   std::int64_t parameter_count() const;

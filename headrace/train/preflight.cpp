@@ -53,7 +53,7 @@ void check_slides(const source::Cohort& cohort, const loader::RunConfig& config,
          "Leave scanner_color out, or take them out of the split");
 }
 
-/// Whether a channel of an image is asked for the intensities of a body that it has not.
+/// Whether a transform needs the body's intensities of a channel that has none.
 bool lacks_body(const source::VolumeRecord& volume, const loader::RunConfig& config,
                 const std::string& name, std::size_t channel) {
   if (!transform::VolumeGraph::needs_patient(config.volume_transforms, name)) return false;
@@ -110,7 +110,7 @@ void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes
   while (!std::filesystem::exists(present)) present = present.parent_path();
   std::error_code unknown;
   const auto space = std::filesystem::space(present, unknown);
-  if (unknown) return;  // a file system that does not say
+  if (unknown) return;  // a file system that does not report it
   const std::uint64_t needed = 3 * checkpoint_bytes + 2 * weights_bytes;
   if (space.available >= needed) return;
   fail(ErrorCode::io,

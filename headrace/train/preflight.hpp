@@ -9,22 +9,21 @@
 
 namespace headrace::train {
 
-/// What is known of a run's images without reading a pixel, looked at before anything is written:
-/// every image of both splits can be made into batches, and the validation split has something to
-/// judge by.
+/// Checks a run's images without reading a pixel and before anything is written: every image of
+/// both splits can be made into batches, and the validation split has a truth to evaluate with.
 /// Errors: usage (a split without images, with the nearest name; slides without the stain estimate
 /// or the tissue colours, volumes without the body that a transform needs, named; no labels in the
 /// validation split).
 void check_images(const source::Cohort& cohort, const loader::RunConfig& config,
                   const loader::Preprocessing& preprocessing);
 
-/// Refuses images of these splits that have none of the channels that a run reads; names the first
-/// few. Errors: usage.
+/// Refuses images of these splits that have none of the run's channels; names the first few.
+/// Errors: usage.
 void check_channels(const source::Cohort& cohort, const loader::Preprocessing& preprocessing,
                     const std::set<std::string>& splits);
 
-/// Whether the disk takes what the run folder `out` will hold at most: three checkpoints (two and
-/// the one being written) and two files of weights.
+/// Checks that the disk has room for the most that the run folder `out` will hold: three
+/// checkpoints (two and the one being written) and two files of weights.
 /// Errors: io, with both numbers.
 void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes,
                 std::uint64_t weights_bytes);

@@ -5,8 +5,8 @@
 
 namespace headrace::train {
 
-/// What goes from checkpoint to checkpoint beside weights and optimiser. Doubles travel as hex
-/// text, so that a resumed mean is the unbroken one's to the bit.
+/// The state that a checkpoint keeps besides weights and optimiser. Doubles are stored as hex text,
+/// so that a resumed mean equals the unbroken one to the bit.
 struct Progressed {
   using Metadata = std::map<std::string, std::string>;
 

@@ -4,7 +4,7 @@
 
 namespace headrace::train {
 
-/// part / whole; none of nothing.
+/// part / whole; none where whole is 0.
 inline std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return std::nullopt;
   return static_cast<double>(part) / static_cast<double>(whole);

@@ -23,7 +23,7 @@ double status_bytes(const std::string& key) {
   return 0;
 }
 
-/// Bytes in use where the model is: of this process; of a GPU only differences of it count.
+/// Bytes in use on the model's device: of this process; on a GPU only differences are used.
 double used_bytes(bool on_gpu) {
   return on_gpu ? -static_cast<double>(device::cuda::free_bytes()) : status_bytes("VmRSS");
 }
@@ -36,10 +36,11 @@ loader::Batch first_of(const loader::Batch& batch, std::int64_t samples) {
   return part;
 }
 
-/// What a step adds to what is in use: one sample shows what the first takes, libraries and buffers
-/// of their own included, a second what each further one takes, times those that are in memory
-/// together. What LibTorch has taken it keeps (model/runtime.cpp), so what is in use afterwards is
-/// what was needed. Where two might not fit, the first stands for all.
+/// The memory that a step adds: one sample shows the cost of the first, including libraries and
+/// their buffers, and a second one shows the cost of each further sample, which is multiplied by
+/// the number in memory together. LibTorch keeps the memory that it has taken (model/runtime.cpp),
+/// so the use afterwards is the need. Where two might not fit, the cost of the first is used for
+/// all.
 double bytes_of_a_step(Network& network, const loader::Batch& batch, std::int64_t together) {
   const bool on_gpu = network.on_gpu();
   const double before = used_bytes(on_gpu);
@@ -96,7 +97,7 @@ void try_training(Network& network, const std::shared_ptr<const source::Cohort>&
     out.gpu.needed_bytes = step;
     check_memory(out.gpu, true, together);
   }
-  // The processes of one machine share its memory; one of them judges.
+  // The processes of one machine share its memory; one of them evaluates.
   out.host.needed_bytes =
       (used + (out.on_gpu ? 0 : step) + ring_bytes(*batch, config)) * team.size() +
       evaluation_bytes(*cohort, config, *preprocessing, config.data.val);

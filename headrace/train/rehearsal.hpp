@@ -11,18 +11,18 @@
 
 namespace headrace::train {
 
-/// Memory of a machine or a GPU: what a run will have in use (of a GPU beside what is in use now),
-/// against what there is (of a GPU what is free).
+/// Memory of a machine or a GPU: the amount that a run will use (on a GPU in addition to the
+/// current use), and the available amount (on a GPU the free memory).
 struct MemoryNeed {
   double needed_bytes = 0, present_bytes = 0;
 };
 
-/// Errors: memory, where it does not fit; `together`: samples that are in memory at once.
+/// Errors: memory, where it does not fit; `together`: number of samples in memory at once.
 void check_memory(const MemoryNeed& need, bool on_gpu, std::int64_t together);
 
-/// What a run costs, found by trying it.
+/// The cost of a run, measured by a trial.
 struct Rehearsed {
-  MemoryNeed host;  ///< training and, at the same time, judging
+  MemoryNeed host;  ///< training and, at the same time, evaluating
   MemoryNeed gpu;   ///< a step; where the model is on one
   bool on_gpu = false;
   double step_s = 0;   ///< one training batch through the network, without waiting for data
@@ -31,14 +31,13 @@ struct Rehearsed {
 };
 
 /// One batch of training and one of validation through loader and network, before there is a run
-/// folder: what would end the run at its first step, or after hours at its first validation, ends
-/// it here.
+/// folder: an error of the first step, or after hours of the first validation, shows here.
 ///
 /// The results of the run do not change by a bit: a step is forward, loss and backward without the
-/// optimiser, its gradients are thrown away (as after every step), nothing random but Philox by
-/// sample numbers is drawn, and the loaders are others than the training's.
-/// One sample and two tell how much memory a step takes; where all of its samples do not fit into
-/// the machine (or GPU), that is said instead of trying.
+/// optimiser, its gradients are thrown away (as after every step), random numbers come only from
+/// Philox by sample number, and the loaders are not those of the training. Trials with one sample
+/// and with two show how much memory a step takes; where a whole batch would not fit into the
+/// machine (or GPU), this is reported instead of a trial.
 /// Errors: memory, those of the loader and of Network::rehearse.
 Rehearsed rehearse(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
                    const loader::RunConfig& config,

@@ -77,7 +77,7 @@ std::optional<double> area_under_roc(const ScoreCounts& counts) {
   const auto negatives = static_cast<double>(counts.negatives());
   const auto positives = static_cast<double>(counts.positives());
   if (negatives == 0 || positives == 0) return std::nullopt;
-  double pairs = 0, below = 0;  // pairs that stand in the right order; negatives of lower scores
+  double pairs = 0, below = 0;  // pairs in the right order; negatives of lower scores
   for (const ScoreCounts::Row& row : counts.rows()) {
     const auto negative = static_cast<double>(row.negative);
     pairs += static_cast<double>(row.positive) * (below + negative / 2);

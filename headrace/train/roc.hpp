@@ -8,14 +8,14 @@ namespace headrace::train {
 
 constexpr int kScoreSteps = 65535;  ///< of a probability of 1
 
-/// A probability in steps of 1/65535, rounded to the nearest; what is outside of 0..1 becomes 0 or
-/// 1, and no number 0.
+/// A probability in steps of 1/65535, rounded to the nearest; values outside 0..1 become 0 or 1,
+/// and NaN becomes 0.
 std::uint16_t score_of(float probability);
 inline double probability_of(std::uint16_t score) { return score / double{kScoreSteps}; }
 
-/// How often each score was given to what is positive (has the class) and to what is not: what a
-/// receiver operating characteristic is made of. Counts are integers, so it does not matter in
-/// which order or groups they were added.
+/// How often each score was given to positives (which have the class) and to negatives: the data of
+/// a receiver operating characteristic. Counts are integers, so it does not matter in which order
+/// or groups they were added.
 class ScoreCounts {
  public:
   struct Row {
@@ -26,15 +26,15 @@ class ScoreCounts {
   ScoreCounts() = default;
   explicit ScoreCounts(std::vector<Row> rows) : rows_(std::move(rows)) {}
 
-  /// Ascending by score; scores that nothing got are left out.
+  /// Ascending by score, without scores that do not occur.
   const std::vector<Row>& rows() const noexcept { return rows_; }
   std::uint64_t negatives() const;
   std::uint64_t positives() const;
 
-  /// The same with at most 2,304 different scores, for sums over many resamples: of each score s
-  /// below 32768 the 8 highest bits are kept, and of the rest its middle; of one above those of
-  /// 65535 - s. Scores that become equal are ties of the ROC, so its area changes by at most half
-  /// the sum over them of negatives' share · positives' share.
+  /// The same with at most 2,304 different scores, for sums over many resamples: each score s below
+  /// 32768 keeps its 8 highest bits, and the rest is replaced by its middle; a score above is
+  /// treated as 65535 - s. Scores that become equal are ties of the ROC, so its area changes by at
+  /// most half the sum over them of negatives' share · positives' share.
   ScoreCounts rounded() const;
 
  private:
@@ -56,14 +56,14 @@ class ScoreCounter {
   std::vector<std::uint64_t> counts_;  ///< (score, negative or positive)
 };
 
-/// Area under the ROC: the chance that a positive has a higher score than a negative, ties count
+/// Area under the ROC: the chance that a positive has a higher score than a negative; ties count
 /// half. None where one of the two is missing.
 /// source  Hanley and McNeil, Radiology 143, 1982; equal to scikit-learn's roc_auc_score
 std::optional<double> area_under_roc(const ScoreCounts& counts);
 
-/// The highest sensitivity that a threshold reaches with at least this specificity; no
-/// interpolation, and calling nothing positive is a threshold too. None where positives or
-/// negatives are missing.
+/// The highest sensitivity that a threshold reaches with at least this specificity, without
+/// interpolation; a threshold above all scores counts too. None where positives or negatives are
+/// missing.
 std::optional<double> sensitivity_at_specificity(const ScoreCounts& counts, double specificity);
 
 }  // namespace headrace::train

@@ -16,17 +16,17 @@ struct Change {
   std::string text(const std::string& now) const;
 };
 
-/// Values that differ, objects gone through key by key; absent is null.
+/// Values that differ, comparing objects key by key; an absent value is null.
 std::vector<Change> changes_between(const Json& before, const Json& after);
 
-/// What of a config may differ when a run is resumed: keys that decide nothing
-/// (RunConfig::decides_nothing). data.val and `eval` decide how the run is judged, never its
-/// weights: a mistake there can be mended. Anything else decides the training.
-/// Gives the changes that decide how it is judged.
+/// Checks the keys of a config that may differ when a run is resumed: those that decide nothing
+/// (RunConfig::decides_nothing), and data.val and `eval`, which decide how the run is evaluated,
+/// never its weights, so a mistake there can be corrected. All other keys decide the training.
+/// Returns the changes that decide how the run is evaluated.
 /// Errors: usage, where training would change: names every such key with both values.
 std::vector<Change> check_resumed_config(const Json& stored, const Json& given);
 
-/// SHA-256 of the part of a config that may change so.
+/// SHA-256 of the part of a config that may change in this way.
 std::string judging_hash(const loader::RunConfig& config);
 
 }  // namespace headrace::train

@@ -14,19 +14,19 @@
 namespace headrace::train {
 
 /// The files of one run (docs/formats.md, "Run folder"). Every file is written whole or not at all;
-/// metrics.jsonl grows a line at a time.
+/// metrics.jsonl grows by one line at a time.
 class RunFolder {
  public:
-  /// A folder for a new run, absent or empty; what is written first, or lock, makes it. Errors:
-  /// usage (it holds a run, or anything else).
+  /// A folder for a new run, absent or empty; the first write, or lock, creates it. Errors: usage
+  /// (it holds a run, or anything else).
   static RunFolder create(const std::filesystem::path& path);
   /// The folder of a run that was started. Errors: not_found.
   static RunFolder open(const std::filesystem::path& path);
   static bool holds_run(const std::filesystem::path& path);
 
-  /// Keeps other trainings away from the folder as long as this object, or a copy of it, lives; it
-  /// is made if absent. Errors: usage (another one has it). Where the file system knows no locks,
-  /// nothing is kept away.
+  /// Keeps other trainings out of the folder as long as this object, or a copy of it, lives;
+  /// creates the folder if absent. Errors: usage (another training has it). Without effect where
+  /// the file system does not support locks.
   void lock();
 
   void write(const std::string& name, const std::string& bytes);
@@ -39,7 +39,7 @@ class RunFolder {
   const storage::LocalStore& files() const noexcept { return *store_; }
 
   void append_metrics(const Json& line);
-  /// Drops the lines of steps after `step`, and a last line that a kill cut.
+  /// Drops the lines of steps after `step`, and a last line that a kill truncated.
   void rewind_metrics(std::int64_t step);
   /// Drops the lines of validations.
   void forget_validations();

@@ -30,7 +30,8 @@ std::shared_ptr<const source::Cohort> open_expected(const loader::RunConfig& con
   return cohort;
 }
 
-/// Whether an image of this label set, or a grade of the table, gives something to judge by.
+/// Whether a label image of this label set, or a grade of the table, gives a truth to evaluate
+/// with.
 bool judges(const source::ImageRecord& image, const loader::RunConfig& config) {
   return image.has_labels(config.data.labels) || (config.task == "gleason" && image.has_grade());
 }
@@ -122,7 +123,7 @@ void check_judged_split(const source::Cohort& cohort, const loader::RunConfig& c
     if (judges(image, config)) return;
     ++images;
   }
-  if (images == 0) return;  // said by who makes the tiles
+  if (images == 0) return;  // the tile plan reports it
   fail(ErrorCode::usage,
        "{}: no image of split '{}' has labels '{}', so there is nothing to judge by. Annotate some "
        "(headrace ingest labels), or name another split.",

@@ -10,23 +10,23 @@
 
 namespace headrace::train {
 
-/// run.json: everything a result depends on, and where the store lay.
+/// run.json: all that a result depends on, and the path of the store.
 /// {format, code_version, config_hash, dataset_hash, preprocessing_sha256, store, images, cohorts,
-/// scanners, classes, runtime, decoder, parameters; of volumes phases}
+/// scanners, classes, runtime, decoder, parameters; for volumes phases}
 Json describe_run(const loader::RunConfig& config, const source::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const Network& network,
                   const std::string& code_version);
 
-/// Refuses to resume where the training split of today would give another: names each value that
-/// differs. Errors: usage, and those of read_run_preprocessing.
+/// Refuses to resume where the current training split would give another preprocessing: names each
+/// value that differs. Errors: usage, and those of read_run_preprocessing.
 void check_same_preprocessing(const RunFolder& folder, const loader::Preprocessing& fitted);
 
 /// Refuses to resume where dataset, code version, LibTorch, threads, device or decoder differ:
 /// names each with both values. Errors: usage.
 void check_same_run(const Json& stored, const Json& current);
 
-/// The config of a run that is resumed: it goes on with the version of the store that it began
-/// with, whatever versions have come since; a config that names one is taken at its word.
+/// The config of a run that is resumed: it continues with the version of the store that it began
+/// with, whatever versions came later, unless the config names a version.
 loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFolder& folder);
 
 /// Opens the version data.version of a cohort and checks that the run's config fits it:
@@ -34,13 +34,13 @@ loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFol
 /// and those of Cohort::open.
 std::shared_ptr<const source::Cohort> open_cohort(const loader::RunConfig& config);
 
-/// Refuses a split whose images have nothing to judge by: no labels `data.labels`, and for task
-/// gleason no grades. A split without images is for the tile plan to refuse. Errors: usage.
+/// Refuses a split whose images have no truth to evaluate with: no labels `data.labels`, and for
+/// task gleason no grades. The tile plan refuses a split without images. Errors: usage.
 void check_judged_split(const source::Cohort& cohort, const loader::RunConfig& config,
                         const std::string& split);
 
-/// Opens a cohort to be judged on by a trained run: seen with the run's classes, matched by name.
-/// What does not match is in its class_match().
+/// Opens a cohort for the evaluation of a trained run, with the run's classes, matched by name. Its
+/// class_match() has the classes that do not match.
 /// Errors: usage (data.expect_hash, none of the run's classes), those of check_judged_split and
 /// Cohort::open.
 std::shared_ptr<const source::Cohort> open_judged_cohort(const loader::RunConfig& config,

@@ -11,8 +11,8 @@
 namespace headrace::train {
 namespace {
 
-/// The run goes on with another validation split or other rules of evaluation. The config is
-/// written last: after a kill in between the same happens again.
+/// The run continues with another validation split or other rules of evaluation. The config is
+/// written last, so after a kill in between this is repeated.
 void judge_otherwise(RunFolder& folder, const loader::RunConfig& config,
                      const std::vector<Change>& changes) {
   std::vector<std::string> texts;
@@ -26,7 +26,7 @@ void judge_otherwise(RunFolder& folder, const loader::RunConfig& config,
   folder.write_json("config.json", config.to_json());
 }
 
-/// Where the store lies now: `headrace eval` looks for it there.
+/// The current path of the store, where `headrace eval` looks for it.
 void remember_place(RunFolder& folder, const Json& identity) {
   Json run = folder.read_json(loader::kRunFile);
   if (run.value("store", Json()) == identity.at("store")) return;

@@ -7,12 +7,12 @@
 
 namespace headrace::train {
 
-/// Agrees with the other processes that all would give the same results (describe_run), each by its
-/// own `identity`. A meeting. Errors: usage, naming the process that differs.
+/// Checks that all processes would give the same results (describe_run), each by its own
+/// `identity`. A meeting. Errors: usage, naming the process that differs.
 void check_same_everywhere(const Json& identity, ranks::Team& team);
 
-/// The first process makes the run folder, or with options.resume checks that it is of this config
-/// and identity, and locks it; the others open it after that. A meeting.
+/// The first process makes the run folder, or with options.resume checks that it has this config
+/// and identity, and locks it; the others open it afterwards. A meeting.
 /// Errors: usage (the folder is taken, another config or identity), not_found (nothing to resume).
 RunFolder start_run(const loader::RunConfig& config, const loader::Preprocessing& preprocessing,
                     const TrainOptions& options, const Json& identity, ranks::Team& team);

@@ -28,7 +28,7 @@ std::string device_line(const loader::RunConfig& config, const Network& network)
                      why);
 }
 
-/// What `model: auto` and the plan of strides have chosen, too.
+/// Including what `model: auto` and the plan of strides have chosen.
 std::string network_line(const loader::RunConfig& config, const Network& network) {
   const loader::RunConfig::Model& model = config.model;
   std::string line = fmt::format(
@@ -41,7 +41,7 @@ std::string network_line(const loader::RunConfig& config, const Network& network
   return line;
 }
 
-/// With patch.spacing_mm null the network is planned for cubes; says so where voxels are none.
+/// With patch.spacing_mm null the network is planned for cubes; warns where voxels are not cubes.
 std::optional<std::string> spacing_warning(const loader::RunConfig& config,
                                            const source::Cohort& cohort) {
   if (!config.volumes || !config.patch_in_level0_pixels) return {};
@@ -103,7 +103,7 @@ std::string shown_within(const source::Cohort& cohort, const source::SplitSuperv
   return "";
 }
 
-/// Which channels the run reads, and how many images lack one.
+/// The channels that the run reads, and how many images lack one.
 void say_channels(const loader::RunConfig& config, const source::Cohort& cohort, StartBanner& out) {
   const auto& names = config.data.channels.empty() ? cohort.channels() : config.data.channels;
   if (names.empty()) return;

@@ -9,20 +9,20 @@
 
 namespace headrace::train {
 
-/// What a run is about to do, a line each, known before anything is tried: where it runs and why
-/// there, what each split teaches or judges (images, those with labels, supervised pixels by
-/// class), steps; then warnings.
+/// What a run is about to do, one line each, as known before any trial: where it runs and why, the
+/// contents of each split (images, those with labels, supervised pixels by class), steps; then
+/// warnings.
 struct StartBanner {
   std::vector<std::string> lines, warnings;
 };
 StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& cohort,
                          const Network& network);
 
-/// Memory and time, from what was tried. `steps`: still to do.
+/// Memory and time, from the trial. `steps`: those still to do.
 std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehearsed& rehearsed,
                                     std::int64_t steps);
 
-/// Of each channel how many images of a split lack it, where any does.
+/// For each channel, how many images of a split lack it, where any does.
 std::vector<std::string> lacking_channels(const std::vector<std::string>& names,
                                           const source::Cohort& cohort, const std::string& split);
 

@@ -16,24 +16,25 @@ struct TileResult {
   const std::uint8_t* truth = nullptr;  ///< null: not annotated
 };
 
-/// A finished part of an image: a row of a slide, a slice of a volume. 255 where no tile lay
-/// (prediction) or nothing is annotated (truth).
+/// A finished part of an image: a row of a slide, a slice of a volume. 255 where there was no tile
+/// (prediction) or no annotation (truth).
 struct StitchedPart {
   std::uint32_t image = 0;
   std::int64_t at = 0;  ///< row y of a slide, slice z of a volume
   std::span<const std::uint8_t> predicted, truth;
-  /// (classes, pixels): the blended probabilities; 0 where no tile lay.
+  /// (classes, pixels): the blended probabilities; 0 where there was no tile.
   std::span<const float> probabilities;
 };
 
-/// Blends overlapping tiles into images, keeping only as much along the first axis as a tile has:
-/// of slides image width × tile height × (classes + 1) floats, of volumes image slice × tile depth
-/// × (classes + 1) floats, whatever the length of the rest.
+/// Blends overlapping tiles into images and keeps only the extent of a tile along the first axis:
+/// for slides image width × tile height × (classes + 1) floats, for volumes image slice × tile
+/// depth × (classes + 1) floats, whatever the image's extent.
 ///
-/// A pixel's probabilities are the mean of those of its tiles, weighted by where it lies in them
-/// (window.hpp); the class with the largest wins, of equals the lower. The mean runs along: each
+/// A pixel's probabilities are the mean of those of its tiles, weighted by its place in them
+/// (window.hpp); the class with the largest wins, the lower of equals. It is a running mean: each
 /// tile moves it by (its weight / the weights so far) · (its probability - the mean), in float32.
-/// So what all tiles say alike comes out to the last bit, and one tile's comes out as it is.
+/// So a value on which all tiles agree is kept to the last bit, and a single tile's values do not
+/// change.
 /// Tiles count in the order in which they are added, and in evaluation that is the plan's (image,
 /// then z, y, x of the corner), whatever the batch size, the threads and the processes: the same
 /// bytes for any of them.
@@ -44,17 +45,18 @@ class Stitcher {
   using Sink = std::function<void(const StitchedPart&)>;
   using Window = std::array<std::vector<float>, 3>;  ///< weights along z, y, x; none of them 0
 
-  /// A tile has the window's edges. Of slides depth is 1 throughout.
+  /// A tile has the window's edges. For slides depth is always 1.
   Stitcher(std::int64_t classes, const Window& window_zyx, Extent extent, Sink sink);
 
   /// Tiles come image by image, and in an image by their first axis: rows of a slide, slices of a
   /// volume. Errors: internal when they do not.
   void add(const TileResult& tile);
-  /// Gives out what is left. No tiles may follow.
+  /// Delivers the rest. No tiles may follow.
   void finish();
 
  private:
-  // Inside, the axis along which parts leave is the first of three; a slide (1, y, x) is (y, 1, x).
+  // Internally the axis along which parts are delivered is the first of three; a slide (1, y, x) is
+  // (y, 1, x).
   using Axes = std::array<std::int64_t, 3>;
   Axes turned(const Axes& zyx) const;
   void start_image(std::uint32_t image);
@@ -76,8 +78,8 @@ class Stitcher {
   std::int64_t first_ = 0;
   std::size_t part_pixels_ = 0;
   std::vector<float> means_;    ///< (slot, class, pixel of the part)
-  std::vector<float> weights_;  ///< (slot, pixel): of the tiles so far
-  std::vector<float> parts_;    ///< of a row: the newest tile's weight in its pixels' weights
+  std::vector<float> weights_;  ///< (slot, pixel): sums over the tiles so far
+  std::vector<float> parts_;    ///< for a row: the newest tile's part of its pixels' weights
   std::vector<std::uint8_t> truth_, predicted_;
 };
 

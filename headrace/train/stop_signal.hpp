@@ -3,9 +3,9 @@
 namespace headrace::train {
 
 /// While it lives, SIGINT and SIGTERM do not kill the process but set a flag, so that work can end
-/// at a point where it can be resumed. A second signal kills as usual. The request of who started
-/// several processes (ranks::stop_request_signal) sets the flag as well, and never kills: it may
-/// come beside the signal itself. One at a time.
+/// at a point where it can be resumed. A second signal kills as usual. The request of the parent of
+/// several processes (ranks::stop_request_signal) also sets the flag, and never kills, since it may
+/// come in addition to the signal itself. One at a time.
 class StopSignal {
  public:
   StopSignal();

@@ -12,7 +12,7 @@ Json grade_json(const std::optional<GleasonGrade>& grade) {
   return out;
 }
 
-/// What a slide or a case was said to be.
+/// The prediction for a slide or a case.
 void put_verdict(Json& to, const Verdict& verdict, bool gleason) {
   to["cancer"] = or_null(verdict.cancer);
   to["tumour_share"] = verdict.share;
@@ -81,7 +81,7 @@ Json Tally::case_json(const std::string& id, const Slides& slides) const {
   const CaseSlides one{id, slides, case_verdict(slides, rules_)};
   const CaseSlides* const pointer = &one;
   Json json = slide_group_json({&pointer, 1}, rules_, nullptr, 0, seed_);
-  // One case has no ranking of cases, and its grades stand beside one another.
+  // One case has no ranking of cases, and its grades are listed side by side.
   for (const char* key : {"detection", "gleason"}) json.erase(key);
   put_verdict(json, one.verdict, rules_.gleason);
   return json;

@@ -14,7 +14,7 @@
 
 namespace headrace::train {
 
-/// Judges slides from their stitched rows, and makes the figures of eval.json from them.
+/// Evaluates slides from their stitched rows, and makes the figures of eval.json.
 class Tally {
  public:
   /// `intervals`: the bootstrap intervals that config.eval asks for. Errors: those of slide_rules.
@@ -26,7 +26,7 @@ class Tally {
   /// {classes, labels, class_sets, overall, cohorts, scanners, cases, images[]}. No rows may
   /// follow.
   Json finish();
-  /// Mean Dice over the classes but background; where no label tells classes apart, the tumour's.
+  /// Mean Dice over the classes but background; where no label distinguishes classes, the tumour's.
   double dice_to_choose_by() const;
 
  private:
@@ -35,7 +35,7 @@ class Tally {
   void finish_image();
   Json image_json(const JudgedSlide& slide) const;
   Json case_json(const std::string& id, const Slides& slides) const;
-  /// Of the slides that `holds` takes; a case has those of its slides that are in the group.
+  /// For the slides that `holds` takes; a case has those of its slides that are in the group.
   Json group_json(const std::function<bool(const source::ImageRecord&)>& holds,
                   const ScoreCounter& scores) const;
 

@@ -9,7 +9,7 @@
 namespace headrace::train {
 namespace {
 
-/// Runs `body`; its error is the others' as well, and one process tells it.
+/// Runs `body`; its error also ends the others, and one process reports it.
 template <typename Body>
 Json with_team(ranks::Team& team, const Body& body) {
   const auto end = [&](ErrorCode code, const char* text) {

@@ -10,13 +10,13 @@ namespace headrace::train {
 
 struct TrainOptions {
   std::string out;           ///< run folder
-  bool resume = false;       ///< go on from the newest checkpoint of `out`
+  bool resume = false;       ///< continue from the newest checkpoint of `out`
   std::string code_version;  ///< recorded in run.json
   ranks::Place place{};      ///< this process's, where several train together
   std::string init{};        ///< run folder or weights file to begin with; empty: none
 };
 
-/// In the place of an Error that another process of the training tells the user.
+/// Thrown instead of an Error that another process of the training reports to the user.
 struct ToldElsewhere {
   ErrorCode code;
 };
@@ -24,10 +24,10 @@ struct ToldElsewhere {
 /// Trains, validates, evaluates the final weights, and writes the run folder with its report.
 ///
 /// The weights and every figure but those under "time" are a function of config, dataset, code and
-/// what run.json calls `runtime` (LibTorch's version, threads, device): the same for any number of
-/// loader threads, and when the run was stopped or killed at any moment and resumed; and for any
-/// number of processes that divides train.gradient_parts. The first of them writes the run folder
-/// and evaluates; the others return null.
+/// `runtime` in run.json (LibTorch's version, threads, device): the same for any number of loader
+/// threads, after a stop or kill at any moment and a resume, and for any number of processes that
+/// divides train.gradient_parts. The first of them writes the run folder and evaluates; the others
+/// return null.
 ///
 /// out     summary.json: {steps, loss, mean_dice, dice{class}, kappa, lesion,
 ///         best{step, mean_dice}, weights_sha256, config_hash, dataset_hash, time{…}} and, for

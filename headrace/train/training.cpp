@@ -37,7 +37,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
       folder_(open_folder(options)) {}
 
 RunFolder Training::open_folder(const TrainOptions& options) {
-  // Before there is a folder of a run that can't begin.
+  // So that a run that can't begin makes no folder.
   loader::check_decoding_keys(config_, network_.on_gpu() && config_.loader.device != "cpu");
   check_images(*cohort_, config_, *preprocessing_);
   Json identity = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
@@ -59,7 +59,7 @@ void Training::prepare(const std::string& out) {
     }
   }
   const Rehearsed cost = rehearse(network_, cohort_, config_, plan_, preprocessing_, team_);
-  team_.meet();  // none makes a folder before all could take a step
+  team_.meet();  // no process makes a folder before all could take a step
   if (!team_.first()) return;
   for (const std::string& line : cost_lines(config_, cost, total_steps_)) log::info("{}", line);
 }
@@ -75,7 +75,7 @@ StepNote Training::own_note() const {
 
 void Training::resume() {
   const auto steps = folder_.checkpoints();
-  // The first one's newest checkpoint is everybody's.
+  // All take the newest checkpoint that the first one has.
   const std::string newest = steps.empty() ? "" : std::to_string(steps.back());
   const std::string chosen = team_.gather(newest).front();
   if (!chosen.empty()) {
@@ -88,7 +88,7 @@ void Training::resume() {
   if (team_.first()) folder_.rewind_metrics(state_.step);
   const std::string judged_by = judging_hash(config_);
   if (state_.judged_by == judged_by) return;
-  // What was best by another split or other rules is not comparable.
+  // A best value by another split or other rules is not comparable.
   state_.judged_by = judged_by;
   state_.best_dice = -1;
   state_.best_step = 0;
@@ -171,7 +171,7 @@ void Training::stop_if_asked() {
   if (times_.asked == 0) return;
   const auto steps = folder_.checkpoints();
   if (steps.empty() || steps.back() != state_.step) checkpoint();
-  team_.meet();  // none ends before the first has written it
+  team_.meet();  // no process ends before the first has written it
   fail(ErrorCode::cancelled,
        "Stopped by {} after step {} of {}; {} holds the state. Run the same command with --resume "
        "to "
@@ -244,7 +244,8 @@ void Training::train_steps() {
   meter_.reset();
 }
 
-/// Whether metrics.jsonl has the validation of this step: so when a finished run is resumed again.
+/// Whether metrics.jsonl has the validation of this step already, as when a finished run is resumed
+/// again.
 bool Training::has_validation() const {
   const std::vector<Json> lines = folder_.metrics();
   return !lines.empty() && lines.back().contains("validation") &&

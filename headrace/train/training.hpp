@@ -15,7 +15,7 @@
 namespace headrace::train {
 
 /// One training from its start or resume to its end; or one process's part in it. All do the same,
-/// but the first alone writes the run folder and evaluates.
+/// but only the first one writes the run folder and evaluates.
 class Training {
  public:
   /// Opens the store, builds the network, and makes or opens the run folder.
@@ -25,7 +25,8 @@ class Training {
 
  private:
   RunFolder open_folder(const TrainOptions& options);
-  /// Everything that can be known before the first step: says it, or refuses, with nothing made.
+  /// Checks all that can be known before the first step: reports it, or refuses, before anything is
+  /// made.
   void prepare(const std::string& out);
   void resume();
   void train_steps();

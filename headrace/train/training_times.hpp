@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start);
 
-/// What each process tells the others at every step.
+/// The note of each process to the others at every step.
 struct StepNote {
   int signal = 0;  ///< the user asked this process to stop
   double data_wait_s = 0, model_s = 0;
@@ -23,7 +23,7 @@ struct StepNote {
   std::string_view bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
 };
 
-/// Where the time of a training went: all that stands under "time" and decides no result.
+/// How the time of a training was spent: all that is under "time" and decides no result.
 struct TrainingTimes {
   Clock::time_point start = Clock::now();
   double step_s = 0, exchange_s = 0, validate_s = 0, checkpoint_s = 0, loop_s = 0;

@@ -4,9 +4,9 @@
 
 namespace headrace::train {
 
-/// Weights of the positions of a window along one axis, by which overlapping windows are blended;
-/// of a window of two or three axes the weight is the product. Symmetric, at most 1, never 0. An
-/// axis of one position (that which a slide does not have) weighs 1.
+/// Weights of the positions of a window along one axis, for blending overlapping windows; for a
+/// window of two or three axes the weight is the product. Symmetric, at most 1, never 0. An axis of
+/// one position (the one that a slide lacks) weighs 1.
 
 /// exp(-d² / 2σ²), d from the middle of the window and σ an eighth of its edge: at the ends still
 /// above exp(-8) = 0.00034. Whatever the overlap, the middle of a window outweighs others' edges.

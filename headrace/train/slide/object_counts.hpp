@@ -6,7 +6,7 @@
 
 namespace headrace::train {
 
-/// Structures found, missed and invented. Sums are integers, so groups are sums of their images in
+/// Structures found, missed and invented. Sums are integers, so a group is the sum of its images in
 /// any order.
 struct ObjectCounts {
   std::uint64_t matched = 0, missed = 0, invented = 0;

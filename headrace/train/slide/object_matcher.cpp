@@ -24,7 +24,7 @@ std::uint32_t RowComponents::joined(std::uint32_t a, std::uint32_t b) {
 const std::vector<RowComponents::Run>& RowComponents::row(std::span<const std::uint8_t> inside) {
   std::swap(above_, runs_);
   runs_.clear();
-  std::size_t from = 0;  // runs above that end before this one's left neighbour are behind us
+  std::size_t from = 0;  // runs above that end before this one's left neighbour are done
   for (std::size_t x = 0; x < inside.size();) {
     if (inside[x] == 0) {
       ++x;
@@ -84,7 +84,7 @@ void ObjectMatcher::overlaps(const std::vector<RowComponents::Run>& truth,
 }
 
 ObjectCounts ObjectMatcher::finish() {
-  // Branches that met become the structure that they are.
+  // Branches that met become one structure.
   const auto gather = [](RowComponents& of, std::vector<std::uint64_t>& px) {
     for (std::uint32_t id = 0; id < px.size(); ++id) {
       const std::uint32_t root = of.root(id);

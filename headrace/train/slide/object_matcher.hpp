@@ -11,7 +11,7 @@
 namespace headrace::train {
 
 /// Connected components (8 neighbours) of a picture that comes row by row. Components that meet
-/// further down become one; `root` says which.
+/// further down become one; `root` gives its number.
 class RowComponents {
  public:
   struct Run {
@@ -19,7 +19,8 @@ class RowComponents {
     std::uint32_t id = 0;
   };
 
-  /// `inside`: not 0 where the picture is. The row's runs, left to right, live until the next row.
+  /// `inside`: not 0 inside the picture's structures. The row's runs, left to right, stay valid
+  /// until the next row.
   const std::vector<Run>& row(std::span<const std::uint8_t> inside);
   std::uint32_t root(std::uint32_t id);
   std::size_t ids() const noexcept { return parent_.size(); }
@@ -35,15 +36,15 @@ class RowComponents {
 /// predicted, row by row.
 ///
 /// A structure and a predicted one match when their intersection over union is more than 1/2, so
-/// each has one partner at most (Kirillov et al. 2019). Where the truth is undecided, predicted
-/// pixels are taken out of their structure; a predicted structure of which more than half lies
-/// there is not counted as invented.
-/// memory  a few rows, and some 20 bytes a structure or a branch of one: not the picture's pixels
+/// each has at most one partner (Kirillov et al. 2019). Where the truth is undecided, predicted
+/// pixels are removed from their structure; a predicted structure with more than half of its pixels
+/// there is not counted as invented. memory a few rows, and some 20 bytes for each structure or
+/// branch of one, but not the picture's pixels
 class ObjectMatcher {
  public:
   /// The next row. truth: Membership of each pixel; predicted: not 0 is inside.
   void row(std::span<const Membership> truth, std::span<const std::uint8_t> predicted);
-  /// Counts of all rows since the beginning or the last call, and begins anew.
+  /// Returns the counts of all rows since the beginning or the last call, and starts again.
   ObjectCounts finish();
 
  private:

@@ -17,11 +17,12 @@
 
 namespace headrace::train {
 
-/// What slides are judged by.
+/// The rules for the evaluation of slides.
 struct SlideRules {
   std::vector<std::string> classes;
   std::vector<ClassSet> class_sets;
-  std::vector<bool> untold;  ///< by class: the judged store has no name for it; empty: none
+  std::vector<bool> untold;  ///< by class: the evaluated store has no name for it; empty: no such
+                             ///< class
   std::vector<bool> tumour;  ///< by class
   double specificity = 0.9;  ///< at which the sensitivity for slides and cases is read off
   bool gleason = false;
@@ -31,17 +32,17 @@ struct SlideRules {
   /// Regions whose structures are counted: each class above 0, and last the tumour.
   std::size_t regions() const { return classes.size(); }
   std::vector<bool> region(std::size_t r) const;
-  /// Whether labels have no name for any class of a region: it has no figures.
+  /// Whether labels have no name for any class of a region: then it has no figures.
   bool region_untold(std::size_t r) const;
-  /// The same of not tumour and tumour, as Confusion takes it.
+  /// The same for not tumour and tumour, in the form for Confusion.
   std::vector<bool> tumour_untold() const { return {false, region_untold(regions() - 1)}; }
 };
-/// Tumour: eval.tumour_classes; by default the Gleason patterns, of task segmentation every class
-/// above 0. Errors: usage (no pattern among the classes; a name that is no class, with the
+/// Tumour: eval.tumour_classes; by default the Gleason patterns; for task segmentation every class
+/// above 0. Errors: usage (no pattern among the classes; a name that is not a class, with the
 /// nearest).
 SlideRules slide_rules(const source::Cohort& cohort, const loader::RunConfig& config);
 
-/// What was counted on one slide. Integers: sums over slides do not depend on an order.
+/// The counts of one slide. Integers, so sums over slides do not depend on their order.
 struct SlideCounts {
   explicit SlideCounts(const SlideRules& rules)
       : confusion(rules.classes.size(), rules.untold),
@@ -61,7 +62,7 @@ struct SlideCounts {
   std::vector<ObjectCounts> objects;  ///< by region
 };
 
-/// Counts one slide, row by row. Of pixels nothing is kept but a few rows.
+/// Counts one slide, row by row. Only a few rows of pixels are kept.
 class SlideMeter {
  public:
   explicit SlideMeter(SlideRules rules);
@@ -79,7 +80,7 @@ class SlideMeter {
 
   SlideRules rules_;
   SlideCounts counts_;
-  std::vector<ClassMask> true_classes_;              ///< by label value; none: says nothing
+  std::vector<ClassMask> true_classes_;              ///< by label value; none: no statement
   std::vector<std::vector<Membership>> membership_;  ///< by region, by label value
   std::vector<ObjectMatcher> matchers_;              ///< by region
   ScoreCounter scores_;
@@ -93,13 +94,13 @@ class SlideMeter {
 double tumour_share(const std::vector<std::uint64_t>& predicted_px, const SlideRules& rules);
 
 /// Whether the annotated pixels hold cancer: tumour in at least min_cancer of the annotated tissue
-/// for task gleason, any for task segmentation. None without annotation, and where only labels that
-/// do not decide could tell.
+/// for task gleason, any for task segmentation. None without annotation, and where only undecided
+/// labels could hold cancer.
 std::optional<bool> annotated_cancer(const std::vector<std::uint64_t>& truth_px,
                                      const SlideRules& rules);
 
-/// The grade that annotated areas make. None without annotation, and where there is cancer of a
-/// pattern that is not told.
+/// The grade from annotated areas. None without annotation, and where there is cancer of an unknown
+/// pattern.
 std::optional<GleasonGrade> annotated_grade(const std::vector<std::uint64_t>& truth_px,
                                             const SlideRules& rules);
 

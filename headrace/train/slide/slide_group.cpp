@@ -19,7 +19,7 @@ void each_slide(Cases cases, const Visit& visit) {
   }
 }
 
-/// What the slides, or the cases, of a group were said to be.
+/// Truth and prediction of the slides, or the cases, of a group.
 struct Verdicts {
   ScoreCounts cancer;  ///< by predicted share of tumour
   std::vector<RatedSlide> rated;
@@ -78,8 +78,8 @@ ScoreCounts rounded_scores(Cases cases) {
   return scores.counts();
 }
 
-/// Where the structures of a region stand. The tumour's stand beside its other figures, since a
-/// class may have its name.
+/// Path of the structures of a region. The tumour's are beside its other figures, since a class may
+/// have its name.
 JsonPath object_path(const SlideRules& rules, std::size_t r) {
   if (r + 1 == rules.classes.size()) return {"tumour", "objects"};
   return {"objects", rules.classes[r + 1]};

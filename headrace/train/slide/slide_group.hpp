@@ -33,25 +33,25 @@ struct CaseSlides {
   Verdict verdict;  ///< from the areas of all its slides together
 };
 
-/// Verdict of one slide; the truth is the table's, else that of the annotation.
+/// Verdict of one slide; the truth is that of the table, else that of the annotation.
 Verdict slide_verdict(const source::ImageRecord& record, const SlideCounts& counts,
                       const SlideRules& rules);
-/// Verdict of a case from the areas of its slides added up. Its truth is that of the added areas
-/// where every slide's comes from the annotation; else the highest of its slides' grades, and
-/// cancer where a slide has it; none where a slide's is not known and no other tells.
+/// Verdict of a case, from the summed areas of its slides. Its truth is that of the summed areas
+/// where every slide's truth comes from the annotation; else the highest of its slides' grades, and
+/// cancer where a slide has it; none where a slide's truth is not known and no other slide decides.
 Verdict case_verdict(std::span<const JudgedSlide* const> slides, const SlideRules& rules);
 
 /// A figure of a group of slides, and its path in eval.json.
 using SlideFigure = std::pair<JsonPath, std::optional<double>>;
 
-/// All figures of a group that intervals are made for; the same, in the same order, for every
-/// group. Pixels, structures and calibration pool the group's slides. `pixel_scores`: the exact
-/// scores of the group; null: the rounded ones of its slides.
+/// All figures of a group that have intervals; the same, in the same order, for every group.
+/// Pixels, structures and calibration pool the group's slides. `pixel_scores`: the exact scores of
+/// the group; null: the rounded ones of its slides.
 std::vector<SlideFigure> slide_figures(std::span<const CaseSlides* const> cases,
                                        const SlideRules& rules, const ScoreCounts* pixel_scores);
 
-/// These figures and the counts that they come from, as docs/formats.md says. With `resamples`
-/// above 0 and two cases or more also interval_95.
+/// These figures and the counts that they come from (docs/formats.md). With `resamples` above 0 and
+/// two cases or more also interval_95.
 Json slide_group_json(std::span<const CaseSlides* const> cases, const SlideRules& rules,
                       const ScoreCounts* pixel_scores, std::int64_t resamples, std::uint64_t seed);
 

@@ -54,7 +54,7 @@ Verdict case_verdict(std::span<const JudgedSlide* const> slides, const SlideRule
     all_known &= own.truth.has_value();
     if (own.cancer && (!verdict.cancer || *own.cancer)) verdict.cancer = own.cancer;
   }
-  // A slide that is not known may hold what the others do not.
+  // An unknown slide may hold what the others do not.
   const auto unknown = [](const JudgedSlide* slide) { return !slide->verdict.cancer; };
   if (verdict.cancer == false && std::any_of(slides.begin(), slides.end(), unknown))
     verdict.cancer.reset();

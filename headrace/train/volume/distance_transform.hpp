@@ -6,11 +6,11 @@
 
 namespace headrace::train {
 
-/// Squared Euclidean distance in mm² from every place of a box to the nearest one that is set;
-/// infinity where none is.
+/// Squared Euclidean distance in mm² from every place in a box to the nearest set one; infinity
+/// where none is.
 ///
 /// in      set     (z, y, x), not 0 is set
-/// cost    8 bytes and a few dozen operations a place, whatever lies in the box
+/// cost    8 bytes and a few dozen operations for each place, whatever the box holds
 /// source  Felzenszwalb and Huttenlocher, Distance transforms of sampled functions, Theory of
 ///         Computing 8, 2012 (lower envelopes of parabolas, axis by axis); equal to SciPy's
 ///         distance_transform_edt of the complement, squared

@@ -7,7 +7,7 @@
 
 namespace headrace::train {
 
-/// What FROC needs of one scan.
+/// The data of one scan for FROC.
 struct ScanCalls {
   struct Call {
     double score = 0;
@@ -30,16 +30,16 @@ struct Froc {
     std::size_t calls = 0, hits = 0;
   };
   std::size_t scans = 0, lesions = 0;
-  /// One a distinct score, falling; calls of one score come together.
+  /// One for each distinct score, falling; calls of equal score come together.
   std::vector<Point> curve;
 
   /// The lowest threshold with at most this many false positives a scan; none where even the
-  /// highest score has more, or nothing was called.
+  /// highest score has more, or there are no calls.
   const Point* at_most(double false_positives) const;
   /// All calls from this score on; none where there is no such call.
   const Point* from_score(double score) const;
-  /// Sensitivity there, 0 without such a threshold. No interpolation, unlike LUNA16's script: what
-  /// a threshold does reach. None without lesions.
+  /// Sensitivity there, 0 without such a threshold. Without interpolation, unlike LUNA16's script:
+  /// only what a threshold reaches. None without lesions.
   std::optional<double> sensitivity_at(double false_positives) const;
   /// Mean of sensitivity_at over kFrocFalsePositives.
   std::optional<double> mean_sensitivity() const;

@@ -12,7 +12,7 @@
 namespace headrace::train {
 namespace {
 
-/// Mean of those that are defined; none of none.
+/// Mean of the defined ones; none if none is defined.
 class Mean {
  public:
   void add(const std::optional<double>& value) {
@@ -223,8 +223,8 @@ class Figures {
   std::vector<GroupFigure> out_;
 };
 
-/// Of each class but the first: on how many volumes it was found, missed, invented, rightly absent;
-/// none where labels cannot tell.
+/// For each class but the first: on how many volumes it was found, missed, invented, or rightly
+/// absent; none for untold classes.
 Json structures_json(std::span<const CaseVolumes* const> cases, const GroupRules& rules) {
   Json out = Json::object();
   for (std::size_t c = 1; c < rules.classes.size(); ++c) {

@@ -87,8 +87,8 @@ class CallFinder {
     }
   }
 
-  /// Voxels of the box that no neighbour exceeds, nor an equal one precedes. Dropped ones count as
-  /// 0.
+  /// Voxels of the box that no neighbour exceeds, and that no equal neighbour precedes. Dropped
+  /// ones count as 0.
   void add_peaks(const Axes& low, const Axes& high) {
     for (std::int64_t z = low[0]; z <= high[0]; ++z) {
       for (std::int64_t y = low[1]; y <= high[1]; ++y) {
@@ -107,9 +107,9 @@ class CallFinder {
     }
   }
 
-  /// Fills what hangs together with the peak. False where it is too small, or meets what was filled
-  /// before: peaks come in falling order, so the part has a higher peak, and none of what was
-  /// filled now can be the highest of a part of its own.
+  /// Fills the part connected with the peak. False where it is too small, or meets a part filled
+  /// before: peaks come in falling order, so the part then has a higher peak, and no voxel filled
+  /// now can be the highest of a separate part.
   bool fill(const Axes& start, std::uint64_t least_voxels, CallRegion& call) {
     call.score = p_[index(start)];
     const auto least = static_cast<std::uint16_t>((2 * call.score + 4) / 5);  // 0.4, rounded up
@@ -145,7 +145,7 @@ class CallFinder {
     }
     const bool large = call.voxels >= least_voxels;
     move_own_to(alone && !large ? dropped_ : done_, low, high);
-    if (alone && !large) {  // what is left around it may have a peak of its own: all are lower
+    if (alone && !large) {  // the rest around it may have its own peak; all are lower
       for (std::size_t axis = 0; axis < 3; ++axis) {
         low[axis] = std::max<std::int64_t>(0, low[axis] - 1);
         high[axis] = std::min(shape_[axis] - 1, high[axis] + 1);

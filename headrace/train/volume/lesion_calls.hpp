@@ -21,16 +21,16 @@ struct CallRegion {
 ///
 /// A call of score s is a connected part (26 neighbours) of the voxels with a probability of at
 /// least 0.4·s whose highest probability is s. So each call has the extent that suits its own
-/// height, calls never overlap, and a lower peak that hangs together with a higher one at 0.4 of
-/// its own height is no call of its own. Which calls have a score of at least t does not depend on
-/// `least_score`: a FROC curve of them is right from there up.
-/// A part of fewer than `least_voxels` is dropped, and its voxels count as 0 from then on: a spike
-/// of one voxel must not silence the lesion around it. The share 0.4 = 1/2.5 is that of the dynamic
-/// thresholds of Bosma et al., Radiology: Artificial Intelligence 5, 2023 (PI-CAI), where a call
-/// that touches a former one is dropped instead.
+/// height, calls never overlap, and a lower peak that is connected with a higher one at 0.4 of its
+/// own height is not a separate call. The set of calls with a score of at least t does not depend
+/// on `least_score`, so a FROC curve of them is right from there up. A part of fewer than
+/// `least_voxels` is dropped, and its voxels count as 0 from then on, so that a spike of one voxel
+/// does not suppress the lesion around it. The share 0.4 = 1/2.5 is that of the dynamic thresholds
+/// of Bosma et al., Radiology: Artificial Intelligence 5, 2023 (PI-CAI), where a call that touches
+/// a former one is dropped instead.
 ///
 /// in      probability  (z, y, x) in steps of 1/65535
-///         least_score, least_voxels  of a call; at least 1
+///         least_score, least_voxels of a call; at least 1
 ///         lesions      annotated lesions of the same volume
 /// memory  three bits a voxel, and the voxels at the rim of the call that is being filled
 std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,

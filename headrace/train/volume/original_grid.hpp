@@ -8,12 +8,11 @@
 namespace headrace::train {
 
 /// Takes a volume's class probabilities from the grid of patches to the volume's own, level 0,
-/// slice by slice: linear along each axis. Labels stay where they are, so nothing that is true
-/// moves.
+/// slice by slice: linear along each axis. Labels are not resampled, so the truth does not move.
 ///
 /// Voxel j of level 0 has its centre at j + 0.5; the same place on the patch's grid is
-/// (j + 0.5) / step - 0.5, step being voxels of level 0 a voxel of the patch. It takes from the two
-/// voxels around it, at the ends from the last. With step 1 every value stays as it is. nnU-Net
+/// (j + 0.5) / step - 0.5, step being voxels of level 0 a voxel of the patch. Its value comes from
+/// the two voxels around it, at the ends from the last one. With step 1 no value changes. nnU-Net
 /// resamples probabilities with order 1 as well (skimage.transform.resize, mode edge), but takes
 /// the nearest slice where spacing differs by more than 3; here all axes are linear.
 ///
@@ -21,21 +20,21 @@ namespace headrace::train {
 class OriginalGrid {
  public:
   using Axes = std::array<std::int64_t, 3>;
-  /// Slice z of level 0: probabilities (classes, y, x), which live until the next slice.
+  /// Slice z of level 0: probabilities (classes, y, x), valid until the next slice.
   using Sink = std::function<void(std::int64_t z, std::span<const float> probabilities)>;
 
   OriginalGrid(std::size_t classes, const Axes& patch_shape_zyx, const Axes& shape_zyx,
                const std::array<double, 3>& step_zyx, Sink sink);
 
   /// The next slice of the patch's grid, z from 0 on: (classes, y, x). Voxels whose probabilities
-  /// are all 0, where no window lay, count as class 0 for certain: what is not looked at is
-  /// background.
+  /// are all 0, because there was no window, count as class 0 with certainty: all that is not
+  /// covered is background.
   void add(std::span<const float> probabilities);
-  /// Whether all slices were given, and so all slices of level 0 have come.
+  /// Whether all slices were given, and so all slices of level 0 were delivered.
   bool complete() const noexcept { return given_ == patch_[0]; }
 
  private:
-  /// Between which two voxels a voxel of level 0 takes its value, and how much of the second.
+  /// The two voxels from which a voxel of level 0 takes its value, and the part of the second.
   struct Between {
     std::int64_t low = 0, high = 0;
     float part = 0;

@@ -7,7 +7,7 @@
 
 namespace headrace::train {
 
-/// A piece of a surface: how far the other surface is, and how large the piece.
+/// A piece of a surface: its distance to the other surface, and its area.
 struct SurfaceElement {
   double distance_mm = 0, area_mm2 = 0;
 };
@@ -18,10 +18,10 @@ struct SurfaceDistances {
 };
 
 /// Surface elements lie at the corners of voxels, wherever a cube of 2×2×2 voxels is neither empty
-/// nor full; outside of the volume is empty. The distance of an element is that to the nearest
+/// nor full; the outside of the volume is empty. The distance of an element is that to the nearest
 /// element of the other mask, infinite where that is empty.
 ///
-/// cost    12 bytes a voxel of the box around both masks, up to 32 bytes an element
+/// cost    12 bytes a voxel of the box around both masks, up to 32 bytes for each element
 /// source  Nikolov et al., Deep learning to achieve clinically applicable segmentation of head and
 ///         neck anatomy, arXiv 1809.04430; equal to DeepMind's surface-distance 0.1
 SurfaceDistances surface_distances(const imaging::BitVolume& truth,

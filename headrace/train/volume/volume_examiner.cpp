@@ -32,7 +32,7 @@ class VolumeExaminer : public Examiner {
     if (options.baseline != nullptr) knowing_nothing_.emplace(cohort, config);
     const auto lesion = tally_.rules().lesion_membership();
     for (std::size_t v = 0; v < shown_.size(); ++v) shown_[v] = lesion[v] == Membership::inside;
-    // Without lesions to look for, pictures show any class.
+    // Without lesions to search for, pictures show any class.
     if (tally_.rules().lesion_classes.empty()) std::fill(shown_.begin() + 1, shown_.end(), true);
     shown_[kIgnoreLabel] = false;
   }
@@ -128,7 +128,7 @@ class VolumeExaminer : public Examiner {
     if (knowing_nothing_) measure_baseline();
   }
 
-  /// The same measurement of what looks at no pixel.
+  /// The same measurement of the baseline, which does not look at pixels.
   void measure_baseline() {
     BallSlices balls(*options_.baseline, cohort_, image_);
     const source::VolumeLevel& level = cohort_.images()[image_].volume->levels.front();

@@ -48,7 +48,7 @@ BitVolume bits_where(const PredictedVolume& volume, const Box& box, const Set& s
   return mask;
 }
 
-/// Counts voxels; gives the box around each class, in truth or prediction.
+/// Counts voxels; returns the box around each class, in truth or prediction.
 std::vector<Box> count_voxels(const PredictedVolume& volume, const VolumeRules& rules,
                               VolumeFigures& out) {
   const std::size_t classes = rules.classes, values = classes + rules.class_sets.size();
@@ -104,7 +104,7 @@ void measure_surfaces(const PredictedVolume& volume, const VolumeRules& rules,
   }
 }
 
-/// A finding of so many voxels, whose places sum up to half of `doubled`.
+/// A finding with this number of voxels, whose places sum up to half of `doubled`.
 LesionFinding finding_of(std::uint64_t voxels, const Axes& doubled, double voxel_mm3) {
   LesionFinding out;
   out.voxels = voxels;
@@ -137,7 +137,7 @@ void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, Volum
       bits_where(volume, {{0, 0, 0}, volume.shape_zyx},
                  [&](std::size_t i) { return membership[volume.truth[i]] == Membership::inside; }),
       imaging::Neighbours::everything);
-  // A call of exactly the least volume is one, whatever the division rounds to.
+  // A call of exactly the least volume counts, whatever the division rounds to.
   const double least_voxels = std::ceil(rules.lesion_min_mm3 / voxel_mm3 - 1e-9);
   const auto calls =
       find_calls(volume.lesion, volume.shape_zyx, score_of(static_cast<float>(rules.lesion_lowest)),

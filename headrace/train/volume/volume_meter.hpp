@@ -7,7 +7,7 @@
 
 namespace headrace::train {
 
-/// Takes one volume after the other, slice by slice along z, and measures each when it is whole.
+/// Takes one volume after the other, slice by slice along z, and measures each when it is complete.
 /// memory  four bytes a voxel of the volume, and what measure_volume takes
 class VolumeMeter {
  public:
@@ -15,7 +15,7 @@ class VolumeMeter {
 
   void start(const std::array<std::int64_t, 3>& shape_zyx,
              const std::array<double, 3>& spacing_mm_zyx);
-  /// The next slice. The class of the highest probability is the prediction, of equals the lower.
+  /// The next slice. The class of the highest probability (the lower of equals) is the prediction.
   ///
   /// in  probabilities  (classes, y, x), summing up to 1
   ///     truth          (y, x) class or class set, 255 not annotated; empty: nothing is
@@ -28,7 +28,7 @@ class VolumeMeter {
  private:
   VolumeRules rules_;
   std::vector<Membership> lesion_membership_;  ///< by label value
-  std::vector<ClassMask> true_classes_;        ///< by label value; none: says nothing
+  std::vector<ClassMask> true_classes_;        ///< by label value; none: no statement
   PredictedVolume volume_;
   Calibration calibration_;
   ScoreCounter scores_;

@@ -12,8 +12,8 @@ constexpr std::int64_t kPicturePixels = 320;
 
 using Axes = std::array<std::int64_t, 3>;
 
-/// Grey values of a patch: what lies between its percentiles 0.5 and 99.5, to 0..1. The picture of
-/// a patch must not depend on how the run normalises.
+/// Grey values of a patch: the range between its percentiles 0.5 and 99.5, mapped to 0..1. The
+/// picture of a patch must not depend on how the run normalises.
 std::vector<float> to_grey(const float* values, std::size_t count) {
   std::vector<float> sorted(values, values + count);
   const auto pick = [&](double part) {
@@ -40,7 +40,7 @@ report::Plane plane_of(const ShownPatch& patch, const std::vector<float>& grey, 
   plane.row_mm = spacing[rows];
   plane.column_mm = spacing[columns];
   for (std::int64_t r = 0; r < plane.height; ++r) {
-    // A coronal or sagittal plane stands with the last slice on top: the head, as CT is shown.
+    // A coronal or sagittal plane has the last slice, the head, on top, as CT is shown.
     const std::int64_t row = axis == 0 ? r : plane.height - 1 - r;
     for (std::int64_t c = 0; c < plane.width; ++c) {
       Axes voxel{};
@@ -57,8 +57,8 @@ report::Plane plane_of(const ShownPatch& patch, const std::vector<float>& grey, 
   return plane;
 }
 
-/// The slice along each axis that has most of what is true; where nothing is, of what was said;
-/// else the middle.
+/// The slice along each axis with most of the truth; without any, with most of the prediction; else
+/// the middle.
 Axes centre_of(const ShownPatch& patch) {
   const Axes& shape = patch.shape_zyx;
   for (const std::uint8_t* labels : {patch.truth, patch.predicted.data()}) {

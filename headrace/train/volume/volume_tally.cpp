@@ -98,7 +98,7 @@ void VolumeTally::add(std::uint32_t image, VolumeFigures figures) {
 Json VolumeTally::intervals_json(const Group& group) const {
   const auto cases = cases_of(group, cohort_, rounded_);
   Json out = Json::object();
-  if (cases.size() < 2) return out;  // one case says nothing of others
+  if (cases.size() < 2) return out;  // one case tells nothing about others
   const auto resampled = [&](std::span<const std::size_t> drawn) {
     std::vector<const CaseVolumes*> of;
     for (const std::size_t i : drawn) of.push_back(&cases[i]);
@@ -187,7 +187,7 @@ Json VolumeTally::to_json(bool intervals) const {
   out["overall"] = group_json(all, intervals);
   out["cohorts"] = out["scanners"] = out["phases"] = out["cases"] = Json::object();
   for (const auto& [name, group] : cohorts) out["cohorts"][name] = group_json(group, intervals);
-  if (scanners.size() > 1 || scanners.begin()->first != "") {  // some table tells them
+  if (scanners.size() > 1 || scanners.begin()->first != "") {  // a table states them
     for (const auto& [name, group] : scanners)
       out["scanners"][name.empty() ? "not stated" : name] = group_json(group, intervals);
   }

@@ -16,8 +16,8 @@ namespace headrace::train {
 std::vector<std::uint8_t> lesion_class_values(const source::Cohort& cohort,
                                               const loader::RunConfig& config);
 
-/// Collects what was measured on each volume, and makes the figures of eval.json from it. Intervals
-/// resample cases.
+/// Collects the measurements of each volume, and makes the figures of eval.json from them.
+/// Intervals resample cases.
 class VolumeTally {
  public:
   /// Errors: those of lesion_class_values.
