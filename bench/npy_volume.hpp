@@ -10,7 +10,7 @@
 
 namespace headrace::bench {
 
-/// A CT in memory, (z, y, x); 64 elements behind the last voxel are readable.
+/// A CT in memory, (z, y, x); 64 elements after the last voxel are readable.
 struct Volume {
   std::vector<std::int64_t> shape;
   std::vector<std::int16_t> voxels;

@@ -43,7 +43,7 @@ std::span<const std::byte> label_bytes(const loader::Batch& batch) {
   return {reinterpret_cast<const std::byte*>(batch.labels), batch.labels_bytes()};
 }
 
-/// NumPy knows no bfloat16: its bits as they are.
+/// NumPy has no bfloat16: its bits are written unchanged.
 DType npy_type(const loader::Batch& batch) {
   switch (batch.format.element) {
     case transform::Element::float32:
@@ -56,7 +56,7 @@ DType npy_type(const loader::Batch& batch) {
   return DType::float32;
 }
 
-/// As the values lie in memory.
+/// The order of the values in memory.
 std::vector<std::int64_t> npy_shape(const loader::Batch& batch) {
   std::vector<std::int64_t> shape = batch.images_shape();
   if (batch.format.layout == transform::Layout::channels_first) return shape;

@@ -37,8 +37,8 @@ Json bench_loader(const BenchArguments& a) {
   loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.preprocessing,
                         {.with_labels = inputs.with_labels()});
   // The ring is full before and after, so exactly `batches` batches are made between. The samples
-  // are each other's neighbours in the epoch, not the same twice: the page cache has the store
-  // after the warm-up of the whole command.
+  // follow each other in the epoch and none repeats: the page cache has the store after the warm-up
+  // of the whole command.
   const auto ring = static_cast<std::uint64_t>(inputs.config.loader.prefetch);
   for (std::uint64_t i = 0; i < batches + ring; ++i) loader.next();
   loader.fill();

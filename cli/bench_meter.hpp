@@ -5,7 +5,7 @@
 
 namespace headrace::cli {
 
-/// CPU time (user and system, all threads), wall time and page faults from its making on.
+/// CPU time (user and system, all threads), wall time and page faults since its construction.
 class Meter {
  public:
   Meter();

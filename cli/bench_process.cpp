@@ -53,7 +53,8 @@ struct Workflow {
         {"stored_bytes", report.counts.bytes}};
     if (!report.loaded_by.empty()) run["loaded_by"] = report.loaded_by;
     if (!report.saved_by.empty()) run["saved_by"] = report.saved_by;
-    // The table comes at the end: a run that never ends must not hide those before it.
+    // The table comes at the end, and each run is printed as it ends, so that a run that never ends
+    // does not hide earlier ones.
     fmt::print(stderr,
                "{}, {}, {} threads, chunks of {}: load {:.2f} s, save {:.2f} s, whole {:.2f} s\n",
                device, run.at("mode").get<std::string>(), threads, chunk, report.load_s,
@@ -81,7 +82,7 @@ struct Workflow {
       if (error.code() != ErrorCode::unsupported) throw;
       return {{"not_measured", device::cuda::describe()}};
     }
-    // One unmeasured run: the driver begins, and loads the kernels, at the first.
+    // One unmeasured run: at the first run the driver starts and loads the kernels.
     measure(kGpu, process::Mode::tilewise, cores, kUsualChunk, accelerator.get());
     for (const process::Mode mode : {process::Mode::tilewise, process::Mode::global}) {
       measure_all(kGpu, mode, accelerator.get());
@@ -118,7 +119,7 @@ Json bench_process(const std::string& in, const std::string& out, int threads) {
 
 namespace {
 
-// A line of the table: all runs that differ in their chunk alone.
+// A line of the table: all runs that differ only in their chunk.
 struct Row {
   std::string device, mode;
   int threads = 0;

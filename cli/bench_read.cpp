@@ -22,7 +22,7 @@ struct Patch {
   std::int64_t bytes = 0;
 };
 
-/// `origin` and `shape` are (y, x) of slides, (z, y, x) of volumes.
+/// `origin` and `shape` are (y, x) for slides, (z, y, x) for volumes.
 Patch make_patch(std::shared_ptr<const zarr::Array> array, std::vector<std::int64_t> origin,
                  std::vector<std::int64_t> shape) {
   Patch patch;

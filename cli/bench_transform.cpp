@@ -11,7 +11,7 @@
 namespace headrace::cli {
 namespace {
 
-// Windows kept in memory; more samples take turns with them.
+// Number of windows kept in memory; further samples reuse them in turn.
 constexpr std::uint64_t kDistinctSlides = 32, kDistinctVolumes = 8;
 
 /// A sample of a slide whose windows are in memory.

@@ -14,9 +14,9 @@ struct BenchArguments {
   bool json = false;
 };
 
-// Each does its work once before the clock starts, and gives what Meter::report says.
+// Each does its work once before the clock starts, and returns Meter::report.
 
-/// Patches of a level, one read each, where the plan or a seed has them; no transform.
+/// Patches of a level, one read each, at the places of the plan or of a seed; no transform.
 Json bench_read(const BenchArguments& a);
 /// Draw, locate and transform, windows already in memory.
 Json bench_transform(const BenchArguments& a);

@@ -3,8 +3,8 @@
 
 namespace headrace::cli {
 
-// One function a command, each in the file of its name: adds its options to `app` and sets what
-// runs. A command that ends normally with another exit code than 0 throws ExitCode.
+// One function for each command, in the file of its name: adds its options to `app` and sets the
+// function to run. A command that ends normally with an exit code other than 0 throws ExitCode.
 void add_ingest(CLI::App& app);
 void add_info(CLI::App& app);
 void add_verify(CLI::App& app);

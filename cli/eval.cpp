@@ -41,7 +41,7 @@ struct Arguments {
 };
 
 #ifdef HR_TORCH
-/// " (baseline 0.1234)" of a figure, where something was judged beside the network.
+/// " (baseline 0.1234)" for a figure, where a baseline was evaluated beside the network.
 std::string beside(const Json& baseline, const JsonPath& path) {
   const Json* value = find_at(baseline, path);
   return value != nullptr ? fmt::format(" (baseline {})", figure(*value)) : "";
@@ -64,7 +64,7 @@ void print_group(const std::string& kind, const std::string& name, const Json& g
   fmt::print("\n");
 }
 
-/// What the run and the store do not have in common.
+/// The differences between the run and the store.
 void print_mismatch(const Json& result) {
   const auto names = [&](const char* key) {
     return fmt::format("{}", fmt::join(result.at(key).get<std::vector<std::string>>(), ", "));

@@ -7,7 +7,7 @@
 
 namespace headrace::cli {
 
-/// A figure of eval.json or summary.json as it is printed.
+/// A figure of eval.json or summary.json in printed form.
 inline std::string figure(const Json& value) {
   return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
 }

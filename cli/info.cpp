@@ -27,7 +27,7 @@ constexpr const char* kFooter =
     "\n"
     "Exit codes: 0 done, 1 failed (no store, or an unfinished one).";
 
-/// What images of either kind have.
+/// The facts of images of either kind.
 Json describe_image(const source::Cohort& cohort, const source::ImageRecord& image) {
   return {{"id", image.id},
           {"case", image.case_id},

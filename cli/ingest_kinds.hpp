@@ -17,13 +17,13 @@ void add_ingest_labels(CLI::App& ingest);
 
 /// Adds --on-error to an `ingest` command.
 void add_on_error_option(CLI::App& app, std::string& on_error);
-/// What `ingest` left out: for --json, and as lines on standard output.
+/// The inputs that `ingest` left out: for --json, and as lines on standard output.
 Json left_out_json(const std::vector<ingest::BadInput>& left_out);
 void print_left_out(const std::vector<ingest::BadInput>& left_out);
 
-/// Adds --device: where the statistics of pixels are gathered.
+/// Adds --device, which selects where the statistics of pixels are gathered.
 void add_device_option(CLI::App& app, std::string& device);
-/// What --device names: null for the CPU. auto: a GPU where there is one. Errors: unsupported.
+/// The device of --device: null for the CPU. auto: a GPU where there is one. Errors: unsupported.
 std::unique_ptr<transform::StatisticsDevice> open_device(const std::string& device);
 
 }  // namespace headrace::cli

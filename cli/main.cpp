@@ -46,8 +46,8 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// One sentence: what the parser found wrong, the nearest command where the first word is none, and
-/// which help to read.
+/// One sentence: the parser's error, the nearest command where the first word is not a command, and
+/// the help to read.
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::string& first_word) {
   const auto names = command_names(app);

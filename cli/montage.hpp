@@ -12,9 +12,9 @@ inline constexpr int kMargin = 12, kGap = 4, kLine = 18, kLargestCell = 320, kSm
                      kPageWidth = 1700;
 inline constexpr Rgb kPaper{250, 250, 250}, kInk{40, 40, 48}, kPale{120, 120, 130};
 
-/// Where things stand in a montage of samples: blocks of `pairs` times two pictures of up to height
-/// × width pixels, in as many columns as kPageWidth takes. Pictures are enlarged while their longer
-/// edge stays within `smallest` pixels.
+/// The layout of a montage of samples: blocks of `pairs` times two pictures of up to height × width
+/// pixels, in as many columns as kPageWidth takes. Pictures are enlarged while their longer edge
+/// stays within `smallest` pixels.
 struct MontageLayout {
   MontageLayout(std::int64_t height, std::int64_t width, std::int64_t pairs, std::int64_t samples,
                 bool legend, std::int64_t smallest = kSmallestCell)

@@ -8,20 +8,20 @@
 
 namespace headrace::cli {
 
-/// What `headrace read` was asked for.
+/// The request to `headrace read`.
 struct ReadArguments {
   std::string path, image, label, out, version;
-  std::string channel;  ///< of a volume; empty: the first
+  std::string channel;  ///< for a volume; empty: the first
   int level = 0;
   std::vector<std::int64_t> origin, size;
   std::vector<double> window;  ///< in the channel's unit; empty: soft tissue, SUV 0 to 10
 };
 
-/// Refuses a level that is not there.
+/// Refuses a level that does not exist.
 std::size_t level_of(const ReadArguments& a, std::size_t levels);
 
-/// Refuses an origin or a size that has not as many numbers as the image has axes, or that asks for
-/// more than memory is taken for.
+/// Refuses an origin or a size whose number of values is not the image's number of axes, or that
+/// exceeds the bound of memory.
 void check_region(const ReadArguments& a, std::size_t axes);
 
 /// Writes a box of a volume as .npy in the stored order, or one slice as .png in radiological

@@ -20,9 +20,8 @@ namespace headrace::cli {
 namespace {
 
 /// Values between the two ends of the window from black to white, or the palette's colours of
-/// labels. As radiologists look at it: the stored order has the patient's right at the left and the
-/// front on top or at the left; z grows upward, so planes that have it as rows are shown from their
-/// end.
+/// labels. In radiological convention: the stored order has the patient's right at the left and the
+/// front on top or at the left; z grows upward, so planes with z as rows are shown reversed.
 imaging::Image8 slice_picture(const ReadArguments& a, IntensityUnit unit,
                               std::span<const std::byte> bytes) {
   const auto cut = std::find(a.size.begin(), a.size.end(), 1);

@@ -9,7 +9,7 @@
 
 namespace headrace::cli {
 
-/// What commands on a run config start from.
+/// The common inputs of commands on a run config.
 struct RunInputs {
   loader::RunConfig config;
   std::shared_ptr<const source::Cohort> cohort;
@@ -20,16 +20,16 @@ struct RunInputs {
 };
 
 /// Reads a run config and opens its store. `split`: the tiles of that split; empty: training
-/// samples. `threads` below 0 and an empty `device` leave the config's own. `run`: a run folder
-/// whose preprocessing is taken, classes and their order included; empty: it is fitted on the
+/// samples. `threads` below 0 and an empty `device` keep the config's values. `run`: a run folder
+/// whose preprocessing is used, including classes and their order; empty: it is fitted on the
 /// store's training split.
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
                    const std::string& device, const std::string& run = {});
 
-/// Shape of one sample's images: (context, 3, y, x) of slides, (channel, z, y, x) of volumes.
+/// Shape of one sample's images: (context, 3, y, x) for slides, (channel, z, y, x) for volumes.
 std::vector<std::int64_t> image_shape(const RunInputs& inputs);
 
-/// Where the time of a loader went, for --json.
+/// How a loader's time was spent, for --json.
 Json stall_json(const loader::StallStats& stats);
 
 }  // namespace headrace::cli

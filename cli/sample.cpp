@@ -53,8 +53,8 @@ imaging::Image8 to_pixels(const float* planes, const transform::PatchSpec& patch
   return image;
 }
 
-/// Paints what of a window lies outside of its level: white beside grey glass would look like an
-/// edge of the slide's own.
+/// Paints the part of a window that lies outside its level: white beside grey glass would look like
+/// an edge in the slide.
 void paint_outside(device::HostBuffer& window, const Box2& box, const source::ImageLevel& level,
                    const Rgb& colour) {
   for (std::int64_t y = 0; y < box.height; ++y) {
@@ -66,8 +66,8 @@ void paint_outside(device::HostBuffer& window, const Box2& box, const source::Im
   }
 }
 
-/// The stored pixels of a site, at the same scale, without any transform; outside of the slide in
-/// the colour of its glass.
+/// The stored pixels of a site, at the same scale, without any transform; outside the slide in the
+/// colour of its glass.
 imaging::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
                          const loader::SampleSite& site, int context, const Rgb& glass,
                          transform::Scratch& scratch) {
@@ -133,7 +133,7 @@ void run(const Arguments& a) {
   if (!a.out.ends_with(".png")) fail(ErrorCode::usage, "--out {}: must end in .png", a.out);
   RunInputs inputs = open_run(a.config, a.split, a.threads, "cpu", a.run);
   auto& config = inputs.config;
-  // One batch that holds them all: a sample does not depend on the batch that it is in.
+  // One batch that holds all of them: a sample does not depend on its batch.
   config.sampling.batch = config.eval.batch = a.count;
   if (config.volumes) {
     imaging::write_png(a.out, montage_of_volumes(inputs));

@@ -32,7 +32,7 @@ constexpr std::array<Plane, 3> kPlanes{{{1, 2, 0}, {0, 2, 1}, {0, 1, 2}}};
 constexpr Rgb kSideInk{255, 214, 96}, kSideShadow{0, 0, 0};
 constexpr std::int64_t kSideEdge = 3;  // pixels between a letter and the picture's edge
 
-/// Writes which side of the patient is where, where there is room for it.
+/// Marks the sides of the patient, where there is room.
 void mark_sides(Canvas& canvas, std::int64_t y, std::int64_t x, std::int64_t height,
                 std::int64_t width, const report::PlaneSides& sides) {
   const std::int64_t middle_y = y + (height - kGlyphHeight) / 2,
@@ -62,7 +62,7 @@ struct Stored {
   std::vector<std::uint8_t> labels;
 };
 
-/// Pixels of the montage a voxel along each axis: as many as show a voxel at its size in mm.
+/// Pixels of the montage for each voxel along each axis, in proportion to the voxel's size in mm.
 std::array<int, 3> voxel_pixels(const transform::VolumePatchSpec& patch) {
   const double finest = *std::min_element(patch.spacing_mm_zyx.begin(), patch.spacing_mm_zyx.end());
   std::array<int, 3> pixels{};
@@ -71,7 +71,7 @@ std::array<int, 3> voxel_pixels(const transform::VolumePatchSpec& patch) {
   return pixels;
 }
 
-/// Of several channels the first that the run reads is shown.
+/// Of several channels, the first one that the run reads is shown.
 transform::ChannelPlace first_channel(const RunInputs& inputs) {
   const auto& channels = inputs.preprocessing->channels;
   if (channels.empty()) return {};
@@ -115,7 +115,7 @@ class Montage {
   Stored stored(const loader::SampleSite& site);
   Shades shades_of_seen(const float* values) const;
   imaging::Image8 picture(const Patch& patch, const Plane& plane, const Shades& shades) const;
-  /// The voxel along `axis` that pixel `p` shows: as radiologists look at it, the head on top.
+  /// The voxel along `axis` that pixel `p` shows, in radiological convention with the head on top.
   std::int64_t at(std::int64_t p, std::size_t axis) const {
     const std::int64_t voxel = p / pixels_[axis];
     return axis == 0 ? patch_.size_zyx[axis] - 1 - voxel : voxel;

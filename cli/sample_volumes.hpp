@@ -4,8 +4,8 @@
 
 namespace headrace::cli {
 
-/// The montage of `headrace sample` for volumes: of each sample the axial, coronal and sagittal
-/// plane through the middle of the patch, as stored and as the model gets it, labels outlined.
+/// The montage of `headrace sample` for volumes: for each sample the axial, coronal and sagittal
+/// plane through the middle of the patch, as stored and as the model gets it, with labels outlined.
 /// The first batch of inputs.plan is shown whole.
 imaging::Image8 montage_of_volumes(const RunInputs& inputs);
 

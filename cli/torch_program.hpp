@@ -5,9 +5,9 @@
 namespace headrace::cli {
 
 /// Replaces this program by headrace-torch, which lies beside it and runs the same command line
-/// with LibTorch. A program of its own, because LibTorch and the CUDA libraries that it needs take
-/// 0.4 s and 470 MB to start, which no other command should pay. Errors: unsupported (a build
-/// without LibTorch, or its program is gone)
+/// with LibTorch. It is a separate program because LibTorch and its CUDA libraries take 0.4 s and
+/// 470 MB to start, which no other command should pay. Errors: unsupported (a build without
+/// LibTorch, or its program is gone)
 [[noreturn]] void run_with_torch(const char* command);
 
 /// That program's path.
@@ -15,7 +15,7 @@ inline std::string torch_program() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "headrace-torch";
 }
 
-/// What run_with_torch hands on; main sets it before anything is parsed.
+/// The arguments that run_with_torch passes on; main sets them before anything is parsed.
 extern char** command_line;
 
 }  // namespace headrace::cli

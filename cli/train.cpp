@@ -48,7 +48,7 @@ struct Arguments {
   int processes = 1;
 };
 
-/// Starts the processes that train. What can be refused before, is refused once.
+/// Starts the processes that train. What can be refused earlier is refused here, once.
 void launch(const Arguments& arguments) {
   if (std::getenv("RANK") != nullptr) {
     fail(ErrorCode::usage,

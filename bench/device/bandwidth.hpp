@@ -1,5 +1,5 @@
 #pragma once
-// What a GPU's memory can do: the bound that a fused chain of transforms is held against.
+// The bandwidth of a GPU's memory: the bound for a fused chain of transforms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ inline std::string bandwidth_cells(double bytes_per_second, double copy) {
                      bytes_per_second / copy * 100, bytes_per_second / kStatedBytesPerSecond * 100);
 }
 
-/// One line that says what those cells are.
+/// One line that explains those cells.
 inline std::string bandwidth_note(double copy) {
   return fmt::format(
       "GB/s: what a chain must move, its source pixels read once and its output written once, over "

@@ -1,6 +1,6 @@
 // Times decoding for a GPU: zstd and LZ4 by nvCOMP, JPEG by nvJPEG, against the CPU decoding into
-// pinned memory with a copy behind it. What comes out is compared first. Markdown tables on stdout;
-// without a GPU, or without NVIDIA's library, a line that says so.
+// pinned memory followed by a copy. Results are compared first. Markdown tables on stdout; without
+// a GPU, or without NVIDIA's library, a line that states it.
 //   bench_device_decode SAMPLES FOLDER [ROUNDS] [SCALE]
 //     SAMPLES  samples/ of this project
 //     FOLDER   where arrays are written, 0.8 GB at SCALE 1; removed at the end
@@ -23,7 +23,7 @@ namespace {
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
 
-// One batch, fetched into pinned memory of its decoder and decoded as often as one likes.
+// One batch, fetched into pinned memory of its decoder and decoded any number of times.
 class Decoding {
  public:
   Decoding(const DecodeCase& c, zarr::DecodeOn on, ThreadPool& pool)

@@ -1,5 +1,5 @@
 #pragma once
-// What the decoding bench decodes: real pixels and voxels, written as Headrace writes them.
+// The inputs of the decoding bench: real pixels and voxels, written as Headrace writes them.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,8 +20,8 @@ struct DecodeCase {
   std::uint64_t window_bytes = 0;
 };
 
-/// Where the sample data of this project lies, a folder for the arrays, and how large they are: 1
-/// is what is measured, less is a trial.
+/// The folder of this project's sample data, a folder for the arrays, and their scale: 1 for
+/// measurements, less for a trial.
 struct DecodeData {
   std::string samples, folder;
   double scale = 1;
@@ -34,7 +34,7 @@ std::vector<DecodeCase> stream_cases(const DecodeData& data, ThreadPool& pool);
 DecodeCase jpeg_case(const DecodeData& data, std::int64_t edge, ThreadPool& pool);
 
 /// The table of JPEG: by nvJPEG's engines, its kernels, both at once in several parts, and by the
-/// CPU. Returns false if something that is there failed.
+/// CPU. Returns false if an existing decoder failed.
 bool print_jpeg_table(const DecodeData& data, int rounds, ThreadPool& pool);
 
 }  // namespace headrace::device_bench

@@ -19,7 +19,7 @@ using device::cuda::PinnedBuffer;
 using device::cuda::Stream;
 using Segments = std::span<const zarr::DecodePlan::Segment>;
 
-// One back end of nvJPEG alone, in a stream of its own.
+// A single back end of nvJPEG, in its own stream.
 class Engine {
  public:
   explicit Engine(const char* backend) {
@@ -67,7 +67,7 @@ class JpegBench {
 
   bool has_engines() const { return has_engines_; }
 
-  /// part: of the tiles that the engines take; the rest is for the kernels beside them.
+  /// part: the part of the tiles that the engines take; the kernels take the rest at the same time.
   bool row(const char* name, double part) {
     try {
       const Segments all = plan_.segments;
@@ -108,7 +108,7 @@ class JpegBench {
       return true;
     } catch (const Error& error) {
       fmt::print("| {} | nvJPEG ({}) | not measured: {} | |\n", case_.data, name, error.what());
-      // A back end that this GPU lacks is no failure of ours.
+      // A back end that this GPU lacks does not count as a failure.
       return error.code() == ErrorCode::device || error.code() == ErrorCode::unsupported;
     }
   }

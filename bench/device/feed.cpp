@@ -1,7 +1,7 @@
 // End to end on a GPU: batches of a store, read, decoded, copied and transformed, into the training
 // step of a U-Net. For each way of making batches, patches a second, the part of the time that the
-// model waited for data, how busy NVML saw the GPU, and the GPU's time. A Markdown table on stdout;
-// without a GPU one line that says so.
+// model waited for data, NVML's utilisation of the GPU, and the GPU's time. A Markdown table on
+// stdout; without a GPU one line that states it.
 //   bench_device_feed CONFIG [STEPS]    a run config (docs/runbook.md) with its store
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ void row(const loader::RunConfig& config, const Way& way, int steps) {
              ms(&loader::StallStats::device_transform_s), after.decoded_by, after.read_by);
 }
 
-/// What this machine or the store does not have is a row that says so.
+/// Anything that this machine or the store lacks is a row that states it.
 void row_or_reason(const loader::RunConfig& config, const Way& way, int steps) {
   try {
     row(config, way, steps);

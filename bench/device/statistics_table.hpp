@@ -13,10 +13,10 @@
 #include "headrace/math/philox.hpp"
 #include "headrace/transform/stain_estimate.hpp"
 
-/// Each statistic on a GPU beside one thread of the CPU; one whose result is not the CPU's is not
-/// timed. Darkest channels and stains are summed over an image in the GPU's memory; tissue, body
-/// and histograms begin and end in the host's, as in ingest, so both ways of the copies are
-/// counted.
+/// Each statistic on a GPU beside one thread of the CPU; a statistic with another result than the
+/// CPU's is not timed. Darkest channels and stains are summed over an image in the GPU's memory;
+/// tissue, body and histograms begin and end in the host's memory, as in ingest, so copies both
+/// ways are counted.
 namespace headrace::bench {
 
 using ingest::StatisticsLane;

@@ -1,8 +1,8 @@
 // Times the volume transform on a GPU: batches of two patches of 128³ voxels with their labels, all
 // over levels in device memory that no cache holds, into bfloat16 there, one stream, one host
 // thread. A chain is timed only if its bytes are the CPU's. A Markdown table on stdout, with the
-// part of the memory's bandwidth and the goals; without a GPU one line that says so.
-//   bench_device_volumes [BATCHES [REPEATS] | --probe]    --probe: only says which GPU there is
+// part of the memory's bandwidth and the goals; without a GPU one line that states it.
+// bench_device_volumes [BATCHES [REPEATS] | --probe] --probe: only says which GPU there is
 #include <fmt/format.h>
 
 #include <algorithm>

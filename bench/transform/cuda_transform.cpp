@@ -1,7 +1,7 @@
 // Times the fused transform on a GPU: batches of 64 patches of 512×512, all over a level in device
 // memory that no cache holds, into tensors there, float32 NCHW and bfloat16 NHWC, one stream, one
 // host thread. A chain is timed only if its bytes are the CPU's. A Markdown table on stdout, with
-// the part of the memory's bandwidth and the goal; without a GPU one line that says so.
+// the part of the memory's bandwidth and the goal; without a GPU one line that states it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class Bench {
     Batch drawn(kBatch);
     for (std::size_t i = 0; i < kBatch; ++i) {
       drawn[i].params = graph.draw({303, 0, batch * kBatch + i}, colour_, true);
-      // A walk over the level that meets no place twice in a batch; windows stay inside.
+      // A walk over the level that visits no place twice in a batch; windows stay inside.
       const std::uint64_t place = (batch % kDrawn * kBatch + i) * 2654435761u;
       const double y = 640.25 + static_cast<double>(place / 4096 % (kLevel - 1280));
       const double x = 640.5 + static_cast<double>(place % (kLevel - 1280));

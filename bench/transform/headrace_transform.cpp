@@ -39,7 +39,7 @@ struct Bench {
   PatchGeometry geometry;
   std::vector<float> out = std::vector<float>(3 * kSize * kSize);
 
-  /// Draw, locate and gather: everything a patch costs once its window is in memory.
+  /// Draw, locate and gather: the whole cost of a patch once its window is in memory.
   void patch(const Graph& graph, std::uint64_t index) {
     const auto params = graph.draw({303, 0, index}, colour, true);
     graph.locate(*params, 1, {1024.25, 1024.5}, {0.5, 0.5}, geometry);

@@ -108,7 +108,8 @@ void report(const char* work, const char* op, const char* what, std::vector<doub
   std::fflush(stdout);
 }
 
-/// Draw, locate, and image and labels: everything a patch costs once its window is in memory.
+/// Draw, locate, and gather image and labels: the whole cost of a patch once its window is in
+/// memory.
 class Patches {
  public:
   void time_case(const Case& c, int repeats) {

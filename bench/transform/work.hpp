@@ -1,5 +1,5 @@
 #pragma once
-// What the transform's benches run, on every back end.
+// The work of the transform's benches, on every back end.
 #include <cstdint>
 #include <vector>
 
@@ -29,7 +29,7 @@ inline std::vector<std::uint8_t> tissue(std::int64_t size) {
   return rgb;
 }
 
-/// What ingest would find in these colours.
+/// The colour statistics that ingest would find in these colours.
 inline ImageColour colour_of(const std::vector<std::uint8_t>& tissue) {
   StainAccumulator stains;
   stains.add(tissue.data(), static_cast<std::int64_t>(tissue.size() - 64) / 3);

@@ -1,6 +1,6 @@
-// Measures layouts of a volume: what chunks, shards, compressor, filter and blocks cost to write,
-// to store and to read random 96³ patches from. It is what the table "Defaults for volumes" of
-// docs/formats.md was made with.
+// Measures layouts of a volume: the cost of chunks, shards, compressor, filter and blocks in
+// writing, storing and reading random 96³ patches. The table "Defaults for volumes" of
+// docs/formats.md was made with it.
 //
 //   bench_volume_layouts CT.npy FOLDER ROUNDS LAYOUT...     a layout is a JSON object, keys left
 //   out have the default:
@@ -9,7 +9,7 @@
 //
 // One JSON line a layout: MB stored, MB/s written, and of 64 reads (one thread, warm) the CPU
 // milliseconds a read, best and median of the rounds. The rounds of all layouts take turns, so that
-// other work on the machine meets all of them.
+// other work on the machine affects all of them.
 #include <fmt/format.h>
 #include <time.h>
 

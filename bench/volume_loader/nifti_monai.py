@@ -19,5 +19,5 @@ def items(context, boxes):
 
 
 def flat(samples):
-    """The patches of each item behind each other, uncollated: their metadata differ."""
+    """The patches of each item, one after the other, uncollated: their metadata differ."""
     return [{"image": p["image"].as_tensor(), "label": p["label"].as_tensor()} for sample in samples for p in sample]

@@ -1,10 +1,10 @@
-// What preparing a CT costs on one thread, for bench/volume_resample and bench/volume_body_mask:
+// The cost of preparing a CT on one thread, for bench/volume_resample and bench/volume_body_mask:
 //
 //   bench_volume_prepare resample|body_mask CT.npy OUT.raw [ROUNDS]
 //
 // takes the first 200 slices as 2.5×0.8×0.8 mm, does the work ROUNDS times after one warm-up,
-// writes what came of it (float32 334×274×274, or uint8 200×512×512) to OUT.raw unless that is "-",
-// and prints {"cpu_s": [...], "wall_s": [...]}.
+// writes the result (float32 334×274×274, or uint8 200×512×512) to OUT.raw unless that is "-", and
+// prints {"cpu_s": [...], "wall_s": [...]}.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <time.h>
@@ -62,7 +62,7 @@ class Resampler {
     const auto params = graph.draw({}, {}, false);
     graph.locate(*params, centre, kSpacingMm, geometry_);
     const Box3& w = geometry_.window;
-    // The window may reach past the CT; the extent says which part of it exists.
+    // The window may reach past the CT; the extent gives the part that exists.
     transform::VolumeView<std::int16_t> view{
         volume.at(w.origin_zyx[0], w.origin_zyx[1], w.origin_zyx[2]),
         {},

@@ -83,7 +83,7 @@ void BodyAnatomy::lay_colon() {
 }
 
 void BodyAnatomy::lay_small_bowel() {
-  constexpr int kTurns = 26;  // to and fro between the flanks, from the pelvis up
+  constexpr int kTurns = 26;  // back and forth between the flanks, from the pelvis up
   std::vector<Knot> knots;
   for (int i = 0; i < kTurns; ++i) {
     const auto words = draws_.at(Purpose::small_bowel, i, 0);
@@ -134,7 +134,7 @@ BodyLesion BodyAnatomy::lesion_at(std::size_t bead, std::uint32_t number, float 
   lesion.bend = between(shape.v[3], 0.14f, 0.26f);
   lesion.noise_at = {5.5f * static_cast<float>(number) + 40, 11.3f, between(words.v[3], 0, 30)};
   scale_to_volume(noise_, lesion, volume_mm3);
-  // In the wall, for the larger part inside of the lumen.
+  // In the wall, with the larger part inside the lumen.
   const float off = std::max(0.0f, here.radius - 0.6f * lesion.half_axis[2]);
   lesion.centre = to_real(here.at + radial * off);
   lesion.way = here.mm / colon_.back().mm;

@@ -13,7 +13,7 @@ namespace headrace::phantom {
 inline constexpr float kBodyLengthMm = 440;  ///< from the pelvic floor to the heart
 inline constexpr float kFieldOfViewMm = 400;
 
-/// One synthetic patient: where everything lies.
+/// One synthetic patient: the places of all its parts.
 struct BodySpec {
   std::uint64_t seed = 0;
   std::uint32_t patient = 0;
@@ -27,12 +27,12 @@ class BodyAnatomy {
  public:
   explicit BodyAnatomy(const BodySpec& spec);
 
-  /// Furthest that the bend moves a point along one axis, mm.
+  /// The most that the bend moves a point along one axis, mm.
   static constexpr float kBendMm = 7;
 
   const Draws& draws() const noexcept { return draws_; }
   const NoiseVolume& noise() const noexcept { return noise_; }
-  /// Of the patient beside the standard body, x, y, z.
+  /// Size of the patient relative to the standard body, x, y, z.
   const Point3& scale() const noexcept { return scale_; }
   Point3 to_standard(const Point3& real) const {
     const Point3 at = real * (1.0f / 85);

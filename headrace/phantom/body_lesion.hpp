@@ -3,8 +3,8 @@
 
 namespace headrace::phantom {
 
-/// A mass in the wall of the bowel: an ellipsoid with a bent surface that has exactly the volume
-/// asked for.
+/// A mass in the wall of the bowel: an ellipsoid with a bent surface that has exactly the requested
+/// volume.
 struct BodyLesion {
   Point3 centre{};             ///< in the body's real millimetres
   std::array<Point3, 3> axis;  ///< unit vectors
@@ -19,7 +19,7 @@ struct BodyLesion {
     const Point3 at = noise_at + direction * 1.4f;
     return 1.0f + bend * noise(at[0], at[1], at[2]);
   }
-  /// About how many millimetres inside of the surface a point lies; negative outside.
+  /// About how many millimetres inside the surface a point lies; negative outside.
   float depth(const NoiseVolume& noise, const Point3& real) const;
   /// No voxel further than this from the centre belongs to it.
   float reach() const;

@@ -5,14 +5,14 @@
 
 namespace headrace::phantom {
 
-/// What a random number is for: the third word of the counter.
+/// The purpose of a random number: the third word of the counter.
 enum class Purpose : std::uint32_t {
   noise_table = 1,
   region,
   region_class,
   slide,
   scanner,
-  gland = 16,  ///< one for each kind of gland behind it
+  gland = 16,  ///< followed by one for each kind of gland
   epithelial_nucleus = 32,
   stroma_nucleus,
   free_cell,
@@ -25,7 +25,7 @@ enum class Purpose : std::uint32_t {
   lesion,
   lesion_size,
   ct_scanner,
-  voxel_noise = 80  ///< one for each contrast phase behind it
+  voxel_noise = 80  ///< followed by one for each contrast phase
 };
 
 /// Four random words for lattice point (i, j), a pure function of (seed, slide, purpose, i, j).

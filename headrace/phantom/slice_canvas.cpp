@@ -130,7 +130,7 @@ void SliceCanvas::draw_colon() {
     paint(i, cover(colon_.inside[i]), Tissue::colon_wall, 5);
     const float lumen = cover(colon_.inside[i] - kWallMm);
     if (lumen <= 0) continue;
-    // What is heavy lies at the back: gas above a level, liquid or stool below it.
+    // Heavy content lies at the back: gas above a level, liquid or stool below it.
     const float level = 0.15f + 0.9f * noise(bead.mm / 55, 31.2f, 8.4f);
     const float below = cover(sy_[i] - bead.at[1] - level * bead.radius);
     const bool stool = noise(bead.mm / 70, 5.8f, 27.3f) > 0.15f;

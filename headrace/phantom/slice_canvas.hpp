@@ -22,14 +22,14 @@ class SliceCanvas {
   /// Hounsfield units before noise. Edges are one pixel wide.
   void draw(const std::array<float, kTissues>& hu);
   const float* hu() const noexcept { return hu_.data(); }
-  /// How deep in the body, 0 outside to 1 in its middle: noise grows with it.
+  /// Depth in the body, 0 outside to 1 in its middle: noise grows with it.
   float depth(std::int64_t i) const noexcept {
     return std::clamp(1 - body_[static_cast<std::size_t>(i)], 0.0f, 1.0f);
   }
 
  private:
   struct Field {
-    std::vector<float> inside;        // mm inside of the tube's outer surface
+    std::vector<float> inside;        // mm inside the tube's outer surface
     std::vector<std::uint16_t> bead;  // the one that is nearest
   };
   struct Range {

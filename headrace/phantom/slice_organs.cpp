@@ -1,4 +1,4 @@
-// What a plane shows apart from the colon and its lesions: trunk, organs, vessels, bones, gut.
+// All that a plane shows except the colon and its lesions: trunk, organs, vessels, bones, gut.
 #include "headrace/phantom/slice_canvas.hpp"
 
 namespace headrace::phantom {

@@ -27,18 +27,18 @@ struct Gland {
   float radius = 0;     ///< mean of the half axes
   float cosine = 1, sine = 0, inverse_a = 0, inverse_b = 0;
   float bend = 0;          ///< micrometres for noise of 1
-  float wall = 0;          ///< thickness of the epithelium; the lumen is inside of it
+  float wall = 0;          ///< thickness of the epithelium; the lumen is inside it
   std::uint32_t tint = 0;  ///< random word for colour and content
 };
 
-/// Where in a gland a point lies.
+/// The place of a point in a gland.
 struct Site {
   const Gland* gland = nullptr;
-  float depth = 0;  ///< micrometres inside of the outer edge
+  float depth = 0;  ///< micrometres inside the outer edge
 };
 
-/// What is where on one slide, in micrometres from its top left corner: a pure function of the spec
-/// and the position, so any part can be looked at alone.
+/// The layout of one slide, in micrometres from its top left corner: a pure function of the spec
+/// and the position, so any part can be computed alone.
 class SlideAnatomy {
  public:
   explicit SlideAnatomy(const SlideSpec& spec);
@@ -47,7 +47,7 @@ class SlideAnatomy {
   const NoiseTable& noise() const noexcept { return noise_; }
   const Draws& draws() const noexcept { return draws_; }
 
-  /// Micrometres inside of the tissue's irregular edge; negative on the glass.
+  /// Micrometres inside the tissue's irregular edge; negative on the glass.
   float tissue_depth(double y, double x) const;
   /// The bend of the tissue here, two values in about [-1, 1] (x, y).
   std::array<float, 2> bend(double y, double x) const;

@@ -23,8 +23,8 @@ constexpr std::int64_t kMinSize = 256, kMaxSize = 200000, kMaskTile = 512;
 constexpr int kJpegQuality = 88;
 constexpr std::uint64_t kMinCancerPercent = 2, kMinLowerPercent = 5;
 
-/// Shares of classes 1 to 5 for a slide of each grade group. Of group 4 and 5 there are more than
-/// these in the clinic.
+/// Shares of classes 1 to 5 for a slide of each grade group. In the clinic groups 4 and 5 have more
+/// variants than these.
 constexpr std::array<std::array<float, kClasses>, kGrades> kShares{{
     {0, 0.80f, 0.20f, 0, 0, 0},
     {0, 0.34f, 0.10f, 0.56f, 0, 0},

@@ -18,7 +18,7 @@ struct SlideCohortOptions {
   double mpp = 0.5;
 };
 
-/// One slide of a cohort: what it is meant to be, before it is drawn.
+/// The plan of one slide of a cohort, before it is drawn.
 struct CohortSlide {
   std::string id, case_id, split;
   int scanner = 0;
@@ -34,7 +34,7 @@ std::vector<CohortSlide> plan_slide_cohort(const SlideCohortOptions& options);
 /// the area of each class: cancer is patterns 3 to 5 when they fill at least 2 % of classes 1 to 5;
 /// primary is the most common of them, secondary the highest of the others: a higher one in any
 /// amount (these areas are exact), a lower one from 5 % of the cancer on.
-/// Written apart from what evaluation computes (train/gleason_grade.hpp), which it is to judge.
+/// Written independently of the evaluation (train/gleason_grade.hpp), so that it can check it.
 struct SlideGrade {
   int primary = 0, secondary = 0, grade_group = 0;
 };
@@ -48,8 +48,8 @@ struct SlideCohortResult {
 
 /// Renders a cohort: slides/<id>.tif (pyramid, JPEG), masks/<id>.tif (labels, same size),
 /// classes.txt and, last, cases.csv with paths relative to its folder. The same options give the
-/// same bytes for any number of threads. Files that a run that was stopped left behind are
-/// replaced. Errors: usage, io; each names the file.
+/// same bytes for any number of threads. Files left by an interrupted run are replaced. Errors:
+/// usage, io; each names the file.
 SlideCohortResult write_slide_cohort(const SlideCohortOptions& options, ThreadPool& pool);
 
 }  // namespace headrace::phantom

@@ -7,8 +7,8 @@
 
 namespace headrace::phantom {
 
-/// Renders any region of one slide, as pixels or as labels: the same values whichever region they
-/// are asked for in. Safe from any thread.
+/// Renders any region of one slide, as pixels or as labels: the same values for any choice of
+/// region. Safe from any thread.
 class SlideRenderer {
  public:
   SlideRenderer(const SlideSpec& spec, const ScannerLook& look);

@@ -25,8 +25,8 @@ class TissueCanvas {
   const float* eosin(std::int64_t row) const { return eosin_.data() + row * width_; }
 
  private:
-  // How far outside of a region things still reach into it, micrometres: a nucleus; a hole that
-  // pushes such a nucleus away; a gland that such a hole or nucleus lies in.
+  // How far outside a region things still reach into it, micrometres: a nucleus; a hole that pushes
+  // such a nucleus away; a gland that such a hole or nucleus lies in.
   static constexpr double kNucleusMargin = 16, kHoleMargin = 34, kGlandMargin = 50;
   static constexpr double kFreeCellStep = 14.5, kFreeCellRadius = 7.5;
 

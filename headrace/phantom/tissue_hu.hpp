@@ -5,7 +5,7 @@
 
 namespace headrace::phantom {
 
-/// What a CT body is made of.
+/// The tissues of a CT body.
 enum class Tissue : std::size_t {
   air,
   table_shell,
@@ -43,7 +43,7 @@ std::string_view name_of(
 
 /// Mean of each tissue in Hounsfield units in one contrast phase. Textbook ranges of abdominal CT
 /// (for example Prokop and Galanski, Spiral and Multislice CT of the Body, 2003), not measured
-/// values: only their order and rough distances are meant.
+/// values: only their order and rough distances matter.
 const std::array<float, kTissues>& tissue_hu(Phase phase) noexcept;
 
 }  // namespace headrace::phantom

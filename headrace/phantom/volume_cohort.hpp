@@ -13,7 +13,7 @@ struct VolumeCohortOptions {
   std::string out;          ///< folder, made when missing
   int count = 12;           ///< patients
   std::int64_t size = 256;  ///< pixels a side, over 400 mm
-  std::int64_t slices = 0;  ///< over 440 mm; 0: as the scanner's slice thickness says
+  std::int64_t slices = 0;  ///< over 440 mm; 0: by the scanner's slice thickness
   int phases = 2;           ///< 1: portal-venous; 2: arterial too; 3: native too; 4: delayed too
   int scanners = 2;
   std::uint64_t seed = 1;
@@ -44,8 +44,8 @@ struct VolumeCohortResult {
 /// Renders a cohort: images/<case>-<phase>.nii.gz, labels/<case>.nii.gz (all phases of a case share
 /// it), lesions.csv (what was planted: centre in LPS millimetres, volume), classes.txt and, last,
 /// cases.csv with paths relative to its folder. The same options give the same bytes for any number
-/// of threads. memory: some slices a thread. Files that a run that was stopped left behind are
-/// replaced. Errors: usage, io; each names the file.
+/// of threads. memory: a few slices for each thread. Files left by an interrupted run are replaced.
+/// Errors: usage, io; each names the file.
 VolumeCohortResult write_volume_cohort(const VolumeCohortOptions& options, ThreadPool& pool);
 
 }  // namespace headrace::phantom

@@ -9,9 +9,9 @@
 namespace headrace::phantom {
 namespace {
 
-constexpr float kThinSliceMm = 1.5f;  // up to here one plane stands for the slice, else three
+constexpr float kThinSliceMm = 1.5f;  // up to here one plane represents the slice, else three
 
-/// What one thread draws in; kept between slices.
+/// Working memory of one thread; kept between slices.
 struct Scratch {
   SliceCanvas canvas;
   std::vector<float> signal, noise, filtered;
@@ -85,7 +85,7 @@ void VolumeRenderer::render(std::int64_t z, Phase phase, std::int16_t* dst) cons
   const auto count = static_cast<std::size_t>(size_ * size_);
   const int planes = thickness_mm_ <= kThinSliceMm ? 1 : 3;
   work.signal.assign(count, 0.0f);
-  // The middle plane comes last: the depth of the noise is its.
+  // The middle plane comes last: it gives the depth of the noise.
   constexpr std::array<int, 3> kOrder{-1, 1, 0};
   for (int k = 3 - planes; k < 3; ++k) {
     const float off = static_cast<float>(kOrder[static_cast<std::size_t>(k)]) * thickness_mm_ / 3;

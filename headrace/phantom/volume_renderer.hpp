@@ -11,8 +11,8 @@ namespace headrace::phantom {
 
 /// Renders single slices of one body as one scanner sees it. Labels are exact: the class at the
 /// voxel's centre. Values are means over the slice's thickness, filtered by the scanner's kernel,
-/// with noise of its own in every phase. Safe from any thread; the same values whatever was asked
-/// for before. memory: about 50 bytes a pixel and thread.
+/// with different noise in every phase. Safe from any thread; the same values whatever was
+/// requested before. memory: about 50 bytes a pixel and thread.
 class VolumeRenderer {
  public:
   /// size: pixels a side over kFieldOfViewMm; slices: over kBodyLengthMm.

@@ -1,4 +1,4 @@
-"""Bad input gets one clear sentence, the documented exit code, and leaves nothing half-written behind."""
+"""Bad input gets one clear sentence, the documented exit code, and leaves nothing half-written."""
 import os
 import re
 import subprocess

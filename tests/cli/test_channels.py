@@ -1,5 +1,5 @@
 """Series of one study become channels of one volume: from nnU-Net's folders, files with numbers and tables; on the first one's grid, whatever
-the order of their axes; resampled as SimpleITK does where they lie in one world, and refused where nobody says so."""
+the order of their axes; resampled as SimpleITK does where they lie in one world, and refused where this is not stated."""
 import json
 import shutil
 import signal

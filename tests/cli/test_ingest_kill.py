@@ -121,7 +121,7 @@ def test_identifiers_of_the_file_do_not_enter_the_store(tmp_path):
 
 
 def replace_description(whole, at, old, new):
-    """Points the first ImageDescription (tag 270) at a longer text behind the end of the file."""
+    """Points the first ImageDescription (tag 270) at a longer text after the end of the file."""
     import struct
     big = whole[2:4] == b"+\0"
     count_form, entry = ("<Q", 20) if big else ("<H", 12)

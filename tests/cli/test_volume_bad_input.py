@@ -73,7 +73,7 @@ def test_a_modality_that_is_no_ct(refused, tmp_path, modality, name):
 
 
 def nifti_bomb(path, dim):
-    """A NIfTI-1 header that claims dim voxels of int16, and nothing behind it."""
+    """A NIfTI-1 header that claims dim voxels of int16, and nothing after it."""
     header = bytearray(352)
     struct.pack_into("<i", header, 0, 348)
     struct.pack_into("<8h", header, 40, 3, *dim, 1, 1, 1, 1)

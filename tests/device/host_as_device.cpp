@@ -31,7 +31,7 @@ struct Mark {
 namespace headrace::device::cuda {
 namespace {
 
-// One at a time does anything with queues: who runs one may have to run another first.
+// Only one thread at a time works with queues: to run one, another may have to run first.
 std::recursive_mutex& mutex() {
   static std::recursive_mutex one;
   return one;

@@ -1,7 +1,7 @@
 """Pixel hashes of the sample slides by readers that are not ours; writes golden_slides.json beside this file.
 
 Level 0, and whole levels of any slide: openslide-python, transparent pixels on white. Windows of lower levels of TIFFs:
-tifffile, which decodes the stored level (OpenSlide shifts such windows where the downsample is no whole number).
+tifffile, which decodes the stored level (OpenSlide shifts such windows where the downsample is not a whole number).
 Plain images: Pillow, and tifffile for what it does not know. Versions: tools/deps/requirements-test.txt. Run: python tests/imaging/golden_slides.py
 """
 import hashlib

@@ -116,7 +116,7 @@ TEST_F(CohortIngestTest, StoresAllAndAddsLaterOnesToTheSameHash) {
   EXPECT_EQ(added.reused, 1u);
   EXPECT_EQ(added.images[1].pixel_bytes, 30u) << "of the levels that the group states";
   EXPECT_EQ(added.dataset_hash, whole.dataset_hash);
-  // The version of before stays.
+  // The earlier version stays.
   EXPECT_EQ(version(first.dataset_hash).images.size(), 1u);
   auto left = keys();
   std::erase(left, source::version_key(first.dataset_hash));
@@ -143,7 +143,7 @@ TEST_F(CohortIngestTest, OtherLabelsAndColumnsOfAStoredImageArePointedAtTheirCom
   EXPECT_NE(failure(plan({"a", "b"}), ErrorCode::usage)
                 .find("with another annotation; `headrace ingest labels"),
             std::string::npos);
-  label_print_ = "";  // the inputs say nothing of labels
+  label_print_ = "";  // the inputs state no labels
   EXPECT_EQ(ingest_cohort(plan({"a"}), pool_).reused, 1u);
   split_ = "val";
   EXPECT_NE(failure(plan({"a"}), ErrorCode::usage)

@@ -215,7 +215,7 @@ TEST_F(DeviceLoading, DamageIsTheErrorOfThatBatch) {
   }
 }
 
-/// One image is packed as only the host unpacks it, though its record says otherwise.
+/// One image is packed in a way that only the host unpacks, although its record states another one.
 TEST_F(DeviceLoading, ABatchThatTheGpuCannotDecodeGoesToTheCpu) {
   const std::string mixed = copied("slides-zstd");
   auto store = std::make_shared<storage::LocalStore>(path(mixed));
@@ -261,7 +261,7 @@ TEST_F(DeviceLoading, ADecoderThatFailsIsNotBelieved) {
   EXPECT_EQ(insisted.batches.size(), 0u);
   EXPECT_NE(insisted.error.find("nvCOMP 6.0.0: cannot decompress"), std::string::npos)
       << insisted.error;
-  // Checksums were right, so nobody waited; it is an error all the same.
+  // Checksums were right, so no thread waited; it is an error all the same.
   RunConfig two = on_gpu(config, "auto");
   two.loader.prefetch = 2;
   const Given late = run("slides-checked", two);

@@ -1,5 +1,5 @@
-/// What a training plan draws from cohorts with lesions large and small: each as often as the
-/// runbook says, on the thing that was aimed at, and with order: cover every one before any again.
+/// The draws of a training plan from cohorts with large and small lesions: each as often as the
+/// runbook states, on the target of its aim, and with order: cover every one before any repeats.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

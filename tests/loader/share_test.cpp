@@ -139,7 +139,7 @@ TEST_P(ShareTest, AShareOutsideOfTheBatchIsRefused) {
   }
 }
 
-/// An error names a sample by its place in the whole batch, whoever makes it.
+/// An error names a sample by its place in the whole batch, whichever loader makes it.
 TEST_P(ShareTest, AnErrorIsTheWholeBatchs) {
   const RunConfig run = config();
   const std::string damaged = folder_->path(GetParam() ? "damaged-v.zarr" : "damaged-c.zarr");

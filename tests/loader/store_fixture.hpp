@@ -19,7 +19,7 @@ struct StoreSpec {
   int images = 3;
   std::int64_t height = 900, width = 1100, levels = 3;
   std::string codec = "zstd";  ///< zstd | blosc-zstd | jpeg
-  bool checked = false;        ///< crc32c behind it, and behind that of labels
+  bool checked = false;        ///< with crc32c after it, also for labels
   std::size_t align = 1;       ///< inner chunks begin at multiples of it
   std::int64_t inner = 128, shard = 512, cell = 128;
   std::optional<double> mpp = 0.25;
@@ -28,9 +28,9 @@ struct StoreSpec {
   std::vector<std::string> classes{"background", "benign", "tumour"};
   bool labels = true;
   bool glass_alone = false;  ///< no tissue at all
-  /// Of pixel (y, x) of image i, instead of the labels below; 255: ignore.
+  /// Label of pixel (y, x) of image i, instead of the labels below; 255: ignore.
   std::function<std::uint8_t(int, std::int64_t, std::int64_t)> label;
-  /// Of image i: whether it has label images (where `labels` says so), and its grade group.
+  /// For image i: whether it has label images (where `labels` is set), and its grade group.
   std::function<bool(int)> annotated;
   std::function<int(int)> grade_group;
 };

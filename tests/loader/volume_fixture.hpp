@@ -14,7 +14,7 @@ struct VolumeSpec {
   std::array<std::int64_t, 3> shape_zyx{50, 130, 141};
   std::array<double, 3> spacing_mm_zyx{2.5, 0.8, 0.8};
   std::string codec = "blosc-zstd";  ///< blosc-zstd | blosc-lz4 | zstd
-  bool checked = false;              ///< crc32c behind it
+  bool checked = false;              ///< with crc32c after it
   std::size_t align = 1;             ///< inner chunks begin at multiples of it
   std::int64_t inner = 32, shard = 96, cell = 16;
   std::vector<std::string> cohorts{"east", "west"};  ///< dealt out in turn
@@ -22,9 +22,9 @@ struct VolumeSpec {
   std::vector<std::string> classes{"background", "liver", "lesion"};
   bool labels = true;
   bool air_alone = false;  ///< no body at all
-  /// Of voxel (z, y, x) of image i, instead of the labels below; 255: ignore.
+  /// Label of voxel (z, y, x) of image i, instead of the labels below; 255: ignore.
   std::function<std::uint8_t(int, std::int64_t, std::int64_t, std::int64_t)> label;
-  std::function<bool(int)> annotated;  ///< whether it has label images (where `labels` says so)
+  std::function<bool(int)> annotated;  ///< whether it has label images (where `labels` is set)
 };
 
 /// HU of voxel (z, y, x) of image `i`: waves inside an ellipsoid of soft tissue, -1000 around it.

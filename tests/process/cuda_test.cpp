@@ -1,5 +1,5 @@
-// The operations on a GPU: the CPU's bytes. Without a GPU none of this is shown, and each test says
-// so.
+// The operations on a GPU give the CPU's bytes. Without a GPU none of this is shown, and each test
+// states it.
 #include "headrace/device/cuda_device.hpp"
 #include "tests/process/accelerated_cases.hpp"
 

@@ -18,7 +18,7 @@ class HostFiles {
 };
 
 /// An accelerator on the host (transform's stand-in for a GPU) whose tiles are the GPU's passes,
-/// one result at a time. Without `files` it has none: nobody may ask for them.
+/// one result at a time. Without `files` it has none, and they must not be requested.
 class HostAccelerator : public transform::testing::HostDeviceOf<Accelerator> {
  public:
   using MakeFiles = std::function<std::unique_ptr<HostFiles>()>;

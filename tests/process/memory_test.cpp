@@ -31,7 +31,8 @@ TEST(ProcessMemory, DISABLED_Child) {
   ASSERT_TRUE(in != nullptr && out != nullptr);
   ThreadPool pool(2);
   const auto source = ImageSource::open(in, "", 0);
-  // Address space that is reserved and never touched (stacks, arenas) is no memory: 384 MiB more.
+  // Address space that is reserved and never touched (stacks, arenas) does not count as memory: 384
+  // MiB more.
   const rlim_t limit = address_space_bytes() + kMemory + (std::uint64_t{384} << 20);
   const rlimit bound{limit, limit};
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &bound), 0);

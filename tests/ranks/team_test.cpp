@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(In, TeamTest,
                            return info.index == 0 ? "threads" : "processes";
                          });
 
-/// A thread that ends without leaving is a process that was killed: the kernel says so.
+/// A thread that ends without leaving counts as a process that was killed: the kernel reports it.
 TEST(TeamOfProcesses, OneThatIsKilledIsNoticedByAll) {
   for (const int victim : {0, 2}) {
     const auto errors = testing::in_processes(3, [victim](Team& team) {
@@ -161,8 +161,8 @@ TEST(TeamOfProcesses, NothingIsLeftBehind) {
   EXPECT_EQ(testing::left_behind(), before);
 }
 
-/// Whoever was killed while it waited for others leaves the name behind; the next start with that
-/// name takes no harm from it.
+/// A process that was killed while it waited for others leaves the name behind; this does not harm
+/// the next start with that name.
 TEST(TeamOfProcesses, AStartThatWasKilledDoesNotDisturbTheNext) {
   const std::string start = testing::new_start();
   const auto before = testing::left_behind();

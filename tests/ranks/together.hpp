@@ -10,12 +10,12 @@ namespace headrace::testing {
 /// A start of its own each time.
 std::string new_start();
 
-/// Runs `body` in `size` threads of one team; what each threw, by rank: "" for nothing. As train()
-/// does, an error goes to the others; behind it stands " (said)" where this rank tells it.
+/// Runs `body` in `size` threads of one team; what each threw, by rank: "" for nothing. As in
+/// train(), an error goes to the others; it is followed by " (said)" where this rank reports it.
 std::vector<std::string> in_threads(int size, const std::function<void(ranks::Team&)>& body);
 
-/// The same in forked processes, which `killed` says by what signal they ended; of those the text
-/// is "signal N". For a process without other threads.
+/// The same in forked processes; `killed` gives the signal by which a process ends, and the text of
+/// such a process is "signal N". For a process without other threads.
 std::vector<std::string> in_processes(int size, const std::function<void(ranks::Team&)>& body);
 
 /// Names of what teams left in /dev/shm.

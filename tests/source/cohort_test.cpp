@@ -87,7 +87,7 @@ TEST(Cohort, SetsAreMatchedByTheirClasses) {
   EXPECT_EQ(match.ignored, (std::vector<std::string>{"fold", "dirt"}));
   EXPECT_EQ(match.in_seen_order<int>({10, 11, 12, 13, 14, 15, 16, 17}, 6, 0),
             (std::vector<int>{10, 13, 12, 11, 16, 15}));
-  // Two classes that are the other's class 0 are one, so a set of them is no set.
+  // Two classes that map to the reader's class 0 become one, so a set of them is not a set.
   EXPECT_EQ(
       match_classes({"glass", "background"}, {"background", "a"}, {{"none", {0, 1}}}).seen_as[2],
       0);

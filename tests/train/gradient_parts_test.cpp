@@ -23,7 +23,7 @@ class GradientParts : public ::testing::TestWithParam<bool> {
 
   static loader::RunConfig config(int batch, int parts) {
     const std::string data = folder_->path(GetParam() ? "v.zarr" : "c.zarr");
-    // Edges that leave parts at addresses that are no multiple of 64.
+    // Edges that leave parts at addresses that are not a multiple of 64.
     const char* patch = GetParam() ? "{size: [18, 18, 18], spacing_mm: [2, 1, 1]}"
                                    : "{size: [18, 34], mpp: 0.5, context: [1, 2]}";
     return loader::RunConfig::parse(

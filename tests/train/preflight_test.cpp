@@ -16,7 +16,7 @@
 namespace headrace::train {
 namespace {
 
-/// The sentence by which a training is refused, which leaves nothing behind.
+/// The message by which a training is refused; the refusal leaves nothing behind.
 class PreflightTest : public ::testing::Test {
  protected:
   std::string refusal(const Json& config) {

@@ -22,7 +22,7 @@ Stitcher::Window gaussian(const std::array<std::int64_t, 3>& tile) {
   return {gaussian_window(tile[0]), gaussian_window(tile[1]), gaussian_window(tile[2])};
 }
 
-/// A field of class probabilities over a plane: what one network would say of the whole image.
+/// A field of class probabilities over a plane: one network's prediction for the whole image.
 float field(std::int64_t c, std::int64_t y, std::int64_t x) {
   return static_cast<float>(1.5 + std::sin(0.31 * y + 0.17 * x + 2.1 * c));
 }

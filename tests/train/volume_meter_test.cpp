@@ -60,7 +60,7 @@ VolumeRules rules_of_lesions() {
 }
 
 TEST(VolumeMeter, SetsCountWhereTheyDecide) {
-  // Value 3: class 1 or 2, both lesions; 4: class 0 or 1, which does not say whether it is one.
+  // Value 3: class 1 or 2, both lesions; 4: class 0 or 1, which does not decide whether it is one.
   VolumeRules rules = rules_of_lesions();
   rules.lesion_classes = {1, 2};
   rules.class_sets = {{"lesion", {1, 2}}, {"unsure", {0, 1}}};

@@ -1,6 +1,6 @@
 #pragma once
-// The kernel cases: every path of the kernels once, at sizes that are no multiple of a pack. Each
-// back end and instruction set runs them all; their bytes must be equal.
+// The kernel cases: every path of the kernels once, at sizes that are not a multiple of a pack.
+// Each back end and instruction set runs them all; their bytes must be equal.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every path of the 3-D kernels once, at sizes that are no multiple of a pack.
+// Every path of the 3-D kernels once, at sizes that are not a multiple of a pack.
 #include "volume_case.hpp"
 
 namespace headrace::transform::testing {

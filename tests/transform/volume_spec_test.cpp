@@ -77,7 +77,7 @@ TEST(VolumeSpec, ThePresetIsPrintedInFull) {
   EXPECT_EQ(json[0]["normalize"]["method"], "foreground");
   EXPECT_EQ(json[1]["affine"]["scale"], Json({0.7, 1.4}));
   EXPECT_EQ(json[7]["gamma"]["invert"], true);
-  // Who says how values are scaled keeps that.
+  // A list that states how values are scaled keeps it.
   const auto own = parse("transforms:\n  - window_hu\n  - preset: nnunet\n");
   EXPECT_EQ(own.size(), 9u);
   EXPECT_EQ(name_of(own[0]), "window_hu");

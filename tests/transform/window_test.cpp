@@ -95,8 +95,8 @@ TEST(Window, PoisonOutsideTheSpansIsNeverSeen) {
   }
 }
 
-/// Every position of the double model lies in the spans, taps included; and the spans are no wider
-/// than they must be: over all draws at most 15 % more pixels than are read for affine maps, 60 %
+/// Every position of the double model lies in the spans, taps included; and the spans are not much
+/// wider than needed: over all draws at most 15 % more pixels than are read for affine maps, 60 %
 /// with strong deformations of small patches.
 TEST(Window, HoldsEveryTapAndLittleMore) {
   for (const Setting& s : settings()) {

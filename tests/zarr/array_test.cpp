@@ -58,7 +58,7 @@ TEST_F(SlideArray, RandomRegionsAreThoseOfTheWholeInAnyLayout) {
     }
     const auto want = test::expected_region(elements_, kShape, 1, origin, size);
     ASSERT_EQ(test::read_region(*array_, origin, size), want) << trial;
-    // Interleaved rows with a gap behind each.
+    // Interleaved rows with a gap after each.
     const std::int64_t row = size[2] * size[0] + 5;
     std::vector<std::byte> rows(static_cast<std::size_t>(row * size[1]), std::byte{0xee});
     array_->read({origin, size, rows.data(), {1, row, size[0]}, {}});

@@ -66,7 +66,7 @@ TEST(ArrayWriter, BeyondTheEdgeNothingIsRead) {
   auto metadata = sharded_metadata();
   metadata.shape = {37, 41};
   metadata.fill_value = {std::byte{3}};
-  const auto elements = test::smooth_bytes(37 * 41, 1);  // address checks see a read behind it
+  const auto elements = test::smooth_bytes(37 * 41, 1);  // address checks detect a read beyond it
   test::write_array(store, "a", metadata, elements);
   EXPECT_EQ(test::read_region(*Array::open(store, "a"), {0, 0}, {37, 41}), elements);
 }

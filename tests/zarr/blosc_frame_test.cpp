@@ -151,7 +151,7 @@ TEST(BloscFrame, APartOfBitShuffledBlocksIsRight) {
   }
 }
 
-// What the cut behind the noisy planes is for.
+// The purpose of the cut after the noisy planes.
 TEST(BloscFrame, ZstdOfBitShuffledVoxelsIsSmallerThanLibbloscs) {
   const auto data = voxels(65536, 4);
   std::vector<std::byte> frame;

@@ -1,6 +1,6 @@
-// DeviceDecoder over chunks that are read straight from files into device memory, so that nobody on
-// the host has seen them. Compiled twice: with the host in a GPU's place and stand-ins for nvCOMP
-// and cuFile, and for a GPU, where there is one; without cuFile they get there by pinned memory.
+// DeviceDecoder over chunks that are read straight from files into device memory, so that the host
+// has not seen them. Compiled twice: with the host in a GPU's place and replacements of nvCOMP and
+// cuFile, and for a GPU, where there is one; without cuFile they get there by pinned memory.
 #include <filesystem>
 #include <fstream>
 
@@ -159,7 +159,7 @@ TEST_F(DeviceReads, FindAChangedBit) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
-    // In the last chunk, the byte before its checksum; behind a shard's chunks lies its index.
+    // In the last chunk, the byte before its checksum; a shard's index follows its chunks.
     for (const auto& file : files) {
       const bool sharded = array->inner_chunk_shape() != array->metadata().chunk_shape;
       std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);

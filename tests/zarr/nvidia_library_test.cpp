@@ -1,5 +1,5 @@
-// NVIDIA's libraries as they are found at run time: what is said when they are not there, and,
-// where HEADRACE_NVCOMP names one, what it answers without a GPU.
+// NVIDIA's libraries, found at run time: the message when they are missing, and, where
+// HEADRACE_NVCOMP names one, its answers without a GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
