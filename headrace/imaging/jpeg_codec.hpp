@@ -20,9 +20,11 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> jpeg, const std::string& or
 /// Decodes a JPEG to 8-bit RGB with libjpeg-turbo's defaults (islow DCT, fancy upsampling), grey
 /// repeated.
 ///
-/// in      rows, columns size of the part at the top left that is written (the image may be larger)
+/// in      rows, columns  size of the part at the top left that is written (the image may be
+///                        larger)
 /// errors  corrupt (can't be decoded or ends early), unsupported (CMYK, 12 bit, smaller than asked
-/// for) threads safe from any thread
+///         for)
+/// threads safe from any thread
 void decode_jpeg_rgb(std::span<const std::byte> jpeg, const std::string& origin, std::int64_t rows,
                      std::int64_t columns, std::uint8_t* dst, std::int64_t row_stride_bytes);
 

@@ -62,11 +62,11 @@ struct CohortOutcome {
 /// finished, removes what it left half-written, stores the missing images, then writes the groups
 /// above them, the version, and last the manifest. Earlier versions do not change, also not for
 /// processes that read them meanwhile. After a failure whole images stay, so that the same run can
-/// continue; when there are none and there was no store, the folder is left empty. errors usage
-/// (another kind or other settings; a stored image came from another file, or has
-///         other labels or columns than the inputs give, which `ingest labels` changes), io,
-///         those of `ingest`: of the lowest image, for any number of threads; with
-///         OnError::skip those of a source only where no image is left
+/// continue; when there are none and there was no store, the folder is left empty.
+/// errors  usage (another kind or other settings; a stored image came from another file, or has
+///         other labels or columns than the inputs give, which `ingest labels` changes), io, those
+///         of `ingest`: of the lowest image, for any number of threads; with OnError::skip those of
+///         a source only where no image is left
 CohortOutcome ingest_cohort(const CohortPlan& plan, ThreadPool& pool);
 
 }  // namespace headrace::ingest

@@ -21,7 +21,7 @@ struct CohortInputs {
 /// Finds the images and the facts about them: from files, folders, the cohort table, the folder of
 /// annotations, PANDA's layout.
 ///
-/// out     bad missing files, and images with more than one annotation
+/// out     bad  missing files, and images with more than one annotation
 /// errors  usage, not_found, malformed: of options, folders and the table; each names the file or
 ///         the table's line
 CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad);

@@ -11,7 +11,7 @@ namespace headrace::ingest {
 /// and images have, but not below `annotations`. Sorted, each once. Errors: usage (a folder without
 /// any).
 ///
-/// out  bad missing inputs
+/// out  bad  missing inputs
 std::vector<std::string> image_files(const std::vector<std::string>& inputs,
                                      const std::string& annotations, BadInputs& bad);
 

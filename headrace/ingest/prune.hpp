@@ -20,8 +20,9 @@ struct PruneResult {
 
 /// Gives up the named versions of a store, never the current one, and removes all objects that no
 /// version has, including remainders of a stopped ingest. A training on a version that is given up
-/// fails at its next read. errors usage (the current version, no version of that name; an ingest is
-/// running or unfinished), io
+/// fails at its next read.
+/// errors  usage (the current version, no version of that name; an ingest is running or
+///         unfinished), io
 PruneResult prune(const PruneOptions& options);
 
 }  // namespace headrace::ingest

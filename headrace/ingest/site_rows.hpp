@@ -19,8 +19,8 @@ source::PartGrid tissue_part_grid(std::int64_t cell_px);
 source::PartGrid label_part_grid(std::int64_t cell_px);
 
 /// Collects the pixels of each region of each class in each block of an image, in any order; the
-/// result depends only on the sums. Not safe from several threads. memory 4 bytes for each block of
-/// the image, 64 for each block that holds a part of a region
+/// result depends only on the sums. Not safe from several threads.
+/// memory  4 bytes for each block of the image, 64 for each block that holds a part of a region
 class SiteRows {
  public:
   SiteRows(const source::PartGrid& grid, const std::array<std::int64_t, 3>& shape_zyx);

@@ -14,7 +14,8 @@ namespace headrace::ingest {
 /// places. A region is a connected component (8 neighbours) of the parts (16 pixels of level 0,
 /// fewer on small images) that hold at least one pixel of the class, so annotations whose parts
 /// touch are one region. `add` is safe from any thread and counts in integers, so neither the order
-/// of tiles nor threads matter. memory 2 bytes for each part of the blocks in which a class occurs
+/// of tiles nor threads matter.
+/// memory  2 bytes for each part of the blocks in which a class occurs
 class SlideSites {
  public:
   SlideSites(std::int64_t height, std::int64_t width, std::int64_t cell_px);

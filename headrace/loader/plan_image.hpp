@@ -31,7 +31,8 @@ PlanImage load_plan_image(const source::Cohort& cohort, std::uint32_t image,
 /// The part of an image that is near lesions but not a lesion: tissue whose part lies within
 /// `reach_px` (z, y, x, in pixels of level 0, along each axis) of a part that holds one of
 /// `classes`, and itself holds none. Blocks of the labels' grid, of one region, sorted by place;
-/// pixels are those of whole parts. memory two bytes for each part of the image while it works
+/// pixels are those of whole parts.
+/// memory  two bytes for each part of the image while it works
 std::vector<source::SiteBlock> ring_around(const source::SiteIndex& labels,
                                            const std::vector<bool>& classes,
                                            const source::SiteIndex& tissue,

@@ -19,8 +19,8 @@ struct SiteBox {
 
 /// Draws places of one thing in one image in constant time: a region, by its size to a power; a
 /// block of it, by its pixels; and one of the block's parts that hold it, all equally likely.
-/// memory 16 bytes for each block, 32 more where not every part of it holds the thing, 12 for each
-/// region
+/// memory  16 bytes for each block, 32 more where not every part of it holds the thing, 12 for each
+///         region
 class SiteTable {
  public:
   SiteTable() = default;

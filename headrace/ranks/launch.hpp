@@ -9,8 +9,8 @@ namespace headrace::ranks {
 ///
 /// SIGINT and SIGTERM, to this process or to the group, become one stop_request_signal to each; a
 /// second one kills them. If one fails, those that do not notice it themselves get SIGTERM. If this
-/// process is killed, the others get SIGTERM. For a process without other threads. errors io (no
-/// process can be started), cancelled (killed: names the process and the signal)
+/// process is killed, the others get SIGTERM. For a process without other threads.
+/// errors  io (no process can be started), cancelled (killed: names the process and the signal)
 int run_processes(int count, const std::string& program, char* const* arguments);
 
 /// Whether run_processes started this process.

@@ -17,8 +17,8 @@ namespace headrace::ranks {
 /// An error of one process reaches all at the same meeting: the failing process calls fail()
 /// instead of the meeting, and every other gets an Error with that text. Of several errors the
 /// lowest rank's counts, so the same input gives the same error. A process that ended without
-/// notice (killed, out of memory) is noticed within a second by those that wait for it. threads
-/// one, which must outlive the Team
+/// notice (killed, out of memory) is noticed within a second by those that wait for it.
+/// threads  one, which must outlive the Team
 class Team {
  public:
   struct Patience {

@@ -15,7 +15,8 @@ using Figures = std::vector<std::optional<double>>;
 /// (Philox, counter-based: the same input gives the same intervals). None for a figure that is
 /// defined in fewer than half of the resamples.
 ///
-/// in      figures of the drawn cases (indices below `cases`, some more than once); always the same
+/// in      figures  of the drawn cases (indices below `cases`, some more than once); always the
+///                  same
 ///         number
 ///         stream   keeps the draws of different uses apart
 std::vector<std::optional<std::array<double, 2>>> bootstrap_intervals(

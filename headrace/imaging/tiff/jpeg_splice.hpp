@@ -14,8 +14,9 @@ namespace headrace::imaging {
 /// decoded: quantised coefficients are copied as they are.
 ///
 /// source  TIFF Technical Note 2 (abbreviated datastreams); ITU-T T.81 B.2; Adobe TN 5116 section
-/// 18 (APP14) out     empty when `tile` or `tables` are no JPEG streams of height x width with
-/// three components
+/// 18 (APP14)
+/// out     empty when `tile` or `tables` are not JPEG streams of height x width with three
+///         components
 std::optional<std::vector<std::byte>> splice_jpeg_tile(std::span<const std::byte> tables,
                                                        std::span<const std::byte> tile,
                                                        bool photometric_rgb, std::int64_t height,

@@ -25,7 +25,8 @@ AxisMap map_onto_image(const VolumeGrid& labels, const VolumeGrid& image);
 /// (kSameGridTolerance); axes may be swapped or reversed in the file, since its own affine says so.
 ///
 /// errors  malformed: another grid (the text shows both), a value that is not an integer in
-/// 0..65535 (names the voxel) cost two bytes a voxel of the image
+/// 0..65535 (names the voxel)
+/// cost    two bytes a voxel of the image
 LabelVolume read_label_volume(const VolumeReader& labels, const VolumeGrid& image);
 
 }  // namespace headrace::imaging

@@ -44,7 +44,8 @@ class VolumeReader {
 
   /// Values of slice z after rescale (HU of CT, SUV of PET), (y, x), grid.slice_voxels() of them.
   /// errors  corrupt (can't be decoded, ends early), malformed, unsupported, io; each names the
-  /// file threads one at a time, unless concurrent(); ascending z is cheapest
+  /// file
+  /// threads one at a time, unless concurrent(); ascending z is cheapest
   virtual void read_slice(std::int64_t z, double* dst) const = 0;
   /// Whether several threads may read slices at the same time.
   virtual bool concurrent() const noexcept { return false; }

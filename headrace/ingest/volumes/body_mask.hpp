@@ -13,7 +13,7 @@ inline constexpr double kTableThicknessMm = 8;          ///< walls of a table ar
 /// neighbours) stays and grows back into the eroded voxels, and holes (lungs, bowel gas) are filled
 /// slice by slice. Empty when nothing is above the threshold.
 ///
-/// in      above voxels above the threshold; its memory is reused
+/// in      above  voxels above the threshold; its memory is reused
 /// source  the usual order of steps (for example MONAI's and nnU-Net users' body masks); no formula
 BitVolume body_mask(BitVolume above, const std::array<double, 3>& spacing_mm_zyx);
 

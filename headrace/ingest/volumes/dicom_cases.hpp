@@ -24,8 +24,10 @@ struct DicomCases {
 
 /// Left out are scouts, stacks of one or two slices beside a larger one of their series, series
 /// that are not taken, and PET without correction of attenuation beside a series of the study that
-/// has it. out bad the scan's problems. Series with equal numbers are left out, and so are all that
-/// have a file in the folder of one that can't be read, since it may be a slice of any of them
+/// has it.
+/// out     bad  the scan's problems. Series with equal numbers are left out, and so are all that
+///         have a file in the folder of one that can't be read, since it may be a slice of any of
+///         them
 DicomCases cases_of_scan(const imaging::DicomScan& scan, const ChannelList& channels,
                          BadInputs& bad);
 

@@ -19,7 +19,7 @@ struct PairedFile {
 /// Removes the masks from volume files: <stem>_mask and <stem>_seg belong to <stem> in the same
 /// folder, "mask" and "seg" to the only other volume there.
 ///
-/// out  bad masks without their image, and images with two masks, which are removed
+/// out  bad  masks without their image, and images with two masks, which are removed
 std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files, BadInputs& bad);
 
 /// Gives the files below `folder` to the cases without labels: masks by name (the image file's stem

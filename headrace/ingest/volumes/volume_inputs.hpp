@@ -36,7 +36,7 @@ struct VolumeInputs {
 /// nnU-Net and Decathlon folders, the cohort table, the folder of labels. The result is the same
 /// for any order of inputs, and for DICOM for any names of files.
 ///
-/// out     bad inputs that can't be used: files, series, rows of the table
+/// out     bad  inputs that can't be used: files, series, rows of the table
 /// errors  usage, not_found, malformed: of options, folders and the table; each names the file or
 ///         the table's line
 VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& bad);

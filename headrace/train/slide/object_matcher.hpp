@@ -38,8 +38,9 @@ class RowComponents {
 /// A structure and a predicted one match when their intersection over union is more than 1/2, so
 /// each has at most one partner (Kirillov et al. 2019). Where the truth is undecided, predicted
 /// pixels are removed from their structure; a predicted structure with more than half of its pixels
-/// there is not counted as invented. memory a few rows, and some 20 bytes for each structure or
-/// branch of one, but not the picture's pixels
+/// there is not counted as invented.
+/// memory  a few rows, and some 20 bytes for each structure or branch of one, but not the picture's
+///         pixels
 class ObjectMatcher {
  public:
   /// The next row. truth: Membership of each pixel; predicted: not 0 is inside.

@@ -30,7 +30,7 @@ struct CallRegion {
 /// a former one is dropped instead.
 ///
 /// in      probability  (z, y, x) in steps of 1/65535
-///         least_score, least_voxels of a call; at least 1
+///         least_score, least_voxels  of a call; at least 1
 ///         lesions      annotated lesions of the same volume
 /// memory  three bits a voxel, and the voxels at the rim of the call that is being filled
 std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,

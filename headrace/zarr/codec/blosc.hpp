@@ -9,7 +9,8 @@ namespace headrace::zarr {
 ///
 /// specification  https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html
 /// example        {"name": "blosc", "configuration": {"cname": "zstd", "clevel": 5, "shuffle":
-/// "noshuffle", "blocksize": 0}} errors         malformed (configuration); decode: corrupt
+/// "noshuffle", "blocksize": 0}}
+/// errors         malformed (configuration); decode: corrupt
 std::unique_ptr<BytesBytesCodec> make_blosc(CodecConfig& config);
 
 }  // namespace headrace::zarr

@@ -10,10 +10,10 @@ namespace headrace::zarr {
 /// Adobe marker decides between RGB and YCbCr. Read and written.
 ///
 /// specification  https://github.com/cgohlke/imagecodecs/blob/master/imagecodecs/zarr.py (class
-/// Jpeg) example        {"name": "imagecodecs_jpeg", "configuration": {"level": 90}} options level:
-/// quality 0-100 (95 when null); subsampling: "444", "422" or "420" or null ("420"); the others
-/// must
-///                be null. They matter to `encode` alone.
+/// Jpeg)
+/// example        {"name": "imagecodecs_jpeg", "configuration": {"level": 90}}
+/// options        level: quality 0-100 (95 when null); subsampling: "444", "422" or "420" or null
+///                ("420"); the others must be null. They matter to `encode` alone.
 /// errors         malformed, unsupported (not uint8, not an image); decode: corrupt (damaged,
 /// another size, CMYK)
 std::unique_ptr<ArrayBytesCodec> make_imagecodecs_jpeg(CodecConfig& config, const ChunkSpec& spec);

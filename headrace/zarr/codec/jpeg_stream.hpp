@@ -20,10 +20,12 @@ struct JpegShape {
 /// Decodes a window of a JPEG by libjpeg-turbo into interleaved rows.
 ///
 /// out     dst   pixel (y0, x0); pixels are `components` bytes apart, rows `row_step` bytes; may be
-/// host memory only errors  corrupt: libjpeg's error or its first warning about damaged data;
-/// another size, depth or number of components cost    entropy decoding up to the last row, the
-/// rest for the rows and columns of the window alone The pixels are those of a decode of the whole
-/// image, bit for bit (tests/zarr/jpeg_test.cpp).
+/// host memory only
+/// errors  corrupt: libjpeg's error or its first warning about damaged data; another size, depth or
+///         number of components
+/// cost    entropy decoding up to the last row, the rest for the rows and columns of the window
+///         alone
+/// The pixels are those of a decode of the whole image, bit for bit (tests/zarr/jpeg_test.cpp).
 void decode_jpeg(std::span<const std::byte> jpeg, const JpegShape& expect, const JpegWindow& window,
                  std::byte* dst, std::ptrdiff_t row_step);
 
