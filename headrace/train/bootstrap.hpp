@@ -16,8 +16,7 @@ using Figures = std::vector<std::optional<double>>;
 /// defined in fewer than half of the resamples.
 ///
 /// in      figures  of the drawn cases (indices below `cases`, some more than once); always the
-///                  same
-///         number
+///                  same number
 ///         stream   keeps the draws of different uses apart
 std::vector<std::optional<std::array<double, 2>>> bootstrap_intervals(
     std::size_t cases, std::int64_t resamples, std::uint64_t seed, std::uint32_t stream,

@@ -12,7 +12,7 @@ namespace headrace::transform {
 /// One pass over pixels or voxels in a back end's memory; the pass itself holds the arithmetic. It
 /// is called for every item below items() and element below elements(), in any order:
 ///
-///   with kSums  sample(item, element): its `value`s and 1 are added to the place of its bin behind
+///   with kSums  sample(item, element): its `value`s and 1 are added to the place of its bin after
 ///               kSums sums, to which add() adds the sample; -1: to nothing
 ///   with kBins  bin(item, element): 1 is added to that counter, to none for -1. Of bins
 ///   [kNearFirst,
