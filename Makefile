@@ -9,7 +9,7 @@ CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
 # What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
 SANITIZED := core ranks storage zarr imaging volume source transform ingest ingest_volumes process loader
 
-.PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint help clean
+.PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint reference help clean
 all: build
 
 help:  ## this list
@@ -57,6 +57,10 @@ lint:  ## layers, sizes, banned words; then clang-format, shellcheck and clang-t
 	@if command -v shellcheck >/dev/null; then git ls-files '*.sh' .ci/run tools/gpu-check | xargs shellcheck; else echo "no shellcheck"; fi
 	@if command -v clang-tidy >/dev/null; then git ls-files 'headrace/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet; \
 	 else echo "no clang-tidy"; fi
+
+reference:  ## the headers' reference as web pages, in reference-out/; fails on a warning (needs doxygen)
+	@command -v doxygen >/dev/null || { echo "no doxygen: apt-get install doxygen"; exit 1; }
+	@doxygen docs/Doxyfile
 
 clean:  ## remove what was built, not what was installed
 	@rm -rf build build-asan build-tsan build-debug
