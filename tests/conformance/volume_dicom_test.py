@@ -142,7 +142,7 @@ def test_patients_studies_series_and_other_modalities_in_one_tree(tmp_path):
     found = run("scan", tmp_path / "in")
     assert found["problems"] == []
     sizes = sorted((s["rows"], s["columns"], s["slices"]) for s in found["series"])
-    assert sizes == [(137, 141, 51), (256, 256, 20), (512, 512, 2), (512, 512, 2), (512, 512, 3)]
+    assert sizes == [(29, 30, 12), (137, 141, 51), (256, 256, 20), (512, 512, 2), (512, 512, 2), (512, 512, 3)]
     assert len({s["patient"] for s in found["series"]}) == 5
     by_series = {s["series"]: s for s in found["series"]}
     assert len(found["labels"]) == 2
