@@ -7,16 +7,16 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/ingest/folders.hpp"
 #include "headrace/ingest/journal.hpp"
 #include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/ome_metadata.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/ingest/recording_store.hpp"
-#include "headrace/ingest/store_lock.hpp"
 #include "headrace/source/store_format.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/metadata.hpp"
 
 namespace headrace::ingest {
@@ -306,7 +306,7 @@ class CohortIngest {
 
   const CohortPlan& plan_;
   ThreadPool& pool_;
-  StoreLock lock_;
+  storage::StoreLock lock_;
   std::shared_ptr<storage::LocalStore> local_;
   Journal journal_;
   std::mutex mutex_;

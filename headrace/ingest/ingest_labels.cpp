@@ -10,15 +10,15 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/counting_store.hpp"
 #include "headrace/ingest/label_plan.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
-#include "headrace/ingest/store_lock.hpp"
 #include "headrace/ingest/store_names.hpp"
 #include "headrace/ingest/version_log.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/store_lock.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -230,7 +230,7 @@ class LabelCommit {
   }
 
   const LabelIngestOptions& options_;
-  StoreLock lock_;
+  storage::StoreLock lock_;
   ThreadPool pool_;
   std::shared_ptr<CountingStore> counting_;
   const CurrentVersion current_;

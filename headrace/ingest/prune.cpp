@@ -10,10 +10,10 @@
 #include "headrace/ingest/folders.hpp"
 #include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/manifest.hpp"
-#include "headrace/ingest/store_lock.hpp"
 #include "headrace/ingest/stored_keys.hpp"
 #include "headrace/ingest/version_log.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/store_lock.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -110,7 +110,7 @@ void clean_memories(storage::Store& store, const std::vector<std::string>& remov
 PruneResult prune(const PruneOptions& options) {
   if (!std::filesystem::is_directory(options.store))
     fail(ErrorCode::not_found, "{}: there is no such store", options.store);
-  const StoreLock lock(options.store);
+  const storage::StoreLock lock(options.store);
   storage::LocalStore store(options.store);
   const StoreHead head = StoreHead::load(store);
   if (store.exists(".ingest/settings.json")) {

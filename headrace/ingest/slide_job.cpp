@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/ingest/label_group.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/ingest/recording_store.hpp"
 #include "headrace/ingest/slide_labels.hpp"
 #include "headrace/ingest/slide_metadata.hpp"

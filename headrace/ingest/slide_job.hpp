@@ -10,8 +10,8 @@
 #include "headrace/ingest/ingest_slides.hpp"
 #include "headrace/ingest/slide_case.hpp"
 #include "headrace/ingest/slide_plan.hpp"
-#include "headrace/ingest/source_stamp.hpp"
 #include "headrace/ingest/statistics_lanes.hpp"
+#include "headrace/storage/source_stamp.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {
@@ -31,7 +31,7 @@ struct SlideContext {
 /// An input that was examined, but not read yet.
 struct SlideOutlook {
   SlidePlan plan;
-  SourceStamp stamp;
+  storage::SourceStamp stamp;
   std::string fingerprint;        ///< of what determines the pixels
   std::string label_fingerprint;  ///< of the annotation; empty: none
   std::string scanner;            ///< the table's, or else the format's name

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/ingest/case_rules.hpp"
 #include "headrace/ingest/cohort_inputs.hpp"
 #include "headrace/ingest/cohort_metadata.hpp"
@@ -16,7 +17,6 @@
 #include "headrace/ingest/input_files.hpp"
 #include "headrace/ingest/label_plan.hpp"
 #include "headrace/ingest/label_source.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/ingest/slide_job.hpp"
 #include "headrace/ingest/slide_labels.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/ingest/tissue/morphology.hpp"
 #include "headrace/zarr/codec/crc32c.hpp"
 

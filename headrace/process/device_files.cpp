@@ -6,8 +6,8 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/lent.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/rounding.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
 #include "headrace/process/device_image.hpp"
 #include "headrace/process/regions.hpp"
 
@@ -113,7 +113,7 @@ std::vector<Carrier> carried(ThreadPool& pool, Accelerator& accelerator, std::si
   for (std::size_t i = 0; i < workers; ++i) {
     carriers.put({{staging, staging.get() + i * staging_bytes}, nullptr, 0, accelerator.queue()});
   }
-  ingest::run_in_order(pool, tasks, workers, [&](std::size_t i) {
+  run_in_order(pool, tasks, workers, [&](std::size_t i) {
     Lent<Carrier>::Loan carrier(carriers);
     body(*carrier, i);
   });

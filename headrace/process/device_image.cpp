@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/process/device_files.hpp"
 #include "headrace/process/regions.hpp"
 #include "headrace/process/tile_pixel.hpp"
@@ -28,7 +28,7 @@ void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageFacts& fact
   for (std::size_t i = 0; i < workers; ++i) {
     couriers.put({accelerator.host_memory(bytes), bytes, accelerator.queue()});
   }
-  ingest::run_in_order(pool, boxes, workers, [&](std::size_t i) {
+  run_in_order(pool, boxes, workers, [&](std::size_t i) {
     const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
     const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
     Lent<Courier>::Loan courier(couriers);

@@ -6,10 +6,10 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/ingest/source_stamp.hpp"
 #include "headrace/process/stored_pixels.hpp"
 #include "headrace/source/cohort.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/source_stamp.hpp"
 #include "headrace/zarr/array.hpp"
 
 namespace headrace::process {
@@ -57,7 +57,7 @@ class SlideSource : public ImageSource {
   StoredPixels stored_pixels() const override { return stored_tiff_pixels(path_, *this); }
   JpegBlocks jpeg_blocks() const override { return jpeg_tiff_blocks(path_, *this); }
   std::string fingerprint() const override {
-    const ingest::SourceStamp stamp = ingest::stamp_source(path_);
+    const storage::SourceStamp stamp = storage::stamp_source(path_);
     return fmt::format("{}-{}-{}", stamp.size_bytes, stamp.sha256, level_);
   }
 

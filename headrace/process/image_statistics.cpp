@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/device/buffer.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
 
 namespace headrace::process {
 namespace {
@@ -37,7 +37,7 @@ ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics ne
   ImageStatistics sum;
   std::mutex mutex;
   std::vector<std::unique_ptr<ImageStatistics>> idle;
-  ingest::run_in_order(pool, static_cast<std::size_t>(blocks.chosen), workers, [&](std::size_t i) {
+  run_in_order(pool, static_cast<std::size_t>(blocks.chosen), workers, [&](std::size_t i) {
     std::unique_ptr<ImageStatistics> mine;
     {
       const std::lock_guard lock(mutex);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 
 namespace headrace::process {
 namespace {
@@ -38,8 +38,7 @@ class Strip {
       std::vector<Job> jobs;
       if (band >= 0) add_regions(band, jobs);
       if (band + 1 < bands) add_blocks(band + 1, jobs);
-      ingest::run_in_order(pool, jobs.size(), plan_.workers,
-                           [&](std::size_t i) { run_job(jobs[i]); });
+      run_in_order(pool, jobs.size(), plan_.workers, [&](std::size_t i) { run_job(jobs[i]); });
     }
     return bytes_read_;
   }

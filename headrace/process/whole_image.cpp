@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 #include "headrace/process/tile_runner.hpp"
 
 namespace headrace::process {
@@ -40,7 +40,7 @@ void each_box(ThreadPool& pool, const ImageFacts& facts, std::int64_t height, st
               const Body& body) {
   const std::int64_t across = count(facts.width, width);
   const auto boxes = static_cast<std::size_t>(across * count(facts.height, height));
-  ingest::run_in_order(pool, boxes, static_cast<std::size_t>(pool.size()), [&](std::size_t i) {
+  run_in_order(pool, boxes, static_cast<std::size_t>(pool.size()), [&](std::size_t i) {
     const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
     const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
     body(Box2{y, x, std::min(height, facts.height - y), std::min(width, facts.width - x)});

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/store_lock.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/strided.hpp"
 
@@ -215,7 +215,7 @@ class ZarrSink : public ImageSink {
   SinkImage image_;
   zarr::ArrayMetadata metadata_;
   bool new_folder_;
-  std::optional<ingest::StoreLock> lock_;
+  std::optional<storage::StoreLock> lock_;
   std::shared_ptr<storage::LocalStore> store_;
   std::unique_ptr<zarr::ArrayWriter> writer_;
   std::set<std::string> kept_;

@@ -9,9 +9,9 @@
 #include "headrace/ingest/label_group.hpp"
 #include "headrace/ingest/prune.hpp"
 #include "headrace/ingest/recording_store.hpp"
-#include "headrace/ingest/store_lock.hpp"
 #include "headrace/ingest/version_log.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/store_lock.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -184,8 +184,8 @@ TEST_F(ManifestStore, MessagesThatMayIdentifyAreRefused) {
 }
 
 TEST_F(ManifestStore, ASecondIngestIsKeptOut) {
-  const StoreLock lock(root_.string());
-  EXPECT_THROW(StoreLock(root_.string()), Error);
+  const storage::StoreLock lock(root_.string());
+  EXPECT_THROW(storage::StoreLock(root_.string()), Error);
 }
 
 }  // namespace

@@ -5,12 +5,12 @@
 
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/cohort_ingest.hpp"
-#include "headrace/ingest/source_stamp.hpp"
 #include "headrace/ingest/statistics_lanes.hpp"
 #include "headrace/ingest/volume_case.hpp"
 #include "headrace/ingest/volumes/channel_plan.hpp"
 #include "headrace/ingest/volumes/volume_inputs.hpp"
 #include "headrace/ingest/volumes/volume_plan.hpp"
+#include "headrace/storage/source_stamp.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {

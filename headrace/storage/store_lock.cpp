@@ -1,4 +1,4 @@
-#include "headrace/ingest/store_lock.hpp"
+#include "headrace/storage/store_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,7 +11,7 @@
 
 #include "headrace/core/error.hpp"
 
-namespace headrace::ingest {
+namespace headrace::storage {
 
 StoreLock::StoreLock(const std::string& folder) : folder_(folder) {
   std::error_code error;
@@ -35,4 +35,4 @@ StoreLock::~StoreLock() {
   ::close(descriptor_);
 }
 
-}  // namespace headrace::ingest
+}  // namespace headrace::storage

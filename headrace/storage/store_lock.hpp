@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-namespace headrace::ingest {
+namespace headrace::storage {
 
 /// Keeps a second ingest out of a store while this object lives; a killed process releases it.
 class StoreLock {
@@ -20,4 +20,4 @@ class StoreLock {
   int descriptor_ = -1;
 };
 
-}  // namespace headrace::ingest
+}  // namespace headrace::storage

@@ -1,11 +1,11 @@
-#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
 
-namespace headrace::ingest {
+namespace headrace {
 
 void run_in_order(ThreadPool& pool, std::size_t count, std::size_t workers,
                   const std::function<void(std::size_t)>& body) {
@@ -33,4 +33,4 @@ void run_in_order(ThreadPool& pool, std::size_t count, std::size_t workers,
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace headrace::ingest
+}  // namespace headrace

@@ -1,4 +1,4 @@
-#include "headrace/ingest/source_stamp.hpp"
+#include "headrace/storage/source_stamp.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/storage/local_store.hpp"
 
-namespace headrace::ingest {
+namespace headrace::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ constexpr std::uint64_t kStepBytes = std::uint64_t{4}
                                      << 20;  // at a time of a file that is read whole
 constexpr Pieces kOfSlice{std::uint64_t{64} << 10, std::uint64_t{16} << 10, 4};
 
-void add_bytes(Sha256& sha, const storage::Object& object, const Pieces& pieces) {
+void add_bytes(Sha256& sha, const Object& object, const Pieces& pieces) {
   const std::uint64_t size = object.size_bytes();
   std::vector<std::byte> bytes;
   const auto add = [&](std::uint64_t offset, std::uint64_t count) {
@@ -62,7 +62,7 @@ std::uint64_t add_mirax_folder(Sha256& sha, const fs::path& file) {
 SourceStamp stamp(const fs::path& path, const Pieces& pieces) {
   const std::string file = path.string();
   if (!fs::is_regular_file(path)) fail(ErrorCode::not_found, "{}: there is no such file", file);
-  const storage::LocalStore folder(path.has_parent_path() ? path.parent_path() : fs::path("."), 1);
+  const LocalStore folder(path.has_parent_path() ? path.parent_path() : fs::path("."), 1);
   const auto object = folder.open(path.filename().string());
   if (!object) fail(ErrorCode::io, "{}: can't be opened for reading", file);
   Sha256 sha;
@@ -80,4 +80,4 @@ SourceStamp stamp_source(const std::string& file) { return stamp(file, kOfFile);
 SourceStamp stamp_label_file(const std::string& file) { return stamp(file, kAll); }
 SourceStamp stamp_slice_file(const std::string& file) { return stamp(file, kOfSlice); }
 
-}  // namespace headrace::ingest
+}  // namespace headrace::storage

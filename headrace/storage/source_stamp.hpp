@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headrace::ingest {
+namespace headrace::storage {
 
 /// Tells whether a file is still the one that was ingested.
 struct SourceStamp {
@@ -23,4 +23,4 @@ SourceStamp stamp_label_file(const std::string& file);
 /// io; each names the file.
 SourceStamp stamp_source(const std::string& file);
 
-}  // namespace headrace::ingest
+}  // namespace headrace::storage

@@ -1,4 +1,4 @@
-#include "headrace/ingest/ordered_tasks.hpp"
+#include "headrace/core/ordered_tasks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "headrace/core/error.hpp"
 
-namespace headrace::ingest {
+namespace headrace {
 namespace {
 
 TEST(RunInOrder, RunsEachOnceAndRethrowsTheLowestFailure) {
@@ -29,4 +29,4 @@ TEST(RunInOrder, RunsEachOnceAndRethrowsTheLowestFailure) {
 }
 
 }  // namespace
-}  // namespace headrace::ingest
+}  // namespace headrace
