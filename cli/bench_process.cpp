@@ -112,8 +112,8 @@ Json bench_process(const std::string& in, const std::string& out, int threads) {
   Json cuda = workflow.measure_cuda();
   return {{"operation", "sobel"},
           {"cuda", std::move(cuda)},
-          {"height", source->facts().height},
-          {"width", source->facts().width},
+          {"height", source->info().height},
+          {"width", source->info().width},
           {"runs", workflow.runs}};
 }
 

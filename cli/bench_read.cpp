@@ -10,7 +10,7 @@
 #include "cli/run_inputs.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
-#include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -51,7 +51,7 @@ std::uint64_t splitmix64(std::uint64_t& state) {
 }
 
 /// Sizes of every level, slowest axis first.
-std::vector<std::vector<std::int64_t>> level_shapes(const source::ImageRecord& image) {
+std::vector<std::vector<std::int64_t>> level_shapes(const cohort::ImageRecord& image) {
   std::vector<std::vector<std::int64_t>> shapes;
   for (const auto& level : image.levels) shapes.push_back({level.height, level.width});
   if (image.volume) {
@@ -62,7 +62,7 @@ std::vector<std::vector<std::int64_t>> level_shapes(const source::ImageRecord& i
 }
 
 std::vector<Patch> patches_by_seed(const BenchArguments& a) {
-  const auto cohort = source::Cohort::open(a.store);
+  const auto cohort = cohort::Cohort::open(a.store);
   const std::size_t image = cohort->find_image(a.image);
   const auto shapes = level_shapes(cohort->images()[image]);
   if (a.level < 0 || a.level >= static_cast<std::int64_t>(shapes.size())) {

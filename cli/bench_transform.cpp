@@ -5,8 +5,8 @@
 #include "cli/bench_work.hpp"
 #include "cli/run_inputs.hpp"
 #include "headrace/device/buffer.hpp"
-#include "headrace/loader/level_choice.hpp"
-#include "headrace/loader/recipe.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/loader/plan/loader_plan.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -21,7 +21,7 @@ struct PreparedSlide {
   std::vector<std::int64_t> row_bytes;
 };
 
-std::array<double, 2> on_level(const loader::SampleSite& site, const source::ImageLevel& level) {
+std::array<double, 2> on_level(const loader::SampleSite& site, const cohort::ImageLevel& level) {
   return {site.centre_level0_yx[0] / level.downsample_yx[0],
           site.centre_level0_yx[1] / level.downsample_yx[1]};
 }
@@ -98,9 +98,9 @@ struct PreparedVolume {
 
 Json bench_volumes(const BenchArguments& a, const RunInputs& inputs) {
   const auto& config = inputs.config;
-  const auto recipe = loader::detail::make_recipe(inputs.cohort, config, inputs.plan,
-                                                  inputs.preprocessing, inputs.with_labels());
-  const transform::VolumeGraph& graph = recipe.volume_channels.front().graph;
+  const auto loader_plan = loader::detail::make_loader_plan(
+      inputs.cohort, config, inputs.plan, inputs.preprocessing, inputs.with_labels());
+  const transform::VolumeGraph& graph = loader_plan.volume_channels.front().graph;
   std::vector<PreparedVolume> prepared(std::min(a.count, kDistinctVolumes));
   const auto level = [&](const PreparedVolume& p) {
     return loader::choose_volume_level(inputs.cohort->images()[p.site.image], config);
@@ -137,7 +137,7 @@ Json bench_volumes(const BenchArguments& a, const RunInputs& inputs) {
     if (p.labelled)
       read(*inputs.cohort->label_array(p.site.image, config.data.labels, level(p)), p.labels, 1);
   }
-  const auto voxels = static_cast<std::size_t>(recipe.plane());
+  const auto voxels = static_cast<std::size_t>(loader_plan.plane());
   ThreadPool pool(config.loader.threads);
   device::BufferPool outputs;
   const auto transform_all = [&] {

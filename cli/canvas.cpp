@@ -36,7 +36,7 @@ void Canvas::text(std::int64_t y, std::int64_t x, const std::string& line, Rgb c
   }
 }
 
-void Canvas::patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int shrink,
+void Canvas::patch(std::int64_t y, std::int64_t x, const pixels::Image8& image, int shrink,
                    int enlarge) {
   for (std::int64_t row = 0; row < image.height / shrink; ++row) {
     for (std::int64_t column = 0; column < image.width / shrink; ++column) {

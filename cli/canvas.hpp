@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "headrace/imaging/image.hpp"
+#include "headrace/pixels/image.hpp"
 
 namespace headrace::cli {
 
@@ -20,11 +20,11 @@ class Canvas {
   void fill(std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width, Rgb colour);
   /// A patch, shrunk by averaging blocks of `shrink` × `shrink`, or each pixel `enlarge` times as
   /// large.
-  void patch(std::int64_t y, std::int64_t x, const imaging::Image8& image, int shrink, int enlarge);
-  const imaging::Image8& image() const noexcept { return image_; }
+  void patch(std::int64_t y, std::int64_t x, const pixels::Image8& image, int shrink, int enlarge);
+  const pixels::Image8& image() const noexcept { return image_; }
 
  private:
-  imaging::Image8 image_;
+  pixels::Image8 image_;
 };
 
 }  // namespace headrace::cli

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/version_diff.hpp"
-#include "headrace/source/store_version.hpp"
+#include "headrace/ingest/versions/version_diff.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
@@ -38,7 +38,7 @@ void run(const Arguments& a) {
     fmt::print("{}", dump_json(to_json(diff)));
     return;
   }
-  const std::string kind = source::StoreVersion::load(*store, diff.after).kind;
+  const std::string kind = cohort::StoreVersion::load(*store, diff.after).kind;
   for (const auto& line : in_words(diff, kind)) fmt::print("{}\n", line);
 }
 

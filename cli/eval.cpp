@@ -11,8 +11,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
-#include "headrace/train/evaluate_run.hpp"
-#include "headrace/train/gate.hpp"
+#include "headrace/train/evaluate/evaluate_run.hpp"
+#include "headrace/train/figures/gate.hpp"
 #endif
 
 namespace headrace::cli {

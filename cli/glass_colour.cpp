@@ -19,7 +19,7 @@ std::uint8_t median(const std::array<std::uint64_t, 256>& counts) {
 
 }  // namespace
 
-Rgb glass_colour(const source::Cohort& cohort, std::size_t image) {
+Rgb glass_colour(const cohort::Cohort& cohort, std::size_t image) {
   const auto& levels = cohort.images()[image].levels;
   const std::size_t k = levels.size() - 1;
   const auto& level = levels[k];

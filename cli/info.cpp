@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/cohort/store_version.hpp"
+#include "headrace/cohort/supervision.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/source/cohort.hpp"
-#include "headrace/source/store_version.hpp"
-#include "headrace/source/supervision.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
@@ -28,7 +28,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed (no store, or an unfinished one).";
 
 /// The facts of images of either kind.
-Json describe_image(const source::Cohort& cohort, const source::ImageRecord& image) {
+Json describe_image(const cohort::Cohort& cohort, const cohort::ImageRecord& image) {
   return {{"id", image.id},
           {"case", image.case_id},
           {"cohort", image.cohort},
@@ -41,8 +41,8 @@ Json describe_image(const source::Cohort& cohort, const source::ImageRecord& ima
           {"source_bytes", image.source_bytes}};
 }
 
-Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& image) {
-  const source::VolumeRecord& volume = *image.volume;
+Json describe_volume(const cohort::Cohort& cohort, const cohort::ImageRecord& image) {
+  const cohort::VolumeRecord& volume = *image.volume;
   Json levels = Json::array();
   for (const auto& level : volume.levels) {
     levels.push_back({{"shape", level.shape_zyx}, {"spacing", level.spacing_mm_zyx}});
@@ -64,7 +64,7 @@ Json describe_volume(const source::Cohort& cohort, const source::ImageRecord& im
   return facts;
 }
 
-Json describe_slide(const source::Cohort& cohort, const source::ImageRecord& image) {
+Json describe_slide(const cohort::Cohort& cohort, const cohort::ImageRecord& image) {
   Json levels = Json::array();
   for (const auto& level : image.levels) {
     const bool known = level.mpp_yx[0] > 0;
@@ -112,9 +112,9 @@ void print_slides(const Json& images) {
 }
 
 /// By split: images, those with labels, and the pixels and lesions of each class and class set.
-Json describe_supervision(const source::Cohort& cohort, const std::string& labels) {
+Json describe_supervision(const cohort::Cohort& cohort, const std::string& labels) {
   Json splits = Json::object();
-  for (const auto& [name, split] : source::count_supervision(cohort, labels)) {
+  for (const auto& [name, split] : cohort::count_supervision(cohort, labels)) {
     Json classes = Json::object();
     const auto names = label_names(cohort.classes(), cohort.class_sets());
     for (std::size_t v = 0; v < names.size(); ++v) {
@@ -132,7 +132,7 @@ Json describe_supervision(const source::Cohort& cohort, const std::string& label
 }
 
 /// The same for each name of label images.
-Json describe_supervision(const source::Cohort& cohort) {
+Json describe_supervision(const cohort::Cohort& cohort) {
   Json sets = Json::object();
   for (const auto& image : cohort.images()) {
     for (const auto& labels : image.labels) {
@@ -199,10 +199,10 @@ void run_versions(const std::string& path, bool json) {
   if (!std::filesystem::is_directory(path))
     fail(ErrorCode::not_found, "{}: there is no such store", path);
   const storage::LocalStore store(path);
-  const auto head = source::StoreHead::load(store);
+  const auto head = cohort::StoreHead::load(store);
   Json list = Json::array();
   for (const auto& commit : head.log) {
-    const auto version = source::StoreVersion::load(store, commit.version);
+    const auto version = cohort::StoreVersion::load(store, commit.version);
     std::map<std::string, std::uint64_t> sets;
     for (const auto& [id, image] : version.images) {
       for (const auto& [set, label] : image.labels) ++sets[set];
@@ -231,9 +231,9 @@ void run_versions(const std::string& path, bool json) {
 }
 
 void run(const std::string& path, const std::string& version, bool json) {
-  const auto cohort = source::Cohort::open(path, version);
+  const auto cohort = cohort::Cohort::open(path, version);
   const std::uint64_t bytes =
-      source::StoreVersion::load(*cohort->store(), cohort->dataset_hash()).bytes();
+      cohort::StoreVersion::load(*cohort->store(), cohort->dataset_hash()).bytes();
   std::uint64_t source_bytes = 0;
   Json images = Json::array();
   for (const auto& image : cohort->images()) {

@@ -7,7 +7,7 @@
 #include "cli/ingest_kinds.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/ingest/ingest_slides.hpp"
+#include "headrace/ingest/slide/ingest_slides.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -219,9 +219,9 @@ void add_device_option(CLI::App& app, std::string& device) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
 }
 
-std::unique_ptr<transform::StatisticsDevice> open_device(const std::string& device) {
+std::unique_ptr<pixels::StatisticsDevice> open_device(const std::string& device) {
   if (device == "cpu" || (device == "auto" && !device::cuda::cuda_available())) return nullptr;
-  return transform::open_cuda_statistics();
+  return pixels::open_cuda_statistics();
 }
 
 void add_ingest(CLI::App& app) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/ingest/bad_inputs.hpp"
-#include "headrace/transform/statistics/device.hpp"
+#include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/pixels/statistics/statistics_device.hpp"
 
 namespace headrace::cli {
 
@@ -24,6 +24,6 @@ void print_left_out(const std::vector<ingest::BadInput>& left_out);
 /// Adds --device, which selects where the statistics of pixels are gathered.
 void add_device_option(CLI::App& app, std::string& device);
 /// The device of --device: null for the CPU. auto: a GPU where there is one. Errors: unsupported.
-std::unique_ptr<transform::StatisticsDevice> open_device(const std::string& device);
+std::unique_ptr<pixels::StatisticsDevice> open_device(const std::string& device);
 
 }  // namespace headrace::cli

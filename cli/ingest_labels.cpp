@@ -1,4 +1,4 @@
-#include "headrace/ingest/ingest_labels.hpp"
+#include "headrace/ingest/labels/ingest_labels.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include "cli/ingest_kinds.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/ingest/ingest_volumes.hpp"
+#include "headrace/ingest/volume/ingest_volumes.hpp"
 
 namespace headrace::cli {
 namespace {

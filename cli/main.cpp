@@ -11,6 +11,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
+#include "headrace/version.hpp"
 
 namespace headrace::cli {
 
@@ -25,7 +26,7 @@ constexpr const char* kFooter =
 void build(CLI::App& app, std::string& isa, bool& quiet) {
   app.require_subcommand(1);
   app.footer(kFooter);
-  app.set_version_flag("--version", HR_VERSION);
+  app.set_version_flag("--version", kVersion);
   app.add_option("--isa", isa,
                  "run kernels at this x86-64 level (v1, v2, v3); the results are the same");
   app.add_flag("--quiet", quiet, "log warnings and errors only");

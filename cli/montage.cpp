@@ -15,7 +15,7 @@ void draw_legend(Canvas& canvas, const std::vector<std::string>& classes) {
   }
 }
 
-void outline(imaging::Image8& image, const std::uint8_t* labels, std::int64_t reach) {
+void outline(pixels::Image8& image, const std::uint8_t* labels, std::int64_t reach) {
   for (std::int64_t y = reach; y + reach < image.height; ++y) {
     for (std::int64_t x = reach; x + reach < image.width; ++x) {
       const std::uint8_t* at = labels + y * image.width + x;

@@ -48,6 +48,6 @@ void draw_legend(Canvas& canvas, const std::vector<std::string>& classes);
 
 /// Paints the pixels of every class but background that have another class `reach` pixels away.
 /// labels: one byte a pixel of `image`.
-void outline(imaging::Image8& image, const std::uint8_t* labels, std::int64_t reach);
+void outline(pixels::Image8& image, const std::uint8_t* labels, std::int64_t reach);
 
 }  // namespace headrace::cli

@@ -1,4 +1,4 @@
-#include "headrace/ingest/prune.hpp"
+#include "headrace/ingest/versions/prune.hpp"
 
 #include <fmt/format.h>
 

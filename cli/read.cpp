@@ -9,10 +9,10 @@
 #include "cli/commands.hpp"
 #include "cli/npy_file.hpp"
 #include "cli/read_region.hpp"
+#include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/source/cohort.hpp"
 
 namespace headrace::cli {
 
@@ -71,11 +71,11 @@ constexpr const char* kFooter =
     "F.nii.gz is all of level 0, back in its file's own order; it takes no origin and no size.\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
-imaging::Image8 read_slide(const ReadArguments& a, const source::Cohort& cohort) {
+pixels::Image8 read_slide(const ReadArguments& a, const cohort::Cohort& cohort) {
   check_region(a, 2);
   const std::size_t image = cohort.find_image(a.image);
   const std::size_t level = level_of(a, cohort.images()[image].levels.size());
-  imaging::Image8 pixels(a.size[0], a.size[1], a.label.empty() ? 3 : 1);
+  pixels::Image8 pixels(a.size[0], a.size[1], a.label.empty() ? 3 : 1);
   auto* dst = reinterpret_cast<std::byte*>(pixels.pixels.data());
   if (a.label.empty()) {
     cohort.image_array(image, level)
@@ -94,13 +94,13 @@ void refuse_channel(const ReadArguments& a) {
   if (!a.channel.empty()) fail(ErrorCode::usage, "--channel {}: is for volumes", a.channel);
 }
 
-imaging::Image8 read_file(const ReadArguments& a) {
+pixels::Image8 read_file(const ReadArguments& a) {
   check_region(a, 2);
   const auto reader = imaging::SlideReader::open(a.path);
   if (!a.label.empty()) fail(ErrorCode::usage, "--label: {} is a slide file, not a store", a.path);
   refuse_channel(a);
   level_of(a, reader->info().levels.size());
-  imaging::Image8 pixels(a.size[0], a.size[1], 3);
+  pixels::Image8 pixels(a.size[0], a.size[1], 3);
   reader->read(a.level, a.origin[0], a.origin[1], a.size[0], a.size[1], pixels.pixels.data(),
                3 * a.size[1]);
   return pixels;
@@ -118,10 +118,10 @@ void run(const ReadArguments& a) {
     fail(ErrorCode::usage, "--out {}: must end in .npy, .png or, for volumes, .nii.gz", a.out);
   if (!a.window.empty() && (a.window.size() != 2 || !(a.window[0] < a.window[1])))
     fail(ErrorCode::usage, "--window {}: two rising values, low,high", fmt::join(a.window, ","));
-  imaging::Image8 pixels;
+  pixels::Image8 pixels;
   if (std::filesystem::is_directory(a.path)) {
     if (a.image.empty()) fail(ErrorCode::usage, "IMAGE: name an image of {}", a.path);
-    const auto cohort = source::Cohort::open(a.path, a.version);
+    const auto cohort = cohort::Cohort::open(a.path, a.version);
     if (cohort->kind() == "volume") {
       return nifti ? read_volume_in_file_order(a, *cohort) : read_volume_region(a, *cohort);
     }

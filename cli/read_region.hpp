@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/source/cohort.hpp"
+#include "headrace/cohort/cohort.hpp"
 
 namespace headrace::cli {
 
@@ -26,9 +26,9 @@ void check_region(const ReadArguments& a, std::size_t axes);
 
 /// Writes a box of a volume as .npy in the stored order, or one slice as .png in radiological
 /// convention.
-void read_volume_region(const ReadArguments& a, const source::Cohort& cohort);
+void read_volume_region(const ReadArguments& a, const cohort::Cohort& cohort);
 
 /// Writes all of level 0 as .nii.gz on the grid of the file that it came from. Takes no region.
-void read_volume_in_file_order(const ReadArguments& a, const source::Cohort& cohort);
+void read_volume_in_file_order(const ReadArguments& a, const cohort::Cohort& cohort);
 
 }  // namespace headrace::cli

@@ -22,8 +22,8 @@ namespace {
 /// Values between the two ends of the window from black to white, or the palette's colours of
 /// labels. In radiological convention: the stored order has the patient's right at the left and the
 /// front on top or at the left; z grows upward, so planes with z as rows are shown reversed.
-imaging::Image8 slice_picture(const ReadArguments& a, IntensityUnit unit,
-                              std::span<const std::byte> bytes) {
+pixels::Image8 slice_picture(const ReadArguments& a, IntensityUnit unit,
+                             std::span<const std::byte> bytes) {
   const auto cut = std::find(a.size.begin(), a.size.end(), 1);
   if (cut == a.size.end()) {
     fail(ErrorCode::usage,
@@ -37,7 +37,7 @@ imaging::Image8 slice_picture(const ReadArguments& a, IntensityUnit unit,
       unit == IntensityUnit::suv ? std::vector<double>{0, 10} : std::vector<double>{-160, 240};
   const std::vector<double>& window = a.window.empty() ? usual : a.window;
   const bool upright = cut != a.size.begin();  // coronal and sagittal: the head on top
-  imaging::Image8 image(plane[0], plane[1], 3);
+  pixels::Image8 image(plane[0], plane[1], 3);
   for (std::int64_t i = 0; i < plane[0] * plane[1]; ++i) {
     const std::int64_t row = upright ? plane[0] - 1 - i / plane[1] : i / plane[1];
     std::uint8_t* pixel = image.row(row) + 3 * (i % plane[1]);
@@ -56,7 +56,7 @@ imaging::Image8 slice_picture(const ReadArguments& a, IntensityUnit unit,
   return image;
 }
 
-std::size_t channel_of(const ReadArguments& a, const source::Cohort& cohort, std::size_t image) {
+std::size_t channel_of(const ReadArguments& a, const cohort::Cohort& cohort, std::size_t image) {
   if (a.channel.empty()) return 0;
   const auto& names = cohort.channels();
   const auto found = std::find(names.begin(), names.end(), a.channel);
@@ -71,7 +71,7 @@ std::size_t channel_of(const ReadArguments& a, const source::Cohort& cohort, std
   return channel;
 }
 
-std::shared_ptr<const zarr::Array> array_of(const ReadArguments& a, const source::Cohort& cohort,
+std::shared_ptr<const zarr::Array> array_of(const ReadArguments& a, const cohort::Cohort& cohort,
                                             std::size_t image, std::size_t level) {
   if (!a.label.empty() && !a.channel.empty()) {
     fail(ErrorCode::usage,
@@ -91,7 +91,7 @@ std::vector<std::byte> voxels_of(const zarr::Array& array, const std::vector<std
 }
 
 template <typename T>
-void write_in_file_order(const std::string& path, const source::VolumeRecord& volume,
+void write_in_file_order(const std::string& path, const cohort::VolumeRecord& volume,
                          IntensityUnit unit, std::span<const std::byte> stored) {
   const auto* voxels = reinterpret_cast<const T*>(stored.data());
   const auto places = imaging::places_of(volume.from_file, volume.levels.front().shape_zyx);
@@ -107,7 +107,7 @@ void write_in_file_order(const std::string& path, const source::VolumeRecord& vo
 
 }  // namespace
 
-void read_volume_region(const ReadArguments& a, const source::Cohort& cohort) {
+void read_volume_region(const ReadArguments& a, const cohort::Cohort& cohort) {
   check_region(a, 3);
   const std::size_t image = cohort.find_image(a.image);
   const std::size_t level = level_of(a, cohort.images()[image].volume->levels.size());
@@ -120,7 +120,7 @@ void read_volume_region(const ReadArguments& a, const source::Cohort& cohort) {
   }
 }
 
-void read_volume_in_file_order(const ReadArguments& a, const source::Cohort& cohort) {
+void read_volume_in_file_order(const ReadArguments& a, const cohort::Cohort& cohort) {
   if (!a.origin.empty() || !a.size.empty() || a.level != 0) {
     fail(ErrorCode::usage,
          "--out {}: NIfTI takes all of level 0, in the order of the file that it came from; leave "
@@ -128,7 +128,7 @@ void read_volume_in_file_order(const ReadArguments& a, const source::Cohort& coh
          a.out);
   }
   const std::size_t image = cohort.find_image(a.image);
-  const source::VolumeRecord& volume = *cohort.images()[image].volume;
+  const cohort::VolumeRecord& volume = *cohort.images()[image].volume;
   const auto array = array_of(a, cohort, image, 0);
   const auto& shape = volume.levels.front().shape_zyx;
   const auto voxels = voxels_of(*array, {0, 0, 0}, {shape.begin(), shape.end()});

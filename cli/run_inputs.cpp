@@ -1,7 +1,7 @@
 #include "cli/run_inputs.hpp"
 
 #include "headrace/core/log.hpp"
-#include "headrace/loader/run_preprocessing.hpp"
+#include "headrace/loader/config/run_preprocessing.hpp"
 
 namespace headrace::cli {
 
@@ -11,7 +11,7 @@ RunInputs open_run(const std::string& config, const std::string& split, int thre
   inputs.config = loader::RunConfig::load(config);
   if (threads >= 0) inputs.config.loader.threads = threads;
   if (!device.empty()) inputs.config.loader.device = device;
-  inputs.cohort = source::Cohort::open(inputs.config.data.store, inputs.config.data.version);
+  inputs.cohort = cohort::Cohort::open(inputs.config.data.store, inputs.config.data.version);
   inputs.preprocessing = std::make_shared<const loader::Preprocessing>(
       run.empty() ? loader::Preprocessing::fit(*inputs.cohort, inputs.config)
                   : loader::read_run_preprocessing(storage::LocalStore(run)));

@@ -12,7 +12,7 @@ namespace headrace::cli {
 /// The common inputs of commands on a run config.
 struct RunInputs {
   loader::RunConfig config;
-  std::shared_ptr<const source::Cohort> cohort;
+  std::shared_ptr<const cohort::Cohort> cohort;
   std::shared_ptr<const loader::SamplePlan> plan;
   std::shared_ptr<const loader::Preprocessing> preprocessing;
 

@@ -13,7 +13,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/imaging/image_file.hpp"
-#include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -38,9 +38,9 @@ struct Arguments {
 };
 
 /// Planes of a tensor back to 8-bit pixels; `spec` null: they are 0..1 already.
-imaging::Image8 to_pixels(const float* planes, const transform::PatchSpec& patch,
-                          const transform::NormalizeSpec* spec) {
-  imaging::Image8 image(patch.height, patch.width, 3);
+pixels::Image8 to_pixels(const float* planes, const transform::PatchSpec& patch,
+                         const transform::NormalizeSpec* spec) {
+  pixels::Image8 image(patch.height, patch.width, 3);
   const std::int64_t plane = std::int64_t{patch.height} * patch.width;
   for (std::int64_t i = 0; i < plane; ++i) {
     for (std::size_t c = 0; c < 3; ++c) {
@@ -55,7 +55,7 @@ imaging::Image8 to_pixels(const float* planes, const transform::PatchSpec& patch
 
 /// Paints the part of a window that lies outside its level: white beside grey glass would look like
 /// an edge in the slide.
-void paint_outside(device::HostBuffer& window, const Box2& box, const source::ImageLevel& level,
+void paint_outside(device::HostBuffer& window, const Box2& box, const cohort::ImageLevel& level,
                    const Rgb& colour) {
   for (std::int64_t y = 0; y < box.height; ++y) {
     const bool row_outside = box.y0 + y < 0 || box.y0 + y >= level.height;
@@ -68,9 +68,9 @@ void paint_outside(device::HostBuffer& window, const Box2& box, const source::Im
 
 /// The stored pixels of a site, at the same scale, without any transform; outside the slide in the
 /// colour of its glass.
-imaging::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
-                         const loader::SampleSite& site, int context, const Rgb& glass,
-                         transform::Scratch& scratch) {
+pixels::Image8 original(const RunInputs& inputs, const transform::Graph& plain,
+                        const loader::SampleSite& site, int context, const Rgb& glass,
+                        transform::Scratch& scratch) {
   const auto& config = inputs.config;
   const auto& image = inputs.cohort->images()[site.image];
   const std::size_t k = loader::choose_level(image, context, config);

@@ -9,7 +9,7 @@
 #include "cli/font_table.hpp"
 #include "cli/montage.hpp"
 #include "headrace/device/buffer.hpp"
-#include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/report/plane_sides.hpp"
 
 namespace headrace::cli {
@@ -99,7 +99,7 @@ class Montage {
     }
   }
 
-  imaging::Image8 draw();
+  pixels::Image8 draw();
 
  private:
   void take_window(double low, double high) {
@@ -114,7 +114,7 @@ class Montage {
   }
   Stored stored(const loader::SampleSite& site);
   Shades shades_of_seen(const float* values) const;
-  imaging::Image8 picture(const Patch& patch, const Plane& plane, const Shades& shades) const;
+  pixels::Image8 picture(const Patch& patch, const Plane& plane, const Shades& shades) const;
   /// The voxel along `axis` that pixel `p` shows, in radiological convention with the head on top.
   std::int64_t at(std::int64_t p, std::size_t axis) const {
     const std::int64_t voxel = p / pixels_[axis];
@@ -186,11 +186,11 @@ Shades Montage::shades_of_seen(const float* values) const {
   return {sorted[sorted.size() / 200], sorted[sorted.size() - 1 - sorted.size() / 200]};
 }
 
-imaging::Image8 Montage::picture(const Patch& patch, const Plane& plane,
-                                 const Shades& shades) const {
+pixels::Image8 Montage::picture(const Patch& patch, const Plane& plane,
+                                const Shades& shades) const {
   const auto& size = patch_.size_zyx;
   const std::array<std::int64_t, 3> stride{std::int64_t{size[1]} * size[2], size[2], 1};
-  imaging::Image8 image(edge(plane.down), edge(plane.right), 3);
+  pixels::Image8 image(edge(plane.down), edge(plane.right), 3);
   std::vector<std::uint8_t> labels(static_cast<std::size_t>(image.height * image.width));
   const double range = std::max(shades.white - shades.black, 1e-6);
   for (std::int64_t y = 0; y < image.height; ++y) {
@@ -230,7 +230,7 @@ void Montage::headings(Canvas& canvas, const MontageLayout& layout) const {
   }
 }
 
-imaging::Image8 Montage::draw() {
+pixels::Image8 Montage::draw() {
   loader::Loader loader(inputs_.cohort, inputs_.config, inputs_.plan, inputs_.preprocessing,
                         {inputs_.with_labels(), 0, 0, 1, {}});
   const auto batch = loader.next();
@@ -253,7 +253,7 @@ imaging::Image8 Montage::draw() {
     const Shades shades = shades_of_seen(to.values);
     for (std::size_t p = 0; p < kPlanes.size(); ++p) {
       const std::int64_t x = layout.x(column, static_cast<std::int64_t>(p));
-      const imaging::Image8 shown = picture(from, kPlanes[p], stored_shades_);
+      const pixels::Image8 shown = picture(from, kPlanes[p], stored_shades_);
       canvas.patch(y, x, shown, layout.shrink, layout.enlarge);
       mark_sides(canvas, y, x, shown.height / layout.shrink * layout.enlarge,
                  shown.width / layout.shrink * layout.enlarge, report::kPlaneSides[p]);
@@ -268,6 +268,6 @@ imaging::Image8 Montage::draw() {
 
 }  // namespace
 
-imaging::Image8 montage_of_volumes(const RunInputs& inputs) { return Montage(inputs).draw(); }
+pixels::Image8 montage_of_volumes(const RunInputs& inputs) { return Montage(inputs).draw(); }
 
 }  // namespace headrace::cli

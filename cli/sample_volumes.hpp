@@ -1,12 +1,12 @@
 #pragma once
 #include "cli/run_inputs.hpp"
-#include "headrace/imaging/image.hpp"
+#include "headrace/pixels/image.hpp"
 
 namespace headrace::cli {
 
 /// The montage of `headrace sample` for volumes: for each sample the axial, coronal and sagittal
 /// plane through the middle of the patch, as stored and as the model gets it, with labels outlined.
 /// The first batch of inputs.plan is shown whole.
-imaging::Image8 montage_of_volumes(const RunInputs& inputs);
+pixels::Image8 montage_of_volumes(const RunInputs& inputs);
 
 }  // namespace headrace::cli

@@ -10,12 +10,13 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/launch.hpp"
-#include "headrace/ranks/part_sum.hpp"
-#include "headrace/ranks/place.hpp"
+#include "headrace/ranks/ordered_all_reduce.hpp"
+#include "headrace/ranks/rank_info.hpp"
 #ifdef HR_TORCH
 #include "headrace/train/trainer.hpp"
+#include "headrace/version.hpp"
 #endif
 
 namespace headrace::cli {
@@ -97,17 +98,17 @@ void print_summary(const std::string& out, const Json& summary) {
 void run(const Arguments& arguments) {
   if (arguments.processes > 1 && !ranks::started_here()) return launch(arguments);
 #ifdef HR_TORCH
-  const ranks::Place place = ranks::Place::from_environment();
-  if (place.rank > 0) log::set_level(log::Level::warning);
+  const ranks::RankInfo rank_info = ranks::RankInfo::from_environment();
+  if (rank_info.rank > 0) log::set_level(log::Level::warning);
   const auto config = loader::RunConfig::load(arguments.config);
   Json summary;
   try {
-    summary =
-        train::train(config, {arguments.out, arguments.resume, HR_VERSION, place, arguments.init});
+    summary = train::train(config,
+                           {arguments.out, arguments.resume, kVersion, rank_info, arguments.init});
   } catch (const train::ToldElsewhere& told) {
     throw ExitCode{exit_code(told.code)};
   }
-  if (place.rank > 0) return;
+  if (rank_info.rank > 0) return;
   if (arguments.json) {
     fmt::print("{}", dump_json(summary));
   } else {

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/ingest/manifest.hpp"
-#include "headrace/ingest/phi_check.hpp"
-#include "headrace/source/store_version.hpp"
+#include "headrace/ingest/phi/phi_check.hpp"
+#include "headrace/ingest/store/manifest.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
@@ -45,7 +45,7 @@ const char* name_of(ingest::Damage::Kind kind) {
 /// The version that was verified: the current one, where all were.
 std::string current_of(const storage::Store& store, const ingest::Verification& found) {
   return found.versions.size() == 1 ? found.versions.front()
-                                    : source::StoreHead::load(store).current;
+                                    : cohort::StoreHead::load(store).current;
 }
 
 void run(const std::string& path, const std::string& version, int jobs, bool json) {

@@ -7,7 +7,7 @@ if(NOT HR_WITH_TORCH STREQUAL "OFF")
   endif()
   if(_torch AND EXISTS ${_torch}/lib/libtorch_cpu.so)
     set(HR_TORCH ON)
-    add_library(headrace_torch INTERFACE)
+    add_library(headrace_torch INTERFACE IMPORTED GLOBAL)
     # -idirafter: the wheel ships its own copies of fmt and others, which must not shadow the system's.
     target_compile_options(headrace_torch INTERFACE
       "SHELL:-idirafter ${_torch}/include/torch/csrc/api/include" "SHELL:-idirafter ${_torch}/include")

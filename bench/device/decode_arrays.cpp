@@ -47,7 +47,7 @@ std::vector<std::byte> tissue(const DecodeData& data, std::int64_t edge) {
 // (z, y, x) int16 of a real abdomen, repeated.
 std::vector<std::byte> abdomen(const DecodeData& data, const Shape& shape) {
   const auto reader = imaging::open_volume(data.samples + "/ct/totalseg-abdomen/ct.nii.gz");
-  const auto& from = reader->facts().grid.shape_zyx;
+  const auto& from = reader->info().grid.shape_zyx;
   std::vector<std::int16_t> stored(static_cast<std::size_t>(from[0] * from[1] * from[2]));
   reader->read_int16(0, from[0], stored.data());
   std::vector<std::byte> out(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]) * 2);

@@ -32,7 +32,7 @@ constexpr Way kWays[] = {{"cpu", "cpu", "auto", "off"},
                          {"cuda, decoded on the GPU, GPUDirect", "cuda", "gpu", "on"}};
 
 void row(const loader::RunConfig& config, const Way& way, int steps) {
-  const auto cohort = source::Cohort::open(config.data.store, config.data.version);
+  const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
   loader::RunConfig feeding = config;
   feeding.loader.device = way.device;
   feeding.loader.decode = way.decode;

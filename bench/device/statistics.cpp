@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
       fmt::print("not measured: {}\n", device::cuda::describe());
       return 0;
     }
-    const auto device = transform::open_cuda_statistics();
+    const auto device = pixels::open_cuda_statistics();
     bench::Table table(*device, repeats);
     table.images(8192);
     table.tissue(3072);

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/tissue/tissue_mask.hpp"
-#include "headrace/ingest/volumes/device_volume.hpp"
+#include "headrace/ingest/volume/device_volume.hpp"
 #include "headrace/math/philox.hpp"
-#include "headrace/transform/stain_estimate.hpp"
+#include "headrace/pixels/stain/stain_estimate.hpp"
+#include "headrace/pixels/tissue/tissue_mask.hpp"
 
 /// Each statistic on a GPU beside one thread of the CPU; a statistic with another result than the
 /// CPU's is not timed. Darkest channels and stains are summed over an image in the GPU's memory;
@@ -19,16 +19,16 @@
 /// ways are counted.
 namespace headrace::bench {
 
-using ingest::StatisticsLane;
-using transform::StatisticsDevice;
+using pixels::StatisticsDevice;
+using pixels::StatisticsWorkspace;
 
 inline std::uint32_t draw(std::uint32_t i) {
   return math::philox4x32_10(math::Philox4Of<std::uint32_t>{{i, 0, 0, 0}}, 5, 7).v[0];
 }
 
 /// Two thirds glass, in which many pixels fall into few bins, and stained tissue.
-inline imaging::Image8 slide(std::int64_t height, std::int64_t width) {
-  imaging::Image8 image(height, width, 3);
+inline pixels::Image8 slide(std::int64_t height, std::int64_t width) {
+  pixels::Image8 image(height, width, 3);
   const std::uint8_t tissue[3] = {165, 95, 160};
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     const std::size_t pixel = i / 3;
@@ -53,7 +53,7 @@ inline double median_ms(int repeats, const std::function<void()>& work) {
 
 class Table {
  public:
-  Table(StatisticsDevice& device, int repeats) : device_(device), repeats_(repeats) {
+  Table(pixels::StatisticsDevice& device, int repeats) : device_(device), repeats_(repeats) {
     fmt::print(
         "{}; statistics beside one thread of the CPU, {} repeats, medians\n\n"
         "| statistic | data | from | CPU ms | device ms |\n|---|---|---|---|---|\n",
@@ -62,53 +62,54 @@ class Table {
   bool same() const { return same_; }
 
   void images(std::int64_t edge) {
-    const imaging::Image8 image = slide(edge, edge);
-    StatisticsLane lane(device_);
-    auto* there = lane.area<std::uint8_t>(0, 3 * edge * edge);
-    lane.send(there, image.pixels.data(), 3 * edge * edge);
-    const transform::RgbView view{there, 3 * edge};
+    const pixels::Image8 image = slide(edge, edge);
+    pixels::StatisticsWorkspace workspace(device_);
+    auto* there = workspace.area<std::uint8_t>(0, 3 * edge * edge);
+    workspace.send(there, image.pixels.data(), 3 * edge * edge);
+    const pixels::RgbView view{there, 3 * edge};
 
     std::array<std::uint64_t, 256> cpu{}, gpu{};
-    auto* counts = lane.area<std::uint64_t>(1, 256);
+    auto* counts = workspace.area<std::uint64_t>(1, 256);
     row(
         "darkest channels", edge,
         [&] {
           cpu = {};
-          transform::count_darkest(image.pixels.data(), edge * edge, cpu);
+          pixels::count_darkest(image.pixels.data(), edge * edge, cpu);
         },
         [&] {
-          lane.cleared<std::uint64_t>(1, 256);
-          lane.gather(transform::DarkestCount{view, edge, static_cast<std::int32_t>(edge), counts});
-          lane.fetch(gpu.data(), counts, 256);
+          workspace.cleared<std::uint64_t>(1, 256);
+          workspace.gather(
+              pixels::DarkestCount{view, edge, static_cast<std::int32_t>(edge), counts});
+          workspace.fetch(gpu.data(), counts, 256);
         },
         [&] { return cpu == gpu; }, "GPU memory");
 
-    transform::StainAccumulator on_cpu, on_gpu;
+    pixels::StainAccumulator on_cpu, on_gpu;
     const std::int64_t blocks = edge / 256 * (edge / 256);
-    std::vector<std::uint64_t> sums(static_cast<std::size_t>(transform::kStainTotals));
-    auto* totals = lane.area<std::uint64_t>(2, transform::kStainTotals);
+    std::vector<std::uint64_t> sums(static_cast<std::size_t>(pixels::kStainTotals));
+    auto* totals = workspace.area<std::uint64_t>(2, pixels::kStainTotals);
     row(
         "stain sums", edge,
         [&] {
-          on_cpu = transform::StainAccumulator();
+          on_cpu = pixels::StainAccumulator();
           on_cpu.add(image.pixels.data(), edge * edge);
         },
         [&] {
-          lane.cleared<std::uint64_t>(2, transform::kStainTotals);
-          lane.gather(transform::StainSums{view,
-                                           edge,
-                                           edge,
-                                           0,
-                                           0,
-                                           {},
-                                           blocks,
-                                           edge / 256,
-                                           blocks,
-                                           256,
-                                           totals,
-                                           transform::stain_rule(on_gpu.variant())});
-          lane.fetch(sums.data(), totals, transform::kStainTotals);
-          on_gpu = transform::StainAccumulator();
+          workspace.cleared<std::uint64_t>(2, pixels::kStainTotals);
+          workspace.gather(pixels::StainSums{view,
+                                             edge,
+                                             edge,
+                                             0,
+                                             0,
+                                             {},
+                                             blocks,
+                                             edge / 256,
+                                             blocks,
+                                             256,
+                                             totals,
+                                             pixels::stain_rule(on_gpu.variant())});
+          workspace.fetch(sums.data(), totals, pixels::kStainTotals);
+          on_gpu = pixels::StainAccumulator();
           on_gpu.add_totals(sums);
         },
         [&] {
@@ -121,12 +122,12 @@ class Table {
   }
 
   void tissue(std::int64_t edge) {
-    const imaging::Image8 image = slide(edge, edge);
-    ingest::StatisticsLanes lanes(device_, 1);
-    ingest::TissueMask cpu, gpu;
+    const pixels::Image8 image = slide(edge, edge);
+    pixels::StatisticsWorkspaces workspaces(device_, 1);
+    pixels::TissueMask cpu, gpu;
     row(
-        "tissue mask", edge, [&] { cpu = ingest::find_tissue(image); },
-        [&] { gpu = ingest::find_tissue(image, &lanes); },
+        "tissue mask", edge, [&] { cpu = pixels::find_tissue(image); },
+        [&] { gpu = pixels::find_tissue(image, &workspaces); },
         [&] { return cpu.mask.pixels == gpu.mask.pixels && cpu.pen_fraction == gpu.pen_fraction; },
         "host memory");
   }
@@ -142,15 +143,15 @@ class Table {
       hu[i] = static_cast<std::int16_t>((body ? 20 : -1000) + static_cast<int>(draw(i) % 200));
     }
     ThreadPool pool(1);
-    ingest::StatisticsLanes lanes(device_, 1);
-    ingest::DeviceVolume there(hu.data(), shape, lanes, pool);
-    ingest::BitVolume cpu(shape), gpu(shape);
+    pixels::StatisticsWorkspaces workspaces(device_, 1);
+    ingest::DeviceVolume there(hu.data(), shape, workspaces, pool);
+    pixels::BitVolume cpu(shape), gpu(shape);
     row(
         "body mask", edge,
         [&] {
-          ingest::BitVolume above(shape);
+          pixels::BitVolume above(shape);
           for (std::int64_t z = 0; z < depth; ++z) {
-            ingest::threshold_slice(hu.data() + z * edge * edge, ingest::kBodyThresholdHu, z,
+            pixels::threshold_slice(hu.data() + z * edge * edge, ingest::kBodyThresholdHu, z,
                                     above);
           }
           cpu = ingest::body_mask(std::move(above), spacing);
@@ -190,7 +191,7 @@ class Table {
     std::fflush(stdout);
   }
 
-  StatisticsDevice& device_;
+  pixels::StatisticsDevice& device_;
   int repeats_;
   bool same_ = true;
 };

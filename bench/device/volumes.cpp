@@ -14,8 +14,8 @@
 
 #include "bench/device/bandwidth.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/transform/volume/cuda_graph.hpp"
-#include "headrace/transform/volume/params.hpp"
+#include "headrace/transform/volume/volume_cuda_graph.hpp"
+#include "headrace/transform/volume/volume_params.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 #include "bench/device/bandwidth.hpp"
 #include "bench/transform/work.hpp"
-#include "headrace/transform/cuda_graph.hpp"
+#include "headrace/transform/slide/slide_cuda_graph.hpp"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include "bench/transform/work.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/transform/graph.hpp"
-#include "headrace/transform/stain_estimate.hpp"
+#include "headrace/pixels/stain/stain_estimate.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
 
 namespace {
 
@@ -84,7 +84,7 @@ struct Bench {
   void time_stain() {
     const std::vector<std::uint8_t> slide = tissue(2560);
     const double begin = thread_cpu_ms();
-    StainAccumulator stains;
+    pixels::StainAccumulator stains;
     stains.add(slide.data(), 2560 * 2560);
     const bool found = stains.estimate().has_value();
     fmt::print(

@@ -11,7 +11,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/transform/volume/graph.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/transform/graph.hpp"
-#include "headrace/transform/spec.hpp"
-#include "headrace/transform/stain_estimate.hpp"
+#include "headrace/pixels/stain/stain_estimate.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 
 namespace headrace::transform::bench {
 
@@ -31,7 +31,7 @@ inline std::vector<std::uint8_t> tissue(std::int64_t size) {
 
 /// The colour statistics that ingest would find in these colours.
 inline ImageColour colour_of(const std::vector<std::uint8_t>& tissue) {
-  StainAccumulator stains;
+  pixels::StainAccumulator stains;
   stains.add(tissue.data(), static_cast<std::int64_t>(tissue.size() - 64) / 3);
   const auto estimate = stains.estimate();
   if (!estimate) fail(ErrorCode::internal, "the bench's own tissue has no two stains");

@@ -15,8 +15,8 @@
 #include <functional>
 
 #include "bench/npy_volume.hpp"
-#include "headrace/ingest/volumes/body_mask.hpp"
-#include "headrace/transform/volume/graph.hpp"
+#include "headrace/ingest/volume/body_mask.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
 
 namespace {
 
@@ -84,10 +84,10 @@ class Resampler {
   transform::VolumeScratch scratch_;
 };
 
-ingest::BitVolume mask(const Volume& volume) {
-  ingest::BitVolume above({volume.shape[0], volume.shape[1], volume.shape[2]});
+pixels::BitVolume mask(const Volume& volume) {
+  pixels::BitVolume above({volume.shape[0], volume.shape[1], volume.shape[2]});
   for (std::int64_t z = 0; z < volume.shape[0]; ++z) {
-    ingest::threshold_slice(volume.at(z, 0, 0), ingest::kBodyThresholdHu, z, above);
+    pixels::threshold_slice(volume.at(z, 0, 0), ingest::kBodyThresholdHu, z, above);
   }
   return ingest::body_mask(std::move(above), kSpacingMm);
 }
@@ -126,7 +126,7 @@ int run(int argc, char** argv) {
     save(argv[3], resampler.out.data(), resampler.out.size() * sizeof(float));
     return 0;
   }
-  ingest::BitVolume body({1, 1, 1});
+  pixels::BitVolume body({1, 1, 1});
   time_rounds(rounds, [&] { body = mask(volume); });
   std::vector<std::uint8_t> bytes;
   for (std::int64_t i = 0; i < volume.count(); ++i) {

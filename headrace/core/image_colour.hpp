@@ -12,7 +12,7 @@ struct ImageColour {
       stain_od_rgb_he{};  ///< (3, 2) row-major: unit optical-density vectors, haematoxylin first
   std::array<double, 2> max_concentration{};  ///< 99th percentile of each stain's concentration
   bool has_stain = false;
-  /// Integer sums over the slide's own tissue (transform::OdMoments): pixels, OD in units of 2^-13,
+  /// Integer sums over the slide's own tissue (pixels::OdMoments): pixels, OD in units of 2^-13,
   /// OD·OD (rr rg rb gg gb bb) in units of 2^-26.
   std::uint64_t od_pixels = 0;
   std::array<std::uint64_t, 3> od_sum{};

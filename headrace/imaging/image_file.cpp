@@ -5,47 +5,47 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/jpeg_codec.hpp"
-#include "headrace/imaging/label_reader.hpp"
 #include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
 namespace {
 
-Image8 decode_tiff(const std::string& path) {
+pixels::Image8 decode_tiff(const std::string& path) {
   const auto tiff = TiffImage::open(path);
   if (tiff->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path, *tiff->why_not_rgb());
-  const auto& facts = tiff->facts();
-  check_whole_image(path, facts.height, facts.width, FileBytes(path).size());
-  Image8 image(facts.height, facts.width, 3);
+  const auto& info = tiff->info();
+  check_whole_image(path, info.height, info.width, FileBytes(path).size());
+  pixels::Image8 image(info.height, info.width, 3);
   tiff->read_rgb(0, 0, image.height, image.width, image.pixels.data(), image.width * 3);
   return image;
 }
 
-Image8 decode_jpeg(const std::string& path) {
+pixels::Image8 decode_jpeg(const std::string& path) {
   const FileBytes file(path);
   if (file.size() > kMaxWholeImageBytes)
     fail(ErrorCode::memory, "{}: a JPEG of {} bytes is too large", path, file.size());
   const auto bytes = file.head(file.size());
-  const JpegFacts facts = read_jpeg_facts(bytes, path);
-  check_whole_image(path, facts.height, facts.width, file.size());
-  Image8 image(facts.height, facts.width, 3);
+  const JpegInfo info = read_jpeg_info(bytes, path);
+  check_whole_image(path, info.height, info.width, file.size());
+  pixels::Image8 image(info.height, info.width, 3);
   decode_jpeg_rgb(bytes, path, image.height, image.width, image.pixels.data(), image.width * 3);
   return image;
 }
 
-Image8 decode_png(const std::string& path) {
-  const PngFacts facts = read_png_facts(path);
-  check_whole_image(path, facts.height, facts.width, FileBytes(path).size());
+pixels::Image8 decode_png(const std::string& path) {
+  const PngInfo info = read_png_info(path);
+  check_whole_image(path, info.height, info.width, FileBytes(path).size());
   return decode_png_rgb(path, kMaxWholeImageBytes);
 }
 
 class PngLabels : public LabelReader {
  public:
   explicit PngLabels(const std::string& path) : path_(path) {
-    const PngFacts facts = read_png_facts(path);
-    check_whole_image(path, facts.height, facts.width, FileBytes(path).size());
+    const PngInfo info = read_png_info(path);
+    check_whole_image(path, info.height, info.width, FileBytes(path).size());
     image_ = decode_png_labels(path, kMaxWholeImageBytes);
   }
   std::int64_t height() const override { return image_.height; }
@@ -65,14 +65,14 @@ class PngLabels : public LabelReader {
 
  private:
   std::string path_;
-  Image<std::uint16_t> image_;
+  pixels::Image<std::uint16_t> image_;
 };
 
 class TiffLabels : public LabelReader {
  public:
   explicit TiffLabels(const std::string& path) : tiff_(TiffImage::open(path)) {}
-  std::int64_t height() const override { return tiff_->facts().height; }
-  std::int64_t width() const override { return tiff_->facts().width; }
+  std::int64_t height() const override { return tiff_->info().height; }
+  std::int64_t width() const override { return tiff_->info().width; }
   void read(std::int64_t y0, std::int64_t x0, std::int64_t h, std::int64_t w, std::uint16_t* dst,
             std::int64_t row_stride) const override {
     tiff_->read_first_sample(y0, x0, h, w, dst, row_stride);
@@ -100,7 +100,7 @@ std::unique_ptr<LabelReader> LabelReader::open(const std::string& path) {
        describe_head(path));
 }
 
-Image8 read_rgb(const std::string& path) {
+pixels::Image8 read_rgb(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::png:
       return decode_png(path);
@@ -115,17 +115,19 @@ Image8 read_rgb(const std::string& path) {
        describe_head(path));
 }
 
-Image<std::uint16_t> read_labels(const std::string& path) {
+pixels::Image<std::uint16_t> read_labels(const std::string& path) {
   const auto reader = LabelReader::open(path);
   check_whole_image(path, reader->height(), reader->width(), FileBytes(path).size());
-  Image<std::uint16_t> image(reader->height(), reader->width(), 1);
+  pixels::Image<std::uint16_t> image(reader->height(), reader->width(), 1);
   reader->read(0, 0, image.height, image.width, image.pixels.data(), image.width);
   return image;
 }
 
-std::vector<std::uint8_t> encode_png(const Image8& image) { return encode_png_bytes(image); }
+std::vector<std::uint8_t> encode_png(const pixels::Image8& image) {
+  return encode_png_bytes(image);
+}
 
-void write_png(const std::string& path, const Image8& image) {
+void write_png(const std::string& path, const pixels::Image8& image) {
   const auto bytes = encode_png_bytes(image);
   AsideFile file(path);
   file.append(std::as_bytes(std::span(bytes)));

@@ -138,24 +138,24 @@ void check_quality(int quality) {
 
 }  // namespace
 
-JpegFacts read_jpeg_facts(std::span<const std::byte> jpeg, const std::string& origin) {
+JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, const std::string& origin) {
   Decoder decoder;
   if (!read_header(decoder, reinterpret_cast<const unsigned char*>(jpeg.data()), jpeg.size())) {
     fail(ErrorCode::malformed, "{}: is no readable JPEG: {}", origin, decoder.errors.message);
   }
-  JpegFacts facts;
-  facts.height = decoder.info.image_height;
-  facts.width = decoder.info.image_width;
-  facts.components = decoder.info.num_components;
+  JpegInfo info;
+  info.height = decoder.info.image_height;
+  info.width = decoder.info.image_width;
+  info.components = decoder.info.num_components;
   const double unit = decoder.info.density_unit == 1   ? 25400.0
                       : decoder.info.density_unit == 2 ? 10000.0
                                                        : 0.0;
   if (decoder.info.saw_JFIF_marker && unit > 0 && decoder.info.X_density &&
       decoder.info.Y_density) {
-    facts.mpp_y = unit / decoder.info.Y_density;
-    facts.mpp_x = unit / decoder.info.X_density;
+    info.mpp_y = unit / decoder.info.Y_density;
+    info.mpp_x = unit / decoder.info.X_density;
   }
-  return facts;
+  return info;
 }
 
 void decode_jpeg_rgb(std::span<const std::byte> jpeg, const std::string& origin, std::int64_t rows,

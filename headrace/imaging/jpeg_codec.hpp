@@ -8,14 +8,14 @@
 
 namespace headrace::imaging {
 
-struct JpegFacts {
+struct JpegInfo {
   std::int64_t height = 0, width = 0;
   int components = 0;                  ///< as stored: 1, 3 or 4
   std::optional<double> mpp_y, mpp_x;  ///< from the JFIF density, when it has a unit
 };
 
 /// Reads the header alone. `origin` names the data in errors. Errors: malformed.
-JpegFacts read_jpeg_facts(std::span<const std::byte> jpeg, const std::string& origin);
+JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, const std::string& origin);
 
 /// Decodes a JPEG to 8-bit RGB with libjpeg-turbo's defaults (islow DCT, fancy upsampling), grey
 /// repeated.

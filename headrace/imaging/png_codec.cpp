@@ -90,22 +90,22 @@ class PngFile {
     }
   }
 
-  PngFacts facts() const {
-    PngFacts facts;
-    facts.height = png_get_image_height(state_.png, state_.info);
-    facts.width = png_get_image_width(state_.png, state_.info);
+  PngInfo info() const {
+    PngInfo info;
+    info.height = png_get_image_height(state_.png, state_.info);
+    info.width = png_get_image_width(state_.png, state_.info);
     png_uint_32 x = 0, y = 0;
     int unit = PNG_RESOLUTION_UNKNOWN;
     if (png_get_pHYs(state_.png, state_.info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER && x &&
         y) {
-      facts.spacing = {1e6 / y, 1e6 / x};
+      info.spacing = {1e6 / y, 1e6 / x};
     }
-    return facts;
+    return info;
   }
 
   /// Decoded bytes of the whole image, `channels` and `bytes_per_sample` as they came out.
   std::vector<std::uint8_t> decode(Want want, std::uint64_t max_bytes, int& channels, int& depth) {
-    const PngFacts size = facts();
+    const PngInfo size = info();
     const std::uint64_t wanted = std::uint64_t(size.height) * std::uint64_t(size.width) * 3;
     if (wanted > max_bytes) {
       fail(ErrorCode::memory,
@@ -139,7 +139,7 @@ void append_bytes(png_structp png, png_bytep data, std::size_t size) {
 }
 void flush_nothing(png_structp) {}
 
-bool write_rows(PngState& state, const Image8& image, std::vector<std::uint8_t>& out) {
+bool write_rows(PngState& state, const pixels::Image8& image, std::vector<std::uint8_t>& out) {
   if (setjmp(png_jmpbuf(state.png))) return false;
   png_set_write_fn(state.png, &out, append_bytes, flush_nothing);
   png_set_IHDR(state.png, state.info, png_uint_32(image.width), png_uint_32(image.height), 8,
@@ -153,26 +153,26 @@ bool write_rows(PngState& state, const Image8& image, std::vector<std::uint8_t>&
 
 }  // namespace
 
-PngFacts read_png_facts(const std::string& path) { return PngFile(path).facts(); }
+PngInfo read_png_info(const std::string& path) { return PngFile(path).info(); }
 
-Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes) {
+pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes) {
   PngFile file(path);
-  const PngFacts facts = file.facts();
+  const PngInfo info = file.info();
   int channels = 0, depth = 0;
-  Image8 image;
+  pixels::Image8 image;
   image.pixels = file.decode(Want::rgb, max_bytes, channels, depth);
-  image.height = facts.height;
-  image.width = facts.width;
+  image.height = info.height;
+  image.width = info.width;
   image.channels = 3;
   return image;
 }
 
-Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes) {
+pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes) {
   PngFile file(path);
-  const PngFacts facts = file.facts();
+  const PngInfo info = file.info();
   int channels = 0, depth = 0;
   const auto bytes = file.decode(Want::labels, max_bytes, channels, depth);
-  Image<std::uint16_t> labels(facts.height, facts.width, 1);
+  pixels::Image<std::uint16_t> labels(info.height, info.width, 1);
   const std::size_t step = std::size_t(channels);
   for (std::size_t i = 0; i < labels.pixels.size(); ++i) {
     if (depth == 16) {
@@ -184,7 +184,7 @@ Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t ma
   return labels;
 }
 
-std::vector<std::uint8_t> encode_png_bytes(const Image8& image) {
+std::vector<std::uint8_t> encode_png_bytes(const pixels::Image8& image) {
   if ((image.channels != 1 && image.channels != 3) || image.height < 1 || image.width < 1) {
     fail(ErrorCode::usage, "a PNG needs 1 or 3 channels and at least one pixel, found {}x{}x{}",
          image.height, image.width, image.channels);

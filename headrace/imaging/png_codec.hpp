@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/image.hpp"
+#include "headrace/pixels/image.hpp"
 
 namespace headrace::imaging {
 
@@ -13,22 +13,22 @@ struct PngSpacing {
   std::optional<double> mpp_y, mpp_x;
 };
 
-struct PngFacts {
+struct PngInfo {
   std::int64_t height = 0, width = 0;
   PngSpacing spacing;
 };
 
 /// Reads the header alone. Errors: malformed, io; each names the file.
-PngFacts read_png_facts(const std::string& path);
+PngInfo read_png_info(const std::string& path);
 
 /// Decodes to 8-bit RGB: palettes resolved, grey repeated, 16 bit cut to the high byte, alpha
 /// dropped. Errors: malformed, corrupt (names the file), memory (over `max_bytes` of pixels).
-Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes);
+pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes);
 
 /// Decodes to integers as stored: grey values, palette indices, the first channel of RGB.
-Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes);
+pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes);
 
 /// Encodes 8-bit grey or RGB. Errors: usage (other channel counts, an empty image).
-std::vector<std::uint8_t> encode_png_bytes(const Image8& image);
+std::vector<std::uint8_t> encode_png_bytes(const pixels::Image8& image);
 
 }  // namespace headrace::imaging

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/geojson.hpp"
+#include "headrace/imaging/slide/geojson.hpp"
 
 namespace headrace::imaging {
 namespace {

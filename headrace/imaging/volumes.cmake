@@ -12,7 +12,6 @@ target_sources(headrace_imaging PRIVATE
   nifti/nifti_writer.cpp
   volume/byte_source.cpp
   volume/canonical_grid.cpp
-  volume/components.cpp
   volume/label_volume.cpp
   volume/metaimage.cpp
   volume/nrrd.cpp

@@ -26,12 +26,12 @@ FileBytes::FileBytes(const std::string& path) : path_(path) {
     fail(ErrorCode::not_found, "{}: there is no such file", path);
   }
   if (fd_ < 0) fail(ErrorCode::io, "{}: cannot be opened: {}", path, reason());
-  struct stat facts {};
-  if (::fstat(fd_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+  struct stat info {};
+  if (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd_);
     fail(ErrorCode::io, "{}: is no regular file", path);
   }
-  size_ = static_cast<std::uint64_t>(facts.st_size);
+  size_ = static_cast<std::uint64_t>(info.st_size);
 }
 
 FileBytes::~FileBytes() { ::close(fd_); }

@@ -5,16 +5,16 @@
 #include <optional>
 #include <set>
 
+#include "headrace/cohort/store_format.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/progress.hpp"
-#include "headrace/ingest/folders.hpp"
-#include "headrace/ingest/journal.hpp"
-#include "headrace/ingest/label_group.hpp"
-#include "headrace/ingest/ome_metadata.hpp"
-#include "headrace/ingest/recording_store.hpp"
-#include "headrace/source/store_format.hpp"
+#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/store/folders.hpp"
+#include "headrace/ingest/store/journal.hpp"
+#include "headrace/ingest/store/ome_metadata.hpp"
+#include "headrace/ingest/store/recording_store.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/metadata.hpp"
@@ -78,7 +78,7 @@ class CohortIngest {
 
   /// Values of sets follow those of the classes, so with sets the classes can't change.
   void check_class_sets() const {
-    const source::StoreVersion& stored = journal_.current().version;
+    const cohort::StoreVersion& stored = journal_.current().version;
     if (stored.classes.empty() || plan_.classes.empty()) return;
     const auto known = stored.class_sets();
     const bool any = !known.empty() || !plan_.class_sets.empty();
@@ -116,7 +116,7 @@ class CohortIngest {
     return missing;
   }
 
-  bool all_in(const source::StoreVersion& version) const {
+  bool all_in(const cohort::StoreVersion& version) const {
     return !version.images.empty() && plan_.classes.size() <= version.classes.size() &&
            (plan_.class_sets.empty() || plan_.class_sets == version.class_sets()) &&
            std::all_of(plan_.images.begin(), plan_.images.end(), [&](const PlannedImage& image) {
@@ -175,8 +175,8 @@ class CohortIngest {
     std::set<std::string> owned;
     for (const auto& [id, image] : images) owned.insert(id);
     if (local_->exists("manifest.json")) {
-      for (const auto& commit : source::StoreHead::load(*local_).log) {
-        for (const auto& [id, image] : source::StoreVersion::load(*local_, commit.version).images)
+      for (const auto& commit : cohort::StoreHead::load(*local_).log) {
+        for (const auto& [id, image] : cohort::StoreVersion::load(*local_, commit.version).images)
           owned.insert(id);
       }
     }
@@ -269,9 +269,9 @@ class CohortIngest {
       store.put_text(folder + "/zarr.json", dump_json(zarr::group_metadata(Json::object())));
     }
     const Json facts{
-        {"format", source::kStoreFormat}, {"kind", plan_.kind.name}, {"ingest", plan_.settings}};
+        {"format", cohort::kStoreFormat}, {"kind", plan_.kind.name}, {"ingest", plan_.settings}};
     store.put_text("zarr.json", dump_json(zarr::group_metadata({{"headrace", facts}})));
-    source::StoreVersion version;
+    cohort::StoreVersion version;
     version.kind = plan_.kind.name;
     version.classes = classes();
     version.facts = journal_.current().version.facts;  // facts of an earlier ingest stay

@@ -8,8 +8,8 @@
 
 #include "headrace/core/class_sets.hpp"
 #include "headrace/core/threads.hpp"
-#include "headrace/ingest/bad_inputs.hpp"
-#include "headrace/ingest/finished_image.hpp"
+#include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/store/finished_image.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {

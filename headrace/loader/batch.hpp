@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
-#include "headrace/loader/sample_plan.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/transform/tensor_format.hpp"
 
 struct CUstream_st;  // CUDA's own name: no header of CUDA is needed here

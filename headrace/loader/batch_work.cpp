@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/slide_work.hpp"
-#include "headrace/loader/volume_work.hpp"
+#include "headrace/loader/slide/slide_work.hpp"
+#include "headrace/loader/volume/volume_work.hpp"
 
 namespace headrace::loader::detail {
 
@@ -31,22 +31,22 @@ std::byte* grown(device::HostBuffer& buffer, std::int64_t bytes) {
   return buffer.data();
 }
 
-std::unique_ptr<BatchWork> BatchWork::make(const Recipe& recipe) {
-  if (recipe.config.volumes) return std::make_unique<VolumeWork>(recipe);
-  return std::make_unique<SlideWork>(recipe);
+std::unique_ptr<BatchWork> BatchWork::make(const LoaderPlan& loader_plan) {
+  if (loader_plan.config.volumes) return std::make_unique<VolumeWork>(loader_plan);
+  return std::make_unique<SlideWork>(loader_plan);
 }
 
 std::shared_ptr<const zarr::Array> BatchWork::labels_of(std::size_t image,
                                                         std::size_t level) const {
-  if (!recipe_.with_labels) return nullptr;
-  const std::string& name = recipe_.config.data.labels;
-  if (!recipe_.cohort->images()[image].has_labels(name)) return recipe_.background[image];
-  return recipe_.cohort->label_array(image, name, level);
+  if (!loader_plan_.with_labels) return nullptr;
+  const std::string& name = loader_plan_.config.data.labels;
+  if (!loader_plan_.cohort->images()[image].has_labels(name)) return loader_plan_.background[image];
+  return loader_plan_.cohort->label_array(image, name, level);
 }
 
 std::string BatchWork::where(std::size_t s) const {
   return fmt::format("{}, sample {} (image {})", name(), first_sample() + s,
-                     recipe_.cohort->images()[sites_[s].image].id);
+                     loader_plan_.cohort->images()[sites_[s].image].id);
 }
 
 std::string BatchWork::name() const { return fmt::format("epoch {}, batch {}", epoch_, index_); }
@@ -73,19 +73,19 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
   read_.clear();
   regions_ = 0;
   // The last batch of a tile plan may end before this loader's share, or inside it.
-  const std::uint64_t end = recipe_.plan->samples_per_epoch();
+  const std::uint64_t end = loader_plan_.plan->samples_per_epoch();
   const std::uint64_t first =
-      std::min(end, index * static_cast<std::uint64_t>(recipe_.whole_batch) + first_sample());
+      std::min(end, index * static_cast<std::uint64_t>(loader_plan_.whole_batch) + first_sample());
   count_ = static_cast<std::size_t>(
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(recipe_.batch), end - first));
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(loader_plan_.batch), end - first));
   sites_.resize(count_);
-  reserve(static_cast<std::size_t>(recipe_.batch));
-  if (!arena_memory_) output_ = pool.take(recipe_.batch_bytes());
+  reserve(static_cast<std::size_t>(loader_plan_.batch));
+  if (!arena_memory_) output_ = pool.take(loader_plan_.batch_bytes());
   for (std::size_t s = 0; s < count_; ++s) {
     try {
-      sites_[s] = recipe_.plan->site(epoch, first + s);
+      sites_[s] = loader_plan_.plan->site(epoch, first + s);
       with_context(where(s), [&] {
-        plan_sample(s, {recipe_.config.sampling.seed, epoch, first + s});
+        plan_sample(s, {loader_plan_.config.sampling.seed, epoch, first + s});
       });
     } catch (...) {
       plan_error_ = std::current_exception();
@@ -116,15 +116,15 @@ std::size_t BatchWork::place(std::int64_t bytes) {
 }
 
 float* BatchWork::planes(std::byte* images, std::int64_t channels, Worker& worker) const {
-  if (recipe_.format == transform::TensorFormat{}) return reinterpret_cast<float*>(images);
-  const std::int64_t bytes = channels * recipe_.plane() * std::int64_t{sizeof(float)};
+  if (loader_plan_.format == transform::TensorFormat{}) return reinterpret_cast<float*>(images);
+  const std::int64_t bytes = channels * loader_plan_.plane() * std::int64_t{sizeof(float)};
   return reinterpret_cast<float*>(grown(worker.values, bytes));
 }
 
 void BatchWork::store(const float* planes, std::int64_t channels, std::byte* images) const {
-  if (recipe_.format == transform::TensorFormat{}) return;
-  transform::convert(
-      planes, {images, recipe_.format, static_cast<std::int32_t>(channels), recipe_.plane()});
+  if (loader_plan_.format == transform::TensorFormat{}) return;
+  transform::convert(planes, {images, loader_plan_.format, static_cast<std::int32_t>(channels),
+                              loader_plan_.plane()});
 }
 
 void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
@@ -132,14 +132,15 @@ void BatchWork::make_sample(std::size_t s, Worker& worker, StageTimes& times) {
     with_context(where(s), [&] { fill(s); });
     return;
   }
-  std::byte* images = output_->data() + s * recipe_.image_bytes();
+  std::byte* images = output_->data() + s * loader_plan_.image_bytes();
   std::uint8_t* labels = nullptr;
-  if (recipe_.with_labels) {
-    labels = output_->as<std::uint8_t>() + recipe_.labels_at() + s * recipe_.label_bytes();
+  if (loader_plan_.with_labels) {
+    labels =
+        output_->as<std::uint8_t>() + loader_plan_.labels_at() + s * loader_plan_.label_bytes();
   }
   with_context(where(s), [&] { make(s, images, labels, worker, times); });
   if (labels != nullptr)
-    recipe_.label_views[sites_[s].image].apply({labels, recipe_.label_bytes()});
+    loader_plan_.label_views[sites_[s].image].apply({labels, loader_plan_.label_bytes()});
 }
 
 Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
@@ -147,14 +148,14 @@ Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
   batch.epoch = epoch_;
   batch.index = index_;
   batch.samples = static_cast<std::int64_t>(count_);
-  batch.contexts = recipe_.contexts;
-  batch.channels = recipe_.channels;
-  batch.depth = recipe_.depth;
-  batch.height = recipe_.height;
-  batch.width = recipe_.width;
+  batch.contexts = loader_plan_.contexts;
+  batch.channels = loader_plan_.channels;
+  batch.depth = loader_plan_.depth;
+  batch.height = loader_plan_.height;
+  batch.width = loader_plan_.width;
   batch.sites = sites_;
-  batch.format = recipe_.format;
-  batch.class_sets = recipe_.cohort->class_sets();
+  batch.format = loader_plan_.format;
+  batch.class_sets = loader_plan_.cohort->class_sets();
   if (arena_memory_) return batch;
   // Members are destroyed last to first, so the lease goes back before its pool can be destroyed.
   struct Held {
@@ -163,7 +164,8 @@ Batch BatchWork::take(std::shared_ptr<device::BufferPool> pool) {
   };
   auto held = std::make_shared<Held>(Held{std::move(pool), std::move(output_)});
   batch.images = held->lease->data();
-  if (recipe_.with_labels) batch.labels = held->lease->as<std::uint8_t>() + recipe_.labels_at();
+  if (loader_plan_.with_labels)
+    batch.labels = held->lease->as<std::uint8_t>() + loader_plan_.labels_at();
   batch.memory = std::move(held);
   return batch;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -10,9 +11,9 @@
 #include "headrace/core/threads.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/loader/recipe.hpp"
-#include "headrace/transform/cuda_graph.hpp"
-#include "headrace/transform/volume/cuda_graph.hpp"
+#include "headrace/loader/plan/loader_plan.hpp"
+#include "headrace/transform/slide/slide_cuda_graph.hpp"
+#include "headrace/transform/volume/volume_cuda_graph.hpp"
 #include "headrace/zarr/array.hpp"
 
 namespace headrace::loader::detail {
@@ -60,9 +61,9 @@ struct DeviceTarget {
 /// its place in the arena, and `launch` transforms all of them from a copy of the arena.
 class BatchWork {
  public:
-  explicit BatchWork(const Recipe& recipe) : recipe_(recipe) {}
+  explicit BatchWork(const LoaderPlan& loader_plan) : loader_plan_(loader_plan) {}
   virtual ~BatchWork() = default;
-  static std::unique_ptr<BatchWork> make(const Recipe& recipe);
+  static std::unique_ptr<BatchWork> make(const LoaderPlan& loader_plan);
   /// prepare asks `memory` once for each batch for memory that stays until the next; null where
   /// only `use_arena` will give it.
   void into_arena(std::function<std::byte*(std::size_t)> memory) {
@@ -128,7 +129,7 @@ class BatchWork {
   /// asked for, or nothing is known.
   std::shared_ptr<const zarr::Array> labels_of(std::size_t image, std::size_t level) const;
 
-  const Recipe& recipe_;
+  const LoaderPlan& loader_plan_;
   /// Adds a region to read_; returns its number.
   std::size_t add_region(std::shared_ptr<const zarr::Array> array, zarr::RegionRead region);
 
@@ -137,7 +138,9 @@ class BatchWork {
 
  private:
   std::string where(std::size_t s) const;
-  std::uint64_t first_sample() const { return static_cast<std::uint64_t>(recipe_.first_sample); }
+  std::uint64_t first_sample() const {
+    return static_cast<std::uint64_t>(loader_plan_.first_sample);
+  }
 
   std::size_t count_ = 0, planned_ = 0, regions_ = 0;
   std::exception_ptr plan_error_;

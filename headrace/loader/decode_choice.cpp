@@ -7,8 +7,8 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/loader/level_choice.hpp"
-#include "headrace/loader/recipe.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/loader/plan/loader_plan.hpp"
 #include "headrace/storage/cufile.hpp"
 
 namespace headrace::loader {
@@ -29,11 +29,11 @@ namespace {
 using Arrays = std::vector<std::shared_ptr<const zarr::Array>>;
 
 // The arrays that samples of an image are read from.
-void add_arrays(const Recipe& recipe, std::size_t image, Arrays& arrays) {
-  const source::ImageRecord& record = recipe.cohort->images()[image];
-  const RunConfig& config = recipe.config;
+void add_arrays(const LoaderPlan& loader_plan, std::size_t image, Arrays& arrays) {
+  const cohort::ImageRecord& record = loader_plan.cohort->images()[image];
+  const RunConfig& config = loader_plan.config;
   const auto add = [&](std::size_t level) {
-    arrays.push_back(recipe.cohort->image_array(image, level));
+    arrays.push_back(loader_plan.cohort->image_array(image, level));
   };
   const std::size_t finest = config.volumes
                                  ? choose_volume_level(record, config)
@@ -43,19 +43,19 @@ void add_arrays(const Recipe& recipe, std::size_t image, Arrays& arrays) {
   } else {
     for (const int context : config.patch.context) add(choose_level(record, context, config));
   }
-  if (recipe.with_labels && record.has_labels(config.data.labels)) {
-    arrays.push_back(recipe.cohort->label_array(image, config.data.labels, finest));
+  if (loader_plan.with_labels && record.has_labels(config.data.labels)) {
+    arrays.push_back(loader_plan.cohort->label_array(image, config.data.labels, finest));
   }
 }
 
 // One image of each codec: all levels of an image have the codec of its ingest.
-Arrays arrays_of(const Recipe& recipe) {
+Arrays arrays_of(const LoaderPlan& loader_plan) {
   Arrays arrays;
   std::set<std::string> codecs;
-  const auto& images = recipe.cohort->images();
+  const auto& images = loader_plan.cohort->images();
   for (std::size_t i = 0; i < images.size(); ++i) {
-    if (recipe.plan->random() && images[i].split != recipe.config.data.train) continue;
-    if (codecs.insert(images[i].codec).second) add_arrays(recipe, i, arrays);
+    if (loader_plan.plan->random() && images[i].split != loader_plan.config.data.train) continue;
+    if (codecs.insert(images[i].codec).second) add_arrays(loader_plan, i, arrays);
   }
   return arrays;
 }
@@ -121,13 +121,14 @@ void choose_reader(const Arrays& arrays, storage::GpuDirect wanted, DecodeChoice
 
 }  // namespace
 
-DecodeChoice choose_decoding(const Recipe& recipe) {
-  const RunConfig::Loader& loader = recipe.config.loader;
+DecodeChoice choose_decoding(const LoaderPlan& loader_plan) {
+  const RunConfig::Loader& loader = loader_plan.config.loader;
   DecodeChoice choice{zarr::parse_decode_on(loader.decode), {}};
-  check_decoding_keys(recipe.config, recipe.device_index >= 0);
-  if (recipe.device_index < 0) return {};
-  const Arrays arrays =
-      choice.on == zarr::DecodeOn::cpu && loader.gpudirect == "off" ? Arrays{} : arrays_of(recipe);
+  check_decoding_keys(loader_plan.config, loader_plan.device_index >= 0);
+  if (loader_plan.device_index < 0) return {};
+  const Arrays arrays = choice.on == zarr::DecodeOn::cpu && loader.gpudirect == "off"
+                            ? Arrays{}
+                            : arrays_of(loader_plan);
   choose_decoder(arrays, choice);
   choose_reader(arrays, storage::parse_gpu_direct(loader.gpudirect), choice);
   return choice;

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::loader {
@@ -12,7 +12,7 @@ void check_decoding_keys(const RunConfig& config, bool on_gpu);
 
 namespace detail {
 
-struct Recipe;
+struct LoaderPlan;
 
 /// Where the chunks of a run's batches are decoded; decided before the first batch.
 struct DecodeChoice {
@@ -27,11 +27,11 @@ struct DecodeChoice {
   std::string read_by = "the host";
 };
 
-/// Decides by one image of each codec in the recipe's batches, by loader.decode, and by the
+/// Decides by one image of each codec in the plan's batches, by loader.decode, and by the
 /// available decoders. Errors: usage (loader.decode or loader.gpudirect asks for a GPU, and batches
 /// are made on the CPU); unsupported (loader.decode is gpu or loader.gpudirect is on, and it is not
 /// possible).
-DecodeChoice choose_decoding(const Recipe& recipe);
+DecodeChoice choose_decoding(const LoaderPlan& loader_plan);
 
 }  // namespace detail
 }  // namespace headrace::loader

@@ -20,7 +20,7 @@ struct Device {
 struct DataType {
   TypeCode code;
   std::uint8_t bits;
-  std::uint16_t lanes;
+  std::uint16_t device_slots;
 };
 struct Tensor {
   void* data;

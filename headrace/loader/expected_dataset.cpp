@@ -4,7 +4,7 @@
 
 namespace headrace::loader {
 
-void check_expected_dataset(const source::Cohort& cohort, const RunConfig& config) {
+void check_expected_dataset(const cohort::Cohort& cohort, const RunConfig& config) {
   const auto& expected = config.data.expect_hash;
   if (!expected || *expected == cohort.dataset_hash()) return;
   fail(ErrorCode::usage,

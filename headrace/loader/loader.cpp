@@ -9,7 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/loader/device_lane.hpp"
+#include "headrace/loader/device_slot.hpp"
 
 namespace headrace::loader {
 namespace {
@@ -23,14 +23,15 @@ double seconds(Clock::duration time) { return std::chrono::duration<double>(time
 struct Slot {
   enum class Stage { empty, preparing, open, done };
 
-  explicit Slot(const detail::Recipe& recipe) : work(detail::BatchWork::make(recipe)) {}
-  Slot(const detail::Recipe& recipe, const std::shared_ptr<detail::DeviceBudget>& budget,
+  explicit Slot(const detail::LoaderPlan& loader_plan)
+      : work(detail::BatchWork::make(loader_plan)) {}
+  Slot(const detail::LoaderPlan& loader_plan, const std::shared_ptr<detail::DeviceBudget>& budget,
        const std::shared_ptr<detail::DevicePool>& pool)
-      : Slot(recipe) {
-    lane = std::make_unique<detail::DeviceLane>(recipe, budget, pool, *work);
+      : Slot(loader_plan) {
+    device_slot = std::make_unique<detail::DeviceSlot>(loader_plan, budget, pool, *work);
   }
   std::unique_ptr<detail::BatchWork> work;
-  std::unique_ptr<detail::DeviceLane> lane;  ///< null: batches are made on the CPU
+  std::unique_ptr<detail::DeviceSlot> device_slot;  ///< null: batches are made on the CPU
   Stage stage = Stage::empty;
   std::size_t next_sample = 0, finished = 0, count = 0;
   std::exception_ptr error;
@@ -51,10 +52,10 @@ struct Slot {
 // consumer holds, planning overlaps with the last samples of the batch before, and the division of
 // work among workers affects no result: a sample's bytes depend only on its index.
 struct Loader::State {
-  State(detail::Recipe r, std::uint64_t first_epoch, std::uint64_t first_batch,
+  State(detail::LoaderPlan r, std::uint64_t first_epoch, std::uint64_t first_batch,
         std::optional<std::uint64_t> count)
-      : recipe(std::move(r)), per_epoch(batches_in_epoch()) {
-    if (!recipe.plan->random()) {
+      : loader_plan(std::move(r)), per_epoch(batches_in_epoch()) {
+    if (!loader_plan.plan->random()) {
       epoch_offset = first_epoch;
       end = own_batches_before(per_epoch);
       next_start = next_take = own_batches_before(first_batch);
@@ -62,11 +63,12 @@ struct Loader::State {
       next_start = next_take = own_batches_before(first_epoch * per_epoch + first_batch);
     }
     if (count && *count < end - std::min(end, next_take)) end = next_take + *count;
-    stats.left_to_cpu = recipe.decoding.left_to_cpu;
-    stats.read_by = recipe.decoding.read_by;
+    stats.left_to_cpu = loader_plan.decoding.left_to_cpu;
+    stats.read_by = loader_plan.decoding.read_by;
     make_ring();
-    worker_count = static_cast<std::size_t>(
-        recipe.config.loader.threads > 0 ? recipe.config.loader.threads : available_cores());
+    worker_count = static_cast<std::size_t>(loader_plan.config.loader.threads > 0
+                                                ? loader_plan.config.loader.threads
+                                                : available_cores());
     for (std::size_t i = 0; i < worker_count; ++i) threads.emplace_back([this] { run(); });
   }
 
@@ -80,25 +82,26 @@ struct Loader::State {
   }
 
   void make_ring() {
-    const auto places = static_cast<std::size_t>(recipe.config.loader.prefetch);
-    if (recipe.device_index < 0) {
+    const auto places = static_cast<std::size_t>(loader_plan.config.loader.prefetch);
+    if (loader_plan.device_index < 0) {
       stats.decoded_by = "CPU";
-      while (ring.size() < places) ring.push_back(std::make_unique<Slot>(recipe));
+      while (ring.size() < places) ring.push_back(std::make_unique<Slot>(loader_plan));
       return;
     }
-    const auto budget = std::make_shared<detail::DeviceBudget>(recipe.device_limit_bytes);
+    const auto budget = std::make_shared<detail::DeviceBudget>(loader_plan.device_limit_bytes);
     const auto memory = std::make_shared<detail::DevicePool>(budget);
-    while (ring.size() < places) ring.push_back(std::make_unique<Slot>(recipe, budget, memory));
+    while (ring.size() < places)
+      ring.push_back(std::make_unique<Slot>(loader_plan, budget, memory));
   }
 
   std::uint64_t batches_in_epoch() const {
-    const auto batch = static_cast<std::uint64_t>(recipe.whole_batch);
-    return (recipe.plan->samples_per_epoch() + batch - 1) / batch;
+    const auto batch = static_cast<std::uint64_t>(loader_plan.whole_batch);
+    return (loader_plan.plan->samples_per_epoch() + batch - 1) / batch;
   }
   /// How many of the batches before `batch` belong to this loader: all, where it does not take
   /// turns.
   std::uint64_t own_batches_before(std::uint64_t batch) const {
-    return batch <= recipe.turn ? 0 : (batch - recipe.turn - 1) / recipe.every + 1;
+    return batch <= loader_plan.turn ? 0 : (batch - loader_plan.turn - 1) / loader_plan.every + 1;
   }
   Slot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
   bool ring_full() const { return next_start == next_take + ring.size(); }
@@ -110,12 +113,12 @@ struct Loader::State {
   void make_one(std::unique_lock<std::mutex>& lock, Slot& slot, std::size_t sample,
                 detail::Worker& worker);
   void finish_if_done(std::unique_lock<std::mutex>& lock, Slot& slot);
-  void record_lane(detail::DeviceLane& lane);
+  void record_lane(detail::DeviceSlot& device_slot);
   void check_decoded(std::unique_lock<std::mutex>& lock, Slot& slot);
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   std::optional<Batch> next();
 
-  const detail::Recipe recipe;
+  const detail::LoaderPlan loader_plan;
   const std::uint64_t per_epoch;
   std::uint64_t epoch_offset = 0, end = std::numeric_limits<std::uint64_t>::max();
   std::shared_ptr<device::BufferPool> pool = std::make_shared<device::BufferPool>();
@@ -136,7 +139,7 @@ struct Loader::State {
 
 void Loader::State::run() {
   detail::Worker worker;
-  if (recipe.device_index >= 0) device::cuda::use_device(recipe.device_index);
+  if (loader_plan.device_index >= 0) device::cuda::use_device(loader_plan.device_index);
   std::unique_lock lock(mutex);
   while (!stop) {
     std::size_t sample = 0;
@@ -171,10 +174,10 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   std::exception_ptr error;
   bool decodes_itself = false;
   try {
-    if (mine.lane) mine.lane->begin(*mine.work);
-    const std::uint64_t batch = n * recipe.every + recipe.turn;
+    if (mine.device_slot) mine.device_slot->begin(*mine.work);
+    const std::uint64_t batch = n * loader_plan.every + loader_plan.turn;
     mine.work->prepare(epoch_offset + batch / per_epoch, batch % per_epoch, *pool, worker);
-    decodes_itself = mine.lane && mine.lane->plan(*mine.work, worker.inline_pool);
+    decodes_itself = mine.device_slot && mine.device_slot->plan(*mine.work, worker.inline_pool);
   } catch (...) {
     error = std::current_exception();
   }
@@ -210,18 +213,18 @@ void Loader::State::make_one(std::unique_lock<std::mutex>& lock, Slot& mine, std
 
 void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& mine) {
   if (mine.finished != mine.count) return;
-  if (mine.lane && !mine.error) {
+  if (mine.device_slot && !mine.error) {
     // No other thread uses a batch whose samples are all finished.
     lock.unlock();
     std::exception_ptr error;
     try {
-      mine.lane->start(*mine.work);
+      mine.device_slot->start(*mine.work);
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
     if (error) mine.keep_error(mine.count, std::move(error));
-    record_lane(*mine.lane);
+    record_lane(*mine.device_slot);
   }
   mine.stage = Slot::Stage::done;
   const zarr::ReadStats read = mine.work->read_stats();
@@ -231,34 +234,34 @@ void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& min
   batch_done.notify_all();
 }
 
-void Loader::State::record_lane(detail::DeviceLane& lane) {
-  const auto times = lane.take_times();
+void Loader::State::record_lane(detail::DeviceSlot& device_slot) {
+  const auto times = device_slot.take_times();
   stats.read_s += times.read_s;
   stats.copy_s += times.copy_s;
   stats.device_decode_s += times.decode_s;
   stats.device_transform_s += times.transform_s;
-  decoders.insert(lane.decoded_by());
+  decoders.insert(device_slot.decoded_by());
   stats.decoded_by = fmt::format("{}", fmt::join(decoders, ", "));
-  if (recipe.decoding.direct != storage::GpuDirect::off) stats.read_by = lane.read_by();
-  if (lane.left_to_cpu().empty() || !stats.left_to_cpu.empty()) return;
-  stats.left_to_cpu = lane.left_to_cpu();
+  if (loader_plan.decoding.direct != storage::GpuDirect::off) stats.read_by = device_slot.read_by();
+  if (device_slot.left_to_cpu().empty() || !stats.left_to_cpu.empty()) return;
+  stats.left_to_cpu = device_slot.left_to_cpu();
   log::info("a batch is decoded on the CPU: {}", stats.left_to_cpu);
 }
 
 /// Waits, without the lock, until it is known whether the GPU could decode the batch. Only the
 /// consumer uses a finished batch.
 void Loader::State::check_decoded(std::unique_lock<std::mutex>& lock, Slot& mine) {
-  if (!mine.lane || mine.error || !mine.lane->to_be_checked()) return;
+  if (!mine.device_slot || mine.error || !mine.device_slot->to_be_checked()) return;
   lock.unlock();
   std::exception_ptr error;
   try {
-    mine.lane->finish(*mine.work);
+    mine.device_slot->finish(*mine.work);
   } catch (...) {
     error = std::current_exception();
   }
   lock.lock();
   if (error) mine.keep_error(0, std::move(error));
-  record_lane(*mine.lane);
+  record_lane(*mine.device_slot);
 }
 
 /// The loader waits for the model from the moment when its last worker finds the ring full until a
@@ -294,7 +297,7 @@ std::optional<Batch> Loader::State::next() {
     std::rethrow_exception(failed);
   }
   Batch batch = mine.work->take(pool);
-  if (mine.lane) mine.lane->hand_over(batch);
+  if (mine.device_slot) mine.device_slot->hand_over(batch);
   mine.stage = Slot::Stage::empty;
   ++next_take;
   if (idle_since) {
@@ -307,17 +310,17 @@ std::optional<Batch> Loader::State::next() {
   return batch;
 }
 
-Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+Loader::Loader(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
                std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch,
                std::uint64_t first_batch, std::optional<std::uint64_t> count, Share share)
     : Loader(std::move(cohort), config, std::move(plan), nullptr,
              {with_labels, first_epoch, first_batch, count, share}) {}
-Loader::Loader(std::shared_ptr<const source::Cohort> cohort, const RunConfig& config,
+Loader::Loader(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
                std::shared_ptr<const SamplePlan> plan,
                std::shared_ptr<const Preprocessing> preprocessing, const LoaderStart& start)
     : state_(std::make_unique<State>(
-          detail::make_recipe(std::move(cohort), config, std::move(plan), std::move(preprocessing),
-                              start.with_labels, start.share),
+          detail::make_loader_plan(std::move(cohort), config, std::move(plan),
+                                   std::move(preprocessing), start.with_labels, start.share),
           start.first_epoch, start.first_batch, start.count)) {}
 Loader::~Loader() = default;
 

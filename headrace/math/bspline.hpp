@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "headrace/math/clamp.hpp"
 
 namespace headrace::math {

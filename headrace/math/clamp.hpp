@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "headrace/math/lane.hpp"
 
 namespace headrace::math {

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+
 #include "headrace/phantom/tube.hpp"
 
 namespace headrace::phantom {

@@ -10,39 +10,41 @@ namespace {
 
 /// The resources of one region on the accelerator. The queue is the last member and so destroyed
 /// first: it waits for work that still uses the memory.
-struct Lane {
-  SharedMemory source, result;
-  SharedMemory sums;
+struct Workspace {
+  DeviceMemory source, result;
+  DeviceMemory sums;
   std::unique_ptr<Queue> queue;
 };
 
 class AcceleratedRegions : public Regions {
  public:
-  AcceleratedRegions(const Operation& operation, const TilewisePlan& plan, const ImageFacts& facts,
+  AcceleratedRegions(const Operation& operation, const TilewisePlan& plan, const ImageInfo& info,
                      Accelerator& accelerator, std::uint64_t device_bytes)
       : operation_(operation), plan_(plan), accelerator_(accelerator) {
     const std::int64_t r = plan.region, halo = operation.halo();
-    columns_ = std::min(facts.width, r + 2 * halo);
-    source_rows_ = std::min(facts.height, r + 2 * halo);
-    const auto source_bytes = static_cast<std::size_t>(source_rows_ * columns_ * facts.channels);
+    columns_ = std::min(info.width, r + 2 * halo);
+    source_rows_ = std::min(info.height, r + 2 * halo);
+    const auto source_bytes = static_cast<std::size_t>(source_rows_ * columns_ * info.channels);
     TileKernel largest = operation.kernel();
-    largest.source.channels = facts.channels;
-    largest.height = static_cast<std::int32_t>(std::min(facts.height, r));
-    largest.width = static_cast<std::int32_t>(std::min(facts.width, r));
+    largest.source.channels = info.channels;
+    largest.height = static_cast<std::int32_t>(std::min(info.height, r));
+    largest.width = static_cast<std::int32_t>(std::min(info.width, r));
     const std::size_t sums = static_cast<std::size_t>(sums_of(largest)) * sizeof(float);
     const std::size_t result = result_bytes(operation, r, r);
-    const std::uint64_t lane = source_bytes + result + sums;
-    if (lane > device_bytes) {
-      const std::uint64_t mib = (lane + (1 << 20) - 1) >> 20;
+    const std::uint64_t workspace = source_bytes + result + sums;
+    if (workspace > device_bytes) {
+      const std::uint64_t mib = (workspace + (1 << 20) - 1) >> 20;
       fail(ErrorCode::memory,
            "--device-memory {}: a region of {} pixels takes {} MiB of the GPU's memory; give "
            "--device-memory {} or smaller tiles and chunks",
            device_bytes >> 20, r, mib, mib);
     }
-    const std::uint64_t lanes = std::min<std::uint64_t>(device_bytes / lane, plan.workers);
-    for (std::uint64_t i = 0; i < lanes; ++i) {
-      lanes_.put(Lane{accelerator.device_memory(source_bytes), accelerator.device_memory(result),
-                      sums == 0 ? nullptr : accelerator.device_memory(sums), accelerator.queue()});
+    const std::uint64_t workspaces =
+        std::min<std::uint64_t>(device_bytes / workspace, plan.workers);
+    for (std::uint64_t i = 0; i < workspaces; ++i) {
+      workspaces_.put(
+          Workspace{accelerator.device_memory(source_bytes), accelerator.device_memory(result),
+                    sums == 0 ? nullptr : accelerator.device_memory(sums), accelerator.queue()});
     }
     for (std::size_t i = 0; i < plan.workers; ++i) {
       results_.put(accelerator.host_memory(result));
@@ -60,16 +62,17 @@ class AcceleratedRegions : public Regions {
 
   RegionResult run(const SourceView& source, const Box2& box, bool interleaved) override {
     // Every worker holds at most one result, so one is free.
-    auto host = std::make_shared<Lent<SharedMemory>::Loan>(results_);
+    auto host = std::make_shared<Lent<DeviceMemory>::Loan>(results_);
     const ResultView view =
         result_view((*host)->get(), operation_, box, plan_.region, plan_.region, interleaved);
-    Lent<Lane>::Loan lane(lanes_);
-    run_in(*lane, source, box, view);
+    Lent<Workspace>::Loan workspace(workspaces_);
+    run_in(*workspace, source, box, view);
     return {view, std::move(host)};
   }
 
  private:
-  void run_in(Lane& lane, const SourceView& source, const Box2& box, const ResultView& view) {
+  void run_in(Workspace& workspace, const SourceView& source, const Box2& box,
+              const ResultView& view) {
     const std::int64_t halo = operation_.halo(), channels = source.channels;
     const std::int64_t top = std::max<std::int64_t>(0, box.y0 - halo);
     const std::int64_t bottom = std::min(source.height, box.y0 + box.height + halo);
@@ -79,48 +82,49 @@ class AcceleratedRegions : public Regions {
     for (std::int64_t y = top; y < bottom;) {  // the ring may wrap between two rows
       const std::int64_t slot = (y - source.y0) % source.ring_rows;
       const std::int64_t rows = std::min(bottom - y, source.ring_rows - slot);
-      lane.queue->to_device(lane.source.get() + (y - top) * pitch, pitch,
-                            source.base + slot * source.row_bytes + (left - source.x0) * channels,
-                            source.row_bytes, (right - left) * channels, rows);
+      workspace.queue->to_device(
+          workspace.source.get() + (y - top) * pitch, pitch,
+          source.base + slot * source.row_bytes + (left - source.x0) * channels, source.row_bytes,
+          (right - left) * channels, rows);
       y += rows;
     }
     TileKernel kernel = operation_.kernel();
-    kernel.source = {lane.source.get(), pitch,        source_rows_,   top, left,
-                     source.height,     source.width, source.channels};
+    kernel.source = {workspace.source.get(), pitch,        source_rows_,   top, left,
+                     source.height,          source.width, source.channels};
     kernel.y0 = box.y0;
     kernel.x0 = box.x0;
     kernel.height = static_cast<std::int32_t>(box.height);
     kernel.width = static_cast<std::int32_t>(box.width);
-    kernel.out.data = lane.result.get();
+    kernel.out.data = workspace.result.get();
     kernel.out.channel_bytes = view.channel_bytes;
     kernel.out.row_bytes = view.row_bytes;
     kernel.out.pixel_bytes = view.pixel_bytes;
-    lane.queue->run(kernel, reinterpret_cast<float*>(lane.sums.get()));
+    workspace.queue->run(kernel, reinterpret_cast<float*>(workspace.sums.get()));
     const std::int64_t planes = view.pixel_bytes > view.channel_bytes ? 1 : operation_.channels();
     for (std::int64_t plane = 0; plane < planes; ++plane) {
       const std::int64_t at = plane * view.channel_bytes;
-      lane.queue->to_host(view.data + at, view.row_bytes, lane.result.get() + at, view.row_bytes,
-                          box.width * view.pixel_bytes, box.height);
+      workspace.queue->to_host(view.data + at, view.row_bytes, workspace.result.get() + at,
+                               view.row_bytes, box.width * view.pixel_bytes, box.height);
     }
-    lane.queue->wait();
+    workspace.queue->wait();
   }
 
   const Operation& operation_;
   const TilewisePlan& plan_;
   Accelerator& accelerator_;
   std::int64_t columns_ = 0, source_rows_ = 0;
-  SharedMemory ring_;
+  DeviceMemory ring_;
   std::size_t ring_bytes_ = 0;
-  Lent<SharedMemory> results_;
-  Lent<Lane> lanes_;  ///< declared after the host memory that their work uses
+  Lent<DeviceMemory> results_;
+  Lent<Workspace> workspaces_;  ///< declared after the host memory that their work uses
 };
 
 }  // namespace
 
 std::unique_ptr<Regions> accelerated_regions(const Operation& operation, const TilewisePlan& plan,
-                                             const ImageFacts& facts, Accelerator& accelerator,
+                                             const ImageInfo& info, Accelerator& accelerator,
                                              std::uint64_t device_bytes) {
-  return std::make_unique<AcceleratedRegions>(operation, plan, facts, accelerator, device_bytes);
+  return std::make_unique<AcceleratedRegions>(operation, plan, info, accelerator, device_bytes);
 }
 
 }  // namespace headrace::process

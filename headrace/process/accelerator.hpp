@@ -5,14 +5,14 @@
 #include <span>
 #include <string>
 
+#include "headrace/pixels/statistics/statistics_device.hpp"
 #include "headrace/process/stored_pixel.hpp"
 #include "headrace/process/tile_kernel.hpp"
 #include "headrace/storage/device_reader.hpp"
-#include "headrace/transform/statistics/device.hpp"
 
 namespace headrace::process {
 
-using transform::SharedMemory;
+using pixels::DeviceMemory;
 
 /// Decodes JPEGs for a queue: many at once, from host memory, which must not change, into its
 /// device memory.
@@ -23,7 +23,7 @@ struct JpegTile {
 };
 
 /// Work of an accelerator, in order: copies, passes that gather statistics, tiles, and files.
-class Queue : public transform::StatisticsQueue {
+class Queue : public pixels::StatisticsQueue {
  public:
   /// Every pointer of the kernel, and `sums` (sums_of(kernel) floats), is the accelerator's memory.
   virtual void run(const TileKernel& kernel, float* sums) = 0;
@@ -46,13 +46,13 @@ class Queue : public transform::StatisticsQueue {
 };
 
 /// A device that computes tiles in its own memory. Safe from any thread.
-class Accelerator : public transform::StatisticsDevice {
+class Accelerator : public pixels::StatisticsDevice {
  public:
   virtual std::unique_ptr<Queue> queue() = 0;
   /// Whether files are read straight into its memory, and written from it, where they hold plain
   /// pixels. on: any other file is an error.
   virtual storage::GpuDirect direct() const { return storage::GpuDirect::off; }
-  std::unique_ptr<transform::StatisticsQueue> statistics_queue() override { return queue(); }
+  std::unique_ptr<pixels::StatisticsQueue> statistics_queue() override { return queue(); }
 };
 
 /// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; names

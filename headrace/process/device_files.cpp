@@ -22,8 +22,8 @@ constexpr std::size_t kDecoders = 4;  // each holds memory of nvJPEG
 
 /// A thread's own queue and memory.
 struct Carrier {
-  SharedMemory staging;  ///< of the accelerator
-  SharedMemory host;     ///< for blocks that the source reads, and for JPEGs
+  DeviceMemory staging;  ///< of the accelerator
+  DeviceMemory host;     ///< for blocks that the source reads, and for JPEGs
   std::size_t host_bytes = 0;
   std::unique_ptr<Queue> queue;  ///< destroyed first: it waits for work that uses the memory
 
@@ -50,11 +50,11 @@ struct Run {
 std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
 
 /// In the order of the image, so that neighbours are also read close in time.
-std::vector<Run> runs_of(const ImageFacts& facts, const StoredPixels& stored) {
+std::vector<Run> runs_of(const ImageInfo& info, const StoredPixels& stored) {
   const auto most = std::max<std::uint64_t>(1, kStagingBytes / stored.block_bytes);
   std::vector<Run> runs;
-  for (std::int64_t row = 0; row < count(facts.height, stored.block_height); ++row) {
-    for (std::int64_t column = 0; column < count(facts.width, stored.block_width); ++column) {
+  for (std::int64_t row = 0; row < count(info.height, stored.block_height); ++row) {
+    for (std::int64_t column = 0; column < count(info.width, stored.block_width); ++column) {
       const StoredPixels::Block block = stored.block(row, column);
       const bool goes_on =
           !runs.empty() && !block.path.empty() && runs.back().path == block.path &&
@@ -67,18 +67,18 @@ std::vector<Run> runs_of(const ImageFacts& facts, const StoredPixels& stored) {
   return runs;
 }
 
-Box2 box_of(const ImageFacts& facts, const Place& place, std::int64_t height, std::int64_t width) {
+Box2 box_of(const ImageInfo& info, const Place& place, std::int64_t height, std::int64_t width) {
   const std::int64_t y = place.row * height, x = place.column * width;
-  return {y, x, std::min(height, facts.height - y), std::min(width, facts.width - x)};
+  return {y, x, std::min(height, info.height - y), std::min(width, info.width - x)};
 }
 
-PlacePixels placing(const ImageFacts& facts, const Box2& box, const std::uint8_t* from,
+PlacePixels placing(const ImageInfo& info, const Box2& box, const std::uint8_t* from,
                     std::uint8_t* pixels) {
   PlacePixels pass;
-  const std::int64_t channels = facts.channels, row = facts.width * channels;
+  const std::int64_t channels = info.channels, row = info.width * channels;
   pass.from.data = from;
   pass.to = {pixels + box.y0 * row + box.x0 * channels, 1, row, channels};
-  pass.channels = facts.channels;
+  pass.channels = info.channels;
   pass.height = pass.stored_height = static_cast<std::int32_t>(box.height);
   pass.width = pass.stored_width = static_cast<std::int32_t>(box.width);
   return pass;
@@ -87,7 +87,7 @@ PlacePixels placing(const ImageFacts& facts, const Box2& box, const std::uint8_t
 /// Brings a block that the source reads into its place.
 void read_by_source(const ImageSource& source, const Box2& box, Carrier& carrier,
                     Accelerator& accelerator, std::uint8_t* pixels) {
-  const std::int64_t channels = source.facts().channels, row = source.facts().width * channels;
+  const std::int64_t channels = source.info().channels, row = source.info().width * channels;
   const std::int64_t pitch = box.width * channels;
   std::uint8_t* host = carrier.host_of(static_cast<std::size_t>(box.height * pitch), accelerator);
   source.read(box, host, pitch);
@@ -107,7 +107,7 @@ std::vector<Carrier> carried(ThreadPool& pool, Accelerator& accelerator, std::si
       static_cast<std::size_t>(round_up(static_cast<std::int64_t>(staging_wanted), 4096));
   const std::size_t workers = std::min(
       {static_cast<std::size_t>(pool.size()), std::max<std::size_t>(tasks, 1), most_threads});
-  const SharedMemory staging =
+  const DeviceMemory staging =
       device_memory_for(accelerator, workers * staging_bytes, "reading and writing");
   Lent<Carrier> carriers;
   for (std::size_t i = 0; i < workers; ++i) {
@@ -135,8 +135,8 @@ std::string way_of(const std::vector<Carrier>& carriers, std::string (Queue::*wa
 
 std::string load_stored(const ImageSource& source, const StoredPixels& stored, ThreadPool& pool,
                         Accelerator& accelerator, std::uint8_t* pixels) {
-  const ImageFacts& facts = source.facts();
-  const std::vector<Run> runs = runs_of(facts, stored);
+  const ImageInfo& info = source.info();
+  const std::vector<Run> runs = runs_of(info, stored);
   const std::size_t staging = std::max<std::uint64_t>(kStagingBytes, stored.block_bytes);
   const auto carriers = carried(
       pool, accelerator, runs.size(), runs.size(), staging, [&](Carrier& carrier, std::size_t i) {
@@ -147,13 +147,13 @@ std::string load_stored(const ImageSource& source, const StoredPixels& stored, T
           carrier.queue->read_file(run.path, {&range, 1});
         }
         for (std::size_t k = 0; k < run.blocks.size(); ++k) {
-          const Box2 box = box_of(facts, run.blocks[k], stored.block_height, stored.block_width);
+          const Box2 box = box_of(info, run.blocks[k], stored.block_height, stored.block_width);
           if (run.path.empty()) {
             read_by_source(source, box, carrier, accelerator, pixels);
             continue;
           }
           PlacePixels pass =
-              placing(facts, box, carrier.staging.get() + k * stored.block_bytes, pixels);
+              placing(info, box, carrier.staging.get() + k * stored.block_bytes, pixels);
           pass.from.channel = stored.channel_bytes;
           pass.from.row = stored.row_bytes;
           pass.from.pixel = stored.pixel_bytes;
@@ -165,9 +165,9 @@ std::string load_stored(const ImageSource& source, const StoredPixels& stored, T
 
 std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
                          Accelerator& accelerator, std::uint8_t* pixels) {
-  const ImageFacts& facts = source.facts();
-  const std::int64_t across = count(facts.width, blocks.block_width);
-  const auto tiles = static_cast<std::size_t>(across * count(facts.height, blocks.block_height));
+  const ImageInfo& info = source.info();
+  const std::int64_t across = count(info.width, blocks.block_width);
+  const auto tiles = static_cast<std::size_t>(across * count(info.height, blocks.block_height));
   const auto tile_bytes = static_cast<std::size_t>(3 * blocks.block_height * blocks.block_width);
   std::atomic<std::uint64_t> decoded{0};
   carried(pool, accelerator, (tiles + kJpegs - 1) / kJpegs, kDecoders, kJpegs * tile_bytes,
@@ -180,8 +180,7 @@ std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, Th
                                 static_cast<std::int64_t>(i) % across};
               const std::vector<std::byte> jpeg = blocks.block(place.row, place.column);
               if (jpeg.empty()) {
-                read_by_source(source,
-                               box_of(facts, place, blocks.block_height, blocks.block_width),
+                read_by_source(source, box_of(info, place, blocks.block_height, blocks.block_width),
                                carrier, accelerator, pixels);
                 continue;
               }
@@ -204,7 +203,7 @@ std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, Th
             }
             for (std::size_t k = 0; k < places.size(); ++k) {
               PlacePixels pass =
-                  placing(facts, box_of(facts, places[k], blocks.block_height, blocks.block_width),
+                  placing(info, box_of(info, places[k], blocks.block_height, blocks.block_width),
                           carrier.staging.get() + jpegs[k].decoded, pixels);
               pass.from.channel = 1;
               pass.from.row = 3 * blocks.block_width;
@@ -217,24 +216,24 @@ std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, Th
   return decoded;
 }
 
-std::string store_chunks(const ImageFacts& facts, const Operation& operation,
+std::string store_chunks(const ImageInfo& info, const Operation& operation,
                          const std::uint8_t* result, ImageSink& sink, std::int64_t chunk,
                          ThreadPool& pool, Accelerator& accelerator) {
   const auto item = static_cast<std::int64_t>(size_of(operation.dtype()));
-  const std::int64_t plane = chunk * chunk * item, row = facts.width * item;
+  const std::int64_t plane = chunk * chunk * item, row = info.width * item;
   const auto bytes = static_cast<std::size_t>(plane * operation.channels());
   constexpr std::size_t kFlag = 256;  // after a chunk lies the flag whether it is all zero
-  const std::int64_t across = count(facts.width, chunk);
-  const auto chunks = static_cast<std::size_t>(across * count(facts.height, chunk));
+  const std::int64_t across = count(info.width, chunk);
+  const auto chunks = static_cast<std::size_t>(across * count(info.height, chunk));
   const auto carriers = carried(
       pool, accelerator, chunks, chunks, bytes + kFlag, [&](Carrier& carrier, std::size_t i) {
         const Place place{static_cast<std::int64_t>(i) / across,
                           static_cast<std::int64_t>(i) % across};
         if (sink.has(place.row, place.column)) return;
-        const Box2 box = box_of(facts, place, chunk, chunk);
+        const Box2 box = box_of(info, place, chunk, chunk);
         std::uint8_t* staging = carrier.staging.get();
         PlacePixels pass;
-        pass.from = {result + box.y0 * row + box.x0 * item, facts.height * row, row, item};
+        pass.from = {result + box.y0 * row + box.x0 * item, info.height * row, row, item};
         pass.to = {staging, plane, chunk * item, item};
         pass.channels = operation.channels();
         pass.item = static_cast<std::int32_t>(item);

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <string>
+
 #include "headrace/core/threads.hpp"
 #include "headrace/process/accelerator.hpp"
 #include "headrace/process/image_sink.hpp"
@@ -20,7 +23,7 @@ std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, Th
 
 /// Stores a result that lies in the accelerator's memory, channels one after the other, chunk by
 /// chunk from there. Requires the sink's takes_files(). Returns how files were written.
-std::string store_chunks(const ImageFacts& facts, const Operation& operation,
+std::string store_chunks(const ImageInfo& info, const Operation& operation,
                          const std::uint8_t* result, ImageSink& sink, std::int64_t chunk,
                          ThreadPool& pool, Accelerator& accelerator);
 

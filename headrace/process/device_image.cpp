@@ -19,10 +19,10 @@ std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + ed
 
 /// Boxes of a grid over the image, each on a thread with its own courier of `bytes`.
 template <typename Body>
-void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageFacts& facts,
+void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageInfo& info,
               std::int64_t height, std::int64_t width, std::size_t bytes, const Body& body) {
-  const std::int64_t across = count(facts.width, width);
-  const auto boxes = static_cast<std::size_t>(across * count(facts.height, height));
+  const std::int64_t across = count(info.width, width);
+  const auto boxes = static_cast<std::size_t>(across * count(info.height, height));
   const auto workers = std::min(static_cast<std::size_t>(pool.size()), boxes);
   Lent<Courier> couriers;
   for (std::size_t i = 0; i < workers; ++i) {
@@ -32,8 +32,7 @@ void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageFacts& fact
     const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
     const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
     Lent<Courier>::Loan courier(couriers);
-    body(*courier,
-         Box2{y, x, std::min(height, facts.height - y), std::min(width, facts.width - x)});
+    body(*courier, Box2{y, x, std::min(height, info.height - y), std::min(width, info.width - x)});
   });
   for (Courier& courier : couriers.idle()) courier.queue->wait();
 }
@@ -67,7 +66,7 @@ bool load_past_the_source(const ImageSource& source, ThreadPool& pool, Accelerat
 
 }  // namespace
 
-SharedMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what) {
+DeviceMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what) {
   const std::size_t free = accelerator.free_bytes();
   if (bytes > free) {
     fail(ErrorCode::memory,
@@ -79,34 +78,33 @@ SharedMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, cons
 
 DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator,
                          zarr::DecodeOn decode)
-    : facts_(source.facts()), fingerprint_(source.fingerprint()), accelerator_(accelerator) {
-  const std::int64_t channels = facts_.channels, row = facts_.width * channels;
-  pixels_ = device_memory_for(accelerator, static_cast<std::size_t>(facts_.height * row),
+    : info_(source.info()), fingerprint_(source.fingerprint()), accelerator_(accelerator) {
+  const std::int64_t channels = info_.channels, row = info_.width * channels;
+  pixels_ = device_memory_for(accelerator, static_cast<std::size_t>(info_.height * row),
                               "the whole image");
   for (int i = 0; i < pool.size(); ++i) readers_.put({nullptr, 0, accelerator.queue()});
   if (load_past_the_source(source, pool, accelerator, decode, pixels_.get(), loaded_by_)) return;
-  const std::int64_t pitch = facts_.block_width * channels;
-  each_box(pool, accelerator, facts_, facts_.block_height, facts_.block_width,
-           static_cast<std::size_t>(facts_.block_height * pitch),
-           [&](Courier& courier, const Box2& box) {
-             courier.queue->wait();  // for the copy of the block before
-             source.read(box, courier.memory.get(), pitch);
-             courier.queue->to_device(pixels_.get() + box.y0 * row + box.x0 * channels, row,
-                                      courier.memory.get(), pitch, box.width * channels,
-                                      box.height);
-           });
+  const std::int64_t pitch = info_.block_width * channels;
+  each_box(
+      pool, accelerator, info_, info_.block_height, info_.block_width,
+      static_cast<std::size_t>(info_.block_height * pitch), [&](Courier& courier, const Box2& box) {
+        courier.queue->wait();  // for the copy of the block before
+        source.read(box, courier.memory.get(), pitch);
+        courier.queue->to_device(pixels_.get() + box.y0 * row + box.x0 * channels, row,
+                                 courier.memory.get(), pitch, box.width * channels, box.height);
+      });
 }
 
 void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const {
   Lent<Courier>::Loan courier(readers_);
-  const std::int64_t row = facts_.width * facts_.channels, part = box.width * facts_.channels;
+  const std::int64_t row = info_.width * info_.channels, part = box.width * info_.channels;
   const auto bytes = static_cast<std::size_t>(box.height * part);
   if (bytes > courier->bytes) {
     courier->memory = accelerator_.host_memory(bytes);
     courier->bytes = bytes;
   }
   courier->queue->to_host(courier->memory.get(), part,
-                          pixels_.get() + box.y0 * row + box.x0 * facts_.channels, row, part,
+                          pixels_.get() + box.y0 * row + box.x0 * info_.channels, row, part,
                           box.height);
   courier->queue->wait();
   for (std::int64_t y = 0; y < box.height; ++y) {
@@ -115,45 +113,40 @@ void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_byte
   }
 }
 
-SharedMemory DeviceImage::memory_for(std::size_t bytes, const char* what) const {
+DeviceMemory DeviceImage::memory_for(std::size_t bytes, const char* what) const {
   return device_memory_for(accelerator_, bytes, what);
 }
 
 SourceView DeviceImage::view() const {
-  return {pixels_.get(),
-          facts_.width * facts_.channels,
-          facts_.height,
-          0,
-          0,
-          facts_.height,
-          facts_.width,
-          facts_.channels};
+  return {
+      pixels_.get(), info_.width * info_.channels, info_.height, 0, 0, info_.height, info_.width,
+      info_.channels};
 }
 
 std::string run_on_device(const DeviceImage& image, const Operation& operation, ImageSink& sink,
                           std::int64_t chunk, ThreadPool& pool, StageClocks& clocks) {
-  const ImageFacts& facts = image.facts();
+  const ImageInfo& info = image.info();
   Accelerator& accelerator = image.accelerator();
   const bool interleaved = sink.interleaved();
   TileKernel kernel = operation.kernel();
   kernel.source = image.view();
-  kernel.width = static_cast<std::int32_t>(facts.width);
-  kernel.height = static_cast<std::int32_t>(std::min(facts.height, kBandRows));
-  const SharedMemory sums =
+  kernel.width = static_cast<std::int32_t>(info.width);
+  kernel.height = static_cast<std::int32_t>(std::min(info.height, kBandRows));
+  const DeviceMemory sums =
       image.memory_for(static_cast<std::size_t>(sums_of(kernel)) * sizeof(float), "the blur");
-  const SharedMemory memory =
-      image.memory_for(result_bytes(operation, facts.height, facts.width), "the whole result");
-  const ResultView result = result_view(memory.get(), operation, {0, 0, facts.height, facts.width},
-                                        facts.height, facts.width, interleaved);
+  const DeviceMemory memory =
+      image.memory_for(result_bytes(operation, info.height, info.width), "the whole result");
+  const ResultView result = result_view(memory.get(), operation, {0, 0, info.height, info.width},
+                                        info.height, info.width, interleaved);
   {
     const StageClock::Running running(clocks.process);
     const auto queue = accelerator.queue();
     kernel.out.channel_bytes = result.channel_bytes;
     kernel.out.row_bytes = result.row_bytes;
     kernel.out.pixel_bytes = result.pixel_bytes;
-    for (std::int64_t y = 0; y < facts.height; y += kBandRows) {
+    for (std::int64_t y = 0; y < info.height; y += kBandRows) {
       kernel.y0 = y;
-      kernel.height = static_cast<std::int32_t>(std::min(kBandRows, facts.height - y));
+      kernel.height = static_cast<std::int32_t>(std::min(kBandRows, info.height - y));
       kernel.out.data = result.data + y * result.row_bytes;
       queue->run(kernel, reinterpret_cast<float*>(sums.get()));
     }
@@ -161,10 +154,10 @@ std::string run_on_device(const DeviceImage& image, const Operation& operation, 
   }
   const StageClock::Running running(clocks.save);
   if (accelerator.direct() != storage::GpuDirect::off && sink.takes_files()) {
-    return store_chunks(facts, operation, result.data, sink, chunk, pool, accelerator);
+    return store_chunks(info, operation, result.data, sink, chunk, pool, accelerator);
   }
   const int planes = interleaved ? 1 : operation.channels();
-  each_box(pool, accelerator, facts, chunk, chunk, result_bytes(operation, chunk, chunk),
+  each_box(pool, accelerator, info, chunk, chunk, result_bytes(operation, chunk, chunk),
            [&](Courier& courier, const Box2& box) {
              const std::int64_t cy = box.y0 / chunk, cx = box.x0 / chunk;
              if (sink.has(cy, cx)) return;

@@ -1,4 +1,8 @@
 #pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
 #include "headrace/core/lent.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/process/accelerator.hpp"
@@ -12,13 +16,13 @@ namespace headrace::process {
 
 /// A queue with host memory that its copies read or write.
 struct Courier {
-  SharedMemory memory;
+  DeviceMemory memory;
   std::size_t bytes = 0;
   std::unique_ptr<Queue> queue;  ///< destroyed first: it waits for work that uses the memory
 };
 
 /// Memory of the accelerator. Errors: memory, with the missing amount for `what`.
-SharedMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what);
+DeviceMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what);
 
 /// A whole image in one array of an accelerator's memory, (y, x, c). Its blocks are decoded by the
 /// pool's threads and copied while others are decoded.
@@ -32,7 +36,7 @@ class DeviceImage : public ImageSource {
   DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerator& accelerator,
               zarr::DecodeOn decode = zarr::DecodeOn::automatic);
 
-  const ImageFacts& facts() const override { return facts_; }
+  const ImageInfo& info() const override { return info_; }
   void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override;
   std::string fingerprint() const override { return fingerprint_; }
   SourceView view() const;
@@ -40,13 +44,13 @@ class DeviceImage : public ImageSource {
   /// How it was read: "cuFile", "POSIX" and why, "nvJPEG", or empty: by the source.
   const std::string& loaded_by() const { return loaded_by_; }
   /// More of the accelerator's memory. Errors: memory, naming `what` needs it.
-  SharedMemory memory_for(std::size_t bytes, const char* what) const;
+  DeviceMemory memory_for(std::size_t bytes, const char* what) const;
 
  private:
-  ImageFacts facts_;
+  ImageInfo info_;
   std::string fingerprint_, loaded_by_;
   Accelerator& accelerator_;
-  SharedMemory pixels_;
+  DeviceMemory pixels_;
   mutable Lent<Courier> readers_;
 };
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/process/stored_pixels.hpp"
-#include "headrace/source/cohort.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/source_stamp.hpp"
 #include "headrace/zarr/array.hpp"
@@ -39,18 +39,18 @@ class SlideSource : public ImageSource {
     const imaging::SlideInfo& info = reader_->info();
     check_level(level, info.levels.size(), path);
     const imaging::SlideLevel& size = info.levels[static_cast<std::size_t>(level)];
-    facts_.height = size.height;
-    facts_.width = size.width;
-    facts_.block_height = working_block(size.block_height, size.height);
-    facts_.block_width = working_block(size.block_width, size.width);
+    info_.height = size.height;
+    info_.width = size.width;
+    info_.block_height = working_block(size.block_height, size.height);
+    info_.block_width = working_block(size.block_width, size.width);
     if (info.mpp_y && info.mpp_x) {
-      facts_.mpp_y = *info.mpp_y * size.downsample;
-      facts_.mpp_x = *info.mpp_x * size.downsample;
+      info_.mpp_y = *info.mpp_y * size.downsample;
+      info_.mpp_x = *info.mpp_x * size.downsample;
     }
-    facts_.format = info.format;
+    info_.format = info.format;
   }
 
-  const ImageFacts& facts() const override { return facts_; }
+  const ImageInfo& info() const override { return info_; }
   void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override {
     reader_->read(level_, box.y0, box.x0, box.height, box.width, dst, row_bytes);
   }
@@ -65,7 +65,7 @@ class SlideSource : public ImageSource {
   std::string path_;
   int level_;
   std::unique_ptr<imaging::SlideReader> reader_;
-  ImageFacts facts_;
+  ImageInfo info_;
 };
 
 class ZarrSource : public ImageSource {
@@ -83,37 +83,37 @@ class ZarrSource : public ImageSource {
            "array {} is {} of shape ({}); images of uint8 (y, x) or (3, y, x) are read",
            array_->path(), name_of(metadata.dtype), fmt::join(metadata.shape, ", "));
     }
-    facts_.channels = rank == 3 ? static_cast<int>(metadata.shape[0]) : 1;
-    facts_.height = metadata.shape[rank - 2];
-    facts_.width = metadata.shape[rank - 1];
-    if (facts_.height < 1 || facts_.width < 1) {
+    info_.channels = rank == 3 ? static_cast<int>(metadata.shape[0]) : 1;
+    info_.height = metadata.shape[rank - 2];
+    info_.width = metadata.shape[rank - 1];
+    if (info_.height < 1 || info_.width < 1) {
       fail(ErrorCode::malformed, "array {} has no pixels", array_->path());
     }
     const auto& chunk = array_->inner_chunk_shape();
-    facts_.block_height = working_block(chunk[rank - 2], facts_.height);
-    facts_.block_width = working_block(chunk[rank - 1], facts_.width);
-    facts_.format = "zarr";
+    info_.block_height = working_block(chunk[rank - 2], info_.height);
+    info_.block_width = working_block(chunk[rank - 1], info_.width);
+    info_.format = "zarr";
   }
   void set_mpp(double y, double x) {
-    facts_.mpp_y = y;
-    facts_.mpp_x = x;
+    info_.mpp_y = y;
+    info_.mpp_x = x;
   }
 
-  const ImageFacts& facts() const override { return facts_; }
+  const ImageInfo& info() const override { return info_; }
   void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override {
     auto* bytes = reinterpret_cast<std::byte*>(dst);
     if (array_->metadata().shape.size() == 3) {
       array_->read({{0, box.y0, box.x0},
-                    {facts_.channels, box.height, box.width},
+                    {info_.channels, box.height, box.width},
                     bytes,
-                    {1, row_bytes, facts_.channels},
+                    {1, row_bytes, info_.channels},
                     {}});
     } else {
       array_->read({{box.y0, box.x0}, {box.height, box.width}, bytes, {row_bytes, 1}, {}});
     }
   }
   StoredPixels stored_pixels() const override {
-    return stored_zarr_pixels(folder_, array_->metadata(), facts_.channels);
+    return stored_zarr_pixels(folder_, array_->metadata(), info_.channels);
   }
   std::string fingerprint() const override {
     return sha256_hex(identity_ + dump_json(array_->metadata().to_json()));
@@ -122,7 +122,7 @@ class ZarrSource : public ImageSource {
  private:
   std::shared_ptr<const zarr::Array> array_;
   std::string identity_, folder_;
-  ImageFacts facts_;
+  ImageInfo info_;
 };
 
 /// The level's path in an OME-Zarr image, and its scale in micrometres where that is known.
@@ -154,7 +154,7 @@ OmeLevel ome_level(const Json& ome, int level, const std::string& origin) {
 
 std::unique_ptr<ImageSource> open_cohort(const std::string& path, const std::string& image,
                                          int level) {
-  const auto cohort = source::Cohort::open(path);
+  const auto cohort = cohort::Cohort::open(path);
   if (image.empty()) {
     fail(ErrorCode::usage, "{} is a store of {} images: name one with --image", path,
          cohort->images().size());

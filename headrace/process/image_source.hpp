@@ -12,7 +12,7 @@
 
 namespace headrace::process {
 
-struct ImageFacts {
+struct ImageInfo {
   std::int64_t height = 0, width = 0;
   int channels = 3;                                ///< 3: RGB; 1: grey
   std::int64_t block_height = 0, block_width = 0;  ///< unit of decoding
@@ -45,7 +45,7 @@ struct JpegBlocks {
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
-  virtual const ImageFacts& facts() const = 0;
+  virtual const ImageInfo& info() const = 0;
   /// Reads a box inside the image: (y, x, c), c innermost, rows `row_bytes` apart. Errors: corrupt
   /// (names the tile and the file), io.
   virtual void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const = 0;

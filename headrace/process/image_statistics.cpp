@@ -16,11 +16,11 @@ constexpr std::size_t kMaxWorkers = 8;  // a stain accumulator is 8 MiB
 struct Blocks {
   std::int64_t height, width, across, all, chosen;
 
-  Blocks(const ImageFacts& facts, bool stain)
-      : height(stain ? kStainBlock : facts.block_height),
-        width(stain ? kStainBlock : facts.block_width),
-        across((facts.width + width - 1) / width),
-        all(across * ((facts.height + height - 1) / height)),
+  Blocks(const ImageInfo& info, bool stain)
+      : height(stain ? kStainBlock : info.block_height),
+        width(stain ? kStainBlock : info.block_width),
+        across((info.width + width - 1) / width),
+        all(across * ((info.height + height - 1) / height)),
         chosen(stain ? std::min(all, kStainBlocks) : all) {}
 };
 
@@ -28,9 +28,9 @@ struct Blocks {
 
 ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics needed,
                                   ThreadPool& pool) {
-  const ImageFacts& facts = source.facts();
+  const ImageInfo& info = source.info();
   const bool stain = needed == NeededStatistics::stain;
-  const Blocks blocks(facts, stain);
+  const Blocks blocks(info, stain);
   const std::size_t workers =
       std::min<std::size_t>(static_cast<std::size_t>(pool.size()), kMaxWorkers);
 
@@ -50,14 +50,14 @@ ImageStatistics gather_statistics(const ImageSource& source, NeededStatistics ne
     static thread_local device::HostBuffer pixels;
     const std::int64_t block = static_cast<std::int64_t>(i) * blocks.all / blocks.chosen;
     Box2 box{block / blocks.across * blocks.height, block % blocks.across * blocks.width, 0, 0};
-    box.height = std::min(blocks.height, facts.height - box.y0);
-    box.width = std::min(blocks.width, facts.width - box.x0);
+    box.height = std::min(blocks.height, info.height - box.y0);
+    box.width = std::min(blocks.width, info.width - box.x0);
     pixels.reserve(static_cast<std::size_t>(box.height * box.width * 3));
     source.read(box, pixels.as<std::uint8_t>(), box.width * 3);
     if (stain) {
       mine->stain.add(pixels.as<std::uint8_t>(), box.height * box.width);
     } else {
-      transform::count_darkest(pixels.as<std::uint8_t>(), box.height * box.width, mine->darkest);
+      pixels::count_darkest(pixels.as<std::uint8_t>(), box.height * box.width, mine->darkest);
     }
     const std::lock_guard lock(mutex);
     idle.push_back(std::move(mine));
@@ -70,34 +70,34 @@ ImageStatistics gather_statistics(const DeviceImage& image, NeededStatistics nee
   ImageStatistics sum;
   if (needed == NeededStatistics::none) return sum;
   const bool stain = needed == NeededStatistics::stain;
-  const ImageFacts& facts = image.facts();
+  const ImageInfo& info = image.info();
   Accelerator& accelerator = image.accelerator();
-  const std::size_t count = stain ? transform::kStainTotals : sum.darkest.size();
+  const std::size_t count = stain ? pixels::kStainTotals : sum.darkest.size();
   const auto bytes = static_cast<std::int64_t>(count * sizeof(std::uint64_t));
-  const SharedMemory there = image.memory_for(count * sizeof(std::uint64_t), "the statistics");
-  const SharedMemory here = accelerator.host_memory(count * sizeof(std::uint64_t));
+  const DeviceMemory there = image.memory_for(count * sizeof(std::uint64_t), "the statistics");
+  const DeviceMemory here = accelerator.host_memory(count * sizeof(std::uint64_t));
   const auto totals = reinterpret_cast<std::uint64_t*>(there.get());
   const SourceView view = image.view();
-  const transform::RgbView rgb{view.base, view.row_bytes};
+  const pixels::RgbView rgb{view.base, view.row_bytes};
   const auto queue = accelerator.queue();
   queue->clear(there.get(), bytes);
   if (stain) {
-    const Blocks blocks(facts, true);
-    queue->gather(transform::StainSums{rgb,
-                                       facts.height,
-                                       facts.width,
-                                       0,
-                                       0,
-                                       {},
-                                       blocks.all,
-                                       blocks.across,
-                                       blocks.chosen,
-                                       static_cast<std::int32_t>(kStainBlock),
-                                       totals,
-                                       transform::stain_rule(sum.stain.variant())});
+    const Blocks blocks(info, true);
+    queue->gather(pixels::StainSums{rgb,
+                                    info.height,
+                                    info.width,
+                                    0,
+                                    0,
+                                    {},
+                                    blocks.all,
+                                    blocks.across,
+                                    blocks.chosen,
+                                    static_cast<std::int32_t>(kStainBlock),
+                                    totals,
+                                    pixels::stain_rule(sum.stain.variant())});
   } else {
     queue->gather(
-        transform::DarkestCount{rgb, facts.height, static_cast<std::int32_t>(facts.width), totals});
+        pixels::DarkestCount{rgb, info.height, static_cast<std::int32_t>(info.width), totals});
   }
   queue->to_host(here.get(), bytes, there.get(), bytes, bytes, 1);
   queue->wait();

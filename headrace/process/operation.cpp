@@ -5,9 +5,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/yaml.hpp"
-#include "headrace/ingest/tissue/tissue_mask.hpp"
 #include "headrace/math/exponential.hpp"
-#include "headrace/transform/colour_affine.hpp"
+#include "headrace/pixels/tissue/tissue_mask.hpp"
+#include "headrace/transform/slide/colour_affine.hpp"
 
 namespace headrace::process {
 namespace {
@@ -177,7 +177,7 @@ void Operation::set_density(const std::array<double, 6>& unmixing) {
 
 void Operation::learn(const ImageStatistics& statistics) {
   if (needs_ == NeededStatistics::darkest) {
-    const ingest::DarkestThreshold found = ingest::tissue_threshold(statistics.darkest);
+    const pixels::DarkestThreshold found = pixels::tissue_threshold(statistics.darkest);
     kernel_.threshold = found.highest_value;
     learnt_ = {{"od_threshold", found.od_threshold}, {"highest_value", found.highest_value}};
     return;

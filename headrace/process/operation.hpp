@@ -8,8 +8,8 @@
 
 #include "headrace/core/dtype.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/pixels/stain/stain_estimate.hpp"
 #include "headrace/process/tile_kernel.hpp"
-#include "headrace/transform/stain_estimate.hpp"
 
 namespace headrace::process {
 
@@ -32,7 +32,7 @@ struct OperationRequest {
 /// Integers only, so that parts may be merged in any order.
 struct ImageStatistics {
   std::array<std::uint64_t, 256> darkest{};  ///< pixels by the value of their darkest channel
-  transform::StainAccumulator stain;
+  pixels::StainAccumulator stain;
 
   void merge(const ImageStatistics& other);
 };

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "headrace/math/colour.hpp"
 #include "headrace/process/tile_kernel.hpp"
 

@@ -38,17 +38,17 @@ void check_ways(const ProcessOptions& options, const Accelerator* accelerator) {
 }
 
 SinkImage sink_image(const ImageSource& source, const Operation& operation) {
-  const ImageFacts& facts = source.facts();
-  return {facts.height,         facts.width,  operation.channel_names(),
-          operation.dtype(),    facts.mpp_y,  facts.mpp_x,
-          operation.describe(), facts.format, source.fingerprint()};
+  const ImageInfo& info = source.info();
+  return {info.height,          info.width,  operation.channel_names(),
+          operation.dtype(),    info.mpp_y,  info.mpp_x,
+          operation.describe(), info.format, source.fingerprint()};
 }
 
-ProcessReport report_of(const ImageFacts& facts) {
+ProcessReport report_of(const ImageInfo& info) {
   ProcessReport report;
-  report.height = facts.height;
-  report.width = facts.width;
-  report.channels = facts.channels;
+  report.height = info.height;
+  report.width = info.width;
+  report.channels = info.channels;
   return report;
 }
 
@@ -60,16 +60,16 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
   check_ways(options, accelerator);
   StageClocks clocks;
   StageClock whole;
-  ProcessReport report = report_of(source.facts());
+  ProcessReport report = report_of(source.info());
   {
     const StageClock::Running running(whole);
-    Operation operation(options.operation, source.facts().channels);
+    Operation operation(options.operation, source.info().channels);
     std::optional<TilewisePlan> plan;
     std::optional<WholeImage> image;
     std::optional<DeviceImage> on_device;
     const ImageSource* loaded = &source;
     if (options.mode == Mode::tilewise) {
-      plan = plan_tilewise(source.facts(), operation, options.sink.chunk, options.tile,
+      plan = plan_tilewise(source.info(), operation, options.sink.chunk, options.tile,
                            options.sink.codec != "none", options.memory_bytes, pool.size());
     } else {
       const StageClock::Running loading(clocks.load);
@@ -84,7 +84,7 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
     }
     std::unique_ptr<Regions> regions;  // made before the sink, so that a failure leaves nothing
     if (plan) {
-      regions = accelerator != nullptr ? accelerated_regions(operation, *plan, source.facts(),
+      regions = accelerator != nullptr ? accelerated_regions(operation, *plan, source.info(),
                                                              *accelerator, options.device_bytes)
                                        : cpu_regions(operation, *plan);
     }
@@ -122,7 +122,7 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
 ProcessReport load_image(const ImageSource& source, ThreadPool& pool, Accelerator* accelerator,
                          zarr::DecodeOn decode) {
   StageClock whole;
-  ProcessReport report = report_of(source.facts());
+  ProcessReport report = report_of(source.info());
   {
     const StageClock::Running running(whole);
     if (accelerator != nullptr) {

@@ -37,7 +37,7 @@ std::unique_ptr<Regions> cpu_regions(const Operation& operation, const TilewiseP
 /// are taken; a thread that finds none waits for another thread. Errors: memory (states how much
 /// one region needs).
 std::unique_ptr<Regions> accelerated_regions(const Operation& operation, const TilewisePlan& plan,
-                                             const ImageFacts& facts, Accelerator& accelerator,
+                                             const ImageInfo& info, Accelerator& accelerator,
                                              std::uint64_t device_bytes);
 
 std::size_t result_bytes(const Operation& operation, std::int64_t height, std::int64_t width);

@@ -65,7 +65,7 @@ bool same_as_read(const Tiles& tiles, const imaging::FileBytes& file, const Imag
 }  // namespace
 
 StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& source) {
-  const ImageFacts& facts = source.facts();
+  const ImageInfo& info = source.info();
   std::vector<imaging::TiffDirectory> directories;
   const imaging::FileBytes file(path);
   try {
@@ -74,9 +74,9 @@ StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& sour
     return {.why_not = fmt::format("{} is no TIFF that can be read without its reader", path)};
   }
   const auto found = std::find_if(directories.begin(), directories.end(), [&](const auto& d) {
-    return d.height == facts.height && d.width == facts.width;
+    return d.height == info.height && d.width == info.width;
   });
-  if (found == directories.end() || facts.channels != 3 || !plain_rgb_tiles(*found)) {
+  if (found == directories.end() || info.channels != 3 || !plain_rgb_tiles(*found)) {
     return {.why_not =
                 fmt::format("{} has no tiles of uncompressed 8-bit RGB at that level", path)};
   }
@@ -101,15 +101,15 @@ StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& sour
 }
 
 JpegBlocks jpeg_tiff_blocks(const std::string& path, const ImageSource& source) {
-  const ImageFacts& facts = source.facts();
+  const ImageInfo& info = source.info();
   const std::shared_ptr<const imaging::JpegTiles> tiles = imaging::JpegTiles::open(path);
   const auto none = [&] {
     return JpegBlocks{.why_not = fmt::format("{} has no colour JPEG tiles at that level", path)};
   };
-  if (tiles == nullptr || facts.channels != 3) return none();
+  if (tiles == nullptr || info.channels != 3) return none();
   const auto& levels = tiles->levels();
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    if (levels[level].height != facts.height || levels[level].width != facts.width) continue;
+    if (levels[level].height != info.height || levels[level].width != info.width) continue;
     return {{},
             levels[level].tile_height,
             levels[level].tile_width,

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "headrace/process/pixel_math.hpp"
 
 /// The kernels of tile_kernel.hpp, one result at a time, as a GPU's thread makes it: kernel(row,

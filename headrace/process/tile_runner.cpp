@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "headrace/device/buffer.hpp"
-#include "headrace/process/cpu/rows.hpp"
+#include "headrace/process/cpu/tile_rows.hpp"
 
 namespace headrace::process {
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "headrace/core/geometry.hpp"
 #include "headrace/process/operation.hpp"
 #include "headrace/process/tile_kernel.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+
 #include "headrace/core/progress.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/process/image_sink.hpp"

@@ -15,16 +15,16 @@ constexpr std::uint64_t kWorkerBytes = std::uint64_t{2} << 20;
 // A strip of fewer regions than this decodes too many blocks twice; fewer workers are better then.
 constexpr std::int64_t kGoodStrip = 4;
 
-std::uint64_t window_bytes(const ImageFacts& facts, std::int64_t halo, const TilewisePlan& plan,
+std::uint64_t window_bytes(const ImageInfo& info, std::int64_t halo, const TilewisePlan& plan,
                            std::int64_t strip_regions) {
   const std::int64_t columns =
-      std::min(facts.width, strip_regions * plan.region + 2 * (halo + facts.block_width));
-  return static_cast<std::uint64_t>(plan.ring_rows * columns * facts.channels);
+      std::min(info.width, strip_regions * plan.region + 2 * (halo + info.block_width));
+  return static_cast<std::uint64_t>(plan.ring_rows * columns * info.channels);
 }
 
 }  // namespace
 
-TilewisePlan plan_tilewise(const ImageFacts& facts, const Operation& operation, std::int64_t chunk,
+TilewisePlan plan_tilewise(const ImageInfo& info, const Operation& operation, std::int64_t chunk,
                            std::int64_t tile, bool encoded, std::uint64_t memory_bytes,
                            int threads) {
   TilewisePlan plan;
@@ -35,9 +35,9 @@ TilewisePlan plan_tilewise(const ImageFacts& facts, const Operation& operation, 
   plan.region = round_up(plan.tile, chunk);
   const std::int64_t halo = operation.halo();
   plan.ring_rows =
-      std::min(round_up(2 * plan.region + 2 * halo + facts.block_height, facts.block_height),
-               round_up(facts.height, facts.block_height));
-  const std::int64_t across = (facts.width + plan.region - 1) / plan.region;
+      std::min(round_up(2 * plan.region + 2 * halo + info.block_height, info.block_height),
+               round_up(info.height, info.block_height));
+  const std::int64_t across = (info.width + plan.region - 1) / plan.region;
 
   const auto item = static_cast<std::uint64_t>(size_of(operation.dtype()));
   const auto channels = static_cast<std::uint64_t>(operation.channels());
@@ -47,7 +47,7 @@ TilewisePlan plan_tilewise(const ImageFacts& facts, const Operation& operation, 
   const std::uint64_t worker =
       area(plan.region) + kWorkerBytes + (encoded || plan.region != chunk ? 2 * area(chunk) : 0);
   const auto total = [&](std::size_t workers, std::int64_t strip) {
-    return kFixedBytes + workers * worker + window_bytes(facts, halo, plan, strip);
+    return kFixedBytes + workers * worker + window_bytes(info, halo, plan, strip);
   };
   const std::uint64_t least = total(1, 1);
   if (least > memory_bytes) {

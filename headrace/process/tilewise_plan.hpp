@@ -23,7 +23,7 @@ struct TilewisePlan {
 
 /// chunk: edge of the output's chunks; tile 0 takes the chunk's. encoded: whether chunks go through
 /// a compressor. Errors: usage (tile), memory (states the minimum).
-TilewisePlan plan_tilewise(const ImageFacts& facts, const Operation& operation, std::int64_t chunk,
+TilewisePlan plan_tilewise(const ImageInfo& info, const Operation& operation, std::int64_t chunk,
                            std::int64_t tile, bool encoded, std::uint64_t memory_bytes,
                            int threads);
 

@@ -36,41 +36,41 @@ std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + ed
 
 /// Boxes of a grid that covers the image, run by index.
 template <typename Body>
-void each_box(ThreadPool& pool, const ImageFacts& facts, std::int64_t height, std::int64_t width,
+void each_box(ThreadPool& pool, const ImageInfo& info, std::int64_t height, std::int64_t width,
               const Body& body) {
-  const std::int64_t across = count(facts.width, width);
-  const auto boxes = static_cast<std::size_t>(across * count(facts.height, height));
+  const std::int64_t across = count(info.width, width);
+  const auto boxes = static_cast<std::size_t>(across * count(info.height, height));
   run_in_order(pool, boxes, static_cast<std::size_t>(pool.size()), [&](std::size_t i) {
     const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
     const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
-    body(Box2{y, x, std::min(height, facts.height - y), std::min(width, facts.width - x)});
+    body(Box2{y, x, std::min(height, info.height - y), std::min(width, info.width - x)});
   });
 }
 
 }  // namespace
 
 WholeImage::WholeImage(const ImageSource& source, ThreadPool& pool)
-    : facts_(source.facts()), fingerprint_(source.fingerprint()) {
-  const std::int64_t row = facts_.width * facts_.channels;
-  memory_ = checked_memory(static_cast<std::uint64_t>(facts_.height * row), "the whole image");
-  each_box(pool, facts_, facts_.block_height, facts_.block_width, [&](const Box2& box) {
-    source.read(box, memory_.as<std::uint8_t>() + box.y0 * row + box.x0 * facts_.channels, row);
+    : info_(source.info()), fingerprint_(source.fingerprint()) {
+  const std::int64_t row = info_.width * info_.channels;
+  memory_ = checked_memory(static_cast<std::uint64_t>(info_.height * row), "the whole image");
+  each_box(pool, info_, info_.block_height, info_.block_width, [&](const Box2& box) {
+    source.read(box, memory_.as<std::uint8_t>() + box.y0 * row + box.x0 * info_.channels, row);
   });
 }
 
 void WholeImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const {
   for (std::int64_t y = 0; y < box.height; ++y) {
     std::memcpy(dst + y * row_bytes,
-                pixels() + ((box.y0 + y) * facts_.width + box.x0) * facts_.channels,
-                static_cast<std::size_t>(box.width * facts_.channels));
+                pixels() + ((box.y0 + y) * info_.width + box.x0) * info_.channels,
+                static_cast<std::size_t>(box.width * info_.channels));
   }
 }
 
 void run_whole(const WholeImage& image, const Operation& operation, ImageSink& sink,
                std::int64_t chunk, ThreadPool& pool, StageClocks& clocks) {
-  const ImageFacts& facts = image.facts();
+  const ImageInfo& info = image.info();
   const auto item = static_cast<std::int64_t>(size_of(operation.dtype()));
-  const std::int64_t channels = operation.channels(), plane = facts.height * facts.width;
+  const std::int64_t channels = operation.channels(), plane = info.height * info.width;
   auto memory =
       checked_memory(static_cast<std::uint64_t>(plane * channels * item), "the whole result");
   const bool interleaved = sink.interleaved();
@@ -78,19 +78,19 @@ void run_whole(const WholeImage& image, const Operation& operation, ImageSink& s
                           0,
                           0,
                           interleaved ? item : plane * item,
-                          facts.width * item * (interleaved ? channels : 1),
+                          info.width * item * (interleaved ? channels : 1),
                           interleaved ? item * channels : item};
   {
     const StageClock::Running running(clocks.process);
     const SourceView view{
-        image.pixels(), facts.width * facts.channels, facts.height, 0, 0, facts.height, facts.width,
-        facts.channels};
-    each_box(pool, facts, kBandRows, kBandColumns, [&](const Box2& box) {
+        image.pixels(), info.width * info.channels, info.height, 0, 0, info.height, info.width,
+        info.channels};
+    each_box(pool, info, kBandRows, kBandColumns, [&](const Box2& box) {
       run_tiles(operation, view, box, box.height, box.width, result);
     });
   }
   const StageClock::Running running(clocks.save);
-  each_box(pool, facts, chunk, chunk, [&](const Box2& box) {
+  each_box(pool, info, chunk, chunk, [&](const Box2& box) {
     const std::int64_t cy = box.y0 / chunk, cx = box.x0 / chunk;
     if (sink.has(cy, cx)) return;
     const std::uint8_t* data =

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <string>
+
 #include "headrace/core/threads.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/process/image_sink.hpp"
@@ -14,13 +17,13 @@ class WholeImage : public ImageSource {
   /// Reads it. Errors: memory (more than the machine has free), and those of the source.
   WholeImage(const ImageSource& source, ThreadPool& pool);
 
-  const ImageFacts& facts() const override { return facts_; }
+  const ImageInfo& info() const override { return info_; }
   void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override;
   std::string fingerprint() const override { return fingerprint_; }
   const std::uint8_t* pixels() const { return memory_.as<std::uint8_t>(); }
 
  private:
-  ImageFacts facts_;
+  ImageInfo info_;
   std::string fingerprint_;
   device::HostBuffer memory_;
 };

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ranks/place.hpp"
+#include "headrace/ranks/rank_info.hpp"
 
 namespace headrace::ranks {
 namespace {
@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kGrace{10};
 constexpr int kNotStarted = 127;
 
-/// This process's variables with those of a place among `count`.
+/// This process's variables with those of one rank among `count`.
 std::vector<std::string> environment_of(int rank, int count, const std::string& start) {
   const std::vector<std::pair<std::string, std::string>> own{
       {"RANK", std::to_string(rank)},

@@ -14,8 +14,8 @@ std::uint8_t mix(std::uint8_t base, std::uint8_t tint, int percent) {
 
 }  // namespace
 
-imaging::Image8 overlay(const imaging::Image8& rgb, std::span<const std::uint8_t> labels) {
-  imaging::Image8 out = rgb;
+pixels::Image8 overlay(const pixels::Image8& rgb, std::span<const std::uint8_t> labels) {
+  pixels::Image8 out = rgb;
   const auto at = [&](std::int64_t y, std::int64_t x) {
     return labels[static_cast<std::size_t>(y * rgb.width + x)];
   };

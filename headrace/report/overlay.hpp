@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "headrace/imaging/image.hpp"
+#include "headrace/pixels/image.hpp"
 
 namespace headrace::report {
 
@@ -11,6 +11,6 @@ namespace headrace::report {
 ///
 /// in      rgb     (height, width, 3)
 ///         labels  (height, width)
-imaging::Image8 overlay(const imaging::Image8& rgb, std::span<const std::uint8_t> labels);
+pixels::Image8 overlay(const pixels::Image8& rgb, std::span<const std::uint8_t> labels);
 
 }  // namespace headrace::report

@@ -44,7 +44,7 @@ float bilinear(const Plane& plane, double y, double x) {
 
 }  // namespace
 
-imaging::Image8 plane_picture(const Plane& plane, std::int64_t longest_px) {
+pixels::Image8 plane_picture(const Plane& plane, std::int64_t longest_px) {
   const double longest_mm = std::max(static_cast<double>(plane.height) * plane.row_mm,
                                      static_cast<double>(plane.width) * plane.column_mm);
   const double mm_a_pixel = longest_mm / static_cast<double>(longest_px);
@@ -64,7 +64,7 @@ imaging::Image8 plane_picture(const Plane& plane, std::int64_t longest_px) {
     }
     return false;
   };
-  imaging::Image8 out(rows.size, columns.size, 3);
+  pixels::Image8 out(rows.size, columns.size, 3);
   for (std::int64_t y = 0; y < rows.size; ++y) {
     std::uint8_t* pixel = out.row(y);
     for (std::int64_t x = 0; x < columns.size; ++x, pixel += 3) {

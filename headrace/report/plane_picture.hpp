@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "headrace/imaging/image.hpp"
+#include "headrace/pixels/image.hpp"
 
 namespace headrace::report {
 
@@ -17,6 +17,6 @@ struct Plane {
 
 /// The plane as a picture in the patient's proportions, its longer side `longest_px`. Pixels
 /// without annotation (255) do not change.
-imaging::Image8 plane_picture(const Plane& plane, std::int64_t longest_px);
+pixels::Image8 plane_picture(const Plane& plane, std::int64_t longest_px);
 
 }  // namespace headrace::report

@@ -1,9 +1,14 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "headrace/storage/store.hpp"
 

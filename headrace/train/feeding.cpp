@@ -1,6 +1,6 @@
 #include "headrace/train/feeding.hpp"
 
-#include "headrace/ranks/part_sum.hpp"
+#include "headrace/ranks/ordered_all_reduce.hpp"
 
 namespace headrace::train {
 
@@ -15,9 +15,10 @@ loader::RunConfig fed_config(const loader::RunConfig& config, const Network& net
   return out;
 }
 
-loader::Share own_share(const loader::RunConfig& config, const ranks::Team& team) {
+loader::Share own_share(const loader::RunConfig& config, const ranks::ProcessGroup& process_group) {
   const std::int64_t samples = config.sampling.batch / config.train.gradient_parts;
-  const auto parts = ranks::parts_of(config.train.gradient_parts, team.rank(), team.size());
+  const auto parts =
+      ranks::parts_of(config.train.gradient_parts, process_group.rank(), process_group.size());
   return {parts.first * samples, parts.count * samples};
 }
 

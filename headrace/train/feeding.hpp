@@ -1,7 +1,7 @@
 #pragma once
-#include "headrace/loader/run_config.hpp"
-#include "headrace/loader/share.hpp"
-#include "headrace/ranks/team.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/plan/share.hpp"
+#include "headrace/ranks/process_group.hpp"
 #include "headrace/train/network.hpp"
 
 namespace headrace::train {
@@ -10,6 +10,6 @@ namespace headrace::train {
 /// of the machine's `cores` (share_of_cores).
 loader::RunConfig fed_config(const loader::RunConfig& config, const Network& network, int cores);
 /// This process's samples of every batch.
-loader::Share own_share(const loader::RunConfig& config, const ranks::Team& team);
+loader::Share own_share(const loader::RunConfig& config, const ranks::ProcessGroup& process_group);
 
 }  // namespace headrace::train

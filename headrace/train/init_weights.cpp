@@ -8,10 +8,10 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/loader/run_preprocessing.hpp"
+#include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/storage/local_store.hpp"
-#include "headrace/train/run_files.hpp"
-#include "headrace/train/run_folder.hpp"
+#include "headrace/train/run/run_files.hpp"
+#include "headrace/train/run/run_folder.hpp"
 
 namespace headrace::train {
 namespace {

@@ -1,7 +1,8 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/model/segmentation_net.hpp"
 
 namespace headrace::train {

@@ -274,7 +274,7 @@ void Network::rehearse(const loader::Batch& batch, std::int64_t parts) {
   }
 }
 
-void Network::put_parts(const loader::Batch& batch, ranks::PartSum& sum) {
+void Network::put_parts(const loader::Batch& batch, ranks::OrderedAllReduce& sum) {
   state_->each_part(batch, sum.mine().count, [&](std::int64_t p, const StepLosses& part) {
     state_->flat().take(sum.part(p).data());
     const std::array<double, kPartValues> values{part.total, part.cross_entropy, part.dice};
@@ -282,7 +282,7 @@ void Network::put_parts(const loader::Batch& batch, ranks::PartSum& sum) {
   });
 }
 
-StepLosses Network::finish_step(const ranks::PartSum& sum, double learning_rate) {
+StepLosses Network::finish_step(const ranks::OrderedAllReduce& sum, double learning_rate) {
   const std::int64_t parts = state_->config.train.gradient_parts;
   StepLosses losses;
   for (std::int64_t p = 0; p < parts; ++p) {

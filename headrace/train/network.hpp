@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -6,9 +7,9 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/loader/run_config.hpp"
-#include "headrace/ranks/part_sum.hpp"
+#include "headrace/ranks/ordered_all_reduce.hpp"
 
 namespace headrace::train {
 
@@ -37,8 +38,8 @@ class Network {
   /// The same with other processes, in two functions: one puts the gradients and losses of this
   /// process's parts into `sum` (the batch holds only their samples); the other, when all are
   /// summed, does the rest of the step.
-  void put_parts(const loader::Batch& batch, ranks::PartSum& sum);
-  StepLosses finish_step(const ranks::PartSum& sum, double learning_rate);
+  void put_parts(const loader::Batch& batch, ranks::OrderedAllReduce& sum);
+  StepLosses finish_step(const ranks::OrderedAllReduce& sum, double learning_rate);
   /// Number of floats of a part, and of doubles that go with them.
   std::int64_t gradient_floats() const;
   static constexpr std::size_t kPartValues = 3;

@@ -8,21 +8,21 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
-#include "headrace/loader/sample_plan.hpp"
-#include "headrace/train/run_identity.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/train/run/run_identity.hpp"
 
 namespace headrace::train {
 namespace {
 
-using Lacks = std::function<bool(const source::ImageRecord&)>;
+using Lacks = std::function<bool(const cohort::ImageRecord&)>;
 
 /// Refuses images of some splits that lack something; names the first few.
-void refuse(const source::Cohort& cohort, const std::set<std::string>& splits, const Lacks& lacks,
+void refuse(const cohort::Cohort& cohort, const std::set<std::string>& splits, const Lacks& lacks,
             const std::string& what, const std::string& advice) {
   constexpr std::size_t kNamed = 5;
   std::vector<std::string> names;
   std::size_t count = 0;
-  for (const source::ImageRecord& image : cohort.images()) {
+  for (const cohort::ImageRecord& image : cohort.images()) {
     if (!splits.contains(image.split) || !lacks(image)) continue;
     if (++count <= kNamed) names.push_back(image.id);
   }
@@ -31,7 +31,7 @@ void refuse(const source::Cohort& cohort, const std::set<std::string>& splits, c
        count, what, fmt::join(names, ", "), count > kNamed ? ", …" : "", advice);
 }
 
-void check_slides(const source::Cohort& cohort, const loader::RunConfig& config,
+void check_slides(const cohort::Cohort& cohort, const loader::RunConfig& config,
                   const loader::Preprocessing& preprocessing) {
   if (preprocessing.stain_reference) {
     refuse(
@@ -42,7 +42,7 @@ void check_slides(const source::Cohort& cohort, const loader::RunConfig& config,
         "stained pixels or only one stain");
   }
   if (preprocessing.od.pixels == 0) return;
-  const auto no_spread = [&](const source::ImageRecord& image) {
+  const auto no_spread = [&](const cohort::ImageRecord& image) {
     const ImageColour colour = preprocessing.colour_of(image);
     const auto& spread = colour.scanner_od_std;
     return !colour.has_scanner ||
@@ -54,17 +54,17 @@ void check_slides(const source::Cohort& cohort, const loader::RunConfig& config,
 }
 
 /// Whether a transform needs the body's intensities of a channel that has none.
-bool lacks_body(const source::VolumeRecord& volume, const loader::RunConfig& config,
+bool lacks_body(const cohort::VolumeRecord& volume, const loader::RunConfig& config,
                 const std::string& name, std::size_t channel) {
   if (!transform::VolumeGraph::needs_patient(config.volume_transforms, name)) return false;
   if (volume.channels.empty()) return volume.body.voxels == 0;
   return volume.channels[channel].stored && volume.channels[channel].body.voxels == 0;
 }
 
-void check_volumes(const source::Cohort& cohort, const loader::RunConfig& config,
+void check_volumes(const cohort::Cohort& cohort, const loader::RunConfig& config,
                    const loader::Preprocessing& preprocessing) {
   const auto stored = loader::stored_channels(preprocessing, cohort);
-  const auto no_body = [&](const source::ImageRecord& image) {
+  const auto no_body = [&](const cohort::ImageRecord& image) {
     for (std::size_t c = 0; c < stored.size(); ++c) {
       const auto& channels = preprocessing.channels;
       if (lacks_body(*image.volume, config, channels.empty() ? "" : channels[c].name, stored[c]))
@@ -79,11 +79,11 @@ void check_volumes(const source::Cohort& cohort, const loader::RunConfig& config
 
 }  // namespace
 
-void check_channels(const source::Cohort& cohort, const loader::Preprocessing& preprocessing,
+void check_channels(const cohort::Cohort& cohort, const loader::Preprocessing& preprocessing,
                     const std::set<std::string>& splits) {
   if (preprocessing.channels.empty()) return;
   const auto stored = loader::stored_channels(preprocessing, cohort);
-  const auto lacks_all = [&](const source::ImageRecord& image) {
+  const auto lacks_all = [&](const cohort::ImageRecord& image) {
     const auto& channels = image.volume->channels;
     return std::none_of(stored.begin(), stored.end(),
                         [&](std::size_t c) { return channels[c].stored; });
@@ -92,7 +92,7 @@ void check_channels(const source::Cohort& cohort, const loader::Preprocessing& p
          "Take them out of the split, or read other channels (data.channels)");
 }
 
-void check_images(const source::Cohort& cohort, const loader::RunConfig& config,
+void check_images(const cohort::Cohort& cohort, const loader::RunConfig& config,
                   const loader::Preprocessing& preprocessing) {
   with_context("data.val", [&] { loader::make_tile_plan(cohort, config, config.data.val); });
   if (config.volumes) {

@@ -1,11 +1,12 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
 
-#include "headrace/loader/preprocessing.hpp"
-#include "headrace/loader/run_config.hpp"
-#include "headrace/source/cohort.hpp"
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -14,12 +15,12 @@ namespace headrace::train {
 /// Errors: usage (a split without images, with the nearest name; slides without the stain estimate
 /// or the tissue colours, volumes without the body that a transform needs, named; no labels in the
 /// validation split).
-void check_images(const source::Cohort& cohort, const loader::RunConfig& config,
+void check_images(const cohort::Cohort& cohort, const loader::RunConfig& config,
                   const loader::Preprocessing& preprocessing);
 
 /// Refuses images of these splits that have none of the run's channels; names the first few.
 /// Errors: usage.
-void check_channels(const source::Cohort& cohort, const loader::Preprocessing& preprocessing,
+void check_channels(const cohort::Cohort& cohort, const loader::Preprocessing& preprocessing,
                     const std::set<std::string>& splits);
 
 /// Checks that the disk has room for the most that the run folder `out` will hold: three

@@ -6,8 +6,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/machine_memory.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/train/evaluate.hpp"
-#include "headrace/train/evaluation_memory.hpp"
+#include "headrace/train/evaluate/evaluate.hpp"
+#include "headrace/train/evaluate/evaluation_memory.hpp"
 #include "headrace/train/feeding.hpp"
 #include "headrace/train/training_times.hpp"
 
@@ -78,15 +78,16 @@ void check_memory(const MemoryNeed& need, bool on_gpu, std::int64_t together) {
 namespace {
 
 /// Room for training and judging together, then one batch of training.
-void try_training(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
+void try_training(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                   const loader::RunConfig& config,
                   const std::shared_ptr<const loader::SamplePlan>& plan,
                   const std::shared_ptr<const loader::Preprocessing>& preprocessing,
-                  ranks::Team& team, Rehearsed& out) {
-  const loader::RunConfig fed = fed_config(config, network, ranks::share_of_cores(team));
+                  ranks::ProcessGroup& process_group, Rehearsed& out) {
+  const loader::RunConfig fed = fed_config(config, network, ranks::share_of_cores(process_group));
   const std::int64_t together = config.sampling.batch / config.train.gradient_parts;
-  loader::Loader loader(cohort, fed, plan, preprocessing,
-                        {.with_labels = true, .count = 1, .share = own_share(config, team)});
+  loader::Loader loader(
+      cohort, fed, plan, preprocessing,
+      {.with_labels = true, .count = 1, .share = own_share(config, process_group)});
   const char* const trying = "trying one batch of training";
   const auto batch = with_context(trying, [&] { return loader.next(); });
   const double used = status_bytes("VmRSS");
@@ -99,10 +100,10 @@ void try_training(Network& network, const std::shared_ptr<const source::Cohort>&
   }
   // The processes of one machine share its memory; one of them evaluates.
   out.host.needed_bytes =
-      (used + (out.on_gpu ? 0 : step) + ring_bytes(*batch, config)) * team.size() +
+      (used + (out.on_gpu ? 0 : step) + ring_bytes(*batch, config)) * process_group.size() +
       evaluation_bytes(*cohort, config, *preprocessing, config.data.val);
   out.host.present_bytes = machine_memory_bytes();
-  check_memory(out.host, false, together * team.size());
+  check_memory(out.host, false, together * process_group.size());
   with_context(trying, [&] {
     const Clock::time_point start = Clock::now();
     network.rehearse(*batch, batch->samples / together);
@@ -112,14 +113,14 @@ void try_training(Network& network, const std::shared_ptr<const source::Cohort>&
 
 }  // namespace
 
-Rehearsed rehearse(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
+Rehearsed rehearse(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config,
                    const std::shared_ptr<const loader::SamplePlan>& plan,
                    const std::shared_ptr<const loader::Preprocessing>& preprocessing,
-                   ranks::Team& team) {
+                   ranks::ProcessGroup& process_group) {
   Rehearsed out;
   out.on_gpu = network.on_gpu();
-  try_training(network, cohort, config, plan, preprocessing, team, out);
+  try_training(network, cohort, config, plan, preprocessing, process_group, out);
   with_context("trying one batch of validation", [&] {
     const auto tiles = loader::make_tile_plan(*cohort, config, config.data.val);
     loader::Loader loader(cohort, on_the_host(config, nullptr), tiles, preprocessing,

@@ -2,11 +2,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/loader/run_config.hpp"
-#include "headrace/loader/sample_plan.hpp"
-#include "headrace/ranks/team.hpp"
-#include "headrace/source/cohort.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/ranks/process_group.hpp"
 #include "headrace/train/network.hpp"
 
 namespace headrace::train {
@@ -39,10 +39,10 @@ struct Rehearsed {
 /// and with two show how much memory a step takes; where a whole batch would not fit into the
 /// machine (or GPU), this is reported instead of a trial.
 /// Errors: memory, those of the loader and of Network::rehearse.
-Rehearsed rehearse(Network& network, const std::shared_ptr<const source::Cohort>& cohort,
+Rehearsed rehearse(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config,
                    const std::shared_ptr<const loader::SamplePlan>& plan,
                    const std::shared_ptr<const loader::Preprocessing>& preprocessing,
-                   ranks::Team& team);
+                   ranks::ProcessGroup& process_group);
 
 }  // namespace headrace::train

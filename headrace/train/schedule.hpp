@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <set>
 
+#include "headrace/cohort/supervision.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/loader/network_plan.hpp"
-#include "headrace/source/supervision.hpp"
+#include "headrace/loader/plan/network_plan.hpp"
 
 namespace headrace::train {
 namespace {
@@ -43,10 +43,10 @@ std::string network_line(const loader::RunConfig& config, const Network& network
 
 /// With patch.spacing_mm null the network is planned for cubes; warns where voxels are not cubes.
 std::optional<std::string> spacing_warning(const loader::RunConfig& config,
-                                           const source::Cohort& cohort) {
+                                           const cohort::Cohort& cohort) {
   if (!config.volumes || !config.patch_in_level0_pixels) return {};
   std::array<std::vector<double>, 3> of_images;
-  for (const source::ImageRecord& image : cohort.images()) {
+  for (const cohort::ImageRecord& image : cohort.images()) {
     if (image.split != config.data.train) continue;
     const auto& spacing = image.volume->levels.front().spacing_mm_zyx;
     for (std::size_t axis = 0; axis < 3; ++axis) of_images[axis].push_back(spacing[axis]);
@@ -82,7 +82,7 @@ std::string short_count(std::uint64_t count) {
 }
 
 std::string split_line(const std::string& use, const std::string& name,
-                       const source::SplitSupervision& split, const source::Cohort& cohort) {
+                       const cohort::SplitSupervision& split, const cohort::Cohort& cohort) {
   std::vector<std::string> classes;
   const auto names = label_names(cohort.classes(), cohort.class_sets());
   for (std::size_t v = 0; v < split.pixels.size(); ++v)
@@ -93,7 +93,7 @@ std::string split_line(const std::string& use, const std::string& name,
 }
 
 /// A set with the class that the split shows; empty where there is none.
-std::string shown_within(const source::Cohort& cohort, const source::SplitSupervision& split,
+std::string shown_within(const cohort::Cohort& cohort, const cohort::SplitSupervision& split,
                          std::size_t c) {
   for (std::size_t k = 0; k < cohort.class_sets().size(); ++k) {
     const ClassSet& set = cohort.class_sets()[k];
@@ -104,7 +104,7 @@ std::string shown_within(const source::Cohort& cohort, const source::SplitSuperv
 }
 
 /// The channels that the run reads, and how many images lack one.
-void say_channels(const loader::RunConfig& config, const source::Cohort& cohort, StartBanner& out) {
+void say_channels(const loader::RunConfig& config, const cohort::Cohort& cohort, StartBanner& out) {
   const auto& names = config.data.channels.empty() ? cohort.channels() : config.data.channels;
   if (names.empty()) return;
   out.lines.push_back(fmt::format("reads the channels {}", fmt::join(names, ", ")));
@@ -115,12 +115,12 @@ void say_channels(const loader::RunConfig& config, const source::Cohort& cohort,
 }
 
 /// Cohorts that are counted above, but never drawn.
-void say_cohorts_left_out(const loader::RunConfig& config, const source::Cohort& cohort,
+void say_cohorts_left_out(const loader::RunConfig& config, const cohort::Cohort& cohort,
                           StartBanner& out) {
   for (const auto& [name, weight] : config.sampling.cohort_weights) {
     if (weight > 0) continue;
     const auto images = std::count_if(
-        cohort.images().begin(), cohort.images().end(), [&](const source::ImageRecord& image) {
+        cohort.images().begin(), cohort.images().end(), [&](const cohort::ImageRecord& image) {
           return image.split == config.data.train && image.cohort == name;
         });
     out.lines.push_back(fmt::format(
@@ -136,12 +136,12 @@ std::string memory_line(const MemoryNeed& need, const char* where) {
 
 }  // namespace
 
-StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& cohort,
+StartBanner start_banner(const loader::RunConfig& config, const cohort::Cohort& cohort,
                          const Network& network) {
   StartBanner out;
   out.lines.push_back(device_line(config, network));
-  const auto train = source::supervision_of(cohort, config.data.labels, config.data.train);
-  const auto val = source::supervision_of(cohort, config.data.labels, config.data.val);
+  const auto train = cohort::supervision_of(cohort, config.data.labels, config.data.train);
+  const auto val = cohort::supervision_of(cohort, config.data.labels, config.data.val);
   out.lines.push_back(split_line("trains", config.data.train, train, cohort));
   say_cohorts_left_out(config, cohort, out);
   out.lines.push_back(split_line("judges", config.data.val, val, cohort));
@@ -172,7 +172,7 @@ StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& 
 }
 
 std::vector<std::string> lacking_channels(const std::vector<std::string>& names,
-                                          const source::Cohort& cohort, const std::string& split) {
+                                          const cohort::Cohort& cohort, const std::string& split) {
   std::vector<std::string> warnings;
   for (const std::string& name : names) {
     std::size_t lacking = 0, images = 0;

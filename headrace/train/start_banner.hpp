@@ -1,9 +1,10 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "headrace/loader/run_config.hpp"
-#include "headrace/source/cohort.hpp"
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/train/network.hpp"
 #include "headrace/train/rehearsal.hpp"
 
@@ -15,7 +16,7 @@ namespace headrace::train {
 struct StartBanner {
   std::vector<std::string> lines, warnings;
 };
-StartBanner start_banner(const loader::RunConfig& config, const source::Cohort& cohort,
+StartBanner start_banner(const loader::RunConfig& config, const cohort::Cohort& cohort,
                          const Network& network);
 
 /// Memory and time, from the trial. `steps`: those still to do.
@@ -24,7 +25,7 @@ std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehea
 
 /// For each channel, how many images of a split lack it, where any does.
 std::vector<std::string> lacking_channels(const std::vector<std::string>& names,
-                                          const source::Cohort& cohort, const std::string& split);
+                                          const cohort::Cohort& cohort, const std::string& split);
 
 /// "48 s", "12 min", "3.4 h": no more digits than an estimate has.
 std::string rough_time(double seconds);

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "headrace/ranks/part_sum.hpp"
-#include "headrace/train/run_identity.hpp"
+#include "headrace/ranks/ordered_all_reduce.hpp"
+#include "headrace/train/run/run_identity.hpp"
 #include "headrace/train/training.hpp"
 
 namespace headrace::train {
@@ -11,10 +11,10 @@ namespace {
 
 /// Runs `body`; its error also ends the others, and one process reports it.
 template <typename Body>
-Json with_team(ranks::Team& team, const Body& body) {
+Json with_team(ranks::ProcessGroup& process_group, const Body& body) {
   const auto end = [&](ErrorCode code, const char* text) {
-    team.fail(code, text);
-    if (!team.speaks()) throw ToldElsewhere{code};
+    process_group.fail(code, text);
+    if (!process_group.reports()) throw ToldElsewhere{code};
   };
   try {
     return body();
@@ -31,13 +31,13 @@ Json with_team(ranks::Team& team, const Body& body) {
 
 Json train(const loader::RunConfig& config, const TrainOptions& options) {
   namespace fs = std::filesystem;
-  ranks::Team team =
-      ranks::Team::join(options.place, fs::absolute(options.out).lexically_normal().string());
-  return with_team(team, [&] {
-    ranks::check_parts(config.train.gradient_parts, team.size());
+  ranks::ProcessGroup process_group = ranks::ProcessGroup::join(
+      options.rank_info, fs::absolute(options.out).lexically_normal().string());
+  return with_team(process_group, [&] {
+    ranks::check_parts(config.train.gradient_parts, process_group.size());
     const loader::RunConfig own =
         options.resume ? with_own_version(config, RunFolder::open(options.out)) : config;
-    return Training(own, options, team).run();
+    return Training(own, options, process_group).run();
   });
 }
 

@@ -3,17 +3,17 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/run_config.hpp"
-#include "headrace/ranks/place.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/ranks/rank_info.hpp"
 
 namespace headrace::train {
 
 struct TrainOptions {
-  std::string out;           ///< run folder
-  bool resume = false;       ///< continue from the newest checkpoint of `out`
-  std::string code_version;  ///< recorded in run.json
-  ranks::Place place{};      ///< this process's, where several train together
-  std::string init{};        ///< run folder or weights file to begin with; empty: none
+  std::string out;              ///< run folder
+  bool resume = false;          ///< continue from the newest checkpoint of `out`
+  std::string code_version;     ///< recorded in run.json
+  ranks::RankInfo rank_info{};  ///< this process's, where several train together
+  std::string init{};           ///< run folder or weights file to begin with; empty: none
 };
 
 /// Thrown instead of an Error that another process of the training reports to the user.

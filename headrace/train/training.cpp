@@ -8,25 +8,26 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/decode_choice.hpp"
-#include "headrace/loader/sample_plan.hpp"
-#include "headrace/train/baseline_file.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/feeding.hpp"
 #include "headrace/train/init_weights.hpp"
 #include "headrace/train/preflight.hpp"
 #include "headrace/train/rehearsal.hpp"
-#include "headrace/train/run_changes.hpp"
-#include "headrace/train/run_files.hpp"
-#include "headrace/train/run_identity.hpp"
-#include "headrace/train/run_start.hpp"
+#include "headrace/train/run/run_changes.hpp"
+#include "headrace/train/run/run_files.hpp"
+#include "headrace/train/run/run_identity.hpp"
+#include "headrace/train/run/run_start.hpp"
 #include "headrace/train/schedule.hpp"
 #include "headrace/train/start_banner.hpp"
 #include "headrace/train/stop_signal.hpp"
 
 namespace headrace::train {
 
-Training::Training(const loader::RunConfig& config, const TrainOptions& options, ranks::Team& team)
+Training::Training(const loader::RunConfig& config, const TrainOptions& options,
+                   ranks::ProcessGroup& process_group)
     : config_(config),
-      team_(team),
+      process_group_(process_group),
       cohort_(open_cohort(config)),
       preprocessing_(std::make_shared<const loader::Preprocessing>(
           loader::Preprocessing::fit(*cohort_, config))),
@@ -42,13 +43,13 @@ RunFolder Training::open_folder(const TrainOptions& options) {
   check_images(*cohort_, config_, *preprocessing_);
   Json identity = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
   identity["init"] = init_;
-  check_same_everywhere(identity, team_);
+  check_same_everywhere(identity, process_group_);
   if (!options.resume) prepare(options.out);
-  return start_run(config_, *preprocessing_, options, identity, team_);
+  return start_run(config_, *preprocessing_, options, identity, process_group_);
 }
 
 void Training::prepare(const std::string& out) {
-  if (team_.first()) {
+  if (process_group_.first()) {
     RunFolder::create(out);  // refuses a folder that is taken; makes nothing
     check_disk(out, network_.checkpoint({}).size(), network_.weights({}).size());
     const StartBanner banner = start_banner(config_, *cohort_, network_);
@@ -58,15 +59,17 @@ void Training::prepare(const std::string& out) {
       log::warning("train.freeze without --init: what is frozen keeps its random first values");
     }
   }
-  const Rehearsed cost = rehearse(network_, cohort_, config_, plan_, preprocessing_, team_);
-  team_.meet();  // no process makes a folder before all could take a step
-  if (!team_.first()) return;
+  const Rehearsed cost =
+      rehearse(network_, cohort_, config_, plan_, preprocessing_, process_group_);
+  process_group_.barrier();  // no process makes a folder before all could take a step
+  if (!process_group_.first()) return;
   for (const std::string& line : cost_lines(config_, cost, total_steps_)) log::info("{}", line);
 }
 
 Json Training::time_json() {
   if (meter_) times_.gpu = meter_->usage();
-  return times_.to_json(state_.step, config_.sampling.batch, team_.size(), config_.loader.threads);
+  return times_.to_json(state_.step, config_.sampling.batch, process_group_.size(),
+                        config_.loader.threads);
 }
 
 StepNote Training::own_note() const {
@@ -77,15 +80,15 @@ void Training::resume() {
   const auto steps = folder_.checkpoints();
   // All take the newest checkpoint that the first one has.
   const std::string newest = steps.empty() ? "" : std::to_string(steps.back());
-  const std::string chosen = team_.gather(newest).front();
+  const std::string chosen = process_group_.all_gather(newest).front();
   if (!chosen.empty()) {
     const std::string name = RunFolder::checkpoint_name(std::stoll(chosen));
     const std::string origin = folder_.describe(name);
-    state_ = Progressed::load(network_.restore(folder_.read(name), origin), origin);
+    state_ = TrainState::load(network_.restore(folder_.read(name), origin), origin);
     times_.resumed_at = state_.step;
     log::info("resuming at step {} of {}", state_.step, total_steps_);
   }
-  if (team_.first()) folder_.rewind_metrics(state_.step);
+  if (process_group_.first()) folder_.rewind_metrics(state_.step);
   const std::string judged_by = judging_hash(config_);
   if (state_.judged_by == judged_by) return;
   // A best value by another split or other rules is not comparable.
@@ -104,7 +107,7 @@ void Training::take(const StepLosses& losses, double rate) {
   state_.last_loss = state_.loss / static_cast<double>(state_.since_log);
   times_.loader = loader_->stats();
   if (!sum_) times_.hear({std::string(own_note().bytes())});
-  if (team_.first()) append_step(losses, rate);
+  if (process_group_.first()) append_step(losses, rate);
   state_.loss = state_.cross_entropy = state_.dice = 0;
   state_.since_log = 0;
 }
@@ -127,10 +130,10 @@ EvaluateOptions Training::validation() const {
 
 void Training::validate() {
   const Clock::time_point start = Clock::now();
-  if (team_.first()) {
-    record_validation(evaluate(network_, cohort_, config_, validation(), &team_), start);
+  if (process_group_.first()) {
+    record_validation(evaluate(network_, cohort_, config_, validation(), &process_group_), start);
   } else {
-    help_evaluate(network_, cohort_, config_, validation(), team_);
+    help_evaluate(network_, cohort_, config_, validation(), process_group_);
   }
   times_.validate_s += seconds_since(start);
 }
@@ -158,9 +161,9 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
 }
 
 void Training::checkpoint() {
-  if (!team_.first()) return;
+  if (!process_group_.first()) return;
   const Clock::time_point start = Clock::now();
-  Progressed::Metadata metadata = state_.save();
+  TrainState::Metadata metadata = state_.save();
   metadata["classes"] = class_names();
   folder_.put_checkpoint(state_.step, network_.checkpoint(metadata));
   times_.checkpoint_s += seconds_since(start);
@@ -171,7 +174,7 @@ void Training::stop_if_asked() {
   if (times_.asked == 0) return;
   const auto steps = folder_.checkpoints();
   if (steps.empty() || steps.back() != state_.step) checkpoint();
-  team_.meet();  // no process ends before the first has written it
+  process_group_.barrier();  // no process ends before the first has written it
   fail(ErrorCode::cancelled,
        "Stopped by {} after step {} of {}; {} holds the state. Run the same command with --resume "
        "to "
@@ -182,8 +185,8 @@ void Training::stop_if_asked() {
 
 /// Memory for the gradients of all processes, where there are several.
 void Training::join_sum() {
-  if (team_.size() == 1) return;
-  sum_.emplace(team_, config_.train.gradient_parts,
+  if (process_group_.size() == 1) return;
+  sum_.emplace(process_group_, config_.train.gradient_parts,
                static_cast<std::size_t>(network_.gradient_floats()), Network::kPartValues,
                std::max(1, config_.train.threads));
   if (network_.on_gpu()) network_.pin(sum_->memory());
@@ -202,18 +205,19 @@ void Training::train_steps() {
   const StopSignal stop;
   const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
   std::optional<Progress> progress;
-  if (team_.first()) {
+  if (process_group_.first()) {
     progress.emplace("train", static_cast<std::uint64_t>(total_steps_), "steps");
     progress->begin_at(static_cast<std::uint64_t>(state_.step));
   }
   if (network_.on_gpu()) meter_.emplace(device::cuda::pci_bus_id());
   join_sum();
   loader_.emplace(
-      cohort_, fed_config(config_, network_, ranks::share_of_cores(team_)), plan_, preprocessing_,
+      cohort_, fed_config(config_, network_, ranks::share_of_cores(process_group_)), plan_,
+      preprocessing_,
       loader::LoaderStart{.with_labels = true,
                           .first_epoch = static_cast<std::uint64_t>(state_.step / per_epoch),
                           .first_batch = static_cast<std::uint64_t>(state_.step % per_epoch),
-                          .share = own_share(config_, team_)});
+                          .share = own_share(config_, process_group_)});
   const Clock::time_point start = Clock::now();
   while (state_.step < total_steps_) {
     const double rate = learning_rate(config_.train, state_.step, total_steps_);
@@ -238,7 +242,7 @@ void Training::train_steps() {
   }
   times_.loop_s = seconds_since(start);
   times_.loader = loader_->stats();
-  times_.hear(team_.gather(own_note().bytes()));
+  times_.hear(process_group_.all_gather(own_note().bytes()));
   loader_.reset();
   if (meter_) times_.gpu = meter_->usage();
   meter_.reset();
@@ -262,7 +266,7 @@ Json Training::finish() {
   const Evaluation result = evaluate(network_, cohort_, config_,
                                      {config_.data.val, kReportPictures, true,
                                       keep_baseline(folder_, *cohort_, config_), preprocessing_},
-                                     &team_);
+                                     &process_group_);
   write_evaluation(folder_, "eval", result);
   record_validation(result, start);
   Json time = time_json();
@@ -289,9 +293,9 @@ Json Training::finish() {
 Json Training::run() {
   resume();
   if (state_.step < total_steps_) train_steps();
-  if (team_.first()) return finish();
-  help_evaluate(network_, cohort_, config_, validation(), team_);
-  team_.meet();  // until the first has finished, or failed
+  if (process_group_.first()) return finish();
+  help_evaluate(network_, cohort_, config_, validation(), process_group_);
+  process_group_.barrier();  // until the first has finished, or failed
   return nullptr;
 }
 

@@ -1,14 +1,16 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "headrace/device/gpu_meter.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/ranks/part_sum.hpp"
-#include "headrace/train/evaluate.hpp"
+#include "headrace/ranks/ordered_all_reduce.hpp"
+#include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/network.hpp"
-#include "headrace/train/progressed.hpp"
-#include "headrace/train/run_folder.hpp"
+#include "headrace/train/run/run_folder.hpp"
+#include "headrace/train/train_state.hpp"
 #include "headrace/train/trainer.hpp"
 #include "headrace/train/training_times.hpp"
 
@@ -19,7 +21,8 @@ namespace headrace::train {
 class Training {
  public:
   /// Opens the store, builds the network, and makes or opens the run folder.
-  Training(const loader::RunConfig& config, const TrainOptions& options, ranks::Team& team);
+  Training(const loader::RunConfig& config, const TrainOptions& options,
+           ranks::ProcessGroup& process_group);
 
   Json run();
 
@@ -46,15 +49,15 @@ class Training {
   std::string class_names() const { return Json(cohort_->classes()).dump(); }
 
   const loader::RunConfig& config_;
-  ranks::Team& team_;
-  std::shared_ptr<const source::Cohort> cohort_;
+  ranks::ProcessGroup& process_group_;
+  std::shared_ptr<const cohort::Cohort> cohort_;
   std::shared_ptr<const loader::Preprocessing> preprocessing_;
-  std::optional<ranks::PartSum> sum_;  ///< where several processes train
+  std::optional<ranks::OrderedAllReduce> sum_;  ///< where several processes train
   Network network_;
   std::shared_ptr<const loader::SamplePlan> plan_;
   Json init_;  ///< the weights it began with; null: the seed's
   std::int64_t total_steps_;
-  Progressed state_;
+  TrainState state_;
   RunFolder folder_;
   std::optional<loader::Loader> loader_;
   std::optional<device::GpuMeter> meter_;  ///< while a GPU trains

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "headrace/math/philox.hpp"
-#include "headrace/transform/graph.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
 
 namespace headrace::transform {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "headrace/zarr/crc32c_pieces.hpp"
-#include "headrace/zarr/cuda/drivers.hpp"
+#include "headrace/zarr/cuda/chunk_drivers.hpp"
 
 namespace headrace::zarr {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
-#include "headrace/zarr/cuda/drivers.hpp"
+#include "headrace/zarr/cuda/chunk_drivers.hpp"
 #include "headrace/zarr/device_checksums.hpp"
 #include "headrace/zarr/nvidia/jpeg_batch.hpp"
 #include "headrace/zarr/nvidia/stream_batch.hpp"

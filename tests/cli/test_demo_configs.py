@@ -1,23 +1,63 @@
-"""The demo up to its trainings, small: every config in samples/configs reads the store that the demo makes for it, and names only what is there."""
+"""The demo up to its trainings, small: every config in samples/configs reads the store that the demo makes for it, and names only what is there.
+
+golden/demo_bytes.json has the hashes of these stores and of batches made from them, of the program as it was before its files were put in order.
+They change only where CHANGELOG says that bytes change; then: python tests/cli/test_demo_configs.py FOLDER (HEADRACE names the program).
+"""
+import json
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import yaml
 from driving import PROGRAM, ROOT, SAMPLES, json_of
 
+GOLDEN = Path(__file__).parent / "golden/demo_bytes.json"
 CONFIGS = sorted((SAMPLES / "configs").glob("*.yaml"))
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    out = tmp_path_factory.mktemp("demo") / "out"
+def make_demo(out):
     settings = {"DEMO_OUT": out, "HEADRACE": PROGRAM, "DEMO_INGEST_ONLY": "1", "DEMO_PHANTOMS": "8", "DEMO_PHANTOM_EDGE": "512",
                 "DEMO_PATIENTS": "6"}
     done = subprocess.run([ROOT / "tools/demo.sh"], capture_output=True, text=True, timeout=600,
                           env=os.environ | {name: str(value) for name, value in settings.items()})
     assert done.returncode == 0, done.stderr[-3000:]
     return out
+
+
+def hashes_of_stores(demo):
+    return {path.name.split(".")[0]: json.loads(path.read_text())["dataset_hash"] for path in sorted(demo.glob("*.ingest.json"))}
+
+
+def hashes_of_batches(demo, path, isa):
+    """Training batches of the first epoch and of a later one, and the first tiles of the validation split."""
+    config = yaml.safe_load(path.read_text())
+    splits = [("train", ["--start", 1, "--epoch", 1, "--count", 2]), ("first", ["--count", 1])]
+    if "val" in config["data"]:
+        splits.append(("val", ["--count", 1, "--split", config["data"]["val"]]))
+    made = {name: json_of("--isa", isa, "batches", "--config", path, *options, cwd=demo)["batches"] for name, options in splits}
+    return {name: [[batch[key] for key in ("images_sha256", "labels_sha256") if key in batch] for batch in batches] for name, batches in made.items()}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    return make_demo(tmp_path_factory.mktemp("demo") / "out")
+
+
+@pytest.fixture(scope="module")
+def golden():
+    return json.loads(GOLDEN.read_text())
+
+
+def test_stores_have_the_hashes_of_before(demo, golden):
+    assert hashes_of_stores(demo) == golden["stores"]
+
+
+@pytest.mark.parametrize("isa", ("v1", "v2", "v3"))
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_batches_have_the_hashes_of_before(path, isa, demo, golden):
+    assert hashes_of_batches(demo, path, isa) == golden["batches"][path.stem]
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
@@ -49,3 +89,9 @@ def test_the_demo_uses_every_config():
     assert len(CONFIGS) >= 6
     for path in CONFIGS:
         assert f"learn {path.stem} " in script or f"$configs/{path.name}" in script, path.name
+
+
+if __name__ == "__main__":
+    made = make_demo(Path(sys.argv[1]))
+    batches = {path.stem: hashes_of_batches(made, path, "v1") for path in CONFIGS}
+    GOLDEN.write_text(json.dumps({"stores": hashes_of_stores(made), "batches": batches}, indent=1) + "\n")

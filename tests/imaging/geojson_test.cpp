@@ -1,4 +1,4 @@
-#include "headrace/imaging/geojson.hpp"
+#include "headrace/imaging/slide/geojson.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

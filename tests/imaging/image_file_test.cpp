@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "headrace/imaging/jpeg_codec.hpp"
-#include "headrace/imaging/label_reader.hpp"
+#include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "tests/imaging/sample_files.hpp"
 
@@ -29,24 +29,24 @@ TEST(ImageFile, TellsTheKindFromTheBytes) {
 TEST(ImageFile, PngRoundTrip) {
   const TempFolder folder;
   for (const int channels : {1, 3}) {
-    Image8 image(37, 53, channels);
+    pixels::Image8 image(37, 53, channels);
     for (std::size_t i = 0; i < image.pixels.size(); ++i)
       image.pixels[i] = static_cast<std::uint8_t>(i * 31 + i / 53);
     write_png(folder / "a.png", image);
-    const Image8 read = read_rgb(folder / "a.png");
+    const pixels::Image8 read = read_rgb(folder / "a.png");
     ASSERT_EQ(read.channels, 3);
     for (std::size_t i = 0; i < read.pixels.size(); ++i) {
       ASSERT_EQ(read.pixels[i], image.pixels[channels == 3 ? i : i / 3]);
     }
   }
   EXPECT_EQ(folder.files(), 1u);
-  EXPECT_EQ(error_of([&] { write_png(folder / "b.png", Image8(2, 2, 2)); }).code(),
+  EXPECT_EQ(error_of([&] { write_png(folder / "b.png", pixels::Image8(2, 2, 2)); }).code(),
             ErrorCode::usage);
 }
 
 TEST(ImageFile, JpegRoundTripKeepsSmoothColours) {
   const TempFolder folder;
-  Image8 image(100, 120, 3);
+  pixels::Image8 image(100, 120, 3);
   for (std::int64_t y = 0; y < 100; ++y) {
     for (std::int64_t x = 0; x < 120; ++x) {
       image.row(y)[x * 3] = static_cast<std::uint8_t>(y + 50);
@@ -60,7 +60,7 @@ TEST(ImageFile, JpegRoundTripKeepsSmoothColours) {
   std::string jpeg(reinterpret_cast<const char*>(tables.data()), tables.size() - 2);
   jpeg.append(reinterpret_cast<const char*>(tile.data()) + 2, tile.size() - 2);
   const std::string path = folder.write("a.jpg", jpeg);
-  const Image8 read = read_rgb(path);
+  const pixels::Image8 read = read_rgb(path);
   ASSERT_EQ(read.pixels.size(), image.pixels.size());
   for (std::size_t i = 0; i < read.pixels.size(); ++i)
     ASSERT_NEAR(read.pixels[i], image.pixels[i], 6) << i;

@@ -7,7 +7,7 @@
 
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/jpeg_codec.hpp"
-#include "headrace/imaging/label_reader.hpp"
+#include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/imaging/tiff/label_writer.hpp"
@@ -161,9 +161,9 @@ TEST(TiffImage, MutatedFilesGiveErrorsOrPixels) {
       try {
         JpegTiles::open(path);
         const auto image = TiffImage::open(path);
-        const auto& facts = image->facts();
-        const std::int64_t h = std::min<std::int64_t>(facts.height, 600),
-                           w = std::min<std::int64_t>(facts.width, 600);
+        const auto& info = image->info();
+        const std::int64_t h = std::min<std::int64_t>(info.height, 600),
+                           w = std::min<std::int64_t>(info.width, 600);
         std::vector<std::uint8_t> rgb(static_cast<std::size_t>(h * w * 3));
         image->read_rgb(0, 0, h, w, rgb.data(), w * 3);
         ++pixels;
@@ -240,19 +240,19 @@ TEST(PyramidWriter, LevelsAreTwoByTwoMeansThatOpenSlideReads) {
   EXPECT_EQ(slide->info().format, "generic-tiff");
   EXPECT_EQ(slide->info().mpp_x, 0.25);
   ASSERT_EQ(slide->info().levels.size(), 5u);
-  Image8 expected(777, 1301, 3);
+  pixels::Image8 expected(777, 1301, 3);
   paint(0, 0, 777, 1301, expected.pixels.data(), 1301 * 3);
   for (int level = 0; level < 5; ++level) {
     const auto& size = slide->info().levels[static_cast<std::size_t>(level)];
     ASSERT_EQ(size.height, expected.height);
     ASSERT_EQ(size.width, expected.width);
-    Image8 read(size.height, size.width, 3);
+    pixels::Image8 read(size.height, size.width, 3);
     slide->read(level, 0, 0, size.height, size.width, read.pixels.data(), size.width * 3);
     double error = 0;
     for (std::size_t i = 0; i < read.pixels.size(); ++i)
       error += std::abs(int(read.pixels[i]) - int(expected.pixels[i]));
     EXPECT_LT(error / static_cast<double>(read.pixels.size()), 0.9 + 0.4 * level) << level;
-    Image8 half(expected.height / 2, expected.width / 2, 3);
+    pixels::Image8 half(expected.height / 2, expected.width / 2, 3);
     for (std::int64_t y = 0; y < half.height; ++y) {
       for (std::int64_t x = 0; x < half.width * 3; ++x) {
         const std::int64_t at = (x / 3) * 6 + x % 3;

@@ -65,7 +65,7 @@ TEST(VolumeGrid, AHalfVoxelOffIsAnotherGrid) {
 
 TEST(VolumeReader, Int16OfARealScanIsItsHounsfieldUnits) {
   const auto reader = open_volume(kCt + "totalseg-abdomen/ct.nii.gz");
-  const auto& grid = reader->facts().grid;
+  const auto& grid = reader->info().grid;
   ASSERT_EQ(grid.shape_zyx, (std::array<std::int64_t, 3>{30, 101, 122}));
   std::vector<std::int16_t> all(static_cast<std::size_t>(grid.voxels()));
   reader->read_int16(0, 30, all.data());
@@ -76,7 +76,7 @@ TEST(VolumeReader, Int16OfARealScanIsItsHounsfieldUnits) {
 
 class Constant : public VolumeReader {
  public:
-  explicit Constant(double value) : value_(value) { facts_.grid.shape_zyx = {2, 2, 2}; }
+  explicit Constant(double value) : value_(value) { info_.grid.shape_zyx = {2, 2, 2}; }
   void read_slice(std::int64_t z, double* dst) const override {
     std::fill(dst, dst + 4, 0);
     if (z == 1) dst[3] = value_;
@@ -99,7 +99,7 @@ TEST(VolumeReader, ValuesBeyondInt16NameTheVoxel) {
 
 TEST(LabelVolume, OnlyWholeNumbersAreClasses) {
   const Constant reader(1.5);
-  const std::string text = error_of([&] { read_label_volume(reader, reader.facts().grid); });
+  const std::string text = error_of([&] { read_label_volume(reader, reader.info().grid); });
   EXPECT_NE(text.find("expected a whole number"), std::string::npos) << text;
 }
 

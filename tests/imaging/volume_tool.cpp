@@ -37,21 +37,21 @@ void write_npy(const std::string& path, const std::string& descr, const VolumeGr
   out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size_bytes));
 }
 
-Json json_of(const VolumeFacts& facts) {
-  const auto d = facts.grid.direction_lps();
-  return {{"shape_zyx", facts.grid.shape_zyx},
+Json json_of(const VolumeInfo& info) {
+  const auto d = info.grid.direction_lps();
+  return {{"shape_zyx", info.grid.shape_zyx},
           {"spacing_mm_xyz",
-           {facts.grid.spacing_mm(0), facts.grid.spacing_mm(1), facts.grid.spacing_mm(2)}},
-          {"origin_lps_mm", facts.grid.origin_lps_mm()},
+           {info.grid.spacing_mm(0), info.grid.spacing_mm(1), info.grid.spacing_mm(2)}},
+          {"origin_lps_mm", info.grid.origin_lps_mm()},
           {"direction", d},
-          {"affine_lps", facts.grid.affine_lps},
-          {"modality", name_of(facts.modality)},
-          {"phase", name_of(facts.phase)},
-          {"notes", facts.notes}};
+          {"affine_lps", info.grid.affine_lps},
+          {"modality", name_of(info.modality)},
+          {"phase", name_of(info.phase)},
+          {"notes", info.notes}};
 }
 
 void dump(const VolumeReader& reader, const std::string& out) {
-  const auto& grid = reader.facts().grid;
+  const auto& grid = reader.info().grid;
   std::vector<double> voxels(static_cast<std::size_t>(grid.voxels()));
   for (std::int64_t z = 0; z < grid.shape_zyx[0]; ++z) {
     reader.read_slice(z, voxels.data() + z * grid.slice_voxels());
@@ -62,14 +62,14 @@ void dump(const VolumeReader& reader, const std::string& out) {
 void read(const std::string& path, const std::string& out) {
   const auto reader = open_volume(path);
   dump(*reader, out);
-  std::cout << json_of(reader->facts()).dump() << "\n";
+  std::cout << json_of(reader->info()).dump() << "\n";
 }
 
 void labels(const std::string& path, const std::string& image, const std::string& out) {
   const auto on = open_volume(image);
-  const LabelVolume volume = read_label_volume(*open_volume(path), on->facts().grid);
+  const LabelVolume volume = read_label_volume(*open_volume(path), on->info().grid);
   write_npy(out, "<u2", volume.grid, volume.voxels.data(), volume.voxels.size() * 2);
-  std::cout << json_of(on->facts()).dump() << "\n";
+  std::cout << json_of(on->info()).dump() << "\n";
 }
 
 const Pseudonymizer kPseudonym("a key for tests only");
@@ -135,9 +135,9 @@ int run(const std::vector<std::string>& args) {
   } else if (args.size() >= 4 && args[0] == "series") {
     const auto reader = open_nth(args[1], args[2], args.size() == 5 && args[4] == "resample");
     dump(*reader, args[3]);
-    std::cout << json_of(reader->facts()).dump() << "\n";
+    std::cout << json_of(reader->info()).dump() << "\n";
   } else if (args.size() == 5 && args[0] == "dicom-labels") {
-    dicom_labels(args[1], open_nth(args[2], args[3], false)->facts().grid, args[4]);
+    dicom_labels(args[1], open_nth(args[2], args[3], false)->info().grid, args[4]);
   } else {
     std::cerr << "usage: volume_tool read | labels | scan | series | dicom-labels (see the head of "
                  "volume_tool.cpp)\n";

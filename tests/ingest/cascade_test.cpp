@@ -1,4 +1,4 @@
-#include "headrace/ingest/cascade.hpp"
+#include "headrace/ingest/slide/cascade.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/ingest/pick_cascade.hpp"
+#include "headrace/ingest/slide/pick_cascade.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -1,4 +1,4 @@
-#include "headrace/ingest/cell_index.hpp"
+#include "headrace/ingest/slide/cell_index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,17 +9,17 @@ using Rows = std::vector<std::uint32_t>;
 
 TEST(TissueCells, SumTheTissueOfEachCellSayWhereItIsAndLeaveEmptyCellsOut) {
   // 39×55 pixels, cells of 32 in parts of 2: two rows of two cells.
-  Mask fine(20, 28);  // 2 pixels of level 0 each
+  pixels::Mask fine(20, 28);  // 2 pixels of level 0 each
   fine.at(0, 0) = 1;
   fine.at(19, 27) = 1;  // rows 38 to 39, of which one is there, columns 54 to 55, as well
   // Part (3, 11) of cell (1, 1): bit 59.
   EXPECT_EQ(tissue_cells(fine, 2, 39, 55, 32),
             (Rows{0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 1u << 27, 0, 0, 0, 0, 0, 0}));
-  Mask coarse(10, 14);
+  pixels::Mask coarse(10, 14);
   coarse.at(1, 1) = 1;  // 4 pixels each: four parts, (2, 2) to (3, 3)
   EXPECT_EQ(tissue_cells(coarse, 4, 39, 55, 32),
             (Rows{0, 0, 16, 0, 12u | 12u << 16, 0, 0, 0, 0, 0, 0}));
-  EXPECT_TRUE(tissue_cells(Mask(50, 50), 2, 100, 100, 32).empty());
+  EXPECT_TRUE(tissue_cells(pixels::Mask(50, 50), 2, 100, 100, 32).empty());
 }
 
 TEST(LabelCells, CountTheClassesOfEachCellUpToTheHighestThatOccurs) {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/label_group.hpp"
-#include "headrace/ingest/recording_store.hpp"
+#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/store/recording_store.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::ingest {
@@ -93,8 +93,8 @@ class CohortIngestTest : public ::testing::Test {
 
   fs::path root_;
   ThreadPool pool_{2};
-  source::StoreVersion version(const std::string& hash) const {
-    return source::StoreVersion::load(storage::LocalStore(root_), hash);
+  cohort::StoreVersion version(const std::string& hash) const {
+    return cohort::StoreVersion::load(storage::LocalStore(root_), hash);
   }
 
   std::string colour_ = "red", split_ = "train", label_print_ = "labels 1";
@@ -119,7 +119,7 @@ TEST_F(CohortIngestTest, StoresAllAndAddsLaterOnesToTheSameHash) {
   // The earlier version stays.
   EXPECT_EQ(version(first.dataset_hash).images.size(), 1u);
   auto left = keys();
-  std::erase(left, source::version_key(first.dataset_hash));
+  std::erase(left, cohort::version_key(first.dataset_hash));
   EXPECT_EQ(left, all);
   EXPECT_TRUE(verify(storage::LocalStore(root_), pool_).damage.empty());
 }
@@ -128,7 +128,7 @@ TEST_F(CohortIngestTest, AFailureWhileImagesAreAddedLeavesTheVersionAsItWas) {
   const auto first = ingest_cohort(plan({"a"}), pool_);
   const auto before = keys();
   failure(plan({"a", "b"}, {"b"}), ErrorCode::io);
-  EXPECT_EQ(source::StoreHead::load(storage::LocalStore(root_)).current, first.dataset_hash);
+  EXPECT_EQ(cohort::StoreHead::load(storage::LocalStore(root_)).current, first.dataset_hash);
   const Verification found = verify(storage::LocalStore(root_), pool_);
   EXPECT_TRUE(found.damage.empty());
   EXPECT_TRUE(found.unreferenced.empty());

@@ -1,4 +1,4 @@
-#include "headrace/ingest/csv.hpp"
+#include "headrace/ingest/inputs/csv.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,11 +6,11 @@
 
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/ingest/ingest_slides.hpp"
-#include "headrace/ingest/ingest_volumes.hpp"
-#include "headrace/ingest/tissue/tissue_mask.hpp"
-#include "headrace/ingest/volumes/device_volume.hpp"
+#include "headrace/ingest/slide/ingest_slides.hpp"
+#include "headrace/ingest/volume/device_volume.hpp"
+#include "headrace/ingest/volume/ingest_volumes.hpp"
 #include "headrace/math/philox.hpp"
+#include "headrace/pixels/tissue/tissue_mask.hpp"
 
 /// What holds for every device that ingest gives its statistics to: the CPU's result.
 /// device_statistics_test.cpp asks it of one on the host, device_statistics_cuda_test.cpp of a GPU.
@@ -23,8 +23,8 @@ inline std::uint32_t draw_of(std::uint32_t i, std::uint32_t seed) {
 }
 
 /// Glass with patches of tissue, some of them with strokes of a pen.
-inline imaging::Image8 drawn_slide(std::int64_t height, std::int64_t width, bool ink) {
-  imaging::Image8 image(height, width, 3);
+inline pixels::Image8 drawn_slide(std::int64_t height, std::int64_t width, bool ink) {
+  pixels::Image8 image(height, width, 3);
   for (std::int64_t y = 0; y < height; ++y) {
     for (std::int64_t x = 0; x < width; ++x) {
       const auto i = static_cast<std::uint32_t>(y * width + x);
@@ -42,64 +42,67 @@ inline imaging::Image8 drawn_slide(std::int64_t height, std::int64_t width, bool
   return image;
 }
 
-inline void expect_same_tissue(const imaging::Image8& rgb, StatisticsLanes& lanes) {
-  const TissueMask cpu = find_tissue(rgb), there = find_tissue(rgb, &lanes);
+inline void expect_same_tissue(const pixels::Image8& rgb,
+                               pixels::StatisticsWorkspaces& workspaces) {
+  const pixels::TissueMask cpu = pixels::find_tissue(rgb),
+                           there = pixels::find_tissue(rgb, &workspaces);
   ASSERT_EQ(there.mask.height, cpu.mask.height);
   ASSERT_TRUE(there.mask.pixels == cpu.mask.pixels) << rgb.height << "x" << rgb.width;
   ASSERT_EQ(there.od_threshold, cpu.od_threshold);
   ASSERT_EQ(there.pen_fraction, cpu.pen_fraction);
 }
 
-inline void expect_tissue_of_the_cpu(transform::StatisticsDevice& device) {
-  StatisticsLanes lanes(device, 2);
+inline void expect_tissue_of_the_cpu(pixels::StatisticsDevice& device) {
+  pixels::StatisticsWorkspaces workspaces(device, 2);
   for (const auto& [height, width] : {std::pair{1, 1}, {1, 501}, {257, 1}, {303, 417}}) {
     for (const int value : {255, 0}) {
-      imaging::Image8 plain(height, width, 3);
+      pixels::Image8 plain(height, width, 3);
       std::fill(plain.pixels.begin(), plain.pixels.end(), static_cast<std::uint8_t>(value));
-      expect_same_tissue(plain, lanes);
+      expect_same_tissue(plain, workspaces);
     }
-    imaging::Image8 noise(height, width, 3);
+    pixels::Image8 noise(height, width, 3);
     for (std::size_t i = 0; i < noise.pixels.size(); ++i) {
       noise.pixels[i] = static_cast<std::uint8_t>(draw_of(std::uint32_t(i), 2));
     }
-    expect_same_tissue(noise, lanes);
-    expect_same_tissue(drawn_slide(height, width, false), lanes);
-    expect_same_tissue(drawn_slide(height, width, true), lanes);
+    expect_same_tissue(noise, workspaces);
+    expect_same_tissue(drawn_slide(height, width, false), workspaces);
+    expect_same_tissue(drawn_slide(height, width, true), workspaces);
   }
-  EXPECT_GT(find_tissue(drawn_slide(303, 417, true)).pen_fraction, 0.05) << "no ink was tried";
+  EXPECT_GT(pixels::find_tissue(drawn_slide(303, 417, true)).pen_fraction, 0.05)
+      << "no ink was tried";
   // A real slide, every 8th pixel of it. TIFF, which needs no OpenSlide: tools/gpu_check has none.
   const auto reader = imaging::SlideReader::open(kSamples + "slides/derived/cmu-lzw-pred-256.tif");
   const auto& size = reader->info().levels[0];
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(3 * size.height * size.width));
   reader->read(0, 0, 0, size.height, size.width, pixels.data(), 3 * size.width);
-  imaging::Image8 slide(size.height / 8, size.width / 8, 3);
+  pixels::Image8 slide(size.height / 8, size.width / 8, 3);
   for (std::int64_t y = 0; y < slide.height; ++y) {
     for (std::int64_t x = 0; x < slide.width; ++x) {
       std::copy_n(&pixels[static_cast<std::size_t>(3 * (8 * y * size.width + 8 * x))], 3,
                   slide.row(y) + 3 * x);
     }
   }
-  expect_same_tissue(slide, lanes);
-  EXPECT_GT(find_tissue(slide).mask.count(), 100);
+  expect_same_tissue(slide, workspaces);
+  EXPECT_GT(pixels::find_tissue(slide).mask.count(), 100);
 }
 
 inline void expect_same_volume(const std::vector<std::int16_t>& hu,
                                const std::array<std::int64_t, 3>& shape,
                                const std::array<double, 3>& spacing, const std::uint8_t* labels,
-                               StatisticsLanes& lanes) {
-  BitVolume above(shape);
+                               pixels::StatisticsWorkspaces& workspaces) {
+  pixels::BitVolume above(shape);
   const std::int64_t slice = shape[1] * shape[2];
   for (std::int64_t z = 0; z < shape[0]; ++z) {
-    threshold_slice(hu.data() + z * slice, kBodyThresholdHu, z, above);
+    pixels::threshold_slice(hu.data() + z * slice, kBodyThresholdHu, z, above);
   }
-  const BitVolume body = body_mask(std::move(above), spacing);
+  const pixels::BitVolume body = body_mask(std::move(above), spacing);
   IntensityHistogram in_body, labelled, in_body_there, labelled_there;
   for (std::int64_t z = 0; z < shape[0]; ++z) in_body.add_slice(hu.data() + z * slice, z, body);
   for (std::size_t i = 0; labels != nullptr && i < hu.size(); ++i) {
     if (labels[i] != 0 && labels[i] != kIgnoreLabel) labelled.add(hu[i]);
   }
   ThreadPool pool(3);
-  DeviceVolume there(hu.data(), shape, lanes, pool);
+  DeviceVolume there(hu.data(), shape, workspaces, pool);
   ASSERT_TRUE(body_mask(there, spacing) == body);
   there.count(body, labels, in_body_there, labelled_there);
   ASSERT_EQ(in_body_there.count(), body.count());
@@ -112,8 +115,8 @@ inline void expect_same_volume(const std::vector<std::int16_t>& hu,
   }
 }
 
-inline void expect_volumes_of_the_cpu(transform::StatisticsDevice& device) {
-  StatisticsLanes lanes(device, 2);
+inline void expect_volumes_of_the_cpu(pixels::StatisticsDevice& device) {
+  pixels::StatisticsWorkspaces workspaces(device, 2);
   for (const std::array<std::int64_t, 3> shape :
        {std::array<std::int64_t, 3>{1, 1, 1}, {3, 40, 130}, {2, 33, 63}, {5, 64, 64}}) {
     std::vector<std::int16_t> hu(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]));
@@ -127,11 +130,11 @@ inline void expect_volumes_of_the_cpu(transform::StatisticsDevice& device) {
       hu[i] = static_cast<std::int16_t>(body || table ? int(n % 300) - 100 : -1000 - int(n % 24));
       labels[i] = n % 11 == 0 ? kIgnoreLabel : static_cast<std::uint8_t>(n % 4);
     }
-    expect_same_volume(hu, shape, {2, 0.9, 0.7}, labels.data(), lanes);
+    expect_same_volume(hu, shape, {2, 0.9, 0.7}, labels.data(), workspaces);
     std::fill(labels.begin(), labels.end(), kIgnoreLabel);
-    expect_same_volume(hu, shape, {2, 5, 0.3}, labels.data(), lanes);
+    expect_same_volume(hu, shape, {2, 5, 0.3}, labels.data(), workspaces);
     std::fill(hu.begin(), hu.end(), std::int16_t{-1000});
-    expect_same_volume(hu, shape, {2, 1, 1}, nullptr, lanes);
+    expect_same_volume(hu, shape, {2, 1, 1}, nullptr, workspaces);
   }
 }
 
@@ -152,7 +155,7 @@ class StoreFolder {
 };
 
 /// Slides, copied and averaged, with masks and with glass dropped: the stored bytes of the CPU.
-inline void expect_slide_stores_of_the_cpu(transform::StatisticsDevice& device) {
+inline void expect_slide_stores_of_the_cpu(pixels::StatisticsDevice& device) {
   const StoreFolder folder;
   for (const bool drop_glass : {false, true}) {
     SlideIngestOptions options;
@@ -174,7 +177,7 @@ inline void expect_slide_stores_of_the_cpu(transform::StatisticsDevice& device) 
   }
 }
 
-inline void expect_volume_stores_of_the_cpu(transform::StatisticsDevice& device) {
+inline void expect_volume_stores_of_the_cpu(pixels::StatisticsDevice& device) {
   const StoreFolder folder;
   VolumeIngestOptions options;
   options.inputs = {kSamples + "ct/sarcoma"};

@@ -12,9 +12,9 @@ class IngestCuda : public ::testing::Test {
     if (!device::cuda::cuda_available()) {
       GTEST_SKIP() << "not run: " << device::cuda::describe();
     }
-    device_ = transform::open_cuda_statistics();
+    device_ = pixels::open_cuda_statistics();
   }
-  std::unique_ptr<transform::StatisticsDevice> device_;
+  std::unique_ptr<pixels::StatisticsDevice> device_;
 };
 
 TEST_F(IngestCuda, TissueIsTheCpus) { expect_tissue_of_the_cpu(*device_); }

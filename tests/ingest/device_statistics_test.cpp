@@ -3,12 +3,12 @@
 #include "tests/ingest/device_statistics_cases.hpp"
 
 #include "headrace/core/error.hpp"
-#include "tests/transform/host_device.hpp"
+#include "tests/pixels/host_device.hpp"
 
 namespace headrace::ingest {
 namespace {
 
-using transform::testing::HostStatistics;
+using pixels::testing::HostStatistics;
 
 TEST(DeviceStatistics, TissueIsTheCpus) {
   HostStatistics device;
@@ -35,15 +35,15 @@ TEST(DeviceStatistics, AVolumesStoreIsTheCpus) {
   EXPECT_GE(device.passes(), 2 * 7);
 }
 
-/// Of slabs, not of the volume: several of them share a lane's memory.
+/// Of slabs, not of the volume: several of them share a workspace's memory.
 TEST(DeviceStatistics, MemoryDoesNotGrowWithTheVolume) {
   const auto peak = [](std::int64_t depth) {
     const std::array<std::int64_t, 3> shape{depth, 2048, 2048};
     std::vector<std::int16_t> hu(static_cast<std::size_t>(depth * shape[1] * shape[2]), -1000);
     HostStatistics device;
-    StatisticsLanes lanes(device, 1);
+    pixels::StatisticsWorkspaces workspaces(device, 1);
     ThreadPool pool(2);
-    DeviceVolume volume(hu.data(), shape, lanes, pool);
+    DeviceVolume volume(hu.data(), shape, workspaces, pool);
     volume.eroded(0, 0);
     return device.peak_device_bytes();
   };

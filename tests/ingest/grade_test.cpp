@@ -1,4 +1,4 @@
-#include "headrace/ingest/grade.hpp"
+#include "headrace/ingest/slide/grade.hpp"
 
 #include <gtest/gtest.h>
 

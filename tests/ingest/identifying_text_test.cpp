@@ -1,9 +1,9 @@
 // What may stand in a store of volumes: names, notes, keys, and names of objects.
 #include <gtest/gtest.h>
 
-#include "headrace/ingest/identifying_text.hpp"
-#include "headrace/ingest/phi_rules.hpp"
-#include "headrace/ingest/store_names.hpp"
+#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/ingest/phi/phi_rules.hpp"
+#include "headrace/ingest/store/store_names.hpp"
 
 namespace headrace::ingest {
 namespace {

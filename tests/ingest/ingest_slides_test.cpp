@@ -1,4 +1,4 @@
-#include "headrace/ingest/ingest_slides.hpp"
+#include "headrace/ingest/slide/ingest_slides.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
-#include "headrace/ingest/manifest.hpp"
+#include "headrace/ingest/store/manifest.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array.hpp"
 

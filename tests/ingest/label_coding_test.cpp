@@ -2,8 +2,8 @@
 
 #include "headrace/core/class_sets.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/case_rules.hpp"
-#include "headrace/ingest/label_source.hpp"
+#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/slide/label_source.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -1,4 +1,4 @@
-#include "headrace/ingest/manifest.hpp"
+#include "headrace/ingest/store/manifest.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/ingest/label_group.hpp"
-#include "headrace/ingest/prune.hpp"
-#include "headrace/ingest/recording_store.hpp"
-#include "headrace/ingest/version_log.hpp"
+#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/store/recording_store.hpp"
+#include "headrace/ingest/versions/prune.hpp"
+#include "headrace/ingest/versions/version_log.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 
@@ -35,14 +35,14 @@ class ManifestStore : public ::testing::Test {
     pixels.put_text("images/a/zarr.json", "group a");
     pixels.put_text("images/a/0/c/0/0/0", std::string(10000, 'x'));
     pixels.put_text("index/a/zarr.json", "index");
-    source::StoreVersion version;
+    cohort::StoreVersion version;
     version.kind = "slide";
     version.classes = {"background", "tumour"};
     for (const auto& [key, entry] : root.entries())
       version.root[key] = {entry.sha256, entry.size_bytes};
     auto& image = version.images["a"];
     image.columns = {{"split", split}};
-    image.pixels = put_part(*local_, "a", source::kPixelsPart, pixels.entries());
+    image.pixels = put_part(*local_, "a", cohort::kPixelsPart, pixels.entries());
     StagedLabels staged(local_, "a", "annotation");
     staged.store()->put_text(staged.folder() + "/0/c/0/0", label);
     staged.store()->put_text(staged.folder() + "/zarr.json", "names");
@@ -62,21 +62,21 @@ class ManifestStore : public ::testing::Test {
 };
 
 TEST_F(ManifestStore, TheHashIsOfTheContentAndOfNothingElse) {
-  const std::string first = fill(), text = local_->get_text(source::version_key(first));
+  const std::string first = fill(), text = local_->get_text(cohort::version_key(first));
   EXPECT_EQ(sha(text), first);
   const std::string second = fill("other labels");
   EXPECT_NE(second, first);
   EXPECT_EQ(fill(), first) << "back again: history is no content";
-  const source::StoreHead head = source::StoreHead::load(*local_);
+  const cohort::StoreHead head = cohort::StoreHead::load(*local_);
   ASSERT_EQ(head.log.size(), 3u);
   EXPECT_EQ(head.log[2].version, first);
   EXPECT_EQ(head.log[2].parent, second);
   EXPECT_EQ(fill(), first);
-  EXPECT_EQ(source::StoreHead::load(*local_).log.size(), 3u) << "nothing changed, nothing logged";
+  EXPECT_EQ(cohort::StoreHead::load(*local_).log.size(), 3u) << "nothing changed, nothing logged";
 }
 
 TEST_F(ManifestStore, EqualLabelsAreStoredOnceAndNamedByTheirArrays) {
-  const source::StoreVersion version = source::StoreVersion::load(*local_, fill());
+  const cohort::StoreVersion version = cohort::StoreVersion::load(*local_, fill());
   const auto& label = version.images.at("a").labels.at("annotation");
   EXPECT_EQ(label.group, "annotation-" + sha(sha("labels") + " 6 0/c/0/0\n").substr(0, 12));
   EXPECT_EQ(label.part.bytes, 6u + 5u);
@@ -108,7 +108,7 @@ TEST_F(ManifestStore, VerifyNamesEveryKindOfDamage) {
 
 TEST_F(ManifestStore, VerifyFindsAnyFlippedBitOfWhatVouchesForTheRest) {
   const std::string hash = fill();
-  std::vector<std::string> keys{"manifest.json", source::version_key(hash),
+  std::vector<std::string> keys{"manifest.json", cohort::version_key(hash),
                                 "manifests/a/pixels.json", "sources/a.json",
                                 "images/a/labels/zarr.json"};
   for (const auto& key : keys) {
@@ -128,7 +128,7 @@ TEST_F(ManifestStore, VerifyChecksAllVersionsOrOne) {
   const std::string first = fill(), second = fill("other labels");
   EXPECT_EQ(check().versions, (std::vector<std::string>{first, second}));
   const auto group = [&](const std::string& hash) {
-    return source::StoreVersion::load(*local_, hash).images.at("a").labels.at("annotation").group;
+    return cohort::StoreVersion::load(*local_, hash).images.at("a").labels.at("annotation").group;
   };
   local_->put_text("images/a/labels/" + group(first) + "/0/c/0/0", "damage");
   EXPECT_EQ(check().damage.size(), 1u);
@@ -140,7 +140,7 @@ TEST_F(ManifestStore, VerifyChecksAllVersionsOrOne) {
 TEST_F(ManifestStore, WhatNoVersionHasIsNoDamageAndIsPrunedOnly) {
   const std::string first = fill(), second = fill("other labels");
   const auto group =
-      source::StoreVersion::load(*local_, first).images.at("a").labels.at("annotation").group;
+      cohort::StoreVersion::load(*local_, first).images.at("a").labels.at("annotation").group;
   local_->put_text("images/b/0/c/0/0/0", "of an ingest that was stopped");
   EXPECT_TRUE(check().damage.empty());
   EXPECT_EQ(check().unreferenced, std::vector<std::string>{"images/b/0/c/0/0/0"});
@@ -149,13 +149,13 @@ TEST_F(ManifestStore, WhatNoVersionHasIsNoDamageAndIsPrunedOnly) {
   EXPECT_TRUE(fs::exists(root_ / "images/b/0/c/0/0/0"));
   EXPECT_EQ(prune({folder, {}, 0, false}).removed.size(), 1u);
   EXPECT_FALSE(fs::exists(root_ / "images/b/0/c/0/0/0"));
-  EXPECT_TRUE(fs::exists(root_ / source::version_key(first)))
+  EXPECT_TRUE(fs::exists(root_ / cohort::version_key(first)))
       << "versions go only when they are named";
 
   EXPECT_THROW(prune({folder, {second.substr(0, 8)}, 0, false}), Error) << "the current version";
   const PruneResult dropped = prune({folder, {first.substr(0, 8)}, 0, false});
   EXPECT_EQ(dropped.dropped, std::vector<std::string>{first});
-  EXPECT_FALSE(fs::exists(root_ / source::version_key(first)));
+  EXPECT_FALSE(fs::exists(root_ / cohort::version_key(first)));
   EXPECT_TRUE(local_->list("images/a/labels/" + group + "/").empty());
   EXPECT_TRUE(fs::exists(root_ / "images/a/0/c/0/0/0"));
   local_ = std::make_shared<storage::LocalStore>(root_);  // the old one keeps what it has open
@@ -169,7 +169,7 @@ TEST_F(ManifestStore, AStoreWithoutManifestIsNotFinished) {
   fill();
   local_->erase("manifest.json");
   try {
-    source::StoreHead::load(*local_);
+    cohort::StoreHead::load(*local_);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::corrupt);

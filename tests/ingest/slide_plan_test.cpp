@@ -1,4 +1,4 @@
-#include "headrace/ingest/slide_plan.hpp"
+#include "headrace/ingest/slide/slide_plan.hpp"
 
 #include <gtest/gtest.h>
 

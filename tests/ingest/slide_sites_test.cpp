@@ -1,4 +1,4 @@
-#include "headrace/ingest/slide_sites.hpp"
+#include "headrace/ingest/slide/slide_sites.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> plain(const std::vector<std::uint8_t>& labels) {
 
 std::vector<std::uint32_t> rows_of(const SlideSites& sites) {
   std::vector<std::uint32_t> rows;
-  for (const source::SiteBlock& block : sites.blocks()) {
+  for (const cohort::SiteBlock& block : sites.blocks()) {
     rows.insert(rows.end(), {block.place_zyx[1], block.place_zyx[2], block.class_value,
                              block.region, block.pixels});
     append_parts(block.parts, rows);

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "bench/device/statistics_table.hpp"
-#include "tests/transform/host_device.hpp"
+#include "tests/pixels/host_device.hpp"
 
 namespace headrace::bench {
 namespace {
 
 TEST(StatisticsBench, FindsTheCpusResults) {
-  transform::testing::HostStatistics device;
+  pixels::testing::HostStatistics device;
   Table table(device, 1);
   table.images(512);
   table.tissue(300);

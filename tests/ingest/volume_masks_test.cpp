@@ -8,10 +8,10 @@
 #include <map>
 
 #include "headrace/imaging/volume/label_volume.hpp"
-#include "headrace/ingest/volumes/body_mask.hpp"
-#include "headrace/ingest/volumes/intensity_histogram.hpp"
-#include "headrace/ingest/volumes/lesion_table.hpp"
-#include "headrace/ingest/volumes/volume_components.hpp"
+#include "headrace/ingest/volume/body_mask.hpp"
+#include "headrace/ingest/volume/intensity_histogram.hpp"
+#include "headrace/ingest/volume/lesion_table.hpp"
+#include "headrace/pixels/volume/components.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -34,13 +34,13 @@ std::vector<std::uint16_t> random_labels(const Shape& shape, std::uint64_t seed,
   return labels;
 }
 
-BitVolume bits_of(const std::vector<std::uint16_t>& labels, const Shape& shape) {
-  BitVolume mask(shape);
+pixels::BitVolume bits_of(const std::vector<std::uint16_t>& labels, const Shape& shape) {
+  pixels::BitVolume mask(shape);
   std::vector<std::int16_t> slice(static_cast<std::size_t>(shape[1] * shape[2]));
   for (std::int64_t z = 0; z < shape[0]; ++z) {
     for (std::size_t i = 0; i < slice.size(); ++i)
       slice[i] = static_cast<std::int16_t>(labels[z * slice.size() + i]);
-    threshold_slice(slice.data(), 0, z, mask);
+    pixels::threshold_slice(slice.data(), 0, z, mask);
   }
   return mask;
 }
@@ -83,10 +83,11 @@ TEST(VolumeComponents, EqualAFloodFill) {
       for (const bool all : {false, true}) {
         const auto labels = random_labels(shape, 11 + percent, percent);
         const auto expected = flood(labels, shape, all);
-        const auto found = find_components(bits_of(labels, shape),
-                                           all ? Neighbours::everything : Neighbours::faces);
+        const auto found =
+            pixels::find_components(bits_of(labels, shape), all ? pixels::Neighbours::everything
+                                                                : pixels::Neighbours::faces);
         std::vector<int> component(labels.size(), -1);
-        for (const ingest::Run& run : found.runs) {
+        for (const pixels::Run& run : found.runs) {
           for (std::int32_t x = run.x0; x < run.x1; ++x) {
             component[(run.z * shape[1] + run.y) * shape[2] + x] = static_cast<int>(run.component);
           }
@@ -106,8 +107,9 @@ TEST(BitVolume, ErosionAndDilationEqualAPlainLoop) {
     for (const auto& [ry, rx] : {std::pair{0, 0}, {1, 2}, {3, 1}, {2, 16}}) {
       for (const bool erode : {true, false}) {
         const auto labels = random_labels(shape, 5, erode ? 93 : 6);
-        const BitVolume mask = bits_of(labels, shape);
-        const BitVolume out = erode ? erode_slices(mask, ry, rx) : dilate_slices(mask, ry, rx);
+        const pixels::BitVolume mask = bits_of(labels, shape);
+        const pixels::BitVolume out =
+            erode ? pixels::erode_slices(mask, ry, rx) : pixels::dilate_slices(mask, ry, rx);
         for (std::int64_t z = 0; z < shape[0]; ++z) {
           for (std::int64_t y = 0; y < shape[1]; ++y) {
             for (std::int64_t x = 0; x < shape[2]; ++x) {
@@ -195,9 +197,9 @@ TEST(LesionTable, HasEachBallWithItsPlaceAndVolume) {
   EXPECT_EQ(sites.grid().part_zyx, (std::array<std::int32_t, 3>{1, 4, 4}));
   std::map<std::pair<int, std::uint32_t>, std::uint64_t> voxels;
   const auto blocks = sites.blocks();
-  for (const source::SiteBlock& block : blocks) {
+  for (const cohort::SiteBlock& block : blocks) {
     voxels[{block.class_value, block.region}] += block.pixels;
-    source::PartBits expected;
+    cohort::PartBits expected;
     std::uint32_t pixels = 0;
     for (std::int64_t i = 0; i < 4096; ++i) {
       const Shape at{block.place_zyx[0] * 16 + i / 256, block.place_zyx[1] * 16 + i / 16 % 16,
@@ -214,12 +216,12 @@ TEST(LesionTable, HasEachBallWithItsPlaceAndVolume) {
   EXPECT_EQ(
       voxels,
       (std::map<std::pair<int, std::uint32_t>, std::uint64_t>{
-          {{1, source::kWholeClass}, organ}, {{2, 0}, first}, {{2, 1}, second}, {{3, 2}, other}}));
+          {{1, cohort::kWholeClass}, organ}, {{2, 0}, first}, {{2, 1}, second}, {{3, 2}, other}}));
 }
 
 TEST(BodyMask, LeavesTheTableAndFillsTheLungs) {
   const Shape shape{6, 120, 150};
-  BitVolume above(shape), body(shape);
+  pixels::BitVolume above(shape), body(shape);
   std::vector<std::int16_t> slice(static_cast<std::size_t>(shape[1] * shape[2]));
   for (std::int64_t z = 0; z < shape[0]; ++z) {
     std::fill(slice.begin(), slice.end(), -1000);
@@ -230,17 +232,17 @@ TEST(BodyMask, LeavesTheTableAndFillsTheLungs) {
         auto& value = slice[y * shape[2] + x];
         if (ey * ey + ex * ex <= 1) {
           value = 40;
-          fill_run({static_cast<std::int32_t>(z), static_cast<std::int32_t>(y),
-                    static_cast<std::int32_t>(x), static_cast<std::int32_t>(x + 1), 0},
-                   true, body);
+          pixels::fill_run({static_cast<std::int32_t>(z), static_cast<std::int32_t>(y),
+                            static_cast<std::int32_t>(x), static_cast<std::int32_t>(x + 1), 0},
+                           true, body);
         }
         if (ly * ly + lx * lx <= 1) value = -850;  // lung
         if (y >= 94 && y < 97) value = 200;        // table: 4 mm thick, 4 voxels below the back
       }
     }
-    threshold_slice(slice.data(), kBodyThresholdHu, z, above);
+    pixels::threshold_slice(slice.data(), kBodyThresholdHu, z, above);
   }
-  const BitVolume found = body_mask(above, {5, 1.4, 1.4});
+  const pixels::BitVolume found = body_mask(above, {5, 1.4, 1.4});
   for (std::int64_t y = 0; y < shape[1]; ++y) {
     for (std::int64_t x = 0; x < shape[2]; ++x) {
       if (y >= 92) {
@@ -249,27 +251,27 @@ TEST(BodyMask, LeavesTheTableAndFillsTheLungs) {
     }
   }
   EXPECT_TRUE(found.get(3, 45, 50));
-  BitVolume both = found;
+  pixels::BitVolume both = found;
   intersect(both, body);
   const double dice =
       2.0 * static_cast<double>(both.count()) / static_cast<double>(found.count() + body.count());
   EXPECT_GT(dice, 0.99);  // opening rounds the tips of the ellipse
-  EXPECT_EQ(body_mask(BitVolume(shape), {5, 1, 1}).count(), 0u);
+  EXPECT_EQ(body_mask(pixels::BitVolume(shape), {5, 1, 1}).count(), 0u);
 }
 
 TEST(BodyMask, HoldsTheOrgansOfARealScan) {
   const std::string folder = std::string(HR_SOURCE_DIR) + "/samples/ct/totalseg-abdomen/";
   const auto ct = imaging::open_volume(folder + "ct.nii.gz");
-  const auto& grid = ct->facts().grid;
+  const auto& grid = ct->info().grid;
   const auto labels =
       imaging::read_label_volume(*imaging::open_volume(folder + "seg.nii.gz"), grid);
-  BitVolume above(grid.shape_zyx);
+  pixels::BitVolume above(grid.shape_zyx);
   std::vector<std::int16_t> slice(static_cast<std::size_t>(grid.slice_voxels()));
   for (std::int64_t z = 0; z < grid.shape_zyx[0]; ++z) {
     ct->read_int16(z, 1, slice.data());
-    threshold_slice(slice.data(), kBodyThresholdHu, z, above);
+    pixels::threshold_slice(slice.data(), kBodyThresholdHu, z, above);
   }
-  const BitVolume body = body_mask(above, grid.spacing_mm_zyx());
+  const pixels::BitVolume body = body_mask(above, grid.spacing_mm_zyx());
   std::uint64_t organ = 0, held = 0;
   for (std::int64_t i = 0; i < grid.voxels(); ++i) {
     if (labels.voxels[i] == 0) continue;

@@ -1,4 +1,4 @@
-#include "headrace/ingest/volumes/volume_pyramid.hpp"
+#include "headrace/ingest/volume/volume_pyramid.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/volumes/volume_cells.hpp"
+#include "headrace/ingest/volume/volume_cells.hpp"
 #include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
@@ -130,11 +130,11 @@ TEST(PickLabels, TakesTheCentreAndStaysInside) {
 TEST(CountCells, IsThePlainCount) {
   const Shape3 shape{35, 17, 83};
   std::mt19937 random(11);
-  BitVolume body(shape);
+  pixels::BitVolume body(shape);
   std::vector<std::uint8_t> labels(static_cast<std::size_t>(voxels_of(shape)));
   constexpr std::size_t kClasses = 3;
   std::map<std::array<std::int64_t, 3>, std::array<std::uint32_t, 1 + kClasses>> expected;
-  const source::PartGrid grid{{16, 16, 16}, {4, 1, 4}};
+  const cohort::PartGrid grid{{16, 16, 16}, {4, 1, 4}};
   std::map<std::array<std::int64_t, 3>, std::array<std::uint32_t, 8>> parts;
   for (std::int64_t z = 0; z < shape[0]; ++z) {
     for (std::int64_t y = 0; y < shape[1]; ++y) {

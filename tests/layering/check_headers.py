@@ -19,7 +19,7 @@ def built_sources(root, build):
     """(path relative to root, compiler's words, object file) of what the build compiles."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
-        words = words[1:] if words[0].endswith("ccache") else words
+        words = words[next((i for i, w in enumerate(words) if w.endswith("ccache")), -1) + 1:]
         path = Path(entry["file"])
         if path.is_relative_to(root):
             yield str(path.relative_to(root)), words, Path(entry["directory"]) / words[words.index("-o") + 1]

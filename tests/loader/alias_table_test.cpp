@@ -1,4 +1,4 @@
-#include "headrace/loader/alias_table.hpp"
+#include "headrace/loader/plan/alias_table.hpp"
 
 #include <gtest/gtest.h>
 

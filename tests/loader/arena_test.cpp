@@ -9,8 +9,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/loader/device_pool.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/loader/slide_work.hpp"
-#include "headrace/loader/volume_work.hpp"
+#include "headrace/loader/slide/slide_work.hpp"
+#include "headrace/loader/volume/volume_work.hpp"
 #include "headrace/transform/volume/batch_launch.hpp"
 #include "tests/loader/batch_configs.hpp"
 #include "tests/loader/store_fixture.hpp"
@@ -19,7 +19,7 @@
 namespace headrace::loader {
 namespace {
 
-using detail::Recipe;
+using detail::LoaderPlan;
 using transform::Element;
 using transform::Layout;
 using transform::TensorFormat;
@@ -43,13 +43,13 @@ class ArenaTest : public ::testing::Test {
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
-  static std::shared_ptr<const source::Cohort> cohort(const char* name) {
-    return source::Cohort::open(folder_->path(name));
+  static std::shared_ptr<const cohort::Cohort> cohort(const char* name) {
+    return cohort::Cohort::open(folder_->path(name));
   }
-  static Recipe recipe(const char* config, const char* store) {
+  static LoaderPlan loader_plan(const char* config, const char* store) {
     const auto data = cohort(store);
     const RunConfig run = RunConfig::parse(config, "run.yaml");
-    return detail::make_recipe(data, run, make_training_plan(*data, run), nullptr, true);
+    return detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
   }
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
@@ -59,7 +59,7 @@ class ArenaTest : public ::testing::Test {
 template <typename Work>
 class InArena {
  public:
-  explicit InArena(const Recipe& recipe) : recipe_(recipe), work_(recipe) {
+  explicit InArena(const LoaderPlan& loader_plan) : loader_plan_(loader_plan), work_(loader_plan) {
     work_.into_arena([this](std::size_t bytes) {
       bytes_ = bytes;
       arena_.reserve(bytes);
@@ -87,19 +87,19 @@ class InArena {
   const std::byte* copy() const { return elsewhere_.data(); }
 
  private:
-  const Recipe& recipe_;
+  const LoaderPlan& loader_plan_;
   device::BufferPool pool_;
   Work work_;
   device::HostBuffer arena_, elsewhere_;
   std::size_t bytes_ = 0;
 };
 
-Batch batch_of(const Recipe& recipe, std::uint64_t index) {
-  Loader loader(recipe.cohort, recipe.config, recipe.plan, true, 0, index, 1);
+Batch batch_of(const LoaderPlan& loader_plan, std::uint64_t index) {
+  Loader loader(loader_plan.cohort, loader_plan.config, loader_plan.plan, true, 0, index, 1);
   return *loader.next();
 }
 
-void expect_slides_of_the_loader(const Recipe& slides) {
+void expect_slides_of_the_loader(const LoaderPlan& slides) {
   InArena<detail::SlideWork> arena(slides);
   for (const std::uint64_t index : {0, 1, 2}) {
     const Batch wanted = batch_of(slides, index);
@@ -127,15 +127,15 @@ void expect_slides_of_the_loader(const Recipe& slides) {
 }
 
 TEST_F(ArenaTest, SlidesAreTheBytesOfTheLoader) {
-  expect_slides_of_the_loader(recipe(kSlides, "c.zarr"));
+  expect_slides_of_the_loader(loader_plan(kSlides, "c.zarr"));
 }
 
 TEST_F(ArenaTest, LabelsOfNegativeSlidesAreTheBytesOfTheLoader) {
   const auto data = cohort("negative.zarr");
   RunConfig run = RunConfig::parse(kSlides, "run.yaml");
   run.sampling.foreground = 0;  // of an image that holds a class
-  const Recipe slides =
-      detail::make_recipe(data, run, make_training_plan(*data, run), nullptr, true);
+  const LoaderPlan slides =
+      detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
   ASSERT_NE(slides.background[1], nullptr);
   expect_slides_of_the_loader(slides);
   std::size_t of_negative = 0;
@@ -151,7 +151,8 @@ TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
   const auto data = cohort("bare.zarr");
   RunConfig run = RunConfig::parse(kSlides, "run.yaml");
   run.sampling.balance = "tissue";
-  const Recipe bare = detail::make_recipe(data, run, make_training_plan(*data, run), nullptr, true);
+  const LoaderPlan bare =
+      detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
   InArena<detail::SlideWork> arena(bare);
   const detail::SlideWork& work = arena.make(0);
   transform::Scratch scratch;
@@ -165,7 +166,7 @@ TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
 /// The whole of a GPU's work on a batch of volumes but the GPU: the very launches, in every format.
 TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
   for (const char* element : {"float32", "bfloat16", "float16"}) {
-    Recipe volumes = recipe(kVolumes, "v.zarr");
+    LoaderPlan volumes = loader_plan(kVolumes, "v.zarr");
     volumes.config.loader.element = element;
     volumes.format = detail::choose_format(volumes.config, false);
     InArena<detail::VolumeWork> arena(volumes);
@@ -174,12 +175,12 @@ TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
       ASSERT_EQ(wanted.format, volumes.format);
       const auto patches = arena.make(index).patches(arena.copy());
       const transform::VolumeBatch batch(volumes.volume_channels.front().graph, patches);
-      device::HostBuffer parcel(batch.parcel_bytes()), work(batch.work_bytes());
+      device::HostBuffer staging(batch.staging_bytes()), work(batch.work_bytes());
       std::vector<std::byte> images(wanted.images_bytes());
       std::vector<std::uint8_t> labels(wanted.labels_bytes());
       const transform::VolumeTensor out{images.data(), volumes.format.element, volumes.plane()};
       for (const auto& launch :
-           batch.write(parcel.data(), parcel.data(), work.data(), 255, labels.data())) {
+           batch.write(staging.data(), staging.data(), work.data(), 255, labels.data())) {
         run_launch(launch, out,
                    [](std::int32_t items, std::int32_t elements, const auto& kernel, const char*) {
                      for (std::int32_t item = 0; item < items; ++item) {
@@ -195,11 +196,11 @@ TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
 
 /// Every format holds the float32 values, rounded to it, in its order.
 TEST_F(ArenaTest, AnotherFormatIsTheSameBatchConverted) {
-  const Recipe plain = recipe(kSlides, "c.zarr");
+  const LoaderPlan plain = loader_plan(kSlides, "c.zarr");
   const Batch floats = batch_of(plain, 0);
   for (const char* element : {"float32", "bfloat16", "float16"}) {
     for (const char* layout : {"channels_first", "channels_last"}) {
-      Recipe other = plain;
+      LoaderPlan other = plain;
       other.config.loader.element = element;
       other.config.loader.layout = layout;
       const Batch batch = batch_of(other, 0);
@@ -271,7 +272,7 @@ TEST(DeviceBudget, RefusesWhatDoesNotFitAndCountsWhatDoes) {
 /// 8 slots of windows of 10 patches of 64 × 96 × 3 and 5 of labels; 10 batches of the same in
 /// float32.
 TEST_F(ArenaTest, TheLeastThatARingNeedsIsItsBatchesAndWindows) {
-  Recipe slides = recipe(kSlides, "c.zarr");
+  LoaderPlan slides = loader_plan(kSlides, "c.zarr");
   slides.config.loader.prefetch = 8;
   const std::size_t plane = 64 * 96, windows = 10 * 3 * plane + 5 * plane;
   EXPECT_EQ(detail::least_device_bytes(slides),
@@ -285,7 +286,7 @@ TEST_F(ArenaTest, BatchesOfAGpuAreThoseOfTheCpu) {
        {std::pair{kSlides, "c.zarr"}, std::pair{kVolumes, "v.zarr"}}) {
     for (const auto& [element, decode] :
          {std::pair{"float32", "cpu"}, {"bfloat16", "cpu"}, {"float32", "auto"}}) {
-      Recipe here = recipe(config, store);
+      LoaderPlan here = loader_plan(config, store);
       here.config.loader.element = element;
       here.config.loader.layout = "channels_last";
       RunConfig there = here.config;

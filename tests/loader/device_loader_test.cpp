@@ -87,7 +87,7 @@ class DeviceLoading : public ::testing::Test {
   }
 
   static Given run(const std::string& store, const RunConfig& config, std::uint64_t count = 8) {
-    const auto cohort = source::Cohort::open(path(store));
+    const auto cohort = cohort::Cohort::open(path(store));
     Given given;
     try {
       Loader loader(cohort, config, make_training_plan(*cohort, config), true, 0, 0, count);

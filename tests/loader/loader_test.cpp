@@ -34,7 +34,7 @@ class LoaderTest : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<testing::TemporaryFolder>();
     testing::write_store(folder_->path("c.zarr"), spec_);
-    cohort_ = source::Cohort::open(folder_->path("c.zarr"));
+    cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
     cohort_.reset();
@@ -61,7 +61,7 @@ class LoaderTest : public ::testing::Test {
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
   static inline const StoreSpec spec_;
-  static inline std::shared_ptr<const source::Cohort> cohort_;
+  static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
 std::string hash_of(const Batch& batch) {
@@ -261,7 +261,7 @@ TEST(Loader, ADamagedChunkFailsItsBatchWithTheLowestSampleForAnyThreads) {
       file.put('\x5a');
     }
   }
-  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   std::string expected;
   for (const int threads : {1, 2, 7}) {
     auto config = RunConfig::parse(

@@ -13,7 +13,7 @@ namespace {
 
 using Counts = std::map<std::uint32_t, std::map<int, std::size_t>>;  // [image][label]
 
-Counts labels_of(const std::shared_ptr<const source::Cohort>& cohort, const std::string& data,
+Counts labels_of(const std::shared_ptr<const cohort::Cohort>& cohort, const std::string& data,
                  const std::string& more) {
   const auto config = RunConfig::parse(
       "task: segmentation\ndata: {store: c.zarr" + data + "}\nmodel: {widths: [8, 16]}\n" + more,
@@ -46,14 +46,14 @@ class Negatives : public ::testing::Test {
       return static_cast<std::uint8_t>(i == 0 && (y / 50 + x / 50) % 2 == 0 ? 1 : 0);
     };
     testing::write_store(folder_->path("c.zarr"), spec);
-    cohort_ = source::Cohort::open(folder_->path("c.zarr"));
+    cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
     cohort_.reset();
     folder_.reset();
   }
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
-  static inline std::shared_ptr<const source::Cohort> cohort_;
+  static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
 constexpr const char* kSlides =
@@ -101,7 +101,7 @@ TEST(NegativeVolumes, AnEmptyAnnotationIsBackground) {
     return static_cast<std::uint8_t>(i == 0 && y < 30 ? 2 : 0);
   };
   testing::write_volume_store(folder.path("c.zarr"), spec);
-  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const std::string patch =
       "patch: {size: [16, 16, 16], spacing_mm: null}\nsampling: {foreground: 0.2}\n";
   EXPECT_GT(labels_of(cohort, "", patch).at(0).at(0), 0u);

@@ -1,4 +1,4 @@
-#include "headrace/loader/network_plan.hpp"
+#include "headrace/loader/plan/network_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "tests/loader/golden/network_plans.hpp"
 
 namespace headrace::loader {

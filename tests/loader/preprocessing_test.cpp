@@ -1,4 +1,4 @@
-#include "headrace/loader/preprocessing.hpp"
+#include "headrace/loader/config/preprocessing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(Preprocessing, ScannersAreFittedOnTheTrainingSplitAlone) {
   const TemporaryFolder folder;
   testing::write_store(folder.path("c.zarr"),
                        {});  // slide-000 of east and -001 of west train, -002 does not
-  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto fitted = Preprocessing::fit(*cohort, slides(folder.path("c.zarr")));
   ASSERT_EQ(fitted.scanners.size(), 2u);
   EXPECT_EQ(fitted.scanners.at("east-scanner").pixels, 1000u);
@@ -70,7 +70,7 @@ TEST(Preprocessing, ASlideOfAnUnknownScannerHasItsOwnColours) {
   testing::StoreSpec spec;
   spec.cohorts = {"east", "east", "north"};
   testing::write_store(folder.path("c.zarr"), spec);
-  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto fitted = Preprocessing::fit(*cohort, slides(folder.path("c.zarr")));
   EXPECT_EQ(unknown_scanners(fitted, *cohort, "val"), std::vector<std::string>{"north-scanner"});
   const ImageColour colour = fitted.colour_of(cohort->images()[2]);
@@ -85,7 +85,7 @@ TEST(Preprocessing, WrittenAndReadItIsTheSameToTheLastBit) {
   testing::write_volume_store(folder.path("v.zarr"), {});
   for (const bool of_volumes : {false, true}) {
     const std::string store = folder.path(of_volumes ? "v.zarr" : "s.zarr");
-    const auto fitted = Preprocessing::fit(*source::Cohort::open(store),
+    const auto fitted = Preprocessing::fit(*cohort::Cohort::open(store),
                                            of_volumes ? volumes(store) : slides(store));
     const auto read = Preprocessing::parse(parse_json(dump_json(fitted.to_json()), "p"), "p");
     EXPECT_EQ(read.classes, fitted.classes);
@@ -124,7 +124,7 @@ TEST(Preprocessing, ChannelsAreWrittenReadAndCounted) {
 TEST(Preprocessing, ReadingIsStrict) {
   const TemporaryFolder folder;
   testing::write_store(folder.path("c.zarr"), {});
-  const Json good = Preprocessing::fit(*source::Cohort::open(folder.path("c.zarr")),
+  const Json good = Preprocessing::fit(*cohort::Cohort::open(folder.path("c.zarr")),
                                        slides(folder.path("c.zarr")))
                         .to_json();
   EXPECT_EQ(refusal(good), "accepted");
@@ -149,7 +149,7 @@ TEST(Preprocessing, ReadingIsStrict) {
 
 /// Every byte of the tiles of a split.
 std::pair<std::vector<float>, std::vector<std::uint8_t>> tiles(
-    const std::shared_ptr<const source::Cohort>& cohort, const RunConfig& config,
+    const std::shared_ptr<const cohort::Cohort>& cohort, const RunConfig& config,
     const std::string& split, std::shared_ptr<const Preprocessing> preprocessing) {
   Loader loader(cohort, config, make_tile_plan(*cohort, config, split), std::move(preprocessing),
                 {.with_labels = true});
@@ -169,9 +169,9 @@ TEST(Preprocessing, ClassesInAnotherOrderAreTheRunsClassesInItsBatches) {
   spec.classes = {"background", "tumour", "fold"};
   testing::write_store(folder.path("b.zarr"), spec);
   const RunConfig config = slides(folder.path("a.zarr"));
-  const auto own = source::Cohort::open(folder.path("a.zarr"));
+  const auto own = cohort::Cohort::open(folder.path("a.zarr"));
   const auto run = std::make_shared<const Preprocessing>(Preprocessing::fit(*own, config));
-  const auto other = source::Cohort::open(folder.path("b.zarr"))->seen_by(run->classes);
+  const auto other = cohort::Cohort::open(folder.path("b.zarr"))->seen_by(run->classes);
   const auto first = tiles(own, config, "val", run), second = tiles(other, config, "val", run);
   EXPECT_EQ(first.first, second.first);
   ASSERT_EQ(first.second.size(), second.second.size());
@@ -194,9 +194,9 @@ TEST(Preprocessing, SamplesOfAStoreWithOtherClassesAimAtTheRunsClasses) {
   testing::write_store(folder.path("b.zarr"), spec);
   RunConfig config = slides(folder.path("a.zarr"));
   config.sampling.foreground = 1;
-  const auto own = source::Cohort::open(folder.path("a.zarr"));
+  const auto own = cohort::Cohort::open(folder.path("a.zarr"));
   const auto run = std::make_shared<const Preprocessing>(Preprocessing::fit(*own, config));
-  const auto other = source::Cohort::open(folder.path("b.zarr"))->seen_by(run->classes);
+  const auto other = cohort::Cohort::open(folder.path("b.zarr"))->seen_by(run->classes);
   Loader loader(other, config, make_training_plan(*other, config), run,
                 {.with_labels = true, .count = 25});
   std::array<int, 3> aimed{};

@@ -1,4 +1,4 @@
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/core/sha256.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "headrace/loader/sample_plan.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/level_choice.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
 #include "tests/loader/expect_fits.hpp"
 #include "tests/loader/store_fixture.hpp"
 
@@ -26,7 +26,7 @@ class SamplePlanTest : public ::testing::Test {
     spec_.images = 5;
     spec_.splits = {"train", "train", "val"};
     testing::write_store(folder_->path("c.zarr"), spec_);
-    cohort_ = source::Cohort::open(folder_->path("c.zarr"));
+    cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
     cohort_.reset();
@@ -38,7 +38,7 @@ class SamplePlanTest : public ::testing::Test {
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
   static inline StoreSpec spec_;
-  static inline std::shared_ptr<const source::Cohort> cohort_;
+  static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
 using testing::expect_fits;
@@ -229,7 +229,7 @@ TEST_F(SamplePlanTest, AnImageSmallerThanATileGetsOneTile) {
 }
 
 TEST_F(SamplePlanTest, AContextReadsTheCoarsestLevelThatIsFineEnough) {
-  const source::ImageRecord& image = cohort_->images()[0];  // 0.25, 0.5, 1.0
+  const cohort::ImageRecord& image = cohort_->images()[0];  // 0.25, 0.5, 1.0
   const auto level = [&](double mpp, int context) {
     return choose_level(image, context, config("patch: {mpp: " + std::to_string(mpp) + "}\n"));
   };
@@ -280,7 +280,7 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
   spec.mpp.reset();
   spec.labels = false;
   testing::write_store(folder.path("plain.zarr"), spec);
-  const auto cohort = source::Cohort::open(folder.path("plain.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("plain.zarr"));
   const auto plan = [&](const std::string& more) {
     return make_training_plan(
         *cohort, RunConfig::parse("task: segmentation\ndata: {store: x}\n" + more, "run.yaml"));
@@ -299,7 +299,7 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
 
   spec.glass_alone = true;
   testing::write_store(folder.path("glass.zarr"), spec);
-  const auto glass = source::Cohort::open(folder.path("glass.zarr"));
+  const auto glass = cohort::Cohort::open(folder.path("glass.zarr"));
   const auto config = RunConfig::parse(
       "task: segmentation\ndata: {store: x}\npatch: {mpp: null}\nsampling: {balance: tissue}\n",
       "run.yaml");

@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
+#include "headrace/cohort/supervision.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/loader/level_choice.hpp"
-#include "headrace/loader/sample_plan.hpp"
-#include "headrace/source/supervision.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
 #include "tests/loader/expect_fits.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -39,7 +39,7 @@ class Volumes {
       return label(i, {static_cast<double>(z), static_cast<double>(y), static_cast<double>(x)});
     };
     testing::write_volume_store(folder_.path("c.zarr"), spec_);
-    cohort_ = source::Cohort::open(folder_.path("c.zarr"));
+    cohort_ = cohort::Cohort::open(folder_.path("c.zarr"));
   }
 
   std::uint8_t label(int image, const Point& voxel) const {
@@ -118,14 +118,14 @@ class Volumes {
     return make_training_plan(*cohort_, config);
   }
   const std::vector<Ball>& balls() const { return balls_; }
-  const source::Cohort& cohort() const { return *cohort_; }
+  const cohort::Cohort& cohort() const { return *cohort_; }
   const testing::VolumeSpec& spec() const { return spec_; }
 
  private:
   std::vector<Ball> balls_;
   testing::TemporaryFolder folder_;
   testing::VolumeSpec spec_;
-  std::shared_ptr<const source::Cohort> cohort_;
+  std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
 /// A lesion of 65 ml (25 mm radius) in patient 0, polyps of 8 mm in the other nine.
@@ -225,7 +225,7 @@ class Slides {
     spec_.splits = {"train"};
     spec_.label = [](int i, std::int64_t y, std::int64_t x) { return label(i, y, x); };
     testing::write_store(folder_.path("c.zarr"), spec_);
-    cohort_ = source::Cohort::open(folder_.path("c.zarr"));
+    cohort_ = cohort::Cohort::open(folder_.path("c.zarr"));
   }
   static std::uint8_t label(int i, std::int64_t y, std::int64_t x) {
     const auto in_disc = [&](std::int64_t cy, std::int64_t cx, std::int64_t r) {
@@ -259,12 +259,12 @@ class Slides {
             patch + "}\nsampling: {" + sampling + "}\n",
         "run.yaml");
   }
-  const source::Cohort& cohort() const { return *cohort_; }
+  const cohort::Cohort& cohort() const { return *cohort_; }
 
  private:
   testing::TemporaryFolder folder_;
   testing::StoreSpec spec_;
-  std::shared_ptr<const source::Cohort> cohort_;
+  std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
 TEST(SampledRegions, AimedPatchesOfSlidesHoldTheirClassInTheMiddle) {
@@ -374,8 +374,8 @@ TEST(SampledLesions, ImagesWithoutAnnotationAreCountedAndLeftOut) {
   };
   spec.grade_group = [](int i) { return i == 5 ? 0 : 1; };
   testing::write_store(folder.path("c.zarr"), spec);
-  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
-  const auto counts = source::supervision_of(*cohort, "annotation", "train");
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
+  const auto counts = cohort::supervision_of(*cohort, "annotation", "train");
   EXPECT_EQ(counts.images.images, 6u);
   EXPECT_EQ(counts.images.negatives, 2u) << "an empty annotation, and grade group 0";
   EXPECT_EQ(counts.images.without, 2u);

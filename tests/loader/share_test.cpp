@@ -61,7 +61,7 @@ Samples samples_of(const std::optional<Batch>& batch) {
 
 TEST_P(ShareTest, TogetherAreTheWholeBatch) {
   const RunConfig run = config();
-  const auto cohort = source::Cohort::open(run.data.store);
+  const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = make_training_plan(*cohort, run);
   for (const std::int64_t ranks : {1, 2, 3, 6}) {
     Loader whole(cohort, run, plan, true, 0, 1);
@@ -87,7 +87,7 @@ TEST_P(ShareTest, TogetherAreTheWholeBatch) {
 
 TEST_P(ShareTest, OfTilesTheLastBatchMayEndInsideOfAShare) {
   RunConfig run = config();
-  const auto cohort = source::Cohort::open(run.data.store);
+  const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = make_tile_plan(*cohort, run, "val");
   const auto tiles = static_cast<std::int64_t>(plan->samples_per_epoch());
   ASSERT_GE(tiles, 3);
@@ -106,7 +106,7 @@ TEST_P(ShareTest, OfTilesTheLastBatchMayEndInsideOfAShare) {
 TEST_P(ShareTest, LoadersThatTakeTurnsMakeTheSameBatches) {
   RunConfig run = config();
   run.eval.batch = 1;
-  const auto cohort = source::Cohort::open(run.data.store);
+  const auto cohort = cohort::Cohort::open(run.data.store);
   for (const bool training : {true, false}) {
     const auto plan =
         training ? make_training_plan(*cohort, run) : make_tile_plan(*cohort, run, "val");
@@ -132,7 +132,7 @@ TEST_P(ShareTest, LoadersThatTakeTurnsMakeTheSameBatches) {
 
 TEST_P(ShareTest, AShareOutsideOfTheBatchIsRefused) {
   const RunConfig run = config();
-  const auto cohort = source::Cohort::open(run.data.store);
+  const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = make_training_plan(*cohort, run);
   for (const Share share : {Share{4, 3}, Share{6, 0}, Share{-1, 2}, Share{0, 0, 2, 2}}) {
     EXPECT_THROW(Loader(cohort, run, plan, true, 0, 0, std::nullopt, share), Error);
@@ -151,7 +151,7 @@ TEST_P(ShareTest, AnErrorIsTheWholeBatchs) {
         entry.path().string().find("/labels/") == std::string::npos)
       std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
   }
-  const auto cohort = source::Cohort::open(damaged);
+  const auto cohort = cohort::Cohort::open(damaged);
   const auto plan = make_training_plan(*cohort, run);
   const auto message = [&](Share share) -> std::string {
     Loader loader(cohort, run, plan, true, 0, 0, std::nullopt, share);

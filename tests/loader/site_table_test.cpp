@@ -1,4 +1,4 @@
-#include "headrace/loader/site_table.hpp"
+#include "headrace/loader/plan/site_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 namespace headrace::loader::detail {
 namespace {
 
-using source::PartBits;
-using source::PartGrid;
-using source::SiteBlock;
+using cohort::PartBits;
+using cohort::PartGrid;
+using cohort::SiteBlock;
 
 TEST(PartBits, NthIsTheNthSetPart) {
   std::mt19937_64 random(3);

@@ -248,9 +248,9 @@ TemporaryFolder::~TemporaryFolder() {
 namespace {
 
 /// A part whose hash is of all objects that it has, so that other pixels are another dataset.
-source::StoredPart part_of(const storage::Store& store, const std::vector<std::string>& prefixes,
+cohort::StoredPart part_of(const storage::Store& store, const std::vector<std::string>& prefixes,
                            const std::string& without) {
-  source::StoredPart part;
+  cohort::StoredPart part;
   std::string lines;
   for (const auto& prefix : prefixes) {
     for (const std::string& key : store.list(prefix)) {
@@ -268,7 +268,7 @@ source::StoredPart part_of(const storage::Store& store, const std::vector<std::s
 }  // namespace
 
 void write_fixture_version(const std::shared_ptr<storage::Store>& store,
-                           source::StoreVersion version, bool labels) {
+                           cohort::StoreVersion version, bool labels) {
   for (auto& [id, image] : version.images) {
     const std::string folder = "images/" + id + "/";
     image.pixels = part_of(*store, {folder, "index/" + id + "/", "histograms/" + id + "/"},
@@ -280,9 +280,9 @@ void write_fixture_version(const std::shared_ptr<storage::Store>& store,
   const Json root = {
       {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", own}}}};
   store->put_text("zarr.json", dump_json(root));
-  store->put_text(source::version_key(version.hash()), version.text());
-  source::StoreHead head;
-  if (store->exists("manifest.json")) head = source::StoreHead::load(*store);
+  store->put_text(cohort::version_key(version.hash()), version.text());
+  cohort::StoreHead head;
+  if (store->exists("manifest.json")) head = cohort::StoreHead::load(*store);
   head.log.push_back({version.hash(), head.current, ""});
   head.current = version.hash();
   store->put_text("manifest.json", head.text());
@@ -329,7 +329,7 @@ void write_store(const std::string& path, const StoreSpec& spec) {
     scanners[cohort + "-scanner"] = {
         {"od_mean", {0.2, 0.3, 0.2}}, {"od_std", {0.1, 0.15, 0.1}}, {"pixels", 1000}};
   }
-  source::StoreVersion version;
+  cohort::StoreVersion version;
   version.kind = "slide";
   version.classes = spec.classes;
   version.facts = {

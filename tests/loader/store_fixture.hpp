@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/source/store_version.hpp"
+#include "headrace/cohort/store_version.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::testing {
@@ -60,6 +60,6 @@ void write_store(const std::string& path, const StoreSpec& spec);
 /// Makes a version of the objects that are there the current one of the store. `version`: kind,
 /// classes, facts, and the columns of every image. labels: every image has the group "annotation".
 void write_fixture_version(const std::shared_ptr<storage::Store>& store,
-                           source::StoreVersion version, bool labels);
+                           cohort::StoreVersion version, bool labels);
 
 }  // namespace headrace::testing

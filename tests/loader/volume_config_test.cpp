@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::loader {
 namespace {

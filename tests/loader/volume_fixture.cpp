@@ -367,7 +367,7 @@ std::uint8_t fixture_volume_label(const VolumeSpec& spec, int i, std::int64_t z,
 
 void write_volume_store(const std::string& path, const VolumeSpec& spec) {
   const auto store = std::make_shared<storage::LocalStore>(path);
-  source::StoreVersion version;
+  cohort::StoreVersion version;
   version.kind = "volume";
   version.classes = spec.classes;
   version.facts = {{"lesion_classes", {spec.classes.back()}}};

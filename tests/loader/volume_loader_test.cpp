@@ -9,8 +9,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/device/buffer.hpp"
-#include "headrace/loader/level_choice.hpp"
 #include "headrace/loader/loader.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -33,7 +33,7 @@ class VolumeLoaderTest : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<testing::TemporaryFolder>();
     testing::write_volume_store(folder_->path("c.zarr"), spec_);
-    cohort_ = source::Cohort::open(folder_->path("c.zarr"));
+    cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
     cohort_.reset();
@@ -60,7 +60,7 @@ class VolumeLoaderTest : public ::testing::Test {
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
   static inline const VolumeSpec spec_;
-  static inline std::shared_ptr<const source::Cohort> cohort_;
+  static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
 std::string hash_of(const Batch& batch) {
@@ -290,7 +290,7 @@ TEST(VolumeLoader, ADamagedChunkFailsItsBatchWithTheSameErrorForAnyThreads) {
       file.put('\x5a');
     }
   }
-  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   std::string expected;
   for (const int threads : {1, 2, 7}) {
     auto config = RunConfig::parse(

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/foreground_stats.hpp"
-#include "headrace/loader/level_choice.hpp"
-#include "headrace/loader/sample_plan.hpp"
+#include "headrace/loader/plan/foreground_stats.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
 #include "tests/loader/expect_fits.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -26,7 +26,7 @@ class VolumePlanTest : public ::testing::Test {
     folder_ = std::make_unique<testing::TemporaryFolder>();
     spec_.images = 5;
     testing::write_volume_store(folder_->path("c.zarr"), spec_);
-    cohort_ = source::Cohort::open(folder_->path("c.zarr"));
+    cohort_ = cohort::Cohort::open(folder_->path("c.zarr"));
   }
   static void TearDownTestSuite() {
     cohort_.reset();
@@ -44,7 +44,7 @@ class VolumePlanTest : public ::testing::Test {
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
   static inline VolumeSpec spec_;
-  static inline std::shared_ptr<const source::Cohort> cohort_;
+  static inline std::shared_ptr<const cohort::Cohort> cohort_;
 };
 
 std::uint64_t cell_key(std::uint64_t image, const std::array<std::uint32_t, 3>& cell) {
@@ -221,7 +221,7 @@ TEST_F(VolumePlanTest, TilesLieWhereTheBodyIsWhateverIsAnnotated) {
     return std::uint8_t{z < 3 && y < 3 && x < 3};  // a corner, which is air
   };
   testing::write_volume_store(folder.path("corner.zarr"), spec);
-  const auto corner = source::Cohort::open(folder.path("corner.zarr"));
+  const auto corner = cohort::Cohort::open(folder.path("corner.zarr"));
   const auto labelled = corner->volume_cells(2, "annotation"), body = corner->volume_cells(2, "");
   ASSERT_GT(labelled.cell_zyx.size(), body.cell_zyx.size());
   const auto settings = config();
@@ -340,7 +340,7 @@ TEST(VolumePlan, AStoreWithoutLabelsOrWithoutBodyIsRefusedWithAWayOut) {
   spec.labels = false;
   spec.air_alone = true;
   testing::write_volume_store(folder.path("c.zarr"), spec);
-  const auto cohort = source::Cohort::open(folder.path("c.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto config = [](const std::string& sampling) {
     return RunConfig::parse(
         "task: segmentation\ndata: {store: c.zarr}\npatch: {size: [16, 16, "

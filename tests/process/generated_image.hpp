@@ -23,12 +23,12 @@ class GeneratedImage : public ImageSource {
  public:
   GeneratedImage(std::int64_t height, std::int64_t width, int channels = 3,
                  std::int64_t block = 96) {
-    facts_.height = height;
-    facts_.width = width;
-    facts_.channels = channels;
-    facts_.block_height = facts_.block_width = block;
-    facts_.mpp_y = facts_.mpp_x = 0.5;
-    facts_.format = "generated";
+    info_.height = height;
+    info_.width = width;
+    info_.channels = channels;
+    info_.block_height = info_.block_width = block;
+    info_.mpp_y = info_.mpp_x = 0.5;
+    info_.format = "generated";
     pixels_.resize(static_cast<std::size_t>(height * width * channels));
     for (std::size_t i = 0; i < pixels_.size(); ++i) {
       const std::size_t pixel = i / static_cast<std::size_t>(channels);
@@ -44,7 +44,7 @@ class GeneratedImage : public ImageSource {
     }
   }
 
-  const ImageFacts& facts() const override { return facts_; }
+  const ImageInfo& info() const override { return info_; }
   void read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const override {
     ++reads;
     if (box.y0 <= broken_y && broken_y < box.y0 + box.height && box.x0 <= broken_x &&
@@ -53,7 +53,7 @@ class GeneratedImage : public ImageSource {
     }
     for (std::int64_t y = 0; y < box.height; ++y) {
       std::memcpy(dst + y * row_bytes, at(box.y0 + y, box.x0),
-                  static_cast<std::size_t>(box.width * facts_.channels));
+                  static_cast<std::size_t>(box.width * info_.channels));
     }
   }
   std::string fingerprint() const override { return "generated-1"; }
@@ -61,19 +61,19 @@ class GeneratedImage : public ImageSource {
   void blacken(const Box2& box) {
     for (std::int64_t y = 0; y < box.height; ++y) {
       std::memset(const_cast<std::uint8_t*>(at(box.y0 + y, box.x0)), 0,
-                  static_cast<std::size_t>(box.width * facts_.channels));
+                  static_cast<std::size_t>(box.width * info_.channels));
     }
   }
 
   const std::uint8_t* at(std::int64_t y, std::int64_t x) const {
-    return pixels_.data() + (y * facts_.width + x) * facts_.channels;
+    return pixels_.data() + (y * info_.width + x) * info_.channels;
   }
 
   std::int64_t broken_y = -1, broken_x = -1;
   mutable std::atomic<int> reads{0};
 
  private:
-  ImageFacts facts_;
+  ImageInfo info_;
   std::vector<std::uint8_t> pixels_;
 };
 

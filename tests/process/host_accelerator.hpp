@@ -1,7 +1,7 @@
 #pragma once
 #include "headrace/process/accelerator.hpp"
 #include "headrace/process/tile_pixel.hpp"
-#include "tests/transform/host_device.hpp"
+#include "tests/pixels/host_device.hpp"
 
 namespace headrace::process {
 
@@ -19,7 +19,7 @@ class HostFiles {
 
 /// An accelerator on the host (transform's stand-in for a GPU) whose tiles are the GPU's passes,
 /// one result at a time. Without `files` it has none, and they must not be requested.
-class HostAccelerator : public transform::testing::HostDeviceOf<Accelerator> {
+class HostAccelerator : public pixels::testing::HostDeviceOf<Accelerator> {
  public:
   using MakeFiles = std::function<std::unique_ptr<HostFiles>()>;
   using HostDeviceOf::HostDeviceOf;
@@ -36,7 +36,7 @@ class HostAccelerator : public transform::testing::HostDeviceOf<Accelerator> {
   storage::GpuDirect direct_ = storage::GpuDirect::off;
   MakeFiles files_;
 
-  class TileQueue : public transform::testing::HostQueueOf<Queue> {
+  class TileQueue : public pixels::testing::HostQueueOf<Queue> {
    public:
     using HostQueueOf::HostQueueOf;
     void run(const TileKernel& kernel, float* sums) override {

@@ -130,7 +130,7 @@ TEST_F(Interrupted, AFinishedImageIsReplacedOnlyOnRequest) {
   options_.sink.overwrite = true;
   options_.operation.name = OperationName::save;
   run();
-  EXPECT_EQ(ImageSource::open(options_.sink.path, "", 0)->facts().channels, 3);
+  EXPECT_EQ(ImageSource::open(options_.sink.path, "", 0)->info().channels, 3);
   EXPECT_EQ(objects_of(options_.sink.path), whole());
 }
 
@@ -152,8 +152,8 @@ TEST_F(Interrupted, WhatWasStoredIsReadBackAsItWas) {
   options_.operation.name = OperationName::save;
   run();
   const auto stored = ImageSource::open(options_.sink.path, "", 0);
-  ASSERT_EQ(stored->facts().height, 1500);
-  EXPECT_EQ(stored->facts().mpp_x, 0.5);
+  ASSERT_EQ(stored->info().height, 1500);
+  EXPECT_EQ(stored->info().mpp_x, 0.5);
   std::vector<std::uint8_t> pixels(1500 * 1300 * 3);
   stored->read({0, 0, 1500, 1300}, pixels.data(), 1300 * 3);
   EXPECT_EQ(std::memcmp(pixels.data(), image_.at(0, 0), pixels.size()), 0);

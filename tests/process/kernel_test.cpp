@@ -17,7 +17,7 @@ std::int64_t mirror(std::int64_t i, std::int64_t n) {
 
 /// The operation on the whole image in one tile, as floats, channel by channel.
 std::vector<float> run(const GeneratedImage& image, const Operation& operation) {
-  const ImageFacts& f = image.facts();
+  const ImageInfo& f = image.info();
   std::vector<float> out(static_cast<std::size_t>(f.height * f.width * operation.channels()));
   const SourceView view{image.at(0, 0), f.width * f.channels, f.height, 0, 0, f.height, f.width,
                         f.channels};
@@ -35,7 +35,7 @@ OperationRequest floats(OperationName name) {
 }
 
 double grey(const GeneratedImage& image, std::int64_t y, std::int64_t x) {
-  const ImageFacts& f = image.facts();
+  const ImageInfo& f = image.info();
   const std::uint8_t* p = image.at(mirror(y, f.height), mirror(x, f.width));
   if (f.channels == 1) return p[0] / 255.0;
   return (0.2125 * p[0] + 0.7154 * p[1] + 0.0721 * p[2]) / 255.0;
@@ -75,7 +75,7 @@ TEST(Process, SobelOfAnEvenImageIsZero) {
 
 double gaussian_at(const GeneratedImage& image, std::int64_t y, std::int64_t x, int channel,
                    double sigma) {
-  const ImageFacts& f = image.facts();
+  const ImageInfo& f = image.info();
   const int radius = static_cast<int>(4 * sigma + 0.5);
   double sum = 0, weights = 0;
   for (int i = -radius; i <= radius; ++i) {

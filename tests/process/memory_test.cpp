@@ -68,7 +68,7 @@ TEST(ProcessMemory, AnImageLargerThanItsMemoryStaysUnderTheBound) {
   RecordProperty("peak_mib", std::to_string(peak >> 20));
   EXPECT_LT(peak, kMemory) << (peak >> 20) << " MiB";
   const auto result = ImageSource::open(folder / "out", "", 0);
-  EXPECT_EQ(result->facts().height, kEdge);
+  EXPECT_EQ(result->info().height, kEdge);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(ProcessTilewise, NarrowStripsGiveTheSameBytes) {
   options = options_for(OperationName::gaussian, folder / "strips");
   options.memory_bytes = std::uint64_t{105} << 20;
   const Operation operation(options.operation, 3);
-  const auto plan = plan_tilewise(image.facts(), operation, 256, 0, false, options.memory_bytes, 2);
+  const auto plan = plan_tilewise(image.info(), operation, 256, 0, false, options.memory_bytes, 2);
   ASSERT_LT(plan.strip_regions * plan.region, 9000 / 3) << "no strips: the test shows nothing";
   run(image, options, 2);
   EXPECT_EQ(objects_of(folder / "strips"), objects_of(folder / "global"));

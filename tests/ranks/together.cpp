@@ -13,14 +13,15 @@
 namespace headrace::testing {
 namespace {
 
-std::string run(const ranks::Place& place, const std::function<void(ranks::Team&)>& body) {
+std::string run(const ranks::RankInfo& rank_info,
+                const std::function<void(ranks::ProcessGroup&)>& body) {
   try {
-    ranks::Team team = ranks::Team::join(place, "together");
+    ranks::ProcessGroup process_group = ranks::ProcessGroup::join(rank_info, "together");
     try {
-      body(team);
+      body(process_group);
     } catch (const Error& error) {
-      team.fail(error.code(), error.what());
-      return error.what() + std::string(team.speaks() ? " (said)" : "");
+      process_group.fail(error.code(), error.what());
+      return error.what() + std::string(process_group.reports() ? " (said)" : "");
     }
   } catch (const Error& error) {
     return error.what();
@@ -35,7 +36,8 @@ std::string new_start() {
   return fmt::format("{}-{}", getpid(), count++);
 }
 
-std::vector<std::string> in_threads(int size, const std::function<void(ranks::Team&)>& body) {
+std::vector<std::string> in_threads(int size,
+                                    const std::function<void(ranks::ProcessGroup&)>& body) {
   std::vector<std::string> errors(static_cast<std::size_t>(size));
   const std::string start = new_start();
   std::vector<std::thread> threads;
@@ -48,7 +50,8 @@ std::vector<std::string> in_threads(int size, const std::function<void(ranks::Te
   return errors;
 }
 
-std::vector<std::string> in_processes(int size, const std::function<void(ranks::Team&)>& body) {
+std::vector<std::string> in_processes(int size,
+                                      const std::function<void(ranks::ProcessGroup&)>& body) {
   const std::string start = new_start();
   struct Child {
     pid_t pid;

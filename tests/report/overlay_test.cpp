@@ -10,14 +10,14 @@ namespace headrace::report {
 namespace {
 
 TEST(Overlay, BackgroundStaysBordersAreDrawnInsidesAreTinted) {
-  imaging::Image8 image(5, 5, 3);
+  pixels::Image8 image(5, 5, 3);
   for (auto& value : image.pixels) value = 100;
   std::vector<std::uint8_t> labels(25, 0);
   for (int y = 1; y < 4; ++y) {
     for (int x = 1; x < 4; ++x) labels[static_cast<std::size_t>(y * 5 + x)] = 2;
   }
   labels[24] = 255;
-  const imaging::Image8 out = overlay(image, labels);
+  const pixels::Image8 out = overlay(image, labels);
   const Rgb colour = class_colour(2);
   EXPECT_EQ(out.row(0)[0], 100);
   for (std::size_t c = 0; c < 3; ++c) {

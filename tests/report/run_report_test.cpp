@@ -46,7 +46,7 @@ class RunReportTest : public ::testing::Test {
         << "\n"
         << R"({"step":10,"validation":{"mean_dice":0.6,"dice":{"background":0.9,"pattern3":0.6},"kappa":0.5}})"
         << "\n";
-    imaging::write_png((run_ / "montage/p.png").string(), imaging::Image8(4, 4, 3));
+    imaging::write_png((run_ / "montage/p.png").string(), pixels::Image8(4, 4, 3));
     const Json graded = {{"kappa", 0.4321}, {"accuracy", 0.75}, {"matrix", Json::array()}};
     const Json found = {{"matched", 3}, {"missed", 4},  {"invented", 5},
                         {"f1", 0.4},    {"sq", 0.7171}, {"pq", 0.2868}};

@@ -30,7 +30,7 @@ TEST(PlanePicture, HasThePatientsProportions) {
   Plane plane = grey_plane(10, 40);
   plane.row_mm = 5;
   plane.column_mm = 0.5;
-  const imaging::Image8 out = plane_picture(plane, 200);  // 50 × 20 mm
+  const pixels::Image8 out = plane_picture(plane, 200);  // 50 × 20 mm
   EXPECT_EQ(out.height, 200);
   EXPECT_EQ(out.width, 80);
 }
@@ -44,7 +44,7 @@ TEST(PlanePicture, OutlinesWhatIsTrueAndTintsWhatWasSaid) {
     }
   }
   plane.truth[0] = plane.predicted[0] = 255;
-  const imaging::Image8 out = plane_picture(plane, 20);
+  const pixels::Image8 out = plane_picture(plane, 20);
   const Rgb line = class_colour(1), tint = class_colour(2);
   for (std::size_t c = 0; c < 3; ++c) {
     EXPECT_EQ(out.row(5)[3 * 7 + c], line[c]);
@@ -76,7 +76,7 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
                    {"images", 3},
                    {"cohorts", {"a"}},
                    {"classes", classes}});
-  imaging::write_png((run / "montage/p.png").string(), imaging::Image8(4, 4, 3));
+  imaging::write_png((run / "montage/p.png").string(), pixels::Image8(4, 4, 3));
   Json lesion = {
       {"lesions", 4},   {"calls", 7},
       {"hits", 3},      {"scans", 2},

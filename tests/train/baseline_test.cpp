@@ -1,4 +1,4 @@
-#include "headrace/train/baseline.hpp"
+#include "headrace/train/evaluate/baseline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class BallBaselineTest : public ::testing::Test {
   BallBaselineTest() {
     spec_.shape_zyx = {24, 60, 70};
     testing::write_volume_store(folder_.path("ct.zarr"), spec_);
-    cohort_ = source::Cohort::open(folder_.path("ct.zarr"));
+    cohort_ = cohort::Cohort::open(folder_.path("ct.zarr"));
     config_ = loader::RunConfig::parse(
         "task: colorectal\ndata: {store: " + folder_.path("ct.zarr") + "}\n", "run.yaml");
   }
@@ -35,7 +35,7 @@ class BallBaselineTest : public ::testing::Test {
 
   testing::VolumeSpec spec_;
   testing::TemporaryFolder folder_;
-  std::shared_ptr<const source::Cohort> cohort_;
+  std::shared_ptr<const cohort::Cohort> cohort_;
   loader::RunConfig config_;
 };
 

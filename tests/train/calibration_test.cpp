@@ -1,4 +1,4 @@
-#include "headrace/train/calibration.hpp"
+#include "headrace/train/figures/calibration.hpp"
 
 #include <gtest/gtest.h>
 

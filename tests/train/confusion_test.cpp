@@ -1,4 +1,4 @@
-#include "headrace/train/confusion.hpp"
+#include "headrace/train/figures/confusion.hpp"
 
 #include <gtest/gtest.h>
 

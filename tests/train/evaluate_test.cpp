@@ -1,10 +1,10 @@
-#include "headrace/train/evaluate.hpp"
+#include "headrace/train/evaluate/evaluate.hpp"
 
 #include <gtest/gtest.h>
 
-#include "headrace/loader/sample_plan.hpp"
-#include "headrace/train/confusion.hpp"
-#include "headrace/train/evaluation_csv.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/train/evaluate/evaluation_csv.hpp"
+#include "headrace/train/figures/confusion.hpp"
 #include "tests/train/training_fixture.hpp"
 
 namespace headrace::train {
@@ -15,7 +15,7 @@ TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
   auto config = fixture.config();
   config.patch.height = 152;  // the images are 150 × 170 at 0.5 µm a pixel
   config.patch.width = 172;
-  const auto cohort = source::Cohort::open(config.data.store);
+  const auto cohort = cohort::Cohort::open(config.data.store);
   Network network(config, cohort->classes().size());
   const Evaluation result = evaluate(network, cohort, config, {"train", 4});
 
@@ -50,7 +50,7 @@ TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
 TEST(Evaluate, PartsAddUpToTheWhole) {
   const testing::TrainingFixture fixture;
   const auto config = fixture.config();
-  const auto cohort = source::Cohort::open(config.data.store);
+  const auto cohort = cohort::Cohort::open(config.data.store);
   Network network(config, cohort->classes().size());
   const Json json = evaluate(network, cohort, config, {"train", 0}).json;
   for (const char* kind : {"cohorts", "scanners"}) {

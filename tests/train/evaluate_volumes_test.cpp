@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/sample_plan.hpp"
-#include "headrace/train/evaluate.hpp"
-#include "headrace/train/run_identity.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/train/evaluate/evaluate.hpp"
+#include "headrace/train/run/run_identity.hpp"
 #include "headrace/train/volume/original_grid.hpp"
 #include "headrace/train/volume/slice_reader.hpp"
 #include "headrace/train/volume/volume_meter.hpp"
@@ -72,7 +72,7 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
       const auto p = network.predict(*batch);
       for (std::int64_t s = 0; s < batch->samples; ++s, ++image) {
         meter.start(spec_.shape_zyx, spec_.spacing_mm_zyx);
-        const source::VolumeRecord& record =
+        const cohort::VolumeRecord& record =
             *cohort->images()[static_cast<std::size_t>(image)].volume;
         EXPECT_EQ(record.levels.front().shape_zyx, spec_.shape_zyx);
         SliceReader body(cohort->body_mask(static_cast<std::size_t>(image)));

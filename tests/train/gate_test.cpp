@@ -1,4 +1,4 @@
-#include "headrace/train/gate.hpp"
+#include "headrace/train/figures/gate.hpp"
 
 #include <gtest/gtest.h>
 

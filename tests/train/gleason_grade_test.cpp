@@ -1,4 +1,4 @@
-#include "headrace/train/gleason_grade.hpp"
+#include "headrace/train/slide/gleason_grade.hpp"
 
 #include <gtest/gtest.h>
 

@@ -57,7 +57,7 @@ class GradientParts : public ::testing::TestWithParam<bool> {
 /// three parts is the mean of those of three networks that saw one part each.
 TEST_P(GradientParts, AreMeansOfTheParts) {
   const loader::RunConfig whole = config(6, 3), part = config(2, 1);
-  const auto cohort = source::Cohort::open(whole.data.store);
+  const auto cohort = cohort::Cohort::open(whole.data.store);
   const auto plan = loader::make_training_plan(*cohort, whole);
   loader::Loader all(cohort, whole, plan, true);
   const Step together = step_on(whole, *all.next());
@@ -88,7 +88,7 @@ TEST_P(GradientParts, AreMeansOfTheParts) {
 /// No network mixes samples: a part's gradient is that of its samples, whatever else is in a batch.
 TEST_P(GradientParts, SamplesDoNotSeeEachOther) {
   const loader::RunConfig run = config(4, 1);
-  const auto cohort = source::Cohort::open(run.data.store);
+  const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = loader::make_training_plan(*cohort, run);
   loader::Loader all(cohort, run, plan, true);
   Network network(run, 3);

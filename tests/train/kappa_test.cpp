@@ -1,8 +1,8 @@
-#include "headrace/train/kappa.hpp"
+#include "headrace/train/slide/kappa.hpp"
 
 #include <gtest/gtest.h>
 
-#include "headrace/train/gleason_grade.hpp"
+#include "headrace/train/slide/gleason_grade.hpp"
 #include "tests/train/golden/ratings.hpp"
 
 namespace headrace::train {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/train/bootstrap.hpp"
+#include "headrace/train/figures/bootstrap.hpp"
 #include "headrace/train/volume/froc.hpp"
 #include "headrace/train/volume/lesion_calls.hpp"
 #include "headrace/train/volume/lesion_match.hpp"
@@ -15,9 +15,9 @@
 namespace headrace::train {
 namespace {
 
-using imaging::Components;
-using imaging::find_components;
-using imaging::Neighbours;
+using pixels::Components;
+using pixels::find_components;
+using pixels::Neighbours;
 using testing::Lcg;
 using testing::mask_of;
 using testing::Shape;
@@ -28,18 +28,19 @@ constexpr Shape kShape{4, 6, 40};
 struct Bar {
   std::int64_t y, from, to;
 };
-Components bars(const std::vector<Bar>& all) {
-  return find_components(mask_of(kShape,
-                                 [&](auto z, auto y, auto x) {
-                                   return z == 1 && std::any_of(all.begin(), all.end(), [&](Bar b) {
-                                            return b.y == y && x >= b.from && x < b.to;
-                                          });
-                                 }),
-                         Neighbours::everything);
+pixels::Components bars(const std::vector<Bar>& all) {
+  return pixels::find_components(mask_of(kShape,
+                                         [&](auto z, auto y, auto x) {
+                                           return z == 1 &&
+                                                  std::any_of(all.begin(), all.end(), [&](Bar b) {
+                                                    return b.y == y && x >= b.from && x < b.to;
+                                                  });
+                                         }),
+                                 pixels::Neighbours::everything);
 }
 
 /// Calls as find_calls gives them, of components with these scores (falling).
-std::vector<CallRegion> regions(const Components& calls, const Components& lesions,
+std::vector<CallRegion> regions(const pixels::Components& calls, const pixels::Components& lesions,
                                 const std::vector<std::uint16_t>& scores) {
   std::vector<CallRegion> out(calls.sizes.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
@@ -60,9 +61,9 @@ std::vector<CallRegion> regions(const Components& calls, const Components& lesio
 }
 
 TEST(MatchLesions, TheBestScoreChoosesFirstAndALesionIsHitOnce) {
-  const Components lesions = bars({{0, 0, 10}, {4, 0, 10}});
+  const pixels::Components lesions = bars({{0, 0, 10}, {4, 0, 10}});
   // Two calls on the first lesion, one beside everything, one that only grazes the second.
-  const Components calls = bars({{0, 0, 4}, {0, 6, 10}, {2, 20, 30}, {4, 9, 20}});
+  const pixels::Components calls = bars({{0, 0, 4}, {0, 6, 10}, {2, 20, 30}, {4, 9, 20}});
   const auto matched =
       match_lesions(lesions.sizes, regions(calls, lesions, {600, 900, 700, 800}), 0.1);
   ASSERT_EQ(matched.size(), 4u);
@@ -74,7 +75,7 @@ TEST(MatchLesions, TheBestScoreChoosesFirstAndALesionIsHitOnce) {
 }
 
 TEST(MatchLesions, ACallOverTwoLesionsTakesTheOneItOverlapsMore) {
-  const Components lesions = bars({{0, 0, 4}, {0, 6, 16}});
+  const pixels::Components lesions = bars({{0, 0, 4}, {0, 6, 16}});
   const auto matched = match_lesions(lesions.sizes, regions(bars({{0, 0, 16}}), lesions, {1}), 0.1);
   EXPECT_EQ(matched[0].lesion, 1);
   EXPECT_DOUBLE_EQ(matched[0].overlap, 10.0 / 16);
@@ -101,9 +102,9 @@ TEST(FindCalls, AreThePartsWhoseHighestScoreTheirThresholdSuits) {
     // By the definition: for each score s the components at 0.4·s whose highest score is s.
     std::multiset<std::array<std::uint64_t, 2>> expected;
     for (std::uint32_t s = 60000; s >= 20000; s -= 1000) {
-      const Components parts = find_components(
+      const pixels::Components parts = pixels::find_components(
           mask_of(shape, [&](auto z, auto y, auto x) { return 5 * score_at(z, y, x) >= 2 * s; }),
-          Neighbours::everything);
+          pixels::Neighbours::everything);
       std::vector<std::uint16_t> best(parts.sizes.size(), 0);
       for (const auto& run : parts.runs) {
         for (std::int32_t x = run.x0; x < run.x1; ++x)
@@ -139,8 +140,9 @@ TEST(FindCalls, AShoulderIsNoCallAndADistantLowerPeakIs) {
   std::vector<std::uint16_t> row{0,     30000, 60000, 28000, 30000, 20000, 8000,
                                  30000, 29000, 11000, 0,     9000,  0};
   const Shape shape{1, 1, 13};
-  const Components lesions = find_components(
-      mask_of(shape, [](auto, auto, auto x) { return x >= 7 && x <= 9; }), Neighbours::everything);
+  const pixels::Components lesions =
+      pixels::find_components(mask_of(shape, [](auto, auto, auto x) { return x >= 7 && x <= 9; }),
+                              pixels::Neighbours::everything);
   const auto calls = find_calls(row, shape, 5000, 1, lesions);
   ASSERT_EQ(calls.size(), 3u);
   EXPECT_EQ(calls[0].voxels, 4u);  // from 24000 on: x 1 to 4

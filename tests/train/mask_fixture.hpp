@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "headrace/imaging/volume/bit_volume.hpp"
+#include "headrace/pixels/volume/bit_volume.hpp"
 
 namespace headrace::train::testing {
 
@@ -11,8 +11,8 @@ using Shape = std::array<std::int64_t, 3>;
 
 /// A mask of the voxels for which `set(z, y, x)` holds.
 template <typename Set>
-imaging::BitVolume mask_of(const Shape& shape, const Set& set) {
-  imaging::BitVolume mask(shape);
+pixels::BitVolume mask_of(const Shape& shape, const Set& set) {
+  pixels::BitVolume mask(shape);
   for (std::int64_t z = 0; z < shape[0]; ++z) {
     for (std::int64_t y = 0; y < shape[1]; ++y) {
       for (std::int64_t x = 0; x < shape[2]; ++x) {

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "headrace/core/error.hpp"
-#include "headrace/train/evaluate_run.hpp"
-#include "headrace/train/run_folder.hpp"
+#include "headrace/train/evaluate/evaluate_run.hpp"
+#include "headrace/train/run/run_folder.hpp"
 #include "headrace/train/trainer.hpp"
 #include "tests/loader/volume_fixture.hpp"
 #include "tests/train/training_fixture.hpp"

@@ -126,7 +126,7 @@ TEST(Preflight, ADiskThatIsTooSmallIsSaidWithBothNumbers) {
 TEST(Preflight, TheBannerSaysWhatEachSplitTeaches) {
   const testing::TrainingFixture fixture;
   const auto config = fixture.config();
-  const auto cohort = source::Cohort::open(config.data.store);
+  const auto cohort = cohort::Cohort::open(config.data.store);
   const Network network(config, cohort->classes().size());
   const StartBanner banner = start_banner(config, *cohort, network);
   ASSERT_EQ(banner.lines.size(), 5u);
@@ -142,7 +142,7 @@ TEST(Preflight, TheBannerSaysWhatEachSplitTeaches) {
 TEST(Preflight, ANetworkForCubesIsWarnedOfWhereVoxelsAreNone) {
   const testing::TemporaryFolder folder;
   testing::write_volume_store(folder.path("ct.zarr"), {});  // voxels of 2.5 × 0.8 × 0.8 mm
-  const auto cohort = source::Cohort::open(folder.path("ct.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("ct.zarr"));
   const auto warnings = [&](const Json& spacing, const Json& strides) {
     Json text = {{"task", "colorectal"},
                  {"data", {{"store", folder.path("ct.zarr")}}},
@@ -184,10 +184,10 @@ TEST(Preflight, TimesAreRough) {
 TEST(Preflight, ARehearsalLeavesNothing) {
   const testing::TrainingFixture fixture;
   const auto config = fixture.config();
-  const auto cohort = source::Cohort::open(config.data.store);
+  const auto cohort = cohort::Cohort::open(config.data.store);
   Network network(config, cohort->classes().size());
   const std::string before = network.checkpoint({});
-  ranks::Team alone;
+  ranks::ProcessGroup alone;
   const Rehearsed cost = rehearse(
       network, cohort, config, loader::make_training_plan(*cohort, config),
       std::make_shared<const loader::Preprocessing>(loader::Preprocessing::fit(*cohort, config)),

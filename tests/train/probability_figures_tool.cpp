@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/train/calibration.hpp"
-#include "headrace/train/roc.hpp"
+#include "headrace/train/figures/calibration.hpp"
+#include "headrace/train/figures/roc.hpp"
 
 int main(int argc, char** argv) {
   using headrace::Json;

@@ -1,4 +1,4 @@
-#include "headrace/train/roc.hpp"
+#include "headrace/train/figures/roc.hpp"
 
 #include <gtest/gtest.h>
 

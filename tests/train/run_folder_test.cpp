@@ -1,11 +1,11 @@
-#include "headrace/train/run_folder.hpp"
+#include "headrace/train/run/run_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "headrace/core/error.hpp"
-#include "headrace/train/run_changes.hpp"
+#include "headrace/train/run/run_changes.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::train {

@@ -50,7 +50,7 @@ class SharedBatch : public ::testing::Test {
         "run.yaml");
   }
   static Batch first(const loader::RunConfig& config) {
-    const auto cohort = source::Cohort::open(config.data.store);
+    const auto cohort = cohort::Cohort::open(config.data.store);
     loader::Loader loader(cohort, config, loader::make_training_plan(*cohort, config), true);
     return *loader.next();
   }
@@ -136,7 +136,7 @@ TEST_F(SharedBatch, AGpusBatchesTrainAsThoseOfTheCpu) {
       loader::RunConfig model = run;
       model.loader.device = "cuda";
       Network network(model, 3);
-      const auto cohort = source::Cohort::open(run.data.store);
+      const auto cohort = cohort::Cohort::open(run.data.store);
       loader::Loader loader(cohort, run, loader::make_training_plan(*cohort, run), true);
       for (int step = 0; step < 6; ++step) network.step(*loader.next(), 1e-3);
       weights.push_back(network.weights({}));

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   std::vector<JudgedSlide> slides;
   const char* bytes = pixels.data();
   for (const Json& slide : spec.at("slides")) {
-    headrace::source::ImageRecord record;
+    headrace::cohort::ImageRecord record;
     if (!slide.at("grade").is_null()) {
       record.primary = slide.at("grade").at(0).get<int>();
       record.secondary = slide.at("grade").at(1).get<int>();

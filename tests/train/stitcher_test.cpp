@@ -1,4 +1,4 @@
-#include "headrace/train/stitcher.hpp"
+#include "headrace/train/evaluate/stitcher.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/train/window.hpp"
+#include "headrace/train/evaluate/window.hpp"
 
 namespace headrace::train {
 namespace {

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <thread>
 
+#include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/source/cohort.hpp"
-#include "headrace/train/evaluate_run.hpp"
-#include "headrace/train/run_folder.hpp"
+#include "headrace/train/evaluate/evaluate_run.hpp"
+#include "headrace/train/run/run_folder.hpp"
 #include "tests/train/training_fixture.hpp"
 
 namespace headrace::train {
@@ -208,7 +208,7 @@ TEST_F(TrainerTest, AnotherDatasetIsRefused) {
   // A run goes on with its own version, which another store does not have.
   const std::string absent = refusal(config, {run("whole"), true, "test"});
   EXPECT_NE(absent.find("d.zarr: no version '"), std::string::npos) << absent;
-  config.data.version = source::Cohort::open(run("d.zarr"))->dataset_hash();
+  config.data.version = cohort::Cohort::open(run("d.zarr"))->dataset_hash();
   EXPECT_NE(refusal(config, {run("whole"), true, "test"}).find("dataset_hash: the run has"),
             std::string::npos);
 }

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "headrace/core/json.hpp"
-#include "headrace/loader/run_config.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::testing {

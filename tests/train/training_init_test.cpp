@@ -9,7 +9,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/model/safetensors.hpp"
 #include "headrace/train/network.hpp"
-#include "headrace/train/run_folder.hpp"
+#include "headrace/train/run/run_folder.hpp"
 #include "headrace/train/trainer.hpp"
 #include "tests/train/training_fixture.hpp"
 

@@ -5,9 +5,9 @@
 #include <map>
 
 #include "golden.hpp"
-#include "headrace/transform/colour_affine.hpp"
-#include "headrace/transform/colour_program.hpp"
-#include "headrace/transform/sample_params.hpp"
+#include "headrace/transform/slide/colour_affine.hpp"
+#include "headrace/transform/slide/colour_program.hpp"
+#include "headrace/transform/slide/sample_params.hpp"
 #include "kernel_cases.hpp"
 
 namespace headrace::transform {

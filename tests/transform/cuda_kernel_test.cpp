@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "headrace/core/error.hpp"
-#include "headrace/transform/cuda_graph.hpp"
+#include "headrace/transform/slide/slide_cuda_graph.hpp"
 #include "prepared_case.hpp"
 
 namespace headrace::transform {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/transform/noise_kernel.hpp"
-#include "headrace/transform/sample_params.hpp"
+#include "headrace/transform/slide/noise_kernel.hpp"
+#include "headrace/transform/slide/sample_params.hpp"
 #include "kernel_cases.hpp"
 
 namespace headrace::transform {

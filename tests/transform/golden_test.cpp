@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "golden.hpp"
-#include "headrace/transform/patch_pixel.hpp"
-#include "headrace/transform/place_patch.hpp"
+#include "headrace/transform/slide/patch_pixel.hpp"
+#include "headrace/transform/slide/place_patch.hpp"
 #include "tissue.hpp"
 
 namespace headrace::transform {

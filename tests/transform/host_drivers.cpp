@@ -1,8 +1,8 @@
 // The drivers of the transforms' kernels for the host in a GPU's place
 // (tests/device/host_as_device.cpp): the GPU's launches, one thread after the other.
-#include "headrace/transform/cuda/drivers.hpp"
-#include "headrace/transform/cuda/volume_drivers.hpp"
+#include "headrace/transform/slide/cuda/patch_drivers.hpp"
 #include "headrace/transform/volume/batch_launch.hpp"
+#include "headrace/transform/volume/cuda/voxel_drivers.hpp"
 #include "tests/device/host_stream.hpp"
 
 namespace headrace::transform::cuda {

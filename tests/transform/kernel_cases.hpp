@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/transform/graph.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
 #include "tissue.hpp"
 
 namespace headrace::transform::testing {

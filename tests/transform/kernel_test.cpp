@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "forced_isa.hpp"
-#include "headrace/transform/batch_pixel.hpp"
-#include "headrace/transform/place_patch.hpp"
+#include "headrace/transform/slide/batch_pixel.hpp"
+#include "headrace/transform/slide/place_patch.hpp"
 #include "prepared_case.hpp"
 
 namespace headrace::transform {

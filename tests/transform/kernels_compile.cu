@@ -1,8 +1,8 @@
 // Compiled, not run: the kernels of the CPU are the kernels of a GPU. Without contraction
 // (--fmad=false) its PTX must hold no fused multiply-add, or the two would differ in their last
 // bits.
-#include "headrace/transform/batch_pixel.hpp"
-#include "headrace/transform/statistics/pass.hpp"
+#include "headrace/pixels/statistics/statistics_pass.hpp"
+#include "headrace/transform/slide/batch_pixel.hpp"
 #include "headrace/transform/volume/voxel.hpp"
 
 namespace {
@@ -37,19 +37,19 @@ HR_KERNEL(run_reduced, ReducedVoxel)
 HR_KERNEL(run_enlarged, EnlargedVoxel)
 HR_KERNEL(run_smooth, SmoothVoxel)
 
-HR_KERNEL(run_spread, SpreadPixel)
-HR_KERNEL(run_threshold, ThresholdWord)
-HR_KERNEL(run_along_x, WordAlongX)
-HR_KERNEL(run_along_y, WordAlongY)
+HR_KERNEL(run_spread, pixels::SpreadPixel)
+HR_KERNEL(run_threshold, pixels::ThresholdWord)
+HR_KERNEL(run_along_x, pixels::WordAlongX)
+HR_KERNEL(run_along_y, pixels::WordAlongY)
 #define HR_COUNTING_KERNEL(name, Pass)                                   \
   __global__ void name(Pass pass, std::int32_t* out) {                   \
     *out = pass.bin(blockIdx.y, static_cast<std::int32_t>(threadIdx.x)); \
   }
-HR_COUNTING_KERNEL(run_darkest, DarkestCount)
-HR_COUNTING_KERNEL(run_tissue, TissueCount)
-HR_COUNTING_KERNEL(run_cleared, ClearedCount)
-HR_COUNTING_KERNEL(run_intensity, IntensityCount)
-__global__ void run_stain(StainSums pass, StainSample* out) {
+HR_COUNTING_KERNEL(run_darkest, pixels::DarkestCount)
+HR_COUNTING_KERNEL(run_tissue, pixels::TissueCount)
+HR_COUNTING_KERNEL(run_cleared, pixels::ClearedCount)
+HR_COUNTING_KERNEL(run_intensity, pixels::IntensityCount)
+__global__ void run_stain(pixels::StainSums pass, pixels::StainSample* out) {
   *out = pass.sample(blockIdx.y, static_cast<std::int32_t>(threadIdx.x));
-  StainSums::add(*out, pass.totals);
+  pixels::StainSums::add(*out, pass.totals);
 }

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "headrace/transform/graph.hpp"
-#include "headrace/transform/sample_params.hpp"
+#include "headrace/transform/slide/sample_params.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
 
 namespace headrace::transform::testing {
 

@@ -1,4 +1,4 @@
-#include "headrace/transform/spec.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "headrace/transform/graph.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
 
 namespace headrace::transform::testing {
 

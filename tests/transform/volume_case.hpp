@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "headrace/transform/volume/graph.hpp"
-#include "headrace/transform/volume/params.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/transform/volume/volume_params.hpp"
 
 namespace headrace::transform::testing {
 

@@ -2,7 +2,7 @@
 // shown, and each test says so.
 #include <gtest/gtest.h>
 
-#include "headrace/transform/volume/cuda_graph.hpp"
+#include "headrace/transform/volume/volume_cuda_graph.hpp"
 #include "volume_kernel_cases.hpp"
 
 namespace headrace::transform {

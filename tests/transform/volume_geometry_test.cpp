@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "headrace/transform/volume/place.hpp"
+#include "headrace/transform/volume/place_volume.hpp"
 #include "volume_model.hpp"
 
 namespace headrace::transform {

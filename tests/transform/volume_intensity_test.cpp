@@ -3,7 +3,7 @@
 #include <functional>
 #include <numeric>
 
-#include "headrace/transform/volume/place.hpp"
+#include "headrace/transform/volume/place_volume.hpp"
 #include "volume_case.hpp"
 
 namespace headrace::transform {

@@ -58,13 +58,13 @@ class ByVoxels {
                          windows_[i].extent});
     }
     const VolumeBatch batch(graph, patches);
-    device::HostBuffer parcel(batch.parcel_bytes()), work(batch.work_bytes());
+    device::HostBuffer staging(batch.staging_bytes()), work(batch.work_bytes());
     std::memset(work.data(), 0xFF, work.size());
     std::vector<std::byte> image(samples_.size() * bytes + 2 * kGuards, std::byte{0xA5});
     std::vector<std::uint8_t> labels(samples_.size() * voxels + 2 * kGuards, 0xA5);
     const VolumeTensor out{image.data() + kGuards, element, static_cast<std::int64_t>(voxels)};
     for (const VolumeLaunch& launch :
-         batch.write(parcel.data(), parcel.data(), work.data(), 255, labels.data() + kGuards)) {
+         batch.write(staging.data(), staging.data(), work.data(), 255, labels.data() + kGuards)) {
       run_launch(launch, out,
                  [](std::int32_t items, std::int32_t elements, const auto& kernel, const char*) {
                    for (std::int32_t item = 0; item < items; ++item) {

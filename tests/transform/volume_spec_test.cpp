@@ -1,9 +1,9 @@
-#include "headrace/transform/volume/spec.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 #include <gtest/gtest.h>
 
 #include "headrace/core/error.hpp"
-#include "headrace/transform/volume/graph.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
 
 namespace headrace::transform {
 namespace {

@@ -1,5 +1,5 @@
 // The drivers of zarr's kernels for the host in a GPU's place (tests/device/host_as_device.cpp).
-#include "headrace/zarr/cuda/drivers.hpp"
+#include "headrace/zarr/cuda/chunk_drivers.hpp"
 #include "tests/device/host_stream.hpp"
 
 namespace headrace::zarr::cuda {

@@ -14,8 +14,8 @@ namespace {
 /// Slices of a series as they are.
 class DicomVolume : public VolumeReader {
  public:
-  DicomVolume(const DicomSeries& series, const VolumeFacts& facts) : slices_(series.slices) {
-    facts_ = facts;
+  DicomVolume(const DicomSeries& series, const VolumeInfo& info) : slices_(series.slices) {
+    info_ = info;
     name_ = "the series with " + slices_.front().path;
     multi_frame_ =
         std::any_of(slices_.begin(), slices_.end(), [](const auto& s) { return s.frame > 0; });
@@ -25,7 +25,7 @@ class DicomVolume : public VolumeReader {
 
   void read_slice(std::int64_t z, double* dst) const override {
     const DicomSlice& slice = slices_[static_cast<std::size_t>(z)];
-    const auto count = static_cast<std::size_t>(facts_.grid.slice_voxels());
+    const auto count = static_cast<std::size_t>(info_.grid.slice_voxels());
     std::vector<std::int32_t> stored(count);
     if (multi_frame_) {
       if (!open_ || open_path_ != slice.path) {
@@ -42,12 +42,11 @@ class DicomVolume : public VolumeReader {
 
  private:
   void decode(FrameDecoder& decoder, const DicomSlice& slice, std::int32_t* dst) const {
-    if (decoder.rows() != facts_.grid.shape_zyx[1] ||
-        decoder.columns() != facts_.grid.shape_zyx[2]) {
+    if (decoder.rows() != info_.grid.shape_zyx[1] || decoder.columns() != info_.grid.shape_zyx[2]) {
       fail(ErrorCode::corrupt,
            "{}: {}x{} pixels, expected {}x{}. The file has changed since it was scanned.",
-           slice.path, decoder.columns(), decoder.rows(), facts_.grid.shape_zyx[2],
-           facts_.grid.shape_zyx[1]);
+           slice.path, decoder.columns(), decoder.rows(), info_.grid.shape_zyx[2],
+           info_.grid.shape_zyx[1]);
     }
     decoder.decode(slice.frame, dst);
   }
@@ -86,7 +85,7 @@ double single_spacing(const DicomSeries& series) {
   return thickness;
 }
 
-VolumeFacts facts_of(const DicomSeries& series, double spacing_z_mm) {
+VolumeInfo facts_of(const DicomSeries& series, double spacing_z_mm) {
   const Vec3 normal = cross(series.row_direction, series.column_direction);
   std::array<double, 9> direction{};
   for (int row = 0; row < 3; ++row) {
@@ -94,15 +93,15 @@ VolumeFacts facts_of(const DicomSeries& series, double spacing_z_mm) {
     direction[3 * row + 1] = series.column_direction[row];
     direction[3 * row + 2] = normal[row];
   }
-  VolumeFacts facts;
-  facts.grid =
+  VolumeInfo info;
+  info.grid =
       VolumeGrid::of({static_cast<std::int64_t>(series.slices.size()), series.rows, series.columns},
                      {series.spacing_mm_yx[1], series.spacing_mm_yx[0], spacing_z_mm},
                      series.slices.front().position_lps_mm, direction);
-  facts.modality = series.modality;
-  facts.phase = series.phase;
-  facts.source_bytes = series.source_bytes;
-  return facts;
+  info.modality = series.modality;
+  info.phase = series.phase;
+  info.source_bytes = series.source_bytes;
+  return info;
 }
 
 }  // namespace

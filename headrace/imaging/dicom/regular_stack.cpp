@@ -14,14 +14,14 @@ class RegularStack : public VolumeReader {
   RegularStack(std::unique_ptr<VolumeReader> raw, std::vector<SlicePlace> places,
                const StackFindings& findings, std::string series)
       : raw_(std::move(raw)), places_(std::move(places)), series_(std::move(series)) {
-    facts_ = raw_->facts();
+    info_ = raw_->info();
     name_ = "the series with " + series_;
     // Where no slice reaches.
-    const IntensityUnit unit = unit_of(facts_.modality).value_or(IntensityUnit::hu);
+    const IntensityUnit unit = unit_of(info_.modality).value_or(IntensityUnit::hu);
     outside_ = stored_outside(unit) / static_cast<double>(stored_per_unit(unit));
-    facts_.notes.push_back(findings.problem +
-                           fmt::format(": resampled to {:.4g} mm", findings.spacing_mm) + ".");
-    const VolumeGrid& grid = raw_->facts().grid;
+    info_.notes.push_back(findings.problem +
+                          fmt::format(": resampled to {:.4g} mm", findings.spacing_mm) + ".");
+    const VolumeGrid& grid = raw_->info().grid;
     for (const SlicePlace& place : places_) {
       low_x_ = std::min(low_x_, std::floor(place.shift_x_mm / grid.spacing_mm(0)));
       high_x_ = std::max(high_x_, std::ceil(place.shift_x_mm / grid.spacing_mm(0)));
@@ -29,12 +29,12 @@ class RegularStack : public VolumeReader {
       high_y_ = std::max(high_y_, std::ceil(place.shift_y_mm / grid.spacing_mm(1)));
     }
     const double depth = places_.back().along_mm - places_.front().along_mm;
-    facts_.grid.shape_zyx = {
+    info_.grid.shape_zyx = {
         static_cast<std::int64_t>(std::floor(depth / findings.spacing_mm + 1e-3)) + 1,
         grid.shape_zyx[1] + static_cast<std::int64_t>(high_y_ - low_y_),
         grid.shape_zyx[2] + static_cast<std::int64_t>(high_x_ - low_x_)};
     const Vec3 origin = grid.to_lps_mm(low_x_, low_y_, 0);
-    for (int row = 0; row < 3; ++row) facts_.grid.affine_lps[4 * row + 3] = origin[row];
+    for (int row = 0; row < 3; ++row) info_.grid.affine_lps[4 * row + 3] = origin[row];
     spacing_mm_ = findings.spacing_mm;
   }
 
@@ -45,7 +45,7 @@ class RegularStack : public VolumeReader {
     while (above + 1 < places_.size() && places_[above].along_mm < along - kSamePlaceMm) ++above;
     const std::size_t below =
         above > 0 && places_[above].along_mm > along + kSamePlaceMm ? above - 1 : above;
-    const auto count = static_cast<std::size_t>(facts_.grid.slice_voxels());
+    const auto count = static_cast<std::size_t>(info_.grid.slice_voxels());
     shifted(above, dst);
     if (below == above) return;
     const double gap = places_[above].along_mm - places_[below].along_mm;
@@ -59,7 +59,7 @@ class RegularStack : public VolumeReader {
   /// Slice i moved back to its place in the upright grid.
   void shifted(std::size_t i, double* dst) const {
     const std::vector<double>& src = slice(i);
-    const VolumeGrid& grid = raw_->facts().grid;
+    const VolumeGrid& grid = raw_->info().grid;
     const std::int64_t width = grid.shape_zyx[2], height = grid.shape_zyx[1];
     const double shift_x = places_[i].shift_x_mm / grid.spacing_mm(0) - low_x_;
     const double shift_y = places_[i].shift_y_mm / grid.spacing_mm(1) - low_y_;
@@ -70,8 +70,8 @@ class RegularStack : public VolumeReader {
     const auto at = [&](std::int64_t y, std::int64_t x) {
       return y < 0 || x < 0 || y >= height || x >= width ? outside_ : src[y * width + x];
     };
-    for (std::int64_t y = 0; y < facts_.grid.shape_zyx[1]; ++y) {
-      for (std::int64_t x = 0; x < facts_.grid.shape_zyx[2]; ++x, ++dst) {
+    for (std::int64_t y = 0; y < info_.grid.shape_zyx[1]; ++y) {
+      for (std::int64_t x = 0; x < info_.grid.shape_zyx[2]; ++x, ++dst) {
         const std::int64_t sy = y - floor_y, sx = x - floor_x;
         const double near_row = at(sy, sx) * (1 - fx) + (fx > 0 ? at(sy, sx - 1) * fx : 0);
         const double far_row =
@@ -88,7 +88,7 @@ class RegularStack : public VolumeReader {
     }
     Kept& kept = kept_[next_];
     next_ = 1 - next_;
-    kept.pixels.resize(static_cast<std::size_t>(raw_->facts().grid.slice_voxels()));
+    kept.pixels.resize(static_cast<std::size_t>(raw_->info().grid.slice_voxels()));
     kept.index = -1;
     raw_->read_slice(static_cast<std::int64_t>(i), kept.pixels.data());
     kept.index = static_cast<std::int64_t>(i);

@@ -10,8 +10,8 @@ std::unique_ptr<VolumeReader> open_nifti(const std::string& path) {
   std::array<std::byte, kNiftiHeaderBytes> bytes{};
   const std::size_t found = ByteSource(path).read_some(0, bytes.data(), bytes.size());
   const NiftiHeader header = parse_nifti_header({bytes.data(), found}, path);
-  VolumeFacts facts;
-  facts.grid = nifti_grid(header, path, facts.notes);
+  VolumeInfo info;
+  info.grid = nifti_grid(header, path, info.notes);
   StoredVoxels voxels;
   voxels.path = path;
   voxels.data_offset = header.data_offset;
@@ -19,7 +19,7 @@ std::unique_ptr<VolumeReader> open_nifti(const std::string& path) {
   voxels.swapped = header.swapped;
   voxels.slope = header.slope;
   voxels.intercept = header.intercept;
-  return read_stored_voxels(std::move(voxels), std::move(facts));
+  return read_stored_voxels(std::move(voxels), std::move(info));
 }
 
 }  // namespace headrace::imaging

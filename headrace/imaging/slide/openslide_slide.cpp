@@ -85,11 +85,11 @@ class OpenSlideSlide : public SlideReader {
   void read_levels() {
     const std::int32_t count = library_.get_level_count(handle_.get());
     for (std::int32_t level = 0; level < count; ++level) {
-      SlideLevel facts;
-      library_.get_level_dimensions(handle_.get(), level, &facts.width, &facts.height);
-      facts.downsample = library_.get_level_downsample(handle_.get(), level);
-      if (facts.height < 1 || facts.width < 1) refuse("it has a level without pixels");
-      info_.levels.push_back(facts);
+      SlideLevel info;
+      library_.get_level_dimensions(handle_.get(), level, &info.width, &info.height);
+      info.downsample = library_.get_level_downsample(handle_.get(), level);
+      if (info.height < 1 || info.width < 1) refuse("it has a level without pixels");
+      info_.levels.push_back(info);
     }
     if (info_.levels.empty()) refuse("it has no levels");
   }
@@ -119,8 +119,8 @@ class OpenSlideSlide : public SlideReader {
   void read_tiff_spacing() {
     try {
       const auto tiff = TiffImage::open(path_);
-      info_.mpp_y = tiff->facts().mpp_y;
-      info_.mpp_x = tiff->facts().mpp_x;
+      info_.mpp_y = tiff->info().mpp_y;
+      info_.mpp_x = tiff->info().mpp_x;
     } catch (const Error&) {
       // libtiff refuses a file that OpenSlide reads: then the pixel size stays unknown.
     }

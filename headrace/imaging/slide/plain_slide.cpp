@@ -53,12 +53,11 @@ class PlainSlide : public SlideReader {
 class TiffSlide : public PlainSlide {
  public:
   TiffSlide(const std::string& path, std::unique_ptr<TiffImage> tiff)
-      : PlainSlide(path, "tiff", tiff->facts().height, tiff->facts().width),
-        tiff_(std::move(tiff)) {
+      : PlainSlide(path, "tiff", tiff->info().height, tiff->info().width), tiff_(std::move(tiff)) {
     if (tiff_->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path, *tiff_->why_not_rgb());
-    set_mpp(tiff_->facts().mpp_y, tiff_->facts().mpp_x);
-    info_.levels[0].block_height = tiff_->facts().block_height;
-    info_.levels[0].block_width = tiff_->facts().block_width;
+    set_mpp(tiff_->info().mpp_y, tiff_->info().mpp_x);
+    info_.levels[0].block_height = tiff_->info().block_height;
+    info_.levels[0].block_width = tiff_->info().block_width;
   }
 
  private:
@@ -92,7 +91,7 @@ class WholeImageSlide : public PlainSlide {
   }
 
   mutable std::mutex mutex_;
-  mutable Image8 image_;
+  mutable pixels::Image8 image_;
 };
 
 }  // namespace
@@ -102,16 +101,16 @@ std::unique_ptr<SlideReader> open_plain_slide(const std::string& path) {
     case FileKind::tiff:
       return std::make_unique<TiffSlide>(path, TiffImage::open(path));
     case FileKind::png: {
-      const PngFacts facts = read_png_facts(path);
-      return std::make_unique<WholeImageSlide>(path, "png", facts.height, facts.width,
-                                               facts.spacing.mpp_y, facts.spacing.mpp_x);
+      const PngInfo info = read_png_info(path);
+      return std::make_unique<WholeImageSlide>(path, "png", info.height, info.width,
+                                               info.spacing.mpp_y, info.spacing.mpp_x);
     }
     case FileKind::jpeg: {
       const FileBytes file(path);
-      const JpegFacts facts =
-          read_jpeg_facts(file.head(std::min<std::uint64_t>(file.size(), 4 << 20)), path);
-      return std::make_unique<WholeImageSlide>(path, "jpeg", facts.height, facts.width, facts.mpp_y,
-                                               facts.mpp_x);
+      const JpegInfo info =
+          read_jpeg_info(file.head(std::min<std::uint64_t>(file.size(), 4 << 20)), path);
+      return std::make_unique<WholeImageSlide>(path, "jpeg", info.height, info.width, info.mpp_y,
+                                               info.mpp_x);
     }
     case FileKind::other:
       break;

@@ -31,10 +31,10 @@ class TiffLevelSlide : public SlideReader {
   SlideInfo info_;
 };
 
-bool plain_pixels(const TiffFacts& facts) {
-  const bool rgb = facts.photometric == PHOTOMETRIC_RGB && facts.samples == 3;
-  const bool grey = facts.photometric == PHOTOMETRIC_MINISBLACK && facts.samples == 1;
-  return facts.bits == 8 && (rgb || grey) && facts.orientation == ORIENTATION_TOPLEFT;
+bool plain_pixels(const TiffInfo& info) {
+  const bool rgb = info.photometric == PHOTOMETRIC_RGB && info.samples == 3;
+  const bool grey = info.photometric == PHOTOMETRIC_MINISBLACK && info.samples == 1;
+  return info.bits == 8 && (rgb || grey) && info.orientation == ORIENTATION_TOPLEFT;
 }
 
 }  // namespace
@@ -42,9 +42,9 @@ bool plain_pixels(const TiffFacts& facts) {
 std::unique_ptr<SlideReader> with_tiff_level(std::unique_ptr<SlideReader> slide,
                                              const std::string& path) {
   try {
-    const TiffFacts facts = TiffImage::open(path)->facts();
+    const TiffInfo info = TiffImage::open(path)->info();
     const SlideLevel& level0 = slide->info().levels[0];
-    if (!plain_pixels(facts) || facts.height != level0.height || facts.width != level0.width)
+    if (!plain_pixels(info) || info.height != level0.height || info.width != level0.width)
       return slide;
     return std::make_unique<TiffLevelSlide>(std::move(slide), open_plain_slide(path));
   } catch (const Error&) {

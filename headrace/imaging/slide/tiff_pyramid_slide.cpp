@@ -24,12 +24,11 @@ class TiffPyramidSlide : public SlideReader {
         info_(level0_->info()) {
     const SlideLevel first = info_.levels[0];
     for (const auto& image : more_) {
-      const TiffFacts& facts = image->facts();
-      const double down = (static_cast<double>(first.height) / static_cast<double>(facts.height) +
-                           static_cast<double>(first.width) / static_cast<double>(facts.width)) /
+      const TiffInfo& info = image->info();
+      const double down = (static_cast<double>(first.height) / static_cast<double>(info.height) +
+                           static_cast<double>(first.width) / static_cast<double>(info.width)) /
                           2;
-      info_.levels.push_back(
-          {facts.height, facts.width, down, facts.block_height, facts.block_width});
+      info_.levels.push_back({info.height, info.width, down, info.block_height, info.block_width});
     }
   }
 
@@ -43,7 +42,7 @@ class TiffPyramidSlide : public SlideReader {
            info_.levels.size(), level);
     }
     const TiffImage& image = *more_[static_cast<std::size_t>(level - 1)];
-    read_on_white(image.facts().height, image.facts().width, y0, x0, height, width, dst, stride,
+    read_on_white(image.info().height, image.info().width, y0, x0, height, width, dst, stride,
                   [&](std::int64_t y, std::int64_t x, std::int64_t h, std::int64_t w,
                       std::uint8_t* to) { image.read_rgb(y, x, h, w, to, stride); });
   }

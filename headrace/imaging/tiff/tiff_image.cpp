@@ -57,14 +57,14 @@ std::optional<double> ome_size(const std::string& xml, const char* axis) {
   return value;
 }
 
-void read_spacing(TIFF* tiff, TiffFacts& facts) {
+void read_spacing(TIFF* tiff, TiffInfo& info) {
   char* text = nullptr;
   if (TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) && text != nullptr) {
     const std::string description(text, ::strnlen(text, 1 << 14));
     if (description.find("<OME") != std::string::npos) {
-      facts.mpp_x = ome_size(description, "X");
-      facts.mpp_y = ome_size(description, "Y");
-      if (facts.mpp_x && facts.mpp_y) return;
+      info.mpp_x = ome_size(description, "X");
+      info.mpp_y = ome_size(description, "Y");
+      if (info.mpp_x && info.mpp_y) return;
     }
   }
   float x = 0, y = 0;
@@ -73,8 +73,8 @@ void read_spacing(TIFF* tiff, TiffFacts& facts) {
   if (um > 0 && TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) &&
       TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y) && x > 0 && y > 0 && credible_mpp(um / x) &&
       credible_mpp(um / y)) {
-    facts.mpp_y = um / y;
-    facts.mpp_x = um / x;
+    info.mpp_y = um / y;
+    info.mpp_x = um / x;
   }
 }
 
@@ -96,7 +96,7 @@ class LibtiffImage : public TiffImage {
     pool_.put(std::move(handle));
   }
 
-  const TiffFacts& facts() const override { return facts_; }
+  const TiffInfo& info() const override { return info_; }
   const std::optional<std::string>& why_not_rgb() const override { return why_not_rgb_; }
 
   void read_rgb(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
@@ -133,42 +133,42 @@ class LibtiffImage : public TiffImage {
       TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &block_height);
       block_height = std::min(block_height, height);
     }
-    facts_.height = height;
-    facts_.width = width;
-    facts_.block_height = block_height;
-    facts_.block_width = block_width;
-    facts_.bits = field<std::uint16_t>(tiff, TIFFTAG_BITSPERSAMPLE, 1);
-    facts_.samples = field<std::uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
-    facts_.compression = field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-    facts_.photometric = field<std::uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
-    facts_.orientation = field<std::uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    info_.height = height;
+    info_.width = width;
+    info_.block_height = block_height;
+    info_.block_width = block_width;
+    info_.bits = field<std::uint16_t>(tiff, TIFFTAG_BITSPERSAMPLE, 1);
+    info_.samples = field<std::uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    info_.compression = field<std::uint16_t>(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    info_.photometric = field<std::uint16_t>(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    info_.orientation = field<std::uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     planar_ = field<std::uint16_t>(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) ==
                   PLANARCONFIG_SEPARATE &&
-              facts_.samples > 1;
+              info_.samples > 1;
     sample_format_ = field<std::uint16_t>(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     block_bytes_ = tiled_ ? TIFFTileSize64(tiff) : TIFFVStripSize64(tiff, block_height);
     row_bytes_ = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
-    if (is_jpeg2000(facts_.compression)) {
+    if (is_jpeg2000(info_.compression)) {
       // Whatever the directory states about chroma, components come in full size.
-      row_bytes_ = facts_.block_width * facts_.samples;
+      row_bytes_ = info_.block_width * info_.samples;
       block_bytes_ =
-          static_cast<std::uint64_t>(row_bytes_) * static_cast<std::uint64_t>(facts_.block_height);
+          static_cast<std::uint64_t>(row_bytes_) * static_cast<std::uint64_t>(info_.block_height);
     }
-    if (facts_.photometric == PHOTOMETRIC_PALETTE && facts_.bits <= 8) read_palette(tiff);
-    read_spacing(tiff, facts_);
+    if (info_.photometric == PHOTOMETRIC_PALETTE && info_.bits <= 8) read_palette(tiff);
+    read_spacing(tiff, info_);
   }
 
   void read_palette(TIFF* tiff) {
     std::uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
     if (!TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue)) return;
-    for (int i = 0; i < (1 << facts_.bits); ++i) {
+    for (int i = 0; i < (1 << info_.bits); ++i) {
       palette_.push_back(
           {std::uint8_t(red[i] >> 8), std::uint8_t(green[i] >> 8), std::uint8_t(blue[i] >> 8)});
     }
   }
 
   void check() {
-    const auto& f = facts_;
+    const auto& f = info_;
     if (f.height < 1 || f.width < 1 || f.height > kMaxSide || f.width > kMaxSide ||
         f.block_height < 1 || f.block_width < 1) {
       fail(ErrorCode::malformed, "{}: a TIFF of {}x{} pixels in blocks of {}x{} cannot be", path_,
@@ -221,15 +221,15 @@ class LibtiffImage : public TiffImage {
     const std::uint64_t found = directory_ == 0 ? read_first_tiff_directory(file).blocks
                                                 : read_tiff_directory_at(file, directory_).blocks;
     // A single uncompressed strip is read in pieces on purpose: it is never in memory whole.
-    const bool chopped = facts_.compression == COMPRESSION_NONE && found == 1;
+    const bool chopped = info_.compression == COMPRESSION_NONE && found == 1;
     if (found != wanted && !chopped) {
       fail(ErrorCode::malformed, "{}: the TIFF lists {} {}, its picture of {}x{} pixels has {}",
-           path_, found, tiled_ ? "tiles" : "strips", facts_.width, facts_.height, wanted);
+           path_, found, tiled_ ? "tiles" : "strips", info_.width, info_.height, wanted);
     }
   }
 
   void find_why_not_rgb() {
-    const auto& f = facts_;
+    const auto& f = info_;
     const bool grey =
         f.photometric == PHOTOMETRIC_MINISBLACK || f.photometric == PHOTOMETRIC_MINISWHITE;
     const bool jpeg_colour = f.photometric == PHOTOMETRIC_YCBCR &&
@@ -252,7 +252,7 @@ class LibtiffImage : public TiffImage {
   /// whole: all of the picture is wanted at once. Then blocks are not read again, and the thread's
   /// own memory is enough.
   std::shared_ptr<const Block> block(std::int64_t by, std::int64_t bx, bool whole) const {
-    const std::int64_t across = (facts_.width + facts_.block_width - 1) / facts_.block_width;
+    const std::int64_t across = (info_.width + info_.block_width - 1) / info_.block_width;
     const std::int64_t index = by * across + bx;
     if (auto found = cache_.find(index)) return found;
     static thread_local const auto scratch = std::make_shared<Block>();
@@ -267,25 +267,25 @@ class LibtiffImage : public TiffImage {
 
   void decode(TiffHandle& handle, std::int64_t by, std::int64_t bx, std::int64_t index,
               Block& made) const {
-    if (is_jpeg2000(facts_.compression)) return decode_jpeg2000_block(handle, by, bx, index, made);
+    if (is_jpeg2000(info_.compression)) return decode_jpeg2000_block(handle, by, bx, index, made);
     TIFF* tiff = handle.get();
-    const int planes = planar_ ? facts_.samples : 1;
+    const int planes = planar_ ? info_.samples : 1;
     std::uint64_t bytes = block_bytes_;
     made.row_bytes = row_bytes_;
-    if (facts_.compression == COMPRESSION_JPEG && facts_.photometric == PHOTOMETRIC_YCBCR) {
+    if (info_.compression == COMPRESSION_JPEG && info_.photometric == PHOTOMETRIC_YCBCR) {
       TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-      bytes = tiled_ ? TIFFTileSize64(tiff)
-                     : TIFFVStripSize64(tiff, std::uint32_t(facts_.block_height));
+      bytes =
+          tiled_ ? TIFFTileSize64(tiff) : TIFFVStripSize64(tiff, std::uint32_t(info_.block_height));
       made.row_bytes = std::int64_t(tiled_ ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff));
-      if (bytes > kMaxBlockBytes || made.row_bytes < facts_.block_width * 3 ||
-          bytes < std::uint64_t(made.row_bytes * facts_.block_height)) {
+      if (bytes > kMaxBlockBytes || made.row_bytes < info_.block_width * 3 ||
+          bytes < std::uint64_t(made.row_bytes * info_.block_height)) {
         fail(ErrorCode::malformed, "{}: the TIFF's JPEG blocks contradict its directory", path_);
       }
     }
     made.plane_bytes = std::int64_t(bytes);
     made.bytes.resize(bytes * std::uint64_t(planes));
-    const std::int64_t blocks = ((facts_.width + facts_.block_width - 1) / facts_.block_width) *
-                                ((facts_.height + facts_.block_height - 1) / facts_.block_height);
+    const std::int64_t blocks = ((info_.width + info_.block_width - 1) / info_.block_width) *
+                                ((info_.height + info_.block_height - 1) / info_.block_height);
     for (int plane = 0; plane < planes; ++plane) {
       const auto number = std::uint32_t(index + plane * blocks);
       auto* out = made.bytes.data() + std::size_t(plane) * bytes;
@@ -294,7 +294,7 @@ class LibtiffImage : public TiffImage {
                                   : TIFFReadEncodedStrip(tiff, number, out, tmsize_t(bytes));
       if (got < 0) {
         fail(ErrorCode::corrupt, "{}: {} {} (row {}, column {}) cannot be decoded: {}", path_,
-             tiled_ ? "tile" : "strip", number, by * facts_.block_height, bx * facts_.block_width,
+             tiled_ ? "tile" : "strip", number, by * info_.block_height, bx * info_.block_width,
              handle.take_message());
       }
       std::fill(out + got, out + bytes, std::uint8_t{0});
@@ -304,7 +304,7 @@ class LibtiffImage : public TiffImage {
   void decode_jpeg2000_block(TiffHandle& handle, std::int64_t by, std::int64_t bx,
                              std::int64_t index, Block& made) const {
     const std::int64_t height =
-        std::min(facts_.block_height, facts_.height - by * facts_.block_height);
+        std::min(info_.block_height, info_.height - by * info_.block_height);
     made.row_bytes = row_bytes_;
     made.plane_bytes = std::int64_t(block_bytes_);
     made.bytes.assign(block_bytes_, std::uint8_t{255});
@@ -312,11 +312,11 @@ class LibtiffImage : public TiffImage {
     if (raw.empty()) return;  // the file stores no such tile: glass
     const std::string origin =
         fmt::format("{}: {} {} (row {}, column {})", path_, tiled_ ? "tile" : "strip", index,
-                    by * facts_.block_height, bx * facts_.block_width);
-    const bool ycbcr = facts_.compression == kAperioYcbcr ||
-                       (facts_.compression == kJpeg2000 && facts_.photometric == PHOTOMETRIC_YCBCR);
-    decode_jpeg2000_pixels(raw, tiled_ ? facts_.block_height : height, facts_.block_width,
-                           facts_.samples, ycbcr, made.bytes.data(), row_bytes_, origin);
+                    by * info_.block_height, bx * info_.block_width);
+    const bool ycbcr = info_.compression == kAperioYcbcr ||
+                       (info_.compression == kJpeg2000 && info_.photometric == PHOTOMETRIC_YCBCR);
+    decode_jpeg2000_pixels(raw, tiled_ ? info_.block_height : height, info_.block_width,
+                           info_.samples, ycbcr, made.bytes.data(), row_bytes_, origin);
   }
 
   /// A block as stored in the file; empty where there is none.
@@ -341,14 +341,14 @@ class LibtiffImage : public TiffImage {
   template <typename Row>
   void each_row(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
                 const Row& row) const {
-    if (y0 < 0 || x0 < 0 || height < 0 || width < 0 || y0 + height > facts_.height ||
-        x0 + width > facts_.width) {
+    if (y0 < 0 || x0 < 0 || height < 0 || width < 0 || y0 + height > info_.height ||
+        x0 + width > info_.width) {
       fail(ErrorCode::usage,
            "{}: rows {} to {} and columns {} to {} are not inside the image of {}x{}", path_, y0,
-           y0 + height, x0, x0 + width, facts_.width, facts_.height);
+           y0 + height, x0, x0 + width, info_.width, info_.height);
     }
     if (height == 0 || width == 0) return;
-    const std::int64_t bh = facts_.block_height, bw = facts_.block_width;
+    const std::int64_t bh = info_.block_height, bw = info_.block_width;
     for (std::int64_t by = y0 / bh; by * bh < y0 + height; ++by) {
       for (std::int64_t bx = x0 / bw; bx * bw < x0 + width; ++bx) {
         const std::int64_t left = std::max(x0, bx * bw),
@@ -356,8 +356,8 @@ class LibtiffImage : public TiffImage {
         const std::int64_t top = std::max(y0, by * bh),
                            bottom = std::min(y0 + height, (by + 1) * bh);
         const bool whole = left == bx * bw && top == by * bh &&
-                           right == std::min(facts_.width, left + bw) &&
-                           bottom == std::min(facts_.height, top + bh);
+                           right == std::min(info_.width, left + bw) &&
+                           bottom == std::min(info_.height, top + bh);
         const auto decoded = block(by, bx, whole);
         for (std::int64_t y = top; y < bottom; ++y)
           row(*decoded, y - by * bh, left - bx * bw, y, left, right - left);
@@ -380,17 +380,17 @@ class LibtiffImage : public TiffImage {
                std::uint8_t* dst) const {
     const std::uint8_t* row = block.bytes.data() + by * block.row_bytes;
     const bool colour =
-        facts_.photometric == PHOTOMETRIC_RGB || facts_.photometric == PHOTOMETRIC_YCBCR;
+        info_.photometric == PHOTOMETRIC_RGB || info_.photometric == PHOTOMETRIC_YCBCR;
     if (colour && planar_) {
       for (int c = 0; c < 3; ++c) {
         for (std::int64_t i = 0; i < count; ++i)
           dst[i * 3 + c] = row[c * block.plane_bytes + bx + i];
       }
-    } else if (colour && facts_.samples == 3) {
+    } else if (colour && info_.samples == 3) {
       std::memcpy(dst, row + bx * 3, std::size_t(count * 3));
     } else if (colour) {
       for (std::int64_t i = 0; i < count; ++i)
-        std::memcpy(dst + i * 3, row + (bx + i) * facts_.samples, 3);
+        std::memcpy(dst + i * 3, row + (bx + i) * info_.samples, 3);
     } else {
       grey_row(row, bx, count, dst);
     }
@@ -398,16 +398,16 @@ class LibtiffImage : public TiffImage {
 
   void grey_row(const std::uint8_t* row, std::int64_t bx, std::int64_t count,
                 std::uint8_t* dst) const {
-    const std::int64_t step = planar_ ? 1 : facts_.samples;
-    const unsigned top = (1u << facts_.bits) - 1;
+    const std::int64_t step = planar_ ? 1 : info_.samples;
+    const unsigned top = (1u << info_.bits) - 1;
     for (std::int64_t i = 0; i < count; ++i) {
-      unsigned value = sample_at(row, (bx + i) * step, facts_.bits);
+      unsigned value = sample_at(row, (bx + i) * step, info_.bits);
       if (!palette_.empty()) {
         std::memcpy(dst + i * 3, palette_[value].data(), 3);
         continue;
       }
       value = value * 255 / top;
-      if (facts_.photometric == PHOTOMETRIC_MINISWHITE) value = 255 - value;
+      if (info_.photometric == PHOTOMETRIC_MINISWHITE) value = 255 - value;
       std::memset(dst + i * 3, int(value), 3);
     }
   }
@@ -415,16 +415,16 @@ class LibtiffImage : public TiffImage {
   void first_row(const Block& block, std::int64_t by, std::int64_t bx, std::int64_t count,
                  std::uint16_t* dst) const {
     const std::uint8_t* row = block.bytes.data() + by * block.row_bytes;
-    const std::int64_t step = planar_ ? 1 : facts_.samples;
+    const std::int64_t step = planar_ ? 1 : info_.samples;
     for (std::int64_t i = 0; i < count; ++i)
-      dst[i] = std::uint16_t(sample_at(row, (bx + i) * step, facts_.bits));
+      dst[i] = std::uint16_t(sample_at(row, (bx + i) * step, info_.bits));
   }
 
   std::string path_;
   mutable TiffHandlePool pool_;
   std::uint64_t directory_, file_bytes_ = 0;
   mutable BlockCache<Block> cache_{kCacheBytes};
-  TiffFacts facts_;
+  TiffInfo info_;
   bool tiled_ = false, planar_ = false;
   std::uint16_t sample_format_ = SAMPLEFORMAT_UINT;
   std::uint64_t block_bytes_ = 0;

@@ -7,7 +7,7 @@
 namespace headrace::imaging {
 
 /// What the first directory of a TIFF states about its picture.
-struct TiffFacts {
+struct TiffInfo {
   std::int64_t height = 0, width = 0;
   std::int64_t block_height = 0, block_width = 0;  ///< tiles, or strips as wide as the image
   int bits = 8, samples = 1;
@@ -29,7 +29,7 @@ class TiffImage {
   static std::unique_ptr<TiffImage> open(const std::string& path, std::uint64_t directory = 0);
   virtual ~TiffImage() = default;
 
-  virtual const TiffFacts& facts() const = 0;
+  virtual const TiffInfo& info() const = 0;
   /// Null when read_rgb can work, else why not ("16 bits a sample; 8-bit images are read").
   virtual const std::optional<std::string>& why_not_rgb() const = 0;
 

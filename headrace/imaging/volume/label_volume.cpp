@@ -20,7 +20,7 @@ AxisMap map_onto_image(const VolumeGrid& source, const VolumeGrid& image) {
 }
 
 LabelVolume read_label_volume(const VolumeReader& labels, const VolumeGrid& image) {
-  const VolumeGrid& source = labels.facts().grid;
+  const VolumeGrid& source = labels.info().grid;
   const AxisMap map = map_onto_image(source, image);
   LabelVolume out(image);
   // A scatter along the file's order, whatever its axes.

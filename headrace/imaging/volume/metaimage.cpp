@@ -93,9 +93,9 @@ std::unique_ptr<VolumeReader> open_metaimage(const std::string& path) {
       header.numbers("elementnumberofchannels", 1)[0] != 1) {
     fail(ErrorCode::unsupported, "{}: several channels a voxel, expected one.", path);
   }
-  VolumeFacts facts;
-  facts.grid = grid_of(header);
-  check_orthogonal(facts.grid, path);
+  VolumeInfo info;
+  info.grid = grid_of(header);
+  check_orthogonal(info.grid, path);
   StoredVoxels voxels;
   const std::string& file = header.at("elementdatafile");
   const bool local = trimmed_lower(file) == "local";
@@ -105,7 +105,7 @@ std::unique_ptr<VolumeReader> open_metaimage(const std::string& path) {
   voxels.dtype = element_type(header);
   voxels.swapped =
       is_true(header, "binarydatabyteordermsb") || is_true(header, "elementbyteordermsb");
-  return read_stored_voxels(std::move(voxels), std::move(facts));
+  return read_stored_voxels(std::move(voxels), std::move(info));
 }
 
 }  // namespace headrace::imaging

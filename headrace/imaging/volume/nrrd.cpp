@@ -95,9 +95,9 @@ std::unique_ptr<VolumeReader> open_nrrd(const std::string& path) {
     fail(ErrorCode::unsupported, "{}: dimension {}, expected 3 (one value a voxel).", path,
          header.at("dimension").substr(0, 20));
   }
-  VolumeFacts facts;
-  facts.grid = grid_of(header);
-  check_orthogonal(facts.grid, path);
+  VolumeInfo info;
+  info.grid = grid_of(header);
+  check_orthogonal(info.grid, path);
   StoredVoxels voxels;
   const std::string* file =
       header.find("data file") ? header.find("data file") : header.find("datafile");
@@ -119,7 +119,7 @@ std::unique_ptr<VolumeReader> open_nrrd(const std::string& path) {
   }
   voxels.dtype = type_of(header);
   voxels.swapped = size_of(voxels.dtype) > 1 && trimmed_lower(header.at("endian")) == "big";
-  return read_stored_voxels(std::move(voxels), std::move(facts));
+  return read_stored_voxels(std::move(voxels), std::move(info));
 }
 
 }  // namespace headrace::imaging

@@ -124,10 +124,11 @@ std::int64_t resample_linear(const std::int16_t* from, const VolumeGrid& from_gr
   return std::accumulate(beyond.begin(), beyond.end(), std::int64_t{0});
 }
 
-BitVolume reached_voxels(const VolumeGrid& from_grid, const VolumeGrid& to_grid, ThreadPool& pool) {
+pixels::BitVolume reached_voxels(const VolumeGrid& from_grid, const VolumeGrid& to_grid,
+                                 ThreadPool& pool) {
   const IndexMap map = index_map(from_grid, to_grid);
   const auto& size = from_grid.shape_zyx;
-  BitVolume reached(to_grid.shape_zyx);
+  pixels::BitVolume reached(to_grid.shape_zyx);
   pool.parallel_for(static_cast<std::size_t>(to_grid.shape_zyx[0]), [&](std::size_t slice) {
     const auto z = static_cast<std::int64_t>(slice);
     for (std::int64_t y = 0; y < to_grid.shape_zyx[1]; ++y) {

@@ -2,8 +2,8 @@
 #include <cstdint>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/imaging/volume/bit_volume.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
+#include "headrace/pixels/volume/bit_volume.hpp"
 
 namespace headrace::imaging {
 
@@ -22,7 +22,8 @@ std::int64_t resample_linear(const std::int16_t* from, const VolumeGrid& from_gr
                              ThreadPool& pool);
 
 /// The voxels of `to` that lie in `from`: those that resample_linear does not fill.
-BitVolume reached_voxels(const VolumeGrid& from_grid, const VolumeGrid& to_grid, ThreadPool& pool);
+pixels::BitVolume reached_voxels(const VolumeGrid& from_grid, const VolumeGrid& to_grid,
+                                 ThreadPool& pool);
 
 /// Whether no voxel of `to` lies in `from`, judged by the corners of both: grids that miss each
 /// other only past an edge are not found.

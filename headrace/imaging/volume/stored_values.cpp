@@ -53,26 +53,26 @@ void convert(DType dtype, const std::byte* src, std::size_t count, bool swapped,
 
 class StoredVolume : public VolumeReader {
  public:
-  StoredVolume(StoredVoxels voxels, VolumeFacts facts)
+  StoredVolume(StoredVoxels voxels, VolumeInfo info)
       : voxels_(std::move(voxels)), source_(voxels_.path, voxels_.file_skip, voxels_.packing) {
-    facts_ = std::move(facts);
+    info_ = std::move(info);
     name_ = voxels_.path;
-    facts_.source_bytes = source_.file_bytes() + voxels_.file_skip;
+    info_.source_bytes = source_.file_bytes() + voxels_.file_skip;
     const std::uint64_t before = voxels_.data_offset;
     const std::uint64_t there = source_.file_bytes();
-    check_volume_size(voxels_.path, facts_.grid.shape_zyx, size_of(voxels_.dtype),
+    check_volume_size(voxels_.path, info_.grid.shape_zyx, size_of(voxels_.dtype),
                       source_.compressed() ? there : there - std::min(there, before),
                       source_.compressed());
-    raw_.resize(static_cast<std::size_t>(facts_.grid.slice_voxels()) * size_of(voxels_.dtype));
+    raw_.resize(static_cast<std::size_t>(info_.grid.slice_voxels()) * size_of(voxels_.dtype));
   }
 
   void read_slice(std::int64_t z, double* dst) const override {
-    const auto count = static_cast<std::size_t>(facts_.grid.slice_voxels());
+    const auto count = static_cast<std::size_t>(info_.grid.slice_voxels());
     source_.read(voxels_.data_offset + static_cast<std::uint64_t>(z) * raw_.size(), raw_.data(),
                  raw_.size());
     convert(voxels_.dtype, raw_.data(), count, voxels_.swapped, voxels_.slope, voxels_.intercept,
             dst);
-    if (z + 1 == facts_.grid.shape_zyx[0] && source_.compressed()) {
+    if (z + 1 == info_.grid.shape_zyx[0] && source_.compressed()) {
       std::byte rest;  // reading on to the end lets zlib check its CRC
       source_.read_some(voxels_.data_offset + static_cast<std::uint64_t>(z + 1) * raw_.size(),
                         &rest, 1);
@@ -87,8 +87,8 @@ class StoredVolume : public VolumeReader {
 
 }  // namespace
 
-std::unique_ptr<VolumeReader> read_stored_voxels(StoredVoxels voxels, VolumeFacts facts) {
-  return std::make_unique<StoredVolume>(std::move(voxels), std::move(facts));
+std::unique_ptr<VolumeReader> read_stored_voxels(StoredVoxels voxels, VolumeInfo info) {
+  return std::make_unique<StoredVolume>(std::move(voxels), std::move(info));
 }
 
 }  // namespace headrace::imaging

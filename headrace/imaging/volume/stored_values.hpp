@@ -23,6 +23,6 @@ struct StoredVoxels {
 
 /// A reader of plain or gzip-compressed voxels; checks the size against the file before anything is
 /// allocated. Errors: not_found, io, malformed (the file can't hold the voxels).
-std::unique_ptr<VolumeReader> read_stored_voxels(StoredVoxels voxels, VolumeFacts facts);
+std::unique_ptr<VolumeReader> read_stored_voxels(StoredVoxels voxels, VolumeInfo info);
 
 }  // namespace headrace::imaging

@@ -47,7 +47,7 @@ std::optional<IntensityUnit> unit_of(Modality modality) noexcept {
 
 void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t* dst,
                               IntensityUnit unit) const {
-  const std::int64_t width = facts_.grid.shape_zyx[2], count = facts_.grid.slice_voxels();
+  const std::int64_t width = info_.grid.shape_zyx[2], count = info_.grid.slice_voxels();
   const double per_unit = stored_per_unit(unit);
   std::vector<double> slice(static_cast<std::size_t>(count));
   for (std::int64_t z = z0; z < z0 + depth; ++z, dst += count) {
@@ -67,7 +67,7 @@ void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t*
 }
 
 void VolumeReader::read_float(std::int64_t z0, std::int64_t depth, float* dst) const {
-  const std::int64_t count = facts_.grid.slice_voxels();
+  const std::int64_t count = info_.grid.slice_voxels();
   std::vector<double> slice(static_cast<std::size_t>(count));
   for (std::int64_t z = z0; z < z0 + depth; ++z, dst += count) {
     read_slice(z, slice.data());

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,7 +25,7 @@ std::string_view name_of(
 
 /// All that is known about a volume besides its voxels. An allow-list: nothing here names a
 /// patient, a place or a date.
-struct VolumeFacts {
+struct VolumeInfo {
   VolumeGrid grid;
   Modality modality =
       Modality::unknown;  ///< files that do not state it (NIfTI, NRRD, MetaImage): unknown
@@ -40,7 +41,7 @@ class VolumeReader {
   VolumeReader(const VolumeReader&) = delete;
   VolumeReader& operator=(const VolumeReader&) = delete;
 
-  const VolumeFacts& facts() const noexcept { return facts_; }
+  const VolumeInfo& info() const noexcept { return info_; }
 
   /// Values of slice z after rescale (HU of CT, SUV of PET), (y, x), grid.slice_voxels() of them.
   /// errors  corrupt (can't be decoded, ends early), malformed, unsupported, io; each names the
@@ -59,7 +60,7 @@ class VolumeReader {
 
  protected:
   VolumeReader() = default;
-  VolumeFacts facts_;
+  VolumeInfo info_;
   std::string name_;  ///< the file, or "the series with" a file, for errors
 };
 

@@ -1,15 +1,15 @@
 #include "headrace/process/accelerator.hpp"
 
 #include "headrace/core/error.hpp"
+#include "headrace/pixels/cuda/cuda_statistics.hpp"
 #include "headrace/process/cuda/passes.hpp"
 #include "headrace/process/tile_decoder.hpp"
 #include "headrace/storage/device_writer.hpp"
-#include "headrace/transform/cuda/statistics_device.hpp"
 
 namespace headrace::process {
 namespace {
 
-class CudaQueue : public transform::cuda::CudaQueueOf<Queue> {
+class CudaQueue : public pixels::cuda::CudaQueueOf<Queue> {
  public:
   explicit CudaQueue(storage::GpuDirect direct) : reader_(direct), writer_(direct) {}
 
@@ -35,7 +35,7 @@ class CudaQueue : public transform::cuda::CudaQueueOf<Queue> {
   TileDecoder jpegs_;
 };
 
-class CudaAccelerator : public transform::cuda::CudaDeviceOf<Accelerator> {
+class CudaAccelerator : public pixels::cuda::CudaDeviceOf<Accelerator> {
  public:
   explicit CudaAccelerator(storage::GpuDirect direct) : direct_(direct) {
     std::string how;

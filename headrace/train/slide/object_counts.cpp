@@ -1,6 +1,6 @@
 #include "headrace/train/slide/object_counts.hpp"
 
-#include "headrace/train/ratio.hpp"
+#include "headrace/train/figures/ratio.hpp"
 
 namespace headrace::train {
 namespace {

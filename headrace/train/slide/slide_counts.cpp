@@ -38,7 +38,7 @@ bool SlideRules::region_untold(std::size_t r) const {
   return some && !told;
 }
 
-SlideRules slide_rules(const source::Cohort& cohort, const loader::RunConfig& config) {
+SlideRules slide_rules(const cohort::Cohort& cohort, const loader::RunConfig& config) {
   const auto& eval = config.eval;
   SlideRules rules;
   rules.classes = cohort.classes();

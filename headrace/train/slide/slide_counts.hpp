@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "headrace/cohort/cohort.hpp"
 #include "headrace/core/class_sets.hpp"
-#include "headrace/loader/run_config.hpp"
-#include "headrace/source/cohort.hpp"
-#include "headrace/train/calibration.hpp"
-#include "headrace/train/confusion.hpp"
-#include "headrace/train/gleason_grade.hpp"
-#include "headrace/train/roc.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/train/evaluate/stitcher.hpp"
+#include "headrace/train/figures/calibration.hpp"
+#include "headrace/train/figures/confusion.hpp"
+#include "headrace/train/figures/roc.hpp"
+#include "headrace/train/slide/gleason_grade.hpp"
 #include "headrace/train/slide/object_counts.hpp"
 #include "headrace/train/slide/object_matcher.hpp"
-#include "headrace/train/stitcher.hpp"
 
 namespace headrace::train {
 
@@ -40,7 +40,7 @@ struct SlideRules {
 /// Tumour: eval.tumour_classes; by default the Gleason patterns; for task segmentation every class
 /// above 0. Errors: usage (no pattern among the classes; a name that is not a class, with the
 /// nearest).
-SlideRules slide_rules(const source::Cohort& cohort, const loader::RunConfig& config);
+SlideRules slide_rules(const cohort::Cohort& cohort, const loader::RunConfig& config);
 
 /// The counts of one slide. Integers, so sums over slides do not depend on their order.
 struct SlideCounts {

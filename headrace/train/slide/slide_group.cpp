@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "headrace/train/bootstrap.hpp"
-#include "headrace/train/ratio.hpp"
+#include "headrace/train/figures/bootstrap.hpp"
+#include "headrace/train/figures/ratio.hpp"
 
 namespace headrace::train {
 namespace {

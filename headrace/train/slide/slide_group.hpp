@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/train/kappa.hpp"
+#include "headrace/train/slide/kappa.hpp"
 #include "headrace/train/slide/slide_counts.hpp"
 
 namespace headrace::train {
@@ -34,7 +35,7 @@ struct CaseSlides {
 };
 
 /// Verdict of one slide; the truth is that of the table, else that of the annotation.
-Verdict slide_verdict(const source::ImageRecord& record, const SlideCounts& counts,
+Verdict slide_verdict(const cohort::ImageRecord& record, const SlideCounts& counts,
                       const SlideRules& rules);
 /// Verdict of a case, from the summed areas of its slides. Its truth is that of the summed areas
 /// where every slide's truth comes from the annotation; else the highest of its slides' grades, and

@@ -17,7 +17,7 @@ void predict(Verdict& verdict, const std::vector<std::uint64_t>& predicted_px,
 }
 
 /// The grade of the table.
-std::optional<GleasonGrade> table_grade(const source::ImageRecord& record) {
+std::optional<GleasonGrade> table_grade(const cohort::ImageRecord& record) {
   if (record.primary && record.secondary) {
     const int group = isup_grade_group(*record.primary, *record.secondary);
     return GleasonGrade{*record.primary, *record.secondary, record.grade_group.value_or(group)};
@@ -28,7 +28,7 @@ std::optional<GleasonGrade> table_grade(const source::ImageRecord& record) {
 
 }  // namespace
 
-Verdict slide_verdict(const source::ImageRecord& record, const SlideCounts& counts,
+Verdict slide_verdict(const cohort::ImageRecord& record, const SlideCounts& counts,
                       const SlideRules& rules) {
   Verdict verdict;
   predict(verdict, counts.predicted_px, rules);

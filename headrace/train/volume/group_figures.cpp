@@ -7,7 +7,7 @@
 #include <map>
 #include <numbers>
 
-#include "headrace/train/ratio.hpp"
+#include "headrace/train/figures/ratio.hpp"
 
 namespace headrace::train {
 namespace {

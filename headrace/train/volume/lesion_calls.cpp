@@ -4,21 +4,22 @@
 #include <queue>
 #include <utility>
 
-#include "headrace/imaging/volume/bit_volume.hpp"
+#include "headrace/pixels/volume/bit_volume.hpp"
 
 namespace headrace::train {
 namespace {
 
-using imaging::BitVolume;
-using imaging::Run;
+using pixels::BitVolume;
+using pixels::Run;
 using Axes = std::array<std::int64_t, 3>;
 
 /// The lesion of a voxel, or none, by its runs.
 class LesionOfVoxel {
  public:
-  LesionOfVoxel(const imaging::Components& lesions, const Axes& shape)
+  LesionOfVoxel(const pixels::Components& lesions, const Axes& shape)
       : runs_(lesions.runs), first_(static_cast<std::size_t>(shape[0] * shape[1] + 1), 0) {
-    for (const Run& run : runs_) ++first_[static_cast<std::size_t>(run.z * shape[1] + run.y) + 1];
+    for (const pixels::Run& run : runs_)
+      ++first_[static_cast<std::size_t>(run.z * shape[1] + run.y) + 1];
     for (std::size_t row = 1; row < first_.size(); ++row) first_[row] += first_[row - 1];
   }
   const Run* at(std::int64_t row, std::int64_t x) const {
@@ -30,7 +31,7 @@ class LesionOfVoxel {
   }
 
  private:
-  const std::vector<Run>& runs_;
+  const std::vector<pixels::Run>& runs_;
   std::vector<std::size_t> first_;  ///< run of each row
 };
 
@@ -46,7 +47,7 @@ struct LowerPeak {
 class CallFinder {
  public:
   CallFinder(std::span<const std::uint16_t> probability, const Axes& shape,
-             const imaging::Components& lesions)
+             const pixels::Components& lesions)
       : p_(probability),
         shape_(shape),
         done_(shape),
@@ -193,7 +194,7 @@ class CallFinder {
 std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,
                                    const std::array<std::int64_t, 3>& shape_zyx,
                                    std::uint16_t least_score, std::uint64_t least_voxels,
-                                   const imaging::Components& lesions) {
+                                   const pixels::Components& lesions) {
   return CallFinder(probability, shape_zyx, lesions).find(least_score, least_voxels);
 }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "headrace/imaging/volume/components.hpp"
+#include "headrace/pixels/volume/components.hpp"
 
 namespace headrace::train {
 
@@ -36,6 +36,6 @@ struct CallRegion {
 std::vector<CallRegion> find_calls(std::span<const std::uint16_t> probability,
                                    const std::array<std::int64_t, 3>& shape_zyx,
                                    std::uint16_t least_score, std::uint64_t least_voxels,
-                                   const imaging::Components& lesions);
+                                   const pixels::Components& lesions);
 
 }  // namespace headrace::train

@@ -10,7 +10,7 @@
 namespace headrace::train {
 namespace {
 
-using imaging::BitVolume;
+using pixels::BitVolume;
 using Axes = std::array<std::int64_t, 3>;
 
 struct Box {

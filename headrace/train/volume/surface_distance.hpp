@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "headrace/imaging/volume/bit_volume.hpp"
+#include "headrace/pixels/volume/bit_volume.hpp"
 
 namespace headrace::train {
 
@@ -24,8 +24,8 @@ struct SurfaceDistances {
 /// cost    12 bytes a voxel of the box around both masks, up to 32 bytes for each element
 /// source  Nikolov et al., Deep learning to achieve clinically applicable segmentation of head and
 ///         neck anatomy, arXiv 1809.04430; equal to DeepMind's surface-distance 0.1
-SurfaceDistances surface_distances(const imaging::BitVolume& truth,
-                                   const imaging::BitVolume& predicted,
+SurfaceDistances surface_distances(const pixels::BitVolume& truth,
+                                   const pixels::BitVolume& predicted,
                                    const std::array<double, 3>& spacing_mm_zyx);
 
 /// Part of both surfaces that is at most `tolerance_mm` from the other, by area. None where both

@@ -12,8 +12,8 @@
 namespace headrace::train {
 namespace {
 
-using imaging::BitVolume;
-using imaging::Components;
+using pixels::BitVolume;
+using pixels::Components;
 using Axes = std::array<std::int64_t, 3>;
 
 constexpr double kHausdorffPart = 0.95;
@@ -116,7 +116,7 @@ LesionFinding finding_of(std::uint64_t voxels, const Axes& doubled, double voxel
 
 std::vector<LesionFinding> describe(const Components& components, double voxel_mm3) {
   std::vector<Axes> doubled(components.sizes.size());  // sums of 2·(place + 0.5): exact
-  for (const imaging::Run& run : components.runs) {
+  for (const pixels::Run& run : components.runs) {
     const std::int64_t count = run.x1 - run.x0;
     auto& sum = doubled[run.component];
     sum[0] += count * (2 * std::int64_t{run.z} + 1);
@@ -136,7 +136,7 @@ void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, Volum
   const Components lesions = find_components(
       bits_where(volume, {{0, 0, 0}, volume.shape_zyx},
                  [&](std::size_t i) { return membership[volume.truth[i]] == Membership::inside; }),
-      imaging::Neighbours::everything);
+      pixels::Neighbours::everything);
   // A call of exactly the least volume counts, whatever the division rounds to.
   const double least_voxels = std::ceil(rules.lesion_min_mm3 / voxel_mm3 - 1e-9);
   const auto calls =

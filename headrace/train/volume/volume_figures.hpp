@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
-#include "headrace/train/calibration.hpp"
-#include "headrace/train/confusion.hpp"
-#include "headrace/train/roc.hpp"
+#include "headrace/train/figures/calibration.hpp"
+#include "headrace/train/figures/confusion.hpp"
+#include "headrace/train/figures/roc.hpp"
 #include "headrace/train/volume/froc.hpp"
 
 namespace headrace::train {

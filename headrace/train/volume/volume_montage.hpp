@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "headrace/train/evaluate.hpp"
+#include "headrace/train/evaluate/evaluate.hpp"
 
 namespace headrace::train {
 

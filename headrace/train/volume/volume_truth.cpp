@@ -1,16 +1,16 @@
 #include "headrace/train/volume/volume_truth.hpp"
 
-#include "headrace/source/annotation.hpp"
+#include "headrace/cohort/annotation.hpp"
 
 namespace headrace::train {
 
-VolumeTruth::VolumeTruth(const source::Cohort& cohort, const loader::RunConfig& config,
+VolumeTruth::VolumeTruth(const cohort::Cohort& cohort, const loader::RunConfig& config,
                          std::uint32_t image)
     : view_(cohort, image, config.data.labels, config.data.outside == "ignore") {
-  const source::ImageRecord& record = cohort.images()[image];
+  const cohort::ImageRecord& record = cohort.images()[image];
   if (record.has_labels(config.data.labels)) {
     labels_.emplace(cohort.label_array(image, config.data.labels, 0));
-  } else if (source::declared_negative(record)) {
+  } else if (cohort::declared_negative(record)) {
     const auto& shape = record.volume->levels.front().shape_zyx;
     seen_.resize(static_cast<std::size_t>(shape[1] * shape[2]));
     view_.apply(seen_);

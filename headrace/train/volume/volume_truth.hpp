@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "headrace/loader/run_config.hpp"
-#include "headrace/source/label_view.hpp"
+#include "headrace/cohort/label_view.hpp"
+#include "headrace/loader/config/run_config.hpp"
 #include "headrace/train/volume/slice_reader.hpp"
 
 namespace headrace::train {
@@ -15,14 +15,14 @@ namespace headrace::train {
 /// has no labels; else nothing. It refers to cohort and config.
 class VolumeTruth {
  public:
-  VolumeTruth(const source::Cohort& cohort, const loader::RunConfig& config, std::uint32_t image);
+  VolumeTruth(const cohort::Cohort& cohort, const loader::RunConfig& config, std::uint32_t image);
 
   /// (y, x) of slice z; valid until the next call; empty where nothing is known. Errors: those of
   /// zarr::Array::read.
   std::span<const std::uint8_t> slice(std::int64_t z);
 
  private:
-  source::LabelView view_;
+  cohort::LabelView view_;
   std::optional<SliceReader> labels_;
   std::vector<std::uint8_t> seen_;  ///< the slice, or background everywhere
 };

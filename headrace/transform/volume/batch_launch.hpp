@@ -1,5 +1,5 @@
 #pragma once
-#include "headrace/transform/volume/batch.hpp"
+#include "headrace/transform/volume/volume_batch.hpp"
 
 namespace headrace::transform {
 

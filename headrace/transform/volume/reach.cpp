@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headrace/transform/volume/place.hpp"
+#include "headrace/transform/volume/place_volume.hpp"
 
 namespace headrace::transform {
 namespace {

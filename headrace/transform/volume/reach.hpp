@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "headrace/core/geometry.hpp"
-#include "headrace/transform/volume/graph.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
 
 namespace headrace::transform {
 

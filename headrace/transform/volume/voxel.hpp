@@ -1,6 +1,8 @@
 #pragma once
+#include <cstdint>
+
 #include "headrace/transform/tensor_format.hpp"
-#include "headrace/transform/volume/kernel.hpp"
+#include "headrace/transform/volume/voxel_kernel.hpp"
 
 /// Passes over a batch of patches of one size, with one thread for each (item, value): a GPU runs
 /// each as one launch for all patches that take part. Arrays lie in the memory of the threads. The

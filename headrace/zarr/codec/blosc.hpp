@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+
 #include "headrace/zarr/codec/registry.hpp"
 
 namespace headrace::zarr {

@@ -1,4 +1,8 @@
 #pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+
 #include "headrace/zarr/codec/registry.hpp"
 
 namespace headrace::zarr {

@@ -1,5 +1,9 @@
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "headrace/zarr/codec/chain.hpp"
 #include "headrace/zarr/codec/registry.hpp"

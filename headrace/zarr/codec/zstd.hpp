@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "headrace/zarr/codec/registry.hpp"

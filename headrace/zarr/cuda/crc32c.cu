@@ -1,5 +1,5 @@
 #include "headrace/device/cuda/for_each.cuh"
-#include "headrace/zarr/cuda/drivers.hpp"
+#include "headrace/zarr/cuda/chunk_drivers.hpp"
 
 namespace headrace::zarr::cuda {
 namespace {

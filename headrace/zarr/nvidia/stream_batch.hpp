@@ -1,6 +1,8 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "headrace/device/counted_memory.hpp"
 #include "headrace/zarr/decode_plan.hpp"

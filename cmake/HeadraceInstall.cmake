@@ -1,0 +1,29 @@
+# Installs the library: static libraries, headers, the package for find_package(Headrace) and headrace.pc. After all layers.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Headrace)
+
+add_library(headrace_headrace INTERFACE)
+target_link_libraries(headrace_headrace INTERFACE headrace_ingest headrace_loader headrace_process)
+add_library(Headrace::headrace ALIAS headrace_headrace)
+set_target_properties(headrace_headrace PROPERTIES EXPORT_NAME headrace)
+install(TARGETS headrace_headrace EXPORT HeadraceTargets)
+install(EXPORT HeadraceTargets NAMESPACE Headrace:: DESTINATION ${_package})
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
+        PATTERN "cpu" EXCLUDE PATTERN "no_cuda" EXCLUDE)
+install(FILES ${PROJECT_BINARY_DIR}/include/headrace/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The package finds the same outside libraries by the same modules.
+set(_cudart)
+if(HR_CUDA)
+  set(_cudart ${CUDA_cudart_static_LIBRARY})
+endif()
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HeadraceConfig.cmake.in ${PROJECT_BINARY_DIR}/HeadraceConfig.cmake
+                              INSTALL_DESTINATION ${_package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/HeadraceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/HeadraceConfig.cmake ${PROJECT_BINARY_DIR}/HeadraceConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/HeadraceDependencies.cmake ${PROJECT_SOURCE_DIR}/cmake/HeadraceDcmtk.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/HeadraceTorch.cmake
+        DESTINATION ${_package})

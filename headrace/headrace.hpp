@@ -1,0 +1,21 @@
+#pragma once
+
+/// What programs that use the library include: stores, reading, batches, transforms, ingest and
+/// processing. Training and evaluation are in headrace/train/trainer.hpp and
+/// headrace/train/evaluate/evaluate_run.hpp, in builds with LibTorch. docs/library.md has examples.
+
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/ingest/labels/ingest_labels.hpp"
+#include "headrace/ingest/slide/ingest_slides.hpp"
+#include "headrace/ingest/versions/verify.hpp"
+#include "headrace/ingest/volume/ingest_volumes.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/process/process.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/version.hpp"

@@ -1,0 +1,78 @@
+#include "headrace/ingest/inputs/bad_inputs.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "headrace/core/log.hpp"
+#include "headrace/ingest/inputs/option_choice.hpp"
+
+namespace headrace::ingest {
+
+OnError parse_on_error(const std::string& text) {
+  check_choice("--on-error", text, {"stop", "skip"});
+  return text == "skip" ? OnError::skip : OnError::stop;
+}
+
+bool is_of_source(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::usage:
+    case ErrorCode::not_found:
+    case ErrorCode::malformed:
+    case ErrorCode::unsupported:
+    case ErrorCode::corrupt:
+    case ErrorCode::memory:
+      return true;
+    case ErrorCode::io:
+    case ErrorCode::device:
+    case ErrorCode::cancelled:
+    case ErrorCode::diverged:
+    case ErrorCode::internal:
+      break;
+  }
+  return false;
+}
+
+bool BadInputs::look(const std::string& input, const std::function<void()>& body) {
+  try {
+    body();
+    return true;
+  } catch (const Error& error) {
+    if (!is_of_source(error.code()) && error.code() != ErrorCode::io) throw;
+    add({input, error.code(), error.what()});
+    return false;
+  }
+}
+
+void BadInputs::add(BadInput bad) {
+  const std::lock_guard lock(mutex_);
+  bad_.push_back(std::move(bad));
+}
+
+std::vector<BadInput> BadInputs::sorted() const {
+  const std::lock_guard lock(mutex_);
+  auto bad = bad_;
+  std::sort(bad.begin(), bad.end(), [](const BadInput& a, const BadInput& b) {
+    return std::tie(a.input, a.reason) < std::tie(b.input, b.reason);
+  });
+  return bad;
+}
+
+void BadInputs::check(std::size_t good) const {
+  const auto bad = sorted();
+  if (bad.empty()) return;
+  if (on_error_ == OnError::skip && good > 0) {
+    for (const BadInput& one : bad) log::warning("left out: {}", one.reason);
+    return;
+  }
+  if (bad.size() == 1) throw Error(bad[0].code, bad[0].reason);
+  std::string list;
+  for (const BadInput& one : bad) list += "\n  " + one.reason;
+  // Not a usage error as soon as one file is at fault.
+  const auto other = std::find_if(bad.begin(), bad.end(),
+                                  [](const auto& b) { return b.code != ErrorCode::usage; });
+  fail(other == bad.end() ? ErrorCode::usage : other->code,
+       "{} of {} inputs can't be ingested; mend them or leave them out{}:{}", bad.size(),
+       bad.size() + good, good > 0 ? ", or go on without them by --on-error skip" : "", list);
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,85 @@
+#include "headrace/ingest/inputs/csv.hpp"
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+class CsvParser {
+ public:
+  CsvParser(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {
+    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
+  }
+
+  std::vector<CsvRow> rows() {
+    std::vector<CsvRow> rows;
+    while (at_ < text_.size()) {
+      CsvRow row = record();
+      if (row.fields.size() > 1 || !row.fields[0].empty()) rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+ private:
+  bool at_line_end() const {
+    return text_[at_] == '\n' ||
+           (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n');
+  }
+
+  CsvRow record() {
+    CsvRow row{line_, {}};
+    while (true) {
+      row.fields.push_back(at_ < text_.size() && text_[at_] == '"' ? quoted() : plain());
+      if (at_ >= text_.size()) return row;
+      if (text_[at_] == ',') {
+        ++at_;
+        continue;
+      }
+      at_ += text_[at_] == '\r' ? 2 : 1;
+      ++line_;
+      return row;
+    }
+  }
+
+  std::string plain() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] != ',' && !at_line_end()) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  std::string quoted() {
+    const int opened = line_;
+    std::string field;
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '"') {
+        if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
+          ++at_;
+        } else {
+          ++at_;
+          if (at_ < text_.size() && text_[at_] != ',' && !at_line_end()) {
+            fail(ErrorCode::malformed,
+                 "{}, line {}: text follows a closing quote; double the quotes inside a field",
+                 origin_, line_);
+          }
+          return field;
+        }
+      }
+      if (text_[at_] == '\n') ++line_;
+      field += text_[at_];
+    }
+    fail(ErrorCode::malformed, "{}, line {}: a quoted field is never closed", origin_, opened);
+  }
+
+  std::string_view text_;
+  const std::string& origin_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+}  // namespace
+
+std::vector<CsvRow> parse_csv(std::string_view text, const std::string& origin) {
+  return CsvParser(text, origin).rows();
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,308 @@
+#include "headrace/ingest/labels/ingest_labels.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/ordered_tasks.hpp"
+#include "headrace/core/yaml.hpp"
+#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/labels/label_plan.hpp"
+#include "headrace/ingest/store/counting_store.hpp"
+#include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/versions/version_log.hpp"
+#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/store_lock.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+using cohort::StoreVersion;
+using cohort::VersionLabel;
+
+constexpr std::uint64_t kLabelBytes = std::uint64_t{1} << 30;  // of all label images at work
+
+void check_options(const LabelIngestOptions& options) {
+  if (!std::filesystem::is_directory(options.store))
+    fail(ErrorCode::not_found, "{}: there is no such store", options.store);
+  if (const auto why = why_no_name(options.set, false))
+    fail(ErrorCode::usage, "--set '{}': {}", options.set, *why);
+  check_message(options.message);
+  if (!options.annotations.empty() && !std::filesystem::is_directory(options.annotations))
+    fail(ErrorCode::not_found, "{}: there is no such folder", options.annotations);
+  if (options.table.empty() && options.annotations.empty() && options.withdraw.empty() &&
+      options.classes.empty()) {
+    fail(ErrorCode::usage,
+         "nothing to change: give a --table, a folder of labels, --classes or --withdraw");
+  }
+}
+
+/// All images of a case must be in one split.
+void check_splits(const StoreVersion& version) {
+  std::map<std::string, std::pair<std::string, std::string>> splits;  // case → split, image
+  for (const auto& [id, image] : version.images) {
+    const std::string of_case = image.columns.value("case", id),
+                      split = image.columns.value("split", "");
+    const auto [found, fresh] = splits.try_emplace(of_case, split, id);
+    if (fresh || found->second.first == split) continue;
+    fail(ErrorCode::usage,
+         "case '{}' would be in split '{}' with image '{}' and in '{}' with '{}'; all images of a "
+         "case must be in one split, so change all of them",
+         of_case, found->second.first, found->second.second, split, id);
+  }
+}
+
+class LabelCommit {
+ public:
+  explicit LabelCommit(const LabelIngestOptions& options)
+      : options_(options),
+        lock_(options.store),
+        pool_(options.jobs),
+        counting_(
+            std::make_shared<CountingStore>(std::make_shared<storage::LocalStore>(options.store))),
+        current_(version_of(*counting_)),
+        version_(current_.version),
+        store_{counting_, current_.version, settings(), pool_} {}
+
+  LabelIngestResult run() {
+    try {
+      return commit();
+    } catch (...) {
+      clean_staged();
+      throw;
+    }
+  }
+
+ private:
+  LabelIngestResult commit() {
+    result_.before = current_.hash;
+    clean_staged();
+    plan_ = version_.kind == "volume" ? plan_volume_labels(options_, store_)
+                                      : plan_slide_labels(options_, store_);
+    if (!store_.version.class_sets().empty() && plan_.classes != version_.classes) {
+      fail(ErrorCode::usage,
+           "--classes: {} has class sets, whose label values follow those of its classes ({}); no "
+           "class can be added",
+           options_.store, fmt::join(version_.classes, ", "));
+    }
+    result_.notes = plan_.notes;
+    result_.classes_added = plan_.classes.size() - version_.classes.size();
+    version_.classes = plan_.classes;
+    for (const LabelUpdate& update : plan_.updates) change_columns(update);
+    withdraw();
+    check_splits(version_);
+    update_facts();
+    const std::vector<std::size_t> fresh = find_fresh();
+    std::vector<std::uint64_t> takes(fresh.size());
+    pool_.parallel_for(fresh.size(), [&](std::size_t i) { takes[i] = plan_.look(fresh[i]); });
+    write(fresh, at_once(takes));
+    const std::uint64_t before = counting_->bytes_put();
+    for (const auto& [i, group] : remembered_)
+      remember_group(*counting_, plan_.updates[i].image, plan_.updates[i].fingerprint, group);
+    result_.after = commit_version(*counting_, version_, options_.message);
+    result_.version_bytes = counting_->bytes_put() - before;
+    clean_staged();
+    return std::move(result_);
+  }
+
+  /// Images at work at the same time: as many as threads, less where they take much memory.
+  std::size_t at_once(const std::vector<std::uint64_t>& takes) const {
+    std::uint64_t largest = 1;
+    for (const std::uint64_t bytes : takes) largest = std::max(largest, bytes);
+    return std::clamp<std::uint64_t>(kLabelBytes / largest, 1,
+                                     static_cast<std::uint64_t>(pool_.size()));
+  }
+
+  /// Removes staged files of this run or a stopped one; the journal of an ingest stays.
+  void clean_staged() const {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    fs::remove_all(fs::path(options_.store) / kStagedLabels, ignored);
+    fs::remove(fs::path(options_.store) / ".ingest", ignored);
+  }
+
+  static CurrentVersion version_of(const storage::Store& store) {
+    cohort::StoreHead::load(store);  // refuses a store without versions
+    return current_version(store);
+  }
+
+  Json settings() const {
+    const Json root =
+        parse_json(counting_->get_text("zarr.json"), counting_->describe("zarr.json"));
+    return root.at("attributes").at("headrace").value("ingest", Json::object());
+  }
+
+  void change_columns(const LabelUpdate& update) {
+    Json& columns = version_.images.at(update.image).columns;
+    for (const auto& [column, value] : update.columns.items()) {
+      if (columns.value(column, Json()) == value) continue;
+      columns[column] = value;
+      ++result_.columns;
+    }
+  }
+
+  void withdraw_one(const std::string& image) {
+    result_.withdrawn += version_.images.at(image).labels.erase(options_.set);
+  }
+
+  void withdraw() {
+    const std::uint64_t before = result_.withdrawn;
+    for (const LabelUpdate& update : plan_.updates) {
+      if (update.withdraw) withdraw_one(update.image);
+    }
+    for (const auto& name : options_.withdraw) {
+      if (name == "all") {
+        for (const auto& [id, image] : current_.version.images) withdraw_one(id);
+        continue;
+      }
+      const std::string image = image_of_row(name, "", "--withdraw", version_);
+      if (!version_.images.at(image).labels.contains(options_.set)) {
+        fail(ErrorCode::usage, "--withdraw {}: the image has no labels '{}'", name, options_.set);
+      }
+      withdraw_one(image);
+    }
+    if (!options_.withdraw.empty() && result_.withdrawn == before)
+      fail(ErrorCode::usage, "--withdraw: no image has labels '{}'", options_.set);
+  }
+
+  void update_facts() {
+    for (const auto& [key, value] : plan_.facts.items()) version_.facts[key] = value;
+    if (version_.kind != "slide") return;
+    const bool moved = std::any_of(plan_.updates.begin(), plan_.updates.end(),
+                                   [](const auto& u) { return u.columns.contains("scanner"); });
+    if (!moved) return;
+    const auto sets = store_.version.class_sets();
+    version_.facts = slide_facts_of(store_, version_);
+    if (!sets.empty()) version_.facts["class_sets"] = to_json(sets, version_.classes);
+  }
+
+  /// Updates whose labels are not stored yet, as far as files can tell.
+  std::vector<std::size_t> find_fresh() {
+    std::vector<std::size_t> fresh;
+    for (std::size_t i = 0; i < plan_.updates.size(); ++i) {
+      const LabelUpdate& update = plan_.updates[i];
+      if (update.fingerprint.empty()) continue;
+      const auto group = remembered_group(*counting_, update.image, update.fingerprint);
+      const auto part = group ? find_part(*counting_, update.image, *group) : std::nullopt;
+      if (part) {
+        take(i, {*group, *part});
+      } else {
+        fresh.push_back(i);
+      }
+    }
+    return fresh;
+  }
+
+  void take(std::size_t i, const VersionLabel& label) {
+    auto& labels = version_.images.at(plan_.updates[i].image).labels;
+    const auto found = labels.find(options_.set);
+    if (found == labels.end()) {
+      ++result_.added;
+    } else if (found->second == label) {
+      ++result_.unchanged;
+    } else {
+      ++result_.replaced;
+    }
+    labels[options_.set] = label;
+  }
+
+  void write(const std::vector<std::size_t>& fresh, std::size_t at_once) {
+    std::vector<VersionLabel> labels(fresh.size());
+    std::atomic<std::uint64_t> bytes{0};
+    run_in_order(pool_, fresh.size(), at_once, [&](std::size_t f) {
+      const LabelUpdate& update = plan_.updates[fresh[f]];
+      StagedLabels staged(counting_, update.image, options_.set);
+      with_context(update.where, [&] { plan_.write(fresh[f], staged); });
+      labels[f] = staged.finish();
+      bytes += staged.bytes_added();
+    });
+    result_.label_bytes = bytes;
+    for (std::size_t f = 0; f < fresh.size(); ++f) {
+      take(fresh[f], labels[f]);
+      remembered_.emplace_back(fresh[f], labels[f].group);
+    }
+  }
+
+  const LabelIngestOptions& options_;
+  storage::StoreLock lock_;
+  ThreadPool pool_;
+  std::shared_ptr<CountingStore> counting_;
+  const CurrentVersion current_;
+  StoreVersion version_;
+  LabelStore store_;
+  LabelPlan plan_;
+  LabelIngestResult result_;
+  std::vector<std::pair<std::size_t, std::string>> remembered_;
+};
+
+}  // namespace
+
+Json LabelStore::image_info(const std::string& image) const {
+  const std::string key = fmt::format("images/{}/zarr.json", image);
+  const Json group = parse_json(store->get_text(key), store->describe(key));
+  return group.value("attributes", Json::object()).value("headrace", Json::object());
+}
+
+std::vector<std::string> extended_classes(const std::vector<std::string>& stored,
+                                          const std::vector<std::string>& given) {
+  if (given.empty()) return stored;
+  const bool begins =
+      given.size() >= stored.size() && std::equal(stored.begin(), stored.end(), given.begin());
+  if (!begins) {
+    fail(
+        ErrorCode::usage,
+        "--classes {}: must begin with the store's classes ({}), since its label images hold their "
+        "values; new ones come after them",
+        fmt::join(given, ","), fmt::join(stored, ","));
+  }
+  const std::set<std::string> distinct(given.begin(), given.end());
+  if (given.size() > 255 || distinct.size() != given.size() || distinct.contains("")) {
+    fail(ErrorCode::usage,
+         "--classes: names must be distinct and not empty, at most 255 (255 is ignore)");
+  }
+  return given;
+}
+
+std::vector<std::string> take_cleared(TableRow& row, const std::vector<std::string>& clearable) {
+  std::vector<std::string> cleared;
+  for (auto field = row.fields.begin(); field != row.fields.end();) {
+    if (field->second != "-") {
+      ++field;
+      continue;
+    }
+    if (std::find(clearable.begin(), clearable.end(), field->first) == clearable.end()) {
+      fail(ErrorCode::usage, "{}: column '{}' can't be empty; '-' is for {}", row.where,
+           field->first, fmt::join(clearable, ", "));
+    }
+    cleared.push_back(field->first);
+    field = row.fields.erase(field);
+  }
+  return cleared;
+}
+
+std::string image_of_row(const std::string& image, const std::string& file,
+                         const std::string& where, const StoreVersion& version) {
+  const std::string id = image.empty() ? id_of_file(file) : image;
+  if (version.images.contains(id)) return id;
+  std::vector<std::string> ids;
+  for (const auto& [known, ignored] : version.images) ids.push_back(known);
+  const auto nearest = nearest_name(id, ids);
+  fail(ErrorCode::usage, "{}: the store has no image '{}'{}", where, id,
+       nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+}
+
+LabelIngestResult ingest_labels(const LabelIngestOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check_options(options);
+  LabelIngestResult result = LabelCommit(options).run();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace headrace::ingest

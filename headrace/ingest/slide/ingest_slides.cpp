@@ -1,0 +1,160 @@
+#include "headrace/ingest/slide/ingest_slides.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/cohort_ingest.hpp"
+#include "headrace/ingest/inputs/cohort_inputs.hpp"
+#include "headrace/ingest/inputs/option_choice.hpp"
+#include "headrace/ingest/slide/label_source.hpp"
+#include "headrace/ingest/slide/slide_job.hpp"
+#include "headrace/ingest/slide/slide_metadata.hpp"
+#include "headrace/ingest/store/cohort_metadata.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+constexpr std::uint64_t kUnfinishedBytes =
+    std::uint64_t{1} << 30;  // for all slides at work, in addition to tiles being read
+constexpr std::size_t kKeepBytes = std::size_t{512} << 20;
+
+void check_options(const SlideIngestOptions& options) {
+  check_choice("--codec", options.codec, {"auto", "blosc-zstd", "zstd", "jpeg"});
+  if (options.clevel < 0 || options.clevel > 9)
+    fail(ErrorCode::usage, "--clevel {}: must be 0 to 9", options.clevel);
+  check_alignment(options.align);
+  if (options.val_fraction < 0 || options.val_fraction > 1) {
+    fail(ErrorCode::usage, "--val-fraction {}: must be 0 to 1", options.val_fraction);
+  }
+  if (options.mpp && !(*options.mpp > 0))
+    fail(ErrorCode::usage, "--mpp {}: must be more than 0", *options.mpp);
+  if (options.out.empty()) fail(ErrorCode::usage, "--out: name the store's folder");
+  check_choice("--coding", options.coding, label_codings());
+  if (ObjectRules::parse(options.objects).kinds.empty())
+    fail(ErrorCode::usage, "--objects: name at least one kind, such as annotation");
+}
+
+/// What determines the bytes of a store, besides its inputs.
+Json settings_of(const SlideIngestOptions& options) {
+  Json settings = {{"codec", options.codec},
+                   {"chunk", options.chunk},
+                   {"shard", options.shard},
+                   {"clevel", options.clevel},
+                   {"drop_glass", options.drop_glass}};
+  if (options.align > 0)
+    settings["align"] = options.align;  // so that stores without it keep their
+                                        // hash
+  return settings;
+}
+
+/// Slides at work at the same time: as many as threads, less where their unfinished tiles would
+/// take too much memory.
+std::size_t slides_at_once(const std::vector<SlideProbe>& probes, int threads) {
+  std::uint64_t largest = 1;
+  for (const auto& probe : probes) largest = std::max(largest, probe.memory_bytes);
+  return std::clamp<std::uint64_t>(kUnfinishedBytes / largest, 1,
+                                   static_cast<std::uint64_t>(threads));
+}
+
+/// Opens every input before anything is written, so that bad input leaves no store behind. Removes
+/// bad ones from `slides`.
+std::vector<SlideProbe> look_at_all(const SlideIngestOptions& options, CohortInputs& cohort,
+                                    const std::vector<std::string>& names, ThreadPool& pool,
+                                    BadInputs& bad) {
+  auto& slides = cohort.slides;
+  std::vector<std::optional<SlideProbe>> looks(slides.size());
+  pool.parallel_for(slides.size(), [&](std::size_t i) {
+    bad.look(describe(slides[i]), [&] { looks[i] = look_at(slides[i], names, options); });
+  });
+  return keep_good(slides, looks);
+}
+
+/// Columns that the table states for a slide.
+Json stated_columns(const SlideCase& slide) {
+  Json stated = Json::object();
+  if (slide.where.empty()) return stated;  // no table
+  if (!slide.stated_case.empty()) stated["case"] = slide.stated_case;
+  if (!slide.stated_cohort.empty()) stated["cohort"] = slide.stated_cohort;
+  if (!slide.scanner.empty()) stated["scanner"] = slide.scanner;
+  if (!slide.stated_split.empty()) stated["split"] = slide.stated_split;
+  if (slide.primary) stated["primary"] = *slide.primary;
+  if (slide.secondary) stated["secondary"] = *slide.secondary;
+  if (slide.grade_group) stated["grade_group"] = *slide.grade_group;
+  if (slide.negative) stated["negative"] = *slide.negative;
+  return stated;
+}
+
+CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort,
+                   const std::vector<SlideProbe>& probes) {
+  CohortPlan plan;
+  plan.kind = slide_kind();
+  plan.out = options.out;
+  plan.on_error = parse_on_error(options.on_error);
+  plan.settings = settings_of(options);
+  plan.classes = cohort.classes;
+  plan.class_sets = cohort.class_sets;
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    plan.images.push_back({cohort.slides[i].id, probes[i].fingerprint, describe(cohort.slides[i]),
+                           probes[i].pixel_bytes, probes[i].label_fingerprint,
+                           columns_of(cohort.slides[i], probes[i].scanner),
+                           stated_columns(cohort.slides[i])});
+  }
+  return plan;
+}
+
+SlideIngestResult sum_up(const CohortOutcome& outcome) {
+  SlideIngestResult sums;
+  sums.dataset_hash = outcome.dataset_hash;
+  sums.images = outcome.images.size();
+  sums.reused = outcome.reused;
+  for (const FinishedImage& image : outcome.images) {
+    sums.pixel_bytes += image.pixel_bytes;
+    sums.stored_bytes += image.stored_bytes();
+    sums.source_bytes += image.source_bytes;
+    sums.passthrough_bytes += image.passthrough_bytes;
+    sums.dropped_chunks += image.dropped_chunks;
+  }
+  return sums;
+}
+
+SlideIngestResult run(const SlideIngestOptions& options) {
+  BadInputs bad(parse_on_error(options.on_error));
+  CohortInputs cohort = bad.first([&] { return find_inputs(options, bad); });
+  if (cohort.slides.empty()) bad.check(0);
+  ThreadPool pool(options.jobs);
+  const auto names = label_names(cohort.classes, cohort.class_sets);
+  const auto probes = look_at_all(options, cohort, names, pool, bad);
+  bad.check(cohort.slides.size());
+  BufferPool buffers(kKeepBytes);
+  std::optional<pixels::StatisticsWorkspaces> workspaces;
+  if (options.device != nullptr) workspaces.emplace(*options.device, pool.size());
+  CohortPlan plan = plan_of(options, cohort, probes);
+  plan.at_once = slides_at_once(probes, pool.size());
+  plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
+    const SlideContext context{
+        store, options, names, pool, buffers, advance, workspaces ? &*workspaces : nullptr};
+    return ingest_slide(context, cohort.slides[i], probes[i]);
+  };
+  plan.version_facts = [&](const auto& images, const auto&) { return slide_cohort_facts(images); };
+  const CohortOutcome outcome = ingest_cohort(plan, pool);
+  SlideIngestResult result = sum_up(outcome);
+  for (const BadInput& one : outcome.left_out) bad.add(one);
+  result.left_out = bad.sorted();
+  result.associated = cohort.associated;
+  for (const SlideProbe& probe : probes) result.annotations += probe.annotations;
+  return result;
+}
+
+}  // namespace
+
+SlideIngestResult ingest_slides(const SlideIngestOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  check_options(options);
+  SlideIngestResult result = run(options);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,63 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/slide/annotation_counts.hpp"
+#include "headrace/pixels/statistics/statistics_device.hpp"
+#include "headrace/zarr/defaults.hpp"
+
+namespace headrace::ingest {
+
+struct SlideIngestOptions {
+  std::vector<std::string> inputs;      ///< files and folders (searched for slides and images)
+  std::string out;                      ///< the store, a folder ending in .zarr
+  std::string table;                    ///< cohort table (CSV), or empty
+  std::string annotations;              ///< folder of masks and GeoJSON named like the images, or
+                                        ///< empty
+  std::string codec = "auto";           ///< auto | blosc-zstd | zstd | jpeg
+  std::vector<std::string> classes;     ///< class names by label value; empty: from the annotations
+  std::vector<std::string> class_sets;  ///< "cancer=pattern3+pattern4": values after those of the
+                                        ///< classes
+  std::string coding =
+      "classes";  ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
+  /// Objects of GeoJSON that are painted: annotation, detection, cell, tile.
+  std::vector<std::string> objects{"annotation"};
+  std::int64_t chunk = 0, shard = 0;    ///< edge in pixels; 0: the default of the codec
+  std::int64_t align = 0;               ///< inner chunks of images begin at multiples of this many
+                                        ///< bytes of their shard, a power of two; 0: anywhere
+  int clevel = zarr::kSlideBloscLevel;  ///< effort of the compressor, 0 to 9
+  bool drop_glass =
+      false;  ///< chunks wholly outside the tissue mask become white; the report says how much
+  std::optional<double> mpp;      ///< for files that do not state it
+  double val_fraction = 0.2;      ///< share of the cases without a split in the table
+  int jobs = 0;                   ///< threads; 0: every core
+  std::string on_error = "stop";  ///< stop | skip: for inputs that can't be ingested
+  /// The device that gathers the statistics of pixels, with the CPU's result; null: the CPU. Must
+  /// outlive the call.
+  pixels::StatisticsDevice* device = nullptr;
+};
+
+struct SlideIngestResult {
+  std::string dataset_hash;
+  std::uint64_t images = 0, reused = 0;  ///< reused: finished by an earlier, interrupted run
+  std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
+  std::uint64_t passthrough_bytes = 0, dropped_chunks = 0;
+  std::vector<BadInput> left_out;  ///< with on_error skip, sorted by input
+  std::uint64_t associated = 0;    ///< label, overview, thumbnail files of DICOM slides: left out
+  AnnotationCounts annotations;    ///< of all images, whenever they were stored
+  double seconds = 0;
+};
+
+/// Ingests a cohort of slides into an OME-Zarr store (docs/formats.md). Parallel; memory is bounded
+/// whatever the slides' size; resumable after any interruption; the dataset hash does not depend on
+/// `jobs`, on the order of inputs, or on interruptions. With on_error skip the hash is that of the
+/// remaining inputs alone.
+/// errors  usage (options, table), malformed and unsupported (inputs: all that are found bad
+///         beforehand are named before anything is stored), io (disk full: nothing half-written
+///         counts as stored)
+SlideIngestResult ingest_slides(const SlideIngestOptions& options);
+
+}  // namespace headrace::ingest

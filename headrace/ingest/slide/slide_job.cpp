@@ -1,0 +1,101 @@
+#include "headrace/ingest/slide/slide_job.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/ordered_tasks.hpp"
+#include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/slide/slide_labels.hpp"
+#include "headrace/ingest/slide/slide_metadata.hpp"
+#include "headrace/ingest/slide/slide_pixels.hpp"
+#include "headrace/ingest/store/recording_store.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+SlideColour colour_of(const SlideContext& context, const std::shared_ptr<RecordingStore>& store,
+                      const std::string& id, const SlidePlan& plan,
+                      const pixels::TissueMask& tissue) {
+  const auto level = zarr::Array::open(store, fmt::format("images/{}/{}", id, plan.colour_level));
+  return estimate_colour(*level, tissue.mask,
+                         std::int64_t{1} << (plan.tissue_level - plan.colour_level),
+                         context.workspaces);
+}
+
+FinishedImage run(const SlideContext& context, const SlideCase& slide, const SlideProbe& probe) {
+  const SlidePlan& plan = probe.plan;
+  const auto store = std::make_shared<RecordingStore>(context.store);
+  const auto reader = imaging::SlideReader::open(slide.file);
+  const auto tiles = plan.codec == "jpeg" ? imaging::JpegTiles::open(slide.file) : nullptr;
+  const LevelSize size = plan.levels[0].size;
+
+  SlidePixels pixels(context, store, slide.id, plan, *reader, tiles.get());
+  std::optional<StagedLabels> staged;
+  std::unique_ptr<SlideLabels> labels;
+  if (!slide.annotation.empty()) {
+    staged.emplace(context.store, slide.id, kLabelName);
+    labels = std::make_unique<SlideLabels>(
+        staged->store(), kLabelName, staged->folder(), plan, context.classes,
+        LabelSource::open(slide.annotation, slide.coding, context.classes, size,
+                          ObjectRules::parse(slide.objects)),
+        context.pool, context.buffers);
+  }
+  pixels.prepare();
+  const std::size_t pixel_tasks = pixels.tasks();
+  run_in_order(context.pool, pixel_tasks + (labels ? labels->tasks() : 0),
+               static_cast<std::size_t>(context.pool.size()), [&](std::size_t i) {
+                 if (i < pixel_tasks) {
+                   pixels.run(i);
+                 } else {
+                   labels->run(i - pixel_tasks);
+                 }
+               });
+  pixels.finish();
+  if (labels) labels->finish();
+
+  const pixels::TissueMask tissue = pixels.tissue();
+  SlideMetadata facts{slide, probe, reader->info(), tissue,
+                      colour_of(context, store, slide.id, plan, tissue)};
+  write_masks(*store, facts);
+  write_tissue_cells(*store, slide.id, plan.cell_px,
+                     tissue_cells(tissue.mask, std::int64_t{1} << plan.tissue_level, size.height,
+                                  size.width, plan.cell_px));
+  write_image_group(*store, facts);
+
+  FinishedImage finished;
+  finished.id = slide.id;
+  finished.fingerprint = probe.fingerprint;
+  finished.objects = store->entries();
+  if (staged) {
+    finished.labels[kLabelName] = staged->finish();
+    remember_group(*context.store, slide.id, probe.label_fingerprint,
+                   finished.labels[kLabelName].group);
+  }
+  finished.label_fingerprint = probe.label_fingerprint;
+  finished.facts = {{"od", moments_json(facts.colour.moments)}};
+  finished.pixel_bytes = probe.pixel_bytes;
+  finished.source_bytes = probe.stamp.size_bytes;
+  finished.passthrough_bytes = pixels.passthrough_bytes();
+  finished.dropped_chunks = pixels.dropped_chunks();
+  return finished;
+}
+
+}  // namespace
+
+FinishedImage ingest_slide(const SlideContext& context, const SlideCase& slide,
+                           const SlideProbe& probe) {
+  return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
+    try {
+      return run(context, slide, probe);
+    } catch (const Error& error) {
+      // For the reader a damaged tile is corrupt; for the user of ingest it is input that can't be
+      // used.
+      if (error.code() != ErrorCode::corrupt) throw;
+      throw Error(ErrorCode::malformed, error.what());
+    }
+  });
+}
+
+}  // namespace headrace::ingest

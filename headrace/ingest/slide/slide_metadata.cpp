@@ -1,0 +1,88 @@
+#include "headrace/ingest/slide/slide_metadata.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/slide/label_source.hpp"
+#include "headrace/ingest/slide/slide_labels.hpp"
+#include "headrace/ingest/store/ome_metadata.hpp"
+#include "headrace/ingest/store/small_array.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+Json stain_json(const std::optional<pixels::StainEstimate>& stain, std::uint64_t pixels) {
+  if (!stain) return nullptr;
+  const auto& he = stain->stain_od_rgb_he;
+  Json rows = Json::array();
+  for (std::size_t c = 0; c < 3; ++c) rows.push_back(Json::array({he[2 * c], he[2 * c + 1]}));
+  return {{"variant", std::string(pixels::name_of(pixels::StainVariant::macenko_log10_any))},
+          {"he", rows},
+          {"max_concentration", stain->max_concentration},
+          {"pixels", pixels}};
+}
+
+Json image_attributes(const SlideMetadata& facts) {
+  const SlidePlan& plan = facts.probe.plan;
+  Json levels = Json::array();
+  for (const auto& size : plan.sizes()) levels.push_back(Json::array({size.height, size.width}));
+  const auto all = static_cast<double>(facts.tissue.mask.pixels.size());
+  const bool known = plan.mpp_y > 0;
+  Json copied = Json::array();
+  for (std::size_t k = 0; k < plan.levels.size(); ++k) {
+    if (plan.levels[k].tiles_level) copied.push_back(k);
+  }
+  return {{"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
+          {"objective_power", or_null(facts.info.objective_power)},
+          {"codec", plan.codec},
+          {"chunk", plan.chunk},
+          {"shard", plan.shard},
+          {"copied_levels", copied},
+          {"levels", levels},
+          {"source",
+           {{"format", facts.info.format},
+            {"bytes", facts.probe.stamp.size_bytes},
+            {"fingerprint", facts.probe.fingerprint}}},
+          {"stain", stain_json(facts.colour.stain, facts.colour.moments.pixels)},
+          {"od", moments_json(facts.colour.moments)},
+          {"od_mean", facts.colour.moments.mean()},
+          {"od_std", facts.colour.moments.std()},
+          {"tissue_fraction", static_cast<double>(facts.tissue.mask.count()) / all},
+          {"tissue_od_threshold", facts.tissue.od_threshold},
+          {"pen_fraction", facts.tissue.pen_fraction}};
+}
+
+}  // namespace
+
+Json columns_of(const SlideCase& slide, const std::string& scanner) {
+  return {{"case", slide.case_id},
+          {"cohort", slide.cohort},
+          {"scanner", scanner},
+          {"split", slide.split},
+          {"primary", or_null(slide.primary)},
+          {"secondary", or_null(slide.secondary)},
+          {"grade_group", or_null(slide.grade_group)},
+          {"negative", or_null(slide.negative)}};
+}
+
+void write_masks(storage::Store& store, const SlideMetadata& facts) {
+  const std::string image = "images/" + facts.slide.id;
+  const pixels::Mask& mask = facts.tissue.mask;
+  write_small_array(store, image + "/masks/tissue", {mask.height, mask.width}, DType::uint8,
+                    {"y", "x"}, {{"downsample", std::int64_t{1} << facts.probe.plan.tissue_level}},
+                    std::as_bytes(std::span(mask.pixels)));
+  write_group(store, image + "/masks", Json::object());
+  const auto& icc = facts.info.icc_profile;
+  if (icc.empty()) return;
+  write_small_array(store, image + "/icc_profile", {static_cast<std::int64_t>(icc.size())},
+                    DType::uint8, {}, Json::object(), icc);
+}
+
+void write_image_group(storage::Store& store, const SlideMetadata& facts) {
+  const std::string image = "images/" + facts.slide.id;
+  write_group(store, image,
+              {{"ome", ome_image(facts.probe.plan, facts.slide.id)},
+               {"headrace", image_attributes(facts)}});
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,95 @@
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/ingest/slide/label_source.hpp"
+#include "headrace/ingest/slide/slide_job.hpp"
+
+namespace headrace::ingest {
+namespace {
+
+std::string fingerprint_of(const SlideCase& slide, const storage::SourceStamp& stamp) {
+  const Json parts{{"source", {stamp.size_bytes, stamp.sha256}}, {"mpp", or_null(slide.mpp)}};
+  return sha256_hex(dump_json(parts));
+}
+
+/// For a slide of several files: of all of them, in order.
+storage::SourceStamp stamp_of(const SlideCase& slide) {
+  storage::SourceStamp stamp = storage::stamp_source(slide.file);
+  if (slide.parts.empty()) return stamp;
+  std::string stamps = stamp.sha256;
+  for (const auto& part : slide.parts) {
+    const storage::SourceStamp one = storage::stamp_source(part);
+    stamp.size_bytes += one.size_bytes;
+    stamps += one.sha256;
+  }
+  stamp.sha256 = sha256_hex(std::string_view(stamps));
+  return stamp;
+}
+
+/// Pixels of two unfinished tiles for each level that has more than one.
+std::uint64_t unfinished_pixels(const SlidePlan& plan) {
+  std::uint64_t pixels = 0;
+  for (std::size_t k = 1; k < plan.levels.size(); ++k) {
+    const auto& size = plan.levels[k].size;
+    const auto tile = static_cast<std::uint64_t>(std::min(plan.shard, size.height)) *
+                      static_cast<std::uint64_t>(std::min(plan.shard, size.width));
+    const bool several = size.height > plan.shard || size.width > plan.shard;
+    pixels += several ? 2 * tile : tile;
+  }
+  return pixels;
+}
+
+}  // namespace
+
+std::uint64_t unfinished_label_bytes(const SlidePlan& plan) { return unfinished_pixels(plan); }
+
+std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes) {
+  if (slide.annotation.empty()) return "";
+  const storage::SourceStamp stamp = storage::stamp_label_file(slide.annotation);
+  Json parts{{"annotation", {stamp.size_bytes, stamp.sha256}},
+             {"coding", slide.coding},
+             {"set", slide.label_set}};
+  if (is_geojson(slide.annotation)) {
+    auto objects = slide.objects;
+    std::sort(objects.begin(), objects.end());
+    parts["objects"] = objects;
+    // A derived class of QuPath ("Tumor: Positive") is painted as the class that it derives from,
+    // until it becomes a class of its own.
+    for (const auto& name : classes) {
+      if (name.find(':') != std::string::npos) parts["derived"].push_back(name);
+    }
+  }
+  return sha256_hex(dump_json(parts));
+}
+
+SlideProbe look_at(const SlideCase& slide, const std::vector<std::string>& classes,
+                   const SlideIngestOptions& options) {
+  return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
+    SlideProbe probe;
+    probe.stamp = stamp_of(slide);
+    const auto reader = imaging::SlideReader::open(slide.file);
+    const auto tiles = imaging::JpegTiles::open(slide.file);
+    const auto mpp = slide.mpp                              ? slide.mpp
+                     : options.mpp && !reader->info().mpp_x ? options.mpp
+                                                            : std::nullopt;
+    probe.plan = plan_slide(reader->info(), tiles.get(), options, mpp);
+    if (!slide.annotation.empty()) {
+      probe.annotations =
+          LabelSource::open(slide.annotation, slide.coding, classes, probe.plan.levels[0].size,
+                            ObjectRules::parse(slide.objects))
+              ->counts();
+    }
+    probe.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
+    probe.fingerprint = fingerprint_of(slide, probe.stamp);
+    probe.label_fingerprint = label_fingerprint(slide, classes);
+    for (const auto& level : probe.plan.levels) {
+      probe.pixel_bytes += 3 * static_cast<std::uint64_t>(level.size.height * level.size.width);
+    }
+    probe.memory_bytes = 3 * unfinished_pixels(probe.plan);
+    return probe;
+  });
+}
+
+}  // namespace headrace::ingest

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/pixels/statistics/statistics_device.hpp"
+#include "headrace/zarr/defaults.hpp"
+
+namespace headrace::ingest {
+
+struct VolumeIngestOptions {
+  std::vector<std::string>
+      inputs;                      ///< files, folders, trees of DICOM, nnU-Net or Decathlon folders
+  std::string out, table, labels;  ///< labels: folder of label files
+  std::vector<std::string> classes;     ///< class names by label value; empty: found from the
+                                        ///< inputs
+  std::vector<std::string> class_sets;  ///< "lesion=cyst+tumour": values after those of the classes
+  std::vector<std::string>
+      lesion_classes;  ///< their components make the lesion table; empty: all classes above 0
+  std::string codec = zarr::kVolumeCodec;  ///< blosc-lz4 | blosc-zstd | zstd
+  std::int64_t chunk = 0, shard = 0;       ///< edges in voxels; 0: the defaults
+  std::int64_t align = 0;  ///< inner chunks of images begin at multiples of this many
+                           ///< bytes of their shard, a power of two; 0: anywhere
+  int clevel = -1;         ///< -1: the codec's default
+  double val_fraction = 0.2;
+  /// The channels of each volume, in order: names, or name=SUV; empty: those of the table or
+  /// dataset.json, or one without a name.
+  std::vector<std::string> channels;
+  std::string missing_channels = "refuse";  ///< refuse | zero: for volumes that lack one
+  bool shared_frame = false;         ///< files of one image lie in one world, so grids may differ
+  std::string irregular = "refuse";  ///< refuse | resample: gaps, doubled slices, gantry tilt
+  std::string key_file;  ///< site secret for pseudonyms; empty: made, and kept beside the store's
+                         ///< folder, not in it
+  int jobs = 0;
+  std::string on_error = "stop";  ///< stop | skip: for inputs that can't be ingested
+  /// The device that gathers the statistics of voxels, with the CPU's result; null: the CPU. Must
+  /// outlive the call.
+  pixels::StatisticsDevice* device = nullptr;
+};
+
+struct VolumeIngestResult {
+  std::string dataset_hash;
+  std::uint64_t images = 0, reused = 0,
+                skipped = 0;  ///< skipped: series that are not taken, scouts
+  std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
+  std::vector<std::string> notes;  ///< one sentence each: what was left out or resolved
+  std::vector<BadInput> left_out;  ///< with on_error skip, sorted by input
+  double seconds = 0;
+};
+
+/// Makes or completes a store of volumes (docs/formats.md). As with ingest_slides, the dataset hash
+/// is the same for any number of jobs, order of inputs and interruptions; bad input leaves no store
+/// behind.
+VolumeIngestResult ingest_volumes(const VolumeIngestOptions& options);
+
+}  // namespace headrace::ingest

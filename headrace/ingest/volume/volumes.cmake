@@ -1,0 +1,32 @@
+# Sources of the ingest of CT volumes.
+target_sources(headrace_ingest PRIVATE
+  volume/body_mask.cpp
+  volume/canonical_slices.cpp
+  volume/case_labels.cpp
+  volume/channel_list.cpp
+  volume/channel_plan.cpp
+  volume/channels.cpp
+  volume/dataset_json.cpp
+  volume/device_volume.cpp
+  volume/dicom_cases.cpp
+  volume/intensity_histogram.cpp
+  volume/label_files.cpp
+  volume/lesion_table.cpp
+  volume/lesion_values.cpp
+  volume/organ_folders.cpp
+  volume/ome_volume.cpp
+  volume/shard_layers.cpp
+  volume/site_key.cpp
+  volume/volume_cells.cpp
+  volume/volume_classes.cpp
+  volume/volume_files.cpp
+  volume/volume_inputs.cpp
+  volume/volume_job.cpp
+  volume/volume_label_plan.cpp
+  volume/volume_labels.cpp
+  volume/volume_metadata.cpp
+  volume/volume_probe.cpp
+  volume/volume_plan.cpp
+  volume/volume_pyramid.cpp
+  volume/volume_table.cpp
+)

@@ -1,0 +1,146 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
+
+namespace headrace::loader {
+
+/// RUN.yaml (docs/runbook.md has every key). Everything but `task` and `data.store` has a default.
+struct RunConfig {
+  std::string task;  ///< gleason | segmentation | colorectal
+  struct Data {
+    /// A relative path is looked for in the working directory, then beside the config file.
+    std::string store;
+    std::string labels = "annotation";         ///< name of the label images; empty (null): none
+    std::string train = "train", val = "val";  ///< split names of the cohort table
+    std::optional<std::string> expect_hash;    ///< refuse to run on another dataset
+    /// For volumes: the channels of the store that the run reads, in this order; empty: all.
+    std::vector<std::string> channels;
+    std::string version;  ///< of the store: a dataset hash or its beginning; empty: the current one
+    /// The meaning of label 0 inside an annotated image: background | ignore (for annotations that
+    /// show only some of the lesions). Declared negatives teach background either way.
+    std::string outside = "background";
+  } data;
+  /// patch.mpp: null sets mpp = 1 and patch_in_level0_pixels: every "micrometre" is then a pixel of
+  /// level 0.
+  transform::PatchSpec patch;
+  bool patch_in_level0_pixels = false;
+  /// patch.size of three numbers: a run on volumes. patch.spacing_mm null sets
+  /// patch_in_level0_pixels: every "millimetre" is then a voxel of level 0, axis by axis.
+  bool volumes = false;
+  transform::VolumePatchSpec volume_patch;
+  struct Sampling {
+    std::uint64_t seed = 0;
+    std::int64_t batch = 16, batches_per_epoch = 100;
+    /// Part of the samples drawn by `balance`; the rest lie on tissue, or in the body.
+    double foreground = 0.9;
+    /// auto | class | tissue (body) | image; auto: class where a label image has one, else tissue
+    std::string balance = "auto";
+    /// Share of the samples for each cohort, whatever its size; empty: by the cohorts' own sizes.
+    std::map<std::string, double> cohort_weights;
+    /// Centres are moved so that a patch that is not turned lies inside its image.
+    bool keep_inside = true;
+    /// Chance of a region among those of one class in one image: its size to this power, 0 (all
+    /// alike) to 1 (in proportion).
+    double lesion_size_power = 0.5;
+    double background = 0.1;  ///< part of the rest that lies anywhere in the image
+    /// Part of the rest that lies near lesions but not on them: at most near_distance away along
+    /// each axis, in micrometres or millimetres.
+    double near_lesions = 0, near_distance = 500;
+    std::vector<std::string> near_classes;  ///< the lesion classes; empty: every class above 0
+    std::string order = "random";           ///< random | cover
+  } sampling;
+  std::vector<transform::TransformSpec> transforms;  ///< of slides
+  std::vector<transform::VolumeTransformSpec> volume_transforms;
+  struct Loader {
+    int threads = 0;                     ///< 0: every core
+    int prefetch = 4;                    ///< batches
+    std::string device = "auto";         ///< auto | cpu | cuda
+    std::string element = "auto";        ///< auto | float32 | bfloat16 | float16
+    std::string layout = "auto";         ///< auto | channels_first | channels_last
+    std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: half of the free memory
+    std::string decode = "auto";         ///< auto | cpu | gpu, for batches made on a GPU
+    std::string gpudirect = "off";       ///< auto | on | off, for chunks decoded there
+  } loader;
+  struct Model {
+    std::string name = "unet2d";  ///< `auto` is resolved to it, widths, strides and kernels
+    std::vector<int> widths{32, 64, 128, 256};
+    /// By level and axis (network_plan.hpp). Empty: 2 (the first 1) and 3 throughout.
+    std::vector<std::vector<int>> strides, kernels;
+  } model;
+  struct Train {
+    std::int64_t epochs = 10;
+    double lr = 1e-3, weight_decay = 1e-2;
+    std::string schedule = "cosine";  ///< cosine | poly | constant
+    std::string amp = "auto";         ///< auto | on | off
+    bool deterministic = true;        ///< on a GPU: the same bytes from run to run
+    /// Every batch is trained on in this many equal parts, one after the other or each in its own
+    /// process; the step's gradient is the mean of theirs.
+    std::int64_t gradient_parts = 1;
+    std::int64_t checkpoint_every = 500;  ///< steps
+    int threads = 0;                ///< LibTorch's intra-op threads; part of the result's identity
+    std::int64_t warmup_steps = 0;  ///< the learning rate rises linearly over these
+    double clip_norm = 1.0;         ///< of the whole gradient; 0: no clipping
+    double dice_weight = 1.0;       ///< loss = cross-entropy + dice_weight · (1 - soft Dice)
+    std::vector<double> class_weights;  ///< of the cross-entropy, one for each class; empty: all 1
+    std::int64_t log_every = 10;        ///< steps between lines of metrics.jsonl
+    std::int64_t validate_every = 1;    ///< epochs; 0: only after the last
+    double ema = 0;  ///< decay of the average of weights that is evaluated and kept; 0: none
+    /// Beginnings of names of tensors that are not trained (model/parameters.hpp).
+    std::vector<std::string> freeze;
+    /// pixel + dice_weight · (1 - region), model/loss_terms.hpp; only the numbers of the chosen
+    /// terms are used.
+    struct Loss {
+      std::string pixel = "cross_entropy";  ///< cross_entropy | focal | top_k
+      std::string region = "dice";          ///< dice | tversky
+      double gamma = 2, k_percent = 10, alpha = 0.3, beta = 0.7;
+    } loss;
+  } train;
+  struct Eval {
+    double overlap = 0.5;             ///< part of the patch edge shared by neighbouring tiles
+    std::string window = "gaussian";  ///< gaussian | linear: weights of a tile's pixels
+    std::int64_t batch = 16;
+    /// gleason: part of the tissue that must be cancer for a slide to have any
+    double min_cancer = 0.02;
+    double min_area = 0.05;          ///< gleason: part of the cancer that a pattern needs to count
+    std::string grading = "biopsy";  ///< gleason: biopsy | prostatectomy, which rule grades slides
+    /// gleason, biopsy: part of the cancer from which a grade above the most common one counts
+    double min_higher = 0.01;
+    /// slides: classes that are tumour; empty: the Gleason patterns, or every class above 0
+    std::vector<std::string> tumour_classes;
+    /// Resamples of the cases for the intervals of every figure; 0: none
+    std::int64_t bootstrap = 0;
+    double surface_tolerance_mm = 2;  ///< volumes: of surface Dice
+    /// colorectal: hits and false positives count calls from here
+    double lesion_probability = 0.5;
+    double lesion_lowest = 0.1;   ///< colorectal: lowest score of a call, where FROC ends
+    double lesion_min_mm3 = 50;   ///< colorectal: smaller calls are dropped
+    double lesion_overlap = 0.1;  ///< colorectal: IoU from which a call hits a lesion
+    std::vector<double> lesion_diameters_mm{6, 10, 20};  ///< colorectal: between sizes; ascending
+    double specificity = 0.9;  ///< at which the sensitivity for slides and cases is read off
+    std::vector<std::string> lesion_classes;  ///< colorectal; empty: every class above 0
+  } eval;
+
+  /// Errors: usage, with file, line, key and the nearest valid key or value.
+  static RunConfig load(const std::string& file);
+  static RunConfig parse(const std::string& text, const std::string& name);
+  /// In full, with defaults.
+  Json to_json() const;
+  /// Whether a key ("loader.threads") changes neither batches nor weights: the dataset's place and
+  /// name (its hash decides), and keys for the speed of loading.
+  static bool decides_nothing(const std::string& key);
+  /// SHA-256 of what decides the result: to_json without keys that decide nothing; loader.decode
+  /// only where it is gpu, since JPEG decoders differ; loader.element, loader.layout,
+  /// train.deterministic, .gradient_parts, .ema, .freeze and .loss only where they are not the
+  /// default; model.strides and .kernels only where they differ from 2 and 3.
+  std::string hash() const;
+};
+
+}  // namespace headrace::loader

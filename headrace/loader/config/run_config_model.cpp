@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/config/run_config_parts.hpp"
+#include "headrace/loader/plan/network_plan.hpp"
+
+namespace headrace::loader::detail {
+namespace {
+
+constexpr const char* kAuto = "auto";
+
+/// The inputs of the plan.
+struct PatchGrid {
+  std::vector<std::int32_t> size;
+  std::vector<double> spacing;  ///< for voxels of level 0, whatever their size, 1 along each axis
+
+  explicit PatchGrid(const RunConfig& config) {
+    if (config.volumes) {
+      const auto& patch = config.volume_patch;
+      size.assign(patch.size_zyx.begin(), patch.size_zyx.end());
+      spacing.assign(patch.spacing_mm_zyx.begin(), patch.spacing_mm_zyx.end());
+    } else {
+      size = {config.patch.height, config.patch.width};
+      spacing = {1, 1};
+    }
+  }
+};
+
+std::vector<int> read_widths(const YamlValue& value) {
+  std::vector<int> widths;
+  for (const YamlValue& entry : value.as_list()) {
+    widths.push_back(static_cast<int>(entry.as_int(8, 4096)));
+    if (widths.back() % 8 != 0) {
+      entry.reject(
+          fmt::format("expected a multiple of 8 (channels are normalised in groups of 8), found {}",
+                      widths.back()));
+    }
+  }
+  if (widths.size() < 2 || widths.size() > kMaxNetworkLevels) {
+    value.reject(
+        fmt::format("expected 2 to {} widths, found {}", kMaxNetworkLevels, widths.size()));
+  }
+  return widths;
+}
+
+/// Strides or kernels: for each level, a list of one number for each axis.
+std::vector<std::vector<int>> read_levels(const YamlValue& value, std::size_t levels,
+                                          std::size_t axes, const std::vector<int>& accepted) {
+  std::vector<std::vector<int>> out;
+  for (const YamlValue& level : value.as_list(levels)) {
+    out.emplace_back();
+    for (const YamlValue& entry : level.as_list(axes)) {
+      out.back().push_back(static_cast<int>(entry.as_int(accepted.front(), accepted.back())));
+      if (std::find(accepted.begin(), accepted.end(), out.back().back()) == accepted.end()) {
+        entry.reject(
+            fmt::format("expected {}, found {}", fmt::join(accepted, " or "), out.back().back()));
+      }
+    }
+  }
+  return out;
+}
+
+/// The place of a problem of the network: its key, if the config has it.
+[[noreturn]] void reject(const std::optional<YamlValue>& value, const std::string& file,
+                         const std::string& problem) {
+  if (value) value->reject(problem);
+  fail(ErrorCode::usage, "{}: model (default): {}", file, problem);
+}
+
+void check_patch(const RunConfig::Model& model, const PatchGrid& grid,
+                 const std::optional<YamlValue>& value, const std::string& file) {
+  const auto divisors = edge_divisors(model.strides);
+  std::vector<std::int64_t> fitting;
+  bool fits = true;
+  for (std::size_t a = 0; a < divisors.size(); ++a) {
+    fitting.push_back((grid.size[a] + divisors[a] - 1) / divisors[a] * divisors[a]);
+    fits = fits && fitting.back() == grid.size[a];
+  }
+  if (fits) return;
+  reject(value, file,
+         fmt::format("{} levels halve the patch to 1/[{}], so patch.size must be divisible by "
+                     "that, found [{}]. Take [{}]",
+                     model.strides.size(), fmt::join(divisors, ", "), fmt::join(grid.size, ", "),
+                     fmt::join(fitting, ", ")));
+}
+
+/// The keys of `model` in the config; none where it is `auto` or absent.
+struct ModelKeys {
+  std::optional<YamlValue> section, widths, strides, kernels;
+  bool automatic = false;
+
+  ModelKeys(YamlMap& top, const std::string& kind) : section(top.find("model")) {
+    if (section && !section->is_map()) {
+      automatic = section->as_choice({kAuto}) == kAuto;
+      return;
+    }
+    YamlMap map = top.map("model");
+    automatic = map.get_choice("name", kind, {kind, kAuto}) == kAuto;
+    widths = map.find("widths");
+    strides = map.find("strides");
+    kernels = map.find("kernels");
+    map.finish();
+    if (!automatic) return;
+    for (const auto& given : {widths, strides, kernels}) {
+      if (given) given->reject("model.name is auto, which chooses this. Leave one of them out");
+    }
+  }
+};
+
+/// `levels`: how many the patch allows.
+std::vector<int> choose_widths(const ModelKeys& keys, std::size_t levels, bool volumes) {
+  if (keys.automatic) return planned_widths(levels, volumes);
+  if (keys.widths) return read_widths(*keys.widths);
+  std::vector<int> widths = RunConfig::Model().widths;
+  if (!keys.strides) widths.resize(std::min(widths.size(), levels));
+  return widths;
+}
+
+/// Strides and kernels in the config replace planned ones.
+void read_strides(const ModelKeys& keys, std::size_t axes, bool volumes, RunConfig::Model& model) {
+  const std::size_t levels = model.widths.size();
+  if (keys.strides) {
+    model.strides = read_levels(*keys.strides, levels, axes, {1, 2});
+    const std::vector<int>& first = model.strides.front();
+    if (std::any_of(first.begin(), first.end(), [](int stride) { return stride != 1; })) {
+      keys.strides->reject("the first level is the patch itself: its strides must be 1");
+    }
+    model.kernels.assign(levels, std::vector<int>(axes, 3));
+  }
+  if (!keys.kernels) return;
+  if (!volumes) {
+    keys.kernels->reject("belongs to runs on volumes: kernels of slides are 3. Leave it out");
+  }
+  model.kernels = read_levels(*keys.kernels, levels, axes, {1, 3});
+}
+
+}  // namespace
+
+RunConfig::Model parse_model(YamlMap& top, const RunConfig& config, const std::string& file) {
+  const std::string kind = config.volumes ? "unet3d" : "unet2d";
+  const PatchGrid grid(config);
+  const ModelKeys keys(top, kind);
+  const std::size_t most = plan_network(grid.spacing, grid.size).strides.size();
+  if (most < 2 && !keys.strides) {
+    reject(keys.section, file,
+           fmt::format("a patch of [{}] can't be halved: an edge must have at least 8, the only "
+                       "one 12. Take a larger patch",
+                       fmt::join(grid.size, ", ")));
+  }
+  RunConfig::Model model;
+  model.name = kind;
+  model.widths = choose_widths(keys, most, config.volumes);
+  const std::size_t levels = model.widths.size();
+  if (levels > most && !keys.strides) {
+    keys.widths->reject(fmt::format(
+        "{} widths halve the patch {} times, but one of [{}] at this spacing is halved {} times "
+        "(4 and more must be left of an edge). Take at most {} widths, or a larger patch",
+        levels, levels - 1, fmt::join(grid.size, ", "), most - 1, most));
+  }
+  NetworkPlan plan = plan_network(grid.spacing, grid.size, levels);
+  model.strides = std::move(plan.strides);
+  model.kernels = std::move(plan.kernels);
+  read_strides(keys, grid.size.size(), config.volumes, model);
+  check_patch(model, grid, keys.widths ? keys.widths : keys.section, file);
+  return model;
+}
+
+}  // namespace headrace::loader::detail

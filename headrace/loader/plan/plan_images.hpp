@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/loader/config/run_config.hpp"
+
+namespace headrace::loader::detail {
+
+/// Numbers of the images of a split, in order of id. `key` names where the split comes from in
+/// errors. Errors: usage: a store of another kind than the run's, no image in the split (names the
+/// existing splits), a slide without mpp.
+std::vector<std::uint32_t> images_of_split(const cohort::Cohort& cohort, const RunConfig& config,
+                                           const std::string& split, const std::string& key);
+
+/// Checks that sampling.cohort_weights names every cohort of the images and no other. Errors:
+/// usage.
+void check_cohort_weights(const cohort::Cohort& cohort, const RunConfig& config,
+                          const std::vector<std::uint32_t>& images);
+
+/// Checks that sampling.near_classes are classes of the store. Errors: usage.
+void check_near_classes(const cohort::Cohort& cohort, const RunConfig& config);
+
+}  // namespace headrace::loader::detail

@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "headrace/loader/batch_work.hpp"
+
+namespace headrace::loader::detail {
+
+/// Batches of slides: concentric RGB windows of a sample, each from its own level.
+class SlideWork : public BatchWork {
+ public:
+  using BatchWork::BatchWork;
+
+  void launch(const DeviceTarget& target) const override;
+  /// All windows of the batch, and those of its labels, in a copy of the arena at `windows`.
+  /// Without labels a window's label extent is empty.
+  std::vector<transform::CudaPatch> image_patches(const std::byte* windows) const;
+  std::vector<transform::CudaPatch> label_patches(const std::byte* windows) const;
+
+ private:
+  struct Window {
+    transform::PatchGeometry geometry;
+    std::vector<zarr::RowSpan> spans;
+    Box2 extent;           ///< the part that the level has, in window pixels
+    bool empty = false;    ///< the level has none of it: nothing is read
+    std::size_t read = 0;  ///< region of read_
+    std::int64_t row_bytes = 0;
+    std::size_t place = 0;  ///< in the arena
+    std::shared_ptr<const zarr::Array> array;
+  };
+  struct Sample {
+    std::shared_ptr<const transform::SampleParams> params;
+    std::vector<Window> contexts;
+    Window label;
+    bool has_label = false;
+  };
+
+  void reserve(std::size_t samples) override { samples_.resize(samples); }
+  void plan_sample(std::size_t s, const transform::SampleKey& key) override;
+  void add_reads(std::size_t s) override;
+  void lay_out(std::size_t s) override;
+  void fill(std::size_t s) override;
+  void locate_regions(std::size_t s, std::span<std::uint64_t> destinations) const override;
+  void make(std::size_t s, std::byte* images, std::uint8_t* labels, Worker& worker,
+            StageTimes& times) override;
+
+  void place(Window& window, const cohort::ImageLevel& level, std::int64_t channels);
+  void add_read(Window& window, std::int64_t channels);
+  /// Bytes of the window before the part that the level has.
+  static std::int64_t first_byte(const Window& window, std::int64_t channels);
+  void decode(const Window& window, std::int64_t channels, std::byte* memory);
+  transform::ImageView decoded(const Window& window, std::int64_t channels, Worker& worker);
+  static transform::ImageView view(const Window& window, const std::byte* memory);
+
+  std::vector<Sample> samples_;
+};
+
+}  // namespace headrace::loader::detail

@@ -1,0 +1,23 @@
+#include "headrace/pixels/cuda/cuda_statistics.hpp"
+
+namespace headrace::pixels {
+namespace {
+
+class CudaStatistics : public cuda::CudaDeviceOf<StatisticsDevice> {
+ public:
+  std::unique_ptr<StatisticsQueue> statistics_queue() override {
+    return std::make_unique<cuda::CudaQueueOf<StatisticsQueue>>();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StatisticsDevice> open_cuda_statistics() {
+  if (!device::cuda::cuda_available()) {
+    fail(ErrorCode::unsupported, "--device cuda: {}; --device cpu gives the same bytes",
+         device::cuda::describe());
+  }
+  return std::make_unique<CudaStatistics>();
+}
+
+}  // namespace headrace::pixels

@@ -1,0 +1,82 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "headrace/core/lent.hpp"
+#include "headrace/pixels/statistics/statistics_device.hpp"
+
+namespace headrace::pixels {
+
+/// A queue of a device with its own memory: some areas of the device, which grow as needed and are
+/// reused, and one pinned area of the host through which copies go. One thread at a time.
+class StatisticsWorkspace {
+ public:
+  static constexpr std::size_t kAreas = 6;
+
+  explicit StatisticsWorkspace(StatisticsDevice& device);
+
+  /// Area `index` of the device, for `count` elements. Its contents are lost when it grows.
+  /// Errors: memory.
+  template <typename T>
+  T* area(std::size_t index, std::int64_t count) {
+    return reinterpret_cast<T*>(room(index, static_cast<std::size_t>(count) * sizeof(T)));
+  }
+  template <typename T>
+  T* cleared(std::size_t index, std::int64_t count) {
+    T* there = area<T>(index, count);
+    queue_->clear(reinterpret_cast<std::uint8_t*>(there),
+                  count * static_cast<std::int64_t>(sizeof(T)));
+    return there;
+  }
+
+  /// Copies to an area of the device, after what is in the queue; returns when `from` is free.
+  template <typename T>
+  void send(T* there, const T* from, std::int64_t count) {
+    send_bytes(reinterpret_cast<std::uint8_t*>(there), reinterpret_cast<const std::uint8_t*>(from),
+               count * static_cast<std::int64_t>(sizeof(T)));
+  }
+  /// Waits for all that is in the queue and copies its results.
+  template <typename T>
+  void fetch(T* to, const T* there, std::int64_t count) {
+    fetch_bytes(reinterpret_cast<std::uint8_t*>(to), reinterpret_cast<const std::uint8_t*>(there),
+                count * static_cast<std::int64_t>(sizeof(T)));
+  }
+  void gather(const StatisticsPass& pass) { queue_->gather(pass); }
+
+ private:
+  std::uint8_t* room(std::size_t index, std::size_t bytes);
+  void send_bytes(std::uint8_t* there, const std::uint8_t* from, std::int64_t bytes);
+  void fetch_bytes(std::uint8_t* to, const std::uint8_t* there, std::int64_t bytes);
+
+  struct Area {
+    DeviceMemory memory;
+    std::size_t bytes = 0;
+  };
+  StatisticsDevice* device_;
+  std::array<Area, kAreas> areas_;
+  DeviceMemory staging_;
+  std::unique_ptr<StatisticsQueue> queue_;  ///< destroyed first: it waits
+};
+
+/// The workspaces of a device that the images at work share: few, so that the memory of the device and
+/// the pinned memory of the host are bounded however many images there are. Safe from any thread; a
+/// thread that holds a workspace must not wait for a second, nor start a loop of the pool.
+class StatisticsWorkspaces {
+ public:
+  static constexpr int kMost = 4;
+
+  /// device: must outlive this. threads: number at work. Errors: memory.
+  StatisticsWorkspaces(StatisticsDevice& device, int threads);
+
+  class Loan : public Lent<StatisticsWorkspace>::Loan {
+   public:
+    explicit Loan(StatisticsWorkspaces& workspaces)
+        : Lent<StatisticsWorkspace>::Loan(workspaces.workspaces_) {}
+  };
+
+ private:
+  Lent<StatisticsWorkspace> workspaces_;
+};
+
+}  // namespace headrace::pixels

@@ -1,0 +1,73 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/pixels/image.hpp"
+#include "headrace/ranks/process_group.hpp"
+#include "headrace/train/evaluate/baseline.hpp"
+#include "headrace/train/network.hpp"
+
+namespace headrace::train {
+
+/// Pictures of one patch for the report: for slides the model's input ("input"), the truth and the
+/// prediction; for volumes three planes with both drawn in.
+struct MontagePatch {
+  struct Picture {
+    std::string name;
+    pixels::Image8 pixels;
+  };
+  std::string image;
+  std::array<std::int64_t, 3> tile_zyx{};
+  std::vector<Picture> pictures;
+};
+
+struct Evaluation {
+  Json json;  ///< eval.json (docs/formats.md, "Run folder")
+  std::vector<MontagePatch> montage;
+  loader::StallStats loader;
+  /// Mean Dice over the classes but background, by which the best weights are chosen; for slides
+  /// whose labels do not distinguish classes, the tumour's Dice; 0 when undefined.
+  double mean_dice = 0;
+};
+
+struct EvaluateOptions {
+  std::string split;
+  std::size_t montage = 0;  ///< how many patches to keep
+  bool intervals = true;    ///< also the bootstrap intervals that config.eval asks for
+  /// Evaluated beside the network, under "baseline"; null: nothing is.
+  std::shared_ptr<const Baseline> baseline = nullptr;
+  /// The run's preprocessing; null: fitted on the cohort's own training split.
+  std::shared_ptr<const loader::Preprocessing> preprocessing = nullptr;
+};
+
+/// Runs the network over every tile of a split through the loader (no random transforms), blends
+/// the overlapping tiles, and compares with the annotation.
+///
+/// Pixels count that are annotated and under a tile (tiles cover the tissue); for volumes all
+/// annotated voxels of level 0 count. Class 0 is background: it has its own Dice, which is not part
+/// of the mean. For slides there are figures for the split, each cohort, scanner and image, and for
+/// task gleason also a grade for each slide and kappa; for volumes see VolumeMetrics.
+/// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
+/// With a group, call it in its first process: the others, in help_evaluate, predict all but every
+/// size-th batch of tiles. The figures are the same to the last bit.
+Evaluation evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+                    const loader::RunConfig& config, const EvaluateOptions& options,
+                    ranks::ProcessGroup* process_group = nullptr);
+
+/// The config of a loader of tiles: labels are counted on the host, and pictures are made there.
+/// `group`: null, or the processes that share the machine's cores.
+loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group);
+
+/// What the other processes of a group do while the first evaluates this split.
+void help_evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+                   const loader::RunConfig& config, const EvaluateOptions& options,
+                   ranks::ProcessGroup& process_group);
+
+}  // namespace headrace::train

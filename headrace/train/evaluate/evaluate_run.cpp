@@ -1,0 +1,67 @@
+#include "headrace/train/evaluate/evaluate_run.hpp"
+
+#include <filesystem>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/train/evaluate/baseline_file.hpp"
+#include "headrace/train/evaluate/evaluate.hpp"
+#include "headrace/train/network.hpp"
+#include "headrace/train/preflight.hpp"
+#include "headrace/train/run/run_files.hpp"
+#include "headrace/train/run/run_folder.hpp"
+#include "headrace/train/run/run_identity.hpp"
+#include "headrace/train/start_banner.hpp"
+
+namespace headrace::train {
+
+Json evaluate_run(const EvalRequest& request) {
+  RunFolder folder = RunFolder::open(request.run);
+  const Json run = folder.read_json(loader::kRunFile);
+  const Json stored = folder.read_json("config.json");
+  loader::RunConfig config =
+      loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
+  config.data.store = request.store.empty() ? run.at("store").get<std::string>() : request.store;
+  if (!request.store.empty()) config.data.expect_hash.reset();
+  // Its own store in the version that it was trained on, whatever versions came later.
+  config.data.version = request.store.empty() ? run.at("dataset_hash").get<std::string>() : "";
+  const std::string split = request.split.empty() ? config.data.val : request.split;
+  const auto preprocessing =
+      std::make_shared<const loader::Preprocessing>(loader::read_run_preprocessing(folder.files()));
+  const auto cohort = open_judged_cohort(config, *preprocessing, split);
+  if (config.volumes) check_channels(*cohort, *preprocessing, {split});
+  std::vector<std::string> channels;
+  for (const auto& channel : preprocessing->channels) channels.push_back(channel.name);
+  for (const std::string& line : lacking_channels(channels, *cohort, split))
+    log::warning("{}", line);
+  Network network(config, preprocessing->classes.size(),
+                  loader::channel_count(*preprocessing, config));
+  const std::string name = request.weights == "best" ? kBestWeights : kFinalWeights;
+  if (!folder.has(name)) {
+    fail(ErrorCode::not_found,
+         "{} is missing; the training has not come that far. Finish it with "
+         "headrace train --resume.",
+         folder.describe(name));
+  }
+  const std::vector<std::byte> bytes = folder.read(name);
+  network.load_weights(bytes, folder.describe(name));
+  Evaluation result = evaluate(
+      network, cohort, config,
+      {split, kReportPictures, true, read_baseline(folder, preprocessing->classes), preprocessing});
+  result.json["weights"] = request.weights;
+  result.json["weights_sha256"] = sha256_hex(bytes);
+  result.json["store"] = std::filesystem::path(config.data.store).filename().string();
+  const std::string& hash = cohort->dataset_hash();
+  const bool own =
+      request.weights == "final" && split == config.data.val && run.at("dataset_hash") == hash;
+  write_evaluation(
+      folder,
+      own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
+      result);
+  write_report(folder);
+  return result.json;
+}
+
+}  // namespace headrace::train

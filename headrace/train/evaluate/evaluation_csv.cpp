@@ -1,0 +1,150 @@
+#include "headrace/train/evaluate/evaluation_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace headrace::train {
+namespace {
+
+std::string cell(const Json& value) {
+  if (value.is_null()) return std::string();
+  if (!value.is_string()) return value.dump();
+  std::string text = value.get<std::string>();
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
+    text.insert(at, "\"");
+  return "\"" + text + "\"";
+}
+
+/// Columns, and the place of each value in a row.
+class Columns {
+ public:
+  void add(const std::string& name, const JsonPath& path) { columns_.emplace_back(name, path); }
+
+  std::string csv_of(const Json& rows) const {
+    std::string out;
+    for (const auto& [name, path] : columns_) out += (out.empty() ? "" : ",") + cell(name);
+    for (const Json& row : rows) {
+      std::string line;
+      for (const auto& [name, path] : columns_) {
+        const Json* value = find_at(row, path);
+        line += "," + (value != nullptr ? cell(*value) : "");
+      }
+      out += "\n" + line.substr(1);
+    }
+    return out + "\n";
+  }
+
+ private:
+  std::vector<std::pair<std::string, JsonPath>> columns_;
+};
+
+/// Columns of slides or of cases, `first` being those that say which.
+Columns slide_columns(const Json& evaluation, const std::vector<std::string>& first) {
+  Columns columns;
+  for (const std::string& key : first) columns.add(key, {key});
+  for (const char* key : {"pixels", "set_pixels", "mean_dice"}) columns.add(key, {key});
+  const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
+  for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
+  for (const char* key : {"dice", "auc"})
+    columns.add(fmt::format("tumour_{}", key), {"tumour", key});
+  for (const char* key : {"f1", "pq"}) {
+    columns.add(fmt::format("tumour_{}", key), {"tumour", "objects", key});
+    for (std::size_t c = 1; c < classes.size(); ++c)
+      columns.add(fmt::format("{}_{}", key, classes[c]), {"objects", classes[c], key});
+  }
+  for (const char* key : {"ece", "brier"}) columns.add(key, {"calibration", key});
+  for (const char* key : {"cancer", "tumour_share"}) columns.add(key, {key});
+  if (evaluation.at("task") != "gleason") return columns;
+  for (const char* key : {"primary", "secondary", "grade_group"})
+    columns.add(fmt::format("true_{}", key), {"true_grade", key});
+  for (const char* key : {"primary", "secondary", "grade_group"})
+    columns.add(key, {"predicted_grade", key});
+  return columns;
+}
+
+Columns volume_columns(const Json& evaluation) {
+  Columns columns;
+  for (const char* key : {"id", "case", "cohort", "scanner", "phase", "voxels", "mean_dice"})
+    columns.add(key, {key});
+  const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
+  for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
+  for (const char* key : {"surface_dice", "hd95", "structure"}) {
+    for (std::size_t c = 1; c < classes.size(); ++c)
+      columns.add(fmt::format("{}_{}", key, classes[c]), {key, classes[c]});
+  }
+  for (const char* key : {"ece", "brier"}) columns.add(key, {"calibration", key});
+  if (evaluation.at("lesion_classes").empty()) return columns;
+  columns.add("auc", {"lesion_voxel", "auc"});
+  for (const char* key : {"lesions", "lesions_hit", "calls", "false_positives"})
+    columns.add(key, {"counts", key});
+  return columns;
+}
+
+/// For a volume, the number of calls of at least `least` and of the lesions that they hit.
+Json lesion_counts(const Json& volume, double least) {
+  const auto count = [&](const Json& findings, bool hit) {
+    return std::count_if(findings.begin(), findings.end(), [&](const Json& finding) {
+      return finding.at("hit").get<bool>() == hit && finding.at("score").is_number() &&
+             finding.at("score").get<double>() >= least;
+    });
+  };
+  const Json &lesions = volume.at("lesions"), &calls = volume.at("calls");
+  const auto wrong = count(calls, false);
+  return {{"lesions", lesions.size()},
+          {"lesions_hit", count(lesions, true)},
+          {"calls", count(calls, true) + wrong},
+          {"false_positives", wrong}};
+}
+
+}  // namespace
+
+std::string slides_csv(const Json& evaluation) {
+  return slide_columns(evaluation, {"id", "case", "cohort", "scanner"})
+      .csv_of(evaluation.at("images"));
+}
+
+std::string cases_csv(const Json& evaluation) {
+  Json rows = Json::array();
+  for (const auto& [name, figures] : evaluation.at("cases").items()) {
+    rows.push_back(figures);
+    rows.back()["case"] = name;
+  }
+  return slide_columns(evaluation, {"case", "images"}).csv_of(rows);
+}
+
+std::string volumes_csv(const Json& evaluation) {
+  Json rows = evaluation.at("images");
+  if (!evaluation.at("lesion_classes").empty()) {
+    for (Json& row : rows)
+      row["counts"] = lesion_counts(row, evaluation.value("lesion_probability", 0.0));
+  }
+  return volume_columns(evaluation).csv_of(rows);
+}
+
+std::string lesions_csv(const Json& evaluation) {
+  std::string out =
+      "id,case,cohort,scanner,phase,kind,score,volume_mm3,diameter_mm,overlap,x_mm,y_mm,z_mm\n";
+  const auto line = [&](const Json& image, const char* kind, const Json& finding) {
+    for (const char* key : {"id", "case", "cohort", "scanner", "phase"})
+      out += cell(image.at(key)) + ",";
+    out += kind;
+    for (const char* key : {"score", "volume_mm3", "diameter_mm", "overlap"})
+      out += "," + cell(finding.at(key));
+    for (const Json& mm : finding.at("centre_lps_mm")) out += "," + cell(mm);
+    out += "\n";
+  };
+  for (const Json& image : evaluation.at("images")) {
+    for (const Json& lesion : image.at("lesions"))
+      line(image, lesion.at("hit").get<bool>() ? "hit" : "missed", lesion);
+    for (const Json& call : image.at("calls")) {
+      if (!call.at("hit").get<bool>()) line(image, "false positive", call);
+    }
+  }
+  return out;
+}
+
+}  // namespace headrace::train

@@ -1,0 +1,55 @@
+#include "headrace/train/run/run_files.hpp"
+
+#include <fmt/format.h>
+
+#include "headrace/report/picture_file.hpp"
+#include "headrace/report/run_report.hpp"
+#include "headrace/train/evaluate/evaluation_csv.hpp"
+
+namespace headrace::train {
+void write_evaluation(RunFolder& folder, const std::string& name, const Evaluation& evaluation) {
+  Json json = evaluation.json;
+  json["montage"] = Json::array();
+  const bool volumes = json.contains("phases");
+  for (std::size_t i = 0; i < evaluation.montage.size(); ++i) {
+    const MontagePatch& patch = evaluation.montage[i];
+    const auto [z, y, x] = patch.tile_zyx;
+    Json entry = {{"image", patch.image}};
+    entry[volumes ? "tile_zyx" : "tile_yx"] = volumes ? Json{z, y, x} : Json{y, x};
+    for (const MontagePatch::Picture& picture : patch.pictures) {
+      const std::string file = fmt::format("montage/{}-{:02}-{}.png", name, i, picture.name);
+      folder.write(file, report::picture_file(picture.pixels));
+      entry[picture.name] = file;
+    }
+    json["montage"].push_back(std::move(entry));
+  }
+  if (volumes) {
+    folder.write(name + "-volumes.csv", volumes_csv(json));
+    if (!json.at("lesion_classes").empty()) {
+      folder.write(name + "-lesions.csv", lesions_csv(json));
+    }
+  } else {
+    folder.write(name + "-slides.csv", slides_csv(json));
+    folder.write(name + "-cases.csv", cases_csv(json));
+  }
+  folder.write_json(name + ".json", json);
+}
+
+void write_report(RunFolder& folder) {
+  folder.write("report.html", report::render_run(folder.path()));
+}
+
+Json kappa_of(const Json& evaluation) {
+  const Json& overall = evaluation.at("overall");
+  return overall.contains("gleason") ? overall.at("gleason").at("kappa") : Json(nullptr);
+}
+
+Json lesion_of(const Json& evaluation) {
+  const Json& overall = evaluation.at("overall");
+  if (!overall.contains("lesion")) return nullptr;
+  Json out = overall.at("lesion");
+  out.erase("curve");
+  return out;
+}
+
+}  // namespace headrace::train

@@ -1,0 +1,157 @@
+#include "headrace/train/run/run_identity.hpp"
+
+#include <jconfig.h>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/expected_dataset.hpp"
+#include "headrace/train/run/run_changes.hpp"
+#include "headrace/train/slide/slide_counts.hpp"
+#include "headrace/train/volume/volume_metrics.hpp"
+
+#define HR_TEXT_OF(x) #x
+#define HR_TEXT(x) HR_TEXT_OF(x)
+
+namespace headrace::train {
+namespace {
+
+std::shared_ptr<const cohort::Cohort> open_expected(const loader::RunConfig& config) {
+  auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
+  loader::check_expected_dataset(*cohort, config);
+  if (config.data.labels.empty()) {
+    fail(ErrorCode::usage, "data.labels is null, but training and evaluation need labels.");
+  }
+  return cohort;
+}
+
+/// Whether a label image of this label set, or a grade of the table, gives a truth to evaluate
+/// with.
+bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+  return image.has_labels(config.data.labels) || (config.task == "gleason" && image.has_grade());
+}
+
+}  // namespace
+
+Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
+                  const loader::Preprocessing& preprocessing, const Network& network,
+                  const std::string& code_version) {
+  std::set<std::string> cohorts, scanners, phases;
+  for (const auto& image : cohort.images()) {
+    cohorts.insert(image.cohort);
+    if (!image.scanner.empty()) scanners.insert(image.scanner);
+    if (image.volume) phases.insert(image.volume->phase);
+  }
+  Json out = {{"format", loader::kRunFormat},
+              {"code_version", code_version},
+              {"config_hash", config.hash()},
+              {"dataset_hash", cohort.dataset_hash()},
+              {loader::kPreprocessingHash, loader::hash_of(preprocessing)},
+              {"store", std::filesystem::absolute(config.data.store).lexically_normal().string()},
+              {"images", cohort.images().size()},
+              {"cohorts", cohorts},
+              {"scanners", scanners},
+              {"classes", cohort.classes()},
+              {"runtime", network.runtime()},
+              {"decoder", "libjpeg-turbo " HR_TEXT(LIBJPEG_TURBO_VERSION)},
+              {"parameters", network.parameter_count()}};
+  if (config.volumes) out["phases"] = phases;
+  return out;
+}
+
+void check_same_run(const Json& stored, const Json& current) {
+  std::vector<std::string> changes;
+  for (const char* key : {"dataset_hash", "code_version", "runtime", "decoder"}) {
+    const Json before = stored.value(key, Json());
+    if (before == current.at(key)) continue;
+    changes.push_back(
+        fmt::format("{}: the run has {}, now {}", key, before.dump(), current.at(key).dump()));
+  }
+  if (changes.empty()) return;
+  fail(ErrorCode::usage,
+       "A resumed run would not give the result of an unbroken one: {}. Resume where these are the "
+       "same, or start a new run.",
+       fmt::join(changes, "; "));
+}
+
+loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFolder& folder) {
+  loader::RunConfig own = config;
+  if (own.data.version.empty())
+    own.data.version = folder.read_json(loader::kRunFile).at("dataset_hash").get<std::string>();
+  return own;
+}
+
+void check_same_preprocessing(const RunFolder& folder, const loader::Preprocessing& fitted) {
+  std::vector<std::string> changes;
+  for (const Change& change :
+       changes_between(loader::read_run_preprocessing(folder.files()).to_json(), fitted.to_json()))
+    changes.push_back(change.text("the store now gives"));
+  if (changes.empty()) return;
+  fail(ErrorCode::usage,
+       "The training split gives another preprocessing than the run to resume has: {}. Resume on "
+       "the store and version of then, or start a new run.",
+       fmt::join(changes, "; "));
+}
+
+std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& config) {
+  auto cohort = open_expected(config);
+  if (cohort->classes().size() < 2) {
+    fail(ErrorCode::usage,
+         "{}: the store has {} classes; training needs at least background and one more. Ingest it "
+         "with annotations.",
+         cohort->path(), cohort->classes().size());
+  }
+  // Both refuse classes that the store does not have.
+  if (config.volumes) {
+    lesion_class_values(*cohort, config);
+  } else {
+    slide_rules(*cohort, config);
+  }
+  return cohort;
+}
+
+void check_judged_split(const cohort::Cohort& cohort, const loader::RunConfig& config,
+                        const std::string& split) {
+  std::size_t images = 0;
+  for (const cohort::ImageRecord& image : cohort.images()) {
+    if (image.split != split) continue;
+    if (judges(image, config)) return;
+    ++images;
+  }
+  if (images == 0) return;  // the tile plan reports it
+  fail(ErrorCode::usage,
+       "{}: no image of split '{}' has labels '{}', so there is nothing to judge by. Annotate some "
+       "(headrace ingest labels), or name another split.",
+       cohort.path(), split, config.data.labels);
+}
+
+std::shared_ptr<const cohort::Cohort> open_judged_cohort(const loader::RunConfig& config,
+                                                         const loader::Preprocessing& preprocessing,
+                                                         const std::string& split) {
+  const auto stored = open_expected(config);
+  auto cohort = stored->seen_by(preprocessing.classes, preprocessing.class_sets);
+  const auto& match = cohort->class_match();
+  const auto& known = preprocessing.classes;
+  const bool any_class = std::any_of(known.begin() + 1, known.end(), [&](const std::string& name) {
+    return std::find(match.missing.begin(), match.missing.end(), name) == match.missing.end();
+  });
+  check_judged_split(*cohort, config, split);
+  const bool graded = std::any_of(
+      cohort->images().begin(), cohort->images().end(), [&](const cohort::ImageRecord& image) {
+        return image.split == split && config.task == "gleason" && image.has_grade();
+      });
+  if (!any_class && !graded) {
+    fail(ErrorCode::usage,
+         "{} has the classes {}, of which the run, trained on {}, knows none but background. "
+         "Classes are matched by name: ingest it with the run's names.",
+         cohort->path(), Json(stored->classes()).dump(), Json(known).dump());
+  }
+  return cohort;
+}
+
+}  // namespace headrace::train

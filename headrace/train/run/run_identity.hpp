@@ -1,0 +1,51 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/loader/config/preprocessing.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/train/network.hpp"
+#include "headrace/train/run/run_folder.hpp"
+
+namespace headrace::train {
+
+/// run.json: all that a result depends on, and the path of the store.
+/// {format, code_version, config_hash, dataset_hash, preprocessing_sha256, store, images, cohorts,
+/// scanners, classes, runtime, decoder, parameters; for volumes phases}
+Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
+                  const loader::Preprocessing& preprocessing, const Network& network,
+                  const std::string& code_version);
+
+/// Refuses to resume where the current training split would give another preprocessing: names each
+/// value that differs. Errors: usage, and those of read_run_preprocessing.
+void check_same_preprocessing(const RunFolder& folder, const loader::Preprocessing& fitted);
+
+/// Refuses to resume where dataset, code version, LibTorch, threads, device or decoder differ:
+/// names each with both values. Errors: usage.
+void check_same_run(const Json& stored, const Json& current);
+
+/// The config of a run that is resumed: it continues with the version of the store that it began
+/// with, whatever versions came later, unless the config names a version.
+loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFolder& folder);
+
+/// Opens the version data.version of a cohort and checks that the run's config fits it:
+/// data.expect_hash, labels and classes, and for task gleason a class for a pattern. Errors: usage
+/// and those of Cohort::open.
+std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& config);
+
+/// Refuses a split whose images have no truth to evaluate with: no labels `data.labels`, and for
+/// task gleason no grades. The tile plan refuses a split without images. Errors: usage.
+void check_judged_split(const cohort::Cohort& cohort, const loader::RunConfig& config,
+                        const std::string& split);
+
+/// Opens a cohort for the evaluation of a trained run, with the run's classes, matched by name. Its
+/// class_match() has the classes that do not match.
+/// Errors: usage (data.expect_hash, none of the run's classes), those of check_judged_split and
+/// Cohort::open.
+std::shared_ptr<const cohort::Cohort> open_judged_cohort(const loader::RunConfig& config,
+                                                         const loader::Preprocessing& preprocessing,
+                                                         const std::string& split);
+
+}  // namespace headrace::train

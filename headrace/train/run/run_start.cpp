@@ -1,0 +1,89 @@
+#include "headrace/train/run/run_start.hpp"
+
+#include <fmt/ranges.h>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/train/run/run_changes.hpp"
+#include "headrace/train/run/run_identity.hpp"
+
+namespace headrace::train {
+namespace {
+
+/// The run continues with another validation split or other rules of evaluation. The config is
+/// written last, so after a kill in between this is repeated.
+void judge_otherwise(RunFolder& folder, const loader::RunConfig& config,
+                     const std::vector<Change>& changes) {
+  std::vector<std::string> texts;
+  for (const Change& change : changes) texts.push_back(change.text("the config"));
+  log::warning("from here on the run is judged otherwise ({}): validations so far are forgotten",
+               fmt::join(texts, "; "));
+  folder.forget_validations();
+  Json run = folder.read_json(loader::kRunFile);
+  run["config_hash"] = config.hash();
+  folder.write_json(loader::kRunFile, run);
+  folder.write_json("config.json", config.to_json());
+}
+
+/// The current path of the store, where `headrace eval` looks for it.
+void remember_place(RunFolder& folder, const Json& identity) {
+  Json run = folder.read_json(loader::kRunFile);
+  if (run.value("store", Json()) == identity.at("store")) return;
+  run["store"] = identity.at("store");
+  folder.write_json(loader::kRunFile, run);
+}
+
+RunFolder open_own_folder(const loader::RunConfig& config,
+                          const loader::Preprocessing& preprocessing, const TrainOptions& options,
+                          const Json& identity) {
+  if (options.resume) {
+    RunFolder folder = RunFolder::open(options.out);
+    folder.lock();
+    const auto judging = check_resumed_config(folder.read_json("config.json"), config.to_json());
+    check_same_run(folder.read_json(loader::kRunFile), identity);
+    check_same_preprocessing(folder, preprocessing);
+    if (!judging.empty()) judge_otherwise(folder, config, judging);
+    remember_place(folder, identity);
+    return folder;
+  }
+  RunFolder folder = RunFolder::create(options.out);
+  folder.lock();
+  folder.write_json(loader::kRunFile, identity);
+  folder.write_json(loader::kPreprocessingFile, preprocessing.to_json());
+  folder.write_json("config.json", config.to_json());
+  return folder;
+}
+
+}  // namespace
+
+void check_same_everywhere(const Json& identity, ranks::ProcessGroup& process_group) {
+  Json mine;
+  for (const char* key : {"code_version", "config_hash", "dataset_hash", loader::kPreprocessingHash,
+                          "runtime", "decoder", "init"}) {
+    mine[key] = identity.at(key);
+  }
+  const std::vector<std::string> all = process_group.all_gather(mine.dump());
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all.front()) continue;
+    fail(
+        ErrorCode::usage,
+        "Process {} would give other results than process 0: {}, there {}. Start all with the same "
+        "program, config, store and cores.",
+        r, all[r], all.front());
+  }
+}
+
+RunFolder start_run(const loader::RunConfig& config, const loader::Preprocessing& preprocessing,
+                    const TrainOptions& options, const Json& identity,
+                    ranks::ProcessGroup& process_group) {
+  if (!process_group.first()) {
+    process_group.barrier();  // until the first has made or checked it
+    return RunFolder::open(options.out);
+  }
+  RunFolder folder = open_own_folder(config, preprocessing, options, identity);
+  process_group.barrier();
+  return folder;
+}
+
+}  // namespace headrace::train

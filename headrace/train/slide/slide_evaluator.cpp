@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cmath>
+
+#include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/loader/plan/tile_corners.hpp"
+#include "headrace/report/overlay.hpp"
+#include "headrace/train/evaluate/evaluator.hpp"
+#include "headrace/train/slide/slide_metrics.hpp"
+
+namespace headrace::train {
+namespace {
+
+/// Size of an image in pixels at the patch's mpp: what the tiles cover.
+std::array<std::int64_t, 3> extent_at_patch_mpp(const cohort::ImageRecord& record,
+                                                const loader::RunConfig& config) {
+  const auto mpp = loader::level_mpp_yx(record, 0, config);
+  const auto edge = [&](std::int64_t pixels, double level_mpp) {
+    return loader::detail::patch_extent(pixels, config.patch.mpp / level_mpp);
+  };
+  const cohort::ImageLevel& level = record.levels.front();
+  return {1, edge(level.height, mpp[0]), edge(level.width, mpp[1])};
+}
+
+/// The model's input as a picture: the run's normalisation undone, context 1.
+pixels::Image8 picture(const loader::Batch& batch, std::int64_t sample,
+                       const loader::RunConfig& config) {
+  transform::NormalizeSpec normalize;
+  for (const auto& spec : config.transforms) {
+    if (const auto* found = std::get_if<transform::NormalizeSpec>(&spec)) normalize = *found;
+  }
+  const std::int64_t plane = batch.height * batch.width;
+  const float* source = batch.floats() + sample * batch.contexts * 3 * plane;
+  pixels::Image8 image(batch.height, batch.width, 3);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::int64_t i = 0; i < plane; ++i) {
+      const double value =
+          source[static_cast<std::int64_t>(c) * plane + i] * normalize.std[c] + normalize.mean[c];
+      image.pixels[static_cast<std::size_t>(i) * 3 + c] =
+          static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 1.0) * 255));
+    }
+  }
+  return image;
+}
+
+/// How many classes but the first a patch shows; a class counts from one part in a hundred on.
+double classes_seen(std::span<const std::uint8_t> truth, std::size_t classes) {
+  std::array<std::uint64_t, 256> seen{};
+  for (const std::uint8_t label : truth) ++seen[label];
+  return static_cast<double>(
+      std::count_if(seen.begin() + 1, seen.begin() + static_cast<std::ptrdiff_t>(classes),
+                    [&](std::uint64_t n) { return n * 100 > truth.size(); }));
+}
+
+class SlideEvaluator : public Evaluator {
+ public:
+  SlideEvaluator(const cohort::Cohort& cohort, const loader::RunConfig& config,
+                 const EvaluateOptions& options, std::uint64_t tiles)
+      : cohort_(cohort),
+        config_(config),
+        metrics_(cohort, config, options.intervals),
+        montage_(options.montage, tiles) {}
+
+  Axes tile_zyx() const override { return {1, config_.patch.height, config_.patch.width}; }
+  Axes extent_zyx(std::uint32_t image) const override {
+    return extent_at_patch_mpp(cohort_.images()[image], config_);
+  }
+  void add(const StitchedPart& part) override { metrics_.add(part); }
+
+  void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
+    const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];
+    const auto plane = static_cast<std::size_t>(batch.height * batch.width);
+    const std::span truth(batch.labels + static_cast<std::size_t>(sample) * plane, plane);
+    const std::size_t classes = cohort_.classes().size();
+    const double score = classes_seen(truth, classes);
+    if (!montage_.wants(site.index, score)) return;
+    const pixels::Image8 seen = picture(batch, sample, config_);
+    const auto predicted = most_probable(probabilities, classes, plane);
+    montage_.keep(site.index, score,
+                  {cohort_.images()[site.image].id,
+                   {0, site.tile_yx[0], site.tile_yx[1]},
+                   {{"input", seen},
+                    {"truth", report::overlay(seen, truth)},
+                    {"prediction", report::overlay(seen, predicted)}}});
+  }
+
+  void finish(Evaluation& out) override {
+    out.json = metrics_.finish();
+    out.mean_dice = metrics_.dice_to_choose_by();
+    out.montage = montage_.take();
+  }
+
+ private:
+  const cohort::Cohort& cohort_;
+  const loader::RunConfig& config_;
+  SlideMetrics metrics_;
+  MontageSlots montage_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_slide_evaluator(const cohort::Cohort& cohort,
+                                                const loader::RunConfig& config,
+                                                const EvaluateOptions& options,
+                                                std::uint64_t tiles) {
+  return std::make_unique<SlideEvaluator>(cohort, config, options, tiles);
+}
+
+}  // namespace headrace::train

@@ -1,0 +1,41 @@
+#include "headrace/train/train_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::train {
+
+TrainState::Metadata TrainState::save() const {
+  const auto text = [](double value) { return fmt::format("{:a}", value); };
+  return {{"step", std::to_string(step)},
+          {"loss", text(loss)},
+          {"cross_entropy", text(cross_entropy)},
+          {"dice", text(dice)},
+          {"since_log", std::to_string(since_log)},
+          {"last_loss", text(last_loss)},
+          {"best_dice", text(best_dice)},
+          {"best_step", std::to_string(best_step)},
+          {"judged_by", judged_by}};
+}
+
+TrainState TrainState::load(const Metadata& metadata, const std::string& origin) {
+  const auto get = [&](const char* key) -> const std::string& {
+    const auto found = metadata.find(key);
+    if (found == metadata.end()) {
+      fail(ErrorCode::malformed, "{}: the metadata has no {}; this is no checkpoint.", origin, key);
+    }
+    return found->second;
+  };
+  const auto real = [&](const char* key) { return std::strtod(get(key).c_str(), nullptr); };
+  const auto whole = [&](const char* key) {
+    return static_cast<std::int64_t>(std::strtoll(get(key).c_str(), nullptr, 10));
+  };
+  return {whole("step"),     real("loss"),       real("cross_entropy"),
+          real("dice"),      whole("since_log"), real("last_loss"),
+          real("best_dice"), whole("best_step"), get("judged_by")};
+}
+
+}  // namespace headrace::train

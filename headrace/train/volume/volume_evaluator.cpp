@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <optional>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/ignore_label.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/loader/plan/tile_corners.hpp"
+#include "headrace/train/evaluate/baseline.hpp"
+#include "headrace/train/evaluate/evaluator.hpp"
+#include "headrace/train/volume/original_grid.hpp"
+#include "headrace/train/volume/slice_reader.hpp"
+#include "headrace/train/volume/volume_meter.hpp"
+#include "headrace/train/volume/volume_metrics.hpp"
+#include "headrace/train/volume/volume_montage.hpp"
+#include "headrace/train/volume/volume_truth.hpp"
+
+namespace headrace::train {
+namespace {
+
+using Axes = Evaluator::Axes;
+
+class VolumeEvaluator : public Evaluator {
+ public:
+  VolumeEvaluator(const cohort::Cohort& cohort, const loader::RunConfig& config,
+                  const EvaluateOptions& options, std::uint64_t tiles)
+      : cohort_(cohort),
+        config_(config),
+        options_(options),
+        metrics_(cohort, config),
+        montage_(options.montage, tiles),
+        meter_(metrics_.rules()) {
+    if (options.baseline != nullptr) knowing_nothing_.emplace(cohort, config);
+    const auto lesion = metrics_.rules().lesion_membership();
+    for (std::size_t v = 0; v < shown_.size(); ++v) shown_[v] = lesion[v] == Membership::inside;
+    // Without lesions to search for, pictures show any class.
+    if (metrics_.rules().lesion_classes.empty()) std::fill(shown_.begin() + 1, shown_.end(), true);
+    shown_[kIgnoreLabel] = false;
+  }
+
+  Axes tile_zyx() const override {
+    const auto& size = config_.volume_patch.size_zyx;
+    return {size[0], size[1], size[2]};
+  }
+
+  Axes extent_zyx(std::uint32_t image) const override {
+    const cohort::ImageRecord& record = cohort_.images()[image];
+    const auto spacing = loader::level_spacing_mm_zyx(record, 0, config_);
+    const auto& shape = record.volume->levels.front().shape_zyx;
+    Axes out{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      out[axis] = loader::detail::patch_extent(
+          shape[axis], config_.volume_patch.spacing_mm_zyx[axis] / spacing[axis]);
+    }
+    return out;
+  }
+
+  void add(const StitchedPart& slice) override {
+    if (!grid_ || slice.image != image_) start(slice.image);
+    with_context(context(), [&] { grid_->add(slice.probabilities); });
+    if (grid_->complete()) measure();
+  }
+
+  void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
+    const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];
+    const Axes shape = tile_zyx();
+    const auto voxels = static_cast<std::size_t>(shape[0] * shape[1] * shape[2]);
+    const std::uint8_t* truth = batch.labels + static_cast<std::size_t>(sample) * voxels;
+    const auto score = static_cast<double>(
+        std::count_if(truth, truth + voxels, [&](std::uint8_t label) { return shown_[label]; }));
+    if (!montage_.wants(site.index, score)) return;
+    // The first channel: the one whose grid the labels lie on.
+    const auto place = static_cast<std::size_t>(sample * batch.channels);
+    ShownPatch shown;
+    shown.shape_zyx = shape;
+    shown.spacing_mm_zyx = spacing_of(site.image);
+    shown.values = batch.floats() + place * voxels;
+    shown.truth = truth;
+    shown.predicted = most_probable(probabilities, metrics_.rules().classes, voxels);
+    shown.shown = shown_;
+    MontagePatch patch{cohort_.images()[site.image].id,
+                       {site.tile_z, site.tile_yx[0], site.tile_yx[1]},
+                       plane_pictures(shown)};
+    montage_.keep(site.index, score, std::move(patch));
+  }
+
+  void finish(Evaluation& out) override {
+    if (grid_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+    out.json = metrics_.to_json(options_.intervals);
+    if (knowing_nothing_) {
+      const Json figures = knowing_nothing_->to_json(false);
+      for (const char* group : {"overall", "cohorts", "scanners", "phases"})
+        out.json["baseline"][group] = figures.at(group);
+      out.json["baseline"]["rule"] = options_.baseline->to_json();
+    }
+    out.mean_dice = metrics_.mean_dice();
+    out.montage = montage_.take();
+  }
+
+ private:
+  std::array<double, 3> spacing_of(std::uint32_t image) const {
+    if (!config_.patch_in_level0_pixels) return config_.volume_patch.spacing_mm_zyx;
+    return cohort_.images()[image].volume->levels.front().spacing_mm_zyx;
+  }
+
+  std::string context() const { return "image " + cohort_.images()[image_].id; }
+
+  void start(std::uint32_t image) {
+    if (grid_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+    image_ = image;
+    const cohort::ImageRecord& record = cohort_.images()[image];
+    const cohort::VolumeLevel& level = record.volume->levels.front();
+    truth_.emplace(cohort_, config_, image);
+    body_.emplace(cohort_.body_mask(image));
+    meter_.start(level.shape_zyx, level.spacing_mm_zyx);
+    const auto spacing = loader::level_spacing_mm_zyx(record, 0, config_);
+    std::array<double, 3> step{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      step[axis] = config_.volume_patch.spacing_mm_zyx[axis] / spacing[axis];
+    grid_.emplace(metrics_.rules().classes, extent_zyx(image), level.shape_zyx, step,
+                  [this](std::int64_t z, std::span<const float> probabilities) {
+                    meter_.add(probabilities, truth_->slice(z), body_->slice(z));
+                  });
+  }
+
+  void measure() {
+    with_context(context(), [&] { metrics_.add(image_, meter_.finish()); });
+    grid_.reset();
+    if (knowing_nothing_) measure_baseline();
+  }
+
+  /// The same measurement of the baseline, which does not look at pixels.
+  void measure_baseline() {
+    BallSlices balls(*options_.baseline, cohort_, image_);
+    const cohort::VolumeLevel& level = cohort_.images()[image_].volume->levels.front();
+    meter_.start(level.shape_zyx, level.spacing_mm_zyx);
+    for (std::int64_t z = 0; z < level.shape_zyx[0]; ++z)
+      meter_.add(balls.slice(z), truth_->slice(z), body_->slice(z));
+    knowing_nothing_->add(image_, meter_.finish());
+  }
+
+  const cohort::Cohort& cohort_;
+  const loader::RunConfig& config_;
+  EvaluateOptions options_;
+  VolumeMetrics metrics_;
+  std::optional<VolumeMetrics> knowing_nothing_;
+  MontageSlots montage_;
+  std::array<bool, 256> shown_{};  ///< label values that a patch is kept for
+  VolumeMeter meter_;
+  std::uint32_t image_ = 0;
+  std::optional<OriginalGrid> grid_;  ///< of the volume that is being given
+  std::optional<VolumeTruth> truth_;
+  std::optional<SliceReader> body_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_volume_evaluator(const cohort::Cohort& cohort,
+                                                 const loader::RunConfig& config,
+                                                 const EvaluateOptions& options,
+                                                 std::uint64_t tiles) {
+  return std::make_unique<VolumeEvaluator>(cohort, config, options, tiles);
+}
+
+}  // namespace headrace::train

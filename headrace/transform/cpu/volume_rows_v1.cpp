@@ -1,4 +1,0 @@
-#include "headrace/transform/cpu/volume_rows.inc"
-
-const headrace::transform::cpu::VolumeDriver headrace::transform::cpu::kVolumeDriverV1{
-    gather, stages, statistics, blur, low_resolution, smooth};

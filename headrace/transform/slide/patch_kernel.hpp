@@ -1,0 +1,115 @@
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "headrace/math/bspline.hpp"
+#include "headrace/transform/slide/colour_program.hpp"
+#include "headrace/transform/slide/noise_kernel.hpp"
+
+namespace headrace::transform {
+
+/// Output pixel (row, column) → tap coordinates in the window: affine plus elastic displacement, in
+/// float32 relative to the window (the composition is done in double on the host; level coordinates
+/// do not fit float32).
+struct Placement {
+  float y_row, y_column, y_offset;  ///< y = y_column·column + (y_row·row + y_offset)
+  float x_row, x_column, x_offset;
+  std::int32_t grid;  ///< cells along each axis; 0: no elastic deformation
+  float grid_y_scale, grid_y_offset, grid_x_scale,
+      grid_x_offset;       ///< row, column → grid coordinate
+  const float* control_y;  ///< (grid + 3, grid + 3), window pixels
+  const float* control_x;
+};
+
+/// Control value `index` (0 .. grid + 2) of the row's own spline: the columns of the grid combined
+/// for this row. Lanes take the values after it; those after the last have no meaning, but must be
+/// readable.
+template <typename F>
+HR_HD F row_control(const Placement& p, const float* control, math::SplinePlace row,
+                    std::int32_t index) {
+  const math::SplineWeights<float> w = math::spline_weights(row.t);
+  const std::int32_t width = p.grid + 3;
+  F sum = math::Memory<F>::splat(0.0f);
+  for (int i = 0; i < 4; ++i) {
+    const std::int32_t line = math::spline_control(row.cell, i, p.grid) * width;
+    sum = sum + math::Memory<F>::load(control + (line + index)) * w.w[i];
+  }
+  return sum;
+}
+
+HR_HD math::SplinePlace row_place(const Placement& p, std::int32_t row) {
+  return math::spline_place(math::to_float(row) * p.grid_y_scale + p.grid_y_offset, p.grid);
+}
+HR_HD math::SplinePlace column_place(const Placement& p, std::int32_t column) {
+  return math::spline_place(math::to_float(column) * p.grid_x_scale + p.grid_x_offset, p.grid);
+}
+
+/// The row's displacement in one cell, from the row's control values.
+HR_HD math::SplineCell<float> row_cell(const Placement& p, const float* row_controls,
+                                       std::int32_t cell) {
+  return math::spline_cell(row_controls[math::spline_control(cell, 0, p.grid)],
+                           row_controls[math::spline_control(cell, 1, p.grid)],
+                           row_controls[math::spline_control(cell, 2, p.grid)],
+                           row_controls[math::spline_control(cell, 3, p.grid)]);
+}
+
+/// Affine part of the tap coordinate along a row.
+template <typename F>
+HR_HD F along_row(float per_column, float row_part, F column) {
+  return column * per_column + row_part;
+}
+
+/// All inputs of one image pass; trivially copyable.
+struct PatchKernel {
+  Placement placement;
+  math::PixelWindow window;
+  bool whole;  ///< the level has every pixel of the window
+  ColourProgram program;
+  bool noise;
+  NoiseStream stream;
+  std::int32_t height, width;
+  float* dst;  ///< (3, height, width)
+};
+
+/// A later pass over the output of an earlier one.
+struct RecolourKernel {
+  ColourProgram program;
+  bool noise;
+  NoiseStream stream;
+  std::int32_t height, width;
+  float* dst;
+};
+
+struct LabelKernel {
+  Placement placement;
+  math::PixelWindow window;
+  std::int32_t outside;
+  std::int32_t height, width;
+  std::uint8_t* dst;
+};
+
+/// One separable Gaussian over the planes of dst, borders mirrored about the outermost pixel
+/// centres.
+struct BlurKernel {
+  static constexpr int kMaxRadius = 80;
+  std::int32_t radius;
+  float weights[2 * kMaxRadius + 1];
+  std::int32_t height, width;
+  float* dst;
+};
+
+static_assert(std::is_trivially_copyable_v<PatchKernel> &&
+              std::is_trivially_copyable_v<RecolourKernel> &&
+              std::is_trivially_copyable_v<LabelKernel> &&
+              std::is_trivially_copyable_v<BlurKernel>);
+
+/// Index of the pixel that replaces `i` outside [0, count).
+HR_HD std::int32_t mirrored(std::int32_t i, std::int32_t count) {
+  if (count == 1) return 0;
+  const std::int32_t period = 2 * (count - 1);
+  std::int32_t j = i % period;
+  if (j < 0) j += period;
+  return j < count ? j : period - j;
+}
+
+}  // namespace headrace::transform

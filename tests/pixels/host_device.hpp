@@ -1,0 +1,216 @@
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "headrace/core/error.hpp"
+#include "headrace/pixels/statistics/statistics_device.hpp"
+
+/// A device on the host that is as hard on its users as a GPU: nothing is done before wait(), so
+/// that memory which is touched too early shows; memory is poisoned; a copy may only touch what it
+/// was given of the right kind; the most that was held is counted. Its passes are the GPU's, one
+/// result at a time.
+namespace headrace::pixels::testing {
+
+class HostMemory {
+ public:
+  explicit HostMemory(std::size_t device_bytes) : device_bytes_(device_bytes) {}
+
+  /// Throws unless [p, p + bytes) lies in one area of that kind.
+  void check(const void* place, std::int64_t bytes, bool device) {
+    const auto* p = static_cast<const std::uint8_t*>(place);
+    const std::lock_guard lock(mutex_);
+    auto it = areas_.upper_bound(p);
+    if (it == areas_.begin() || bytes < 0) throw std::logic_error("memory of nobody");
+    --it;
+    if (it->second.device != device || p + bytes > it->first + it->second.bytes) {
+      throw std::logic_error(device ? "no device memory" : "no memory of the host");
+    }
+  }
+  void check_rows(const std::uint8_t* p, std::int64_t pitch, std::int64_t row_bytes,
+                  std::int64_t rows, bool device) {
+    if (rows <= 0 || row_bytes <= 0) return;
+    if (row_bytes > pitch) throw std::logic_error("rows overlap");
+    check(p, (rows - 1) * pitch + row_bytes, device);
+  }
+
+  static DeviceMemory taken(const std::shared_ptr<HostMemory>& from, std::size_t bytes,
+                            bool device) {
+    auto memory = std::make_unique<std::vector<std::uint8_t>>(bytes, std::uint8_t{0xA5});
+    std::uint8_t* data = memory->data();
+    {
+      const std::lock_guard lock(from->mutex_);
+      if (device && from->held_ + bytes > from->device_bytes_) {
+        fail(ErrorCode::memory, "no device memory is left");
+      }
+      if (device) from->held_ += bytes;
+      from->peak_ = std::max(from->peak_, from->held_);
+      if (bytes > 0) from->areas_[data] = {bytes, device};
+    }
+    return {data, [memory = memory.release(), from, device](std::uint8_t* p) {
+              const std::lock_guard lock(from->mutex_);
+              from->areas_.erase(p);
+              if (device) from->held_ -= memory->size();
+              delete memory;
+            }};
+  }
+
+  std::size_t free_bytes() {
+    const std::lock_guard lock(mutex_);
+    return device_bytes_ - held_;
+  }
+  std::size_t peak() const { return peak_; }
+  std::size_t held() const { return held_; }
+  void fail_after_waits(int waits) { waits_left_ = waits; }
+  void waited() {
+    const std::lock_guard lock(mutex_);
+    if (waits_left_ >= 0 && waits_left_-- == 0) fail(ErrorCode::device, "CUDA: a kernel failed");
+  }
+  void count_pass() { ++passes_; }
+  int passes() const { return passes_; }
+
+ private:
+  struct Area {
+    std::size_t bytes;
+    bool device;
+  };
+  std::mutex mutex_;
+  std::map<const std::uint8_t*, Area> areas_;
+  std::size_t device_bytes_, held_ = 0, peak_ = 0;
+  int waits_left_ = -1;
+  std::atomic<int> passes_{0};
+};
+
+/// A pass one item and element at a time, from the last to the first: no order may be relied on.
+template <typename Pass>
+void run_on_host(const Pass& pass) {
+  for (std::int64_t item = pass.items(); item-- > 0;) {
+    for (std::int32_t element = pass.elements(); element-- > 0;) {
+      if constexpr (is_sum<Pass>) {
+        const auto sample = pass.sample(item, element);
+        if (sample.bin < 0) continue;
+        Pass::add(sample, pass.totals);
+        std::uint64_t* place =
+            pass.totals + Pass::kSums + (Pass::kValues + 1) * std::int64_t{sample.bin};
+        ++place[0];
+        for (std::int32_t v = 0; v < Pass::kValues; ++v) place[1 + v] += sample.value[v];
+      } else if constexpr (is_count<Pass>) {
+        const std::int32_t bin = pass.bin(item, element);
+        if (bin >= Pass::kBins) throw std::logic_error("no bin of the pass");
+        if (bin >= 0) ++pass.counts[bin];
+      } else {
+        pass(item, element);
+      }
+    }
+  }
+}
+
+/// A queue whose work is done when it is waited for. `Base`: StatisticsQueue, or what a higher
+/// layer made of it.
+template <typename Base>
+class HostQueueOf : public Base {
+ public:
+  explicit HostQueueOf(std::shared_ptr<HostMemory> memory) : memory_(std::move(memory)) {}
+  ~HostQueueOf() override { run_all(); }
+
+  void to_device(std::uint8_t* device, std::int64_t device_pitch, const std::uint8_t* host,
+                 std::int64_t host_pitch, std::int64_t row_bytes, std::int64_t rows) override {
+    memory_->check_rows(device, device_pitch, row_bytes, rows, true);
+    memory_->check_rows(host, host_pitch, row_bytes, rows, false);
+    copy(device, device_pitch, host, host_pitch, row_bytes, rows);
+  }
+  void to_host(std::uint8_t* host, std::int64_t host_pitch, const std::uint8_t* device,
+               std::int64_t device_pitch, std::int64_t row_bytes, std::int64_t rows) override {
+    memory_->check_rows(host, host_pitch, row_bytes, rows, false);
+    memory_->check_rows(device, device_pitch, row_bytes, rows, true);
+    copy(host, host_pitch, device, device_pitch, row_bytes, rows);
+  }
+  void clear(std::uint8_t* device, std::int64_t bytes) override {
+    memory_->check(device, bytes, true);
+    work_.push_back([=] { std::fill_n(device, bytes, std::uint8_t{0}); });
+  }
+  void gather(const StatisticsPass& pass) override {
+    memory_->count_pass();
+    std::visit([this](const auto& kernel) { check(kernel); }, pass);
+    work_.push_back([pass] { std::visit([](const auto& kernel) { run_on_host(kernel); }, pass); });
+  }
+  void wait() override {
+    run_all();
+    memory_->waited();
+  }
+
+ protected:
+  void run_all() {
+    for (const auto& work : work_) work();
+    work_.clear();
+  }
+  std::shared_ptr<HostMemory> memory_;
+  std::vector<std::function<void()>> work_;
+
+ private:
+  template <typename Pass>
+  void check(const Pass& pass) {
+    if constexpr (is_sum<Pass>) memory_->check(pass.totals, 8 * kStainTotals, true);
+    if constexpr (is_count<Pass>) memory_->check(pass.counts, 8 * Pass::kBins, true);
+    if constexpr (requires { pass.image; }) memory_->check(pass.image.base, 1, true);
+    if constexpr (requires { pass.values; }) {
+      memory_->check(pass.values, 2 * pass.shape.depth * pass.shape.height * pass.shape.width,
+                     true);
+    }
+    if constexpr (requires { pass.dst; }) {
+      const auto bytes = static_cast<std::int64_t>(sizeof *pass.dst);
+      memory_->check(pass.dst, bytes * pass.items() * pass.elements(), true);
+      memory_->check(pass.src, bytes * pass.items() * pass.elements(), true);
+    }
+  }
+  void copy(std::uint8_t* to, std::int64_t to_pitch, const std::uint8_t* from,
+            std::int64_t from_pitch, std::int64_t row_bytes, std::int64_t rows) {
+    work_.push_back([=] {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        std::copy_n(from + r * from_pitch, row_bytes, to + r * to_pitch);
+      }
+    });
+  }
+};
+
+/// `Base`: StatisticsDevice, or what a higher layer made of it.
+template <typename Base>
+class HostDeviceOf : public Base {
+ public:
+  explicit HostDeviceOf(std::size_t device_bytes = std::size_t{1} << 40)
+      : memory_(std::make_shared<HostMemory>(device_bytes)) {}
+
+  std::string name() const override { return "the host"; }
+  std::size_t free_bytes() const override { return memory_->free_bytes(); }
+  DeviceMemory device_memory(std::size_t bytes) override {
+    return HostMemory::taken(memory_, bytes, true);
+  }
+  DeviceMemory host_memory(std::size_t bytes) override {
+    return HostMemory::taken(memory_, bytes, false);
+  }
+
+  std::size_t peak_device_bytes() const { return memory_->peak(); }
+  std::size_t held_device_bytes() const { return memory_->held(); }
+  /// Passes of statistics that were put into its queues.
+  int passes() const { return memory_->passes(); }
+  /// The wait() that many waits from now fails, as one does after a kernel that did.
+  void fail_after_waits(int waits) { memory_->fail_after_waits(waits); }
+
+ protected:
+  std::shared_ptr<HostMemory> memory_;
+};
+
+/// A StatisticsDevice on the host.
+class HostStatistics : public HostDeviceOf<StatisticsDevice> {
+ public:
+  using HostDeviceOf::HostDeviceOf;
+  std::unique_ptr<StatisticsQueue> statistics_queue() override {
+    return std::make_unique<HostQueueOf<StatisticsQueue>>(memory_);
+  }
+};
+
+}  // namespace headrace::pixels::testing
