@@ -27,3 +27,22 @@ install(FILES ${PROJECT_BINARY_DIR}/HeadraceConfig.cmake ${PROJECT_BINARY_DIR}/H
               ${PROJECT_SOURCE_DIR}/cmake/HeadraceDependencies.cmake ${PROJECT_SOURCE_DIR}/cmake/HeadraceDcmtk.cmake
               ${PROJECT_SOURCE_DIR}/cmake/HeadraceTorch.cmake
         DESTINATION ${_package})
+
+# For builds without CMake: static libraries, the highest layer first, then what they need.
+set(_layers process ingest loader transform cohort imaging zarr storage pixels device core)
+set(HR_PC_LIBS)
+foreach(_layer ${_layers})
+  string(APPEND HR_PC_LIBS " -lheadrace_${_layer}")
+endforeach()
+set(HR_PC_PRIVATE "-ldl -lpthread -lrt")
+set(HR_PC_OPENJPEG)
+if(HR_DCMTK)
+  set(HR_PC_OPENJPEG " libopenjp2")
+  string(APPEND HR_PC_PRIVATE " -ldcmjpeg -lijg8 -lijg12 -lijg16 -ldcmjpls -ldcmtkcharls -ldcmimage -ldcmimgle -ldcmdata -loflog -lofstd")
+endif()
+if(HR_CUDA)
+  string(PREPEND HR_PC_PRIVATE "${_cudart} ")
+endif()
+string(JOIN " " HR_PC_CFLAGS ${HR_ARITHMETIC_FLAGS})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/headrace.pc.in ${PROJECT_BINARY_DIR}/headrace.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/headrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

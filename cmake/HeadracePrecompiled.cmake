@@ -16,9 +16,11 @@ set(HR_PRECOMPILED_test ${_standard} <gtest/gtest.h>)
 set(HR_PRECOMPILED_torch ${_standard} ${_torch})
 set(HR_PRECOMPILED_torch_test ${_standard} ${_torch} <gtest/gtest.h>)
 
-# headrace_precompile(<target> <kind>): the first target of a kind compiles its headers, the others take them from there.
+# headrace_precompile(<target> <kind>): the first target of a kind compiles its headers, the others take them from there; all of them link
+# headrace_core (fmt's macros must be the same), others go without.
 function(headrace_precompile target kind)
-  if(NOT HR_PRECOMPILE)
+  get_target_property(links ${target} LINK_LIBRARIES)
+  if(NOT HR_PRECOMPILE OR "${links};" MATCHES "^headrace_math;(GTest|$)")
     return()
   endif()
   get_property(first GLOBAL PROPERTY HR_PRECOMPILED_IN_${kind})

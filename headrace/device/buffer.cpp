@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 
@@ -38,7 +39,7 @@ void HostBuffer::reserve(std::size_t size_bytes) {
 
 BufferPool::Lease& BufferPool::Lease::operator=(Lease&& other) noexcept {
   if (this != &other) {
-    give_back();
+    release();
     pool_ = other.pool_;
     other.pool_ = nullptr;
     buffer_ = std::move(other.buffer_);
@@ -46,11 +47,14 @@ BufferPool::Lease& BufferPool::Lease::operator=(Lease&& other) noexcept {
   return *this;
 }
 
-void BufferPool::Lease::give_back() noexcept {
-  if (pool_ == nullptr) return;
-  const std::lock_guard lock(pool_->mutex_);
-  pool_->kept_.push_back(std::move(buffer_));
-  pool_ = nullptr;
+void BufferPool::Lease::release() noexcept {
+  BufferPool* pool = std::exchange(pool_, nullptr);
+  if (pool == nullptr) return;
+  HostBuffer buffer = std::move(buffer_);  // what is not kept is freed without the lock
+  const std::lock_guard lock(pool->mutex_);
+  if (buffer.size() > pool->keep_bytes_ - pool->kept_bytes_) return;
+  pool->kept_bytes_ += buffer.size();
+  pool->kept_.push_back(std::move(buffer));
 }
 
 BufferPool::Lease BufferPool::take(std::size_t size_bytes) {
@@ -63,6 +67,7 @@ BufferPool::Lease BufferPool::take(std::size_t size_bytes) {
     if (best != kept_.end()) {
       HostBuffer buffer = std::move(*best);
       kept_.erase(best);
+      kept_bytes_ -= buffer.size();
       return {this, std::move(buffer)};
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -44,9 +45,14 @@ class HostBuffer {
 };
 
 /// Keeps returned buffers for reuse: the first touch of a fresh page costs more than decoding it
-/// (docs/architecture.md, "Memory"). Safe from any thread. Must outlive its leases.
+/// (docs/architecture.md, "Memory"). Contents are not cleared. Safe from any thread. Must outlive
+/// its leases.
 class BufferPool {
  public:
+  /// Returned buffers beyond `keep_bytes` are given back to the system.
+  explicit BufferPool(std::size_t keep_bytes = std::numeric_limits<std::size_t>::max())
+      : keep_bytes_(keep_bytes) {}
+
   /// A buffer on loan; goes back to its pool when destroyed.
   class Lease {
    public:
@@ -56,22 +62,27 @@ class BufferPool {
       other.pool_ = nullptr;
     }
     Lease& operator=(Lease&& other) noexcept;
-    ~Lease() { give_back(); }
+    ~Lease() { release(); }
+    explicit operator bool() const noexcept { return pool_ != nullptr; }
+    std::uint8_t* data() noexcept { return buffer_.as<std::uint8_t>(); }
+    void release() noexcept;
     HostBuffer& operator*() noexcept { return buffer_; }
     HostBuffer* operator->() noexcept { return &buffer_; }
 
    private:
-    void give_back() noexcept;
     BufferPool* pool_ = nullptr;
     HostBuffer buffer_;
   };
 
   /// A buffer of at least `size_bytes`: the smallest kept one that is large enough, else a new one.
+  /// Errors: memory.
   Lease take(std::size_t size_bytes);
 
  private:
+  const std::size_t keep_bytes_;
   std::mutex mutex_;
   std::vector<HostBuffer> kept_;
+  std::size_t kept_bytes_ = 0;
 };
 
 }  // namespace headrace::device

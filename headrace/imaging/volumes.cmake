@@ -24,7 +24,6 @@ target_sources(headrace_imaging PRIVATE
 )
 if(HR_DCMTK)
   target_sources(headrace_imaging PRIVATE
-    dicom/contour_fill.cpp
     dicom/dcmtk_file.cpp
     dicom/dicom_segmentation.cpp
     dicom/dicom_volume.cpp

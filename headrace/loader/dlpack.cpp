@@ -1,5 +1,7 @@
 #include "headrace/loader/dlpack.hpp"
 
+#include <dlpack/dlpack.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,21 +13,21 @@ namespace {
 
 /// What a tensor of ours points to; the batch keeps its memory.
 struct Shared {
-  ManagedTensor managed{};
+  DLManagedTensor managed{};
   Batch batch;
   std::vector<std::int64_t> shape, strides;
 };
 
-DataType type_of(transform::Element element) {
+DLDataType type_of(transform::Element element) {
   switch (element) {
     case transform::Element::float16:
-      return {TypeCode::floating, 16, 1};
+      return {kDLFloat, 16, 1};
     case transform::Element::bfloat16:
-      return {TypeCode::bfloat, 16, 1};
+      return {kDLBfloat, 16, 1};
     case transform::Element::float32:
       break;
   }
-  return {TypeCode::floating, 32, 1};
+  return {kDLFloat, 32, 1};
 }
 
 std::vector<std::int64_t> contiguous(const std::vector<std::int64_t>& shape) {
@@ -36,7 +38,7 @@ std::vector<std::int64_t> contiguous(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-ManagedTensor* share(const Batch& batch, Part part) {
+DLManagedTensor* share(const Batch& batch, Part part) {
   const bool images = part == Part::images;
   if (!images && batch.labels == nullptr)
     fail(ErrorCode::usage, "labels of a batch were asked for, and it was made without");
@@ -44,18 +46,16 @@ ManagedTensor* share(const Batch& batch, Part part) {
   shared->batch = batch;
   shared->shape = images ? batch.images_shape() : batch.labels_shape();
   shared->strides = images ? batch.images_strides() : contiguous(shared->shape);
-  ManagedTensor& out = shared->managed;
+  DLManagedTensor& out = shared->managed;
   // DLPack has no const.
-  out.tensor.data = const_cast<void*>(images ? batch.images : batch.labels);
-  out.tensor.device =
-      batch.device < 0 ? Device{DeviceType::cpu, 0} : Device{DeviceType::cuda, batch.device};
-  out.tensor.ndim = static_cast<std::int32_t>(shared->shape.size());
-  out.tensor.dtype =
-      images ? type_of(batch.format.element) : DataType{TypeCode::unsigned_integer, 8, 1};
-  out.tensor.shape = shared->shape.data();
-  out.tensor.strides = shared->strides.data();
-  out.manager = shared.get();
-  out.deleter = [](ManagedTensor* self) { delete static_cast<Shared*>(self->manager); };
+  out.dl_tensor.data = const_cast<void*>(images ? batch.images : batch.labels);
+  out.dl_tensor.device = batch.device < 0 ? DLDevice{kDLCPU, 0} : DLDevice{kDLCUDA, batch.device};
+  out.dl_tensor.ndim = static_cast<std::int32_t>(shared->shape.size());
+  out.dl_tensor.dtype = images ? type_of(batch.format.element) : DLDataType{kDLUInt, 8, 1};
+  out.dl_tensor.shape = shared->shape.data();
+  out.dl_tensor.strides = shared->strides.data();
+  out.manager_ctx = shared.get();
+  out.deleter = [](DLManagedTensor* self) { delete static_cast<Shared*>(self->manager_ctx); };
   return &shared.release()->managed;
 }
 

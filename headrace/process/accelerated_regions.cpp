@@ -8,13 +8,8 @@
 namespace headrace::process {
 namespace {
 
-/// The resources of one region on the accelerator. The queue is the last member and so destroyed
-/// first: it waits for work that still uses the memory.
-struct Workspace {
-  DeviceMemory source, result;
-  DeviceMemory sums;
-  std::unique_ptr<Queue> queue;
-};
+// Areas of a workspace.
+constexpr std::size_t kSource = 0, kResult = 1, kSums = 2;
 
 class AcceleratedRegions : public Regions {
  public:
@@ -24,14 +19,14 @@ class AcceleratedRegions : public Regions {
     const std::int64_t r = plan.region, halo = operation.halo();
     columns_ = std::min(info.width, r + 2 * halo);
     source_rows_ = std::min(info.height, r + 2 * halo);
-    const auto source_bytes = static_cast<std::size_t>(source_rows_ * columns_ * info.channels);
+    source_bytes_ = static_cast<std::size_t>(source_rows_ * columns_ * info.channels);
     TileKernel largest = operation.kernel();
     largest.source.channels = info.channels;
     largest.height = static_cast<std::int32_t>(std::min(info.height, r));
     largest.width = static_cast<std::int32_t>(std::min(info.width, r));
-    const std::size_t sums = static_cast<std::size_t>(sums_of(largest)) * sizeof(float);
-    const std::size_t result = result_bytes(operation, r, r);
-    const std::uint64_t workspace = source_bytes + result + sums;
+    sums_bytes_ = static_cast<std::size_t>(sums_of(largest)) * sizeof(float);
+    result_bytes_ = result_bytes(operation, r, r);
+    const std::uint64_t workspace = source_bytes_ + result_bytes_ + sums_bytes_;
     if (workspace > device_bytes) {
       const std::uint64_t mib = (workspace + (1 << 20) - 1) >> 20;
       fail(ErrorCode::memory,
@@ -42,12 +37,14 @@ class AcceleratedRegions : public Regions {
     const std::uint64_t workspaces =
         std::min<std::uint64_t>(device_bytes / workspace, plan.workers);
     for (std::uint64_t i = 0; i < workspaces; ++i) {
-      workspaces_.put(
-          Workspace{accelerator.device_memory(source_bytes), accelerator.device_memory(result),
-                    sums == 0 ? nullptr : accelerator.device_memory(sums), accelerator.queue()});
+      Workspace made(accelerator, accelerator.queue());
+      made.on_device(kSource, source_bytes_);
+      made.on_device(kResult, result_bytes_);
+      made.on_device(kSums, sums_bytes_);
+      workspaces_.put(std::move(made));
     }
     for (std::size_t i = 0; i < plan.workers; ++i) {
-      results_.put(accelerator.host_memory(result));
+      results_.put(accelerator.host_memory(result_bytes_));
     }
   }
 
@@ -79,40 +76,43 @@ class AcceleratedRegions : public Regions {
     const std::int64_t left = std::max<std::int64_t>(0, box.x0 - halo);
     const std::int64_t right = std::min(source.width, box.x0 + box.width + halo);
     const std::int64_t pitch = columns_ * channels;
+    Queue& queue = workspace.queue();
+    std::uint8_t* const pixels = workspace.on_device(kSource, source_bytes_);
+    std::uint8_t* const result = workspace.on_device(kResult, result_bytes_);
     for (std::int64_t y = top; y < bottom;) {  // the ring may wrap between two rows
       const std::int64_t slot = (y - source.y0) % source.ring_rows;
       const std::int64_t rows = std::min(bottom - y, source.ring_rows - slot);
-      workspace.queue->to_device(
-          workspace.source.get() + (y - top) * pitch, pitch,
-          source.base + slot * source.row_bytes + (left - source.x0) * channels, source.row_bytes,
-          (right - left) * channels, rows);
+      queue.to_device(pixels + (y - top) * pitch, pitch,
+                      source.base + slot * source.row_bytes + (left - source.x0) * channels,
+                      source.row_bytes, (right - left) * channels, rows);
       y += rows;
     }
     TileKernel kernel = operation_.kernel();
-    kernel.source = {workspace.source.get(), pitch,        source_rows_,   top, left,
-                     source.height,          source.width, source.channels};
+    kernel.source = {pixels, pitch,         source_rows_, top,
+                     left,   source.height, source.width, source.channels};
     kernel.y0 = box.y0;
     kernel.x0 = box.x0;
     kernel.height = static_cast<std::int32_t>(box.height);
     kernel.width = static_cast<std::int32_t>(box.width);
-    kernel.out.data = workspace.result.get();
+    kernel.out.data = result;
     kernel.out.channel_bytes = view.channel_bytes;
     kernel.out.row_bytes = view.row_bytes;
     kernel.out.pixel_bytes = view.pixel_bytes;
-    workspace.queue->run(kernel, reinterpret_cast<float*>(workspace.sums.get()));
+    queue.run(kernel, reinterpret_cast<float*>(workspace.on_device(kSums, sums_bytes_)));
     const std::int64_t planes = view.pixel_bytes > view.channel_bytes ? 1 : operation_.channels();
     for (std::int64_t plane = 0; plane < planes; ++plane) {
       const std::int64_t at = plane * view.channel_bytes;
-      workspace.queue->to_host(view.data + at, view.row_bytes, workspace.result.get() + at,
-                               view.row_bytes, box.width * view.pixel_bytes, box.height);
+      queue.to_host(view.data + at, view.row_bytes, result + at, view.row_bytes,
+                    box.width * view.pixel_bytes, box.height);
     }
-    workspace.queue->wait();
+    queue.wait();
   }
 
   const Operation& operation_;
   const TilewisePlan& plan_;
   Accelerator& accelerator_;
   std::int64_t columns_ = 0, source_rows_ = 0;
+  std::size_t source_bytes_ = 0, result_bytes_ = 0, sums_bytes_ = 0;
   DeviceMemory ring_;
   std::size_t ring_bytes_ = 0;
   Lent<DeviceMemory> results_;

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "headrace/pixels/statistics/statistics_device.hpp"
+#include "headrace/pixels/statistics/queue_workspace.hpp"
 #include "headrace/process/stored_pixel.hpp"
 #include "headrace/process/tile_kernel.hpp"
 #include "headrace/storage/device_reader.hpp"
@@ -54,6 +54,9 @@ class Accelerator : public pixels::StatisticsDevice {
   virtual storage::GpuDirect direct() const { return storage::GpuDirect::off; }
   std::unique_ptr<pixels::StatisticsQueue> statistics_queue() override { return queue(); }
 };
+
+/// A queue of an accelerator and the memory that its work uses.
+using Workspace = pixels::QueueWorkspace<Queue>;
 
 /// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; names
 /// which; direct on: no cuFile, or one that does not start).

@@ -20,21 +20,8 @@ constexpr std::uint64_t kStagingBytes = 16 << 20;
 constexpr std::size_t kJpegs = 64;
 constexpr std::size_t kDecoders = 4;  // each holds memory of nvJPEG
 
-/// A thread's own queue and memory.
-struct Carrier {
-  DeviceMemory staging;  ///< of the accelerator
-  DeviceMemory host;     ///< for blocks that the source reads, and for JPEGs
-  std::size_t host_bytes = 0;
-  std::unique_ptr<Queue> queue;  ///< destroyed first: it waits for work that uses the memory
-
-  std::uint8_t* host_of(std::size_t bytes, Accelerator& accelerator) {
-    if (bytes > host_bytes) {
-      host = accelerator.host_memory(bytes);
-      host_bytes = bytes;
-    }
-    return host.get();
-  }
-};
+// Area of a workspace: what files are read into, and written from.
+constexpr std::size_t kStaging = 0;
 
 struct Place {
   std::int64_t row, column;
@@ -85,23 +72,23 @@ PlacePixels placing(const ImageInfo& info, const Box2& box, const std::uint8_t* 
 }
 
 /// Brings a block that the source reads into its place.
-void read_by_source(const ImageSource& source, const Box2& box, Carrier& carrier,
-                    Accelerator& accelerator, std::uint8_t* pixels) {
+void read_by_source(const ImageSource& source, const Box2& box, Workspace& workspace,
+                    std::uint8_t* pixels) {
   const std::int64_t channels = source.info().channels, row = source.info().width * channels;
   const std::int64_t pitch = box.width * channels;
-  std::uint8_t* host = carrier.host_of(static_cast<std::size_t>(box.height * pitch), accelerator);
+  std::uint8_t* host = workspace.on_host(static_cast<std::size_t>(box.height * pitch));
   source.read(box, host, pitch);
-  carrier.queue->to_device(pixels + box.y0 * row + box.x0 * channels, row, host, pitch, pitch,
-                           box.height);
-  carrier.queue->wait();
+  workspace.queue().to_device(pixels + box.y0 * row + box.x0 * channels, row, host, pitch, pitch,
+                              box.height);
+  workspace.queue().wait();
 }
 
-/// Runs numbered work on the pool, each thread with a carrier. Returns one of the carriers when all
-/// is done.
+/// Runs numbered work on the pool, each thread with a workspace and its staging area of the device.
+/// Returns the workspaces when all is done.
 template <typename Body>
-std::vector<Carrier> carried(ThreadPool& pool, Accelerator& accelerator, std::size_t tasks,
-                             std::size_t most_threads, std::size_t staging_wanted,
-                             const Body& body) {
+std::vector<Workspace> run_staged(ThreadPool& pool, Accelerator& accelerator, std::size_t tasks,
+                                  std::size_t most_threads, std::size_t staging_wanted,
+                                  const Body& body) {
   // cuFile takes memory at multiples of 4 KiB without a copy.
   const auto staging_bytes =
       static_cast<std::size_t>(round_up(static_cast<std::int64_t>(staging_wanted), 4096));
@@ -109,23 +96,25 @@ std::vector<Carrier> carried(ThreadPool& pool, Accelerator& accelerator, std::si
       {static_cast<std::size_t>(pool.size()), std::max<std::size_t>(tasks, 1), most_threads});
   const DeviceMemory staging =
       device_memory_for(accelerator, workers * staging_bytes, "reading and writing");
-  Lent<Carrier> carriers;
+  Lent<Workspace> workspaces;
   for (std::size_t i = 0; i < workers; ++i) {
-    carriers.put({{staging, staging.get() + i * staging_bytes}, nullptr, 0, accelerator.queue()});
+    Workspace workspace(accelerator, accelerator.queue());
+    workspace.set_area(kStaging, {staging, staging.get() + i * staging_bytes}, staging_bytes);
+    workspaces.put(std::move(workspace));
   }
   run_in_order(pool, tasks, workers, [&](std::size_t i) {
-    Lent<Carrier>::Loan carrier(carriers);
-    body(*carrier, i);
+    Lent<Workspace>::Loan workspace(workspaces);
+    body(*workspace, workspace->on_device(kStaging, staging_bytes), i);
   });
-  for (Carrier& carrier : carriers.idle()) carrier.queue->wait();
-  return std::move(carriers.idle());
+  for (Workspace& workspace : workspaces.idle()) workspace.queue().wait();
+  return std::move(workspaces.idle());
 }
 
 /// "cuFile" where all threads used it, else the first other way.
-std::string way_of(const std::vector<Carrier>& carriers, std::string (Queue::*way)() const) {
+std::string way_of(const std::vector<Workspace>& workspaces, std::string (Queue::*way)() const) {
   std::string found;
-  for (const Carrier& carrier : carriers) {
-    const std::string one = (carrier.queue.get()->*way)();
+  for (const Workspace& workspace : workspaces) {
+    const std::string one = (workspace.queue().*way)();
     if (found.empty() || one != "cuFile") found = one;
   }
   return found;
@@ -137,30 +126,30 @@ std::string load_stored(const ImageSource& source, const StoredPixels& stored, T
                         Accelerator& accelerator, std::uint8_t* pixels) {
   const ImageInfo& info = source.info();
   const std::vector<Run> runs = runs_of(info, stored);
-  const std::size_t staging = std::max<std::uint64_t>(kStagingBytes, stored.block_bytes);
-  const auto carriers = carried(
-      pool, accelerator, runs.size(), runs.size(), staging, [&](Carrier& carrier, std::size_t i) {
+  const std::size_t wanted = std::max<std::uint64_t>(kStagingBytes, stored.block_bytes);
+  const auto workspaces = run_staged(
+      pool, accelerator, runs.size(), runs.size(), wanted,
+      [&](Workspace& workspace, std::uint8_t* staging, std::size_t i) {
         const Run& run = runs[i];
         if (!run.path.empty()) {
           const storage::DeviceRange range{run.offset, run.blocks.size() * stored.block_bytes,
-                                           reinterpret_cast<std::byte*>(carrier.staging.get())};
-          carrier.queue->read_file(run.path, {&range, 1});
+                                           reinterpret_cast<std::byte*>(staging)};
+          workspace.queue().read_file(run.path, {&range, 1});
         }
         for (std::size_t k = 0; k < run.blocks.size(); ++k) {
           const Box2 box = box_of(info, run.blocks[k], stored.block_height, stored.block_width);
           if (run.path.empty()) {
-            read_by_source(source, box, carrier, accelerator, pixels);
+            read_by_source(source, box, workspace, pixels);
             continue;
           }
-          PlacePixels pass =
-              placing(info, box, carrier.staging.get() + k * stored.block_bytes, pixels);
+          PlacePixels pass = placing(info, box, staging + k * stored.block_bytes, pixels);
           pass.from.channel = stored.channel_bytes;
           pass.from.row = stored.row_bytes;
           pass.from.pixel = stored.pixel_bytes;
-          carrier.queue->run(StoredPass(pass));
+          workspace.queue().run(StoredPass(pass));
         }
       });
-  return way_of(carriers, &Queue::read_by);
+  return way_of(workspaces, &Queue::read_by);
 }
 
 std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
@@ -170,49 +159,49 @@ std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, Th
   const auto tiles = static_cast<std::size_t>(across * count(info.height, blocks.block_height));
   const auto tile_bytes = static_cast<std::size_t>(3 * blocks.block_height * blocks.block_width);
   std::atomic<std::uint64_t> decoded{0};
-  carried(pool, accelerator, (tiles + kJpegs - 1) / kJpegs, kDecoders, kJpegs * tile_bytes,
-          [&](Carrier& carrier, std::size_t batch) {
-            std::vector<Place> places;
-            std::vector<JpegTile> jpegs;
-            std::vector<std::byte> bytes;
-            for (std::size_t i = batch * kJpegs; i < std::min(tiles, (batch + 1) * kJpegs); ++i) {
-              const Place place{static_cast<std::int64_t>(i) / across,
-                                static_cast<std::int64_t>(i) % across};
-              const std::vector<std::byte> jpeg = blocks.block(place.row, place.column);
-              if (jpeg.empty()) {
-                read_by_source(source, box_of(info, place, blocks.block_height, blocks.block_width),
-                               carrier, accelerator, pixels);
-                continue;
-              }
-              jpegs.push_back({bytes.size(), jpeg.size(), places.size() * tile_bytes,
-                               static_cast<std::int32_t>(blocks.block_height),
-                               static_cast<std::int32_t>(blocks.block_width)});
-              bytes.insert(bytes.end(), jpeg.begin(), jpeg.end());
-              places.push_back(place);
-            }
-            if (jpegs.empty()) return;
-            std::uint8_t* host = carrier.host_of(bytes.size(), accelerator);
-            std::memcpy(host, bytes.data(), bytes.size());
-            std::string problem;
-            const std::ptrdiff_t failed =
-                carrier.queue->decode(jpegs, host, carrier.staging.get(), problem);
-            if (failed >= 0) {
-              const Place& place = places[static_cast<std::size_t>(failed)];
-              fail(ErrorCode::corrupt, "JPEG tile row {}, column {}: {}", place.row, place.column,
-                   problem);
-            }
-            for (std::size_t k = 0; k < places.size(); ++k) {
-              PlacePixels pass =
-                  placing(info, box_of(info, places[k], blocks.block_height, blocks.block_width),
-                          carrier.staging.get() + jpegs[k].decoded, pixels);
-              pass.from.channel = 1;
-              pass.from.row = 3 * blocks.block_width;
-              pass.from.pixel = 3;
-              carrier.queue->run(StoredPass(pass));
-            }
-            carrier.queue->wait();  // the JPEGs are being read until then
-            decoded += places.size();
-          });
+  run_staged(
+      pool, accelerator, (tiles + kJpegs - 1) / kJpegs, kDecoders, kJpegs * tile_bytes,
+      [&](Workspace& workspace, std::uint8_t* staging, std::size_t batch) {
+        std::vector<Place> places;
+        std::vector<JpegTile> jpegs;
+        std::vector<std::byte> bytes;
+        for (std::size_t i = batch * kJpegs; i < std::min(tiles, (batch + 1) * kJpegs); ++i) {
+          const Place place{static_cast<std::int64_t>(i) / across,
+                            static_cast<std::int64_t>(i) % across};
+          const std::vector<std::byte> jpeg = blocks.block(place.row, place.column);
+          if (jpeg.empty()) {
+            read_by_source(source, box_of(info, place, blocks.block_height, blocks.block_width),
+                           workspace, pixels);
+            continue;
+          }
+          jpegs.push_back({bytes.size(), jpeg.size(), places.size() * tile_bytes,
+                           static_cast<std::int32_t>(blocks.block_height),
+                           static_cast<std::int32_t>(blocks.block_width)});
+          bytes.insert(bytes.end(), jpeg.begin(), jpeg.end());
+          places.push_back(place);
+        }
+        if (jpegs.empty()) return;
+        std::uint8_t* host = workspace.on_host(bytes.size());
+        std::memcpy(host, bytes.data(), bytes.size());
+        std::string problem;
+        const std::ptrdiff_t failed = workspace.queue().decode(jpegs, host, staging, problem);
+        if (failed >= 0) {
+          const Place& place = places[static_cast<std::size_t>(failed)];
+          fail(ErrorCode::corrupt, "JPEG tile row {}, column {}: {}", place.row, place.column,
+               problem);
+        }
+        for (std::size_t k = 0; k < places.size(); ++k) {
+          PlacePixels pass =
+              placing(info, box_of(info, places[k], blocks.block_height, blocks.block_width),
+                      staging + jpegs[k].decoded, pixels);
+          pass.from.channel = 1;
+          pass.from.row = 3 * blocks.block_width;
+          pass.from.pixel = 3;
+          workspace.queue().run(StoredPass(pass));
+        }
+        workspace.queue().wait();  // the JPEGs are being read until then
+        decoded += places.size();
+      });
   return decoded;
 }
 
@@ -225,13 +214,13 @@ std::string store_chunks(const ImageInfo& info, const Operation& operation,
   constexpr std::size_t kFlag = 256;  // after a chunk lies the flag whether it is all zero
   const std::int64_t across = count(info.width, chunk);
   const auto chunks = static_cast<std::size_t>(across * count(info.height, chunk));
-  const auto carriers = carried(
-      pool, accelerator, chunks, chunks, bytes + kFlag, [&](Carrier& carrier, std::size_t i) {
+  const auto workspaces = run_staged(
+      pool, accelerator, chunks, chunks, bytes + kFlag,
+      [&](Workspace& workspace, std::uint8_t* staging, std::size_t i) {
         const Place place{static_cast<std::int64_t>(i) / across,
                           static_cast<std::int64_t>(i) % across};
         if (sink.has(place.row, place.column)) return;
         const Box2 box = box_of(info, place, chunk, chunk);
-        std::uint8_t* staging = carrier.staging.get();
         PlacePixels pass;
         pass.from = {result + box.y0 * row + box.x0 * item, info.height * row, row, item};
         pass.to = {staging, plane, chunk * item, item};
@@ -240,22 +229,22 @@ std::string store_chunks(const ImageInfo& info, const Operation& operation,
         pass.height = pass.width = static_cast<std::int32_t>(chunk);
         pass.stored_height = static_cast<std::int32_t>(box.height);
         pass.stored_width = static_cast<std::int32_t>(box.width);
-        carrier.queue->run(StoredPass(pass));
-        carrier.queue->clear(staging + bytes, 1);
-        carrier.queue->run(
+        workspace.queue().run(StoredPass(pass));
+        workspace.queue().clear(staging + bytes, 1);
+        workspace.queue().run(
             StoredPass(FindNonZero{staging, static_cast<std::int64_t>(bytes), staging + bytes}));
-        std::uint8_t* found = carrier.host_of(1, accelerator);
-        carrier.queue->to_host(found, 1, staging + bytes, 1, 1, 1);
-        carrier.queue->wait();
+        std::uint8_t* found = workspace.on_host(1);
+        workspace.queue().to_host(found, 1, staging + bytes, 1, 1, 1);
+        workspace.queue().wait();
         if (*found == 0) {
           sink.write_zeros(place.row, place.column);
         } else {
           sink.write_file(place.row, place.column, bytes, [&](const std::string& path) {
-            carrier.queue->write_file(path, staging, bytes);
+            workspace.queue().write_file(path, staging, bytes);
           });
         }
       });
-  return way_of(carriers, &Queue::written_by);
+  return way_of(workspaces, &Queue::written_by);
 }
 
 }  // namespace headrace::process

@@ -17,24 +17,27 @@ constexpr std::int64_t kBandRows = 1024;
 
 std::int64_t count(std::int64_t extent, std::int64_t edge) { return (extent + edge - 1) / edge; }
 
-/// Boxes of a grid over the image, each on a thread with its own courier of `bytes`.
+/// Boxes of a grid over the image, each on a thread with its own workspace of `bytes` of the host.
 template <typename Body>
 void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageInfo& info,
               std::int64_t height, std::int64_t width, std::size_t bytes, const Body& body) {
   const std::int64_t across = count(info.width, width);
   const auto boxes = static_cast<std::size_t>(across * count(info.height, height));
   const auto workers = std::min(static_cast<std::size_t>(pool.size()), boxes);
-  Lent<Courier> couriers;
+  Lent<Workspace> workspaces;
   for (std::size_t i = 0; i < workers; ++i) {
-    couriers.put({accelerator.host_memory(bytes), bytes, accelerator.queue()});
+    Workspace workspace(accelerator, accelerator.queue());
+    workspace.on_host(bytes);
+    workspaces.put(std::move(workspace));
   }
   run_in_order(pool, boxes, workers, [&](std::size_t i) {
     const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
     const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
-    Lent<Courier>::Loan courier(couriers);
-    body(*courier, Box2{y, x, std::min(height, info.height - y), std::min(width, info.width - x)});
+    Lent<Workspace>::Loan workspace(workspaces);
+    body(workspace->queue(), workspace->on_host(bytes),
+         Box2{y, x, std::min(height, info.height - y), std::min(width, info.width - x)});
   });
-  for (Courier& courier : couriers.idle()) courier.queue->wait();
+  for (Workspace& workspace : workspaces.idle()) workspace.queue().wait();
 }
 
 /// Tries the required or possible ways; false: the source is to be read.
@@ -82,34 +85,29 @@ DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerato
   const std::int64_t channels = info_.channels, row = info_.width * channels;
   pixels_ = device_memory_for(accelerator, static_cast<std::size_t>(info_.height * row),
                               "the whole image");
-  for (int i = 0; i < pool.size(); ++i) readers_.put({nullptr, 0, accelerator.queue()});
+  for (int i = 0; i < pool.size(); ++i) readers_.put(Workspace(accelerator, accelerator.queue()));
   if (load_past_the_source(source, pool, accelerator, decode, pixels_.get(), loaded_by_)) return;
   const std::int64_t pitch = info_.block_width * channels;
-  each_box(
-      pool, accelerator, info_, info_.block_height, info_.block_width,
-      static_cast<std::size_t>(info_.block_height * pitch), [&](Courier& courier, const Box2& box) {
-        courier.queue->wait();  // for the copy of the block before
-        source.read(box, courier.memory.get(), pitch);
-        courier.queue->to_device(pixels_.get() + box.y0 * row + box.x0 * channels, row,
-                                 courier.memory.get(), pitch, box.width * channels, box.height);
-      });
+  each_box(pool, accelerator, info_, info_.block_height, info_.block_width,
+           static_cast<std::size_t>(info_.block_height * pitch),
+           [&](Queue& queue, std::uint8_t* host, const Box2& box) {
+             queue.wait();  // for the copy of the block before
+             source.read(box, host, pitch);
+             queue.to_device(pixels_.get() + box.y0 * row + box.x0 * channels, row, host, pitch,
+                             box.width * channels, box.height);
+           });
 }
 
 void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const {
-  Lent<Courier>::Loan courier(readers_);
+  Lent<Workspace>::Loan workspace(readers_);
   const std::int64_t row = info_.width * info_.channels, part = box.width * info_.channels;
   const auto bytes = static_cast<std::size_t>(box.height * part);
-  if (bytes > courier->bytes) {
-    courier->memory = accelerator_.host_memory(bytes);
-    courier->bytes = bytes;
-  }
-  courier->queue->to_host(courier->memory.get(), part,
-                          pixels_.get() + box.y0 * row + box.x0 * info_.channels, row, part,
-                          box.height);
-  courier->queue->wait();
+  std::uint8_t* host = workspace->on_host(bytes);
+  workspace->queue().to_host(host, part, pixels_.get() + box.y0 * row + box.x0 * info_.channels,
+                             row, part, box.height);
+  workspace->queue().wait();
   for (std::int64_t y = 0; y < box.height; ++y) {
-    std::memcpy(dst + y * row_bytes, courier->memory.get() + y * part,
-                static_cast<std::size_t>(part));
+    std::memcpy(dst + y * row_bytes, host + y * part, static_cast<std::size_t>(part));
   }
 }
 
@@ -158,18 +156,17 @@ std::string run_on_device(const DeviceImage& image, const Operation& operation, 
   }
   const int planes = interleaved ? 1 : operation.channels();
   each_box(pool, accelerator, info, chunk, chunk, result_bytes(operation, chunk, chunk),
-           [&](Courier& courier, const Box2& box) {
+           [&](Queue& queue, std::uint8_t* host, const Box2& box) {
              const std::int64_t cy = box.y0 / chunk, cx = box.x0 / chunk;
              if (sink.has(cy, cx)) return;
-             const ResultView view =
-                 result_view(courier.memory.get(), operation, box, chunk, chunk, interleaved);
+             const ResultView view = result_view(host, operation, box, chunk, chunk, interleaved);
              for (int plane = 0; plane < planes; ++plane) {
-               courier.queue->to_host(view.data + plane * view.channel_bytes, view.row_bytes,
-                                      result.data + plane * result.channel_bytes +
-                                          box.y0 * result.row_bytes + box.x0 * result.pixel_bytes,
-                                      result.row_bytes, box.width * view.pixel_bytes, box.height);
+               queue.to_host(view.data + plane * view.channel_bytes, view.row_bytes,
+                             result.data + plane * result.channel_bytes +
+                                 box.y0 * result.row_bytes + box.x0 * result.pixel_bytes,
+                             result.row_bytes, box.width * view.pixel_bytes, box.height);
              }
-             courier.queue->wait();
+             queue.wait();
              sink.write(cy, cx,
                         {reinterpret_cast<const std::byte*>(view.data), view.channel_bytes,
                          view.row_bytes, view.pixel_bytes});

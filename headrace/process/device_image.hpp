@@ -14,13 +14,6 @@
 
 namespace headrace::process {
 
-/// A queue with host memory that its copies read or write.
-struct Courier {
-  DeviceMemory memory;
-  std::size_t bytes = 0;
-  std::unique_ptr<Queue> queue;  ///< destroyed first: it waits for work that uses the memory
-};
-
 /// Memory of the accelerator. Errors: memory, with the missing amount for `what`.
 DeviceMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what);
 
@@ -51,7 +44,7 @@ class DeviceImage : public ImageSource {
   std::string fingerprint_, loaded_by_;
   Accelerator& accelerator_;
   DeviceMemory pixels_;
-  mutable Lent<Courier> readers_;
+  mutable Lent<Workspace> readers_;
 };
 
 /// Processes an image in the accelerator's memory into a result there, then copies the result chunk

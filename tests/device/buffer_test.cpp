@@ -76,6 +76,21 @@ TEST(BufferPool, TheSmallestThatFitsIsTaken) {
   EXPECT_EQ(pool.take(20000)->size(), 20000U);
 }
 
+TEST(BufferPool, KeepsNoMoreThanStated) {
+  BufferPool pool(1000);
+  auto a = pool.take(600), b = pool.take(600), c = pool.take(400);
+  const auto* first = a.data();
+  const auto* third = c.data();
+  a.release();
+  b.release();  // 1,200 bytes would be kept
+  c.release();
+  EXPECT_FALSE(b);
+  auto again = pool.take(500), small = pool.take(300), fresh = pool.take(300);
+  EXPECT_EQ(again.data(), first);
+  EXPECT_EQ(small.data(), third);
+  EXPECT_EQ(fresh->size(), 300u);
+}
+
 TEST(BufferPool, AMovedLeaseGoesBackOnce) {
   BufferPool pool;
   auto first = pool.take(10);

@@ -54,8 +54,8 @@ Plane plain_half(const Plane& src, LevelSize from, LevelSize to, int channels) {
 }
 
 template <typename Cascade>
-void deliver_all(Cascade& cascade, BufferPool& buffers, const Plane& base, std::int64_t width,
-                 int channels, int threads) {
+void deliver_all(Cascade& cascade, device::BufferPool& buffers, const Plane& base,
+                 std::int64_t width, int channels, int threads) {
   ThreadPool pool(threads);
   pool.parallel_for(cascade.base_tiles().size(), [&](std::size_t i) {
     const TileIndex index = cascade.base_tiles()[i];
@@ -99,7 +99,7 @@ TEST(AverageCascade, GivesEveryLevelAsStatedForAnySizeAndThreads) {
         const auto sizes = halvings(size, 5);
         const Plane base = noise(size.height * size.width * channels, 11);
         Collected got(sizes, channels);
-        BufferPool buffers(1 << 20);
+        device::BufferPool buffers(1 << 20);
         AverageCascade cascade(sizes, 16, channels, buffers, [&](const CascadeTile& tile) {
           got.add(tile, sizes[static_cast<std::size_t>(tile.level)].width, channels);
         });
@@ -122,7 +122,7 @@ TEST(PickCascade, TakesTheLevel0ValueUnderEachCentre) {
     const auto sizes = halvings(size, 6);
     const Plane base = noise(size.height * size.width, 5);
     Collected got(sizes, 1);
-    BufferPool buffers(1 << 20);
+    device::BufferPool buffers(1 << 20);
     PickCascade cascade(sizes, 16, buffers, [&](const CascadeTile& tile) {
       got.add(tile, sizes[static_cast<std::size_t>(tile.level)].width, 1);
     });
@@ -152,15 +152,6 @@ TEST(TileOrder, KeepsTheFourTilesUnderAParentTogether) {
       EXPECT_EQ(tiles[i].x / 2, tiles[i + j].x / 2);
     }
   }
-}
-
-TEST(BufferPool, GivesMemoryAgainAndKeepsNoMoreThanStated) {
-  BufferPool pool(1000);
-  auto a = pool.take(600), b = pool.take(600);
-  const auto* first = a.data();
-  a.release();
-  b.release();
-  EXPECT_EQ(pool.take(500).data(), first);
 }
 
 }  // namespace

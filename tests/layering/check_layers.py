@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from precompiled_names import missing_includes
+
 CODE = (".hpp", ".cpp", ".cu", ".cuh")
 MAX_LINES, MAX_TEST_LINES = 500, 700
 MAX_SAMPLES_BYTES = 25 * 1024 * 1024
@@ -61,6 +63,33 @@ def check_includes(root, names, rows):
             found = re.match(r'\s*#\s*include\s+["<]headrace/([a-z0-9_]+)/', line)
             if found and found[1] != layer and found[1] not in rows[layer]:
                 yield f"{name}:{number}: {layer} includes {found[1]}; it may include: {' '.join([layer, *rows[layer]])}"
+
+
+def check_kinds(root, names):
+    """What only slides have and what only volumes have does not know the other; what both need lies outside of either's folder."""
+    other = {"slide": "volume", "volume": "slide"}
+    for name in names:
+        parts = name.split("/")
+        if layer_of(name) in (None, "cli") or not name.endswith(CODE) or parts[2] not in other:
+            continue
+        for number, line in enumerate((root / name).read_text(errors="replace").splitlines(), 1):
+            found = re.match(rf'\s*#\s*include\s+"headrace/[a-z0-9_]+/({other[parts[2]]})/', line)
+            if found:
+                yield f"{name}:{number}: {parts[2]} includes {found[1]}; move what both need out of the two folders"
+
+
+def check_headers(root, names):
+    """A header's name stands once, and it includes what it uses of the headers that are precompiled."""
+    first = {}
+    for name in names:
+        if layer_of(name) is None or not name.endswith((".hpp", ".cuh")):
+            continue
+        path = Path(name)
+        if path.name in first:
+            yield f"{name}:1: {first[path.name]} has the same name; #include and search need one name a header"
+        first.setdefault(path.name, name)
+        for header, line in missing_includes((root / name).read_text(errors="replace")):
+            yield f"{name}:{line}: uses <{header}> and does not include it"
 
 
 def check_links(root, names, rows):
@@ -145,6 +174,8 @@ def violations(root):
     names, rows = files_of(root), read_layers(root)
     yield from check_cycles(rows)
     yield from check_includes(root, names, rows)
+    yield from check_kinds(root, names)
+    yield from check_headers(root, names)
     yield from check_links(root, names, rows)
     yield from check_sizes(root, names)
     yield from check_words(root, names)

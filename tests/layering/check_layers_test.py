@@ -38,6 +38,21 @@ class Rules(unittest.TestCase):
         self.write("headrace/core/up.cpp", '#include <vector>\n#include "headrace/zarr/array.hpp"\n')
         self.expect("headrace/core/up.cpp:2: core includes zarr")
 
+    def test_slides_and_volumes_do_not_know_each_other(self):
+        self.write("headrace/zarr/slide/a.cpp", '#include "headrace/zarr/array.hpp"\n#include "headrace/zarr/volume/b.hpp"\n')
+        self.write("headrace/zarr/volume/c.cpp", '#include "headrace/core/slide/d.hpp"\n')
+        self.expect("headrace/zarr/slide/a.cpp:2: slide includes volume", "headrace/zarr/volume/c.cpp:1: volume includes slide")
+
+    def test_a_name_of_a_header_stands_once(self):
+        self.write("headrace/core/array.hpp", "\n")
+        self.expect("headrace/zarr/array.hpp:1: headrace/core/array.hpp has the same name")
+
+    def test_a_header_includes_what_is_precompiled(self):
+        self.write("headrace/core/text.hpp", "// std::map is not used\nstd::vector<int> a();\n")
+        self.expect("headrace/core/text.hpp:2: uses <vector>")
+        self.write("headrace/core/text.hpp", "#include <vector>\nstd::vector<int> a();\n")
+        self.expect()
+
     def test_a_layer_out_of_the_table_is_refused(self):
         self.write("headrace/extra/a.hpp", "\n")
         self.expect("headrace/extra/a.hpp:1: layer 'extra'")

@@ -22,11 +22,6 @@ using transform::Element;
 using transform::Layout;
 namespace dlpack = loader::dlpack;
 
-static_assert(sizeof(dlpack::ManagedTensor) == sizeof(::DLManagedTensor) &&
-              offsetof(dlpack::Tensor, strides) == offsetof(::DLTensor, strides) &&
-              offsetof(dlpack::Tensor, dtype) == offsetof(::DLTensor, dtype) &&
-              offsetof(dlpack::ManagedTensor, deleter) == offsetof(::DLManagedTensor, deleter));
-
 class SharedBatch : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -55,7 +50,7 @@ class SharedBatch : public ::testing::Test {
     return *loader.next();
   }
   static at::Tensor taken(const Batch& batch, dlpack::Part part) {
-    return at::fromDLPack(reinterpret_cast<::DLManagedTensor*>(dlpack::share(batch, part)));
+    return at::fromDLPack(dlpack::share(batch, part));
   }
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;

@@ -2,10 +2,10 @@
 #include <map>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/dicom/contour_fill.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
+#include "headrace/pixels/polygon_raster.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -16,7 +16,8 @@ constexpr double kSliceTolerance =
 struct Structure {
   int number = 0;
   std::string name;
-  std::map<std::int64_t, std::vector<Outline>> by_slice;
+  /// Outlines as (x, y) voxel indices, where 0 is the centre of the first voxel.
+  std::map<std::int64_t, std::vector<pixels::Ring>> by_slice;
   std::size_t open_contours = 0;
 };
 
@@ -38,7 +39,7 @@ std::vector<Structure> structures_of(DcmItem& dataset, const std::string& path) 
 /// Puts one contour on the slice nearest to it.
 void add_contour(const std::vector<double>& points, const VolumeGrid& image,
                  const std::string& path, Structure& structure) {
-  Outline outline;
+  pixels::Ring outline;
   double low = 1e300, high = -1e300;
   for (std::size_t i = 0; i + 2 < points.size(); i += 3) {
     const Vec3 index = image.to_index({points[i], points[i + 1], points[i + 2]});
@@ -142,8 +143,10 @@ AxisMap contour_slices(const Drawn& drawn, const VolumeGrid& image, const std::s
 
 void paint(const Structure& structure, std::uint16_t value, LabelVolume& volume) {
   for (const auto& [z, outlines] : structure.by_slice) {
-    fill_outlines(outlines, volume.grid.shape_zyx[1], volume.grid.shape_zyx[2], value,
-                  volume.voxels.data() + z * volume.grid.slice_voxels());
+    pixels::PolygonRaster raster;
+    raster.add(outlines, value, 1, 0.5);  // where 0.5 is the centre of the first voxel
+    const std::int64_t height = volume.grid.shape_zyx[1], width = volume.grid.shape_zyx[2];
+    raster.paint(0, 0, height, width, volume.voxels.data() + z * volume.grid.slice_voxels(), width);
   }
 }
 

@@ -23,9 +23,9 @@ const Json* member(const Json& object, const char* name) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-Ring read_ring(const Json& json) {
+pixels::Ring read_ring(const Json& json) {
   if (!json.is_array()) fail(ErrorCode::malformed, "a ring of the polygon is no list of positions");
-  Ring ring;
+  pixels::Ring ring;
   ring.reserve(json.size());
   for (const Json& position : json) {
     if (!position.is_array() || position.size() < 2 || !position[0].is_number() ||

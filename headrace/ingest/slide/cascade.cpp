@@ -44,7 +44,7 @@ void average_2x2(const std::uint8_t* src, std::int64_t height, std::int64_t widt
 }
 
 AverageCascade::AverageCascade(std::vector<LevelSize> levels, std::int64_t tile, int channels,
-                               BufferPool& buffers, Sink sink)
+                               device::BufferPool& buffers, Sink sink)
     : levels_(std::move(levels)),
       tile_(tile),
       channels_(channels),
@@ -60,7 +60,7 @@ Box2 AverageCascade::box(int level, TileIndex index) const {
   return {y0, x0, std::min(tile_, size.height - y0), std::min(tile_, size.width - x0)};
 }
 
-void AverageCascade::finish_tile(int level, TileIndex index, BufferPool::Lease pixels) {
+void AverageCascade::finish_tile(int level, TileIndex index, device::BufferPool::Lease pixels) {
   const Box2 from = box(level, index);
   sink_({level, index, from, pixels.data()});
   const int next = level + 1;
@@ -84,7 +84,7 @@ void AverageCascade::finish_tile(int level, TileIndex index, BufferPool::Lease p
   average_2x2(pixels.data(), from.height, from.width, channels_, from.width * channels_,
               open->pixels.data() + y * stride + x * channels_, stride);
   pixels.release();
-  BufferPool::Lease finished;
+  device::BufferPool::Lease finished;
   {
     const std::lock_guard lock(mutex_);
     if (--open->missing > 0) return;

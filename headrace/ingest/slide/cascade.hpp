@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headrace/core/geometry.hpp"
-#include "headrace/ingest/slide/buffer_pool.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/ingest/slide/tile_order.hpp"
 
 namespace headrace::ingest {
@@ -43,27 +43,27 @@ class AverageCascade {
 
   /// levels: sizes, each half of the one before, rounded up. tile: edge, even.
   AverageCascade(std::vector<LevelSize> levels, std::int64_t tile, int channels,
-                 BufferPool& buffers, Sink sink);
+                 device::BufferPool& buffers, Sink sink);
 
   /// Base tiles in Z-order, and the pixels that each covers.
   const std::vector<TileIndex>& base_tiles() const noexcept { return base_; }
   Box2 box(int level, TileIndex index) const;
   /// Takes a whole base tile.
-  void deliver(TileIndex index, BufferPool::Lease pixels) {
+  void deliver(TileIndex index, device::BufferPool::Lease pixels) {
     finish_tile(0, index, std::move(pixels));
   }
 
  private:
   struct Open {
-    BufferPool::Lease pixels;
+    device::BufferPool::Lease pixels;
     int missing = 0;  ///< children that have not been averaged in
   };
-  void finish_tile(int level, TileIndex index, BufferPool::Lease pixels);
+  void finish_tile(int level, TileIndex index, device::BufferPool::Lease pixels);
 
   std::vector<LevelSize> levels_;
   std::int64_t tile_;
   int channels_;
-  BufferPool& buffers_;
+  device::BufferPool& buffers_;
   Sink sink_;
   std::vector<TileIndex> base_;
   std::mutex mutex_;

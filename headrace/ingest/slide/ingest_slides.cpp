@@ -127,7 +127,7 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   const auto names = label_names(cohort.classes, cohort.class_sets);
   const auto probes = look_at_all(options, cohort, names, pool, bad);
   bad.check(cohort.slides.size());
-  BufferPool buffers(kKeepBytes);
+  device::BufferPool buffers(kKeepBytes);
   std::optional<pixels::StatisticsWorkspaces> workspaces;
   if (options.device != nullptr) workspaces.emplace(*options.device, pool.size());
   CohortPlan plan = plan_of(options, cohort, probes);

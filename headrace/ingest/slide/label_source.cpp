@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <set>
 
 #include "headrace/core/error.hpp"
@@ -94,21 +93,18 @@ class PolygonLabels : public LabelSource {
       } else if (*value == kIgnoreLabel) {
         ignored.push_back(std::move(polygon));
       } else {
-        polygons_.push_back(std::move(polygon));
-        values_.push_back(*value);
+        raster_.add(polygon.rings, *value);
       }
     }
     refuse(file, unknown, classes);
     // Painted last, whatever their order in the file: an ignored area must not teach anything.
     counts_.ignored = ignored.size();
-    std::move(ignored.begin(), ignored.end(), std::back_inserter(polygons_));
-    values_.resize(polygons_.size(), kIgnoreLabel);
+    for (const auto& polygon : ignored) raster_.add(polygon.rings, kIgnoreLabel);
   }
 
   void read(const Box2& box, std::uint8_t* dst) const override {
     std::fill(dst, dst + box.height * box.width, std::uint8_t{0});
-    imaging::rasterize(polygons_, values_, 1, box.y0, box.x0, box.height, box.width, dst,
-                       box.width);
+    raster_.paint(box.y0, box.x0, box.height, box.width, dst, box.width);
   }
 
   AnnotationCounts counts() const override { return counts_; }
@@ -148,8 +144,7 @@ class PolygonLabels : public LabelSource {
          unknown.size() == 1 ? "it" : "them");
   }
 
-  std::vector<imaging::AnnotatedPolygon> polygons_;
-  std::vector<std::uint8_t> values_;
+  pixels::PolygonRaster raster_;
   AnnotationCounts counts_;
 };
 

@@ -9,8 +9,8 @@ std::int64_t centre_pick(std::int64_t i, int k, std::int64_t level0_size) {
   return std::min((i << k) + (std::int64_t{1} << (k - 1)), level0_size - 1);
 }
 
-PickCascade::PickCascade(std::vector<LevelSize> levels, std::int64_t tile, BufferPool& buffers,
-                         Sink sink)
+PickCascade::PickCascade(std::vector<LevelSize> levels, std::int64_t tile,
+                         device::BufferPool& buffers, Sink sink)
     : levels_(std::move(levels)),
       tile_(tile),
       buffers_(buffers),
@@ -32,7 +32,7 @@ std::int64_t PickCascade::base_tiles_under(int level, TileIndex index) const {
   return span(index.y, count_y_) * span(index.x, count_x_);
 }
 
-void PickCascade::deliver(TileIndex index, BufferPool::Lease pixels) {
+void PickCascade::deliver(TileIndex index, device::BufferPool::Lease pixels) {
   sink_({0, index, box(0, index), pixels.data()});
   for (int k = 1; k < static_cast<int>(levels_.size()); ++k) pick(k, index, pixels.data());
 }
@@ -67,7 +67,7 @@ void PickCascade::pick(int level, TileIndex base, const std::uint8_t* pixels) {
       if (column >= 0) dst[x] = src[column];
     }
   }
-  BufferPool::Lease finished;
+  device::BufferPool::Lease finished;
   {
     const std::lock_guard lock(mutex_);
     if (--open->missing > 0) return;

@@ -20,15 +20,16 @@ class PickCascade {
  public:
   using Sink = AverageCascade::Sink;
 
-  PickCascade(std::vector<LevelSize> levels, std::int64_t tile, BufferPool& buffers, Sink sink);
+  PickCascade(std::vector<LevelSize> levels, std::int64_t tile, device::BufferPool& buffers,
+              Sink sink);
 
   const std::vector<TileIndex>& base_tiles() const noexcept { return base_; }
   Box2 box(int level, TileIndex index) const;
-  void deliver(TileIndex index, BufferPool::Lease pixels);
+  void deliver(TileIndex index, device::BufferPool::Lease pixels);
 
  private:
   struct Open {
-    BufferPool::Lease pixels;
+    device::BufferPool::Lease pixels;
     std::int64_t missing = 0;  ///< base tiles that have not been picked from
   };
   void pick(int level, TileIndex base, const std::uint8_t* pixels);
@@ -36,7 +37,7 @@ class PickCascade {
 
   std::vector<LevelSize> levels_;
   std::int64_t tile_;
-  BufferPool& buffers_;
+  device::BufferPool& buffers_;
   Sink sink_;
   std::int64_t count_y_, count_x_;
   std::vector<TileIndex> base_;

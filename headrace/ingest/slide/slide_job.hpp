@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/ingest/slide/buffer_pool.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
 #include "headrace/ingest/slide/slide_case.hpp"
 #include "headrace/ingest/slide/slide_plan.hpp"
@@ -23,7 +23,7 @@ struct SlideContext {
   const SlideIngestOptions& options;
   const std::vector<std::string>& classes;
   ThreadPool& pool;
-  BufferPool& buffers;
+  device::BufferPool& buffers;
   std::function<void(std::uint64_t)> advance;  ///< called with the pixel bytes of each finished
                                                ///< part
   pixels::StatisticsWorkspaces* workspaces =

@@ -48,7 +48,7 @@ class SlideLabelPlanner {
     }
     const auto classes = std::make_shared<std::vector<std::string>>(
         label_names(plan_.classes, store_.version.class_sets()));
-    const auto buffers = std::make_shared<BufferPool>(kKeepBytes);
+    const auto buffers = std::make_shared<device::BufferPool>(kKeepBytes);
     const LabelStore store = store_;
     const auto plan_of = [=](std::size_t i) {
       const std::string& id = (*slides)[i].id;

@@ -8,7 +8,8 @@ namespace headrace::ingest {
 
 SlideLabels::SlideLabels(std::shared_ptr<storage::Store> store, std::string set, std::string group,
                          const SlidePlan& plan, const std::vector<std::string>& classes,
-                         std::unique_ptr<LabelSource> source, ThreadPool& pool, BufferPool& buffers)
+                         std::unique_ptr<LabelSource> source, ThreadPool& pool,
+                         device::BufferPool& buffers)
     : store_(std::move(store)),
       set_(std::move(set)),
       group_(std::move(group)),
@@ -37,7 +38,8 @@ SlideLabels::SlideLabels(std::shared_ptr<storage::Store> store, std::string set,
 void SlideLabels::run(std::size_t task) {
   const TileIndex index = cascade_.base_tiles()[task];
   const Box2 box = cascade_.box(0, index);
-  BufferPool::Lease labels = buffers_.take(static_cast<std::size_t>(box.height * box.width));
+  device::BufferPool::Lease labels =
+      buffers_.take(static_cast<std::size_t>(box.height * box.width));
   source_->read(box, labels.data());
   cascade_.deliver(index, std::move(labels));
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/ingest/slide/buffer_pool.hpp"
+#include "headrace/device/buffer.hpp"
 #include "headrace/ingest/slide/cell_index.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 #include "headrace/ingest/slide/pick_cascade.hpp"
@@ -23,7 +23,7 @@ class SlideLabels {
   /// set: name of the label set; group: path of its group. References must outlive this object.
   SlideLabels(std::shared_ptr<storage::Store> store, std::string set, std::string group,
               const SlidePlan& plan, const std::vector<std::string>& classes,
-              std::unique_ptr<LabelSource> source, ThreadPool& pool, BufferPool& buffers);
+              std::unique_ptr<LabelSource> source, ThreadPool& pool, device::BufferPool& buffers);
 
   std::size_t tasks() const noexcept { return cascade_.base_tiles().size(); }
   void run(std::size_t task);
@@ -38,7 +38,7 @@ class SlideLabels {
   const std::vector<std::string>& classes_;
   std::unique_ptr<LabelSource> source_;
   ThreadPool& pool_;
-  BufferPool& buffers_;
+  device::BufferPool& buffers_;
   LabelCells cells_;
   SlideSites sites_;
   std::vector<std::unique_ptr<zarr::ArrayWriter>> writers_;

@@ -85,13 +85,13 @@ void SlidePixels::run(std::size_t task) {
   AverageCascade& cascade = *cascades_[what.run];
   const Box2 box = cascade.box(0, what.index);
   const LevelRun& levels = plan_.runs[what.run];
-  BufferPool::Lease pixels = read_tile(levels.first, box);
+  device::BufferPool::Lease pixels = read_tile(levels.first, box);
   if (context_.options.drop_glass && levels.first == 0) whiten_glass(box, pixels.data());
   cascade.deliver(what.index, std::move(pixels));
 }
 
-BufferPool::Lease SlidePixels::read_tile(int level, const Box2& box) const {
-  BufferPool::Lease pixels =
+device::BufferPool::Lease SlidePixels::read_tile(int level, const Box2& box) const {
+  device::BufferPool::Lease pixels =
       context_.buffers.take(static_cast<std::size_t>(3 * box.height * box.width));
   const int source = *plan_.levels[static_cast<std::size_t>(level)].reader_level;
   const std::int64_t stride = 3 * box.width;

@@ -45,7 +45,7 @@ class SlidePixels {
   void add_copies(int level);
   void add_run(std::size_t run);
   void copy_shard(int level, TileIndex index);
-  BufferPool::Lease read_tile(int level, const Box2& box) const;
+  device::BufferPool::Lease read_tile(int level, const Box2& box) const;
   void store_tile(const LevelRun& run, const CascadeTile& tile);
   void keep_for_tissue(const CascadeTile& tile, int level);
   void whiten_glass(const Box2& box, std::uint8_t* pixels);

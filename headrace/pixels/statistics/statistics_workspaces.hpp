@@ -1,31 +1,27 @@
 #pragma once
-#include <array>
 #include <cstdint>
-#include <memory>
 
 #include "headrace/core/lent.hpp"
-#include "headrace/pixels/statistics/statistics_device.hpp"
+#include "headrace/pixels/statistics/queue_workspace.hpp"
 
 namespace headrace::pixels {
 
-/// A queue of a device with its own memory: some areas of the device, which grow as needed and are
-/// reused, and one pinned area of the host through which copies go. One thread at a time.
-class StatisticsWorkspace {
+/// A workspace whose copies go through its pinned area of the host, so that callers need no pinned
+/// memory. One thread at a time.
+class StatisticsWorkspace : private QueueWorkspace<StatisticsQueue> {
  public:
-  static constexpr std::size_t kAreas = 6;
-
   explicit StatisticsWorkspace(StatisticsDevice& device);
 
   /// Area `index` of the device, for `count` elements. Its contents are lost when it grows.
   /// Errors: memory.
   template <typename T>
   T* area(std::size_t index, std::int64_t count) {
-    return reinterpret_cast<T*>(room(index, static_cast<std::size_t>(count) * sizeof(T)));
+    return reinterpret_cast<T*>(on_device(index, static_cast<std::size_t>(count) * sizeof(T)));
   }
   template <typename T>
   T* cleared(std::size_t index, std::int64_t count) {
     T* there = area<T>(index, count);
-    queue_->clear(reinterpret_cast<std::uint8_t*>(there),
+    queue().clear(reinterpret_cast<std::uint8_t*>(there),
                   count * static_cast<std::int64_t>(sizeof(T)));
     return there;
   }
@@ -42,21 +38,11 @@ class StatisticsWorkspace {
     fetch_bytes(reinterpret_cast<std::uint8_t*>(to), reinterpret_cast<const std::uint8_t*>(there),
                 count * static_cast<std::int64_t>(sizeof(T)));
   }
-  void gather(const StatisticsPass& pass) { queue_->gather(pass); }
+  void gather(const StatisticsPass& pass) { queue().gather(pass); }
 
  private:
-  std::uint8_t* room(std::size_t index, std::size_t bytes);
   void send_bytes(std::uint8_t* there, const std::uint8_t* from, std::int64_t bytes);
   void fetch_bytes(std::uint8_t* to, const std::uint8_t* there, std::int64_t bytes);
-
-  struct Area {
-    DeviceMemory memory;
-    std::size_t bytes = 0;
-  };
-  StatisticsDevice* device_;
-  std::array<Area, kAreas> areas_;
-  DeviceMemory staging_;
-  std::unique_ptr<StatisticsQueue> queue_;  ///< destroyed first: it waits
 };
 
 /// The workspaces of a device that the images at work share: few, so that the memory of the device and

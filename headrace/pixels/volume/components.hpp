@@ -13,8 +13,8 @@ struct Run {
 };
 
 enum class Neighbours {
-  faces,      ///< 6 in a volume
-  everything  ///< 26 in a volume
+  faces,      ///< 6 in a volume, 4 in a slice
+  everything  ///< 26 in a volume, 8 in a slice
 };
 
 /// Connected components of the set voxels, as runs in (z, y, x) order; components are numbered from
