@@ -4,6 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/device/cuda_device.hpp"
@@ -56,7 +57,8 @@ void Training::prepare(const std::string& out) {
     for (const std::string& line : banner.lines) log::info("{}", line);
     for (const std::string& line : banner.warnings) log::warning("{}", line);
     if (!config_.train.freeze.empty() && init_.is_null()) {
-      log::warning("train.freeze without --init: what is frozen keeps its random first values");
+      log::warning("train.freeze without {}: what is frozen keeps its random first values",
+                   Option{"init"});
     }
   }
   const Rehearsed cost =
@@ -176,11 +178,11 @@ void Training::stop_if_asked() {
   if (steps.empty() || steps.back() != state_.step) checkpoint();
   process_group_.barrier();  // no process ends before the first has written it
   fail(ErrorCode::cancelled,
-       "Stopped by {} after step {} of {}; {} holds the state. Run the same command with --resume "
+       "Stopped by {} after step {} of {}; {} holds the state. Run the same command with {} "
        "to "
        "go on.",
        StopSignal::name(times_.asked), state_.step, total_steps_,
-       folder_.describe(RunFolder::checkpoint_name(state_.step)));
+       folder_.describe(RunFolder::checkpoint_name(state_.step)), Option{"resume"});
 }
 
 /// Memory for the gradients of all processes, where there are several.

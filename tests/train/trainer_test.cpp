@@ -147,7 +147,7 @@ TEST_F(TrainerTest, ASignalLeavesACheckpointToResumeFrom) {
     EXPECT_EQ(error.code(), ErrorCode::cancelled);
     const std::string text = error.what();
     EXPECT_NE(text.find("Stopped by SIGTERM after step"), std::string::npos) << text;
-    EXPECT_NE(text.find("--resume"), std::string::npos) << text;
+    EXPECT_NE(text.find("with resume"), std::string::npos) << text;
   }
   sender.join();
   EXPECT_FALSE(RunFolder::open(run("signal")).checkpoints().empty());
