@@ -1,6 +1,7 @@
 #include "headrace/train/training.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
@@ -21,7 +22,6 @@
 #include "headrace/train/run/run_start.hpp"
 #include "headrace/train/schedule.hpp"
 #include "headrace/train/start_banner.hpp"
-#include "headrace/train/stop_signal.hpp"
 
 namespace headrace::train {
 
@@ -29,6 +29,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
                    ranks::ProcessGroup& process_group)
     : config_(config),
       process_group_(process_group),
+      listen_for_stop_(options.listen_for_stop),
       cohort_(open_cohort(config)),
       preprocessing_(std::make_shared<const loader::Preprocessing>(
           loader::Preprocessing::fit(*cohort_, config))),
@@ -75,7 +76,7 @@ Json Training::time_json() {
 }
 
 StepNote Training::own_note() const {
-  return {StopSignal::received(), loader_->stats().data_wait_s, times_.step_s};
+  return {asked_to_stop(), loader_->stats().data_wait_s, times_.step_s};
 }
 
 void Training::resume() {
@@ -172,16 +173,15 @@ void Training::checkpoint() {
 }
 
 void Training::stop_if_asked() {
-  if (!sum_) times_.asked = StopSignal::received();
+  if (!sum_) times_.asked = asked_to_stop();
   if (times_.asked == 0) return;
   const auto steps = folder_.checkpoints();
   if (steps.empty() || steps.back() != state_.step) checkpoint();
   process_group_.barrier();  // no process ends before the first has written it
   fail(ErrorCode::cancelled,
        "Stopped by {} after step {} of {}; {} holds the state. Run the same command with {} "
-       "to "
-       "go on.",
-       StopSignal::name(times_.asked), state_.step, total_steps_,
+       "to go on.",
+       times_.asked == SIGTERM ? "SIGTERM" : "SIGINT", state_.step, total_steps_,
        folder_.describe(RunFolder::checkpoint_name(state_.step)), Option{"resume"});
 }
 
@@ -204,7 +204,7 @@ StepLosses Training::step(const loader::Batch& batch, double rate) {
 }
 
 void Training::train_steps() {
-  const StopSignal stop;
+  if (listen_for_stop_) stop_ = listen_for_stop_();
   const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
   std::optional<Progress> progress;
   if (process_group_.first()) {
@@ -248,6 +248,7 @@ void Training::train_steps() {
   loader_.reset();
   if (meter_) times_.gpu = meter_->usage();
   meter_.reset();
+  stop_.reset();
 }
 
 /// Whether metrics.jsonl has the validation of this step already, as when a finished run is resumed
