@@ -7,7 +7,7 @@ export HEADRACE_VENV := $(VENV)
 CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
 
 # What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
-SANITIZED := core pixels ranks storage zarr imaging volume cohort transform ingest ingest_volumes process loader
+SANITIZED := core cli pixels ranks storage zarr imaging volume cohort transform ingest ingest_volumes process loader
 
 .PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint reference help clean
 all: build

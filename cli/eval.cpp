@@ -11,6 +11,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
+#include "cli/process_settings.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
 #include "headrace/train/figures/gate.hpp"
 #endif
@@ -117,6 +118,7 @@ void print_result(const Json& result) {
 
 void run([[maybe_unused]] const Arguments& arguments) {
 #ifdef HR_TORCH
+  set_process_for_torch();
   const train::Gate gate =
       arguments.gate.empty() ? train::Gate{} : train::Gate::load(arguments.gate);
   const Json result =

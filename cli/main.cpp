@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/terminal_log.hpp"
+#include "cli/terminal_progress.hpp"
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
 #include "headrace/version.hpp"
@@ -65,6 +68,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
 }
 
 int run(int argc, char** argv) {
+  name_options_as(OptionStyle::command_line);
+  log_to_standard_error();
+  show_progress_on_standard_error();
   command_line = argv;
   CLI::App app(
       "Headrace feeds medical-image training: ingest once, then augmented batches, the same bytes "

@@ -6,15 +6,17 @@
 
 #include "cli/commands.hpp"
 #include "cli/figure_text.hpp"
+#include "cli/launch.hpp"
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/loader/config/run_config.hpp"
-#include "headrace/ranks/launch.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/ranks/rank_info.hpp"
 #ifdef HR_TORCH
+#include "cli/process_settings.hpp"
+#include "cli/stop_signal.hpp"
 #include "headrace/train/trainer.hpp"
 #include "headrace/version.hpp"
 #endif
@@ -60,7 +62,7 @@ void launch(const Arguments& arguments) {
   const auto config = loader::RunConfig::load(arguments.config);
   ranks::check_parts(config.train.gradient_parts, arguments.processes);
 #if defined(HR_TORCH) || defined(HR_HAS_TORCH_PROGRAM)
-  const int code = ranks::run_processes(arguments.processes, torch_program(), command_line);
+  const int code = run_processes(arguments.processes, torch_program(), command_line);
   if (code != 0) throw ExitCode{code};
 #else
   run_with_torch("train");
@@ -96,15 +98,16 @@ void print_summary(const std::string& out, const Json& summary) {
 #endif
 
 void run(const Arguments& arguments) {
-  if (arguments.processes > 1 && !ranks::started_here()) return launch(arguments);
+  if (arguments.processes > 1 && !started_here()) return launch(arguments);
 #ifdef HR_TORCH
+  set_process_for_torch();
   const ranks::RankInfo rank_info = ranks::RankInfo::from_environment();
   if (rank_info.rank > 0) log::set_level(log::Level::warning);
   const auto config = loader::RunConfig::load(arguments.config);
   Json summary;
   try {
-    summary = train::train(config,
-                           {arguments.out, arguments.resume, kVersion, rank_info, arguments.init});
+    summary = train::train(config, {arguments.out, arguments.resume, kVersion, rank_info,
+                                    arguments.init, [] { return std::make_unique<StopSignal>(); }});
   } catch (const train::ToldElsewhere& told) {
     throw ExitCode{exit_code(told.code)};
   }

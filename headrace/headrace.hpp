@@ -7,6 +7,8 @@
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
+#include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"

@@ -1,40 +1,43 @@
 #include "headrace/core/log.hpp"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
+#include <atomic>
+#include <memory>
+#include <mutex>
 
 namespace headrace::log {
 namespace {
 
-spdlog::logger& logger() {
-  static const std::shared_ptr<spdlog::logger> instance = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "headrace", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-    made->set_pattern("%^%L%$ %v");
-    return made;
-  }();
-  return *instance;
-}
+std::atomic<Level> lowest{Level::info};
 
-spdlog::level::level_enum to_spdlog(Level level) noexcept {
-  switch (level) {
-    case Level::debug:
-      return spdlog::level::debug;
-    case Level::info:
-      return spdlog::level::info;
-    case Level::warning:
-      return spdlog::level::warn;
-    case Level::error:
-      return spdlog::level::err;
-    case Level::off:
-      return spdlog::level::off;
-  }
-  return spdlog::level::info;
+struct Target {
+  std::mutex mutex;
+  std::shared_ptr<const Sink> sink;
+};
+
+/// Never destroyed: what ends after main may still have something to say.
+Target& target() {
+  static Target& instance = *new Target;
+  return instance;
 }
 
 }  // namespace
 
-void set_level(Level level) noexcept { logger().set_level(to_spdlog(level)); }
-void write(Level level, const std::string& line) { logger().log(to_spdlog(level), line); }
+void set_sink(Sink sink) {
+  auto next = sink ? std::make_shared<const Sink>(std::move(sink)) : nullptr;
+  const std::lock_guard lock(target().mutex);
+  target().sink.swap(next);
+}
+
+void set_level(Level level) noexcept { lowest = level; }
+
+void write(Level level, const std::string& line) {
+  if (level < lowest.load() || level == Level::off) return;
+  std::shared_ptr<const Sink> sink;
+  {
+    const std::lock_guard lock(target().mutex);
+    sink = target().sink;
+  }
+  if (sink) (*sink)(level, line);
+}
 
 }  // namespace headrace::log

@@ -1,6 +1,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -8,10 +9,17 @@ namespace headrace::log {
 
 enum class Level { debug, info, warning, error, off };
 
-/// Sets the lowest level that is written (default: info). Everything goes to standard error.
+/// Takes one line without its end. Called by any thread, by several at once.
+using Sink = std::function<void(Level, const std::string& line)>;
+
+/// Where lines go from here on, for the whole process. Until it is called, or after an empty one,
+/// nowhere: the library prints nothing itself. Safe from any thread.
+void set_sink(Sink sink);
+
+/// Sets the lowest level that reaches the sink (default: info). Safe from any thread.
 void set_level(Level level) noexcept;
 
-/// Writes one line to standard error; never patient identifiers. Safe from any thread.
+/// Hands one line to the sink; never patient identifiers. Safe from any thread.
 void write(Level level, const std::string& line);
 
 template <typename... Args>

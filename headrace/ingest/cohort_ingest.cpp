@@ -8,6 +8,7 @@
 #include "headrace/cohort/store_format.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
@@ -104,8 +105,8 @@ class CohortIngest {
         fail(
             ErrorCode::usage,
             "{}: image '{}' in {} was ingested from another file; remove the store, choose another "
-            "--out, or name the image otherwise",
-            image.named, image.id, plan_.out);
+            "{}, or name the image otherwise",
+            image.named, image.id, plan_.out, Option{"out"});
       } else if (found->second.kept) {
         check_labels(image, found->second);
         check_columns(image, found->second);
@@ -141,9 +142,10 @@ class CohortIngest {
       const Json before = stored.columns.value(column, Json());
       if (before == value) continue;
       fail(ErrorCode::usage,
-           "{}: image '{}' is in {} with {} {}, here it is {}; `headrace ingest labels {} --table` "
+           "{}: image '{}' is in {} with {} {}, here it is {}; `headrace ingest labels {} {}` "
            "gives a store other columns",
-           image.named, image.id, plan_.out, column, before.dump(), value.dump(), plan_.out);
+           image.named, image.id, plan_.out, column, before.dump(), value.dump(), plan_.out,
+           Option{"table"});
     }
   }
 

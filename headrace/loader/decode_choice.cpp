@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/loader_plan.hpp"
 #include "headrace/storage/cufile.hpp"
@@ -111,9 +112,9 @@ void choose_reader(const Arrays& arrays, storage::GpuDirect wanted, DecodeChoice
   }
   if (wanted == storage::GpuDirect::on) {
     fail(ErrorCode::unsupported,
-         "loader.gpudirect is 'on', but: {}. GPUDirect is for chunks ingested with --codec zstd "
-         "--align 4096, where cuFile starts; else set it to auto or off",
-         why);
+         "loader.gpudirect is 'on', but: {}. GPUDirect is for chunks ingested with {} zstd "
+         "{} 4096, where cuFile starts; else set it to auto or off",
+         why, Option{"codec"}, Option{"align"});
   }
   choice.read_by = fmt::format("the host: {}", why);
   log::info("chunks are read by the host: {}", why);

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 
 namespace headrace::model {
 
@@ -63,8 +64,8 @@ void AdamW::restore(const std::vector<NamedTensor>& state, std::int64_t steps) {
     if (found == by_name.end() || found->second.sizes() != own.tensor.sizes()) {
       fail(ErrorCode::corrupt,
            "The checkpoint has no optimiser state '{}' of shape {}: it is damaged, or of another "
-           "network. Remove it, and --resume goes on from the one before.",
-           own.name, fmt::join(own.tensor.sizes().vec(), "×"));
+           "network. Remove it, and {} goes on from the one before.",
+           own.name, fmt::join(own.tensor.sizes().vec(), "×"), Option{"resume"});
     }
     at::Tensor target = own.tensor;
     target.copy_(found->second);

@@ -5,38 +5,21 @@
 #include <ATen/Version.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <malloc.h>
 #include <torch/headeronly/version.h>
 
 #include <cstdlib>
-#include <limits>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/device/cuda_device.hpp"
 
 namespace headrace::model {
-namespace {
-
-/// LibTorch frees every temporary of a step. glibc would give their pages back to the system and
-/// take fresh ones in the next step; a page's first touch costs more than what is computed in it
-/// (docs/architecture.md, "Memory").
-void keep_freed_memory() {
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-}
-
-}  // namespace
 
 Runtime configure_runtime(int threads, const std::string& device, const std::string& amp,
                           bool deterministic) {
-  keep_freed_memory();
   Runtime runtime;
   runtime.threads = threads > 0 ? threads : available_cores();
   at::set_num_threads(runtime.threads);
-  // cuBLAS is deterministic only with a fixed workspace; it reads this when its first handle is
-  // made.
-  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::Context& context = at::globalContext();
   context.setDeterministicAlgorithms(deterministic, /*warn_only=*/false);
   context.setDeterministicCuDNN(deterministic);
@@ -53,6 +36,11 @@ Runtime configure_runtime(int threads, const std::string& device, const std::str
   if (device == "cuda" && !has_cuda) {
     fail(ErrorCode::unsupported,
          "loader.device: cuda asked for, but LibTorch sees no GPU. Use auto or cpu.");
+  }
+  if (has_cuda && deterministic && std::getenv("CUBLAS_WORKSPACE_CONFIG") == nullptr) {
+    fail(ErrorCode::usage,
+         "CUBLAS_WORKSPACE_CONFIG is not set, and cuBLAS is deterministic only with a workspace of "
+         "fixed size. Set it to :4096:8 before the process starts.");
   }
   if (has_cuda) {
     int index = 0;

@@ -15,11 +15,15 @@ struct Runtime {
 
 /// Fixes the number of threads and chooses the device: of several GPUs the one of LOCAL_RANK.
 ///
+/// A deterministic run on a GPU needs CUBLAS_WORKSPACE_CONFIG=:4096:8 in the environment, which
+/// cuBLAS reads when its first handle is made; the program sets it, the library does not.
+///
 /// in      threads  0: every core
 ///         device   auto | cpu | cuda
 ///         amp      auto (on with CUDA) | on | off
 ///         deterministic  the same bytes from run to run; false: whichever algorithm is the fastest
-/// errors  unsupported (cuda without a GPU), usage (amp on without a GPU)
+/// errors  unsupported (cuda without a GPU), usage (amp on without a GPU; a deterministic run
+///         on a GPU without CUBLAS_WORKSPACE_CONFIG)
 Runtime configure_runtime(int threads, const std::string& device, const std::string& amp,
                           bool deterministic = true);
 

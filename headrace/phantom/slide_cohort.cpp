@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/imaging/tiff/label_writer.hpp"
 #include "headrace/imaging/tiff/pyramid_writer.hpp"
@@ -38,19 +39,20 @@ constexpr std::array<int, kGrades> kGradeOrder{1, 4, 0, 3, 5, 2};
 
 void check(const SlideCohortOptions& o) {
   if (o.out.empty())
-    fail(ErrorCode::usage, "phantom slides: no folder to write to; give --out DIR");
+    fail(ErrorCode::usage, "phantom slides: no folder to write to; give {} DIR", Option{"out"});
   if (o.count < 1 || o.count > kMaxCount)
-    fail(ErrorCode::usage, "phantom slides: --count {}; 1 to {} are possible", o.count, kMaxCount);
+    fail(ErrorCode::usage, "phantom slides: {} {}; 1 to {} are possible", Option{"count"}, o.count,
+         kMaxCount);
   if (o.size < kMinSize || o.size > kMaxSize) {
-    fail(ErrorCode::usage, "phantom slides: --size {}; {} to {} pixels are possible", o.size,
-         kMinSize, kMaxSize);
+    fail(ErrorCode::usage, "phantom slides: {} {}; {} to {} pixels are possible", Option{"size"},
+         o.size, kMinSize, kMaxSize);
   }
   if (o.scanners < 1 || o.scanners > kMaxScanners) {
-    fail(ErrorCode::usage, "phantom slides: --scanners {}; 1 to {} are possible", o.scanners,
-         kMaxScanners);
+    fail(ErrorCode::usage, "phantom slides: {} {}; 1 to {} are possible", Option{"scanners"},
+         o.scanners, kMaxScanners);
   }
   if (!(o.mpp >= 0.1 && o.mpp <= 4))
-    fail(ErrorCode::usage, "phantom slides: --mpp {}; 0.1 to 4 are possible", o.mpp);
+    fail(ErrorCode::usage, "phantom slides: {} {}; 0.1 to 4 are possible", Option{"mpp"}, o.mpp);
 }
 
 /// Renders the mask of one slide; returns the area of each class.

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/imaging/nifti/nifti_writer.hpp"
 #include "headrace/imaging/whole_file.hpp"
@@ -24,20 +25,20 @@ constexpr std::array<int, 6> kLesions{2, 1, 3, 1, 0, 2};
 
 void check(const VolumeCohortOptions& o) {
   if (o.out.empty())
-    fail(ErrorCode::usage, "phantom volumes: no folder to write to; give --out DIR");
-  const auto in_range = [](const char* option, auto value, auto low, auto high) {
+    fail(ErrorCode::usage, "phantom volumes: no folder to write to; give {} DIR", Option{"out"});
+  const auto in_range = [](Option option, auto value, auto low, auto high) {
     if (!(value >= low && value <= high)) {
       fail(ErrorCode::usage, "phantom volumes: {} {}; {} to {} are possible", option, value, low,
            high);
     }
   };
-  in_range("--count", o.count, 1, kMaxCount);
-  in_range("--size", o.size, kMinSize, kMaxSize);
-  if (o.slices != 0) in_range("--slices", o.slices, kMinSlices, kMaxSlices);
-  in_range("--phases", o.phases, 1, static_cast<int>(kPhases));
-  in_range("--scanners", o.scanners, 1, kMaxScanners);
-  in_range("--lesion-mm", o.lesion_min_mm, kMinLesionMm, kMaxLesionMm);
-  in_range("--lesion-mm", o.lesion_max_mm, o.lesion_min_mm, kMaxLesionMm);
+  in_range(Option{"count"}, o.count, 1, kMaxCount);
+  in_range(Option{"size"}, o.size, kMinSize, kMaxSize);
+  if (o.slices != 0) in_range(Option{"slices"}, o.slices, kMinSlices, kMaxSlices);
+  in_range(Option{"phases"}, o.phases, 1, static_cast<int>(kPhases));
+  in_range(Option{"scanners"}, o.scanners, 1, kMaxScanners);
+  in_range(Option{"lesion_mm"}, o.lesion_min_mm, kMinLesionMm, kMaxLesionMm);
+  in_range(Option{"lesion_mm"}, o.lesion_max_mm, o.lesion_min_mm, kMaxLesionMm);
 }
 
 std::int64_t slices_of(const VolumeCohortOptions& options, const CtScanner& scanner) {

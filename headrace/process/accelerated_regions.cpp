@@ -2,6 +2,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/lent.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/process/regions.hpp"
 #include "headrace/process/tile_pixel.hpp"
 
@@ -30,9 +31,9 @@ class AcceleratedRegions : public Regions {
     if (workspace > device_bytes) {
       const std::uint64_t mib = (workspace + (1 << 20) - 1) >> 20;
       fail(ErrorCode::memory,
-           "--device-memory {}: a region of {} pixels takes {} MiB of the GPU's memory; give "
-           "--device-memory {} or smaller tiles and chunks",
-           device_bytes >> 20, r, mib, mib);
+           "{} {}: a region of {} pixels takes {} MiB of the GPU's memory; give "
+           "{} {} or smaller tiles and chunks",
+           Option{"device_memory"}, device_bytes >> 20, r, mib, Option{"device_memory"}, mib);
     }
     const std::uint64_t workspaces =
         std::min<std::uint64_t>(device_bytes / workspace, plan.workers);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/process/device_files.hpp"
 #include "headrace/process/regions.hpp"
@@ -52,7 +53,8 @@ bool load_past_the_source(const ImageSource& source, ThreadPool& pool, Accelerat
       return true;
     }
     if (direct == storage::GpuDirect::off) {
-      fail(ErrorCode::unsupported, "--decode gpu: {}. Set it to auto or cpu", blocks.why_not);
+      fail(ErrorCode::unsupported, "{} gpu: {}. Set it to auto or cpu", Option{"decode"},
+           blocks.why_not);
     }
   }
   if (direct == storage::GpuDirect::off) return false;
@@ -72,9 +74,8 @@ bool load_past_the_source(const ImageSource& source, ThreadPool& pool, Accelerat
 DeviceMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what) {
   const std::size_t free = accelerator.free_bytes();
   if (bytes > free) {
-    fail(ErrorCode::memory,
-         "{} takes {} MiB of the GPU's memory, {} MiB are left; use --mode tilewise", what,
-         bytes >> 20, free >> 20);
+    fail(ErrorCode::memory, "{} takes {} MiB of the GPU's memory, {} MiB are left; use {} tilewise",
+         what, bytes >> 20, free >> 20, Option{"mode"});
   }
   return accelerator.device_memory(bytes);
 }

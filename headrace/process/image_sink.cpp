@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/process/tiff_sink.hpp"
 #include "headrace/process/zarr_sink.hpp"
 
@@ -24,7 +25,8 @@ void ImageSink::write_zeros(std::int64_t, std::int64_t) {
 std::string ImageSink::why_no_files(const SinkOptions& options) {
   if (is_tiff_name(options.path))
     return fmt::format("{} is a TIFF, whose tiles share a file", options.path);
-  if (options.codec != "none") return fmt::format("--codec {} is the CPU's work", options.codec);
+  if (options.codec != "none")
+    return fmt::format("{} {} is the CPU's work", Option{"codec"}, options.codec);
   return {};
 }
 

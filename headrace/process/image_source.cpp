@@ -5,6 +5,7 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/process/stored_pixels.hpp"
@@ -28,7 +29,8 @@ std::int64_t working_block(std::int64_t stored, std::int64_t extent) {
 
 void check_level(int level, std::size_t levels, const std::string& path) {
   if (level < 0 || static_cast<std::size_t>(level) >= levels) {
-    fail(ErrorCode::usage, "--level {}: {} has levels 0 to {}", level, path, levels - 1);
+    fail(ErrorCode::usage, "{} {}: {} has levels 0 to {}", Option{"level"}, level, path,
+         levels - 1);
   }
 }
 
@@ -156,8 +158,8 @@ std::unique_ptr<ImageSource> open_cohort(const std::string& path, const std::str
                                          int level) {
   const auto cohort = cohort::Cohort::open(path);
   if (image.empty()) {
-    fail(ErrorCode::usage, "{} is a store of {} images: name one with --image", path,
-         cohort->images().size());
+    fail(ErrorCode::usage, "{} is a store of {} images: name one with {}", path,
+         cohort->images().size(), Option{"image"});
   }
   if (cohort->kind() != "slide") {
     fail(ErrorCode::unsupported, "{} is a store of volumes; process works on slides", path);
@@ -215,7 +217,8 @@ JpegBlocks ImageSource::jpeg_blocks() const { return {.why_not = "its blocks are
 std::unique_ptr<ImageSource> ImageSource::open(const std::string& path, const std::string& image,
                                                int level) {
   if (std::filesystem::is_directory(path)) return open_folder(path, image, level);
-  if (!image.empty()) fail(ErrorCode::usage, "--image: {} is a file, not a store", path);
+  if (!image.empty())
+    fail(ErrorCode::usage, "{}: {} is a file, not a store", Option{"image"}, path);
   return std::make_unique<SlideSource>(path, level);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/math/exponential.hpp"
 #include "headrace/pixels/tissue/tissue_mask.hpp"
@@ -147,7 +148,7 @@ Operation::Operation(const OperationRequest& request, int channels)
 
 void Operation::set_gaussian(double sigma_px) {
   if (!(sigma_px >= 0.1 && sigma_px <= 32)) {
-    fail(ErrorCode::usage, "--sigma {}: 0.1 to 32 pixels are possible", sigma_px);
+    fail(ErrorCode::usage, "{} {}: 0.1 to 32 pixels are possible", Option{"sigma"}, sigma_px);
   }
   kernel_.radius = static_cast<std::int32_t>(kGaussianReach * sigma_px + 0.5);
   double sum = 0;
@@ -189,8 +190,9 @@ void Operation::learn(const ImageStatistics& statistics) {
          "the image shows no two stains (under 1,000 stained pixels, or all of one hue), so {} has "
          "nothing to go by; {}",
          name_of(request_.name),
-         request_.name == OperationName::stain_separate ? "use --stains ruifrok"
-                                                        : "choose an image with stained tissue");
+         request_.name == OperationName::stain_separate
+             ? fmt::format("use {} ruifrok", Option{"stains"})
+             : "choose an image with stained tissue");
   }
   learnt_ = {{"stain_od_rgb_he", stain->stain_od_rgb_he},
              {"max_concentration", stain->max_concentration}};

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/process/device_image.hpp"
 #include "headrace/process/image_statistics.hpp"
 #include "headrace/process/regions.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 void check_chunk(std::int64_t chunk) {
   if (chunk != 256 && chunk != 512 && chunk != 1024 && chunk != 2048) {
-    fail(ErrorCode::usage, "--chunk {}: 256, 512, 1024 and 2048 are there", chunk);
+    fail(ErrorCode::usage, "{} {}: 256, 512, 1024 and 2048 are there", Option{"chunk"}, chunk);
   }
 }
 
@@ -23,12 +24,12 @@ void check_ways(const ProcessOptions& options, const Accelerator* accelerator) {
   const bool on = accelerator != nullptr && accelerator->direct() == storage::GpuDirect::on;
   const bool gpu = options.decode == zarr::DecodeOn::gpu;
   if (gpu && accelerator == nullptr) {
-    fail(ErrorCode::usage, "--decode gpu needs --device cuda");
+    fail(ErrorCode::usage, "{} gpu needs {} cuda", Option{"decode"}, Option{"device"});
   }
   if ((on || gpu) && options.mode == Mode::tilewise) {
     fail(ErrorCode::usage,
-         "{}: tile by tile, an image goes through the host; add --mode global, or set it to auto",
-         on ? "GPUDirect is on" : "--decode gpu");
+         "{}: tile by tile, an image goes through the host; add {} global, or set it to auto",
+         on ? "GPUDirect is on" : fmt::format("{} gpu", Option{"decode"}), Option{"mode"});
   }
   if (!on) return;
   const std::string why = ImageSink::why_no_files(options.sink);

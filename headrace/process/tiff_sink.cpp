@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/imaging/tiff/tiff_file_writer.hpp"
 
 namespace headrace::process {
@@ -23,12 +24,13 @@ class TiffSink : public ImageSink {
         tile_bytes_(static_cast<std::uint64_t>(edge_ * edge_ * item_ * samples_)) {
     if (options.codec != "none") {
       fail(ErrorCode::usage,
-           "--codec {}: a TIFF is written without compression; write Zarr, or "
+           "{} {}: a TIFF is written without compression; write Zarr, or "
            "leave it out",
-           options.codec);
+           Option{"codec"}, options.codec);
     }
     if (std::filesystem::exists(options.path) && !options.overwrite) {
-      fail(ErrorCode::usage, "{}: is there already; give --overwrite to replace it", options.path);
+      fail(ErrorCode::usage, "{}: is there already; give {} to replace it", options.path,
+           Option{"overwrite"});
     }
     file_ = std::make_unique<imaging::TiffFileWriter>(options.path, 0);  // always a BigTIFF
     first_ = file_->reserve(tiles_ * tile_bytes_);

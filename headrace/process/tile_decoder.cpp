@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/zarr/device_decoder.hpp"
 #include "headrace/zarr/nvidia/jpeg_batch.hpp"
 
@@ -22,7 +23,7 @@ std::ptrdiff_t TileDecoder::decode(std::span<const JpegTile> tiles, const std::u
   if (state_ == nullptr) {
     const std::string& missing = zarr::GpuDecoders::here().no_jpeg;
     if (!missing.empty()) {
-      fail(ErrorCode::unsupported, "--decode gpu: {}. Set it to auto or cpu", missing);
+      fail(ErrorCode::unsupported, "{} gpu: {}. Set it to auto or cpu", Option{"decode"}, missing);
     }
     state_ = std::make_unique<State>();
   }

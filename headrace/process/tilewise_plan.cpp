@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/rounding.hpp"
 
 namespace headrace::process {
@@ -30,7 +31,7 @@ TilewisePlan plan_tilewise(const ImageInfo& info, const Operation& operation, st
   TilewisePlan plan;
   plan.tile = tile == 0 ? chunk : tile;
   if (plan.tile < 16 || plan.tile > 8192) {
-    fail(ErrorCode::usage, "--tile {}: 16 to 8192 pixels are possible", plan.tile);
+    fail(ErrorCode::usage, "{} {}: 16 to 8192 pixels are possible", Option{"tile"}, plan.tile);
   }
   plan.region = round_up(plan.tile, chunk);
   const std::int64_t halo = operation.halo();
@@ -53,9 +54,9 @@ TilewisePlan plan_tilewise(const ImageInfo& info, const Operation& operation, st
   if (least > memory_bytes) {
     const std::uint64_t mib = (least + (1 << 20) - 1) >> 20;
     fail(ErrorCode::memory,
-         "--memory {}: tiles of {} pixels with chunks of {} take at least {} MiB; give --memory {} "
+         "{} {}: tiles of {} pixels with chunks of {} take at least {} MiB; give {} {} "
          "or smaller tiles and chunks",
-         memory_bytes >> 20, plan.tile, chunk, mib, mib);
+         Option{"memory"}, memory_bytes >> 20, plan.tile, chunk, mib, Option{"memory"}, mib);
   }
   for (const std::int64_t good : {std::min(across, kGoodStrip), std::int64_t{1}}) {
     for (auto workers = static_cast<std::size_t>(threads); workers >= 1; --workers) {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/process/tile_runner.hpp"
 
@@ -26,8 +27,8 @@ std::uint64_t available_bytes() {
 
 device::HostBuffer checked_memory(std::uint64_t bytes, const char* what) {
   if (bytes > available_bytes()) {
-    fail(ErrorCode::memory, "{} takes {} MiB, {} MiB are left; use --mode tilewise", what,
-         bytes >> 20, available_bytes() >> 20);
+    fail(ErrorCode::memory, "{} takes {} MiB, {} MiB are left; use {} tilewise", what, bytes >> 20,
+         available_bytes() >> 20, Option{"mode"});
   }
   return device::HostBuffer(bytes);
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/array_writer.hpp"
@@ -25,7 +26,8 @@ Json codecs_of(const SinkOptions& options, DType dtype) {
   Json codecs = zarr::Codecs::zstd(dtype, options.level);
   if (options.codec == "zstd") return codecs;
   if (options.codec != "none") {
-    fail(ErrorCode::usage, "--codec {}: none, blosc-zstd and zstd are there", options.codec);
+    fail(ErrorCode::usage, "{} {}: none, blosc-zstd and zstd are there", Option{"codec"},
+         options.codec);
   }
   codecs.erase(1);  // array→bytes alone
   return codecs;
@@ -182,7 +184,8 @@ class ZarrSink : public ImageSink {
            "{}: is a folder with other things in it; name a new one for the result", path_);
     }
     if (own.value("complete", false) && !options.overwrite) {
-      fail(ErrorCode::usage, "{}: holds a finished image; give --overwrite to replace it", path_);
+      fail(ErrorCode::usage, "{}: holds a finished image; give {} to replace it", path_,
+           Option{"overwrite"});
     }
   }
 

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/ranks/control.hpp"
 
@@ -108,8 +109,8 @@ Control* ProcessGroup::State::open_control(int fd, bool& fresh) const {
     headrace::fail(
         ErrorCode::usage,
         "Another start of this training is under way, with another number of processes than {}. "
-        "Wait for it, or give another --out.",
-        rank_info.size);
+        "Wait for it, or give another {}.",
+        rank_info.size, Option{"out"});
   }
   if (const int error = fresh ? posix_fallocate(fd, 0, static_cast<off_t>(bytes)) : 0; error != 0) {
     ftruncate(fd, 0);
@@ -171,8 +172,8 @@ bool ProcessGroup::State::try_join(const std::string& object) {
     headrace::fail(
         ErrorCode::usage,
         "Process {} already trains into this run folder as rank {} of {}. Wait for it, give "
-        "another --out, or give every process its own RANK.",
-        holder, rank_info.rank, rank_info.size);
+        "another {}, or give every process its own RANK.",
+        holder, rank_info.rank, rank_info.size, Option{"out"});
   }
   control = shared;
   self = &mine;
@@ -213,8 +214,8 @@ void ProcessGroup::State::await_all(Patience patience) {
       headrace::fail(
           ErrorCode::io,
           "Process {} waited for processes {} of {}, who did not come. Start as many as WORLD_SIZE "
-          "says, with the same --out.",
-          rank_info.rank, fmt::join(missing, ", "), rank_info.size);
+          "says, with the same {}.",
+          rank_info.rank, fmt::join(missing, ", "), rank_info.size, Option{"out"});
     }
     sleep_until_rung(control->bell, seen);
   }
@@ -269,8 +270,8 @@ void ProcessGroup::State::throw_failure(int rank) {
   headrace::fail(
       ErrorCode::io,
       "Process {} of {} (pid {}) ended without a word: it was killed, or the machine ran "
-      "out of memory. Go on with --resume.",
-      rank, rank_info.size, other.process.load());
+      "out of memory. Go on with {}.",
+      rank, rank_info.size, other.process.load(), Option{"resume"});
 }
 
 void ProcessGroup::State::leave() noexcept {

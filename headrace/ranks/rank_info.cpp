@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 
 namespace headrace::ranks {
 namespace {
@@ -33,8 +34,8 @@ RankInfo RankInfo::from_environment() {
   if (!rank || !size) {
     fail(ErrorCode::usage,
          "{} is set, but {} is not. Set both, as torchrun does, or neither; headrace train "
-         "--processes N starts N processes itself.",
-         rank ? "RANK" : "WORLD_SIZE", rank ? "WORLD_SIZE" : "RANK");
+         "{} N starts N processes itself.",
+         rank ? "RANK" : "WORLD_SIZE", rank ? "WORLD_SIZE" : "RANK", Option{"processes"});
   }
   if (*size < 1 || *size > kMaxProcesses || *rank >= *size) {
     fail(ErrorCode::usage,

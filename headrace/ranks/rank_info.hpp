@@ -17,7 +17,7 @@ struct RankInfo {
 
 inline constexpr int kMaxProcesses = 256;
 
-/// The variable by which run_processes names a start, for its child processes.
+/// The variable by which a program that starts the processes itself names the start to them.
 inline constexpr const char* kStartVariable = "HEADRACE_START";
 
 }  // namespace headrace::ranks

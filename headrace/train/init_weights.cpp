@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/storage/local_store.hpp"
@@ -23,14 +24,15 @@ fs::path weights_file(const std::string& given) {
   const fs::path path = fs::absolute(given).lexically_normal();
   if (!fs::is_directory(path)) {
     if (fs::exists(path)) return path;
-    fail(ErrorCode::not_found, "--init: {} is neither a run folder nor a weights file.", given);
+    fail(ErrorCode::not_found, "{}: {} is neither a run folder nor a weights file.", Option{"init"},
+         given);
   }
   const RunFolder run = RunFolder::open(path);
   if (!run.has(kFinalWeights)) {
     fail(ErrorCode::not_found,
-         "--init: {} is missing; that training has not come to its end. Finish it with headrace "
-         "train --resume, or give one of its files (best.safetensors, checkpoints/…).",
-         run.describe(kFinalWeights));
+         "{}: {} is missing; that training has not come to its end. Finish it with headrace "
+         "train {}, or give one of its files (best.safetensors, checkpoints/…).",
+         Option{"init"}, run.describe(kFinalWeights), Option{"resume"});
   }
   return path / kFinalWeights;
 }
@@ -68,8 +70,8 @@ Json begin_with_weights(const TrainOptions& options, const std::vector<std::stri
     recorded = run.read_json(loader::kRunFile).value("init", Json());
     if (recorded.is_null() && !options.init.empty()) {
       fail(ErrorCode::usage,
-           "{} did not begin with other weights. Leave --init out, or start a new run.",
-           options.out);
+           "{} did not begin with other weights. Leave {} out, or start a new run.", options.out,
+           Option{"init"});
     }
     if (options.init.empty() && (recorded.is_null() || !run.checkpoints().empty())) return recorded;
   } else if (options.init.empty()) {
@@ -82,9 +84,10 @@ Json begin_with_weights(const TrainOptions& options, const std::vector<std::stri
   const std::string hash = sha256_hex(bytes);
   if (!recorded.is_null() && recorded.at("sha256") != hash) {
     fail(ErrorCode::usage,
-         "{} began with weights of SHA-256 {}, but {} has {}. Give --init the ones of the start, "
+         "{} began with weights of SHA-256 {}, but {} has {}. Give {} the ones of the start, "
          "or start a new run.",
-         options.out, recorded.at("sha256").get<std::string>(), file.string(), hash);
+         options.out, recorded.at("sha256").get<std::string>(), file.string(), hash,
+         Option{"init"});
   }
   Json done = network.start_from(bytes, classes, file.string());
   say(file, done);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/train/run/run_identity.hpp"
@@ -115,8 +116,8 @@ void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes
   if (space.available >= needed) return;
   fail(ErrorCode::io,
        "{}: checkpoints and weights take {} MB, but {} MB are free. Make room, or give another "
-       "--out.",
-       out.string(), needed / 1'000'000 + 1, space.available / 1'000'000);
+       "{}.",
+       out.string(), needed / 1'000'000 + 1, space.available / 1'000'000, Option{"out"});
 }
 
 }  // namespace headrace::train

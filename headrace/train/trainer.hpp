@@ -5,15 +5,17 @@
 #include "headrace/core/json.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/rank_info.hpp"
+#include "headrace/train/stop_listener.hpp"
 
 namespace headrace::train {
 
 struct TrainOptions {
-  std::string out;              ///< run folder
-  bool resume = false;          ///< continue from the newest checkpoint of `out`
-  std::string code_version;     ///< recorded in run.json
-  ranks::RankInfo rank_info{};  ///< this process's, where several train together
-  std::string init{};           ///< run folder or weights file to begin with; empty: none
+  std::string out;                  ///< run folder
+  bool resume = false;              ///< continue from the newest checkpoint of `out`
+  std::string code_version;         ///< recorded in run.json
+  ranks::RankInfo rank_info{};      ///< this process's, where several train together
+  std::string init{};               ///< run folder or weights file to begin with; empty: none
+  ListenForStop listen_for_stop{};  ///< empty: nothing stops it but its end or an error
 };
 
 /// Thrown instead of an Error that another process of the training reports to the user.
@@ -32,8 +34,8 @@ struct ToldElsewhere {
 /// out     summary.json: {steps, loss, mean_dice, dice{class}, kappa, lesion,
 ///         best{step, mean_dice}, weights_sha256, config_hash, dataset_hash, time{…}} and, for
 ///         gleason, grades
-/// errors  usage (config, another dataset or config on resume), cancelled (SIGINT or SIGTERM, after
-///         a checkpoint), those of the loader
+/// errors  usage (config, another dataset or config on resume), cancelled (asked to by
+///         `listen_for_stop`, after a checkpoint), those of the loader
 Json train(const loader::RunConfig& config, const TrainOptions& options);
 
 }  // namespace headrace::train

@@ -1,9 +1,11 @@
 #include "headrace/train/training.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/device/cuda_device.hpp"
@@ -20,7 +22,6 @@
 #include "headrace/train/run/run_start.hpp"
 #include "headrace/train/schedule.hpp"
 #include "headrace/train/start_banner.hpp"
-#include "headrace/train/stop_signal.hpp"
 
 namespace headrace::train {
 
@@ -28,6 +29,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
                    ranks::ProcessGroup& process_group)
     : config_(config),
       process_group_(process_group),
+      listen_for_stop_(options.listen_for_stop),
       cohort_(open_cohort(config)),
       preprocessing_(std::make_shared<const loader::Preprocessing>(
           loader::Preprocessing::fit(*cohort_, config))),
@@ -56,7 +58,8 @@ void Training::prepare(const std::string& out) {
     for (const std::string& line : banner.lines) log::info("{}", line);
     for (const std::string& line : banner.warnings) log::warning("{}", line);
     if (!config_.train.freeze.empty() && init_.is_null()) {
-      log::warning("train.freeze without --init: what is frozen keeps its random first values");
+      log::warning("train.freeze without {}: what is frozen keeps its random first values",
+                   Option{"init"});
     }
   }
   const Rehearsed cost =
@@ -73,7 +76,7 @@ Json Training::time_json() {
 }
 
 StepNote Training::own_note() const {
-  return {StopSignal::received(), loader_->stats().data_wait_s, times_.step_s};
+  return {asked_to_stop(), loader_->stats().data_wait_s, times_.step_s};
 }
 
 void Training::resume() {
@@ -170,17 +173,16 @@ void Training::checkpoint() {
 }
 
 void Training::stop_if_asked() {
-  if (!sum_) times_.asked = StopSignal::received();
+  if (!sum_) times_.asked = asked_to_stop();
   if (times_.asked == 0) return;
   const auto steps = folder_.checkpoints();
   if (steps.empty() || steps.back() != state_.step) checkpoint();
   process_group_.barrier();  // no process ends before the first has written it
   fail(ErrorCode::cancelled,
-       "Stopped by {} after step {} of {}; {} holds the state. Run the same command with --resume "
-       "to "
-       "go on.",
-       StopSignal::name(times_.asked), state_.step, total_steps_,
-       folder_.describe(RunFolder::checkpoint_name(state_.step)));
+       "Stopped by {} after step {} of {}; {} holds the state. Run the same command with {} "
+       "to go on.",
+       times_.asked == SIGTERM ? "SIGTERM" : "SIGINT", state_.step, total_steps_,
+       folder_.describe(RunFolder::checkpoint_name(state_.step)), Option{"resume"});
 }
 
 /// Memory for the gradients of all processes, where there are several.
@@ -202,7 +204,7 @@ StepLosses Training::step(const loader::Batch& batch, double rate) {
 }
 
 void Training::train_steps() {
-  const StopSignal stop;
+  if (listen_for_stop_) stop_ = listen_for_stop_();
   const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
   std::optional<Progress> progress;
   if (process_group_.first()) {
@@ -246,6 +248,7 @@ void Training::train_steps() {
   loader_.reset();
   if (meter_) times_.gpu = meter_->usage();
   meter_.reset();
+  stop_.reset();
 }
 
 /// Whether metrics.jsonl has the validation of this step already, as when a finished run is resumed

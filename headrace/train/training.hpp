@@ -10,6 +10,7 @@
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/network.hpp"
 #include "headrace/train/run/run_folder.hpp"
+#include "headrace/train/stop_listener.hpp"
 #include "headrace/train/train_state.hpp"
 #include "headrace/train/trainer.hpp"
 #include "headrace/train/training_times.hpp"
@@ -36,6 +37,7 @@ class Training {
   void join_sum();
   StepLosses step(const loader::Batch& batch, double rate);
   StepNote own_note() const;
+  int asked_to_stop() const { return stop_ ? stop_->asked() : 0; }
   void take(const StepLosses& losses, double rate);
   void append_step(const StepLosses& losses, double rate);
   EvaluateOptions validation() const;
@@ -50,8 +52,10 @@ class Training {
 
   const loader::RunConfig& config_;
   ranks::ProcessGroup& process_group_;
+  ListenForStop listen_for_stop_;
   std::shared_ptr<const cohort::Cohort> cohort_;
   std::shared_ptr<const loader::Preprocessing> preprocessing_;
+  std::unique_ptr<StopListener> stop_;          ///< while steps are taken, where someone listens
   std::optional<ranks::OrderedAllReduce> sum_;  ///< where several processes train
   Network network_;
   std::shared_ptr<const loader::SamplePlan> plan_;

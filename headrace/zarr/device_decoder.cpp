@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/zarr/cuda/chunk_drivers.hpp"
 #include "headrace/zarr/device_checksums.hpp"
 #include "headrace/zarr/nvidia/jpeg_batch.hpp"
@@ -229,8 +230,8 @@ void DeviceDecoder::fetch(BatchRead& batch, ThreadPool& pool, Stream& stream) {
       if (error.code() != ErrorCode::unsupported) throw;
       if (state.wanted_direct == storage::GpuDirect::on) {
         fail(ErrorCode::unsupported,
-             "GPUDirect is on: {}. Ingest with --codec zstd --align 4096, or set it to auto or off",
-             error.what());
+             "GPUDirect is on: {}. Ingest with {} zstd {} 4096, or set it to auto or off",
+             error.what(), Option{"codec"}, Option{"align"});
       }
       state.read_by = fmt::format("the host: {}", error.what());
     }

@@ -1,90 +1,104 @@
 #include "headrace/core/progress.hpp"
 
 #include <gtest/gtest.h>
-#include <pty.h>
-#include <unistd.h>
 
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace headrace {
 namespace {
 
-/// Standard error led to another descriptor while it lives.
-class ErrorTo {
- public:
-  explicit ErrorTo(int descriptor) : kept_(dup(STDERR_FILENO)) { dup2(descriptor, STDERR_FILENO); }
-  ~ErrorTo() {
-    dup2(kept_, STDERR_FILENO);
-    close(kept_);
-  }
+using std::chrono::milliseconds;
 
- private:
-  int kept_;
+struct Shown {
+  std::string title, unit, note;
+  std::uint64_t done, begun_at, total;
+  double seconds;
+  bool last;
 };
 
-void count_to_ten() {
-  Progress progress("reading", 10, "tiles");
-  std::thread other([&] {
-    for (int i = 0; i < 5; ++i) progress.advance();
-  });
-  for (int i = 0; i < 5; ++i) progress.advance();
-  other.join();
-}
+/// Displays that write down what they are shown, while it lives.
+class ProgressTest : public ::testing::Test {
+ protected:
+  class Display : public ProgressDisplay {
+   public:
+    explicit Display(ProgressTest& test) : test_(test) {}
+    milliseconds first() const override { return test_.first_; }
+    milliseconds every() const override { return test_.every_; }
+    void show(const ProgressState& s, bool last) override {
+      test_.shown_.push_back({std::string(s.title), std::string(s.unit), std::string(s.note),
+                              s.done, s.begun_at, s.total, s.seconds, last});
+    }
 
-std::string read_some(int descriptor) {
-  char text[4096];
-  const ssize_t count = read(descriptor, text, sizeof text);
-  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
-}
+   private:
+    ProgressTest& test_;
+  };
 
-TEST(Progress, IsSilentWhereThereIsNoTerminal) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  {
-    const ErrorTo pipe_end(ends[1]);
-    count_to_ten();
+  ProgressTest() {
+    show_progress_by([this] { return std::make_unique<Display>(*this); });
   }
-  close(ends[1]);
-  EXPECT_EQ(read_some(ends[0]), "");
-  close(ends[0]);
-}
+  ~ProgressTest() override { show_progress_by({}); }
 
-TEST(Progress, SaysPlainLinesWhereThereIsNoTerminal) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
+  milliseconds first_{0}, every_{0};
+  std::vector<Shown> shown_;
+};
+
+TEST_F(ProgressTest, ShowsWhatWasDoneAndTheEnd) {
   {
-    const ErrorTo pipe_end(ends[1]);
-    Progress progress("train", 10, "steps", std::chrono::milliseconds(0));
+    Progress progress("train", 10, "steps");
     progress.begin_at(4);
     progress.note("loss 0.53");
     progress.advance();
+    progress.advance(2);
   }
-  close(ends[1]);
-  const std::string text = read_some(ends[0]);
-  close(ends[0]);
-  EXPECT_EQ(text.find("train: 5 of 10 steps, loss 0.53, "), 0u) << text;
-  EXPECT_NE(text.find(" min left\n"), std::string::npos) << text;
-  EXPECT_EQ(text.find('\r'), std::string::npos);
+  ASSERT_EQ(shown_.size(), 3u);
+  EXPECT_EQ(shown_[0].title, "train");
+  EXPECT_EQ(shown_[0].unit, "steps");
+  EXPECT_EQ(shown_[0].note, "loss 0.53");
+  EXPECT_EQ(shown_[0].done, 5u);
+  EXPECT_EQ(shown_[0].begun_at, 4u);
+  EXPECT_EQ(shown_[0].total, 10u);
+  EXPECT_GE(shown_[0].seconds, 1e-3);
+  EXPECT_FALSE(shown_[0].last);
+  EXPECT_EQ(shown_[1].done, 7u);
+  EXPECT_EQ(shown_[2].done, 7u);
+  EXPECT_TRUE(shown_[2].last);
 }
 
-TEST(Progress, ShowsTheWholeOnATerminal) {
-  int terminal = -1, program = -1;
-  ASSERT_EQ(openpty(&terminal, &program, nullptr, nullptr, nullptr), 0);
+TEST_F(ProgressTest, ShowsNothingBeforeItsTime) {
+  first_ = std::chrono::hours(1);
+  { Progress("reading", 10, "tiles").advance(); }
+  ASSERT_EQ(shown_.size(), 1u);
+  EXPECT_TRUE(shown_[0].last);
+  shown_.clear();
+  first_ = milliseconds(0);
+  every_ = std::chrono::hours(1);
   {
-    const ErrorTo terminal_end(program);
-    count_to_ten();
+    Progress progress("reading", 10, "tiles");
+    for (int i = 0; i < 5; ++i) progress.advance();
   }
-  std::string text;
-  while (text.find('\n') == std::string::npos) {
-    const std::string more = read_some(terminal);
-    ASSERT_FALSE(more.empty());
-    text += more;
+  ASSERT_EQ(shown_.size(), 2u);
+  EXPECT_EQ(shown_[0].done, 1u);
+}
+
+TEST_F(ProgressTest, CountsWhatSeveralThreadsDo) {
+  {
+    Progress progress("reading", 2000, "tiles");
+    const auto work = [&] {
+      for (int i = 0; i < 1000; ++i) progress.advance();
+    };
+    std::thread other(work);
+    work();
+    other.join();
   }
-  EXPECT_NE(text.find("reading ["), std::string::npos) << text;
-  EXPECT_NE(text.find("100% 10 tiles"), std::string::npos) << text;
-  close(program);
-  close(terminal);
+  EXPECT_EQ(shown_.back().done, 2000u);
+}
+
+TEST_F(ProgressTest, IsSilentWithoutADisplay) {
+  show_progress_by({});
+  { Progress("reading", 10, "tiles").advance(); }
+  EXPECT_TRUE(shown_.empty());
 }
 
 }  // namespace

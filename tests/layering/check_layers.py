@@ -21,6 +21,16 @@ BANNED = {
     "std::rand(": ((), "results must repeat: draw from math/philox.hpp"),
     "#pragma omp atomic": ((), "the sum would depend on the order of threads"),
 }
+# In code below headrace/, comments and literals apart: what a process does to itself and shows to its user is the program's.
+PROGRAMS_OWN = (
+    (re.compile(r"(?<![\w.>])(setenv|unsetenv|putenv|mallopt)\s*\("), "the library changes neither environment nor malloc"),
+    (re.compile(r"(?<![\w.>])(sigaction\b|signal\s*\()"), "the library installs no signal handler"),
+    (re.compile(r"(std::(?:cout|cerr|clog)|fmt::print|(?<![\w.>])(?:v?f?printf|f?puts|f?putc|putchar|perror)\s*\()"), "the library prints nothing"),
+)
+FLAG = re.compile(r"--[a-z][a-z-]*")
+FLAGS_OF_OTHERS = ("gdcmconv --raw",)  # commands of other programs that a sentence may quote
+NO_FLAGS = ("headrace/report/style_sheet.cpp",)  # variables of CSS look the same
+COMMENT_OR_LITERAL = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""", re.S)
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X")) + r")\b")
 
 
@@ -142,6 +152,34 @@ def check_words(root, names):
                 yield f"{name}:{number}: '{UNFINISHED.search(line)[0]}': finish it, or leave it out"
 
 
+def split_code(text):
+    """The code without comments and literals, and the literals as (line number, text); line numbers stay."""
+    literals = []
+
+    def blank(found):
+        if found[0][0] in "\"R":
+            literals.append((text.count("\n", 0, found.start()) + 1, found[0]))
+        return " " + "\n" * found[0].count("\n")
+
+    return COMMENT_OR_LITERAL.sub(blank, text), literals
+
+
+def check_manners(root, names):
+    for name in names:
+        if not name.startswith("headrace/") or not name.endswith(CODE):
+            continue
+        code, literals = split_code((root / name).read_text(errors="replace"))
+        for number, line in enumerate(code.splitlines(), 1):
+            for pattern, why in PROGRAMS_OWN:
+                for found in pattern.finditer(line):
+                    yield f"{name}:{number}: '{found[1].rstrip('( ')}': {why}; a program in cli/ does"
+        for number, literal in literals if name not in NO_FLAGS else ():
+            for command in FLAGS_OF_OTHERS:
+                literal = literal.replace(command, "")
+            for flag in FLAG.findall(literal):
+                yield f"{name}:{number}: '{flag}': the library names no flag; write {{}} and Option{{\"{flag[2:].replace('-', '_')}\"}}"
+
+
 def check_samples(root, names):
     total = sum((root / n).stat().st_size for n in names if n.startswith("samples/"))
     if total > MAX_SAMPLES_BYTES:
@@ -179,6 +217,7 @@ def violations(root):
     yield from check_links(root, names, rows)
     yield from check_sizes(root, names)
     yield from check_words(root, names)
+    yield from check_manners(root, names)
     yield from check_samples(root, names)
     yield from check_links_of_docs(root, names)
     yield from check_readmes(root, rows)

@@ -83,6 +83,23 @@ class Rules(unittest.TestCase):
         self.write("headrace/core/a.cpp", "// TO" + "DO: later\n")
         self.expect("headrace/core/a.cpp:1: 'TO" + "DO'")
 
+    def test_a_flag_in_a_text_of_the_library_is_refused(self):
+        self.write("headrace/core/a.cpp", '// as --out\nint a = 1\'000;\nfail("of {}; // give "\n     "another --on-error");\n')
+        self.write("headrace/core/b.cpp", 'fail("see gdcmconv --raw", a--b);\n')
+        self.write("tests/a.cpp", 'run("--out");\n')
+        self.expect("headrace/core/a.cpp:4: '--on-error'")
+
+    def test_what_is_the_programs_is_refused_in_the_library(self):
+        calls = ('setenv("A", "b", 1)', "::mallopt(1, 2)", "struct sigaction a", "std::signal(2, f)", "std::cerr << 1",
+                 "std::fprintf(stderr, a)", "puts (a)", "fmt::print(a)")
+        for call in calls:
+            self.write("headrace/core/a.cpp", f"/* puts(a);\n printf(a) */ int b;\n{call};\n")
+            found = list(check_layers.violations(self.root))
+            self.assertEqual(len(found), 1, (call, found))
+            self.assertTrue(found[0].startswith("headrace/core/a.cpp:3: '"), found)
+        self.write("headrace/core/a.cpp", 'std::snprintf(a, 2, "puts(a)");\nlisten.signal();\nstd::getenv("A");\noutputs(1);\n')
+        self.expect()
+
     def test_samples_have_a_limit(self):
         self.write("samples/big.bin", "x" * (check_layers.MAX_SAMPLES_BYTES + 1))
         self.expect("samples/: ")

@@ -351,7 +351,7 @@ TEST_F(DeviceLoading, OnlyChunksThatShowUnseenAreReadStraightFromFiles) {
     const Given insisted = run(store, config);
     EXPECT_EQ(insisted.code, ErrorCode::unsupported);
     EXPECT_EQ(insisted.error.rfind("loader.gpudirect is 'on', but: where the streams of ", 0), 0u);
-    EXPECT_NE(insisted.error.find("--codec zstd --align 4096"), std::string::npos);
+    EXPECT_NE(insisted.error.find("codec zstd align 4096"), std::string::npos);
   }
 }
 

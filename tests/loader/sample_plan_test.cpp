@@ -287,7 +287,7 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
   };
   EXPECT_EQ(refusal([&] { plan(""); }),
             "image slide-000: its micrometres a pixel are not known, but patch.mpp is 0.5. Ingest "
-            "it with --mpp, or set "
+            "it with mpp, or set "
             "patch.mpp: null to cut patches in pixels of level 0");
   EXPECT_EQ(refusal([&] { plan("patch: {mpp: null}\nsampling: {balance: class}\n"); }),
             folder.path("plain.zarr") +

@@ -238,10 +238,10 @@ TEST_F(Cohort, OptionsOutOfRangeAreSaid) {
     }
     return std::string();
   };
-  EXPECT_THAT(text_of([](auto& o) { o.count = 0; }), testing::HasSubstr("--count 0; 1 to"));
-  EXPECT_THAT(text_of([](auto& o) { o.size = 10; }), testing::HasSubstr("--size 10; 256 to"));
-  EXPECT_THAT(text_of([](auto& o) { o.scanners = 0; }), testing::HasSubstr("--scanners 0; 1 to"));
-  EXPECT_THAT(text_of([](auto& o) { o.mpp = 0; }), testing::HasSubstr("--mpp 0; 0.1 to"));
+  EXPECT_THAT(text_of([](auto& o) { o.count = 0; }), testing::HasSubstr("count 0; 1 to"));
+  EXPECT_THAT(text_of([](auto& o) { o.size = 10; }), testing::HasSubstr("size 10; 256 to"));
+  EXPECT_THAT(text_of([](auto& o) { o.scanners = 0; }), testing::HasSubstr("scanners 0; 1 to"));
+  EXPECT_THAT(text_of([](auto& o) { o.mpp = 0; }), testing::HasSubstr("mpp 0; 0.1 to"));
   EXPECT_FALSE(fs::exists(folder_ / "x"));
 }
 

@@ -274,12 +274,12 @@ TEST_F(VolumeCohort, OptionsOutOfRangeAreSaid) {
     }
     return std::string();
   };
-  EXPECT_THAT(text_of([](auto& o) { o.count = 0; }), testing::HasSubstr("--count 0; 1 to"));
-  EXPECT_THAT(text_of([](auto& o) { o.size = 20; }), testing::HasSubstr("--size 20; 48 to 1024"));
-  EXPECT_THAT(text_of([](auto& o) { o.slices = 5; }), testing::HasSubstr("--slices 5; 16 to"));
-  EXPECT_THAT(text_of([](auto& o) { o.phases = 5; }), testing::HasSubstr("--phases 5; 1 to 4"));
+  EXPECT_THAT(text_of([](auto& o) { o.count = 0; }), testing::HasSubstr("count 0; 1 to"));
+  EXPECT_THAT(text_of([](auto& o) { o.size = 20; }), testing::HasSubstr("size 20; 48 to 1024"));
+  EXPECT_THAT(text_of([](auto& o) { o.slices = 5; }), testing::HasSubstr("slices 5; 16 to"));
+  EXPECT_THAT(text_of([](auto& o) { o.phases = 5; }), testing::HasSubstr("phases 5; 1 to 4"));
   EXPECT_THAT(text_of([](auto& o) { o.lesion_max_mm = 8; }),
-              testing::HasSubstr("--lesion-mm 8; 12 to 60"));
+              testing::HasSubstr("lesion_mm 8; 12 to 60"));
   EXPECT_FALSE(fs::exists(folder_ / "x"));
 }
 

@@ -139,7 +139,7 @@ TEST_F(Direct, WhatCannotGoIsOneSentence) {
   options.sink.path = folder_ / "out";
   options.sink.codec = "zstd";
   EXPECT_EQ(refused(in("in.tif"), options, ErrorCode::unsupported),
-            "GPUDirect is on: --codec zstd is the CPU's work. Set it to auto or off");
+            "GPUDirect is on: codec zstd is the CPU's work. Set it to auto or off");
   auto packed = whole(OperationName::save, folder_ / "packed");
   packed.sink.codec = "zstd";
   run(in("in.tif"), packed, nullptr);
@@ -149,7 +149,7 @@ TEST_F(Direct, WhatCannotGoIsOneSentence) {
                 " are compressed, or in shards. Set it to auto or off");
   options.mode = Mode::tilewise;
   EXPECT_EQ(refused(in("in.tif"), options, ErrorCode::usage),
-            "GPUDirect is on: tile by tile, an image goes through the host; add --mode global, or "
+            "GPUDirect is on: tile by tile, an image goes through the host; add mode global, or "
             "set it to auto");
   // auto takes what cannot go by the CPU's way.
   HostAccelerator automatic = accelerator_of(GpuDirect::automatic);
@@ -207,7 +207,7 @@ TEST_F(Direct, JpegTilesAreDecodedThereWhereThatIsAskedFor) {
   options.sink.path = folder_ / "raw";
   const std::string text =
       error_of(ErrorCode::unsupported, [&] { run(in("in.tif"), options, &accelerator); });
-  EXPECT_EQ(text, "--decode gpu: " + in("in.tif") +
+  EXPECT_EQ(text, "decode gpu: " + in("in.tif") +
                       " has no colour JPEG tiles at that level. Set it to auto or cpu");
 }
 

@@ -126,7 +126,7 @@ TEST_F(Interrupted, ChunksOfOtherSettingsAreNotKept) {
 
 TEST_F(Interrupted, AFinishedImageIsReplacedOnlyOnRequest) {
   run();
-  EXPECT_NE(failure().find("--overwrite"), std::string::npos);
+  EXPECT_NE(failure().find("give overwrite"), std::string::npos);
   options_.sink.overwrite = true;
   options_.operation.name = OperationName::save;
   run();

@@ -3,13 +3,16 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/dlpack.hpp"
 #include "headrace/loader/loader.hpp"
+#include "headrace/model/runtime.hpp"
 #include "headrace/train/network.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -138,6 +141,23 @@ TEST_F(SharedBatch, AGpusBatchesTrainAsThoseOfTheCpu) {
     }
     EXPECT_TRUE(weights[0] == weights[1]) << (volumes ? "volumes" : "slides");
   }
+}
+
+/// The same weights from run to run need a workspace of fixed size, which the library can't set.
+TEST_F(SharedBatch, ADeterministicRunOnAGpuNeedsTheWorkspaceOfCublas) {
+  if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
+  const char* variable = "CUBLAS_WORKSPACE_CONFIG";
+  const std::string kept = std::getenv(variable);
+  unsetenv(variable);
+  std::string text;
+  try {
+    model::configure_runtime(1, "cuda", "off", /*deterministic=*/true);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    text = error.what();
+  }
+  setenv(variable, kept.c_str(), 1);
+  EXPECT_NE(text.find("Set it to :4096:8"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
@@ -131,25 +129,25 @@ TEST_F(TrainerTest, AFinishedRunResumedStaysAsItIs) {
 }
 
 TEST_F(TrainerTest, ASignalLeavesACheckpointToResumeFrom) {
-  const std::string lines = run("signal") + "/metrics.jsonl";
-  std::thread sender([&] {
-    // The first line is written by a training that listens; before, the signal would kill the test.
-    std::error_code none;
-    while (!std::filesystem::exists(lines) || std::filesystem::file_size(lines, none) == 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  /// Asked to stop as soon as something is logged.
+  struct Listener : StopListener {
+    int asked() noexcept override {
+      std::error_code none;
+      const auto size = std::filesystem::file_size(run("signal") + "/metrics.jsonl", none);
+      return !none && size > 0 ? SIGTERM : 0;
     }
-    kill(getpid(), SIGTERM);
-  });
+  };
+  TrainOptions options{run("signal"), false, "test"};
+  options.listen_for_stop = [] { return std::make_unique<Listener>(); };
   try {
-    train(fixture_->config(), {run("signal"), false, "test"});
+    train(fixture_->config(), options);
     ADD_FAILURE() << "the run was not stopped";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::cancelled);
     const std::string text = error.what();
     EXPECT_NE(text.find("Stopped by SIGTERM after step"), std::string::npos) << text;
-    EXPECT_NE(text.find("--resume"), std::string::npos) << text;
+    EXPECT_NE(text.find("with resume to go on"), std::string::npos) << text;
   }
-  sender.join();
   EXPECT_FALSE(RunFolder::open(run("signal")).checkpoints().empty());
   train(fixture_->config(), {run("signal"), true, "test"});
   // The kept checkpoints may be of other steps than the unbroken run's; everything else is the

@@ -140,9 +140,8 @@ TEST_F(TrainingInit, WhatDoesNotFitIsRefusedInOneSentence) {
   cut("unfinished");
   EXPECT_NE(refusal(options("x", path("unfinished"))).find("has not come to its end"),
             std::string::npos);
-  EXPECT_NE(
-      refusal(options("whole", path("whole"), true)).find("Give --init the ones of the start"),
-      std::string::npos);
+  EXPECT_NE(refusal(options("whole", path("whole"), true)).find("Give init the ones of the start"),
+            std::string::npos);
   auto config = fixture_->config();
   try {
     train(config, options("first", path("whole"), true));

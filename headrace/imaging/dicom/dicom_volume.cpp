@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/dicom/frame_decoder.hpp"
 #include "headrace/imaging/dicom/regular_stack.hpp"
@@ -136,8 +137,8 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
     fail(
         ErrorCode::malformed,
         "series of {} slices (with {}): {}. Complete the series, or have it resampled to even gaps "
-        "(ingest: --irregular resample).",
-        series.slices.size(), first, findings.problem);
+        "(ingest: {} resample).",
+        series.slices.size(), first, findings.problem, Option{"irregular"});
   }
   if (!(findings.spacing_mm > 0)) {
     fail(ErrorCode::malformed,

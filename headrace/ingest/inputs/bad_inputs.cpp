@@ -4,12 +4,13 @@
 #include <tuple>
 
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/option_choice.hpp"
 
 namespace headrace::ingest {
 
 OnError parse_on_error(const std::string& text) {
-  check_choice("--on-error", text, {"stop", "skip"});
+  check_choice(Option{"on_error"}, text, {"stop", "skip"});
   return text == "skip" ? OnError::skip : OnError::stop;
 }
 
@@ -72,7 +73,8 @@ void BadInputs::check(std::size_t good) const {
                                   [](const auto& b) { return b.code != ErrorCode::usage; });
   fail(other == bad.end() ? ErrorCode::usage : other->code,
        "{} of {} inputs can't be ingested; mend them or leave them out{}:{}", bad.size(),
-       bad.size() + good, good > 0 ? ", or go on without them by --on-error skip" : "", list);
+       bad.size() + good,
+       good > 0 ? fmt::format(", or go on without them by {} skip", Option{"on_error"}) : "", list);
 }
 
 }  // namespace headrace::ingest

@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/cohort_table.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
@@ -81,13 +82,14 @@ std::vector<std::string> classes_of(const std::vector<std::string>& given,
   const bool panda = codings.contains("panda-radboud") || codings.contains("panda-karolinska");
   if (!given.empty()) {
     if (panda && given != gleason_classes()) {
-      fail(ErrorCode::usage, "--classes: PANDA's masks need the classes {}",
+      fail(ErrorCode::usage, "{}: PANDA's masks need the classes {}", Option{"classes"},
            fmt::join(gleason_classes(), ","));
     }
     const std::set<std::string> distinct(given.begin(), given.end());
     if (given.size() > 255 || distinct.size() != given.size() || distinct.contains("")) {
       fail(ErrorCode::usage,
-           "--classes: names must be distinct and not empty, at most 255 (255 is ignore)");
+           "{}: names must be distinct and not empty, at most 255 (255 is ignore)",
+           Option{"classes"});
     }
     return given;
   }
@@ -96,8 +98,9 @@ std::vector<std::string> classes_of(const std::vector<std::string>& given,
   if (codings == std::set<std::string>{"instances"}) return {"background", "object"};
   if (codings.empty()) return gleason_classes();
   fail(ErrorCode::usage,
-       "masks of coding 'classes' need the names of their values: give --classes "
-       "background,benign,…");
+       "masks of coding 'classes' need the names of their values: give {} "
+       "background,benign,…",
+       Option{"classes"});
 }
 
 namespace {
@@ -115,17 +118,18 @@ std::vector<ClassSet> stated_sets(const SlideIngestOptions& options,
       if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
     }
   }
-  return parse_class_sets(texts, classes, "--class-sets");
+  return parse_class_sets(texts, classes, to_string(Option{"class_sets"}));
 }
 
 }  // namespace
 
 CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad) {
   if (options.inputs.empty() && options.table.empty()) {
-    fail(ErrorCode::usage, "nothing to ingest: name slides, folders, or a --table");
+    fail(ErrorCode::usage, "nothing to ingest: name slides, folders, or a {}", Option{"table"});
   }
   if (!options.annotations.empty() && !fs::is_directory(options.annotations)) {
-    fail(ErrorCode::not_found, "--annotations {}: there is no such folder", options.annotations);
+    fail(ErrorCode::not_found, "{} {}: there is no such folder", Option{"annotations"},
+         options.annotations);
   }
   CohortInputs cohort;
   const std::string table = options.table.empty() ? panda_table_in(options.inputs) : options.table;

@@ -9,7 +9,7 @@
 
 namespace headrace::ingest {
 
-void check_choice(const char* option, const std::string& value,
+void check_choice(const Option& option, const std::string& value,
                   const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
   const auto nearest = nearest_name(value, choices);
@@ -20,7 +20,8 @@ void check_choice(const char* option, const std::string& value,
 void check_alignment(std::int64_t bytes) {
   constexpr std::int64_t kMost = 65536;
   if (bytes >= 0 && bytes <= kMost && (bytes & (bytes - 1)) == 0) return;
-  fail(ErrorCode::usage, "--align {}: must be 0, or a power of two up to {}", bytes, kMost);
+  fail(ErrorCode::usage, "{} {}: must be 0, or a power of two up to {}", Option{"align"}, bytes,
+       kMost);
 }
 
 }  // namespace headrace::ingest

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
@@ -32,14 +33,14 @@ void check_options(const LabelIngestOptions& options) {
   if (!std::filesystem::is_directory(options.store))
     fail(ErrorCode::not_found, "{}: there is no such store", options.store);
   if (const auto why = why_no_name(options.set, false))
-    fail(ErrorCode::usage, "--set '{}': {}", options.set, *why);
+    fail(ErrorCode::usage, "{} '{}': {}", Option{"set"}, options.set, *why);
   check_message(options.message);
   if (!options.annotations.empty() && !std::filesystem::is_directory(options.annotations))
     fail(ErrorCode::not_found, "{}: there is no such folder", options.annotations);
   if (options.table.empty() && options.annotations.empty() && options.withdraw.empty() &&
       options.classes.empty()) {
-    fail(ErrorCode::usage,
-         "nothing to change: give a --table, a folder of labels, --classes or --withdraw");
+    fail(ErrorCode::usage, "nothing to change: give a {}, a folder of labels, {} or {}",
+         Option{"table"}, Option{"classes"}, Option{"withdraw"});
   }
 }
 
@@ -87,9 +88,9 @@ class LabelCommit {
                                       : plan_slide_labels(options_, store_);
     if (!store_.version.class_sets().empty() && plan_.classes != version_.classes) {
       fail(ErrorCode::usage,
-           "--classes: {} has class sets, whose label values follow those of its classes ({}); no "
+           "{}: {} has class sets, whose label values follow those of its classes ({}); no "
            "class can be added",
-           options_.store, fmt::join(version_.classes, ", "));
+           Option{"classes"}, options_.store, fmt::join(version_.classes, ", "));
     }
     result_.notes = plan_.notes;
     result_.classes_added = plan_.classes.size() - version_.classes.size();
@@ -161,14 +162,15 @@ class LabelCommit {
         for (const auto& [id, image] : current_.version.images) withdraw_one(id);
         continue;
       }
-      const std::string image = image_of_row(name, "", "--withdraw", version_);
+      const std::string image = image_of_row(name, "", to_string(Option{"withdraw"}), version_);
       if (!version_.images.at(image).labels.contains(options_.set)) {
-        fail(ErrorCode::usage, "--withdraw {}: the image has no labels '{}'", name, options_.set);
+        fail(ErrorCode::usage, "{} {}: the image has no labels '{}'", Option{"withdraw"}, name,
+             options_.set);
       }
       withdraw_one(image);
     }
     if (!options_.withdraw.empty() && result_.withdrawn == before)
-      fail(ErrorCode::usage, "--withdraw: no image has labels '{}'", options_.set);
+      fail(ErrorCode::usage, "{}: no image has labels '{}'", Option{"withdraw"}, options_.set);
   }
 
   void update_facts() {
@@ -255,16 +257,15 @@ std::vector<std::string> extended_classes(const std::vector<std::string>& stored
   const bool begins =
       given.size() >= stored.size() && std::equal(stored.begin(), stored.end(), given.begin());
   if (!begins) {
-    fail(
-        ErrorCode::usage,
-        "--classes {}: must begin with the store's classes ({}), since its label images hold their "
-        "values; new ones come after them",
-        fmt::join(given, ","), fmt::join(stored, ","));
+    fail(ErrorCode::usage,
+         "{} {}: must begin with the store's classes ({}), since its label images hold their "
+         "values; new ones come after them",
+         Option{"classes"}, fmt::join(given, ","), fmt::join(stored, ","));
   }
   const std::set<std::string> distinct(given.begin(), given.end());
   if (given.size() > 255 || distinct.size() != given.size() || distinct.contains("")) {
-    fail(ErrorCode::usage,
-         "--classes: names must be distinct and not empty, at most 255 (255 is ignore)");
+    fail(ErrorCode::usage, "{}: names must be distinct and not empty, at most 255 (255 is ignore)",
+         Option{"classes"});
   }
   return given;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/cohort_ingest.hpp"
 #include "headrace/ingest/inputs/cohort_inputs.hpp"
 #include "headrace/ingest/inputs/option_choice.hpp"
@@ -21,19 +22,19 @@ constexpr std::uint64_t kUnfinishedBytes =
 constexpr std::size_t kKeepBytes = std::size_t{512} << 20;
 
 void check_options(const SlideIngestOptions& options) {
-  check_choice("--codec", options.codec, {"auto", "blosc-zstd", "zstd", "jpeg"});
+  check_choice(Option{"codec"}, options.codec, {"auto", "blosc-zstd", "zstd", "jpeg"});
   if (options.clevel < 0 || options.clevel > 9)
-    fail(ErrorCode::usage, "--clevel {}: must be 0 to 9", options.clevel);
+    fail(ErrorCode::usage, "{} {}: must be 0 to 9", Option{"clevel"}, options.clevel);
   check_alignment(options.align);
   if (options.val_fraction < 0 || options.val_fraction > 1) {
-    fail(ErrorCode::usage, "--val-fraction {}: must be 0 to 1", options.val_fraction);
+    fail(ErrorCode::usage, "{} {}: must be 0 to 1", Option{"val_fraction"}, options.val_fraction);
   }
   if (options.mpp && !(*options.mpp > 0))
-    fail(ErrorCode::usage, "--mpp {}: must be more than 0", *options.mpp);
-  if (options.out.empty()) fail(ErrorCode::usage, "--out: name the store's folder");
-  check_choice("--coding", options.coding, label_codings());
+    fail(ErrorCode::usage, "{} {}: must be more than 0", Option{"mpp"}, *options.mpp);
+  if (options.out.empty()) fail(ErrorCode::usage, "{}: name the store's folder", Option{"out"});
+  check_choice(Option{"coding"}, options.coding, label_codings());
   if (ObjectRules::parse(options.objects).kinds.empty())
-    fail(ErrorCode::usage, "--objects: name at least one kind, such as annotation");
+    fail(ErrorCode::usage, "{}: name at least one kind, such as annotation", Option{"objects"});
 }
 
 /// What determines the bytes of a store, besides its inputs.

@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
@@ -89,8 +90,8 @@ std::optional<std::uint8_t> find_class(const std::string& name,
 std::uint8_t class_value(const std::string& name, const std::vector<std::string>& classes) {
   if (const auto value = find_class(name, classes)) return *value;
   fail(ErrorCode::usage,
-       "class '{}' is not known; the classes of this store are {}. Rename it or give --classes",
-       name, fmt::join(classes, ", "));
+       "class '{}' is not known; the classes of this store are {}. Rename it or give {}", name,
+       fmt::join(classes, ", "), Option{"classes"});
 }
 
 }  // namespace headrace::ingest

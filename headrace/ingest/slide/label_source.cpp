@@ -5,6 +5,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/ingest/inputs/option_choice.hpp"
@@ -56,8 +57,8 @@ class MaskLabels : public LabelSource {
     fail(ErrorCode::malformed,
          "mask {}: value {} at y {}, x {} (pixels of level 0) is none of coding '{}' with {} "
          "classes "
-         "(255 is ignore). Choose another --coding, or name all --classes",
-         file_, value, y, x, coding_, classes_);
+         "(255 is ignore). Choose another {}, or name all {}",
+         file_, value, y, x, coding_, classes_, Option{"coding"}, Option{"classes"});
   }
 
   std::string file_, coding_;
@@ -138,10 +139,10 @@ class PolygonLabels : public LabelSource {
     if (unknown.empty()) return;
     fail(ErrorCode::usage,
          "{}: class{} '{}' {} not known; the classes of this store are {}. Rename {} in QuPath or "
-         "give --classes",
+         "give {}",
          file, unknown.size() == 1 ? "" : "es", fmt::join(unknown, "', '"),
          unknown.size() == 1 ? "is" : "are", fmt::join(classes, ", "),
-         unknown.size() == 1 ? "it" : "them");
+         unknown.size() == 1 ? "it" : "them", Option{"classes"});
   }
 
   pixels::PolygonRaster raster_;
@@ -155,7 +156,7 @@ ObjectRules ObjectRules::parse(const std::vector<std::string>& names) {
   ObjectRules rules;
   rules.kinds.clear();
   for (const auto& name : names) {
-    check_choice("--objects", name, {"annotation", "detection", "cell", "tile"});
+    check_choice(Option{"objects"}, name, {"annotation", "detection", "cell", "tile"});
     rules.kinds.push_back(name == "annotation"  ? ObjectKind::annotation
                           : name == "detection" ? ObjectKind::detection
                           : name == "cell"      ? ObjectKind::cell

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/rounding.hpp"
 #include "headrace/zarr/defaults.hpp"
 
@@ -91,11 +92,12 @@ std::int64_t cell_edge(const LevelSize& size) {
 
 void check_chunks(const SlidePlan& plan) {
   if (plan.chunk < 16 || plan.chunk > 4096 || plan.chunk % 16 != 0) {
-    fail(ErrorCode::usage, "--chunk {}: must be a multiple of 16 from 16 to 4096", plan.chunk);
+    fail(ErrorCode::usage, "{} {}: must be a multiple of 16 from 16 to 4096", Option{"chunk"},
+         plan.chunk);
   }
   if (plan.shard % plan.chunk != 0 || plan.shard > 16384) {
-    fail(ErrorCode::usage, "--shard {}: must be a multiple of the chunk ({}) and at most 16384",
-         plan.shard, plan.chunk);
+    fail(ErrorCode::usage, "{} {}: must be a multiple of the chunk ({}) and at most 16384",
+         Option{"shard"}, plan.shard, plan.chunk);
   }
 }
 

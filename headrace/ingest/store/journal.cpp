@@ -4,6 +4,7 @@
 
 #include "headrace/cohort/store_format.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -50,9 +51,8 @@ void Journal::begin() {
 
 void Journal::check_kind(const std::string& found) const {
   if (found == kind_.name) return;
-  fail(ErrorCode::usage,
-       "{}: is a store of kind '{}', this ingest makes '{}'; choose another --out",
-       store_->describe(""), found, kind_.name);
+  fail(ErrorCode::usage, "{}: is a store of kind '{}', this ingest makes '{}'; choose another {}",
+       store_->describe(""), found, kind_.name, Option{"out"});
 }
 
 void Journal::check_settings(const Json& found, const std::string& where) const {
@@ -62,11 +62,11 @@ void Journal::check_settings(const Json& found, const std::string& where) const 
     if (before == value) continue;
     fail(ErrorCode::usage,
          "{}: {} with {} {}, now it is {}; use the same, or remove the store, or choose another "
-         "--out",
-         store_->describe(""), where, key, before.dump(), value.dump());
+         "{}",
+         store_->describe(""), where, key, before.dump(), value.dump(), Option{"out"});
   }
-  fail(ErrorCode::usage, "{}: {} with other settings; remove the store or choose another --out",
-       store_->describe(""), where);
+  fail(ErrorCode::usage, "{}: {} with other settings; remove the store or choose another {}",
+       store_->describe(""), where, Option{"out"});
 }
 
 void Journal::load_finished_store() {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/store/folders.hpp"
 #include "headrace/ingest/store/manifest.hpp"
@@ -34,11 +35,11 @@ std::vector<std::string> to_drop(const PruneOptions& options, const StoreHead& h
   std::set<std::string> drop;
   for (const auto& prefix : options.drop) drop.insert(head.find(prefix, options.store));
   if (drop.contains(head.current)) {
-    fail(ErrorCode::usage, "--drop {}: is the current version of {}; commit another one first",
-         head.current.substr(0, 12), options.store);
+    fail(ErrorCode::usage, "{} {}: is the current version of {}; commit another one first",
+         Option{"drop"}, head.current.substr(0, 12), options.store);
   }
   if (options.keep_last < 0)
-    fail(ErrorCode::usage, "--keep-last {}: must be 1 or more", options.keep_last);
+    fail(ErrorCode::usage, "{} {}: must be 1 or more", Option{"keep_last"}, options.keep_last);
   if (options.keep_last > 0) {
     // The last ones are those committed last; a version that became current again counts by its
     // last commit.

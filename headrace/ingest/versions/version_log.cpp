@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 #include "headrace/zarr/metadata.hpp"
@@ -20,7 +21,8 @@ CurrentVersion current_version(const storage::Store& store) {
 void check_message(const std::string& message) {
   if (message.empty()) return;
   if (const auto why = why_no_name(message, true)) {
-    fail(ErrorCode::usage, "--message '{}': {}; it would enter the store", message, *why);
+    fail(ErrorCode::usage, "{} '{}': {}; it would enter the store", Option{"message"}, message,
+         *why);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
@@ -29,10 +30,10 @@ using ValueTable = std::array<int, kValues>;
   if (more) known.resize(kShown);
   fail(ErrorCode::malformed,
        "{}: value {} at voxel (x {}, y {}, z {}) has no class; classes have the "
-       "values {}{} and {} (ignore). Name every value by --classes, or correct the mask.",
+       "values {}{} and {} (ignore). Name every value by {}, or correct the mask.",
        path, value, std::lround(voxel[0]), std::lround(voxel[1]), std::lround(voxel[2]),
        fmt::join(known.begin(), known.end() - (more ? 0 : 1), ", "), more ? ", …" : "",
-       kIgnoreLabel);
+       kIgnoreLabel, Option{"classes"});
 }
 
 /// Turns values of the file into classes, in place. mask: the file's own grid, for error texts.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/volume/volume_table.hpp"
@@ -34,9 +35,9 @@ IntensityUnit unit_of_name(const std::string& name) {
   }
   if (pet && ct) {
     fail(ErrorCode::usage,
-         "channel '{}' has both CT and PET in its name; say which it is by --channels NAME=HU or "
+         "channel '{}' has both CT and PET in its name; say which it is by {} NAME=HU or "
          "NAME=SUV",
-         name);
+         name, Option{"channels"});
   }
   return pet ? IntensityUnit::suv : IntensityUnit::hu;
 }
@@ -62,17 +63,17 @@ ChannelList parse_channels(const std::vector<std::string>& given) {
     const auto parts = split(text, '=');
     const auto unit = parts.size() == 2 ? unit_named(parts[1]) : unit_of_name(text);
     if (parts.size() > 2 || !unit) {
-      fail(ErrorCode::usage, "--channels {}: expected a name, name=HU (CT) or name=SUV (PET)",
-           text);
+      fail(ErrorCode::usage, "{} {}: expected a name, name=HU (CT) or name=SUV (PET)",
+           Option{"channels"}, text);
     }
     channels.names.push_back(parts[0]);
     channels.units.push_back(*unit);
   }
   if (channels.size() == 1) {
-    fail(ErrorCode::usage, "--channels {}: one channel has no name; name two or more, in order",
-         given.front());
+    fail(ErrorCode::usage, "{} {}: one channel has no name; name two or more, in order",
+         Option{"channels"}, given.front());
   }
-  check_channels(channels, "--channels");
+  check_channels(channels, to_string(Option{"channels"}));
   return channels;
 }
 

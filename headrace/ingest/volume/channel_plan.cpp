@@ -1,6 +1,7 @@
 #include "headrace/ingest/volume/channel_plan.hpp"
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/imaging/volume/resample_volume.hpp"
 #include "headrace/ingest/volume/canonical_slices.hpp"
 
@@ -44,9 +45,9 @@ ChannelPlan plan_channel(const VolumeCase& volume, const ChannelSource& channel,
   const std::string grids = fmt::format(" Grids: {}; and {}.", plan.file_grid.text(), image.text());
   if (!stated && !shared_frame) {
     refuse(volume, channel, "has other voxels than",
-           ", and neither says that they lie in one world; give --shared-frame if they do, or "
-           "bring them onto one grid." +
-               grids);
+           fmt::format(", and neither says that they lie in one world; give {} if they do, or "
+                       "bring them onto one grid.{}",
+                       Option{"shared_frame"}, grids));
   }
   if (imaging::certainly_apart(plan.file_grid, image))
     refuse(volume, channel, "has no voxel in common with", "; bring them into one world." + grids);
@@ -58,10 +59,10 @@ void check_unit(const std::string& what, imaging::Modality modality, const std::
   const auto stated = imaging::unit_of(modality);
   if (!stated || *stated == unit) return;
   fail(ErrorCode::usage,
-       "{} is {} in {}, but {} in {}; name it otherwise, or say its unit (--channels NAME={})",
-       what, imaging::name_of(modality), name_of(*stated),
+       "{} is {} in {}, but {} in {}; name it otherwise, or say its unit ({} NAME={})", what,
+       imaging::name_of(modality), name_of(*stated),
        channel.empty() ? "volumes of one channel are CT" : fmt::format("channel '{}' is", channel),
-       name_of(unit), name_of(*stated));
+       name_of(unit), Option{"channels"}, name_of(*stated));
 }
 
 std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
@@ -57,9 +58,8 @@ void check_missing(const std::vector<VolumeCase*>& ordered, const ChannelRules& 
   if (ordered[0] == nullptr) {
     rule = "; add it, since the first channel gives the grid";
   } else if (!rules.missing_is_zero) {
-    rule =
-        "; add it, leave such images out (--on-error skip), or let it read as 0 "
-        "(--missing-channels zero)";
+    rule = fmt::format("; add it, leave such images out ({} skip), or let it read as 0 ({} zero)",
+                       Option{"on_error"}, Option{"missing_channels"});
   } else if (unknown) {
     rule = fmt::format("; {} can't be read and may be of it: mend or remove that file",
                        broken.unplaced);
@@ -153,9 +153,11 @@ void check_channel(const VolumeCase& volume, const ChannelRules& rules) {
   if (volume.channel.empty()) {
     fail(ErrorCode::usage, "{}: which of the channels {} it is, nothing says; {}", describe(volume),
          fmt::join(names, ", "),
-         volume.where.empty() ? "name it in a table's column 'channel', or end files in _0000, "
-                                "_0001, … (--channels)"
-                              : "name it in the column 'channel'");
+         volume.where.empty()
+             ? fmt::format("name it in a table's column 'channel', or end files in _0000, "
+                           "_0001, … ({})",
+                           Option{"channels"})
+             : "name it in the column 'channel'");
   }
   if (std::find(names.begin(), names.end(), volume.channel) == names.end()) {
     fail(ErrorCode::usage, "{}: channel '{}' is none of {}", describe(volume), volume.channel,

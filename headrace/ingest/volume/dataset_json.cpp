@@ -9,6 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
@@ -75,8 +76,8 @@ class Layout {
       names.push_back(name.get<std::string>());
     }
     if (!given_.empty() && given_.size() != count_) {
-      fail(ErrorCode::usage, "--channels names {} channels, but {} of {} has {}", given_.size(),
-           key, path_, count_);
+      fail(ErrorCode::usage, "{} names {} channels, but {} of {} has {}", Option{"channels"},
+           given_.size(), key, path_, count_);
     }
     if (given_.empty()) check_modalities(key, names);
     if (count_ > 1) found_.channels = given_.empty() ? channels_named(names_apart(names)) : given_;
@@ -92,8 +93,8 @@ class Layout {
       if (count_ > 1 && !is_ct_name(name) && unit_of_name(name) == IntensityUnit::hu) {
         fail(ErrorCode::unsupported,
              "{}: {} says \"{}\", expected \"CT\" or \"PET\". If it is one of them, name the "
-             "channels by --channels",
-             path_, key, name);
+             "channels by {}",
+             path_, key, name, Option{"channels"});
       }
     }
   }

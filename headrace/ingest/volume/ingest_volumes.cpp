@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/option_choice.hpp"
 #include "headrace/ingest/volume/channel_list.hpp"
 #include "headrace/ingest/volume/lesion_values.hpp"
@@ -19,19 +20,19 @@ constexpr std::uint64_t kVoxelBytes = std::uint64_t{1400} << 20;  // for all vol
 constexpr std::size_t kMaxClasses = 255;                          // 255 is ignore
 
 void check_options(const VolumeIngestOptions& options) {
-  check_choice("--codec", options.codec, {"blosc-zstd", "blosc-lz4", "zstd"});
-  check_choice("--irregular", options.irregular, {"refuse", "resample"});
-  check_choice("--missing-channels", options.missing_channels, {"refuse", "zero"});
+  check_choice(Option{"codec"}, options.codec, {"blosc-zstd", "blosc-lz4", "zstd"});
+  check_choice(Option{"irregular"}, options.irregular, {"refuse", "resample"});
+  check_choice(Option{"missing_channels"}, options.missing_channels, {"refuse", "zero"});
   parse_channels(options.channels);
   const int highest = options.codec == "zstd" ? 22 : 9;
   if (options.clevel < -1 || options.clevel > highest) {
-    fail(ErrorCode::usage, "--clevel {}: must be 0 to {}, or -1 for the default", options.clevel,
-         highest);
+    fail(ErrorCode::usage, "{} {}: must be 0 to {}, or -1 for the default", Option{"clevel"},
+         options.clevel, highest);
   }
   if (!(options.val_fraction >= 0 && options.val_fraction <= 1)) {
-    fail(ErrorCode::usage, "--val-fraction {}: must be 0 to 1", options.val_fraction);
+    fail(ErrorCode::usage, "{} {}: must be 0 to 1", Option{"val_fraction"}, options.val_fraction);
   }
-  if (options.out.empty()) fail(ErrorCode::usage, "--out: name the store's folder");
+  if (options.out.empty()) fail(ErrorCode::usage, "{}: name the store's folder", Option{"out"});
   check_alignment(options.align);
   check_volume_chunks(options);
 }
@@ -125,8 +126,8 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   VolumeInputs inputs = bad.first([&] { return find_volume_inputs(options, bad); });
   if (inputs.cases.empty()) bad.check(0);
   if (inputs.classes.size() > kMaxClasses) {
-    fail(ErrorCode::usage, "--classes: {} classes, at most {} can be stored", inputs.classes.size(),
-         kMaxClasses);
+    fail(ErrorCode::usage, "{}: {} classes, at most {} can be stored", Option{"classes"},
+         inputs.classes.size(), kMaxClasses);
   }
   const auto names = label_names(inputs.classes, inputs.class_sets);
   const auto lesions = lesion_values(options.lesion_classes, inputs.classes, inputs.class_sets);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/ingest/volume/dicom_cases.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
@@ -53,8 +54,8 @@ std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files, B
     if (found == images.end()) {
       bad.add({mask, ErrorCode::usage,
                fmt::format("{}: named as a mask, and its image is not beside it; give its folder "
-                           "by --labels, name it in a table's column 'labels', or leave it out",
-                           mask)});
+                           "by {}, name it in a table's column 'labels', or leave it out",
+                           mask, Option{"labels"})});
       continue;
     }
     found->second.labels.push_back(mask);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/yaml.hpp"
 
 namespace headrace::ingest {
@@ -18,8 +19,9 @@ std::vector<std::uint16_t> lesion_values(const std::vector<std::string>& lesion_
     const auto found = std::find(classes.begin(), classes.end(), name);
     if (found == classes.end()) {
       const auto nearest = nearest_name(name, classes);
-      fail(ErrorCode::usage, "--lesion-classes: '{}' is none of the classes ({}){}", name,
-           fmt::join(classes, ", "), nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+      fail(ErrorCode::usage, "{}: '{}' is none of the classes ({}){}", Option{"lesion_classes"},
+           name, fmt::join(classes, ", "),
+           nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
     }
     values.push_back(static_cast<std::uint16_t>(found - classes.begin()));
   }

@@ -12,6 +12,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
 #include "headrace/storage/posix.hpp"
@@ -33,9 +34,9 @@ std::string read_key(const std::string& file) {
     line.pop_back();
   if (line.size() < kLeastBytes || line.size() > kMostBytes) {
     fail(ErrorCode::malformed,
-         "{}: the key has {} bytes in its first line, expected {} to {}; without --key-file a good "
+         "{}: the key has {} bytes in its first line, expected {} to {}; without {} a good "
          "one is drawn",
-         file, line.size(), kLeastBytes, kMostBytes);
+         file, line.size(), kLeastBytes, kMostBytes, Option{"key_file"});
   }
   const auto readers = fs::perms::group_read | fs::perms::others_read;
   if ((fs::status(file).permissions() & readers) != fs::perms::none) {
@@ -47,7 +48,8 @@ std::string read_key(const std::string& file) {
 std::string draw_key() {
   std::array<unsigned char, kDrawnBytes> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
-    fail(ErrorCode::io, "the system gives no random numbers for a key; give one by --key-file");
+    fail(ErrorCode::io, "the system gives no random numbers for a key; give one by {}",
+         Option{"key_file"});
   }
   std::string hex;
   for (const unsigned char byte : bytes) hex += fmt::format("{:02x}", byte);
@@ -69,19 +71,20 @@ SiteKey::SiteKey(const std::string& key_file, const std::string& out) {
   while (store_.size() > 1 && store_.ends_with('/')) store_.pop_back();
   file_ = key_file.empty() ? store_ + ".key" : key_file;
   if (lies_below(file_, store_)) {
-    fail(ErrorCode::usage, "--key-file {}: lies in the store, whose readers must not have it",
-         file_);
+    fail(ErrorCode::usage, "{} {}: lies in the store, whose readers must not have it",
+         Option{"key_file"}, file_);
   }
   if (fs::exists(file_)) {
     key_ = read_key(file_);
     return;
   }
-  if (!key_file.empty()) fail(ErrorCode::not_found, "--key-file {}: there is no such file", file_);
+  if (!key_file.empty())
+    fail(ErrorCode::not_found, "{} {}: there is no such file", Option{"key_file"}, file_);
   if (has_pseudonyms(store_)) {
     fail(ErrorCode::usage,
          "{}: the key of this store's pseudonyms is not there, and with another one its patients "
-         "would get new names; give the key by --key-file, or choose another --out",
-         file_);
+         "would get new names; give the key by {}, or choose another {}",
+         file_, Option{"key_file"}, Option{"out"});
   }
   key_ = draw_key();
   fresh_ = true;

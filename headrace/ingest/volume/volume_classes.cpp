@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
@@ -37,10 +38,11 @@ void check_class_name(const std::string& name, const std::string& origin) {
 
 void NamedClasses::add(const std::vector<ClassSet>& sets) {
   for (const ClassSet& set : sets) {
-    check_class_name(set.name, "--class-sets");
+    check_class_name(set.name, to_string(Option{"class_sets"}));
     const int value = static_cast<int>(names.size());
     if (!by_plain_name.try_emplace(folded_name(set.name), value).second) {
-      fail(ErrorCode::usage, "--class-sets: '{}' is the name of a class as well", set.name);
+      fail(ErrorCode::usage, "{}: '{}' is the name of a class as well", Option{"class_sets"},
+           set.name);
     }
     names.push_back(set.name);
   }
@@ -155,11 +157,11 @@ void refuse_organs(const std::vector<VolumeCase>& cases) {
   for (const VolumeCase& volume : cases) {
     if (volume.organs.empty()) continue;
     fail(ErrorCode::usage,
-         "{}: has {} masks of organs beside it ({}{}); say which are classes: --classes "
+         "{}: has {} masks of organs beside it ({}{}); say which are classes: {} "
          "background,liver,… (NAME=MASK|MASK takes several for a class), or give other labels by "
-         "--labels",
+         "{}",
          describe(volume), volume.organs.size(), fmt::join(some_names(volume.organs), ", "),
-         volume.organs.size() > kNamesShown ? ", …" : "");
+         volume.organs.size() > kNamesShown ? ", …" : "", Option{"classes"}, Option{"labels"});
   }
 }
 
@@ -179,8 +181,8 @@ std::vector<std::string> guessed(const std::map<std::string, LabelFile>& files) 
   if (dicom) {
     fail(ErrorCode::usage,
          "the DICOM labels name {}: free text, which may identify a patient and is kept only when "
-         "you say so; give --classes background,NAME,… (NAME=TEXT|TEXT takes texts for a class)",
-         list_of(dicom_names));
+         "you say so; give {} background,NAME,… (NAME=TEXT|TEXT takes texts for a class)",
+         list_of(dicom_names), Option{"classes"});
   }
   if (files.empty()) return {};
   if (largest <= 1) return {"background", "lesion"};
@@ -212,9 +214,9 @@ std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedCla
       volume.coding.push_back(rule);
   }
   if (left_out == file.names.size()) {
-    fail(ErrorCode::usage, "{}: names {}, and none is among the classes {}; correct --classes",
-         file.path, list_of({file.names.begin(), file.names.end()}),
-         fmt::join(classes.names, ", "));
+    fail(ErrorCode::usage, "{}: names {}, and none is among the classes {}; correct {}", file.path,
+         list_of({file.names.begin(), file.names.end()}), fmt::join(classes.names, ", "),
+         Option{"classes"});
   }
   return left_out;
 }
@@ -233,10 +235,10 @@ void pick_organs(VolumeCase& volume, const NamedClasses& classes) {
     if (files[value].empty()) {
       fail(ErrorCode::usage,
            "{}: no mask beside it is named '{}', and without one its {} would be taught as "
-           "background; put an empty mask there, leave the case out, or correct --classes ({} "
+           "background; put an empty mask there, leave the case out, or correct {} ({} "
            "masks are there: {}{})",
-           describe(volume), classes.names[value], classes.names[value], volume.organs.size(),
-           fmt::join(some_names(volume.organs), ", "),
+           describe(volume), classes.names[value], classes.names[value], Option{"classes"},
+           volume.organs.size(), fmt::join(some_names(volume.organs), ", "),
            volume.organs.size() > kNamesShown ? ", …" : "");
     }
     volume.labels.insert(volume.labels.end(), files[value].begin(), files[value].end());
@@ -275,7 +277,7 @@ SettledClasses settle_classes(const StatedClasses& stated, int jobs, std::vector
   const bool guess = stated.given.empty() && stated.dataset.empty();
   if (guess) refuse_organs(cases);
   if (!stated.given.empty()) {
-    const NamedClasses classes = named(stated.given, "--classes");
+    const NamedClasses classes = named(stated.given, to_string(Option{"classes"}));
     std::vector<VolumeCase> picked;
     for (VolumeCase& volume : cases) {
       if (bad.look(describe(volume), [&] { pick_organs(volume, classes); }))
@@ -286,16 +288,17 @@ SettledClasses settle_classes(const StatedClasses& stated, int jobs, std::vector
   const auto files = look_at_labels(cases, guess, jobs, bad);
   if (!stated.given.empty() && !stated.dataset.empty() &&
       stated.given.size() != stated.dataset.size()) {
-    fail(ErrorCode::usage, "--classes: {} names, but dataset.json has {} ({})", stated.given.size(),
-         stated.dataset.size(), fmt::join(stated.dataset, ", "));
+    fail(ErrorCode::usage, "{}: {} names, but dataset.json has {} ({})", Option{"classes"},
+         stated.given.size(), stated.dataset.size(), fmt::join(stated.dataset, ", "));
   }
   const auto& chosen = !stated.given.empty()     ? stated.given
                        : !stated.dataset.empty() ? stated.dataset
                                                  : guessed(files);
   if (chosen.empty()) return {};
-  NamedClasses classes = named(chosen, stated.given.empty() ? "dataset.json" : "--classes");
-  SettledClasses settled{classes.names,
-                         parse_class_sets(stated.class_sets, classes.names, "--class-sets")};
+  NamedClasses classes =
+      named(chosen, stated.given.empty() ? "dataset.json" : to_string(Option{"classes"}));
+  SettledClasses settled{classes.names, parse_class_sets(stated.class_sets, classes.names,
+                                                         to_string(Option{"class_sets"}))};
   classes.add(settled.class_sets);
   std::size_t left_out = 0;
   std::vector<VolumeCase> coded;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
 #include "headrace/ingest/volume/channels.hpp"
@@ -262,7 +263,8 @@ class Finder {
            others,
            found_.channels.has(IntensityUnit::suv)
                ? ""
-               : ", and PET becomes a channel beside it (--channels CT,PET)");
+               : fmt::format(", and PET becomes a channel beside it ({} CT,PET)",
+                             Option{"channels"}));
     }
     if (labels && scan.series.size() > own.series.size()) return;
     fail(ErrorCode::usage,
@@ -348,7 +350,8 @@ class Finder {
            *row.series, numbers,
            row.channel.empty() || found_.channels.has(IntensityUnit::suv)
                ? ""
-               : " of CT; for PET say which channel is in SUV (--channels CT,NAME=SUV)");
+               : fmt::format(" of CT; for PET say which channel is in SUV ({} CT,NAME=SUV)",
+                             Option{"channels"}));
     }
     return cases;
   }
@@ -409,9 +412,9 @@ class Finder {
     if (unused.empty()) return;
     if (options_.table.empty()) {
       fail(ErrorCode::usage,
-           "--labels {}: {} fits no image; a mask is named as its image, or with _mask or _seg "
+           "{} {}: {} fits no image; a mask is named as its image, or with _mask or _seg "
            "after it, or stands in a table's column 'labels'",
-           options_.labels, unused.front());
+           Option{"labels"}, options_.labels, unused.front());
     }
     std::set<std::string> used;
     for (const auto& volume : found_.cases) used.insert(volume.labels.begin(), volume.labels.end());
@@ -453,7 +456,7 @@ class Finder {
 
 VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& bad) {
   if (options.inputs.empty() && options.table.empty()) {
-    fail(ErrorCode::usage, "nothing to ingest: name volumes, folders, or a --table");
+    fail(ErrorCode::usage, "nothing to ingest: name volumes, folders, or a {}", Option{"table"});
   }
   return Finder(options, bad).find();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/rounding.hpp"
 #include "headrace/zarr/defaults.hpp"
 
@@ -93,11 +94,11 @@ zarr::ArrayMetadata VolumePlan::label_array(int level) const {
 void check_volume_chunks(const VolumeIngestOptions& options) {
   const std::int64_t chunk = chunk_of(options), shard = shard_of(options);
   if (chunk < 8 || chunk > 256 || chunk % 8 != 0) {
-    fail(ErrorCode::usage, "--chunk {}: must be a multiple of 8 from 8 to 256", chunk);
+    fail(ErrorCode::usage, "{} {}: must be a multiple of 8 from 8 to 256", Option{"chunk"}, chunk);
   }
   if (shard < chunk || shard % chunk != 0 || shard > 1024) {
-    fail(ErrorCode::usage, "--shard {}: must be a multiple of the chunk ({}) and at most 1024",
-         shard, chunk);
+    fail(ErrorCode::usage, "{} {}: must be a multiple of the chunk ({}) and at most 1024",
+         Option{"shard"}, shard, chunk);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 
 namespace headrace::loader {
 
@@ -12,9 +13,9 @@ std::array<double, 2> level_mpp_yx(const cohort::ImageRecord& image, std::size_t
   if (!image.has_mpp) {
     fail(ErrorCode::usage,
          "image {}: its micrometres a pixel are not known, but patch.mpp is {}. Ingest it with "
-         "--mpp, or set "
+         "{}, or set "
          "patch.mpp: null to cut patches in pixels of level 0",
-         image.id, config.patch.mpp);
+         image.id, config.patch.mpp, Option{"mpp"});
   }
   return image.levels[level].mpp_yx;
 }

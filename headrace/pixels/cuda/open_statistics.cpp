@@ -1,3 +1,4 @@
+#include "headrace/core/option_name.hpp"
 #include "headrace/pixels/cuda/cuda_statistics.hpp"
 
 namespace headrace::pixels {
@@ -14,8 +15,8 @@ class CudaStatistics : public cuda::CudaDeviceOf<StatisticsDevice> {
 
 std::unique_ptr<StatisticsDevice> open_cuda_statistics() {
   if (!device::cuda::cuda_available()) {
-    fail(ErrorCode::unsupported, "--device cuda: {}; --device cpu gives the same bytes",
-         device::cuda::describe());
+    fail(ErrorCode::unsupported, "{} cuda: {}; {} cpu gives the same bytes", Option{"device"},
+         device::cuda::describe(), Option{"device"});
   }
   return std::make_unique<CudaStatistics>();
 }

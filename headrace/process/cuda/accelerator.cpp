@@ -1,6 +1,7 @@
 #include "headrace/process/accelerator.hpp"
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/pixels/cuda/cuda_statistics.hpp"
 #include "headrace/process/cuda/passes.hpp"
 #include "headrace/process/tile_decoder.hpp"
@@ -52,8 +53,8 @@ class CudaAccelerator : public pixels::cuda::CudaDeviceOf<Accelerator> {
 
 std::unique_ptr<Accelerator> open_cuda_accelerator(storage::GpuDirect direct) {
   if (!device::cuda::cuda_available()) {
-    fail(ErrorCode::unsupported, "--device cuda: {}; --device cpu gives the same bytes",
-         device::cuda::describe());
+    fail(ErrorCode::unsupported, "{} cuda: {}; {} cpu gives the same bytes", Option{"device"},
+         device::cuda::describe(), Option{"device"});
   }
   return std::make_unique<CudaAccelerator>(direct);
 }

@@ -4,6 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
@@ -42,8 +43,8 @@ Json evaluate_run(const EvalRequest& request) {
   if (!folder.has(name)) {
     fail(ErrorCode::not_found,
          "{} is missing; the training has not come that far. Finish it with "
-         "headrace train --resume.",
-         folder.describe(name));
+         "headrace train {}.",
+         folder.describe(name), Option{"resume"});
   }
   const std::vector<std::byte> bytes = folder.read(name);
   network.load_weights(bytes, folder.describe(name));

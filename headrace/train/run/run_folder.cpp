@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/read_file.hpp"
 
 namespace headrace::train {
@@ -39,14 +40,13 @@ bool RunFolder::holds_run(const std::filesystem::path& path) {
 
 RunFolder RunFolder::create(const std::filesystem::path& path) {
   if (holds_run(path)) {
-    fail(ErrorCode::usage,
-         "{} already holds a run. Continue it with --resume, or give another --out.",
-         path.string());
+    fail(ErrorCode::usage, "{} already holds a run. Continue it with {}, or give another {}.",
+         path.string(), Option{"resume"}, Option{"out"});
   }
   if (std::filesystem::exists(path) &&
       (!std::filesystem::is_directory(path) || !std::filesystem::is_empty(path))) {
-    fail(ErrorCode::usage, "{} is no empty folder and holds no run. Give another --out.",
-         path.string());
+    fail(ErrorCode::usage, "{} is no empty folder and holds no run. Give another {}.",
+         path.string(), Option{"out"});
   }
   return RunFolder(path);
 }
@@ -54,8 +54,8 @@ RunFolder RunFolder::create(const std::filesystem::path& path) {
 RunFolder RunFolder::open(const std::filesystem::path& path) {
   if (!holds_run(path)) {
     fail(ErrorCode::not_found,
-         "{} holds no run: there is no {} in it. Give the folder of headrace train --out.",
-         path.string(), kConfig);
+         "{} holds no run: there is no {} in it. Give the folder of headrace train {}.",
+         path.string(), kConfig, Option{"out"});
   }
   return RunFolder(path);
 }
@@ -65,8 +65,8 @@ void RunFolder::lock() {
   auto folder = std::make_shared<storage::posix::Descriptor>(
       storage::posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (flock(folder->get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    fail(ErrorCode::usage, "Another training writes into {}. Wait for it, or give another --out.",
-         path().string());
+    fail(ErrorCode::usage, "Another training writes into {}. Wait for it, or give another {}.",
+         path().string(), Option{"out"});
   }
   lock_ = std::move(folder);
 }

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-namespace headrace::ranks {
+namespace headrace::cli {
 
 /// For the user, replaces this process by `count` others: starts `program` with `arguments` (of
 /// main, null at the end) that many times, each with RANK, WORLD_SIZE, LOCAL_RANK and
@@ -20,4 +20,4 @@ bool started_here() noexcept;
 /// the user sent. It may come in addition to that one.
 int stop_request_signal() noexcept;
 
-}  // namespace headrace::ranks
+}  // namespace headrace::cli

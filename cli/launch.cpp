@@ -1,4 +1,4 @@
-#include "headrace/ranks/launch.hpp"
+#include "cli/launch.hpp"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/ranks/rank_info.hpp"
 
-namespace headrace::ranks {
+namespace headrace::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -35,7 +35,7 @@ std::vector<std::string> environment_of(int rank, int count, const std::string& 
       {"LOCAL_RANK", std::to_string(rank)},
       {"WORLD_SIZE", std::to_string(count)},
       {"LOCAL_WORLD_SIZE", std::to_string(count)},
-      {kStartVariable, start}};
+      {ranks::kStartVariable, start}};
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name(*entry, std::strcspn(*entry, "="));
@@ -193,8 +193,8 @@ int run_processes(int count, const std::string& program, char* const* arguments)
   return Processes(count, program, arguments).wait();
 }
 
-bool started_here() noexcept { return std::getenv(kStartVariable) != nullptr; }
+bool started_here() noexcept { return std::getenv(ranks::kStartVariable) != nullptr; }
 
 int stop_request_signal() noexcept { return SIGRTMIN; }
 
-}  // namespace headrace::ranks
+}  // namespace headrace::cli

@@ -1,4 +1,4 @@
-#include "headrace/ranks/launch.hpp"
+#include "cli/launch.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,15 +10,16 @@
 #include <sstream>
 
 #include "headrace/core/error.hpp"
-#include "tests/ranks/together.hpp"
 
-namespace headrace::ranks {
+namespace headrace::cli {
 namespace {
 
 class LaunchTest : public ::testing::Test {
  protected:
   LaunchTest()
-      : folder_(std::filesystem::path(::testing::TempDir()) / ("launch-" + testing::new_start())) {
+      : folder_(std::filesystem::path(::testing::TempDir()) /
+                fmt::format("launch-{}-{}", getpid(),
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
     std::filesystem::create_directories(folder_);
   }
   ~LaunchTest() override { std::filesystem::remove_all(folder_); }
@@ -131,4 +132,4 @@ TEST_F(LaunchTest, AKilledParentTakesItsProcessesAlong) {
 }
 
 }  // namespace
-}  // namespace headrace::ranks
+}  // namespace headrace::cli

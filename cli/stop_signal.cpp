@@ -1,10 +1,10 @@
-#include "headrace/train/stop_signal.hpp"
+#include "cli/stop_signal.hpp"
 
 #include <csignal>
 
-#include "headrace/ranks/launch.hpp"
+#include "cli/launch.hpp"
 
-namespace headrace::train {
+namespace headrace::cli {
 namespace {
 
 volatile std::sig_atomic_t received_signal = 0;
@@ -34,19 +34,15 @@ StopSignal::StopSignal() {
   request.sa_sigaction = on_request;
   sigemptyset(&request.sa_mask);
   request.sa_flags = SA_RESTART | SA_SIGINFO;
-  sigaction(ranks::stop_request_signal(), &request, &old_request);
+  sigaction(stop_request_signal(), &request, &old_request);
 }
 
 StopSignal::~StopSignal() {
-  sigaction(ranks::stop_request_signal(), &old_request, nullptr);
+  sigaction(stop_request_signal(), &old_request, nullptr);
   sigaction(SIGINT, &old_int, nullptr);
   sigaction(SIGTERM, &old_term, nullptr);
 }
 
-int StopSignal::received() noexcept { return received_signal; }
+int StopSignal::asked() noexcept { return received_signal; }
 
-const char* StopSignal::name(int signal) noexcept {
-  return signal == SIGTERM ? "SIGTERM" : "SIGINT";
-}
-
-}  // namespace headrace::train
+}  // namespace headrace::cli
