@@ -8,7 +8,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/phi/phi_check.hpp"
-#include "headrace/ingest/store/manifest.hpp"
+#include "headrace/ingest/versions/verify.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {

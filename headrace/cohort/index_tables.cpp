@@ -150,8 +150,8 @@ std::vector<VolumeLesion> Cohort::lesions(std::size_t image, const std::string& 
     const double* row = table.row(i);
     const bool possible = row[0] >= 0 && row[0] <= 254 && row[1] >= 1 && row[1] <= 1e18;
     if (!possible || !std::all_of(row + 6, row + 12, [](double v) { return v >= 0 && v < 1e9; })) {
-      fail(ErrorCode::malformed, "{}: row {} (class {}, {} voxels) is no lesion", table.origin, i,
-           row[0], row[1]);
+      fail(ErrorCode::malformed, "{}: row {} (class {}, {} voxels) is not a lesion", table.origin,
+           i, row[0], row[1]);
     }
     const std::uint8_t seen = state_->match.seen_as[static_cast<std::size_t>(row[0])];
     if (seen == kIgnoreLabel) continue;

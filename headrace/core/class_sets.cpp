@@ -95,7 +95,7 @@ std::vector<ClassSet> class_sets_of(const Json& json, const std::vector<std::str
   try {
     named = json.get<decltype(named)>();
   } catch (const Json::exception&) {
-    fail(ErrorCode::malformed, "{}: 'class_sets' is no mapping from names to lists of classes",
+    fail(ErrorCode::malformed, "{}: 'class_sets' is not a mapping from names to lists of classes",
          origin);
   }
   std::vector<ClassSet> sets;

@@ -25,7 +25,7 @@ CpuIsa parse(std::string_view name) {
       return isa;
     }
   }
-  fail(ErrorCode::usage, "'{}' is no ISA level; choose v1, v2 or v3", name);
+  fail(ErrorCode::usage, "'{}' is not an ISA level; choose v1, v2 or v3", name);
 }
 
 std::atomic<CpuIsa>& chosen() {

@@ -111,7 +111,7 @@ pixels::Image8 read_rgb(const std::string& path) {
     case FileKind::other:
       break;
   }
-  fail(ErrorCode::malformed, "{}: is no PNG, JPEG or TIFF; it starts with {}", path,
+  fail(ErrorCode::malformed, "{}: is not a PNG, JPEG or TIFF; it starts with {}", path,
        describe_head(path));
 }
 

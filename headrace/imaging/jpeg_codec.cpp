@@ -141,7 +141,7 @@ void check_quality(int quality) {
 JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, const std::string& origin) {
   Decoder decoder;
   if (!read_header(decoder, reinterpret_cast<const unsigned char*>(jpeg.data()), jpeg.size())) {
-    fail(ErrorCode::malformed, "{}: is no readable JPEG: {}", origin, decoder.errors.message);
+    fail(ErrorCode::malformed, "{}: is not a readable JPEG: {}", origin, decoder.errors.message);
   }
   JpegInfo info;
   info.height = decoder.info.image_height;

@@ -86,7 +86,7 @@ class PngFile {
     state_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
     state_.info = png_create_info_struct(state_.png);
     if (!read_header(state_, file_.get())) {
-      fail(ErrorCode::malformed, "{}: is no readable PNG: {}", path_, state_.message);
+      fail(ErrorCode::malformed, "{}: is not a readable PNG: {}", path_, state_.message);
     }
   }
 

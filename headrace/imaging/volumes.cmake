@@ -10,7 +10,7 @@ target_sources(headrace_imaging PRIVATE
   nifti/nifti_header.cpp
   nifti/nifti_reader.cpp
   nifti/nifti_writer.cpp
-  volume/byte_source.cpp
+  byte_source.cpp
   volume/canonical_grid.cpp
   volume/label_volume.cpp
   volume/metaimage.cpp

@@ -29,7 +29,7 @@ FileBytes::FileBytes(const std::string& path) : path_(path) {
   struct stat info {};
   if (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd_);
-    fail(ErrorCode::io, "{}: is no regular file", path);
+    fail(ErrorCode::io, "{}: is not a regular file", path);
   }
   size_ = static_cast<std::uint64_t>(info.st_size);
 }

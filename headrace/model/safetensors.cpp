@@ -76,8 +76,9 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::strin
   std::uint64_t size = 0;
   if (bytes.size() >= 8) std::memcpy(&size, bytes.data(), 8);
   if (bytes.size() < 8 || size > kHeaderLimit || size > bytes.size() - 8) {
-    fail(ErrorCode::malformed, "{}: {} bytes are no whole safetensors file (header of {} bytes).",
-         origin, bytes.size(), size);
+    fail(ErrorCode::malformed,
+         "{}: {} bytes are not a whole safetensors file (header of {} bytes).", origin,
+         bytes.size(), size);
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 8, size);
   Safetensors out;

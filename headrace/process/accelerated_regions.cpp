@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/lent.hpp"
+#include "headrace/core/limited_pool.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/process/regions.hpp"
 #include "headrace/process/tile_pixel.hpp"
@@ -60,10 +60,10 @@ class AcceleratedRegions : public Regions {
 
   RegionResult run(const SourceView& source, const Box2& box, bool interleaved) override {
     // Every worker holds at most one result, so one is free.
-    auto host = std::make_shared<Lent<DeviceMemory>::Loan>(results_);
+    auto host = std::make_shared<LimitedPool<DeviceMemory>::Lease>(results_);
     const ResultView view =
         result_view((*host)->get(), operation_, box, plan_.region, plan_.region, interleaved);
-    Lent<Workspace>::Loan workspace(workspaces_);
+    LimitedPool<Workspace>::Lease workspace(workspaces_);
     run_in(*workspace, source, box, view);
     return {view, std::move(host)};
   }
@@ -116,8 +116,8 @@ class AcceleratedRegions : public Regions {
   std::size_t source_bytes_ = 0, result_bytes_ = 0, sums_bytes_ = 0;
   DeviceMemory ring_;
   std::size_t ring_bytes_ = 0;
-  Lent<DeviceMemory> results_;
-  Lent<Workspace> workspaces_;  ///< declared after the host memory that their work uses
+  LimitedPool<DeviceMemory> results_;
+  LimitedPool<Workspace> workspaces_;  ///< declared after the host memory that their work uses
 };
 
 }  // namespace

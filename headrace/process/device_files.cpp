@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/lent.hpp"
+#include "headrace/core/limited_pool.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/core/rounding.hpp"
 #include "headrace/process/device_image.hpp"
@@ -96,14 +96,14 @@ std::vector<Workspace> run_staged(ThreadPool& pool, Accelerator& accelerator, st
       {static_cast<std::size_t>(pool.size()), std::max<std::size_t>(tasks, 1), most_threads});
   const DeviceMemory staging =
       device_memory_for(accelerator, workers * staging_bytes, "reading and writing");
-  Lent<Workspace> workspaces;
+  LimitedPool<Workspace> workspaces;
   for (std::size_t i = 0; i < workers; ++i) {
     Workspace workspace(accelerator, accelerator.queue());
     workspace.set_area(kStaging, {staging, staging.get() + i * staging_bytes}, staging_bytes);
     workspaces.put(std::move(workspace));
   }
   run_in_order(pool, tasks, workers, [&](std::size_t i) {
-    Lent<Workspace>::Loan workspace(workspaces);
+    LimitedPool<Workspace>::Lease workspace(workspaces);
     body(*workspace, workspace->on_device(kStaging, staging_bytes), i);
   });
   for (Workspace& workspace : workspaces.idle()) workspace.queue().wait();

@@ -25,7 +25,7 @@ void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageInfo& info,
   const std::int64_t across = count(info.width, width);
   const auto boxes = static_cast<std::size_t>(across * count(info.height, height));
   const auto workers = std::min(static_cast<std::size_t>(pool.size()), boxes);
-  Lent<Workspace> workspaces;
+  LimitedPool<Workspace> workspaces;
   for (std::size_t i = 0; i < workers; ++i) {
     Workspace workspace(accelerator, accelerator.queue());
     workspace.on_host(bytes);
@@ -34,7 +34,7 @@ void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageInfo& info,
   run_in_order(pool, boxes, workers, [&](std::size_t i) {
     const std::int64_t y = static_cast<std::int64_t>(i) / across * height;
     const std::int64_t x = static_cast<std::int64_t>(i) % across * width;
-    Lent<Workspace>::Loan workspace(workspaces);
+    LimitedPool<Workspace>::Lease workspace(workspaces);
     body(workspace->queue(), workspace->on_host(bytes),
          Box2{y, x, std::min(height, info.height - y), std::min(width, info.width - x)});
   });
@@ -100,7 +100,7 @@ DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerato
 }
 
 void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_bytes) const {
-  Lent<Workspace>::Loan workspace(readers_);
+  LimitedPool<Workspace>::Lease workspace(readers_);
   const std::int64_t row = info_.width * info_.channels, part = box.width * info_.channels;
   const auto bytes = static_cast<std::size_t>(box.height * part);
   std::uint8_t* host = workspace->on_host(bytes);

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "headrace/core/lent.hpp"
+#include "headrace/core/limited_pool.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/process/accelerator.hpp"
 #include "headrace/process/image_sink.hpp"
@@ -44,7 +44,7 @@ class DeviceImage : public ImageSource {
   std::string fingerprint_, loaded_by_;
   Accelerator& accelerator_;
   DeviceMemory pixels_;
-  mutable Lent<Workspace> readers_;
+  mutable LimitedPool<Workspace> readers_;
 };
 
 /// Processes an image in the accelerator's memory into a result there, then copies the result chunk

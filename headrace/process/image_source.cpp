@@ -150,7 +150,8 @@ OmeLevel ome_level(const Json& ome, int level, const std::string& origin) {
     }
     return found;
   } catch (const Json::exception&) {
-    fail(ErrorCode::malformed, "{}: attributes.ome is no OME-Zarr 0.5 multiscales", origin);
+    fail(ErrorCode::malformed, "{}: attributes.ome is not a multiscales entry of OME-Zarr 0.5",
+         origin);
   }
 }
 
@@ -212,7 +213,7 @@ std::unique_ptr<ImageSource> open_folder(const std::string& path, const std::str
 }  // namespace
 
 StoredPixels ImageSource::stored_pixels() const { return {.why_not = "it is not in a file"}; }
-JpegBlocks ImageSource::jpeg_blocks() const { return {.why_not = "its blocks are no JPEGs"}; }
+JpegBlocks ImageSource::jpeg_blocks() const { return {.why_not = "its blocks are not JPEGs"}; }
 
 std::unique_ptr<ImageSource> ImageSource::open(const std::string& path, const std::string& image,
                                                int level) {

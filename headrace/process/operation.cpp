@@ -91,7 +91,7 @@ OperationName operation_name(std::string_view name) {
   }
   const auto nearest =
       nearest_name(std::string(name), std::vector<std::string>(kNames.begin(), kNames.end()));
-  fail(ErrorCode::usage, "'{}' is no operation{}; there are load, {}", name,
+  fail(ErrorCode::usage, "'{}' is not an operation{}; there are load, {}", name,
        nearest ? fmt::format(", did you mean '{}'?", *nearest) : "", fmt::join(kNames, ", "));
 }
 

@@ -71,7 +71,7 @@ StoredPixels stored_tiff_pixels(const std::string& path, const ImageSource& sour
   try {
     directories = imaging::read_tiff_directories(file);
   } catch (const Error&) {
-    return {.why_not = fmt::format("{} is no TIFF that can be read without its reader", path)};
+    return {.why_not = fmt::format("{} is not a TIFF that can be read without its reader", path)};
   }
   const auto found = std::find_if(directories.begin(), directories.end(), [&](const auto& d) {
     return d.height == info.height && d.width == info.width;

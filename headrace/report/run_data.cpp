@@ -16,7 +16,7 @@ Json optional_json(const std::filesystem::path& path) {
 
 Json required_json(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
-    fail(ErrorCode::not_found, "{} is missing: {} is no run folder.", path.string(),
+    fail(ErrorCode::not_found, "{} is missing: {} is not a run folder.", path.string(),
          path.parent_path().string());
   }
   return optional_json(path);

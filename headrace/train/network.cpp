@@ -351,7 +351,7 @@ Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::
   if (steps == file.metadata.end() ||
       std::from_chars(steps->second.data(), steps->second.data() + steps->second.size(), count)
               .ec != std::errc()) {
-    fail(ErrorCode::malformed, "{}: the metadata has no {}; this is no checkpoint.", origin,
+    fail(ErrorCode::malformed, "{}: the metadata has no {}; this is not a checkpoint.", origin,
          kStepKey);
   }
   with_context(origin, [&] { state_->optimiser->restore(moments, count); });

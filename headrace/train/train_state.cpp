@@ -25,7 +25,8 @@ TrainState TrainState::load(const Metadata& metadata, const std::string& origin)
   const auto get = [&](const char* key) -> const std::string& {
     const auto found = metadata.find(key);
     if (found == metadata.end()) {
-      fail(ErrorCode::malformed, "{}: the metadata has no {}; this is no checkpoint.", origin, key);
+      fail(ErrorCode::malformed, "{}: the metadata has no {}; this is not a checkpoint.", origin,
+           key);
     }
     return found->second;
   };

@@ -66,7 +66,7 @@ Spec read_entry(const YamlValue& entry, const NamedReader<Spec> (&readers)[kCoun
   }
   names.insert(names.end(), more.begin(), more.end());
   const auto nearest = nearest_name(name, names);
-  entry.reject(fmt::format("'{}' is no transform. {}", name,
+  entry.reject(fmt::format("'{}' is not a transform. {}", name,
                            nearest ? fmt::format("Did you mean '{}'?", *nearest)
                                    : fmt::format("There are: {}", fmt::join(names, ", "))));
 }

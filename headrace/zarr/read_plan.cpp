@@ -313,7 +313,7 @@ std::vector<BatchRead::FileRange> ReadPlan::locate(ThreadPool* pool) {
     ranges.push_back({sources_[read.source].object->local_path(), 0, 0, 0});
     if (!ranges.back().path.empty()) continue;
     const Source& source = sources_[read.source];
-    fail(ErrorCode::unsupported, "{} is no file of this machine",
+    fail(ErrorCode::unsupported, "{} is not a file of this machine",
          source.array->store->describe(source.array->key_of(source.chunk)));
   }
   unseen_ = true;

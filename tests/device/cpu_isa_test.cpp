@@ -31,7 +31,7 @@ TEST(CpuIsa, AnUnknownLevelIsAUsageErrorAndChangesNothing) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::usage);
       EXPECT_EQ(std::string(error.what()),
-                "'" + std::string(name) + "' is no ISA level; choose v1, v2 or v3");
+                "'" + std::string(name) + "' is not an ISA level; choose v1, v2 or v3");
     }
     EXPECT_EQ(cpu_isa(), before);
   }

@@ -141,7 +141,7 @@ TEST(SlideReader, SaysInOneSentenceWhyAFileIsNoSlide) {
     std::string text;
   } cases[] = {
       {folder / "none.svs", ErrorCode::not_found, "there is no such file"},
-      {folder / "", ErrorCode::io, "is no regular file"},
+      {folder / "", ErrorCode::io, "is not a regular file"},
       {folder.write("empty.svs", ""), ErrorCode::malformed, "the file is empty"},
       {folder.write("text.svs", "Dear colleague, here is the slide"), ErrorCode::malformed,
        "the text \"Dear colleague, \""},
@@ -149,8 +149,8 @@ TEST(SlideReader, SaysInOneSentenceWhyAFileIsNoSlide) {
       {folder.write("cut.svs", svs.substr(0, svs.size() * 6 / 10)), ErrorCode::malformed,
        "truncated"},
       {folder.write("cut.png", file_text(sample("tissue/stain_target.png")).substr(0, 20)),
-       ErrorCode::malformed, "is no readable PNG"},
-      {sample("odd/slides/broken.svs"), ErrorCode::malformed, "is no slide"},
+       ErrorCode::malformed, "is not a readable PNG"},
+      {sample("odd/slides/broken.svs"), ErrorCode::malformed, "is neither a slide"},
   };
   for (const auto& c : cases) {
     const Error error = error_of([&] { SlideReader::open(c.path); });

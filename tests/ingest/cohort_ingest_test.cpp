@@ -9,6 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
+#include "headrace/ingest/versions/verify.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::ingest {

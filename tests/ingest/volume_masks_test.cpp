@@ -11,7 +11,7 @@
 #include "headrace/ingest/volume/body_mask.hpp"
 #include "headrace/ingest/volume/intensity_histogram.hpp"
 #include "headrace/ingest/volume/lesion_table.hpp"
-#include "headrace/pixels/volume/components.hpp"
+#include "headrace/pixels/components.hpp"
 
 namespace headrace::ingest {
 namespace {

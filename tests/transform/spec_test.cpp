@@ -62,8 +62,9 @@ TEST(Spec, JsonHoldsEveryDefault) {
 }
 
 TEST(Spec, MistakesAreNamedWithLineAndNearestName) {
-  EXPECT_EQ(refusal("transforms:\n  - affine: {}\n  - hed_jiter: {sigma: 0.1}\n"),
-            "run.yaml:3: transforms[1]: 'hed_jiter' is no transform. Did you mean 'hed_jitter'?");
+  EXPECT_EQ(
+      refusal("transforms:\n  - affine: {}\n  - hed_jiter: {sigma: 0.1}\n"),
+      "run.yaml:3: transforms[1]: 'hed_jiter' is not a transform. Did you mean 'hed_jitter'?");
   EXPECT_NE(
       refusal("transforms:\n  - affine: {rotate: 5}\n").find("run.yaml:2: unknown key 'rotate'"),
       std::string::npos);

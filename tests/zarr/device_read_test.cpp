@@ -230,7 +230,7 @@ TEST_F(DeviceReads, OfOtherChunksAreRefusedOrLeftToTheHost) {
       "a");
   memory.add(elsewhere, {{0, 0}, {64, 64}, nullptr, {64, 1}, {}});
   EXPECT_EQ(test::error_of(ErrorCode::unsupported, [&] { memory.locate(pool_); }),
-            "memory:a/c/0/0 is no file of this machine");
+            "memory:a/c/0/0 is not a file of this machine");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
+#include <cstdint>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "headrace/device/cuda/check.hpp"
 #include "headrace/device/cuda/gather_kernels.cuh"

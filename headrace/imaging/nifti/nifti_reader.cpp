@@ -1,7 +1,7 @@
 #include "headrace/imaging/nifti/nifti_reader.hpp"
 
+#include "headrace/imaging/byte_source.hpp"
 #include "headrace/imaging/nifti/nifti_header.hpp"
-#include "headrace/imaging/volume/byte_source.hpp"
 #include "headrace/imaging/volume/stored_values.hpp"
 
 namespace headrace::imaging {

@@ -6,7 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/imaging/volume/byte_source.hpp"
+#include "headrace/imaging/byte_source.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
@@ -24,17 +24,18 @@ const Json* member(const Json& object, const char* name) {
 }
 
 pixels::Ring read_ring(const Json& json) {
-  if (!json.is_array()) fail(ErrorCode::malformed, "a ring of the polygon is no list of positions");
+  if (!json.is_array())
+    fail(ErrorCode::malformed, "a ring of the polygon is not a list of positions");
   pixels::Ring ring;
   ring.reserve(json.size());
   for (const Json& position : json) {
     if (!position.is_array() || position.size() < 2 || !position[0].is_number() ||
         !position[1].is_number()) {
-      fail(ErrorCode::malformed, "position {} of a ring is no pair of numbers", ring.size());
+      fail(ErrorCode::malformed, "position {} of a ring is not a pair of numbers", ring.size());
     }
     const double x = position[0].get<double>(), y = position[1].get<double>();
     if (!(std::abs(x) <= kMaxCoordinate && std::abs(y) <= kMaxCoordinate)) {
-      fail(ErrorCode::malformed, "position {} of a ring, ({}, {}), is no place on a slide",
+      fail(ErrorCode::malformed, "position {} of a ring, ({}, {}), is not a place on a slide",
            ring.size(), x, y);
     }
     ring.push_back({x, y});
@@ -101,14 +102,14 @@ std::string class_of(const Json& feature) {
   if (classification == nullptr) return "";
   if (classification->is_string()) return classification->get<std::string>();
   if (const Json* name = member(*classification, "name")) {
-    if (!name->is_string()) fail(ErrorCode::malformed, "classification.name is no text");
+    if (!name->is_string()) fail(ErrorCode::malformed, "classification.name is not text");
     return name->get<std::string>();
   }
   std::string joined;
   if (const Json* names = member(*classification, "names"); names != nullptr && names->is_array()) {
     for (const Json& part : *names) {
       if (!part.is_string())
-        fail(ErrorCode::malformed, "classification.names holds something that is no text");
+        fail(ErrorCode::malformed, "classification.names holds something that is not text");
       joined += (joined.empty() ? "" : ": ") + part.get<std::string>();
     }
   }
@@ -157,7 +158,7 @@ void add_feature(const Json& feature, int depth, AnnotationFile& out) {
 }
 
 void add_features(const Json& list, const std::string& what, int depth, AnnotationFile& out) {
-  if (!list.is_array()) fail(ErrorCode::malformed, "the {} features are no list", what);
+  if (!list.is_array()) fail(ErrorCode::malformed, "the {} features are not a list", what);
   if (depth > kMaxDepth)
     fail(ErrorCode::malformed, "features are nested more than {} deep", kMaxDepth);
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -69,7 +69,7 @@ Loaded load_first() {
     if (!loaded.ok) {
       const char* why = ::dlerror();
       loaded.refused = fmt::format("HEADRACE_OPENSLIDE names {}, which cannot be loaded: {}", named,
-                                   why != nullptr ? why : "it is no OpenSlide 3.4 or later");
+                                   why != nullptr ? why : "it is not OpenSlide 3.4 or later");
     }
     return loaded;
   }

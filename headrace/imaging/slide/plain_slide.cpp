@@ -116,9 +116,8 @@ std::unique_ptr<SlideReader> open_plain_slide(const std::string& path) {
       break;
   }
   fail(ErrorCode::malformed,
-       "{}: is no slide and no image that can be read: it starts with {}, which is neither a slide "
-       "format of OpenSlide nor "
-       "TIFF, PNG or JPEG",
+       "{}: is neither a slide nor an image that can be read: it starts with {}, expected a slide "
+       "format of OpenSlide, TIFF, PNG or JPEG",
        path, describe_head(path));
 }
 

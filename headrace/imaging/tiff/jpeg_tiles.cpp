@@ -75,7 +75,7 @@ class TiffJpegTiles : public JpegTiles {
           auto jpeg = splice_jpeg_tile(d.jpeg_tables, raw, d.photometric == kRgb, d.tile_height,
                                        d.tile_width);
           if (!jpeg) {
-            fail(ErrorCode::corrupt, "{}: the tile at byte {} is no colour JPEG of {}x{} pixels",
+            fail(ErrorCode::corrupt, "{}: the tile at byte {} is not a colour JPEG of {}x{} pixels",
                  file_.path(), d.tile_offsets[index], d.tile_width, d.tile_height);
           }
           return std::move(*jpeg);

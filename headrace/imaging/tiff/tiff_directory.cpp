@@ -62,7 +62,8 @@ class Parser {
     big_endian_ = head[0] == std::byte{'M'};
     const std::uint64_t version = integer(&head[2], 2);
     big_ = version == 43;
-    if (version != 42 && version != 43) fail(ErrorCode::malformed, "{}: is no TIFF", file_.path());
+    if (version != 42 && version != 43)
+      fail(ErrorCode::malformed, "{}: is not a TIFF", file_.path());
     if (!big_) return integer(&head[4], 4);
     const auto rest = read_bytes(8, 8, "header");
     return integer(rest.data(), 8);

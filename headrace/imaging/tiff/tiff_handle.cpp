@@ -21,7 +21,7 @@ TiffHandle::TiffHandle(const std::string& path, std::uint64_t directory) : path_
   tiff_ = TIFFOpenExt(path.c_str(), "rm", options);
   TIFFOpenOptionsFree(options);
   if (tiff_ == nullptr) {
-    fail(ErrorCode::malformed, "{}: is no readable TIFF: {}", path, take_message());
+    fail(ErrorCode::malformed, "{}: is not a readable TIFF: {}", path, take_message());
   }
   if (directory != 0 && TIFFSetSubDirectory(tiff_, directory) == 0) {
     const std::string why = take_message();

@@ -190,7 +190,7 @@ class LibtiffImage : public TiffImage {
            f.samples, f.bits, planar_ ? " in planes" : "");
     }
     if (sample_format_ != SAMPLEFORMAT_UINT && sample_format_ != SAMPLEFORMAT_VOID) {
-      fail(ErrorCode::unsupported, "{}: the samples are no unsigned integers (SampleFormat {})",
+      fail(ErrorCode::unsupported, "{}: the samples are not unsigned integers (SampleFormat {})",
            path_, sample_format_);
     }
     if (block_bytes_ < 1 ||

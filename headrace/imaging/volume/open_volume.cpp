@@ -1,10 +1,10 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/byte_source.hpp"
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/nifti/nifti_header.hpp"
 #include "headrace/imaging/nifti/nifti_reader.hpp"
-#include "headrace/imaging/volume/byte_source.hpp"
 #include "headrace/imaging/volume/metaimage.hpp"
 #include "headrace/imaging/volume/nrrd.hpp"
 #include "headrace/imaging/volume/text_header.hpp"

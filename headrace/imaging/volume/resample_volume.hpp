@@ -3,7 +3,7 @@
 
 #include "headrace/core/threads.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
-#include "headrace/pixels/volume/bit_volume.hpp"
+#include "headrace/pixels/bit_volume.hpp"
 
 namespace headrace::imaging {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "headrace/core/dtype.hpp"
-#include "headrace/imaging/volume/byte_source.hpp"
+#include "headrace/imaging/byte_source.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 
 namespace headrace::imaging {

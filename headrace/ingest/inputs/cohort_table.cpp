@@ -35,8 +35,8 @@ std::optional<int> integer(const TableRow& row, const std::string& column, int l
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-    fail(ErrorCode::malformed, "{}: {} '{}' is no integer from {} to {}", row.where, column, text,
-         low, high);
+    fail(ErrorCode::malformed, "{}: {} '{}' is not an integer from {} to {}", row.where, column,
+         text, low, high);
   }
   return value;
 }
@@ -48,8 +48,8 @@ std::optional<double> mpp_of(const TableRow& row) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > 0.001) ||
       value > 1000) {
-    fail(ErrorCode::malformed, "{}: mpp '{}' is no number of micrometres a pixel (0.001 to 1000)",
-         row.where, text);
+    fail(ErrorCode::malformed,
+         "{}: mpp '{}' is not a number of micrometres a pixel (0.001 to 1000)", row.where, text);
   }
   return value;
 }

@@ -60,7 +60,7 @@ void add_on_device(const zarr::Array& level, const std::vector<Box2>& blocks,
   }
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(pixels::kStainTotals));
   {
-    pixels::StatisticsWorkspaces::Loan workspace(workspaces);
+    pixels::StatisticsWorkspaces::Lease workspace(workspaces);
     auto* totals = workspace->cleared<std::uint64_t>(0, pixels::kStainTotals);
     auto* mask = workspace->area<std::uint8_t>(1, tissue.height * tissue.width);
     workspace->send(mask, tissue.pixels.data(), tissue.height * tissue.width);

@@ -16,9 +16,10 @@ std::optional<Grade> parse_gleason(const std::string& text, const std::string& w
   const bool sum = plain.size() == 3 && plain[1] == '+' && plain[0] >= '3' && plain[0] <= '5' &&
                    plain[2] >= '3' && plain[2] <= '5';
   if (!sum) {
-    fail(ErrorCode::malformed,
-         "{}: '{}' is no Gleason score; expected one as 3+4 with patterns 3 to 5, 0+0 or negative",
-         where, text);
+    fail(
+        ErrorCode::malformed,
+        "{}: '{}' is not a Gleason score; expected one as 3+4 with patterns 3 to 5, 0+0 or negative",
+        where, text);
   }
   return Grade{plain[0] - '0', plain[2] - '0'};
 }

@@ -70,7 +70,7 @@ std::vector<int> coding_table(const std::string& coding, const std::vector<std::
     table[0] = 0;
   } else {
     const auto nearest = nearest_name(coding, label_codings());
-    fail(ErrorCode::usage, "'{}' is no coding of mask images{}; there are {}", coding,
+    fail(ErrorCode::usage, "'{}' is not a coding of mask images{}; there are {}", coding,
          nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "",
          fmt::join(label_codings(), ", "));
   }

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/pixels/volume/components.hpp"
+#include "headrace/pixels/components.hpp"
 
 namespace headrace::ingest {
 namespace {

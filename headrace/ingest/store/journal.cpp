@@ -26,7 +26,7 @@ Journal::Journal(std::shared_ptr<storage::Store> store, CohortKind kind, Json se
     const bool own = std::all_of(keys.begin(), keys.end(),
                                  [](const auto& key) { return key.starts_with(kFolder); });
     if (!own) {
-      fail(ErrorCode::usage, "{}: holds '{}' and is no Headrace store; choose another folder",
+      fail(ErrorCode::usage, "{}: holds '{}' and is not a Headrace store; choose another folder",
            store_->describe(""), keys[0]);
     }
     return;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "headrace/cohort/store_version.hpp"
-#include "headrace/core/threads.hpp"
 #include "headrace/storage/store.hpp"
 
 namespace headrace::ingest {
@@ -29,24 +28,5 @@ ObjectList load_part(const storage::Store& store, const std::string& image, cons
 /// The same for a list whose hash is in no version yet; nothing where there is none.
 std::optional<cohort::StoredPart> find_part(const storage::Store& store, const std::string& image,
                                             const std::string& name);
-
-struct Damage {
-  enum class Kind { missing, truncated, changed, foreign, manifest } kind;
-  std::string key, detail;
-};
-
-struct Verification {
-  std::vector<Damage> damage;         ///< by key
-  std::vector<std::string> versions;  ///< that were checked
-  /// Objects of no version: from an ingest that was stopped, or from versions that were given up.
-  /// They are not damage; `headrace prune` removes them.
-  std::vector<std::string> unreferenced;
-};
-
-/// Reads every object of every version, or of the one that `version` names (Cohort::open), once,
-/// and compares it with its list, the list with its version, and the version with its name. Objects
-/// that are in no list but lie among listed ones are reported too. Errors: usage (no such version),
-/// io.
-Verification verify(const storage::Store& store, ThreadPool& pool, const std::string& version = "");
 
 }  // namespace headrace::ingest

@@ -1,3 +1,5 @@
+#include "headrace/ingest/versions/verify.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headrace/pixels/volume/components.hpp"
+#include "headrace/pixels/components.hpp"
 
 namespace headrace::ingest {
 namespace {

@@ -124,7 +124,8 @@ class Layout {
     int value = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 65535) {
-      fail(ErrorCode::malformed, "{}: label value '{}' is no integer from 0 to 65535", path_, text);
+      fail(ErrorCode::malformed, "{}: label value '{}' is not an integer from 0 to 65535", path_,
+           text);
     }
     return value;
   }

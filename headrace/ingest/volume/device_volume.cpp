@@ -55,7 +55,7 @@ void DeviceVolume::each_slab(const Body& body) const {
       std::clamp<std::int64_t>(kSlabVoxels / (shape_[1] * shape_[2]), 1, shape_[0]);
   pool_.parallel_for(static_cast<std::size_t>((shape_[0] + depth - 1) / depth), [&](std::size_t i) {
     const std::int64_t z0 = static_cast<std::int64_t>(i) * depth;
-    pixels::StatisticsWorkspaces::Loan workspace(workspaces_);
+    pixels::StatisticsWorkspaces::Lease workspace(workspaces_);
     Slab slab{z0,
               {std::min(depth, shape_[0] - z0), static_cast<std::int32_t>(shape_[1]),
                static_cast<std::int32_t>(shape_[2])},

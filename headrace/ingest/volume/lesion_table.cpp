@@ -4,7 +4,7 @@
 
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
-#include "headrace/pixels/volume/components.hpp"
+#include "headrace/pixels/components.hpp"
 
 namespace headrace::ingest {
 namespace {

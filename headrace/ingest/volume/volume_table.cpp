@@ -35,7 +35,7 @@ std::optional<int> series_of(const TableRow& row) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    fail(ErrorCode::malformed, "{}: series '{}' is no integer (SeriesNumber)", row.where, text);
+    fail(ErrorCode::malformed, "{}: series '{}' is not an integer (SeriesNumber)", row.where, text);
   }
   return value;
 }

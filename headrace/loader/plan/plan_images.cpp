@@ -51,8 +51,8 @@ void check_near_classes(const cohort::Cohort& cohort, const RunConfig& config) {
   for (const std::string& name : config.sampling.near_classes) {
     if (known.contains(name)) continue;
     fail(ErrorCode::usage,
-         "{}: sampling.near_classes names '{}', which is no class of the store. {}", cohort.path(),
-         name, hint(name, known));
+         "{}: sampling.near_classes names '{}', which is not a class of the store. {}",
+         cohort.path(), name, hint(name, known));
   }
 }
 

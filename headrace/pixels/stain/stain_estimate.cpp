@@ -165,8 +165,8 @@ StainVariant stain_variant(std::string_view name) {
     names.emplace_back(known);
   }
   const auto nearest = nearest_name(name, names);
-  fail(ErrorCode::usage, "'{}' is no way to estimate stains; there are {} and {}{}", name, names[0],
-       names[1], nearest ? fmt::format(". Did you mean '{}'?", *nearest) : "");
+  fail(ErrorCode::usage, "'{}' is not a way to estimate stains; there are {} and {}{}", name,
+       names[0], names[1], nearest ? fmt::format(". Did you mean '{}'?", *nearest) : "");
 }
 
 std::string_view name_of(StainVariant variant) noexcept {

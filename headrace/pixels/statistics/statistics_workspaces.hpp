@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "headrace/core/lent.hpp"
+#include "headrace/core/limited_pool.hpp"
 #include "headrace/pixels/statistics/queue_workspace.hpp"
 
 namespace headrace::pixels {
@@ -55,14 +55,14 @@ class StatisticsWorkspaces {
   /// device: must outlive this. threads: number at work. Errors: memory.
   StatisticsWorkspaces(StatisticsDevice& device, int threads);
 
-  class Loan : public Lent<StatisticsWorkspace>::Loan {
+  class Lease : public LimitedPool<StatisticsWorkspace>::Lease {
    public:
-    explicit Loan(StatisticsWorkspaces& workspaces)
-        : Lent<StatisticsWorkspace>::Loan(workspaces.workspaces_) {}
+    explicit Lease(StatisticsWorkspaces& workspaces)
+        : LimitedPool<StatisticsWorkspace>::Lease(workspaces.workspaces_) {}
   };
 
  private:
-  Lent<StatisticsWorkspace> workspaces_;
+  LimitedPool<StatisticsWorkspace> workspaces_;
 };
 
 }  // namespace headrace::pixels

@@ -60,7 +60,7 @@ class DeviceTissuePasses : public TissuePasses {
     workspace_->gather(SpreadPixel{rows_, mask, height_, width_, radius, 1, hit, true});
   }
 
-  StatisticsWorkspaces::Loan workspace_;
+  StatisticsWorkspaces::Lease workspace_;
   std::int64_t height_;
   std::int32_t width_;
   RgbView view_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "headrace/pixels/volume/components.hpp"
+#include "headrace/pixels/components.hpp"
 
 namespace headrace::pixels {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "headrace/pixels/volume/bit_volume.hpp"
+#include "headrace/pixels/bit_volume.hpp"
 
 namespace headrace::pixels {
 

@@ -104,7 +104,7 @@ GateResult Gate::check(const Json& evaluation) const {
       std::vector<std::pair<std::string, Json>> overall;
       collect(evaluation.at("overall"), "", overall);
       names.resize(overall.size());  // they come first
-      fail(ErrorCode::usage, "{}: '{}' is no figure of this evaluation{}.", file_, name,
+      fail(ErrorCode::usage, "{}: '{}' is not a figure of this evaluation{}.", file_, name,
            nearest ? fmt::format("; did you mean '{}'?", *nearest)
                    : fmt::format("; there are {}, and the same of groups, as "
                                  "cohorts.NAME.mean_dice",

@@ -45,8 +45,8 @@ RunFolder RunFolder::create(const std::filesystem::path& path) {
   }
   if (std::filesystem::exists(path) &&
       (!std::filesystem::is_directory(path) || !std::filesystem::is_empty(path))) {
-    fail(ErrorCode::usage, "{} is no empty folder and holds no run. Give another {}.",
-         path.string(), Option{"out"});
+    fail(ErrorCode::usage, "{} is not empty and holds no run. Give another {}.", path.string(),
+         Option{"out"});
   }
   return RunFolder(path);
 }

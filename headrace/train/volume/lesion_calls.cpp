@@ -4,7 +4,7 @@
 #include <queue>
 #include <utility>
 
-#include "headrace/pixels/volume/bit_volume.hpp"
+#include "headrace/pixels/bit_volume.hpp"
 
 namespace headrace::train {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "headrace/pixels/volume/components.hpp"
+#include "headrace/pixels/components.hpp"
 
 namespace headrace::train {
 

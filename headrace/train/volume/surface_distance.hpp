@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "headrace/pixels/volume/bit_volume.hpp"
+#include "headrace/pixels/bit_volume.hpp"
 
 namespace headrace::train {
 

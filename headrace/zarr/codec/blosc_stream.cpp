@@ -81,7 +81,8 @@ void decode_stream(bool lz4, std::span<const std::byte> packed, std::size_t at,
     const int got = LZ4_decompress_safe(
         reinterpret_cast<const char*>(packed.data()), reinterpret_cast<char*>(out.data()),
         static_cast<int>(packed.size()), static_cast<int>(out.size()));
-    if (got < 0) fail(ErrorCode::corrupt, "codec blosc: the block at byte {} is no LZ4 block", at);
+    if (got < 0)
+      fail(ErrorCode::corrupt, "codec blosc: the block at byte {} is not an LZ4 block", at);
     if (static_cast<std::size_t>(got) != out.size()) {
       fail(ErrorCode::corrupt, "codec blosc: the block at byte {} gives {} bytes, expected {}", at,
            got, out.size());

@@ -95,13 +95,14 @@ ImageAxes find_axes(const ChunkSpec& spec, const std::string& origin) {
   for (int axis = 0; fits && axis < axes.y; ++axis) fits = spec.shape[axis] == 1;
   fits = fits && spec.shape[axes.y] <= kMaxEdge && spec.shape[axes.x] <= kMaxEdge;
   if (!fits) {
-    fail(ErrorCode::unsupported,
-         "{}: codec 'imagecodecs_jpeg': a chunk of {} {} elements is no image; expected uint8 (y, "
-         "x, "
-         "3), (y, x, 1) or (y, x) with edges up to {} (a (c, y, x) array needs transpose [1, 2, 0] "
-         "before)",
-         origin, fmt::join(spec.shape.begin(), spec.shape.begin() + spec.rank, "x"),
-         name_of(spec.dtype), kMaxEdge);
+    fail(
+        ErrorCode::unsupported,
+        "{}: codec 'imagecodecs_jpeg': a chunk of {} {} elements is not an image; expected uint8 (y, "
+        "x, "
+        "3), (y, x, 1) or (y, x) with edges up to {} (a (c, y, x) array needs transpose [1, 2, 0] "
+        "before)",
+        origin, fmt::join(spec.shape.begin(), spec.shape.begin() + spec.rank, "x"),
+        name_of(spec.dtype), kMaxEdge);
   }
   return axes;
 }

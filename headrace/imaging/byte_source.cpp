@@ -1,4 +1,4 @@
-#include "headrace/imaging/volume/byte_source.hpp"
+#include "headrace/imaging/byte_source.hpp"
 
 #include <zlib.h>
 

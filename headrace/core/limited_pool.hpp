@@ -9,20 +9,20 @@ namespace headrace {
 /// A limited number of things to lend: a thread that finds none waits until another thread returns
 /// one. Safe from any thread. A thread that holds one must not wait for a second.
 template <typename T>
-class Lent {
+class LimitedPool {
  public:
   /// One on loan; goes back at its end.
-  class Loan {
+  class Lease {
    public:
-    explicit Loan(Lent& from) : from_(from), thing_(from.take()) {}
-    ~Loan() { from_.put(std::move(thing_)); }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
+    explicit Lease(LimitedPool& from) : from_(from), thing_(from.take()) {}
+    ~Lease() { from_.put(std::move(thing_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
     T& operator*() noexcept { return thing_; }
     T* operator->() noexcept { return &thing_; }
 
    private:
-    Lent& from_;
+    LimitedPool& from_;
     T thing_;
   };
 

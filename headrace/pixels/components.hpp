@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "headrace/pixels/volume/bit_volume.hpp"
+#include "headrace/pixels/bit_volume.hpp"
 
 namespace headrace::pixels {
 

@@ -1,4 +1,4 @@
-#include "headrace/pixels/volume/components.hpp"
+#include "headrace/pixels/components.hpp"
 
 #include <algorithm>
 #include <numeric>
