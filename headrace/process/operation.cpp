@@ -9,6 +9,8 @@
 #include "headrace/math/exponential.hpp"
 #include "headrace/pixels/tissue/tissue_mask.hpp"
 #include "headrace/transform/slide/colour_affine.hpp"
+#include "headrace/transform/slide/operations/slide_stain_normalize.hpp"
+#include "headrace/transform/slide/stain_vectors.hpp"
 
 namespace headrace::process {
 namespace {

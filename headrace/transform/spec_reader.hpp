@@ -3,8 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "headrace/core/yaml.hpp"
@@ -40,35 +43,53 @@ inline std::string entry_name(const YamlValue& entry) {
   return keys[0];
 }
 
-/// Reads an entry by the reader of its name; `more`: names that other code reads.
+/// An entry of a known operation: the defaults where it is a name alone.
 template <typename Spec>
-struct NamedReader {
-  const char* name;
-  Spec (*read)(YamlMap&);
-};
-template <typename Spec, std::size_t kCount>
-Spec read_entry(const YamlValue& entry, const NamedReader<Spec> (&readers)[kCount],
-                const std::vector<std::string>& more = {}) {
-  const std::string name = entry_name(entry);
-  std::vector<std::string> names;
-  for (const NamedReader<Spec>& known : readers) {
-    names.emplace_back(known.name);
-    if (name != known.name) continue;
-    if (!entry.is_map()) {
-      YamlMap empty = YamlMap::parse("", entry.location());
-      return known.read(empty);
-    }
-    YamlMap outer(entry);
-    YamlMap options = outer.map(name);
-    Spec spec = known.read(options);
-    options.finish();
+Spec read_options(const YamlValue& entry) {
+  Spec spec;
+  if (!entry.is_map()) {
+    YamlMap empty = YamlMap::parse("", entry.location());
+    spec.read(empty);
     return spec;
   }
+  YamlMap outer(entry);
+  YamlMap options = outer.map(std::string(Spec::kName));
+  spec.read(options);
+  options.finish();
+  return spec;
+}
+
+/// The operations of a registry, which is a variant of their structs.
+template <typename Registry>
+struct OperationsOf;
+template <typename... Specs>
+struct OperationsOf<std::variant<Specs...>> {
+  static std::vector<std::string> names() { return {std::string(Specs::kName)...}; }
+  /// Nothing where none has this name.
+  static std::optional<std::variant<Specs...>> read(const YamlValue& entry, std::string_view name) {
+    std::optional<std::variant<Specs...>> spec;
+    (void)((name == Specs::kName && (spec = read_options<Specs>(entry), true)) || ...);
+    return spec;
+  }
+};
+
+/// Reads an entry by the operation of its name; `more`: names that other code reads.
+template <typename Registry>
+Registry read_entry(const YamlValue& entry, const std::vector<std::string>& more = {}) {
+  const std::string name = entry_name(entry);
+  if (auto spec = OperationsOf<Registry>::read(entry, name)) return *std::move(spec);
+  std::vector<std::string> names = OperationsOf<Registry>::names();
   names.insert(names.end(), more.begin(), more.end());
   const auto nearest = nearest_name(name, names);
   entry.reject(fmt::format("'{}' is not a transform. {}", name,
                            nearest ? fmt::format("Did you mean '{}'?", *nearest)
                                    : fmt::format("There are: {}", fmt::join(names, ", "))));
+}
+
+/// The name of a list's entry in the run config.
+template <typename... Specs>
+std::string operation_name(const std::variant<Specs...>& spec) {
+  return std::visit([](const auto& s) { return std::string(s.kName); }, spec);
 }
 
 }  // namespace headrace::transform

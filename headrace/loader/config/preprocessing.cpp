@@ -10,7 +10,7 @@
 #include "headrace/loader/plan/foreground_stats.hpp"
 #include "headrace/loader/plan/plan_images.hpp"
 #include "headrace/pixels/stain/stain_estimate.hpp"
-#include "headrace/transform/slide/colour_affine.hpp"
+#include "headrace/transform/slide/operations/slide_stain_normalize.hpp"
 
 namespace headrace::loader {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
-#include "headrace/transform/gaussian.hpp"
 
 namespace headrace::transform {
 namespace {
@@ -104,17 +103,6 @@ LabelKernel label_kernel(const SampleParams& params, const PatchSpec& patch,
   kernel.width = patch.width;
   kernel.dst = dst;
   return kernel;
-}
-
-BlurKernel blur_kernel(double sigma, const PatchSpec& patch, float* dst) {
-  BlurKernel k{};
-  k.radius = std::min(static_cast<int>(4.0 * sigma + 0.5), BlurKernel::kMaxRadius);
-  k.height = patch.height;
-  k.width = patch.width;
-  k.dst = dst;
-  const std::vector<double> weights = gaussian_weights(sigma, k.radius);
-  for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i]);
-  return k;
 }
 
 }  // namespace headrace::transform

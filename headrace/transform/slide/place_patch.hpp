@@ -22,7 +22,5 @@ PatchKernel patch_kernel(const SampleParams& params, const PatchSpec& patch,
 LabelKernel label_kernel(const SampleParams& params, const PatchSpec& patch,
                          const PatchGeometry& geometry, const ImageView& view, const Box2& extent,
                          std::uint8_t outside, std::uint8_t* dst, ControlPixels& controls);
-/// `sigma` in output pixels, above 0.
-BlurKernel blur_kernel(double sigma, const PatchSpec& patch, float* dst);
 
 }  // namespace headrace::transform

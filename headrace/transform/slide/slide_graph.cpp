@@ -6,7 +6,6 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/transform/slide/colour_affine.hpp"
 #include "headrace/transform/slide/cpu/patch_rows.hpp"
 #include "headrace/transform/slide/patch_kernel.hpp"
 #include "headrace/transform/slide/place_patch.hpp"
@@ -56,12 +55,6 @@ cpu::RowScratch Scratch::State::reserve(const PatchSpec& patch, int grid, bool b
 
 namespace {
 
-template <typename Spec>
-constexpr bool kOnce =
-    !std::is_same_v<Spec, HedJitterSpec> && !std::is_same_v<Spec, ColorJitterSpec>;
-template <typename Spec>
-constexpr bool kGeometry = std::is_same_v<Spec, AffineSpec> || std::is_same_v<Spec, ElasticSpec>;
-
 void check_order(const std::vector<TransformSpec>& specs) {
   std::array<int, std::variant_size_v<TransformSpec>> seen;
   seen.fill(-1);
@@ -71,13 +64,13 @@ void check_order(const std::vector<TransformSpec>& specs) {
     std::visit(
         [&]<typename Spec>(const Spec&) {
           int& before = seen[specs[i].index()];
-          if (kOnce<Spec> && before >= 0) {
+          if (Spec::kOnce && before >= 0) {
             fail(ErrorCode::usage,
                  "transforms[{}]: a second {}, the first is transforms[{}]; keep one", i, name,
                  before);
           }
           before = i;
-          if (normalized >= 0 && !kGeometry<Spec>) {
+          if (normalized >= 0 && !Spec::kGeometry) {
             fail(ErrorCode::usage,
                  "transforms[{}]: {} stands behind normalize (transforms[{}]), which must be the "
                  "last "

@@ -122,29 +122,6 @@ VolumeKernel volume_kernel(const VolumeParams& params, const VolumePatchSpec& pa
   return k;
 }
 
-VolumeBlurKernel volume_blur_kernel(double sigma, const VolumePatchSpec& patch, float* dst) {
-  VolumeBlurKernel k{};
-  k.radius = std::min(static_cast<int>(4.0 * sigma + 0.5), VolumeBlurKernel::kMaxRadius);
-  const std::vector<double> weights = gaussian_weights(sigma, k.radius);
-  for (int i = 0; i <= 2 * k.radius; ++i) k.weights[i] = static_cast<float>(weights[i]);
-  std::copy(patch.size_zyx.begin(), patch.size_zyx.end(), k.size);
-  k.dst = dst;
-  return k;
-}
-
-LowResolutionKernel low_resolution_kernel(const std::array<std::int32_t, 3>& small,
-                                          const VolumePatchSpec& patch, float* dst) {
-  LowResolutionKernel k{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    k.size[i] = patch.size_zyx[i];
-    k.small[i] = small[i];
-    k.reduce[i] = static_cast<float>(double(k.size[i]) / k.small[i]);
-    k.enlarge[i] = static_cast<float>(double(k.small[i]) / k.size[i]);
-  }
-  k.dst = dst;
-  return k;
-}
-
 SmoothKernel smooth_kernel(const AxisSmoothing& smoothing, int axis, const Box3& extent,
                            const Box3& window) {
   SmoothKernel k{};

@@ -35,9 +35,6 @@ VolumeKernel volume_kernel(const VolumeParams& params, const VolumePatchSpec& pa
                            const VolumeView<std::uint8_t>& labels, const Box3& extent,
                            std::uint8_t outside_label, float* dst, std::uint8_t* dst_labels,
                            ControlVoxels& controls);
-VolumeBlurKernel volume_blur_kernel(double sigma, const VolumePatchSpec& patch, float* dst);
-LowResolutionKernel low_resolution_kernel(const std::array<std::int32_t, 3>& small,
-                                          const VolumePatchSpec& patch, float* dst);
 /// Weights of one axis; the caller fills in the memory.
 SmoothKernel smooth_kernel(const AxisSmoothing& smoothing, int axis, const Box3& extent,
                            const Box3& window);

@@ -76,29 +76,6 @@ void check_patch(const VolumePatchSpec& patch) {
   }
 }
 
-template <typename Spec>
-constexpr bool kOnce =
-    std::is_same_v<Spec, VolumeAffineSpec> || std::is_same_v<Spec, VolumeElasticSpec> ||
-    std::is_same_v<Spec, WindowHuSpec> || std::is_same_v<Spec, WindowSuvSpec> ||
-    std::is_same_v<Spec, ClipPercentilesSpec> || std::is_same_v<Spec, VolumeNormalizeSpec>;
-
-/// Whether an entry works on values in the channel's unit, and whether its output no longer has
-/// that unit.
-bool needs_unit(const VolumeTransformSpec& spec) {
-  const auto* normalize = std::get_if<VolumeNormalizeSpec>(&spec);
-  return unit_of(spec).has_value() || std::holds_alternative<ClipPercentilesSpec>(spec) ||
-         (normalize != nullptr &&
-          (normalize->method == "zscore" || normalize->method == "foreground"));
-}
-bool leaves_unit(const VolumeTransformSpec& spec) {
-  const auto* normalize = std::get_if<VolumeNormalizeSpec>(&spec);
-  return unit_of(spec).has_value() || std::holds_alternative<VolumeBrightnessSpec>(spec) ||
-         std::holds_alternative<VolumeContrastSpec>(spec) ||
-         std::holds_alternative<VolumeGammaSpec>(spec) ||
-         std::holds_alternative<VolumeNoiseSpec>(spec) ||
-         (normalize != nullptr && normalize->method != "none");
-}
-
 /// Whether an entry is for a channel of this name.
 bool is_for(const VolumeTransformSpec& spec, const std::string& channel) {
   const std::string own = channel_of(spec);
@@ -114,13 +91,13 @@ void check_order(const std::vector<VolumeTransformSpec>& specs, const ChannelPla
     if (!applies(spec, channel)) continue;
     const std::string name = name_of(spec);
     int& before = seen[spec.index()];
-    const bool once = std::visit([]<typename Spec>(const Spec&) { return kOnce<Spec>; }, spec);
+    const bool once = std::visit([](const auto& s) { return s.kOnce; }, spec);
     if (once && before >= 0) {
       fail(ErrorCode::usage, "transforms[{}]: a second {}, the first is transforms[{}]; keep one",
            i, name, before);
     }
     before = i;
-    if (changed >= 0 && needs_unit(spec)) {
+    if (changed >= 0 && value_use(spec).needs_unit) {
       fail(ErrorCode::usage,
            "transforms[{}]: {} works on {}, but {} (transforms[{}]) stands in front of it; move {} "
            "up{}",
@@ -128,27 +105,14 @@ void check_order(const std::vector<VolumeTransformSpec>& specs, const ChannelPla
            name_of(specs[static_cast<std::size_t>(changed)]), changed, name,
            name == "normalize" ? ", or choose method fixed" : "");
     }
-    if (changed < 0 && leaves_unit(spec)) changed = i;
+    if (changed < 0 && value_use(spec).leaves_unit) changed = i;
   }
 }
 
-const IntensityStats* stats_of(const VolumeTransformSpec& spec, const IntensityStats& patient,
-                               const IntensityStats& foreground) {
-  if (const auto* s = std::get_if<VolumeNormalizeSpec>(&spec)) {
-    if (s->method == "zscore") return &patient;
-    if (s->method == "foreground") return &foreground;
-  } else if (const auto* clip = std::get_if<ClipPercentilesSpec>(&spec)) {
-    return clip->of == "patient" ? &patient : &foreground;
-  }
-  return nullptr;
-}
-
-bool needs(const std::vector<VolumeTransformSpec>& specs, bool of_patient,
+bool needs(const std::vector<VolumeTransformSpec>& specs, StatsSource source,
            const std::string& channel) {
-  const IntensityStats patient, foreground;
   return std::any_of(specs.begin(), specs.end(), [&](const VolumeTransformSpec& spec) {
-    return is_for(spec, channel) &&
-           stats_of(spec, patient, foreground) == (of_patient ? &patient : &foreground);
+    return is_for(spec, channel) && value_use(spec).statistics == source;
   });
 }
 
@@ -178,11 +142,11 @@ VolumeGraph VolumeGraph::compile(const std::vector<VolumeTransformSpec>& specs,
 
 bool VolumeGraph::needs_foreground(const std::vector<VolumeTransformSpec>& specs,
                                    const std::string& channel) {
-  return needs(specs, false, channel);
+  return needs(specs, StatsSource::foreground, channel);
 }
 bool VolumeGraph::needs_patient(const std::vector<VolumeTransformSpec>& specs,
                                 const std::string& channel) {
-  return needs(specs, true, channel);
+  return needs(specs, StatsSource::patient, channel);
 }
 
 namespace {
