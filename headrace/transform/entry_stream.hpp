@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "headrace/math/philox.hpp"
-#include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/sample_key.hpp"
 
 namespace headrace::transform {
 

@@ -51,7 +51,7 @@ TEST_P(TeamTest, EveryNoteComesToEveryone) {
 
 TEST_P(TeamTest, SharedMemoryIsOneAndZero) {
   const auto errors = run(3, [](ProcessGroup& process_group) {
-    pixels::SharedMemory memory = process_group.share(3 * sizeof(int) + 100'000);
+    SharedMemory memory = process_group.share(3 * sizeof(int) + 100'000);
     for (const std::byte value : memory.bytes()) expect(value == std::byte{0}, "not zero");
     process_group.barrier();
     auto* numbers = reinterpret_cast<int*>(memory.bytes().data());
@@ -156,7 +156,7 @@ TEST(TeamOfProcesses, OneThatIsKilledIsNoticedByAll) {
 TEST(TeamOfProcesses, NothingIsLeftBehind) {
   const auto before = testing::left_behind();
   testing::in_processes(4, [](ProcessGroup& process_group) {
-    const pixels::SharedMemory memory = process_group.share(1 << 20);
+    const SharedMemory memory = process_group.share(1 << 20);
     process_group.barrier();
     kill(getpid(), SIGKILL);
   });

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/transform/slide/noise_kernel.hpp"
+#include "headrace/transform/noise_kernel.hpp"
 #include "headrace/transform/slide/sample_params.hpp"
 #include "kernel_cases.hpp"
 

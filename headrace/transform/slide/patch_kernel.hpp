@@ -3,8 +3,9 @@
 #include <type_traits>
 
 #include "headrace/math/bspline.hpp"
+#include "headrace/transform/noise_kernel.hpp"
 #include "headrace/transform/slide/colour_program.hpp"
-#include "headrace/transform/slide/noise_kernel.hpp"
+#include "headrace/transform/taps.hpp"
 
 namespace headrace::transform {
 
@@ -53,12 +54,6 @@ HR_HD math::SplineCell<float> row_cell(const Placement& p, const float* row_cont
                            row_controls[math::spline_control(cell, 3, p.grid)]);
 }
 
-/// Affine part of the tap coordinate along a row.
-template <typename F>
-HR_HD F along_row(float per_column, float row_part, F column) {
-  return column * per_column + row_part;
-}
-
 /// All inputs of one image pass; trivially copyable.
 struct PatchKernel {
   Placement placement;
@@ -102,14 +97,5 @@ static_assert(std::is_trivially_copyable_v<PatchKernel> &&
               std::is_trivially_copyable_v<RecolourKernel> &&
               std::is_trivially_copyable_v<LabelKernel> &&
               std::is_trivially_copyable_v<BlurKernel>);
-
-/// Index of the pixel that replaces `i` outside [0, count).
-HR_HD std::int32_t mirrored(std::int32_t i, std::int32_t count) {
-  if (count == 1) return 0;
-  const std::int32_t period = 2 * (count - 1);
-  std::int32_t j = i % period;
-  if (j < 0) j += period;
-  return j < count ? j : period - j;
-}
 
 }  // namespace headrace::transform

@@ -5,8 +5,8 @@
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/transform/drawn_entry.hpp"
+#include "headrace/transform/noise_kernel.hpp"
 #include "headrace/transform/slide/colour_program.hpp"
-#include "headrace/transform/slide/noise_kernel.hpp"
 
 namespace headrace::transform {
 

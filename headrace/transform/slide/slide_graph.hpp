@@ -8,15 +8,10 @@
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/image_colour.hpp"
+#include "headrace/transform/sample_key.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"
 
 namespace headrace::transform {
-
-/// Identifies a sample; every random number is a pure function of it (Philox counter), the
-/// transform's place in the list, and the seed.
-struct SampleKey {
-  std::uint64_t seed = 0, epoch = 0, index = 0;
-};
 
 /// Shape of the output: every context is height × width pixels at `mpp` × context micrometres a
 /// pixel.

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "headrace/math/polynomials.hpp"
-#include "headrace/transform/slide/noise_kernel.hpp"
+#include "headrace/transform/noise_kernel.hpp"
 #include "headrace/transform/volume/patch_statistics.hpp"
 
 namespace headrace::transform {

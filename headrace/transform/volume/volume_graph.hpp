@@ -8,7 +8,7 @@
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/intensity_stats.hpp"
 #include "headrace/core/intensity_unit.hpp"
-#include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/sample_key.hpp"
 #include "headrace/transform/volume/volume_spec.hpp"
 
 namespace headrace::transform {

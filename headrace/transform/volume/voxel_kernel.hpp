@@ -4,7 +4,7 @@
 
 #include "headrace/math/bspline.hpp"
 #include "headrace/math/trilinear.hpp"
-#include "headrace/transform/slide/patch_kernel.hpp"
+#include "headrace/transform/taps.hpp"
 #include "headrace/transform/volume/intensity_program.hpp"
 
 namespace headrace::transform {
