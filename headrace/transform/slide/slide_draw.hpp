@@ -35,7 +35,8 @@ class ProgramBuilder {
   bool coloured_ = false, blurred_ = false;
 };
 
-/// One sample while it is drawn, entry after entry: what an operation may read, and what it adds to.
+/// One sample while it is drawn, entry after entry: what an operation may read, and what it adds
+/// to.
 struct SlideDraw {
   const PatchSpec& patch;
   const ImageColour& colour;     ///< of the sample's image

@@ -9,8 +9,8 @@ namespace headrace::transform {
 /// of the training set.
 enum class StatsSource { none, patient, foreground };
 
-/// What an operation on volumes asks of the values that come to it, and leaves of them: the channels
-/// that it works on, and where in the list it may stand, follow from it.
+/// What an operation on volumes asks of the values that come to it, and leaves of them: which
+/// channels it works on, and where in the list it may stand, follow from it.
 struct ValueUse {
   bool needs_unit = false;                 ///< it works on values in the channel's unit
   bool leaves_unit = false;                ///< its output no longer has that unit
