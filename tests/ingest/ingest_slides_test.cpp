@@ -9,6 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/ingest/store/manifest.hpp"
+#include "headrace/ingest/versions/verify.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array.hpp"
 

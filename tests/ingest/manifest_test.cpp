@@ -9,6 +9,7 @@
 #include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
 #include "headrace/ingest/versions/prune.hpp"
+#include "headrace/ingest/versions/verify.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/store_lock.hpp"

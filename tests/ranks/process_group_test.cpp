@@ -19,7 +19,7 @@ using Errors = std::vector<std::string>;
 using Run = Errors (*)(int, const std::function<void(ProcessGroup&)>&);
 
 /// The same in threads, which ThreadSanitizer sees, and in processes.
-class TeamTest : public ::testing::TestWithParam<Run> {
+class ProcessGroupTest : public ::testing::TestWithParam<Run> {
  protected:
   static Errors run(int size, const std::function<void(ProcessGroup&)>& body) {
     return GetParam()(size, body);
@@ -30,7 +30,7 @@ void expect(bool true_, const std::string& what) {
   if (!true_) fail(ErrorCode::internal, "{}", what);
 }
 
-TEST_P(TeamTest, EveryNoteComesToEveryone) {
+TEST_P(ProcessGroupTest, EveryNoteComesToEveryone) {
   for (const int size : {1, 2, 3, 7}) {
     const auto errors = run(size, [size](ProcessGroup& process_group) {
       expect(process_group.size() == size, "size");
@@ -49,7 +49,7 @@ TEST_P(TeamTest, EveryNoteComesToEveryone) {
   }
 }
 
-TEST_P(TeamTest, SharedMemoryIsOneAndZero) {
+TEST_P(ProcessGroupTest, SharedMemoryIsOneAndZero) {
   const auto errors = run(3, [](ProcessGroup& process_group) {
     SharedMemory memory = process_group.share(3 * sizeof(int) + 100'000);
     for (const std::byte value : memory.bytes()) expect(value == std::byte{0}, "not zero");
@@ -63,7 +63,7 @@ TEST_P(TeamTest, SharedMemoryIsOneAndZero) {
   EXPECT_EQ(errors, Errors(3));
 }
 
-TEST_P(TeamTest, AnErrorOfOneIsEveryonesAndRankZeroTellsIt) {
+TEST_P(ProcessGroupTest, AnErrorOfOneIsEveryonesAndRankZeroTellsIt) {
   const auto errors = run(3, [](ProcessGroup& process_group) {
     process_group.barrier();
     if (process_group.rank() == 1) fail(ErrorCode::corrupt, "chunk 7 is damaged");
@@ -74,7 +74,7 @@ TEST_P(TeamTest, AnErrorOfOneIsEveryonesAndRankZeroTellsIt) {
                             "process 1 of 3: chunk 7 is damaged"}));
 }
 
-TEST_P(TeamTest, OfSeveralErrorsTheLowestRanksCounts) {
+TEST_P(ProcessGroupTest, OfSeveralErrorsTheLowestRanksCounts) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto errors = run(4, [](ProcessGroup& process_group) {
       process_group.barrier();
@@ -85,7 +85,7 @@ TEST_P(TeamTest, OfSeveralErrorsTheLowestRanksCounts) {
   }
 }
 
-TEST_P(TeamTest, AnErrorOfAMeetingKeepsItsCode) {
+TEST_P(ProcessGroupTest, AnErrorOfAMeetingKeepsItsCode) {
   const auto errors = run(2, [](ProcessGroup& process_group) {
     if (process_group.rank() == 0) fail(ErrorCode::usage, "no such file");
     try {
@@ -98,7 +98,7 @@ TEST_P(TeamTest, AnErrorOfAMeetingKeepsItsCode) {
   EXPECT_EQ(errors, (Errors{"no such file (said)", "no such file"}));
 }
 
-TEST_P(TeamTest, WhoLeavesInOrderKeepsNobodyWaiting) {
+TEST_P(ProcessGroupTest, WhoLeavesInOrderKeepsNobodyWaiting) {
   const auto errors = run(3, [](ProcessGroup& process_group) {
     process_group.barrier();
     if (process_group.first()) return;  // its work is done; the others wait for its end
@@ -108,13 +108,13 @@ TEST_P(TeamTest, WhoLeavesInOrderKeepsNobodyWaiting) {
   EXPECT_EQ(errors, Errors(3));
 }
 
-TEST_P(TeamTest, NotesThatAreTooLongAreABug) {
+TEST_P(ProcessGroupTest, NotesThatAreTooLongAreABug) {
   const auto errors =
       run(2, [](ProcessGroup& process_group) { process_group.all_gather(std::string(1025, 'x')); });
   EXPECT_NE(errors[0].find("1024 at most"), std::string::npos) << errors[0];
 }
 
-TEST_P(TeamTest, CoresAreTakenOnce) {
+TEST_P(ProcessGroupTest, CoresAreTakenOnce) {
   cpu_set_t own;
   sched_getaffinity(0, sizeof own, &own);
   const int cores = CPU_COUNT(&own);
@@ -124,7 +124,7 @@ TEST_P(TeamTest, CoresAreTakenOnce) {
   EXPECT_EQ(errors, Errors(2));
 }
 
-INSTANTIATE_TEST_SUITE_P(In, TeamTest,
+INSTANTIATE_TEST_SUITE_P(In, ProcessGroupTest,
                          ::testing::Values(&testing::in_threads, &testing::in_processes),
                          [](const auto& info) {
                            return info.index == 0 ? "threads" : "processes";
