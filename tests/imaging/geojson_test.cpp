@@ -128,7 +128,7 @@ TEST(GeoJson, ErrorsNameFileAndFeature) {
       {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,"a"],[2,2],[0,0]]]})", "null"),
        ErrorCode::malformed, "position 1"},
       {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,1e300],[2,2],[0,0]]]})", "null"),
-       ErrorCode::malformed, "no place on a slide"},
+       ErrorCode::malformed, "not a place on a slide"},
       {feature(kSquare, "null", R"(,"childObjects":[{"type":"Feature","geometry":{}}])"),
        ErrorCode::malformed, "feature 0: child 0: the geometry has no type"},
   };

@@ -64,7 +64,7 @@ TEST(Safetensors, DamagedFilesAreRefusedByName) {
   }
   std::string huge = good;
   huge[7] = '\x7f';
-  EXPECT_NE(refusal(huge).find("no whole safetensors file"), std::string::npos);
+  EXPECT_NE(refusal(huge).find("not a whole safetensors file"), std::string::npos);
   std::string other = good;
   other.replace(other.find("F32"), 3, "F16");
   EXPECT_NE(refusal(other).find("F16"), std::string::npos);

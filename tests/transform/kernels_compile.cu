@@ -8,6 +8,7 @@
 namespace {
 
 using namespace headrace::transform;
+namespace pixels = headrace::pixels;
 
 template <typename Pass>
 __device__ void run(std::int32_t elements, const Pass& pass) {

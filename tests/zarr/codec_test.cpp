@@ -224,7 +224,7 @@ TEST(Codec, ConfigurationsAreReadStrictly) {
   refused(malformed, Codecs::sharded({3, 8, 8}, list(b)), "divide");
   refused(malformed, Codecs::sharded({0, 8, 8}, list(b)), "divide");
   refused(malformed, Codecs::sharded({8, 8}, list(b)), "3 axes");
-  refused(unsupported, list(named("imagecodecs_jpeg")), "no image");
+  refused(unsupported, list(named("imagecodecs_jpeg")), "not an image");
   Json variable = Codecs::sharded({8, 8, 8}, list(b));
   variable[0]["configuration"]["index_codecs"].push_back(named("zstd"));
   refused(unsupported, variable, "fixed size");
