@@ -38,7 +38,7 @@ int main(int argc, char** argv) try {
         true);
     // Geometry first: which pixels of the level the sample needs …
     transform::PatchGeometry geometry;
-    graph.locate(*params, 0, {kEdge / 2.0, kEdge / 2.0}, {0.5, 0.5}, geometry);
+    graph.locate(*params, /*context=*/1, {kEdge / 2.0, kEdge / 2.0}, {0.5, 0.5}, geometry);
     const headrace::Box2& window = geometry.window;
     // … then they are read (here: copied, with white outside), and all transforms run in one pass.
     std::vector<std::uint8_t> pixels(static_cast<std::size_t>(3 * window.height * window.width) + 4,

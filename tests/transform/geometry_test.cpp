@@ -98,5 +98,13 @@ TEST(Geometry, MatchesTheDoubleModel) {
   }
 }
 
+TEST(Geometry, WhatCanNotBeLocatedIsRefused) {
+  const Graph graph = Graph::compile({}, patch_of(64, 64, {1}));
+  const auto params = graph.draw({1, 0, 0}, {}, true);
+  PatchGeometry g;
+  EXPECT_THROW(graph.locate(*params, 0, {10, 10}, {0.5, 0.5}, g), Error);
+  EXPECT_THROW(graph.locate(*params, 1, {10, 10}, {0.5, 0}, g), Error);
+}
+
 }  // namespace
 }  // namespace headrace::transform

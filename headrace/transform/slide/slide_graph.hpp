@@ -86,7 +86,8 @@ class Graph {
 
   /// Window and spans for one context of a sample centred at (y, x) pixels of a level with this
   /// mpp. The bounds are exact for the affine map and, by the convex hull of its control values,
-  /// hold for the elastic one.
+  /// hold for the elastic one. context: one of patch().context. Errors: usage (a context below 1, a
+  /// position or mpp that is not finite).
   void locate(const SampleParams& params, int context, std::array<double, 2> centre_level_yx,
               std::array<double, 2> level_mpp_yx, PatchGeometry& out) const;
 

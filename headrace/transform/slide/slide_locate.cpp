@@ -264,6 +264,8 @@ void Graph::locate(const SampleParams& params, int context, std::array<double, 2
            centre_level_yx[0], centre_level_yx[1], level_mpp_yx[0], level_mpp_yx[1]);
     }
   }
+  if (context < 1)
+    fail(ErrorCode::usage, "a context of {} times the patch's mpp; 1 is the least", context);
   out.context = context;
   out.scale_y = patch_.mpp / level_mpp_yx[0];
   out.scale_x = patch_.mpp / level_mpp_yx[1];
