@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "headrace/core/error.hpp"
 #include "reference_model.hpp"
 #include "tissue.hpp"
 
