@@ -3,10 +3,6 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Headrace)
 
-add_library(headrace_headrace INTERFACE)
-target_link_libraries(headrace_headrace INTERFACE headrace_ingest headrace_loader headrace_process)
-add_library(Headrace::headrace ALIAS headrace_headrace)
-set_target_properties(headrace_headrace PROPERTIES EXPORT_NAME headrace)
 install(TARGETS headrace_headrace EXPORT HeadraceTargets)
 install(EXPORT HeadraceTargets NAMESPACE Headrace:: DESTINATION ${_package})
 

@@ -84,7 +84,7 @@ def test_own_transforms_repeat(examples):
     first = run(examples / "own_transforms", 7, 3)
     assert first == run(examples / "own_transforms", 7, 3)
     assert first != run(examples / "own_transforms", 8, 3)
-    assert len(re.findall(r"^\d mean -?\d\.\d{6} \{", first, re.MULTILINE)) == 3
+    assert len(re.findall(r'^\d mean -?\d\.\d{6} \[\{"affine"', first, re.MULTILINE)) == 3
 
 
 def test_pkg_config_links(prefix, store, tmp_path):
