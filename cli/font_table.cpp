@@ -1,4 +1,4 @@
-// Made by tools/make_font_table.py from DejaVu Sans Mono, 12 px; (c) Bitstream and the DejaVu group,
+// Made by tools/make_font_table.py from DejaVu Sans Mono, 12 px; (c) Bitstream and the DejaVu team,
 // free licence.
 #include "cli/font_table.hpp"
 

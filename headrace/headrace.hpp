@@ -16,6 +16,7 @@
 #include "headrace/ingest/slide/ingest_slides.hpp"
 #include "headrace/ingest/versions/verify.hpp"
 #include "headrace/ingest/volume/ingest_volumes.hpp"
+#include "headrace/loader/dlpack.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/process/process.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"

@@ -77,6 +77,8 @@ void row_or_reason(const loader::RunConfig& config, const Way& way, int steps) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // cuBLAS is deterministic only with a fixed workspace; the library refuses to train without.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   if (argc < 2) {
     fmt::print(stderr, "usage: bench_device_feed CONFIG [STEPS]\n");
     return 2;

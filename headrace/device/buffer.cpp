@@ -58,10 +58,13 @@ void BufferPool::Lease::release() noexcept {
 }
 
 BufferPool::Lease BufferPool::take(std::size_t size_bytes) {
+  const bool bounded = keep_bytes_ < std::numeric_limits<std::size_t>::max();
   {
     const std::lock_guard lock(mutex_);
     auto best = kept_.end();
     for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      // With a bound, a buffer of over twice the size would keep the next large one from a place.
+      if (bounded && it->size() / 2 > size_bytes) continue;
       if (it->size() >= size_bytes && (best == kept_.end() || it->size() < best->size())) best = it;
     }
     if (best != kept_.end()) {

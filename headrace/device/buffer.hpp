@@ -74,7 +74,8 @@ class BufferPool {
     HostBuffer buffer_;
   };
 
-  /// A buffer of at least `size_bytes`: the smallest kept one that is large enough, else a new one.
+  /// A buffer of at least `size_bytes`: the smallest kept one that is large enough (with a bound:
+  /// and at most twice as large), else a new one.
   /// Errors: memory.
   Lease take(std::size_t size_bytes);
 

@@ -113,7 +113,7 @@ struct Loader::State {
   void make_one(std::unique_lock<std::mutex>& lock, Slot& slot, std::size_t sample,
                 detail::Worker& worker);
   void finish_if_done(std::unique_lock<std::mutex>& lock, Slot& slot);
-  void record_lane(detail::DeviceSlot& device_slot);
+  void record_times(detail::DeviceSlot& device_slot);
   void check_decoded(std::unique_lock<std::mutex>& lock, Slot& slot);
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   std::optional<Batch> next();
@@ -224,7 +224,7 @@ void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& min
     }
     lock.lock();
     if (error) mine.keep_error(mine.count, std::move(error));
-    record_lane(*mine.device_slot);
+    record_times(*mine.device_slot);
   }
   mine.stage = Slot::Stage::done;
   const zarr::ReadStats read = mine.work->read_stats();
@@ -234,7 +234,7 @@ void Loader::State::finish_if_done(std::unique_lock<std::mutex>& lock, Slot& min
   batch_done.notify_all();
 }
 
-void Loader::State::record_lane(detail::DeviceSlot& device_slot) {
+void Loader::State::record_times(detail::DeviceSlot& device_slot) {
   const auto times = device_slot.take_times();
   stats.read_s += times.read_s;
   stats.copy_s += times.copy_s;
@@ -261,7 +261,7 @@ void Loader::State::check_decoded(std::unique_lock<std::mutex>& lock, Slot& mine
   }
   lock.lock();
   if (error) mine.keep_error(0, std::move(error));
-  record_lane(*mine.device_slot);
+  record_times(*mine.device_slot);
 }
 
 /// The loader waits for the model from the moment when its last worker finds the ring full until a

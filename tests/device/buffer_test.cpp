@@ -89,6 +89,8 @@ TEST(BufferPool, KeepsNoMoreThanStated) {
   EXPECT_EQ(again.data(), first);
   EXPECT_EQ(small.data(), third);
   EXPECT_EQ(fresh->size(), 300u);
+  again.release();
+  EXPECT_EQ(pool.take(200)->size(), 200u) << "600 bytes are more than twice as many";
 }
 
 TEST(BufferPool, AMovedLeaseGoesBackOnce) {

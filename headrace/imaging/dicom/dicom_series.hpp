@@ -81,7 +81,7 @@ DicomScan scan_dicom(const std::vector<std::string>& inputs, const Pseudonymizer
 
 enum class Irregular {
   refuse,   ///< missing, doubled or unevenly spaced slices and gantry tilt are errors
-  resample  ///< linear interpolation onto an even, upright grid; noted in the info
+  resample  ///< linear interpolation onto an even, upright grid; noted in VolumeInfo
 };
 
 /// Opens a series of CT (values in HU) or PET (in SUV) as a volume, with slices in order of

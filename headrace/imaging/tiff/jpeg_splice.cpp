@@ -24,7 +24,7 @@ std::span<const std::byte> next_segment(std::span<const std::byte> rest) {
   return rest.first(length);
 }
 
-/// The relevant info of a tile's header.
+/// What matters of a tile's header.
 struct Header {
   bool frame = false, letters = false;
   std::int64_t height = 0, width = 0;

@@ -65,7 +65,7 @@ class BadInputs {
   std::vector<BadInput> bad_;
 };
 
-/// Removes the cases without an probe from `cases`, and returns the probes of the others, in
+/// Removes the cases without a probe from `cases`, and returns the probes of the others, in
 /// their order.
 template <typename Case, typename Look>
 std::vector<Look> keep_good(std::vector<Case>& cases, std::vector<std::optional<Look>>& looks) {

@@ -18,6 +18,9 @@ class QueueWorkspace {
   /// device: must outlive this.
   QueueWorkspace(StatisticsDevice& device, std::unique_ptr<Queue> queue)
       : device_(&device), queue_(std::move(queue)) {}
+  QueueWorkspace(QueueWorkspace&&) noexcept = default;
+  /// It would free the memory before the queue that uses it has waited.
+  QueueWorkspace& operator=(QueueWorkspace&&) = delete;
 
   Queue& queue() const noexcept { return *queue_; }
   /// An area of the device, of at least `bytes`. Errors: memory.

@@ -37,8 +37,9 @@ Stitcher::Window window_of(const Evaluator::Axes& tile, const loader::RunConfig:
 /// Probabilities of batch after batch, from each process in turn.
 class TilePredictions {
  public:
-  TilePredictions(Network& network, ranks::ProcessGroup* process_group, ranks::GatherRows* turns)
-      : network_(network), process_group_(process_group), gather_rows_(turns) {}
+  TilePredictions(Network& network, ranks::ProcessGroup* process_group,
+                  ranks::GatherRows* gather_rows)
+      : network_(network), process_group_(process_group), gather_rows_(gather_rows) {}
 
   std::span<const float> of(const loader::Batch& batch) {
     const auto size =
@@ -95,7 +96,7 @@ void help_evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>
                    ranks::ProcessGroup& process_group) {
   const auto plan = loader::make_tile_plan(*cohort, config, options.split);
   const loader::RunConfig on_host = on_the_host(config, &process_group);
-  ranks::GatherRows turns(process_group, batch_floats(*cohort, config));
+  ranks::GatherRows gather_rows(process_group, batch_floats(*cohort, config));
   loader::Loader loader(cohort, on_host, plan, options.preprocessing,
                         {.share = {0, 0, process_group.rank(), process_group.size()}});
   const auto size = static_cast<std::uint64_t>(process_group.size());
@@ -103,7 +104,7 @@ void help_evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>
   for (std::uint64_t round = 0; round < rounds; ++round) {
     if (const auto batch = loader.next()) {
       const std::span<const float> probabilities = network.predict(*batch);
-      std::copy(probabilities.begin(), probabilities.end(), turns.mine(round).begin());
+      std::copy(probabilities.begin(), probabilities.end(), gather_rows.mine(round).begin());
     }
     process_group.barrier();
   }
@@ -120,8 +121,8 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const cohort::Cohort
                                  : std::make_shared<const loader::Preprocessing>(
                                        loader::Preprocessing::fit(*cohort, config));
   const loader::RunConfig on_host = on_the_host(config, process_group);
-  std::optional<ranks::GatherRows> turns;
-  if (process_group != nullptr) turns.emplace(*process_group, batch_floats(*cohort, config));
+  std::optional<ranks::GatherRows> gather_rows;
+  if (process_group != nullptr) gather_rows.emplace(*process_group, batch_floats(*cohort, config));
   loader::Loader loader(cohort, on_host, plan, preprocessing, {.with_labels = true});
   const auto evaluator = (config.volumes ? make_volume_evaluator : make_slide_evaluator)(
       *cohort, config, options, plan->samples_per_epoch());
@@ -131,7 +132,7 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const cohort::Cohort
       classes, window_of(tile, config.eval),
       [&](std::uint32_t image) { return evaluator->extent_zyx(image); },
       [&](const StitchedPart& part) { evaluator->add(part); });
-  TilePredictions predictions(network, process_group, turns ? &*turns : nullptr);
+  TilePredictions predictions(network, process_group, gather_rows ? &*gather_rows : nullptr);
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
   while (const auto batch = loader.next()) {
     const std::span<const float> probabilities = predictions.of(*batch);

@@ -62,7 +62,7 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const cohort::Cohort
                     ranks::ProcessGroup* process_group = nullptr);
 
 /// The config of a loader of tiles: labels are counted on the host, and pictures are made there.
-/// `group`: null, or the processes that share the machine's cores.
+/// `process_group`: null, or the processes that share the machine's cores.
 loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group);
 
 /// What the other processes of a group do while the first evaluates this split.

@@ -42,8 +42,8 @@ Json evaluate_run(const EvalRequest& request) {
   const std::string name = request.weights == "best" ? kBestWeights : kFinalWeights;
   if (!folder.has(name)) {
     fail(ErrorCode::not_found,
-         "{} is missing; the training has not come that far. Finish it with "
-         "headrace train {}.",
+         "{} is missing; the training has not come that far. Finish the "
+         "training ({}).",
          folder.describe(name), Option{"resume"});
   }
   const std::vector<std::byte> bytes = folder.read(name);

@@ -38,7 +38,7 @@ struct VolumeBatch::Writer {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::size_t at = used;
     used += aligned(count * sizeof(T));
-    if (used > size) fail(ErrorCode::internal, "a parcel of {} bytes is too small", size);
+    if (used > size) fail(ErrorCode::internal, "a staging buffer of {} bytes is too small", size);
     if (count > 0) std::memcpy(staging + at, values, count * sizeof(T));
     return reinterpret_cast<const T*>(there + at);
   }

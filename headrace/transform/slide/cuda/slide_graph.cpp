@@ -17,7 +17,7 @@ namespace {
 /// Control values of all patches of a batch; each patch has the same number.
 class Controls {
  public:
-  Controls(std::span<const CudaPatch> patches, cuda::StagingBuffer& staging) : parcel_(staging) {
+  Controls(std::span<const CudaPatch> patches, cuda::StagingBuffer& staging) : staging_(staging) {
     std::size_t most = 0;
     for (const CudaPatch& patch : patches) {
       const auto edge = static_cast<std::size_t>(patch.params->elastic.grid) + 3;
@@ -31,22 +31,22 @@ class Controls {
     if (placement.grid == 0) return;
     const std::size_t y = 2 * each_ * patch, x = y + each_;
     const std::size_t count = std::min(pixels.y.size(), each_);
-    std::memcpy(parcel_.host<float>(at_) + y, pixels.y.data(), count * sizeof(float));
-    std::memcpy(parcel_.host<float>(at_) + x, pixels.x.data(), count * sizeof(float));
-    placement.control_y = parcel_.device<float>(at_) + y;
-    placement.control_x = parcel_.device<float>(at_) + x;
+    std::memcpy(staging_.host<float>(at_) + y, pixels.y.data(), count * sizeof(float));
+    std::memcpy(staging_.host<float>(at_) + x, pixels.x.data(), count * sizeof(float));
+    placement.control_y = staging_.device<float>(at_) + y;
+    placement.control_x = staging_.device<float>(at_) + x;
   }
 
  private:
   static constexpr std::size_t kPadding = 8;  ///< a pack after the last, as on a CPU
-  cuda::StagingBuffer& parcel_;
+  cuda::StagingBuffer& staging_;
   std::size_t each_ = 0, at_ = 0;
 };
 
 }  // namespace
 
 struct CudaScratch::State {
-  cuda::StagingRing staging_buffers;
+  cuda::StagingRing staging_ring;
   device::cuda::DeviceBuffer planes;  ///< of the blurred patches: planes and rows
   ControlPixels controls;
 };
@@ -56,7 +56,7 @@ CudaScratch::~CudaScratch() = default;
 CudaScratch::CudaScratch(CudaScratch&&) noexcept = default;
 CudaScratch& CudaScratch::operator=(CudaScratch&&) noexcept = default;
 std::size_t CudaScratch::device_bytes() const noexcept {
-  return state_->planes.size() + state_->staging_buffers.device_bytes();
+  return state_->planes.size() + state_->staging_ring.device_bytes();
 }
 
 void CudaGraph::images(std::span<const CudaPatch> patches, const TensorFormat& format, void* dst,
@@ -71,7 +71,7 @@ void CudaGraph::images(std::span<const CudaPatch> patches, const TensorFormat& f
     if (patches[i].params->blur_sigma > 0) blurred.push_back(i);
   }
   state.planes.reserve(2 * values * sizeof(float) * blurred.size());
-  cuda::StagingBuffer& staging = state.staging_buffers.take();
+  cuda::StagingBuffer& staging = state.staging_ring.take();
   const std::size_t kernels = staging.room<PatchKernel>(patches.size());
   const std::size_t later = staging.room<BlurredPatch>(blurred.size());
   const Controls controls(patches, staging);
@@ -109,7 +109,7 @@ void CudaGraph::labels(std::span<const CudaPatch> patches, std::uint8_t outside,
   CudaScratch::State& state = *scratch.state_;
   const PatchSpec& patch = graph.patch();
   const std::int32_t pixels = patch.height * patch.width;
-  cuda::StagingBuffer& staging = state.staging_buffers.take();
+  cuda::StagingBuffer& staging = state.staging_ring.take();
   const std::size_t kernels = staging.room<LabelKernel>(patches.size());
   const Controls controls(patches, staging);
   staging.fix();

@@ -5,7 +5,7 @@
 namespace headrace::transform {
 
 struct VolumeCudaScratch::State {
-  cuda::StagingRing staging_buffers;
+  cuda::StagingRing staging_ring;
   device::cuda::DeviceBuffer work;
 };
 
@@ -14,7 +14,7 @@ VolumeCudaScratch::~VolumeCudaScratch() = default;
 VolumeCudaScratch::VolumeCudaScratch(VolumeCudaScratch&&) noexcept = default;
 VolumeCudaScratch& VolumeCudaScratch::operator=(VolumeCudaScratch&&) noexcept = default;
 std::size_t VolumeCudaScratch::device_bytes() const noexcept {
-  return state_->work.size() + state_->staging_buffers.device_bytes();
+  return state_->work.size() + state_->staging_ring.device_bytes();
 }
 
 void VolumeCudaGraph::run(std::span<const VolumePatch> patches, std::uint8_t outside_label,
@@ -24,7 +24,7 @@ void VolumeCudaGraph::run(std::span<const VolumePatch> patches, std::uint8_t out
   VolumeCudaScratch::State& state = *scratch.state_;
   const VolumeBatch batch(graph, patches);
   state.work.reserve(batch.work_bytes());
-  cuda::StagingBuffer& staging = state.staging_buffers.take();
+  cuda::StagingBuffer& staging = state.staging_ring.take();
   const std::size_t at = staging.room<std::byte>(batch.staging_bytes());
   staging.fix();
   const auto launches = batch.write(staging.host<std::byte>(at), staging.device<std::byte>(at),
