@@ -22,36 +22,11 @@ struct Placement {
   const float* control_x;
 };
 
-/// Control value `index` (0 .. grid + 2) of the row's own spline: the columns of the grid combined
-/// for this row. Lanes take the values after it; those after the last have no meaning, but must be
-/// readable.
-template <typename F>
-HR_HD F row_control(const Placement& p, const float* control, math::SplinePlace row,
-                    std::int32_t index) {
-  const math::SplineWeights<float> w = math::spline_weights(row.t);
-  const std::int32_t width = p.grid + 3;
-  F sum = math::Memory<F>::splat(0.0f);
-  for (int i = 0; i < 4; ++i) {
-    const std::int32_t line = math::spline_control(row.cell, i, p.grid) * width;
-    sum = sum + math::Memory<F>::load(control + (line + index)) * w.w[i];
-  }
-  return sum;
-}
-
 HR_HD math::SplinePlace row_place(const Placement& p, std::int32_t row) {
   return math::spline_place(math::to_float(row) * p.grid_y_scale + p.grid_y_offset, p.grid);
 }
 HR_HD math::SplinePlace column_place(const Placement& p, std::int32_t column) {
   return math::spline_place(math::to_float(column) * p.grid_x_scale + p.grid_x_offset, p.grid);
-}
-
-/// The row's displacement in one cell, from the row's control values.
-HR_HD math::SplineCell<float> row_cell(const Placement& p, const float* row_controls,
-                                       std::int32_t cell) {
-  return math::spline_cell(row_controls[math::spline_control(cell, 0, p.grid)],
-                           row_controls[math::spline_control(cell, 1, p.grid)],
-                           row_controls[math::spline_control(cell, 2, p.grid)],
-                           row_controls[math::spline_control(cell, 3, p.grid)]);
 }
 
 /// All inputs of one image pass; trivially copyable.

@@ -18,8 +18,8 @@ HR_HD TapCoordinates taps_of(const Placement& p, std::int32_t row, std::int32_t 
   float cy[4], cx[4];
   for (int tap = 0; tap < 4; ++tap) {
     const std::int32_t index = math::spline_control(px.cell, tap, p.grid);
-    cy[tap] = row_control<float>(p, p.control_y, py, index);
-    cx[tap] = row_control<float>(p, p.control_x, py, index);
+    cy[tap] = combine_lines<float>(p.grid, p.control_y, p.grid + 3, py, index);
+    cx[tap] = combine_lines<float>(p.grid, p.control_x, p.grid + 3, py, index);
   }
   at.y = at.y + math::spline_cell(cy[0], cy[1], cy[2], cy[3])(px.t);
   at.x = at.x + math::spline_cell(cx[0], cx[1], cx[2], cx[3])(px.t);

@@ -44,8 +44,8 @@ struct RowControlValue {
     float sum = 0.0f;
     for (int tap = 0; tap < 4; ++tap) {
       const std::int32_t line = math::spline_control(place.cell, tap, p.grid) * edge;
-      sum = sum +
-            combine_lines<float>(p, p.control[axis], edge * edge, slice, line + index) * w.w[tap];
+      sum = sum + combine_lines<float>(p.grid, p.control[axis], edge * edge, slice, line + index) *
+                      w.w[tap];
     }
     k.out[i] = sum;
   }
@@ -74,7 +74,7 @@ struct VolumeVoxel {
       const math::SplinePlace place = grid_place(p, 2, column);
       const float* controls =
           patches[patch].row_controls + (std::int64_t{row} * 3 + axis) * (p.grid + 3);
-      at[axis] = at[axis] + cell_of_row(p, controls, place.cell)(place.t);
+      at[axis] = at[axis] + row_cell(p.grid, controls, place.cell)(place.t);
     }
     float v = k.empty ? k.outside : math::trilinear(k.image, at[0], at[1], at[2]);
     v = run_stages(k.stages, v, row, column);

@@ -36,29 +36,6 @@ HR_HD math::SplinePlace grid_place(const VolumePlacement& p, int axis, std::int3
                             p.grid);
 }
 
-/// Four lines of control values combined at a place: value `index` of each line and, in a pack,
-/// those after it. `lines`: lines of `length` values, grid + 3 of them.
-template <typename F>
-HR_HD F combine_lines(const VolumePlacement& p, const float* lines, std::int32_t length,
-                      math::SplinePlace place, std::int32_t index) {
-  const math::SplineWeights<float> w = math::spline_weights(place.t);
-  F sum = math::Memory<F>::splat(0.0f);
-  for (int tap = 0; tap < 4; ++tap) {
-    const std::int32_t line = math::spline_control(place.cell, tap, p.grid) * length;
-    sum = sum + math::Memory<F>::load(lines + (line + index)) * w.w[tap];
-  }
-  return sum;
-}
-
-/// The row's displacement in one cell, from the row's grid + 3 control values.
-HR_HD math::SplineCell<float> cell_of_row(const VolumePlacement& p, const float* row_controls,
-                                          std::int32_t cell) {
-  return math::spline_cell(row_controls[math::spline_control(cell, 0, p.grid)],
-                           row_controls[math::spline_control(cell, 1, p.grid)],
-                           row_controls[math::spline_control(cell, 2, p.grid)],
-                           row_controls[math::spline_control(cell, 3, p.grid)]);
-}
-
 /// All inputs of the gather: the image, its labels where there are any, and the first pass.
 struct VolumeKernel {
   VolumePlacement placement;
