@@ -18,8 +18,8 @@ HR_HD Rgb<F> affine_rgb(const Colour34& a, const Rgb<F>& v) {
 
 /// An affine map in optical density, of values 0..255: 2^(A · log2(v + 1)) - 1.
 ///
-/// `a` acts on log2(v + 1) = 8 - OD / log10(2) (transform/slide/colour_affine.hpp makes it from one that
-/// acts on OD).
+/// `a` acts on log2(v + 1) = 8 - OD / log10(2) (transform/slide/colour_affine.hpp makes it from one
+/// that acts on OD).
 /// range   v is limited to [0, 255] first; out [-1, 2^126]
 /// error   2e-3 absolute against float64 where both are in [0, 255] (Colour.DensityMatchesDouble)
 /// NaN     never

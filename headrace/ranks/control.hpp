@@ -7,15 +7,15 @@
 #include <limits>
 
 /// The contents of the small piece of shared memory of a group. Every rank writes only its own
-/// RankState and wakes the others, so a process may die between any two instructions without leaving
-/// anything half-done that others would wait for.
+/// RankState and wakes the others, so a process may die between any two instructions without
+/// leaving anything half-done that others would wait for.
 namespace headrace::ranks::detail {
 
 inline constexpr std::size_t kNoteBytes = 1024, kTextBytes = 2048;
 inline constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-/// Notes of a collective. There are two, used in turns: a process that writes the note of collective m +
-/// 2 has passed m + 1, where all arrived only after they had read that of m.
+/// Notes of a collective. There are two, used in turns: a process that writes the note of
+/// collective m + 2 has passed m + 1, where all arrived only after they had read that of m.
 struct Note {
   std::uint64_t collective = 0;
   std::uint32_t size = 0;

@@ -39,8 +39,8 @@ class OrderedAllReduce {
   std::span<float> part(std::int64_t p) const { return elements_of(mine_.first + p); }
   std::span<double> values(std::int64_t p) const;
 
-  /// Calls two collectives; `note` goes with the first. Afterwards total() and values_of() are valid
-  /// until the next call, and parts may be written again.
+  /// Calls two collectives; `note` goes with the first. Afterwards total() and values_of() are
+  /// valid until the next call, and parts may be written again.
   std::vector<std::string> sum(std::string_view note = {});
   std::span<const float> total() const { return elements_of(parts_); }
   /// The values of any part.

@@ -135,8 +135,8 @@ Control* ProcessGroup::State::open_control(int fd, bool& fresh) const {
   return shared;
 }
 
-/// One try to take the place of this rank; false where the object belonged to a start that is over, and
-/// was removed.
+/// One try to take the place of this rank; false where the object belonged to a start that is over,
+/// and was removed.
 bool ProcessGroup::State::try_join(const std::string& object) {
   const Locked file(shm_open(object.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (file.fd < 0) {

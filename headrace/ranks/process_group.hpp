@@ -11,8 +11,8 @@
 
 namespace headrace::ranks {
 
-/// Processes of one machine that meet. Every process calls the same collectives in the same order; a
-/// waiting process sleeps.
+/// Processes of one machine that meet. Every process calls the same collectives in the same order;
+/// a waiting process sleeps.
 ///
 /// An error of one process reaches all at the same collective: the failing process calls fail()
 /// instead of the collective, and every other gets an Error with that text. Of several errors the
@@ -44,8 +44,8 @@ class ProcessGroup {
   int size() const noexcept;
   bool first() const noexcept { return rank() == 0; }
 
-  /// A collective: every process gives a note of at most 1024 bytes and gets all notes, by rank; that
-  /// of a process that has left is empty. Errors: those of the others.
+  /// A collective: every process gives a note of at most 1024 bytes and gets all notes, by rank;
+  /// that of a process that has left is empty. Errors: those of the others.
   std::vector<std::string> all_gather(std::string_view note);
   void barrier() { all_gather({}); }
   /// A collective with zeroed memory of `bytes`, the same for all. Errors: memory, those of the
@@ -64,7 +64,8 @@ class ProcessGroup {
   std::unique_ptr<State> state_;
 };
 
-/// Number of cores that this process may take, so that the group takes each core once. A collective.
+/// Number of cores that this process may take, so that the group takes each core once. A
+/// collective.
 int share_of_cores(ProcessGroup& process_group);
 
 }  // namespace headrace::ranks

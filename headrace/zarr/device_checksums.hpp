@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "headrace/device/counted_memory.hpp"
 #include "headrace/zarr/decode_plan.hpp"

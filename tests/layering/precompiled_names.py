@@ -5,7 +5,7 @@ For each precompiled header of cmake/HeadracePrecompiled.cmake, the names that o
 import re
 
 NAMES = {
-    "algorithm": r"std::(?:clamp|sort|min_element|max_element|copy_n|fill_n|any_of|all_of|none_of|find_if|lower_bound|upper_bound)\b",
+    "algorithm": r"std::(?:min|max|clamp|sort|min_element|max_element|copy_n|fill_n|any_of|all_of|none_of|find_if|lower_bound|upper_bound)\b",
     "array": r"std::array\b",
     "atomic": r"std::atomic\b",
     "bit": r"std::(?:bit_cast|popcount|countr_zero|countl_zero|bit_width|bit_ceil|has_single_bit)\b",
@@ -29,7 +29,7 @@ NAMES = {
     "string_view": r"std::string_view\b",
     "thread": r"std::(?:thread|jthread|this_thread)\b",
     "tuple": r"std::(?:tuple|tie|make_tuple)\b",
-    "utility": r"std::(?:pair|swap|exchange)\b",
+    "utility": r"std::(?:pair|swap|exchange|move|forward)\b",
     "variant": r"std::(?:variant|visit|get_if|monostate)\b",
     "vector": r"std::vector\b",
     "fmt/format.h": r"fmt::",

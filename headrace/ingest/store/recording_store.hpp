@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headrace/ingest/store/manifest.hpp"

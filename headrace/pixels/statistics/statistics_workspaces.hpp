@@ -45,9 +45,10 @@ class StatisticsWorkspace : private QueueWorkspace<StatisticsQueue> {
   void fetch_bytes(std::uint8_t* to, const std::uint8_t* there, std::int64_t bytes);
 };
 
-/// The workspaces of a device that the images at work share: few, so that the memory of the device and
-/// the pinned memory of the host are bounded however many images there are. Safe from any thread; a
-/// thread that holds a workspace must not wait for a second, nor start a loop of the pool.
+/// The workspaces of a device that the images at work share: few, so that the memory of the device
+/// and the pinned memory of the host are bounded however many images there are. Safe from any
+/// thread; a thread that holds a workspace must not wait for a second, nor start a loop of the
+/// pool.
 class StatisticsWorkspaces {
  public:
   static constexpr int kMost = 4;

@@ -33,8 +33,8 @@ DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest)
 /// glass; otherwise it is the stain. Then the mask is opened and closed, small objects are removed,
 /// and small holes are filled. A pure function of the pixels.
 ///
-/// workspaces: those of a device that makes the passes over pixels, with the same result (for up to 2^24
-/// pixels); the host finds components. Errors: those of the device.
+/// workspaces: those of a device that makes the passes over pixels, with the same result (for up to
+/// 2^24 pixels); the host finds components. Errors: those of the device.
 TissueMask find_tissue(const Image8& rgb, StatisticsWorkspaces* workspaces = nullptr);
 
 }  // namespace headrace::pixels
