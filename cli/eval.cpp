@@ -122,7 +122,8 @@ void run([[maybe_unused]] const Arguments& arguments) {
   const train::Gate gate =
       arguments.gate.empty() ? train::Gate{} : train::Gate::load(arguments.gate);
   const Json result =
-      train::evaluate_run({arguments.run, arguments.split, arguments.store, arguments.weights});
+      train::evaluate_run({arguments.run, arguments.split, arguments.store, arguments.weights})
+          .json;
   const train::GateResult verdict = gate.check(result);
   if (arguments.json) {
     Json out = result;

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/commands.hpp"
@@ -104,18 +105,18 @@ void run(const Arguments& arguments) {
   const ranks::RankInfo rank_info = ranks::RankInfo::from_environment();
   if (rank_info.rank > 0) log::set_level(log::Level::warning);
   const auto config = loader::RunConfig::load(arguments.config);
-  Json summary;
+  std::optional<train::TrainResult> result;
   try {
-    summary = train::train(config, {arguments.out, arguments.resume, kVersion, rank_info,
-                                    arguments.init, [] { return std::make_unique<StopSignal>(); }});
+    result = train::train(config, {arguments.out, arguments.resume, kVersion, rank_info,
+                                   arguments.init, [] { return std::make_unique<StopSignal>(); }});
   } catch (const train::ToldElsewhere& told) {
     throw ExitCode{exit_code(told.code)};
   }
-  if (rank_info.rank > 0) return;
+  if (!result) return;  // another process reports
   if (arguments.json) {
-    fmt::print("{}", dump_json(summary));
+    fmt::print("{}", dump_json(result->json));
   } else {
-    print_summary(arguments.out, summary);
+    print_summary(arguments.out, result->json);
   }
 #else
   run_with_torch("train");

@@ -1,6 +1,7 @@
 #include "headrace/train/trainer.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/train/run/run_identity.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 /// Runs `body`; its error also ends the others, and one process reports it.
 template <typename Body>
-Json with_team(ranks::ProcessGroup& process_group, const Body& body) {
+std::optional<TrainResult> with_team(ranks::ProcessGroup& process_group, const Body& body) {
   const auto end = [&](ErrorCode code, const char* text) {
     process_group.fail(code, text);
     if (!process_group.reports()) throw ToldElsewhere{code};
@@ -27,9 +28,31 @@ Json with_team(ranks::ProcessGroup& process_group, const Body& body) {
   }
 }
 
+std::optional<double> figure_of(const Json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+/// Nothing of null: the summary of a process that is not the first.
+std::optional<TrainResult> result_of(Json summary) {
+  if (summary.is_null()) return std::nullopt;
+  TrainResult result;
+  result.steps = summary.at("steps").get<std::int64_t>();
+  result.loss = summary.at("loss").get<double>();
+  for (const auto& [name, dice] : summary.at("dice").items()) result.dice[name] = figure_of(dice);
+  result.mean_dice = figure_of(summary.at("mean_dice"));
+  result.kappa = figure_of(summary.at("kappa"));
+  result.best_step = summary.at("best").at("step").get<std::int64_t>();
+  result.best_mean_dice = summary.at("best").at("mean_dice").get<double>();
+  result.weights_sha256 = summary.at("weights_sha256").get<std::string>();
+  result.config_hash = summary.at("config_hash").get<std::string>();
+  result.dataset_hash = summary.at("dataset_hash").get<std::string>();
+  result.json = std::move(summary);
+  return result;
+}
+
 }  // namespace
 
-Json train(const loader::RunConfig& config, const TrainOptions& options) {
+std::optional<TrainResult> train(const loader::RunConfig& config, const TrainOptions& options) {
   namespace fs = std::filesystem;
   ranks::ProcessGroup process_group = ranks::ProcessGroup::join(
       options.rank_info, fs::absolute(options.out).lexically_normal().string());
@@ -37,7 +60,7 @@ Json train(const loader::RunConfig& config, const TrainOptions& options) {
     ranks::check_parts(config.train.gradient_parts, process_group.size());
     const loader::RunConfig own =
         options.resume ? with_own_version(config, RunFolder::open(options.out)) : config;
-    return Training(own, options, process_group).run();
+    return result_of(Training(own, options, process_group).run());
   });
 }
 

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "headrace/core/error.hpp"
@@ -23,19 +26,29 @@ struct ToldElsewhere {
   ErrorCode code;
 };
 
+/// What a training has made. Figures are those of the final weights on the validation split.
+struct TrainResult {
+  std::int64_t steps = 0;
+  double loss = 0;                                    ///< of the last step
+  std::map<std::string, std::optional<double>> dice;  ///< by class; nothing where undefined
+  std::optional<double> mean_dice;                    ///< over the classes but background
+  std::optional<double> kappa;                        ///< task gleason
+  std::int64_t best_step = 0;                         ///< whose weights are kept as the best
+  double best_mean_dice = 0;
+  std::string weights_sha256, config_hash, dataset_hash;
+  Json json;  ///< summary.json, which also has times and the figures of lesions
+};
+
 /// Trains, validates, evaluates the final weights, and writes the run folder with its report.
 ///
 /// The weights and every figure but those under "time" are a function of config, dataset, code and
 /// `runtime` in run.json (LibTorch's version, threads, device): the same for any number of loader
 /// threads, after a stop or kill at any moment and a resume, and for any number of processes that
 /// divides train.gradient_parts. The first of them writes the run folder and evaluates; the others
-/// return null.
+/// return nothing.
 ///
-/// out     summary.json: {steps, loss, mean_dice, dice{class}, kappa, lesion,
-///         best{step, mean_dice}, weights_sha256, config_hash, dataset_hash, time{…}} and, for
-///         gleason, grades
 /// errors  usage (config, another dataset or config on resume), cancelled (asked to by
 ///         `listen_for_stop`, after a checkpoint), those of the loader
-Json train(const loader::RunConfig& config, const TrainOptions& options);
+std::optional<TrainResult> train(const loader::RunConfig& config, const TrainOptions& options);
 
 }  // namespace headrace::train

@@ -96,6 +96,44 @@ def test_pkg_config_links(prefix, store, tmp_path):
     assert (tmp_path / "b.ppm").stat().st_size == len(b"P6\n8 8\n255\n") + 192
 
 
+def test_training_links_and_the_package_is_found_twice(prefix, tmp_path):
+    """Headrace::train, from one of two folders of a project that look for the package each."""
+    (tmp_path / "CMakeLists.txt").write_text("""cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES C CXX)
+add_subdirectory(reads)
+add_subdirectory(judges)
+""")
+    for folder, target in [("reads", "headrace"), ("judges", "train")]:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "CMakeLists.txt").write_text(f"""find_package(Headrace 0.1 REQUIRED)
+if(NOT TARGET Headrace::{target})
+  message(FATAL_ERROR "no Headrace::{target}")
+endif()
+add_executable({folder} main.cpp)
+target_link_libraries({folder} PRIVATE Headrace::{target})
+""")
+    (tmp_path / "reads/main.cpp").write_text("""#include <headrace/headrace.hpp>
+int main() { return headrace::sha256_hex("").size() == 64 ? 0 : 1; }
+""")
+    (tmp_path / "judges/main.cpp").write_text("""#include <headrace/core/error.hpp>
+#include <headrace/train/evaluate/evaluate_run.hpp>
+
+#include <cstdio>
+int main(int, char** arguments) {
+  try {
+    const auto figures = headrace::train::evaluate_run({arguments[1], "", "", "final"});
+    std::printf("%f\\n", figures.overall.mean_dice.value());
+  } catch (const headrace::Error& error) {
+    std::puts(error.what());
+  }
+}
+""")
+    run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build", "--parallel", "2")
+    run(tmp_path / "build/reads/reads")
+    assert "no-run" in run(tmp_path / "build/judges/judges", tmp_path / "no-run")
+
+
 def test_another_project_adds_it(tmp_path):
     """add_subdirectory: the library alone, no program, tests, install rules or build type of ours. Configured only."""
     (tmp_path / "CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.25)

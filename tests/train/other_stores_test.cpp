@@ -32,7 +32,7 @@ void expect_same_everywhere(const testing::TemporaryFolder& folder, const loader
                 {"test-split-alone.zarr", {"", "", "test"}, "test"}};
   for (const auto& other : others) {
     write(folder.path(other.store), other.splits);
-    const Json judged = evaluate_run({run, other.split, folder.path(other.store), "final"});
+    const Json judged = evaluate_run({run, other.split, folder.path(other.store), "final"}).json;
     EXPECT_EQ(judged.at("overall").dump(), own.at("overall").dump()) << other.store;
     EXPECT_EQ(judged.at("images").dump(), own.at("images").dump()) << other.store;
   }

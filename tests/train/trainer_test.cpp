@@ -24,7 +24,7 @@ class TrainerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     fixture_ = std::make_unique<testing::TrainingFixture>();
-    summary_ = train(fixture_->config(), {fixture_->path("whole"), false, "test"});
+    result_ = train(fixture_->config(), {fixture_->path("whole"), false, "test"}).value();
   }
   static void TearDownTestSuite() { fixture_.reset(); }
 
@@ -58,27 +58,27 @@ class TrainerTest : public ::testing::Test {
   }
 
   static std::unique_ptr<testing::TrainingFixture> fixture_;
-  static Json summary_;
+  static TrainResult result_;
 };
 std::unique_ptr<testing::TrainingFixture> TrainerTest::fixture_;
-Json TrainerTest::summary_;
+TrainResult TrainerTest::result_;
 
 TEST_F(TrainerTest, WritesARunThatSaysWhatItIs) {
   RunFolder folder = RunFolder::open(run("whole"));
   EXPECT_EQ(folder.read_json("config.json"), fixture_->config().to_json());
   const Json identity = folder.read_json("run.json");
   EXPECT_EQ(identity.at("config_hash"), fixture_->config().hash());
-  EXPECT_EQ(identity.at("dataset_hash"), summary_.at("dataset_hash"));
+  EXPECT_EQ(identity.at("dataset_hash"), result_.dataset_hash);
   EXPECT_EQ(identity.at("runtime").at("threads"), 1);
-  EXPECT_EQ(summary_.at("weights_sha256"),
-            sha256_hex(file_text(run("whole") + "/final.safetensors")));
-  EXPECT_EQ(summary_.at("steps"), 8);
+  EXPECT_EQ(result_.weights_sha256, sha256_hex(file_text(run("whole") + "/final.safetensors")));
+  EXPECT_EQ(result_.steps, 8);
   EXPECT_TRUE(folder.has("report.html"));
   // 8 steps, a line every 2; a validation after each of 2 epochs.
   const auto lines = folder.metrics();
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[2].at("validation").at("mean_dice").is_number(), true);
-  EXPECT_EQ(lines[5].at("validation").at("mean_dice"), summary_.at("mean_dice"));
+  EXPECT_EQ(lines[5].at("validation").at("mean_dice"), result_.mean_dice.value());
+  EXPECT_EQ(lines[5].at("validation").at("dice").size(), result_.dice.size());
   EXPECT_GT(lines[0].at("loss").get<double>(), lines[4].at("loss").get<double>());
 }
 
@@ -213,11 +213,12 @@ TEST_F(TrainerTest, AnotherDatasetIsRefused) {
 
 TEST_F(TrainerTest, EvalRepeatsTheFiguresAndTakesAnotherSplitOrStore) {
   std::filesystem::copy(run("whole"), run("evals"), std::filesystem::copy_options::recursive);
-  const Json again = evaluate_run({run("evals"), "", "", "final"});
-  EXPECT_EQ(again.at("overall"),
+  const EvaluationFigures again = evaluate_run({run("evals"), "", "", "final"});
+  EXPECT_EQ(again.json.at("overall"),
             RunFolder::open(run("whole")).read_json("eval.json").at("overall"));
-  const Json train_split = evaluate_run({run("evals"), "train", "", "best"});
-  EXPECT_EQ(train_split.at("overall").at("images"), 2);
+  const EvaluationFigures train_split = evaluate_run({run("evals"), "train", "", "best"});
+  EXPECT_EQ(train_split.overall.images, 2);
+  EXPECT_EQ(train_split.split, "train");
   std::size_t others = 0;
   for (const auto& entry : std::filesystem::directory_iterator(run("evals"))) {
     others += entry.path().filename().string().starts_with("eval-best-train-") ? 1 : 0;
@@ -236,7 +237,8 @@ TEST_F(TrainerTest, EvalRepeatsTheFiguresAndTakesAnotherSplitOrStore) {
 }
 
 TEST_F(TrainerTest, GleasonRunsHaveGradesAndKappa) {
-  const Json summary = train(fixture_->config("gleason"), {run("gleason"), false, "test"});
+  const Json summary =
+      train(fixture_->config("gleason"), {run("gleason"), false, "test"}).value().json;
   EXPECT_TRUE(summary.contains("grades"));
   const Json eval = RunFolder::open(run("gleason")).read_json("eval.json");
   EXPECT_EQ(eval.at("overall").at("gleason").at("slides"), 1);

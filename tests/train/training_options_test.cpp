@@ -86,7 +86,7 @@ TEST_F(TrainingOptions, TheAverageIsJudgedAndKept) {
   const Json judged = folder.read_json("eval.json").at("overall");
   EvalRequest request;
   request.run = fixture_->path("whole");
-  EXPECT_EQ(evaluate_run(request).at("overall"), judged);
+  EXPECT_EQ(evaluate_run(request).json.at("overall"), judged);
 }
 
 TEST_F(TrainingOptions, FrozenTensorsAreThoseOfTheStart) {

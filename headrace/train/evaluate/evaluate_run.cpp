@@ -1,6 +1,7 @@
 #include "headrace/train/evaluate/evaluate_run.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
@@ -18,7 +19,7 @@
 
 namespace headrace::train {
 
-Json evaluate_run(const EvalRequest& request) {
+EvaluationFigures evaluate_run(const EvalRequest& request) {
   RunFolder folder = RunFolder::open(request.run);
   const Json run = folder.read_json(loader::kRunFile);
   const Json stored = folder.read_json("config.json");
@@ -62,7 +63,7 @@ Json evaluate_run(const EvalRequest& request) {
       own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
       result);
   write_report(folder);
-  return result.json;
+  return EvaluationFigures(std::move(result.json));
 }
 
 }  // namespace headrace::train

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "headrace/core/json.hpp"
+#include "headrace/train/evaluate/evaluation_figures.hpp"
 
 namespace headrace::train {
 
@@ -15,11 +15,11 @@ struct EvalRequest {
 /// Evaluates a run's weights again, on its own or on another store, and writes the result into the
 /// run folder: eval.json for the final weights on the run's own split and store, else
 /// eval-<weights>-<split>-<dataset hash>.json; beside it the tables that write_evaluation names,
-/// and a new report. Returns the JSON.
+/// and a new report.
 ///
 /// The run's own preprocessing is used whatever the store's splits; classes are matched by name.
 /// errors  not_found (no run, no weights), usage (no truth to evaluate with), unsupported and
 /// corrupt (the run's preprocessing)
-Json evaluate_run(const EvalRequest& request);
+EvaluationFigures evaluate_run(const EvalRequest& request);
 
 }  // namespace headrace::train
