@@ -14,6 +14,7 @@ target_sources(headrace_imaging PRIVATE
   volume/canonical_grid.cpp
   volume/label_volume.cpp
   volume/metaimage.cpp
+  volume/note.cpp
   volume/nrrd.cpp
   volume/open_volume.cpp
   volume/resample_volume.cpp

@@ -65,7 +65,7 @@ def test_what_a_store_says_of_units(made):
     first, second = images[image]["channels"]
     assert (first["name"], first["unit"], first["modality"]) == ("CT", "HU", "CT") and "scale" not in first
     assert (second["name"], second["unit"], second["scale"], second["modality"]) == ("PET", "SUV", 0.01, "PET")
-    assert second["resampled"] is True and any("resampled" in note for note in images[image]["notes"])
+    assert second["resampled"] is True and "channel-resampled" in [note["code"] for note in images[image]["notes"]]
     group = zarr.open_group(store, mode="r")[f"images/{image}"]
     assert {int(group[f"channels/1/{k}"].fill_value) for k in range(len(images[image]["levels"]))} == {0} and group["0"].fill_value == -1024
 

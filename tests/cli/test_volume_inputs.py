@@ -257,9 +257,23 @@ def test_irregular_series_are_resampled_when_asked_and_their_notes_name_no_files
     folder = save_series(slices, tmp_path / "in", "Mueller_{:03}.dcm")
     store, _, images, result = ingest(folder, "--irregular", "resample")
     [image] = images.values()
-    assert image["levels"][0][0] == 10 and any("2 of 10 slices missing" in note for note in image["notes"])
+    assert image["levels"][0][0] == 10 and image["notes"][0]["code"] == "slices-missing" and image["notes"][0]["values"][:3] == [2, 10, 3]
+    assert any(": 2 of 10 slices missing (first between slice 3 at " in note for note in result["notes"])
     assert "Mueller" not in json.dumps(images) + json.dumps(result["notes"])
     assert json_of("verify", store)["phi"] == []
+
+
+def test_a_store_of_an_older_headrace_is_read_and_verify_names_its_notes(ingest, tmp_path):
+    write_volume(tmp_path / "in/a.nii.gz", volume())
+    store, *_ = ingest(tmp_path / "in")
+    group = store / "images/a/zarr.json"
+    content = json.loads(group.read_text())
+    content["attributes"]["headrace"]["notes"] = ["The sform's voxel size differs from pixdim."]
+    group.write_text(json.dumps(content))
+    assert ingest(tmp_path / "in")[3]["notes"] == ["image a: The sform's voxel size differs from pixdim."]
+    assert [image["id"] for image in json_of("info", store)["images"]] == ["a"]
+    [found] = json.loads(headrace("verify", store, "--json", code=4).stdout)["phi"]
+    assert (found["key"], found["at"]) == ("images/a/zarr.json", "/attributes/headrace/notes/0") and "older Headrace" in found["detail"]
 
 
 def test_notes_of_every_kind_pass_the_check(ingest, tmp_path):
@@ -281,9 +295,10 @@ def test_notes_of_every_kind_pass_the_check(ingest, tmp_path):
     other.set_qform(np.diag([2, 2, 2, 1]), 1)
     nibabel.save(other, tmp_path / "in/two-forms.nii.gz")
     write_volume(tmp_path / "in/air.nii.gz", np.full((12, 20, 24), -1000, np.int16))
-    store, _, images, _ = ingest(tmp_path / "in", "--irregular", "resample")
-    notes = " ".join(note for image in images.values() for note in image["notes"])
+    store, _, images, result = ingest(tmp_path / "in", "--irregular", "resample")
+    codes = {note["code"] for image in images.values() for note in image["notes"]}
+    assert codes >= {"slices-doubled", "slices-shifted", "slices-uneven", "nifti-without-form", "body-empty"}
     for words in ("doubled", "tilt", "unevenly", "neither qform nor sform", "No voxel of a body"):
-        assert words in notes, (words, notes)
+        assert words in " ".join(result["notes"]), (words, result["notes"])
     done = headrace("verify", store, "--json")
     assert json.loads(done.stdout)["phi"] == []

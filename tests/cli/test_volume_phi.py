@@ -181,8 +181,9 @@ PLACES = [
     (FACTS, "PatientName", "Doe^Jane", "a key that"), (FACTS, "comment", "x", "a key that"), (FACTS, "case", "3", "a key that"),
     (FACTS, "modality", "CT of Jane", "words"), (FACTS, "spacing_mm", [1, 1, "Jane"], "expected a number"), (FACTS, "affine_lps", "Jane", "expected a list"),
     ((*FACTS, "source"), "fingerprint", "Jane", "SHA-256"), ((*FACTS, "source"), "path", "/home/jane/ct", "a key that"),
-    ((*FACTS, "notes"), 0, "Patient Jane moved.", "no note has"), ((*FACTS, "notes"), 0, "slice 3 of 2019-03-04", "a date"),
-    ((*FACTS, "notes"), 0, {"a": "Jane"}, "unknown object"), ((*FACTS, "body"), "Jane", 1, "a key that"), (("attributes",), "jane", {"a": 1}, "a key that"),
+    ((*FACTS, "notes"), 0, "Patient Jane moved.", "older Headrace"), ((*FACTS, "notes"), 0, {"code": "Jane", "values": []}, "words"),
+    ((*FACTS, "notes"), 0, {"code": "body-empty", "values": ["Jane"]}, "expected a number"), ((*FACTS, "notes"), 0, {"a": "Jane"}, "a key that"),
+    ((*FACTS, "body"), "Jane", 1, "a key that"), (("attributes",), "jane", {"a": 1}, "a key that"),
     ((), "consolidated_metadata", {"Jane": 1}, "a key that"), (("attributes", "ome", "multiscales", 0), "name", "Doe^Jane", "may hold"),
     (("attributes", "ome", "multiscales", 0), "metadata", {"Jane": "x"}, "a key that")]
 

@@ -254,7 +254,8 @@ def test_irregular_series_can_be_resampled(tmp_path):
     folder = save_all(slices, tmp_path / "in")
     refused("series", folder, 0, tmp_path / "o.npy")
     voxels, facts = read(tmp_path, "series", folder, 0, "OUT", "resample")
-    assert any("missing" in note and "doubled" in note and "tilt" in note for note in facts["notes"])
+    for note, words in zip(facts["notes"], ("missing", "doubled", "tilt"), strict=True):
+        assert words in note and note.endswith(": resampled to 3.27 mm.")
     affine = np.array(facts["affine_lps"]).reshape(4, 4)
     z, y, x = np.meshgrid(*[np.arange(n) for n in voxels.shape], indexing="ij")
     points = np.stack([x, y, z, np.ones_like(x)], -1) @ affine.T

@@ -141,34 +141,71 @@ const std::vector<std::string> kNames{"a", "b", "c", "d", "e", "f", "g", "h"};
 TEST(SliceStack, RoundedPositionsAreEven) {
   auto places = even(8, 1.25);
   for (auto& place : places) place.along_mm = std::round(place.along_mm * 100) / 100;
-  EXPECT_TRUE(examine_stack(places, 0.7, kNames).regular());
+  EXPECT_TRUE(examine_stack(places, 0.7).regular());
 }
 
 TEST(SliceStack, AMissingSliceIsCounted) {
   auto places = even(8, 2);
   places.erase(places.begin() + 3);
-  const auto findings = examine_stack(places, 0.7, kNames);
-  EXPECT_EQ(
-      findings.problem.find("1 of 8 slices missing (first between c at 4.00 mm and d at 8.00 mm"),
-      0u)
-      << findings.problem;
+  const auto findings = examine_stack(places, 0.7);
+  EXPECT_EQ(text_of(findings, kNames),
+            "1 of 8 slices missing (first between c at 4.00 mm and d at 8.00 mm along the normal), "
+            "where neighbours are 2.000 mm apart");
+  EXPECT_EQ(findings.faults,
+            std::vector<Note>{make_note(NoteCode::slices_missing, {1, 8, 2, 4, 3, 8, 2})});
 }
 
 TEST(SliceStack, ADoubledSliceIsFound) {
   auto places = even(6, 2);
   places.insert(places.begin() + 2, places[2]);
-  const auto findings = examine_stack(places, 0.7, kNames);
+  const auto findings = examine_stack(places, 0.7);
   EXPECT_EQ(findings.doubled, std::vector<std::size_t>{3});
-  EXPECT_NE(findings.problem.find("both at 4.00 mm"), std::string::npos) << findings.problem;
+  EXPECT_EQ(text_of(findings, kNames),
+            "1 slices doubled (first c and d, both at 4.00 mm along the normal)");
+  EXPECT_EQ(findings.faults,
+            std::vector<Note>{make_note(NoteCode::slices_doubled, {1, 2, 3, 4, 2})});
 }
 
 TEST(SliceStack, TiltIsTheAngleOfTheStack) {
   auto places = even(8, 3);
   for (int i = 0; i < 8; ++i)
     places[i].shift_y_mm = i * 3 * std::tan(18.5 * 3.14159265358979 / 180);
-  const auto findings = examine_stack(places, 0.5, kNames);
+  const auto findings = examine_stack(places, 0.5);
   EXPECT_NEAR(findings.tilt_deg, 18.5, 1e-6);
-  EXPECT_NE(findings.problem.find("18.5 degrees"), std::string::npos);
+  EXPECT_NE(text_of(findings, kNames).find("18.5 degrees"), std::string::npos);
+}
+
+TEST(SliceStack, FaultsStandTogetherAndMissingSlicesComeFirst) {
+  auto places = even(8, 2);
+  for (int i = 0; i < 8; ++i) places[i].shift_x_mm = i;
+  places.erase(places.begin() + 5);
+  places.insert(places.begin() + 2, places[2]);
+  const auto findings = examine_stack(places, 0.7);
+  ASSERT_EQ(findings.faults.size(), 3u);
+  EXPECT_EQ(findings.faults[0].code, NoteCode::slices_missing);
+  EXPECT_EQ(findings.faults[1].code, NoteCode::slices_doubled);
+  EXPECT_EQ(findings.faults[2].code, NoteCode::slices_shifted);
+  const std::string text = text_of(findings, kNames);
+  EXPECT_EQ(text.find("1 of 9 slices missing (first between f at 8.00 mm and g at 12.00 mm"), 0u);
+  EXPECT_NE(text.find("apart; 1 slices doubled (first c and d"), std::string::npos) << text;
+  EXPECT_NE(text.find("normal); slices shifted"), std::string::npos) << text;
+}
+
+TEST(SliceStack, AnUnevenStepIsFound) {
+  auto places = even(6, 2);
+  for (int i = 3; i < 6; ++i) places[i].along_mm += 0.5;
+  const auto findings = examine_stack(places, 0.7);
+  EXPECT_EQ(text_of(findings, kNames),
+            "unevenly spaced slices (2.000 to 2.500 mm, median 2.000 mm, first between c and d)");
+  EXPECT_EQ(findings.faults,
+            std::vector<Note>{make_note(NoteCode::slices_uneven, {2, 2.5, 2, 3, 2})});
+}
+
+TEST(SliceStack, WhereAllSlicesLieInOnePlaceTheyAreDoubled) {
+  const auto findings = examine_stack(even(3, 0), 0.7);
+  EXPECT_EQ(findings.spacing_mm, 0);
+  EXPECT_EQ(text_of(findings, kNames),
+            "2 slices doubled (first a and b, both at 0.00 mm along the normal)");
 }
 
 }  // namespace

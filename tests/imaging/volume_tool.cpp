@@ -37,6 +37,12 @@ void write_npy(const std::string& path, const std::string& descr, const VolumeGr
   out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size_bytes));
 }
 
+std::vector<std::string> texts_of(const std::vector<Note>& notes) {
+  std::vector<std::string> texts;
+  for (const Note& note : notes) texts.push_back(text_of(note));
+  return texts;
+}
+
 Json json_of(const VolumeInfo& info) {
   const auto d = info.grid.direction_lps();
   return {{"shape_zyx", info.grid.shape_zyx},
@@ -47,7 +53,7 @@ Json json_of(const VolumeInfo& info) {
           {"affine_lps", info.grid.affine_lps},
           {"modality", name_of(info.modality)},
           {"phase", name_of(info.phase)},
-          {"notes", info.notes}};
+          {"notes", texts_of(info.notes)}};
 }
 
 void dump(const VolumeReader& reader, const std::string& out) {
@@ -122,7 +128,8 @@ void dicom_labels(const std::string& path, const VolumeGrid& image, const std::s
   const DicomLabels labels =
       seg ? read_dicom_segmentation(path, image) : read_structure_set(path, image);
   write_npy(out, "<u2", image, labels.volume.voxels.data(), labels.volume.voxels.size() * 2);
-  std::cout << Json{{"names", labels.names}, {"notes", labels.volume.notes}}.dump() << "\n";
+  std::cout << Json{{"names", labels.names}, {"notes", texts_of(labels.volume.notes)}}.dump()
+            << "\n";
 }
 
 int run(const std::vector<std::string>& args) {

@@ -1,6 +1,7 @@
 // What may stand in a store of volumes: names, notes, keys, and names of objects.
 #include <gtest/gtest.h>
 
+#include "headrace/imaging/volume/note.hpp"
 #include "headrace/ingest/phi/identifying_text.hpp"
 #include "headrace/ingest/phi/phi_rules.hpp"
 #include "headrace/ingest/store/store_names.hpp"
@@ -72,20 +73,44 @@ TEST(PhiRules, ValuesMustBeOfTheirKindAndAreNotRepeated) {
   EXPECT_FALSE(phi_problem(PhiKind::word, "train", classes));
   EXPECT_FALSE(phi_problem(PhiKind::class_name, "lesion", classes));
   EXPECT_FALSE(phi_problem(PhiKind::number, 1.5, classes));
-  EXPECT_FALSE(
-      phi_problem(PhiKind::note, "1 slices doubled (first slice 3 and slice 4).", classes));
   EXPECT_TRUE(phi_problem(PhiKind::class_name, 5, classes));
-  EXPECT_TRUE(phi_problem(PhiKind::note, "slices of Jane", classes));
-  EXPECT_TRUE(phi_problem(PhiKind::note, "slice M\xC3\xBCller", classes));
   EXPECT_TRUE(phi_problem(PhiKind::number, "12345", classes));
   EXPECT_TRUE(phi_problem(PhiKind::hash, std::string(63, 'a'), classes));
   EXPECT_TRUE(phi_problem(PhiKind::name, Json{{"a", 1}}, classes));
-  for (const auto kind : {PhiKind::number, PhiKind::word, PhiKind::hash, PhiKind::name,
-                          PhiKind::class_name, PhiKind::note}) {
+  for (const auto kind :
+       {PhiKind::number, PhiKind::word, PhiKind::hash, PhiKind::name, PhiKind::class_name}) {
     const auto problem = phi_problem(kind, "Doe^Jane", classes);
     ASSERT_TRUE(problem);
     EXPECT_EQ(problem->find("Doe"), std::string::npos) << *problem;
   }
+}
+
+/// Whether the rules take a note that a store holds.
+bool note_passes(const Json& note) {
+  for (const auto& [key, item] : note.items()) {
+    std::vector<std::string> path{"attributes", "headrace", "notes", "*", key};
+    if (item.is_array()) path.emplace_back("*");
+    const auto kind = phi_kind(path);
+    if (!kind) return false;
+    for (const Json& value : item.is_array() ? item : Json::array({item})) {
+      if (phi_problem(*kind, value, {})) return false;
+    }
+  }
+  return true;
+}
+
+TEST(PhiRules, TakeNotesOfEveryCodeAndNoTextInThem) {
+  for (const auto& [code, name] : kNamesOf<imaging::NoteCode>) {
+    Json note =
+        to_json(imaging::make_note(code, std::vector<double>(imaging::value_count(code), -12.25)));
+    EXPECT_TRUE(note_passes(note)) << name;
+    note["values"].push_back("slice of Jane");
+    EXPECT_FALSE(note_passes(note)) << name;
+  }
+  EXPECT_FALSE(note_passes({{"code", "jane"}, {"values", Json::array()}}));
+  EXPECT_FALSE(note_passes({{"code", "1 slices doubled"}, {"values", Json::array()}}));
+  EXPECT_FALSE(note_passes({{"code", "body-empty"}, {"text", "Jane"}}));
+  EXPECT_FALSE(phi_kind({"attributes", "headrace", "notes", "*"}));
 }
 
 TEST(PhiRules, KnowTheNamesOfObjects) {

@@ -239,8 +239,8 @@ DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& i
     }
   }
   if (overlapping > 0) {
-    labels.volume.notes.push_back(fmt::format(
-        "segments overlap in {} voxels; the later frame's segment is taken there.", overlapping));
+    labels.volume.notes.push_back(
+        make_note(NoteCode::segments_overlap, {static_cast<double>(overlapping)}));
   }
   return labels;
 }

@@ -68,13 +68,6 @@ std::vector<std::string> slice_names(const DicomSeries& series) {
   return names;
 }
 
-std::vector<std::string> slice_numbers(const DicomSeries& series) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < series.slices.size(); ++i)
-    names.push_back(fmt::format("slice {}", i));
-  return names;
-}
-
 double single_spacing(const DicomSeries& series) {
   const double thickness = series.slice_thickness_mm.value_or(0);
   if (!(thickness > 0)) {
@@ -125,7 +118,7 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
   for (const DicomSlice& slice : series.slices) positions.push_back(slice.position_lps_mm);
   const auto places = place_slices(positions, series.row_direction, series.column_direction);
   const double pixel_mm = std::min(series.spacing_mm_yx[0], series.spacing_mm_yx[1]);
-  const StackFindings findings = examine_stack(places, pixel_mm, slice_names(series));
+  const StackFindings findings = examine_stack(places, pixel_mm);
   const auto count = static_cast<double>(places.size());
   if (findings.regular()) {
     const double spacing = places.size() == 1
@@ -133,23 +126,21 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
                                : (places.back().along_mm - places.front().along_mm) / (count - 1);
     return std::make_unique<DicomVolume>(series, facts_of(series, spacing));
   }
+  const auto faults = [&] { return text_of(findings, slice_names(series)); };
   if (irregular == Irregular::refuse) {
     fail(
         ErrorCode::malformed,
         "series of {} slices (with {}): {}. Complete the series, or have it resampled to even gaps "
         "(ingest: {} resample).",
-        series.slices.size(), first, findings.problem, Option{"irregular"});
+        series.slices.size(), first, faults(), Option{"irregular"});
   }
   if (!(findings.spacing_mm > 0)) {
     fail(ErrorCode::malformed,
          "series of {} slices (with {}): {}. All lie in one place, so there is no volume.",
-         series.slices.size(), first, findings.problem);
+         series.slices.size(), first, faults());
   }
   auto raw = std::make_unique<DicomVolume>(series, facts_of(series, findings.spacing_mm));
-  // The findings become a note that is kept, so it must not hold names of files, which may identify
-  // a patient.
-  const StackFindings kept = examine_stack(places, pixel_mm, slice_numbers(series));
-  return resample_stack(std::move(raw), places, kept, first);
+  return resample_stack(std::move(raw), places, findings, first);
 }
 
 }  // namespace headrace::imaging

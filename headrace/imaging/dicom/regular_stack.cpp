@@ -19,8 +19,7 @@ class RegularStack : public VolumeReader {
     // Where no slice reaches.
     const IntensityUnit unit = unit_of(info_.modality).value_or(IntensityUnit::hu);
     outside_ = stored_outside(unit) / static_cast<double>(stored_per_unit(unit));
-    info_.notes.push_back(findings.problem +
-                          fmt::format(": resampled to {:.4g} mm", findings.spacing_mm) + ".");
+    info_.notes.insert(info_.notes.end(), findings.faults.begin(), findings.faults.end());
     const VolumeGrid& grid = raw_->info().grid;
     for (const SlicePlace& place : places_) {
       low_x_ = std::min(low_x_, std::floor(place.shift_x_mm / grid.spacing_mm(0)));

@@ -1,9 +1,8 @@
 #include "headrace/imaging/dicom/slice_stack.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace headrace::imaging {
 
@@ -48,88 +47,84 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-std::string missing_text(const StackFindings& findings, const std::vector<SlicePlace>& places,
-                         const Steps& steps, const std::vector<std::string>& names) {
-  std::int64_t missing = 0;
-  std::string where;
+std::optional<Note> missing_fault(const StackFindings& findings,
+                                  const std::vector<SlicePlace>& places, const Steps& steps) {
+  double missing = 0;
+  std::size_t first = 0;
   for (std::size_t i = 0; i < steps.all.size(); ++i) {
+    if (steps.all[i] < kSamePlaceMm) continue;
     const double gaps = steps.all[i] / findings.spacing_mm;
     const double whole = std::round(gaps);
     if (whole < 2 || std::abs(gaps - whole) > kSpacingTolerance * whole) continue;
-    missing += static_cast<std::int64_t>(whole) - 1;
-    if (where.empty()) {
-      where = fmt::format("first between {} at {:.2f} mm and {} at {:.2f} mm along the normal",
-                          names[i], places[i].along_mm, names[i + 1], places[i + 1].along_mm);
-    }
+    if (missing == 0) first = i;
+    missing += whole - 1;
   }
-  if (missing == 0) return {};
-  return fmt::format("{} of {} slices missing ({}), where neighbours are {:.3f} mm apart", missing,
-                     missing + static_cast<std::int64_t>(places.size()), where,
-                     findings.spacing_mm);
+  if (missing == 0) return std::nullopt;
+  return make_note(NoteCode::slices_missing, {missing, missing + static_cast<double>(places.size()),
+                                              static_cast<double>(first), places[first].along_mm,
+                                              static_cast<double>(first + 1),
+                                              places[first + 1].along_mm, findings.spacing_mm});
 }
 
-std::string uneven_text(const StackFindings& findings, const Steps& steps,
-                        const std::vector<std::string>& names) {
+std::optional<Note> uneven_fault(const StackFindings& findings, const Steps& steps) {
   for (std::size_t i = 0; i < steps.all.size(); ++i) {
     if (steps.all[i] < kSamePlaceMm) continue;
     if (std::abs(steps.all[i] - findings.spacing_mm) <= kSpacingTolerance * findings.spacing_mm)
       continue;
     const auto [low, high] = std::minmax_element(steps.good.begin(), steps.good.end());
-    return fmt::format(
-        "unevenly spaced slices ({:.3f} to {:.3f} mm, median {:.3f} mm, first between {} and {})",
-        *low, *high, findings.spacing_mm, names[i], names[i + 1]);
+    return make_note(NoteCode::slices_uneven, {*low, *high, static_cast<double>(i),
+                                               static_cast<double>(i + 1), findings.spacing_mm});
   }
-  return {};
+  return std::nullopt;
 }
 
-std::string tilt_text(StackFindings& findings, const std::vector<SlicePlace>& places,
-                      double pixel_mm) {
+std::optional<Note> shift_fault(StackFindings& findings, const std::vector<SlicePlace>& places,
+                                double pixel_mm) {
   double shift = 0;
   for (const SlicePlace& place : places) {
     shift = std::max(shift, std::hypot(place.shift_x_mm, place.shift_y_mm));
   }
-  if (shift <= kShiftTolerancePx * pixel_mm) return {};
+  if (shift <= kShiftTolerancePx * pixel_mm) return std::nullopt;
   const double along = places.back().along_mm - places.front().along_mm;
   const double drift = std::hypot(places.back().shift_x_mm, places.back().shift_y_mm);
   constexpr double kDegrees = 57.29577951308232;
   findings.tilt_deg = along > 0 ? std::atan2(drift, along) * kDegrees : 90;
-  return fmt::format(
-      "slices shifted against each other by up to {:.2f} mm in their plane (gantry tilt {:.1f} "
-      "degrees)",
-      shift, findings.tilt_deg);
+  return make_note(NoteCode::slices_shifted, {shift, findings.tilt_deg, findings.spacing_mm});
 }
 
 }  // namespace
 
-StackFindings examine_stack(const std::vector<SlicePlace>& places, double pixel_mm,
-                            const std::vector<std::string>& names) {
+StackFindings examine_stack(const std::vector<SlicePlace>& places, double pixel_mm) {
   StackFindings findings;
   if (places.size() < 2) return findings;
   const Steps steps = steps_of(places);
   for (std::size_t i = 0; i < steps.all.size(); ++i) {
     if (steps.all[i] < kSamePlaceMm) findings.doubled.push_back(i + 1);
   }
-  std::vector<std::string> problems;
+  if (!steps.good.empty()) findings.spacing_mm = median(steps.good);
+  auto& faults = findings.faults;
+  if (const auto missing = missing_fault(findings, places, steps)) faults.push_back(*missing);
+  const bool complete = faults.empty();
   if (!findings.doubled.empty()) {
     const std::size_t i = findings.doubled.front();
-    problems.push_back(
-        fmt::format("{} slices doubled (first {} and {}, both at {:.2f} mm along the normal)",
-                    findings.doubled.size(), names[i - 1], names[i], places[i].along_mm));
+    faults.push_back(
+        make_note(NoteCode::slices_doubled,
+                  {static_cast<double>(findings.doubled.size()), static_cast<double>(i - 1),
+                   static_cast<double>(i), places[i].along_mm, findings.spacing_mm}));
   }
-  if (!steps.good.empty()) {
-    findings.spacing_mm = median(steps.good);
-    const std::string missing = missing_text(findings, places, steps, names);
-    const std::string uneven =
-        missing.empty() ? uneven_text(findings, steps, names) : std::string();
-    if (!missing.empty()) problems.insert(problems.begin(), missing);
-    if (!uneven.empty()) problems.push_back(uneven);
+  if (complete) {
+    if (const auto uneven = uneven_fault(findings, steps)) faults.push_back(*uneven);
   }
-  const std::string tilt = tilt_text(findings, places, pixel_mm);
-  if (!tilt.empty()) problems.push_back(tilt);
-  for (const std::string& problem : problems) {
-    findings.problem += (findings.problem.empty() ? "" : "; ") + problem;
-  }
+  if (const auto shifted = shift_fault(findings, places, pixel_mm)) faults.push_back(*shifted);
   return findings;
+}
+
+std::string text_of(const StackFindings& findings, const std::vector<std::string>& names) {
+  const auto name = [&](double slice) { return names.at(static_cast<std::size_t>(slice)); };
+  std::string text;
+  for (const Note& fault : findings.faults)
+    text += (text.empty() ? "" : "; ") + fault_text(fault, name);
+  return text;
 }
 
 }  // namespace headrace::imaging

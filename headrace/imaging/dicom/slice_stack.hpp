@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/imaging/volume/note.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
@@ -24,20 +25,20 @@ struct StackFindings {
   double spacing_mm = 0;             ///< median distance of neighbours that are not doubled
   double tilt_deg = 0;               ///< angle between the stack's axis and the slices' normal
   std::vector<std::size_t> doubled;  ///< slice i lies where slice i - 1 does
-  std::string
-      problem;  ///< one clause, empty when the stack is even and upright; missing slices come first
+  std::vector<Note> faults;          ///< the notes of a resampled stack; missing slices come first
 
-  bool regular() const { return problem.empty(); }
+  bool regular() const { return faults.empty(); }  ///< even and upright
 };
 
 inline constexpr double kSpacingTolerance =
     0.05;  ///< parts of the median distance, for each distance
 inline constexpr double kShiftTolerancePx = 0.1;  ///< pixels, for each slice's shift in its plane
 
-/// Finds missing, doubled and unevenly spaced slices and gantry tilt. names[i] stands for slice i
-/// in the text.
-StackFindings examine_stack(const std::vector<SlicePlace>& places, double pixel_mm,
-                            const std::vector<std::string>& names);
+/// Finds missing, doubled and unevenly spaced slices and gantry tilt.
+StackFindings examine_stack(const std::vector<SlicePlace>& places, double pixel_mm);
+
+/// The faults as clauses of one sentence. names[i] stands for slice i.
+std::string text_of(const StackFindings& findings, const std::vector<std::string>& names);
 
 Vec3 cross(const Vec3& a, const Vec3& b);
 double dot(const Vec3& a, const Vec3& b);

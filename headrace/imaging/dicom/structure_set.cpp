@@ -186,9 +186,9 @@ DicomLabels read_structure_set(const std::string& path, const VolumeGrid& image,
     paint(structure, static_cast<std::uint16_t>(labels.names.size()), labels.volume);
     labels.names.push_back(structure.name);
     if (structure.open_contours > 0) {
-      labels.volume.notes.push_back(
-          fmt::format("structure {}: {} points and open lines left out, which enclose nothing.",
-                      structure.number, structure.open_contours));
+      labels.volume.notes.push_back(make_note(
+          NoteCode::contours_left_out,
+          {static_cast<double>(structure.number), static_cast<double>(structure.open_contours)}));
     }
   }
   labels.volume = in_order_of(image, map, std::move(labels.volume));

@@ -125,8 +125,7 @@ VolumeGrid grid_of(const NiftiHeader& h, const Form& form, const Vec3& spacing_m
 
 }  // namespace
 
-VolumeGrid nifti_grid(const NiftiHeader& h, const std::string& path,
-                      std::vector<std::string>& notes) {
+VolumeGrid nifti_grid(const NiftiHeader& h, const std::string& path, std::vector<Note>& notes) {
   Vec3 spacing_mm{};
   for (int i = 0; i < 3; ++i) {
     spacing_mm[i] = std::abs(h.pixdim_xyz[i]) * h.mm_per_unit;
@@ -136,8 +135,7 @@ VolumeGrid nifti_grid(const NiftiHeader& h, const std::string& path,
     }
   }
   if (h.qform_code <= 0 && h.sform_code <= 0) {
-    notes.push_back(
-        "The NIfTI header has neither qform nor sform: unit directions and origin 0 are assumed.");
+    notes.push_back(make_note(NoteCode::nifti_without_form));
     return VolumeGrid::of(h.shape_zyx, spacing_mm, {0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
   }
   const Form s = sform_of(h), q = qform_of(h);
@@ -145,8 +143,7 @@ VolumeGrid nifti_grid(const NiftiHeader& h, const std::string& path,
     for (int column = 0; column < 3; ++column) {
       if (std::abs(column_length(s, column) * h.mm_per_unit - spacing_mm[column]) >
           kScaleTolerance) {
-        notes.push_back(
-            "The sform's voxel size differs from pixdim; pixdim is taken, as ITK does.");
+        notes.push_back(make_note(NoteCode::nifti_pixdim_differs));
         break;
       }
     }
@@ -160,8 +157,7 @@ VolumeGrid nifti_grid(const NiftiHeader& h, const std::string& path,
          path, h.sform_code);
   }
   if (h.sform_code > 0 && !very_similar(s, q)) {
-    notes.push_back(
-        "The NIfTI header's sform and qform disagree; the qform is taken, as ITK does.");
+    notes.push_back(make_note(NoteCode::nifti_forms_disagree));
   }
   return grid_of(h, q, spacing_mm);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "headrace/core/dtype.hpp"
+#include "headrace/imaging/volume/note.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
@@ -44,9 +45,8 @@ NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::stri
 /// directions and origin 0. One difference: an origin in metres or micrometres is scaled with the
 /// spacing, while ITK does not scale it.
 ///
-/// out     notes  a sentence where the two forms disagree or pixdim is not the sform's
+/// out     notes  one where neither form is there, both disagree, or pixdim is not the sform's
 /// errors  unsupported: there is only a skewed sform
-VolumeGrid nifti_grid(const NiftiHeader& header, const std::string& path,
-                      std::vector<std::string>& notes);
+VolumeGrid nifti_grid(const NiftiHeader& header, const std::string& path, std::vector<Note>& notes);
 
 }  // namespace headrace::imaging

@@ -11,7 +11,7 @@ namespace headrace::imaging {
 struct LabelVolume {
   VolumeGrid grid;
   std::vector<std::uint16_t> voxels;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 
   LabelVolume() = default;
   explicit LabelVolume(const VolumeGrid& on)

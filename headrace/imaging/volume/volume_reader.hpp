@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/core/intensity_unit.hpp"
+#include "headrace/imaging/volume/note.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
@@ -31,7 +32,7 @@ struct VolumeInfo {
       Modality::unknown;  ///< files that do not state it (NIfTI, NRRD, MetaImage): unknown
   ContrastPhase phase = ContrastPhase::unknown;
   std::uint64_t source_bytes = 0;
-  std::vector<std::string> notes;  ///< one sentence each on what was odd and how it was resolved
+  std::vector<Note> notes;  ///< what was odd and how it was resolved
 };
 
 /// Reads a volume slice by slice, so that memory does not grow with its depth.

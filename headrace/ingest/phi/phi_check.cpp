@@ -34,6 +34,10 @@ class Walk {
       for (const auto& [key, item] : json.items()) step(key, key, item);
     } else if (json.is_array() && phi_leads_on(path_)) {
       for (std::size_t i = 0; i < json.size(); ++i) step("*", std::to_string(i), json[i]);
+    } else if (json.is_string() && is_note_place()) {
+      report(
+          "a sentence, as an older Headrace wrote notes; ingest into a new store, whose notes are "
+          "codes");
     } else if (phi_leads_on(path_)) {
       report("a single value, expected a list or an object");
     } else {
@@ -64,6 +68,11 @@ class Walk {
     }
     if (path_ == std::vector<std::string>{"facts", "class_sets"}) return true;
     return path_.size() == 3 && path_[0] == "images" && path_[2] == "labels";
+  }
+
+  /// Whether a note of an image or its labels stands here.
+  bool is_note_place() const {
+    return path_ == std::vector<std::string>{"attributes", "headrace", "notes", "*"};
   }
 
   void check_set_name(const std::string& key, const std::string& name) {

@@ -19,8 +19,8 @@ bool holds_volumes(const storage::Store& store);
 
 /// Checks every name and every JSON value of a store of volumes against an allow-list: only known
 /// keys, and below each of them a number, a hash, one of the words of its list, a class name of the
-/// store, a name as ingest accepts it, or a note made of the words of our notes. Texts that look
-/// like a date, a UID or a person's name are findings everywhere.
+/// store, or a name as ingest accepts it. Texts that look like a date, a UID or a person's name are
+/// findings everywhere, and so are the sentences that an older Headrace stored as notes.
 ///
 /// out     by object, in order; objects of every version, and those of none
 /// errors  io

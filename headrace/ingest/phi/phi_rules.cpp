@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "headrace/imaging/volume/note.hpp"
 #include "headrace/ingest/phi/identifying_text.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 
@@ -122,7 +122,8 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/source/format", word},
     {"attributes/headrace/source/bytes", number},
     {"attributes/headrace/source/fingerprint", hash},
-    {"attributes/headrace/notes/*", note},
+    {"attributes/headrace/notes/*/code", word},
+    {"attributes/headrace/notes/*/values/*", number},
     {"attributes/headrace/cell_size_zyx/*", number},
     {"attributes/headrace/block/*", number},
     {"attributes/headrace/part/*", number},
@@ -174,24 +175,6 @@ constexpr std::array kWords = std::to_array<std::string_view>(
      "MetaImage", "hu + 32768", "suv * 100 + 32768", "class", "voxels", "volume_mm3", "x_mm",
      "y_mm", "z_mm", "depth", "height", "width"});
 
-/// The notes that imaging and ingest write, without their numbers: their words are the vocabulary.
-/// The tests make notes of each kind and check them.
-constexpr std::string_view kNotes =
-    "The NIfTI header has neither qform nor sform: unit directions and origin are assumed. "
-    "The sform's voxel size differs from pixdim; pixdim is taken, as ITK does. "
-    "The NIfTI header's sform and qform disagree; the qform is taken, as ITK does. "
-    "segments overlap in voxels; the later frame's segment is taken there. "
-    "structure: points and open lines left out, which enclose nothing. "
-    "of slices missing (first between slice at mm along the normal and slice at mm along the "
-    "normal), where neighbours are mm apart "
-    "unevenly spaced slices (to mm, median mm, first between slice and slice) "
-    "slices doubled (first slice and slice, both at mm along the normal) "
-    "slices shifted against each other by up to mm in their plane (gantry tilt degrees) "
-    "resampled to mm. "
-    "No voxel of a body lies above HU, so the body mask is empty. "
-    "Channel resampled onto the grid of the first; % of the voxels lie outside of it. "
-    "Channel shows % of the body; its statistics are of that part.";
-
 std::string joined(std::vector<std::string> path) {
   for (std::size_t i = path.size(); i-- > 1;) {
     if (path[i] == "codecs" || path[i] == "index_codecs") {
@@ -210,29 +193,8 @@ std::string length_of(std::string_view text) {
 }
 
 bool is_word(std::string_view text) {
-  return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
-}
-
-/// The words of a text in lower case; numbers and characters between words are skipped.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words{""};
-  for (const unsigned char c : text) {
-    if (std::isalpha(c) != 0 || c >= 0x80) {
-      words.back() += static_cast<char>(std::tolower(c));
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  if (words.back().empty()) words.pop_back();
-  return words;
-}
-
-bool is_note(std::string_view text) {
-  static const std::vector<std::string> kVocabulary = words_of(kNotes);
-  const auto words = words_of(text);
-  return std::all_of(words.begin(), words.end(), [](const std::string& word) {
-    return std::find(kVocabulary.begin(), kVocabulary.end(), word) != kVocabulary.end();
-  });
+  return std::find(kWords.begin(), kWords.end(), text) != kWords.end() ||
+         value_named<imaging::NoteCode>(text);
 }
 
 bool all_of(std::string_view text, bool (*accept)(unsigned char)) {
@@ -313,11 +275,6 @@ std::optional<std::string> phi_problem(PhiKind kind, const Json& value,
         return length_of(text) + " that looks like " + *why;
       if (classes.contains(text)) return std::nullopt;
       return length_of(text) + " that is none of the store's classes";
-    case note:
-      if (const auto why = why_identifying(text))
-        return length_of(text) + " that looks like " + *why;
-      if (is_note(text)) return std::nullopt;
-      return length_of(text) + " that holds words which no note has";
   }
   return std::nullopt;
 }

@@ -11,12 +11,11 @@ namespace headrace::ingest {
 
 /// What a value of a store of volumes may hold.
 enum class PhiKind {
-  number,      ///< also true, false and null
-  word,        ///< one of the store's own words
-  hash,        ///< 64 hex digits
-  name,        ///< of an image, a case or a cohort, as ingest accepts them
-  class_name,  ///< one of the store's classes
-  note         ///< a sentence of our own words and numbers
+  number,     ///< also true, false and null
+  word,       ///< one of the store's own words, or the code of a note
+  hash,       ///< 64 hex digits
+  name,       ///< of an image, a case or a cohort, as ingest accepts them
+  class_name  ///< one of the store's classes
 };
 
 /// The kind of the value at a path of keys; "*" stands for a place in an array. Nothing: not in the

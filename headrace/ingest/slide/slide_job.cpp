@@ -56,13 +56,13 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
   if (labels) labels->finish();
 
   const pixels::TissueMask tissue = pixels.tissue();
-  SlideMetadata facts{slide, probe, reader->info(), tissue,
-                      colour_of(context, store, slide.id, plan, tissue)};
-  write_masks(*store, facts);
+  SlideMetadata metadata{slide, probe, reader->info(), tissue,
+                         colour_of(context, store, slide.id, plan, tissue)};
+  write_masks(*store, metadata);
   write_tissue_cells(*store, slide.id, plan.cell_px,
                      tissue_cells(tissue.mask, std::int64_t{1} << plan.tissue_level, size.height,
                                   size.width, plan.cell_px));
-  write_image_group(*store, facts);
+  write_image_group(*store, metadata);
 
   FinishedImage finished;
   finished.id = slide.id;
@@ -74,7 +74,7 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
                    finished.labels[kLabelName].group);
   }
   finished.label_fingerprint = probe.label_fingerprint;
-  finished.facts = {{"od", moments_json(facts.colour.moments)}};
+  finished.facts = {{"od", moments_json(metadata.colour.moments)}};
   finished.pixel_bytes = probe.pixel_bytes;
   finished.source_bytes = probe.stamp.size_bytes;
   finished.passthrough_bytes = pixels.passthrough_bytes();

@@ -22,34 +22,34 @@ Json stain_json(const std::optional<pixels::StainEstimate>& stain, std::uint64_t
           {"pixels", pixels}};
 }
 
-Json image_attributes(const SlideMetadata& facts) {
-  const SlidePlan& plan = facts.probe.plan;
+Json image_attributes(const SlideMetadata& metadata) {
+  const SlidePlan& plan = metadata.probe.plan;
   Json levels = Json::array();
   for (const auto& size : plan.sizes()) levels.push_back(Json::array({size.height, size.width}));
-  const auto all = static_cast<double>(facts.tissue.mask.pixels.size());
+  const auto all = static_cast<double>(metadata.tissue.mask.pixels.size());
   const bool known = plan.mpp_y > 0;
   Json copied = Json::array();
   for (std::size_t k = 0; k < plan.levels.size(); ++k) {
     if (plan.levels[k].tiles_level) copied.push_back(k);
   }
   return {{"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
-          {"objective_power", or_null(facts.info.objective_power)},
+          {"objective_power", or_null(metadata.info.objective_power)},
           {"codec", plan.codec},
           {"chunk", plan.chunk},
           {"shard", plan.shard},
           {"copied_levels", copied},
           {"levels", levels},
           {"source",
-           {{"format", facts.info.format},
-            {"bytes", facts.probe.stamp.size_bytes},
-            {"fingerprint", facts.probe.fingerprint}}},
-          {"stain", stain_json(facts.colour.stain, facts.colour.moments.pixels)},
-          {"od", moments_json(facts.colour.moments)},
-          {"od_mean", facts.colour.moments.mean()},
-          {"od_std", facts.colour.moments.std()},
-          {"tissue_fraction", static_cast<double>(facts.tissue.mask.count()) / all},
-          {"tissue_od_threshold", facts.tissue.od_threshold},
-          {"pen_fraction", facts.tissue.pen_fraction}};
+           {{"format", metadata.info.format},
+            {"bytes", metadata.probe.stamp.size_bytes},
+            {"fingerprint", metadata.probe.fingerprint}}},
+          {"stain", stain_json(metadata.colour.stain, metadata.colour.moments.pixels)},
+          {"od", moments_json(metadata.colour.moments)},
+          {"od_mean", metadata.colour.moments.mean()},
+          {"od_std", metadata.colour.moments.std()},
+          {"tissue_fraction", static_cast<double>(metadata.tissue.mask.count()) / all},
+          {"tissue_od_threshold", metadata.tissue.od_threshold},
+          {"pen_fraction", metadata.tissue.pen_fraction}};
 }
 
 }  // namespace
@@ -65,24 +65,25 @@ Json columns_of(const SlideCase& slide, const std::string& scanner) {
           {"negative", or_null(slide.negative)}};
 }
 
-void write_masks(storage::Store& store, const SlideMetadata& facts) {
-  const std::string image = "images/" + facts.slide.id;
-  const pixels::Mask& mask = facts.tissue.mask;
+void write_masks(storage::Store& store, const SlideMetadata& metadata) {
+  const std::string image = "images/" + metadata.slide.id;
+  const pixels::Mask& mask = metadata.tissue.mask;
   write_small_array(store, image + "/masks/tissue", {mask.height, mask.width}, DType::uint8,
-                    {"y", "x"}, {{"downsample", std::int64_t{1} << facts.probe.plan.tissue_level}},
+                    {"y", "x"},
+                    {{"downsample", std::int64_t{1} << metadata.probe.plan.tissue_level}},
                     std::as_bytes(std::span(mask.pixels)));
   write_group(store, image + "/masks", Json::object());
-  const auto& icc = facts.info.icc_profile;
+  const auto& icc = metadata.info.icc_profile;
   if (icc.empty()) return;
   write_small_array(store, image + "/icc_profile", {static_cast<std::int64_t>(icc.size())},
                     DType::uint8, {}, Json::object(), icc);
 }
 
-void write_image_group(storage::Store& store, const SlideMetadata& facts) {
-  const std::string image = "images/" + facts.slide.id;
+void write_image_group(storage::Store& store, const SlideMetadata& metadata) {
+  const std::string image = "images/" + metadata.slide.id;
   write_group(store, image,
-              {{"ome", ome_image(facts.probe.plan, facts.slide.id)},
-               {"headrace", image_attributes(facts)}});
+              {{"ome", ome_image(metadata.probe.plan, metadata.slide.id)},
+               {"headrace", image_attributes(metadata)}});
 }
 
 }  // namespace headrace::ingest

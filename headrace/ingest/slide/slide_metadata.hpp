@@ -22,8 +22,8 @@ struct SlideMetadata {
 Json columns_of(const SlideCase& slide, const std::string& scanner);
 
 /// images/<id>/masks/tissue and, when there is one, images/<id>/icc_profile.
-void write_masks(storage::Store& store, const SlideMetadata& facts);
+void write_masks(storage::Store& store, const SlideMetadata& metadata);
 /// The groups' zarr.json: images/<id>/zarr.json last.
-void write_image_group(storage::Store& store, const SlideMetadata& facts);
+void write_image_group(storage::Store& store, const SlideMetadata& metadata);
 
 }  // namespace headrace::ingest

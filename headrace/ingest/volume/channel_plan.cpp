@@ -65,10 +65,11 @@ void check_unit(const std::string& what, imaging::Modality modality, const std::
        name_of(unit), Option{"channels"}, name_of(*stated));
 }
 
-std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,
-                                      const ChannelPlan& plan, const imaging::VolumeReader& reader,
-                                      const imaging::VolumeGrid& image, std::int16_t* stored,
-                                      ThreadPool& pool) {
+std::vector<imaging::Note> read_channel(std::size_t number, const ChannelSource& channel,
+                                        const ChannelPlan& plan,
+                                        const imaging::VolumeReader& reader,
+                                        const imaging::VolumeGrid& image, std::int16_t* stored,
+                                        ThreadPool& pool) {
   const imaging::VolumeGrid& grid = reader.info().grid;
   if (grid.shape_zyx != plan.file_grid.shape_zyx) {
     fail(ErrorCode::io, "{}: the source changed while it was ingested",
@@ -89,10 +90,10 @@ std::vector<std::string> read_channel(std::size_t number, const ChannelSource& c
          "{} (channel '{}') has no voxel where the first channel has any. Grids: {}; and {}.",
          describe(channel.file, channel.series), channel.name, grid.text(), image.text());
   }
-  std::vector<std::string> notes = reader.info().notes;
-  notes.push_back(fmt::format(
-      "Channel {} resampled onto the grid of the first; {:.1f} % of the voxels lie outside of it.",
-      number, 100 * static_cast<double>(outside) / static_cast<double>(image.voxels())));
+  std::vector<imaging::Note> notes = reader.info().notes;
+  const double percent = 100 * static_cast<double>(outside) / static_cast<double>(image.voxels());
+  notes.push_back(imaging::make_note(imaging::NoteCode::channel_resampled,
+                                     {static_cast<double>(number), percent}));
   return notes;
 }
 

@@ -44,9 +44,10 @@ void check_unit(const std::string& what, imaging::Modality modality, const std::
 /// Reads a channel onto the volume's grid: (z, y, x) in canonical order; voxels that it lacks get
 /// the outside value of its unit. Returns notes; number: of the channel, for the notes. Errors: as
 /// VolumeReader::read_int16; unsupported (no voxel in common).
-std::vector<std::string> read_channel(std::size_t number, const ChannelSource& channel,
-                                      const ChannelPlan& plan, const imaging::VolumeReader& reader,
-                                      const imaging::VolumeGrid& image, std::int16_t* stored,
-                                      ThreadPool& pool);
+std::vector<imaging::Note> read_channel(std::size_t number, const ChannelSource& channel,
+                                        const ChannelPlan& plan,
+                                        const imaging::VolumeReader& reader,
+                                        const imaging::VolumeGrid& image, std::int16_t* stored,
+                                        ThreadPool& pool);
 
 }  // namespace headrace::ingest

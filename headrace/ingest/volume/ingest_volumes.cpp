@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/imaging/volume/note.hpp"
 #include "headrace/ingest/inputs/option_choice.hpp"
 #include "headrace/ingest/volume/channel_list.hpp"
 #include "headrace/ingest/volume/lesion_values.hpp"
@@ -91,6 +92,12 @@ std::size_t volumes_at_once(const std::vector<VolumeProbe>& probes, int threads)
   return std::clamp<std::uint64_t>(kVoxelBytes / largest, 1, static_cast<std::uint64_t>(threads));
 }
 
+/// A stored note in words. Images that an older Headrace stored have sentences.
+std::string sentence_of(const Json& note, const std::string& id) {
+  if (note.is_string()) return note.get<std::string>();
+  return text_of(imaging::note_from_json(note, "image " + id));
+}
+
 VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inputs) {
   VolumeIngestResult sums;
   sums.dataset_hash = outcome.dataset_hash;
@@ -103,7 +110,7 @@ VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inpu
     sums.stored_bytes += image.stored_bytes();
     sums.source_bytes += image.source_bytes;
     for (const Json& note : image.facts.at("notes")) {
-      sums.notes.push_back(fmt::format("image {}: {}", image.id, note.get<std::string>()));
+      sums.notes.push_back(fmt::format("image {}: {}", image.id, sentence_of(note, image.id)));
     }
   }
   return sums;

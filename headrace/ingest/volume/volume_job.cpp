@@ -49,8 +49,8 @@ class VolumeJob {
     for (std::size_t c = 0; c < probe_.further.size(); ++c)
       in_body.push_back(store_channel(c, body));
     write_labels();
-    const VolumeMetadata facts{volume_, probe_, reader->info(), in_body, notes_};
-    write_volume_groups(*store_, facts);
+    const VolumeMetadata metadata{volume_, probe_, reader->info(), in_body, notes_};
+    write_volume_groups(*store_, metadata);
 
     FinishedImage finished;
     finished.id = volume_.id;
@@ -63,7 +63,7 @@ class VolumeJob {
     }
     finished.label_fingerprint = probe_.label_fingerprint;
     notes_.insert(notes_.end(), label_notes_.begin(), label_notes_.end());
-    finished.facts = {{"notes", notes_}};
+    finished.facts = {{"notes", imaging::to_json(notes_)}};
     finished.pixel_bytes = probe_.pixel_bytes;
     finished.source_bytes = probe_.source_bytes;
     return finished;
@@ -125,8 +125,7 @@ class VolumeJob {
     pixels::BitVolume body = device_ ? body_mask(*device_, plan_.spacing_mm_zyx())
                                      : body_mask(*std::move(above_), plan_.spacing_mm_zyx());
     if (body.count() == 0) {
-      notes_.push_back(fmt::format(
-          "No voxel of a body lies above {} HU, so the body mask is empty.", kBodyThresholdHu));
+      notes_.push_back(imaging::make_note(imaging::NoteCode::body_empty, {kBodyThresholdHu}));
     }
     ShardLayers mask(store_, path("masks/body"), plan_.mask_array());
     for (std::int64_t layer = 0; layer < mask.layers(); ++layer) {
@@ -195,9 +194,8 @@ class VolumeJob {
     const auto voxels = static_cast<double>(body.count()),
                seen = static_cast<double>(shown.count());
     if (voxels - seen > kMostUnsaid * voxels) {
-      notes_.push_back(
-          fmt::format("Channel {} shows {:.1f} % of the body; its statistics are of that part.",
-                      number, 100 * seen / voxels));
+      notes_.push_back(imaging::make_note(imaging::NoteCode::channel_partial,
+                                          {static_cast<double>(number), 100 * seen / voxels}));
     }
     return count(shown, &reached);
   }
@@ -284,8 +282,8 @@ class VolumeJob {
   std::optional<StagedLabels> staged_;
   std::optional<VolumeLabels> labels_;                           ///< until they are written
   std::vector<std::optional<IntensityHistogram>> under_labels_;  ///< by channel
-  std::vector<std::string> notes_;                               ///< of the source and its voxels
-  std::vector<std::string> label_notes_;                         ///< those stored with the labels
+  std::vector<imaging::Note> notes_;                             ///< of the source and its voxels
+  std::vector<imaging::Note> label_notes_;                       ///< those stored with the labels
 };
 
 }  // namespace

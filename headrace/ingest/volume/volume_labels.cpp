@@ -52,7 +52,7 @@ VolumeLabels::VolumeLabels(std::shared_ptr<storage::Store> store, std::string se
       lesion_values_(lesion_values),
       pool_(pool) {}
 
-std::vector<std::string> VolumeLabels::read(const VolumeCase& volume) {
+std::vector<imaging::Note> VolumeLabels::read(const VolumeCase& volume) {
   const imaging::LabelVolume found = read_case_labels(volume, plan_.grid);
   // While labels still have two bytes a voxel.
   SiteRows sites(volume_part_grid(plan_.spacing_mm_zyx()), plan_.grid.shape_zyx);
@@ -107,7 +107,7 @@ void VolumeLabels::write(const std::vector<std::optional<IntensityHistogram>>& u
       classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells.columns - 3));
   write_group(*store_, group_,
               {{"ome", ome_label_image(volume_multiscales(plan_, set_, false), seen)},
-               {"headrace", {{"notes", notes_}}}});
+               {"headrace", {{"notes", imaging::to_json(notes_)}}}});
 }
 
 }  // namespace headrace::ingest

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headrace/core/threads.hpp"
+#include "headrace/imaging/volume/note.hpp"
 #include "headrace/ingest/volume/intensity_histogram.hpp"
 #include "headrace/ingest/volume/volume_case.hpp"
 #include "headrace/ingest/volume/volume_plan.hpp"
@@ -26,7 +27,7 @@ class VolumeLabels {
 
   /// Reads the labels of a volume onto the plan's grid and writes lesions and sites. Returns notes
   /// about them, which the group has too. Errors: those of read_case_labels.
-  std::vector<std::string> read(const VolumeCase& volume);
+  std::vector<imaging::Note> read(const VolumeCase& volume);
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }
   /// Writes the rest, the group's zarr.json last, and lets go of the values.
@@ -44,7 +45,7 @@ class VolumeLabels {
   const std::vector<std::uint16_t>& lesion_values_;
   ThreadPool& pool_;
   std::vector<std::uint8_t> values_;
-  std::vector<std::string> notes_;
+  std::vector<imaging::Note> notes_;
 };
 
 }  // namespace headrace::ingest

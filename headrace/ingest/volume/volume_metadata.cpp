@@ -50,16 +50,16 @@ Json channel_json(const std::string& name, IntensityUnit unit, bool stored) {
 }
 
 /// What is stated about each channel of a store with several.
-Json channels_json(const VolumeMetadata& facts) {
-  const VolumeCase& volume = facts.volume;
+Json channels_json(const VolumeMetadata& metadata) {
+  const VolumeCase& volume = metadata.volume;
   Json channels = Json::array();
   Json first = channel_json(volume.channel, IntensityUnit::hu, true);
-  first["modality"] = std::string(imaging::name_of(facts.source.modality));
-  first["body"] = body_json(facts.body[0], facts.probe.plan);
+  first["modality"] = std::string(imaging::name_of(metadata.source.modality));
+  first["body"] = body_json(metadata.body[0], metadata.probe.plan);
   channels.push_back(std::move(first));
   for (std::size_t c = 0; c < volume.further.size(); ++c) {
     const ChannelSource& source = volume.further[c];
-    const ChannelPlan& plan = facts.probe.further[c];
+    const ChannelPlan& plan = metadata.probe.further[c];
     Json channel = channel_json(source.name, source.unit, !plan.missing);
     if (!plan.missing) {
       channel["modality"] = std::string(imaging::name_of(plan.modality));
@@ -71,47 +71,47 @@ Json channels_json(const VolumeMetadata& facts) {
         channel["file_grid"] = {{"shape_zyx", plan.file_grid.shape_zyx},
                                 {"affine_lps", plan.file_grid.affine_lps}};
       }
-      channel["body"] = body_json(facts.body[c + 1], facts.probe.plan);
+      channel["body"] = body_json(metadata.body[c + 1], metadata.probe.plan);
     }
     channels.push_back(std::move(channel));
   }
   return channels;
 }
 
-Json image_attributes(const VolumeMetadata& facts) {
-  const VolumePlan& plan = facts.probe.plan;
+Json image_attributes(const VolumeMetadata& metadata) {
+  const VolumePlan& plan = metadata.probe.plan;
   Json levels = Json::array(), downsample = Json::array();
   for (const auto& level : plan.levels) {
     levels.push_back(level.shape_zyx);
     downsample.push_back(level.factor_zyx);
   }
-  Json json = {{"modality", std::string(imaging::name_of(facts.source.modality))},
+  Json json = {{"modality", std::string(imaging::name_of(metadata.source.modality))},
                {"codec", plan.codec},
                {"levels", levels},
                {"downsample", downsample},
                {"spacing_mm", plan.spacing_mm_zyx()},
                {"affine_lps", plan.grid.affine_lps},
                {"file_grid", file_grid_json(plan)},
-               {"body", body_json(facts.body[0], plan)},
+               {"body", body_json(metadata.body[0], plan)},
                {"source",
-                {{"format", format_of(facts.volume.file, facts.volume.series.has_value())},
-                 {"bytes", facts.probe.source_bytes},
-                 {"fingerprint", facts.probe.fingerprint}}},
-               {"notes", facts.notes}};
-  if (!facts.volume.further.empty()) json["channels"] = channels_json(facts);
+                {{"format", format_of(metadata.volume.file, metadata.volume.series.has_value())},
+                 {"bytes", metadata.probe.source_bytes},
+                 {"fingerprint", metadata.probe.fingerprint}}},
+               {"notes", imaging::to_json(metadata.notes)}};
+  if (!metadata.volume.further.empty()) json["channels"] = channels_json(metadata);
   return json;
 }
 
 /// Each further channel is an OME-Zarr image of its own, on the grid of the first.
-void write_channel_groups(storage::Store& store, const VolumeMetadata& facts) {
-  if (facts.volume.further.empty()) return;
-  const std::string image = "images/" + facts.volume.id;
+void write_channel_groups(storage::Store& store, const VolumeMetadata& metadata) {
+  if (metadata.volume.further.empty()) return;
+  const std::string image = "images/" + metadata.volume.id;
   write_group(store, image + "/channels", Json::object());
-  for (std::size_t c = 0; c < facts.volume.further.size(); ++c) {
-    if (facts.probe.further[c].missing) continue;
-    const ChannelSource& channel = facts.volume.further[c];
+  for (std::size_t c = 0; c < metadata.volume.further.size(); ++c) {
+    if (metadata.probe.further[c].missing) continue;
+    const ChannelSource& channel = metadata.volume.further[c];
     write_group(store, image + "/" + cohort::channel_folder(c + 1),
-                {{"ome", ome_volume(facts.probe.plan, channel.name, channel.unit)}});
+                {{"ome", ome_volume(metadata.probe.plan, channel.name, channel.unit)}});
   }
 }
 
@@ -168,13 +168,14 @@ void write_label_cells(storage::Store& store, const std::string& path,
       bytes_of(rows));
 }
 
-void write_volume_groups(storage::Store& store, const VolumeMetadata& facts) {
-  const std::string image = "images/" + facts.volume.id;
-  const VolumePlan& plan = facts.probe.plan;
+void write_volume_groups(storage::Store& store, const VolumeMetadata& metadata) {
+  const std::string image = "images/" + metadata.volume.id;
+  const VolumePlan& plan = metadata.probe.plan;
   write_group(store, image + "/masks", Json::object());
-  write_channel_groups(store, facts);
-  write_group(store, image,
-              {{"ome", ome_volume(plan, facts.volume.id)}, {"headrace", image_attributes(facts)}});
+  write_channel_groups(store, metadata);
+  write_group(
+      store, image,
+      {{"ome", ome_volume(plan, metadata.volume.id)}, {"headrace", image_attributes(metadata)}});
 }
 
 }  // namespace headrace::ingest

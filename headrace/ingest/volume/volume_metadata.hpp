@@ -9,7 +9,7 @@
 
 namespace headrace::ingest {
 
-/// Stores of volumes: the report repeats the notes of an image.
+/// Stores of volumes: ingest repeats the notes of an image at its end.
 CohortKind volume_kind();
 
 /// What is known about a volume when its voxels are stored.
@@ -18,7 +18,7 @@ struct VolumeMetadata {
   const VolumeProbe& probe;
   const imaging::VolumeInfo& source;
   const std::vector<IntensityHistogram>& body;  ///< by channel
-  std::vector<std::string> notes;               ///< of the source and its values
+  std::vector<imaging::Note> notes;             ///< of the source and its values
 };
 
 /// What a version states about an image besides its voxels and labels: another allow-list.
@@ -35,6 +35,6 @@ void write_label_cells(storage::Store& store, const std::string& path,
                        const std::vector<std::uint32_t>& rows, std::size_t columns);
 /// Writes the groups of an image; its own comes last. This is the allow-list of what a store states
 /// about a volume.
-void write_volume_groups(storage::Store& store, const VolumeMetadata& facts);
+void write_volume_groups(storage::Store& store, const VolumeMetadata& metadata);
 
 }  // namespace headrace::ingest
