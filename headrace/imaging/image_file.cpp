@@ -4,11 +4,11 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/file_kind.hpp"
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/png_codec.hpp"
 #include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "headrace/imaging/whole_file.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -28,10 +28,11 @@ pixels::Image8 decode_jpeg(const std::string& path) {
   if (file.size() > kMaxWholeImageBytes)
     fail(ErrorCode::memory, "{}: a JPEG of {} bytes is too large", path, file.size());
   const auto bytes = file.head(file.size());
-  const JpegInfo info = read_jpeg_info(bytes, path);
+  const pixels::JpegInfo info = pixels::read_jpeg_info(bytes, path);
   check_whole_image(path, info.height, info.width, file.size());
   pixels::Image8 image(info.height, info.width, 3);
-  decode_jpeg_rgb(bytes, path, image.height, image.width, image.pixels.data(), image.width * 3);
+  pixels::decode_jpeg_rgb(bytes, path, image.height, image.width, image.pixels.data(),
+                          image.width * 3);
   return image;
 }
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
+#include "headrace/pixels/jpeg/jpeg_encoder.hpp"
 #include "tests/imaging/sample_files.hpp"
 
 namespace headrace::imaging {
@@ -55,8 +55,8 @@ TEST(ImageFile, JpegRoundTripKeepsSmoothColours) {
     }
   }
   // Tables and abbreviated tile in one stream make a whole JPEG: SOI tables, tile without its SOI.
-  const auto tables = encode_jpeg_tables(95),
-             tile = encode_jpeg_tile(image.pixels.data(), 100, 120, 360, 95);
+  const auto tables = pixels::encode_jpeg_tables(95),
+             tile = pixels::encode_jpeg_tile(image.pixels.data(), 100, 120, 360, 95);
   std::string jpeg(reinterpret_cast<const char*>(tables.data()), tables.size() - 2);
   jpeg.append(reinterpret_cast<const char*>(tile.data()) + 2, tile.size() - 2);
   const std::string path = folder.write("a.jpg", jpeg);

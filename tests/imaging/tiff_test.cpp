@@ -6,7 +6,6 @@
 #include <random>
 
 #include "headrace/imaging/image_file.hpp"
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/slide/label_reader.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
@@ -15,6 +14,7 @@
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_file_writer.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 #include "tests/imaging/sample_files.hpp"
 
 namespace headrace::imaging {
@@ -29,7 +29,8 @@ void expect_tile_is_slide(const JpegTiles& tiles, const SlideReader& slide, int 
   const auto jpeg = tiles.tile(level, ty, tx);
   ASSERT_FALSE(jpeg.empty());
   std::vector<std::uint8_t> decoded(static_cast<std::size_t>(l.tile_height * l.tile_width * 3));
-  decode_jpeg_rgb(jpeg, "tile", l.tile_height, l.tile_width, decoded.data(), l.tile_width * 3);
+  pixels::decode_jpeg_rgb(jpeg, "tile", l.tile_height, l.tile_width, decoded.data(),
+                          l.tile_width * 3);
   const std::int64_t h = std::min(l.tile_height, l.height - ty * l.tile_height);
   const std::int64_t w = std::min(l.tile_width, l.width - tx * l.tile_width);
   std::vector<std::uint8_t> read(static_cast<std::size_t>(h * w * 3));

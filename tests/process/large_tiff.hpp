@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/tiff/tiff_file_writer.hpp"
+#include "headrace/pixels/jpeg/jpeg_encoder.hpp"
 #include "tests/process/generated_image.hpp"
 
 namespace headrace::process {
@@ -17,8 +17,8 @@ inline void write_large_tiff(const std::string& path, std::int64_t edge) {
   imaging::TiffFileWriter file(path);
   std::vector<std::uint64_t> offsets, sizes, part_offsets, part_sizes;
   for (int i = 0; i < 16; ++i) {
-    const auto jpeg = imaging::encode_jpeg_tile(parts.at(i / 4 * kTile, i % 4 * kTile), kTile,
-                                                kTile, 4 * kTile * 3, 80);
+    const auto jpeg = pixels::encode_jpeg_tile(parts.at(i / 4 * kTile, i % 4 * kTile), kTile, kTile,
+                                               4 * kTile * 3, 80);
     part_offsets.push_back(file.append(jpeg));
     part_sizes.push_back(jpeg.size());
   }
@@ -29,7 +29,7 @@ inline void write_large_tiff(const std::string& path, std::int64_t edge) {
     sizes.push_back(part_sizes[part]);
   }
   std::vector<std::uint64_t> tables;
-  for (const std::byte b : imaging::encode_jpeg_tables(80)) {
+  for (const std::byte b : pixels::encode_jpeg_tables(80)) {
     tables.push_back(std::to_integer<std::uint64_t>(b));
   }
   using imaging::TiffType;

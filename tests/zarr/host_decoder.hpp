@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "headrace/zarr/codec/jpeg_stream.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 #include "headrace/zarr/decode_plan.hpp"
 
 namespace headrace::zarr::test {
@@ -41,9 +41,10 @@ inline void decode_on_host(const DecodePlan& plan, const std::byte* encoded,
                 static_cast<int>(segment.decoded_size));
     } else {
       const auto row = static_cast<std::int64_t>(segment.decoded_size) / segment.height;
-      decode_jpeg({src, segment.size},
-                  {segment.height, segment.width, static_cast<int>(row / segment.width)},
-                  {0, segment.height, 0, segment.width}, dst, row);
+      pixels::decode_jpeg_window(
+          {src, segment.size}, "segment",
+          {segment.height, segment.width, static_cast<int>(row / segment.width)},
+          {0, segment.height, 0, segment.width}, dst, row);
     }
   }
   run_placements(plan.copies, encoded, decoded.data(), decoded.data());

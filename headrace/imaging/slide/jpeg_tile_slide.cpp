@@ -6,9 +6,9 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/geometry.hpp"
 #include "headrace/imaging/block_cache.hpp"
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/slide/white_outside.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -82,12 +82,13 @@ class JpegTileSlide : public SlideReader {
       const std::string origin =
           fmt::format("{}: level {}, tile row {}, column {}", path_, level, ty, tx);
       if (whole)
-        return decode_jpeg_rgb(jpeg, origin, size.tile_height, size.tile_width, dst, stride);
-      auto pixels = std::make_shared<Pixels>(
+        return pixels::decode_jpeg_rgb(jpeg, origin, size.tile_height, size.tile_width, dst,
+                                       stride);
+      auto decoded = std::make_shared<Pixels>(
           static_cast<std::size_t>(size.tile_height * size.tile_width * 3));
-      decode_jpeg_rgb(jpeg, origin, size.tile_height, size.tile_width, pixels->data(),
-                      size.tile_width * 3);
-      kept = std::move(pixels);
+      pixels::decode_jpeg_rgb(jpeg, origin, size.tile_height, size.tile_width, decoded->data(),
+                              size.tile_width * 3);
+      kept = std::move(decoded);
       cache_.put(key, kept, kept->size());
     }
     const std::uint8_t* from = kept->data() + ((part.y0 - ty * size.tile_height) * size.tile_width +

@@ -7,11 +7,11 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/image_file.hpp"
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/png_codec.hpp"
 #include "headrace/imaging/slide/white_outside.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 #include "headrace/imaging/whole_file.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -107,8 +107,8 @@ std::unique_ptr<SlideReader> open_plain_slide(const std::string& path) {
     }
     case FileKind::jpeg: {
       const FileBytes file(path);
-      const JpegInfo info =
-          read_jpeg_info(file.head(std::min<std::uint64_t>(file.size(), 4 << 20)), path);
+      const pixels::JpegInfo info =
+          pixels::read_jpeg_info(file.head(std::min<std::uint64_t>(file.size(), 4 << 20)), path);
       return std::make_unique<WholeImageSlide>(path, "jpeg", info.height, info.width, info.mpp_y,
                                                info.mpp_x);
     }

@@ -6,13 +6,13 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/file_kind.hpp"
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/slide/openslide_library.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
 #include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/whole_file.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -138,7 +138,8 @@ bool agrees(const JpegTiles& tiles, const TiffDirectory& level0, const SlideRead
     const std::int64_t ty = index / level0.tiles_across(), tx = index % level0.tiles_across();
     const auto jpeg = tiles.tile(0, ty, tx);
     if (jpeg.empty()) continue;
-    decode_jpeg_rgb(jpeg, "tile", size.tile_height, size.tile_width, decoded.data(), stride);
+    pixels::decode_jpeg_rgb(jpeg, "tile", size.tile_height, size.tile_width, decoded.data(),
+                            stride);
     const std::int64_t rows = std::min(size.tile_height, size.height - ty * size.tile_height);
     const std::int64_t bytes = std::min(size.tile_width, size.width - tx * size.tile_width) * 3;
     slide.read(0, ty * size.tile_height, tx * size.tile_width, rows, bytes / 3, read.data(),

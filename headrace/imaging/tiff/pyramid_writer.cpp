@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/jpeg_codec.hpp"
 #include "headrace/imaging/tiff/tiff_file_writer.hpp"
+#include "headrace/pixels/jpeg/jpeg_encoder.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -70,7 +70,7 @@ class PyramidWriter {
 
   void write() {
     for (std::int64_t row = 0; row * options_.tile < options_.height; ++row) write_row(0, row);
-    const auto tables = encode_jpeg_tables(options_.jpeg_quality);
+    const auto tables = pixels::encode_jpeg_tables(options_.jpeg_quality);
     for (std::size_t level = 0; level < levels_.size(); ++level)
       file_.add_directory(tags(level, tables));
     file_.finish();
@@ -114,7 +114,7 @@ class PyramidWriter {
     if (level + 1 < levels_.size())
       halve_into_next(levels_[level + 1], row, x0, tile.data(), height, width);
     extend_edges(tile.data(), side, height, width);
-    return encode_jpeg_tile(tile.data(), side, side, stride, options_.jpeg_quality);
+    return pixels::encode_jpeg_tile(tile.data(), side, side, stride, options_.jpeg_quality);
   }
 
   void halve_into_next(Level& next, std::int64_t row, std::int64_t x0, const std::uint8_t* tile,

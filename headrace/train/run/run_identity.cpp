@@ -1,7 +1,5 @@
 #include "headrace/train/run/run_identity.hpp"
 
-#include <jconfig.h>
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,12 +9,10 @@
 #include "headrace/core/error.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/expected_dataset.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 #include "headrace/train/run/run_changes.hpp"
 #include "headrace/train/slide/slide_counts.hpp"
 #include "headrace/train/volume/volume_metrics.hpp"
-
-#define HR_TEXT_OF(x) #x
-#define HR_TEXT(x) HR_TEXT_OF(x)
 
 namespace headrace::train {
 namespace {
@@ -58,7 +54,7 @@ Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
               {"scanners", scanners},
               {"classes", cohort.classes()},
               {"runtime", network.runtime()},
-              {"decoder", "libjpeg-turbo " HR_TEXT(LIBJPEG_TURBO_VERSION)},
+              {"decoder", pixels::jpeg_library()},
               {"parameters", network.parameter_count()}};
   if (config.volumes) out["phases"] = phases;
   return out;

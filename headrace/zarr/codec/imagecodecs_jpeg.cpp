@@ -3,11 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "headrace/core/error.hpp"
-#include "headrace/zarr/codec/jpeg_stream.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/pixels/jpeg/jpeg_encoder.hpp"
+#include "headrace/zarr/codec/scratch.hpp"
 
 namespace headrace::zarr {
 namespace {
 
+constexpr const char* kOrigin = "codec imagecodecs_jpeg";
 constexpr int kDefaultQuality = 95;       // imagecodecs' own
 constexpr std::int64_t kMaxEdge = 65500;  // jpeglib.h's JPEG_MAX_DIMENSION
 
@@ -18,7 +21,8 @@ struct ImageAxes {
 
 class JpegCodec : public ArrayBytesCodec {
  public:
-  JpegCodec(const ChunkSpec& spec, const ImageAxes& axes, int quality, JpegSubsampling subsampling)
+  JpegCodec(const ChunkSpec& spec, const ImageAxes& axes, int quality,
+            pixels::JpegSubsampling subsampling)
       : rank_(spec.rank), axes_(axes), quality_(quality), subsampling_(subsampling) {
     shape_ = {spec.shape[axes.y], spec.shape[axes.x],
               axes.c < 0 ? 1 : static_cast<int>(spec.shape[axes.c])};
@@ -26,24 +30,25 @@ class JpegCodec : public ArrayBytesCodec {
   }
 
   void decode(std::span<const std::byte> encoded, const Box& box, const View& dst) const override {
-    const JpegWindow window{box.origin[axes_.y], box.origin[axes_.y] + box.shape[axes_.y],
-                            box.origin[axes_.x], box.origin[axes_.x] + box.shape[axes_.x]};
+    const pixels::JpegWindow window{box.origin[axes_.y], box.origin[axes_.y] + box.shape[axes_.y],
+                                    box.origin[axes_.x], box.origin[axes_.x] + box.shape[axes_.x]};
     const bool interleaved =
         dst.strides_bytes[axes_.x] == shape_.components &&
         (axes_.c < 0 || (box.shape[axes_.c] == shape_.components &&
                          (dst.strides_bytes[axes_.c] == 1 || shape_.components == 1)));
     if (interleaved) {
-      decode_jpeg(encoded, shape_, window, dst.data, dst.strides_bytes[axes_.y]);
+      pixels::decode_jpeg_window(encoded, kOrigin, shape_, window, dst.data,
+                                 dst.strides_bytes[axes_.y]);
       return;
     }
     const std::int64_t row = (window.x1 - window.x0) * shape_.components;
-    Scratch pixels(static_cast<std::size_t>((window.y1 - window.y0) * row));
-    decode_jpeg(encoded, shape_, window, pixels.data(), row);
+    Scratch rows(static_cast<std::size_t>((window.y1 - window.y0) * row));
+    pixels::decode_jpeg_window(encoded, kOrigin, shape_, window, rows.data(), row);
     Index strides{};
     strides[axes_.y] = row;
     strides[axes_.x] = shape_.components;
     if (axes_.c >= 0) strides[axes_.c] = 1;
-    const std::byte* first = pixels.data() + (axes_.c < 0 ? 0 : box.origin[axes_.c]);
+    const std::byte* first = rows.data() + (axes_.c < 0 ? 0 : box.origin[axes_.c]);
     copy_elements(rank_, box.shape, first, strides, dst.data, dst.strides_bytes, 1);
   }
 
@@ -51,7 +56,7 @@ class JpegCodec : public ArrayBytesCodec {
   StreamCodec packing() const override { return StreamCodec::jpeg; }
 
   void split(std::span<const std::byte> encoded, ByteRange, ChunkStreams& out) const override {
-    check_jpeg(encoded, shape_);
+    pixels::check_jpeg(encoded, kOrigin, shape_);
     out.size = static_cast<std::size_t>(shape_.height * shape_.width * shape_.components);
     out.streams.push_back({StreamCodec::jpeg, encoded, 0, out.size});
     out.jpeg_height = static_cast<std::int32_t>(shape_.height);
@@ -63,26 +68,30 @@ class JpegCodec : public ArrayBytesCodec {
         src.strides_bytes[axes_.x] == shape_.components &&
         (axes_.c < 0 || shape_.components == 1 || src.strides_bytes[axes_.c] == 1);
     if (interleaved) {
-      encode_jpeg(src.data, src.strides_bytes[axes_.y], shape_, quality_, subsampling_, out);
+      write(src.data, src.strides_bytes[axes_.y], out);
       return;
     }
-    Scratch pixels(static_cast<std::size_t>(shape_.height * strides_[axes_.y]));
+    Scratch rows(static_cast<std::size_t>(shape_.height * strides_[axes_.y]));
     Index shape{};
     for (int axis = 0; axis < rank_; ++axis) shape[axis] = 1;
     shape[axes_.y] = shape_.height;
     shape[axes_.x] = shape_.width;
     if (axes_.c >= 0) shape[axes_.c] = shape_.components;
-    copy_elements(rank_, shape, src.data, src.strides_bytes, pixels.data(), strides_, 1);
-    encode_jpeg(pixels.data(), strides_[axes_.y], shape_, quality_, subsampling_, out);
+    copy_elements(rank_, shape, src.data, src.strides_bytes, rows.data(), strides_, 1);
+    write(rows.data(), strides_[axes_.y], out);
   }
 
  private:
+  void write(const std::byte* src, std::int64_t row_step, std::vector<std::byte>& out) const {
+    pixels::encode_jpeg(src, row_step, shape_, quality_, subsampling_, kOrigin, out);
+  }
+
   int rank_;
   ImageAxes axes_;
-  JpegShape shape_;
+  pixels::JpegShape shape_;
   Index strides_{};
   int quality_;
-  JpegSubsampling subsampling_;
+  pixels::JpegSubsampling subsampling_;
 };
 
 ImageAxes find_axes(const ChunkSpec& spec, const std::string& origin) {
@@ -124,7 +133,7 @@ std::unique_ptr<ArrayBytesCodec> make_imagecodecs_jpeg(CodecConfig& config, cons
   }
   config.finish();
   return std::make_unique<JpegCodec>(spec, find_axes(spec, config.origin()), quality,
-                                     static_cast<JpegSubsampling>(subsampling));
+                                     static_cast<pixels::JpegSubsampling>(subsampling));
 }
 
 }  // namespace headrace::zarr
