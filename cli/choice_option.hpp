@@ -1,9 +1,11 @@
 #pragma once
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headrace/core/option_choice.hpp"

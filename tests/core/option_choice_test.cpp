@@ -8,8 +8,8 @@ enum class Fruit { apple, red_currant };
 }  // namespace
 
 template <>
-inline constexpr auto kNamesOf<Fruit> =
-    names<Fruit>({{Fruit::apple, "apple"}, {Fruit::red_currant, "red-currant"}});
+inline constexpr auto kNamesOf<Fruit> = names<Fruit>({{Fruit::apple, "apple"},
+                                                      {Fruit::red_currant, "red-currant"}});
 
 namespace {
 

@@ -9,7 +9,7 @@
 namespace headrace::imaging {
 
 /// The kind of an object in QuPath: properties.objectType (object_type, type), or the id of QuPath
-/// 0.2; an annotation where the file states none.
+/// 0.2; an annotation where the file states none. tma_core has no name: no option takes it.
 enum class ObjectKind { annotation, detection, cell, tile, tma_core };
 
 }  // namespace headrace::imaging
