@@ -87,7 +87,7 @@ Json report_json(const Arguments& a, const process::ProcessReport& r, double pea
       {"source_bytes", r.source_bytes},
       {"threads", r.workers},
       {"device", on_gpu(a) ? "cuda" : "cpu"},
-      {"isa", name_of(device::cpu_isa())},
+      {"isa", device::name_of(device::cpu_isa())},
       {"peak_rss_mb", peak_mb}};
   if (!r.loaded_by.empty()) json["loaded_by"] = r.loaded_by;
   if (a.load) return json;

@@ -64,7 +64,7 @@ struct Bench {
         "{{\"work\": \"W3\", \"subject\": \"headrace\", \"op\": \"{}\", \"isa\": \"{}\", "
         "\"patch\": \"512x512 RGB\", "
         "\"repeats\": {}, \"cpu_ms_best\": {:.3f}, \"cpu_ms_median\": {:.3f}}}\n",
-        c.op, name_of(device::cpu_isa()), repeats, ms.front(), ms[ms.size() / 2]);
+        c.op, device::name_of(device::cpu_isa()), repeats, ms.front(), ms[ms.size() / 2]);
     std::fflush(stdout);
   }
 

@@ -104,7 +104,7 @@ void report(const char* work, const char* op, const char* what, std::vector<doub
   fmt::print(
       "{{\"work\": \"{}\", \"subject\": \"headrace\", \"op\": \"{}\", \"isa\": \"{}\", \"items\": "
       "\"{}\", \"repeats\": {}, \"cpu_ms_best\": {:.3f}, \"cpu_ms_median\": {:.3f}}}\n",
-      work, op, name_of(device::cpu_isa()), what, ms.size(), ms.front(), ms[ms.size() / 2]);
+      work, op, device::name_of(device::cpu_isa()), what, ms.size(), ms.front(), ms[ms.size() / 2]);
   std::fflush(stdout);
 }
 

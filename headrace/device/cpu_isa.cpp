@@ -16,13 +16,16 @@ CpuIsa best_of_this_cpu() noexcept {
 }
 
 CpuIsa parse(std::string_view name) {
-  const auto isa = value_named<CpuIsa>(name);
-  if (!isa) fail(ErrorCode::usage, "'{}' is not an ISA level; choose v1, v2 or v3", name);
-  if (*isa > best_of_this_cpu()) {
-    fail(ErrorCode::unsupported, "ISA level {} was asked for, but this CPU offers {}", name,
-         name_of(best_of_this_cpu()));
+  for (const CpuIsa isa : {CpuIsa::x86_64_v1, CpuIsa::x86_64_v2, CpuIsa::x86_64_v3}) {
+    if (name == name_of(isa)) {
+      if (isa > best_of_this_cpu()) {
+        fail(ErrorCode::unsupported, "ISA level {} was asked for, but this CPU offers {}", name,
+             name_of(best_of_this_cpu()));
+      }
+      return isa;
+    }
   }
-  return *isa;
+  fail(ErrorCode::usage, "'{}' is not an ISA level; choose v1, v2 or v3", name);
 }
 
 std::atomic<CpuIsa>& chosen() {
@@ -37,5 +40,17 @@ std::atomic<CpuIsa>& chosen() {
 
 CpuIsa cpu_isa() { return chosen(); }
 void force_cpu_isa(std::string_view name) { chosen() = parse(name); }
+
+std::string_view name_of(CpuIsa isa) noexcept {
+  switch (isa) {
+    case CpuIsa::x86_64_v1:
+      return "v1";
+    case CpuIsa::x86_64_v2:
+      return "v2";
+    case CpuIsa::x86_64_v3:
+      return "v3";
+  }
+  return "v1";
+}
 
 }  // namespace headrace::device

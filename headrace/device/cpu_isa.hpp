@@ -1,25 +1,12 @@
 #pragma once
 #include <string_view>
-
-#include "headrace/core/enum_names.hpp"
+#include <vector>
 
 namespace headrace::device {
 
 /// Instruction-set levels of the x86-64 psABI that kernels are compiled for. All give the same
 /// bytes.
 enum class CpuIsa { x86_64_v1, x86_64_v2, x86_64_v3 };
-
-}  // namespace headrace::device
-
-namespace headrace {
-template <>
-inline constexpr auto kNamesOf<device::CpuIsa> =
-    names<device::CpuIsa>({{device::CpuIsa::x86_64_v1, "v1"},
-                           {device::CpuIsa::x86_64_v2, "v2"},
-                           {device::CpuIsa::x86_64_v3, "v3"}});
-}  // namespace headrace
-
-namespace headrace::device {
 
 /// The level that kernels use: the best of this CPU, unless `force_cpu_isa` or HEADRACE_ISA (v1,
 /// v2, v3) chose a lower one.
@@ -28,6 +15,8 @@ CpuIsa cpu_isa();
 /// Chooses a level for the rest of the process. Errors: usage (unknown name), unsupported (this CPU
 /// lacks it).
 void force_cpu_isa(std::string_view name);
+
+std::string_view name_of(CpuIsa isa) noexcept;  ///< "v1", "v2", "v3"
 
 /// Of variants compiled for each level, the one for `isa`.
 template <typename T>

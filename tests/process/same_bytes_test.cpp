@@ -53,13 +53,13 @@ TEST_P(SameBytes, InstructionSets) {
   for (const auto isa :
        {device::CpuIsa::x86_64_v1, device::CpuIsa::x86_64_v2, device::CpuIsa::x86_64_v3}) {
     if (isa > best) break;
-    device::force_cpu_isa(name_of(isa));
-    const std::string out = folder_ / std::string(name_of(isa));
+    device::force_cpu_isa(device::name_of(isa));
+    const std::string out = folder_ / std::string(device::name_of(isa));
     run(image_, options_for(GetParam(), out), 2);
     if (expected.empty()) expected = objects_of(out);
-    EXPECT_EQ(objects_of(out), expected) << name_of(isa);
+    EXPECT_EQ(objects_of(out), expected) << device::name_of(isa);
   }
-  device::force_cpu_isa(name_of(best));
+  device::force_cpu_isa(device::name_of(best));
 }
 
 TEST_P(SameBytes, TiffOfBothModes) {

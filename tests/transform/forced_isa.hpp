@@ -9,7 +9,7 @@ namespace headrace::transform::testing {
 /// Another instruction set for the time of its life; `lacking` where this CPU has it not.
 class ForcedIsa {
  public:
-  explicit ForcedIsa(const char* name) : before_(headrace::name_of(device::cpu_isa())) {
+  explicit ForcedIsa(const char* name) : before_(device::name_of(device::cpu_isa())) {
     try {
       device::force_cpu_isa(name);
     } catch (const Error&) {
