@@ -6,6 +6,7 @@
 #include "cli/bench_meter.hpp"
 #include "cli/bench_process.hpp"
 #include "cli/bench_work.hpp"
+#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "cli/run_inputs.hpp"
 #include "headrace/core/error.hpp"
@@ -66,7 +67,8 @@ Json bench_loader(const BenchArguments& a) {
 }
 
 void run(const BenchArguments& a) {
-  if (a.what == "process") {
+  const BenchWork work = a.what.value();
+  if (work == BenchWork::process) {
     const Json result = bench_process(a.input, a.out, std::max(a.threads, 0));
     if (a.json) {
       fmt::print("{}", dump_json(result));
@@ -75,17 +77,18 @@ void run(const BenchArguments& a) {
     }
     return;
   }
-  if (a.what == "read" ? a.config.empty() == a.store.empty() : a.config.empty()) {
-    fail(ErrorCode::usage, "bench {}: give --config{}", a.what,
-         a.what == "read" ? ", or --store and --image" : "");
+  const bool read = work == BenchWork::read;
+  if (read ? a.config.empty() == a.store.empty() : a.config.empty()) {
+    fail(ErrorCode::usage, "bench {}: give --config{}", name_of(work),
+         read ? ", or --store and --image" : "");
   }
-  if (!a.store.empty() && (a.what != "read" || a.image.empty())) {
+  if (!a.store.empty() && (!read || a.image.empty())) {
     fail(ErrorCode::usage, "--store goes with bench read and --image");
   }
-  Json result = a.what == "read"        ? bench_read(a)
-                : a.what == "transform" ? bench_transform(a)
-                                        : bench_loader(a);
-  result["work"] = a.what;
+  Json result = read                           ? bench_read(a)
+                : work == BenchWork::transform ? bench_transform(a)
+                                               : bench_loader(a);
+  result["work"] = name_of(work);
   if (a.json) {
     fmt::print("{}", dump_json(result));
     return;
@@ -102,9 +105,7 @@ void add_bench(CLI::App& app) {
       "bench", "Measures reading, transforming or loading of patches, or processing of images.");
   bench->footer(kFooter);
   auto a = std::make_shared<BenchArguments>();
-  bench->add_option("WHAT", a->what, "read, transform, loader or process")
-      ->required()
-      ->check(CLI::IsMember({"read", "transform", "loader", "process"}));
+  add_choice(*bench, "WHAT", a->what, "what is measured")->required();
   bench->add_option("--config", a->config, "run config (YAML): store, patch, sampling, transforms");
   bench->add_option("--count", a->count, "items to measure")
       ->capture_default_str()

@@ -40,7 +40,7 @@ struct Workflow {
     const Json used = meter.report(1, 1, threads);
     Json run{
         {"device", device},
-        {"mode", mode == process::Mode::global ? "global" : "tilewise"},
+        {"mode", name_of(mode)},
         {"threads", threads},
         {"chunk", chunk},
         {"load_s", report.load_s},

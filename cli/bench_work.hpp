@@ -1,13 +1,18 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/core/json.hpp"
 
 namespace headrace::cli {
 
+enum class BenchWork { read, transform, loader, process };
+
 struct BenchArguments {
-  std::string what, config, store, image, input, out;
+  std::optional<BenchWork> what;
+  std::string config, store, image, input, out;
   std::uint64_t count = 128, seed = 101;
   std::int64_t size = 0, level = 0;
   int threads = -1;
@@ -22,3 +27,12 @@ Json bench_read(const BenchArguments& a);
 Json bench_transform(const BenchArguments& a);
 
 }  // namespace headrace::cli
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<cli::BenchWork> =
+    names<cli::BenchWork>({{cli::BenchWork::read, "read"},
+                           {cli::BenchWork::transform, "transform"},
+                           {cli::BenchWork::loader, "loader"},
+                           {cli::BenchWork::process, "process"}});
+}  // namespace headrace

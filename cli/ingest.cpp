@@ -27,7 +27,7 @@ constexpr const char* kSlidesFooter =
 
 struct SlidesArguments {
   ingest::SlideIngestOptions options;
-  std::string device = "cpu";
+  DeviceChoice device = DeviceChoice::cpu;
   double mpp = 0;
   bool json = false;
 };
@@ -137,16 +137,9 @@ void add_slides(CLI::App& parent) {
                   "values follow those of the classes in the order of their names")
       ->delimiter(',')
       ->group("Cohort");
-  app->add_option(
-         "--coding", options.coding,
-         "what values of mask images mean: classes, panda-radboud, panda-karolinska, instances")
-      ->capture_default_str()
-      ->group("Cohort");
-  app->add_option("--objects", options.objects,
-                  "which objects of QuPath's GeoJSON are painted, separated by commas: annotation, "
-                  "detection, cell, tile")
-      ->delimiter(',')
-      ->capture_default_str()
+  add_choice(*app, "--coding", options.coding, "what values of mask images mean")->group("Cohort");
+  add_choices(*app, "--objects", options.objects,
+              "which objects of QuPath's GeoJSON are painted, separated by commas")
       ->group("Cohort");
   app->add_option("--val-fraction", options.val_fraction,
                   "share of the cases that the table puts in no split that go to val")
@@ -154,10 +147,9 @@ void add_slides(CLI::App& parent) {
       ->group("Cohort");
   app->add_option("--mpp", arguments->mpp, "micrometres a pixel, for files that do not say")
       ->group("Cohort");
-  app->add_option("--codec", options.codec,
-                  "auto (copies JPEG tiles where it can, else blosc-zstd), blosc-zstd, zstd, jpeg "
-                  "(lossy where it can't copy)")
-      ->capture_default_str()
+  add_choice(*app, "--codec", options.codec,
+             "auto copies JPEG tiles where it can, else it is blosc-zstd; jpeg is lossy where it "
+             "can't copy")
       ->group("Store");
   app->add_option("--chunk", options.chunk,
                   "edge of a chunk in pixels; 0: the codec's default, or the source's tiles")
@@ -190,12 +182,10 @@ void add_slides(CLI::App& parent) {
 
 }  // namespace
 
-void add_on_error_option(CLI::App& app, std::string& on_error) {
-  app.add_option("--on-error", on_error,
-                 "inputs that can't be ingested: stop (all are named, nothing is stored), skip "
-                 "(they are left out and listed)")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"stop", "skip"}));
+void add_on_error_option(CLI::App& app, ingest::OnError& on_error) {
+  add_choice(app, "--on-error", on_error,
+             "inputs that can't be ingested: stop (all are named, nothing is stored), skip (they "
+             "are left out and listed)");
 }
 
 Json left_out_json(const std::vector<ingest::BadInput>& left_out) {
@@ -211,16 +201,15 @@ void print_left_out(const std::vector<ingest::BadInput>& left_out) {
   for (const auto& bad : left_out) fmt::print("  {}\n", bad.reason);
 }
 
-void add_device_option(CLI::App& app, std::string& device) {
-  app.add_option("--device", device,
-                 "where masks and statistics are computed: cpu, cuda (a GPU; decoding and encoding "
-                 "stay with the CPU), auto (a GPU where there is one); the store is the same")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+void add_device_option(CLI::App& app, DeviceChoice& device) {
+  add_choice(app, "--device", device,
+             "where masks and statistics are computed: cpu, cuda (a GPU; decoding and encoding "
+             "stay with the CPU), auto (a GPU where there is one); the store is the same");
 }
 
-std::unique_ptr<pixels::StatisticsDevice> open_device(const std::string& device) {
-  if (device == "cpu" || (device == "auto" && !device::cuda::cuda_available())) return nullptr;
+std::unique_ptr<pixels::StatisticsDevice> open_device(DeviceChoice device) {
+  if (device == DeviceChoice::cpu) return nullptr;
+  if (device == DeviceChoice::automatic && !device::cuda::cuda_available()) return nullptr;
   return pixels::open_cuda_statistics();
 }
 

@@ -89,15 +89,9 @@ void add_ingest_labels(CLI::App& ingest) {
   app->add_option("--classes", options.classes,
                   "class names by label value: those of the store, and new ones after them")
       ->delimiter(',');
-  app->add_option("--objects", options.objects,
-                  "which objects of QuPath's GeoJSON are painted, separated by commas: annotation, "
-                  "detection, cell, tile")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option(
-         "--coding", options.coding,
-         "what values of mask images mean: classes, panda-radboud, panda-karolinska, instances")
-      ->capture_default_str();
+  add_choices(*app, "--objects", options.objects,
+              "which objects of QuPath's GeoJSON are painted, separated by commas");
+  add_choice(*app, "--coding", options.coding, "what values of mask images mean");
   app->add_option("--withdraw", options.withdraw,
                   "images, separated by commas, whose labels of the set go; all: of every image")
       ->delimiter(',');

@@ -68,7 +68,7 @@ void add_ingest_volumes(CLI::App& parent) {
   app->footer(kFooter);
   struct Arguments {
     ingest::VolumeIngestOptions options;
-    std::string device = "cpu";
+    DeviceChoice device = DeviceChoice::cpu;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();
@@ -106,10 +106,8 @@ void add_ingest_volumes(CLI::App& parent) {
          "PET or SUV in it, or NAME=SUV) beside CT")
       ->delimiter(',')
       ->group("Channels");
-  app->add_option("--missing-channels", options.missing_channels,
-                  "images that lack a channel other than the first: refuse, zero (it reads as 0 in "
-                  "batches)")
-      ->capture_default_str()
+  add_choice(*app, "--missing-channels", options.missing_channels,
+             "images that lack a channel other than the first; zero: it reads as 0 in batches")
       ->group("Channels");
   app->add_flag("--shared-frame", options.shared_frame,
                 "files of one image lie in one world (scanned or registered so): channels on other "
@@ -123,13 +121,11 @@ void add_ingest_volumes(CLI::App& parent) {
                   "secret of the site for pseudonyms, at least 16 bytes; without: one is made and "
                   "kept beside the store")
       ->group("Cohort");
-  app->add_option("--irregular", options.irregular,
-                  "missing, doubled or unevenly spaced slices and gantry tilt: refuse, resample")
-      ->capture_default_str()
+  add_choice(*app, "--irregular", options.irregular,
+             "missing, doubled or unevenly spaced slices and gantry tilt")
       ->group("Cohort");
-  app->add_option("--codec", options.codec,
-                  "blosc-zstd (smaller), blosc-lz4 (read faster), zstd; all are lossless")
-      ->capture_default_str()
+  add_choice(*app, "--codec", options.codec,
+             "blosc-zstd is smaller, blosc-lz4 is read faster; all are lossless")
       ->group("Store");
   app->add_option("--chunk", options.chunk, "edge of a chunk in voxels; 0: the default")
       ->capture_default_str()

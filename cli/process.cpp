@@ -5,8 +5,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/bench_meter.hpp"
+#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
@@ -38,19 +41,33 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a tile of IN is damaged or IN is incomplete.";
 
 struct Arguments {
-  std::string operation, in, out, image, mode = "tilewise", device = "auto", stains = "ruifrok";
-  std::string gpudirect = "off", decode = "auto";
-  std::string dtype;
+  bool load = false;  // instead of an operation
+  std::string in, out, image;
+  DeviceChoice device = DeviceChoice::automatic;
+  storage::GpuDirect gpudirect = storage::GpuDirect::off;
   int level = 0, threads = 0;
   std::uint64_t memory_mib = 256, device_mib = 1024;
   process::ProcessOptions options;
   bool json = false;
 };
 
-process::OutputType output_type(const std::string& name) {
-  if (name == "uint8") return process::OutputType::uint8;
-  return name == "uint16" ? process::OutputType::uint16 : process::OutputType::float32;
+constexpr const char* kLoad = "load";
+
+std::vector<std::string> operations() {
+  auto words = names_of<process::OperationName>();
+  words.insert(words.begin(), kLoad);
+  return words;
 }
+
+void take_operation(const std::string& word, Arguments& a) {
+  a.load = word == kLoad;
+  if (a.load) return;
+  const auto name = value_named<process::OperationName>(word);
+  if (!name) fail(ErrorCode::usage, "OPERATION {}: {}", word, none_of(word, operations()));
+  a.options.operation.name = *name;
+}
+
+bool on_gpu(const Arguments& a) { return a.device == DeviceChoice::cuda; }
 
 Json report_json(const Arguments& a, const process::ProcessReport& r, double peak_mb) {
   const double mpix = static_cast<double>(r.height) * static_cast<double>(r.width) / 1e6;
@@ -69,23 +86,24 @@ Json report_json(const Arguments& a, const process::ProcessReport& r, double pea
       {"mpix_per_s", mpix / r.whole_s},
       {"source_bytes", r.source_bytes},
       {"threads", r.workers},
-      {"device", a.device == "cuda" ? "cuda" : "cpu"},
+      {"device", on_gpu(a) ? "cuda" : "cpu"},
       {"isa", device::name_of(device::cpu_isa())},
       {"peak_rss_mb", peak_mb}};
   if (!r.loaded_by.empty()) json["loaded_by"] = r.loaded_by;
-  if (a.operation == "load") return json;
+  if (a.load) return json;
+  const bool tilewise = a.options.mode == process::Mode::tilewise;
   json["out"] = a.out;
-  json["mode"] = a.mode;
+  json["mode"] = name_of(a.options.mode);
   json["channels"] = r.channels;
   json["chunk"] = a.options.sink.chunk;
   json["tile"] = a.options.tile == 0 ? a.options.sink.chunk : a.options.tile;
-  json["codec"] = a.options.sink.codec;
+  json["codec"] = name_of(a.options.sink.codec);
   json["chunks"] = {
       {"written", r.counts.written}, {"empty", r.counts.empty}, {"kept", r.counts.kept}};
   json["stored_bytes"] = r.counts.bytes;
   if (!r.saved_by.empty()) json["saved_by"] = r.saved_by;
-  if (a.mode == "tilewise") json["memory_mib"] = a.memory_mib;
-  if (a.mode == "tilewise" && a.device == "cuda") json["device_memory_mib"] = a.device_mib;
+  if (tilewise) json["memory_mib"] = a.memory_mib;
+  if (tilewise && on_gpu(a)) json["device_memory_mib"] = a.device_mib;
   return json;
 }
 
@@ -96,23 +114,25 @@ void print(const Arguments& a, const process::ProcessReport& r, double peak_mb) 
     return;
   }
   fmt::print("{} of {} x {} pixels in {:.2f} s, {:.0f} Mpixel/s; peak memory {:.0f} MB\n",
-             a.operation, r.height, r.width, r.whole_s, json["mpix_per_s"].get<double>(), peak_mb);
+             a.load ? kLoad : name_of(a.options.operation.name), r.height, r.width, r.whole_s,
+             json["mpix_per_s"].get<double>(), peak_mb);
   fmt::print("load {:.2f} s, process {:.2f} s, save {:.2f} s{}\n", r.load_s, r.process_s, r.save_s,
              r.overlapped ? ", overlapped and summed over threads" : "");
   if (!r.loaded_by.empty()) fmt::print("read into the GPU's memory by {}\n", r.loaded_by);
   if (!r.saved_by.empty()) fmt::print("written from the GPU's memory by {}\n", r.saved_by);
-  if (a.operation == "load") return;
+  if (a.load) return;
   fmt::print("{} chunks stored, {} empty, {} kept of an earlier run: {}\n", r.counts.written,
              r.counts.empty, r.counts.kept, a.out);
 }
 
 void check(const Arguments& a) {
-  const bool load = a.operation == "load";
-  if (load && !a.out.empty()) fail(ErrorCode::usage, "OUT: load stores nothing; leave it out");
-  if (!load && a.out.empty()) fail(ErrorCode::usage, "OUT: name the Zarr folder or .tif to write");
-  if (a.device != "cuda" && (a.gpudirect != "off" || a.decode == "gpu")) {
+  if (a.load && !a.out.empty()) fail(ErrorCode::usage, "OUT: load stores nothing; leave it out");
+  if (!a.load && a.out.empty())
+    fail(ErrorCode::usage, "OUT: name the Zarr folder or .tif to write");
+  const bool decodes = a.options.decode == zarr::DecodeOn::gpu;
+  if (!on_gpu(a) && (decodes || a.gpudirect != storage::GpuDirect::off)) {
     fail(ErrorCode::usage, "--{} needs --device cuda",
-         a.decode == "gpu" ? "decode gpu" : "gpudirect " + a.gpudirect);
+         decodes ? "decode gpu" : fmt::format("gpudirect {}", name_of(a.gpudirect)));
   }
   std::error_code ignored;
   if (!a.out.empty() && std::filesystem::equivalent(a.in, a.out, ignored)) {
@@ -122,28 +142,19 @@ void check(const Arguments& a) {
 
 void run(Arguments& a) {
   check(a);
-  if (a.operation != "load") a.options.operation.name = process::operation_name(a.operation);
-  a.options.operation.stains =
-      a.stains == "macenko" ? process::Stains::macenko : process::Stains::ruifrok;
-  if (!a.dtype.empty()) a.options.operation.output = output_type(a.dtype);
-  a.options.mode = a.mode == "global" ? process::Mode::global : process::Mode::tilewise;
   a.options.memory_bytes = a.memory_mib << 20;
   a.options.device_bytes = a.device_mib << 20;
   a.options.sink.path = a.out;
   // Chunks are encoded in buffers of a few MB: kept, not given back to the system each time.
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
-  a.options.decode = zarr::parse_decode_on(a.decode);
-  const auto accelerator =
-      a.device == "cuda" ? process::open_cuda_accelerator(storage::parse_gpu_direct(a.gpudirect))
-                         : nullptr;
+  const auto accelerator = on_gpu(a) ? process::open_cuda_accelerator(a.gpudirect) : nullptr;
   const auto source = process::ImageSource::open(a.in, a.image, a.level);
   ThreadPool pool(a.threads);
   const Meter meter;
   const process::ProcessReport report =
-      a.operation == "load"
-          ? process::load_image(*source, pool, accelerator.get(), a.options.decode)
-          : process::process_image(*source, a.options, pool, accelerator.get());
+      a.load ? process::load_image(*source, pool, accelerator.get(), a.options.decode)
+             : process::process_image(*source, a.options, pool, accelerator.get());
   print(a, report, meter.report(1, 1, pool.size()).at("peak_rss_mb").get<double>());
 }
 
@@ -154,10 +165,13 @@ void add_process(CLI::App& app) {
       "process", "Runs an operation over a whole image, from file to file, in bounded memory.");
   process->footer(kFooter);
   auto a = std::make_shared<Arguments>();
-  auto& sink = a->options.sink;
+  auto& options = a->options;
+  auto& sink = options.sink;
   process
-      ->add_option("OPERATION", a->operation,
-                   "load, save, sobel, gaussian, stain-separate, tissue-mask, normalize")
+      ->add_option_function<std::string>(
+          "OPERATION", [a](const std::string& word) { take_operation(word, *a); },
+          "what is done with the image; below")
+      ->type_name(type_of(operations()))
       ->required();
   process
       ->add_option("IN", a->in,
@@ -167,11 +181,9 @@ void add_process(CLI::App& app) {
   process->add_option("--image", a->image, "name of an image, where IN is a store");
   process->add_option("--level", a->level, "level of the pyramid, 0 the largest")
       ->capture_default_str();
-  process->add_option("--mode", a->mode, "tilewise: bounded memory; global: all in memory")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"tilewise", "global"}));
+  add_choice(*process, "--mode", options.mode, "tilewise: bounded memory; global: all in memory");
   process
-      ->add_option("--tile", a->options.tile,
+      ->add_option("--tile", options.tile,
                    "edge in pixels of what is processed at a time [default: the chunk's]")
       ->check(CLI::Range(16, 8192));
   process->add_option("--memory", a->memory_mib, "MiB that a tilewise run may take")
@@ -180,46 +192,32 @@ void add_process(CLI::App& app) {
   process->add_option("--threads", a->threads, "0: every core")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  process
-      ->add_option("--device", a->device,
-                   "where to compute: cpu, cuda (a GPU; decoding and writing stay with the CPU); "
-                   "auto: the CPU")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  add_choice(*process, "--device", a->device,
+             "where to compute: cpu, cuda (a GPU; decoding and writing stay with the CPU); auto: "
+             "the CPU");
   process
       ->add_option("--device-memory", a->device_mib,
                    "MiB of the GPU's memory that a tilewise run may take")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
-  process
-      ->add_option(
-          "--gpudirect", a->gpudirect,
-          "with --device cuda and --mode global: uncompressed TIFF tiles and Zarr chunks go "
-          "between files and the GPU's memory. auto: by cuFile, or past the decoders by "
-          "POSIX where it does not start; on: by cuFile alone; off: not")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "on", "off"}));
-  process
-      ->add_option("--decode", a->decode,
-                   "of JPEG tiles: gpu (nvJPEG, some levels apart), cpu; auto: the CPU")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
+  add_choice(*process, "--gpudirect", a->gpudirect,
+             "with --device cuda and --mode global: uncompressed TIFF tiles and Zarr chunks go "
+             "between files and the GPU's memory. auto: by cuFile, or past the decoders by POSIX "
+             "where it does not start; on: by cuFile alone; off: not");
+  add_choice(*process, "--decode", options.decode,
+             "of JPEG tiles: gpu (nvJPEG, some levels apart), cpu; auto: the CPU");
   process->add_option("--chunk", sink.chunk, "edge of OUT's chunks or TIFF tiles")
       ->capture_default_str()
       ->check(CLI::IsMember({256, 512, 1024, 2048}));
-  process->add_option("--codec", sink.codec, "of a Zarr OUT")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"none", "blosc-zstd", "zstd"}));
+  add_choice(*process, "--codec", sink.codec, "of a Zarr OUT");
   process->add_option("--codec-level", sink.level, "of --codec")
       ->capture_default_str()
       ->check(CLI::Range(1, 9));
-  process->add_option("--dtype", a->dtype, "of OUT [default: the operation's own]")
-      ->check(CLI::IsMember({"uint8", "uint16", "float32"}));
-  process->add_option("--sigma", a->options.operation.sigma_px, "gaussian: in pixels, 0.1 to 32")
+  add_choice(*process, "--dtype", options.operation.output,
+             "of OUT [default: the operation's own]");
+  process->add_option("--sigma", options.operation.sigma_px, "gaussian: in pixels, 0.1 to 32")
       ->capture_default_str();
-  process->add_option("--stains", a->stains, "stain-separate: whose stain vectors")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"ruifrok", "macenko"}));
+  add_choice(*process, "--stains", options.operation.stains, "stain-separate: whose stain vectors");
   process->add_flag("--overwrite", sink.overwrite, "replace an OUT that is finished");
   process->add_flag("--json", a->json, "print one JSON object");
   process->callback([a] { run(*a); });

@@ -26,22 +26,6 @@ constexpr const char* kFooter =
     "Exit codes: 0 every object is as it was stored, 1 failed, 4 something is damaged, missing or "
     "foreign, or may identify.";
 
-const char* name_of(ingest::Damage::Kind kind) {
-  switch (kind) {
-    case ingest::Damage::Kind::missing:
-      return "missing";
-    case ingest::Damage::Kind::truncated:
-      return "truncated";
-    case ingest::Damage::Kind::changed:
-      return "changed";
-    case ingest::Damage::Kind::foreign:
-      return "foreign";
-    case ingest::Damage::Kind::manifest:
-      return "manifest";
-  }
-  return "";
-}
-
 /// The version that was verified: the current one, where all were.
 std::string current_of(const storage::Store& store, const ingest::Verification& found) {
   return found.versions.size() == 1 ? found.versions.front()

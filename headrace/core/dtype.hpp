@@ -1,12 +1,12 @@
 #pragma once
 #include <cstddef>
-#include <optional>
-#include <string>
 #include <string_view>
+
+#include "headrace/core/enum_names.hpp"
 
 namespace headrace {
 
-/// Element types of arrays; the names are Zarr v3's ("bool", "int8" … "float64").
+/// Element types of arrays; the names are Zarr v3's.
 enum class DType {
   boolean,
   int8,
@@ -21,10 +21,21 @@ enum class DType {
   float32,
   float64
 };
+template <>
+inline constexpr auto kNamesOf<DType> = names<DType>({{DType::boolean, "bool"},
+                                                      {DType::int8, "int8"},
+                                                      {DType::int16, "int16"},
+                                                      {DType::int32, "int32"},
+                                                      {DType::int64, "int64"},
+                                                      {DType::uint8, "uint8"},
+                                                      {DType::uint16, "uint16"},
+                                                      {DType::uint32, "uint32"},
+                                                      {DType::uint64, "uint64"},
+                                                      {DType::float16, "float16"},
+                                                      {DType::float32, "float32"},
+                                                      {DType::float64, "float64"}});
 
-std::size_t size_of(DType dtype) noexcept;       ///< bytes of one element
-std::string_view name_of(DType dtype) noexcept;  ///< Zarr v3 name
-std::optional<DType> parse_dtype(std::string_view name) noexcept;
+std::size_t size_of(DType dtype) noexcept;         ///< bytes of one element
 std::string_view npy_descr(DType dtype) noexcept;  ///< NumPy's descr, little-endian: "<f4", "|u1" …
 
 }  // namespace headrace

@@ -4,13 +4,9 @@
 
 namespace headrace {
 
-std::string_view name_of(IntensityUnit unit) noexcept {
-  return unit == IntensityUnit::suv ? "SUV" : "HU";
-}
-
 std::optional<IntensityUnit> unit_named(std::string_view name) {
-  for (const IntensityUnit unit : {IntensityUnit::hu, IntensityUnit::suv}) {
-    if (lowered(name) == lowered(name_of(unit))) return unit;
+  for (const auto& [unit, own] : kNamesOf<IntensityUnit>) {
+    if (lowered(name) == lowered(own)) return unit;
   }
   return std::nullopt;
 }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "headrace/core/enum_names.hpp"
+
 namespace headrace {
 
 /// The unit of the values of a volume's channel.
@@ -11,8 +13,10 @@ namespace headrace {
 /// hu   Hounsfield units of CT
 /// suv  standardised uptake value by body weight of PET, g/ml
 enum class IntensityUnit { hu, suv };
+template <>
+inline constexpr auto kNamesOf<IntensityUnit> = names<IntensityUnit>({{IntensityUnit::hu, "HU"},
+                                                                      {IntensityUnit::suv, "SUV"}});
 
-std::string_view name_of(IntensityUnit unit) noexcept;  ///< "HU", "SUV"
 /// The unit of this name, in any case.
 std::optional<IntensityUnit> unit_named(std::string_view name);
 

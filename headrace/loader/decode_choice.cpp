@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/loader_plan.hpp"
@@ -124,14 +125,16 @@ void choose_reader(const Arrays& arrays, storage::GpuDirect wanted, DecodeChoice
 
 DecodeChoice choose_decoding(const LoaderPlan& loader_plan) {
   const RunConfig::Loader& loader = loader_plan.config.loader;
-  DecodeChoice choice{zarr::parse_decode_on(loader.decode), {}};
+  DecodeChoice choice{choice_of<zarr::DecodeOn>(to_string(Option{"decode"}), loader.decode), {}};
   check_decoding_keys(loader_plan.config, loader_plan.device_index >= 0);
   if (loader_plan.device_index < 0) return {};
   const Arrays arrays = choice.on == zarr::DecodeOn::cpu && loader.gpudirect == "off"
                             ? Arrays{}
                             : arrays_of(loader_plan);
   choose_decoder(arrays, choice);
-  choose_reader(arrays, storage::parse_gpu_direct(loader.gpudirect), choice);
+  choose_reader(arrays,
+                choice_of<storage::GpuDirect>(to_string(Option{"gpudirect"}), loader.gpudirect),
+                choice);
   return choice;
 }
 

@@ -49,12 +49,6 @@ constexpr auto kByPhase = by_phase();
 
 }  // namespace
 
-std::string_view name_of(Phase phase) noexcept {
-  constexpr std::array<std::string_view, kPhases> kNames{"native", "arterial", "portal-venous",
-                                                         "delayed"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
-
 const std::array<float, kTissues>& tissue_hu(Phase phase) noexcept {
   return kByPhase[static_cast<std::size_t>(phase)];
 }

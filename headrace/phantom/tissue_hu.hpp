@@ -1,7 +1,8 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <string_view>
+
+#include "headrace/core/enum_names.hpp"
 
 namespace headrace::phantom {
 
@@ -38,8 +39,19 @@ inline constexpr std::size_t kTissues = 26;
 
 enum class Phase : std::size_t { native, arterial, portal_venous, delayed };
 inline constexpr std::size_t kPhases = 4;
-std::string_view name_of(
-    Phase phase) noexcept;  ///< "native", "arterial", "portal-venous", "delayed"
+
+}  // namespace headrace::phantom
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<phantom::Phase> =
+    names<phantom::Phase>({{phantom::Phase::native, "native"},
+                           {phantom::Phase::arterial, "arterial"},
+                           {phantom::Phase::portal_venous, "portal-venous"},
+                           {phantom::Phase::delayed, "delayed"}});
+}  // namespace headrace
+
+namespace headrace::phantom {
 
 /// Mean of each tissue in Hounsfield units in one contrast phase. Textbook ranges of abdominal CT
 /// (for example Prokop and Galanski, Spiral and Multislice CT of the Body, 2003), not measured

@@ -25,8 +25,8 @@ void ImageSink::write_zeros(std::int64_t, std::int64_t) {
 std::string ImageSink::why_no_files(const SinkOptions& options) {
   if (is_tiff_name(options.path))
     return fmt::format("{} is a TIFF, whose tiles share a file", options.path);
-  if (options.codec != "none")
-    return fmt::format("{} {} is the CPU's work", Option{"codec"}, options.codec);
+  if (options.codec != SinkCodec::none)
+    return fmt::format("{} {} is the CPU's work", Option{"codec"}, name_of(options.codec));
   return {};
 }
 

@@ -8,17 +8,33 @@
 #include <vector>
 
 #include "headrace/core/dtype.hpp"
+#include "headrace/core/enum_names.hpp"
 #include "headrace/core/json.hpp"
+
+namespace headrace::process {
+
+/// How chunks of a Zarr output are encoded.
+enum class SinkCodec { none, blosc_zstd, zstd };
+
+}  // namespace headrace::process
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<process::SinkCodec> =
+    names<process::SinkCodec>({{process::SinkCodec::none, "none"},
+                               {process::SinkCodec::blosc_zstd, "blosc-zstd"},
+                               {process::SinkCodec::zstd, "zstd"}});
+}  // namespace headrace
 
 namespace headrace::process {
 
 /// How results are to be stored.
 struct SinkOptions {
   std::string path;
-  std::int64_t chunk = 512;    ///< edge of a Zarr chunk or a TIFF tile: 256, 512, 1024, 2048
-  std::string codec = "none";  ///< "none", "blosc-zstd", "zstd"
-  int level = 1;               ///< of the codec
-  bool overwrite = false;      ///< a finished output may be replaced
+  std::int64_t chunk = 512;  ///< edge of a Zarr chunk or a TIFF tile: 256, 512, 1024, 2048
+  SinkCodec codec = SinkCodec::none;
+  int level = 1;           ///< of the codec
+  bool overwrite = false;  ///< a finished output may be replaced
 };
 
 /// The image to store.

@@ -5,7 +5,6 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/core/yaml.hpp"
 #include "headrace/math/exponential.hpp"
 #include "headrace/pixels/tissue/tissue_mask.hpp"
 #include "headrace/transform/slide/colour_affine.hpp"
@@ -15,8 +14,6 @@
 namespace headrace::process {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames{"save",           "sobel",       "gaussian",
-                                                 "stain-separate", "tissue-mask", "normalize"};
 constexpr double kLog10Of2 = 0.30102999566398120;
 constexpr double kGaussianReach = 4;  // sigmas, as SciPy truncates
 
@@ -86,20 +83,6 @@ std::vector<std::string> channels_of(OperationName name, int source_channels) {
 }
 
 }  // namespace
-
-OperationName operation_name(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<OperationName>(i);
-  }
-  const auto nearest =
-      nearest_name(std::string(name), std::vector<std::string>(kNames.begin(), kNames.end()));
-  fail(ErrorCode::usage, "'{}' is not an operation{}; there are load, {}", name,
-       nearest ? fmt::format(", did you mean '{}'?", *nearest) : "", fmt::join(kNames, ", "));
-}
-
-std::string_view name_of(OperationName name) noexcept {
-  return kNames[static_cast<std::size_t>(name)];
-}
 
 void ImageStatistics::merge(const ImageStatistics& other) {
   for (std::size_t i = 0; i < darkest.size(); ++i) darkest[i] += other.darkest[i];
@@ -227,7 +210,7 @@ Json Operation::describe() const {
   Json json{{"name", name_of(request_.name)}, {"channels", channel_names_}};
   if (request_.name == OperationName::gaussian) json["sigma_px"] = request_.sigma_px;
   if (request_.name == OperationName::stain_separate) {
-    json["stains"] = request_.stains == Stains::macenko ? "macenko" : "ruifrok";
+    json["stains"] = name_of(request_.stains);
   }
   if (kernel_.radius > 0) json["outside"] = "reflect";
   if (!only_bytes(request_.name)) json["scale"] = kernel_.out.scale;

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "headrace/core/dtype.hpp"
+#include "headrace/core/enum_names.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/pixels/stain/stain_estimate.hpp"
 #include "headrace/process/tile_kernel.hpp"
@@ -14,11 +14,31 @@
 namespace headrace::process {
 
 enum class OperationName { save, sobel, gaussian, stain_separate, tissue_mask, normalize };
-/// Errors: usage, naming the nearest valid name.
-OperationName operation_name(std::string_view name);
-std::string_view name_of(OperationName name) noexcept;  ///< "stain-separate" …
 
 enum class Stains { ruifrok, macenko };
+
+}  // namespace headrace::process
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<process::OperationName> =
+    names<process::OperationName>({{process::OperationName::save, "save"},
+                                   {process::OperationName::sobel, "sobel"},
+                                   {process::OperationName::gaussian, "gaussian"},
+                                   {process::OperationName::stain_separate, "stain-separate"},
+                                   {process::OperationName::tissue_mask, "tissue-mask"},
+                                   {process::OperationName::normalize, "normalize"}});
+template <>
+inline constexpr auto kNamesOf<process::OutputType> =
+    names<process::OutputType>({{process::OutputType::uint8, "uint8"},
+                                {process::OutputType::uint16, "uint16"},
+                                {process::OutputType::float32, "float32"}});
+template <>
+inline constexpr auto kNamesOf<process::Stains> = names<process::Stains>(
+    {{process::Stains::ruifrok, "ruifrok"}, {process::Stains::macenko, "macenko"}});
+}  // namespace headrace
+
+namespace headrace::process {
 
 /// What a user asks for.
 struct OperationRequest {

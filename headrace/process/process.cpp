@@ -70,8 +70,9 @@ ProcessReport process_image(const ImageSource& source, const ProcessOptions& opt
     std::optional<DeviceImage> on_device;
     const ImageSource* loaded = &source;
     if (options.mode == Mode::tilewise) {
-      plan = plan_tilewise(source.info(), operation, options.sink.chunk, options.tile,
-                           options.sink.codec != "none", options.memory_bytes, pool.size());
+      plan =
+          plan_tilewise(source.info(), operation, options.sink.chunk, options.tile,
+                        options.sink.codec != SinkCodec::none, options.memory_bytes, pool.size());
     } else {
       const StageClock::Running loading(clocks.load);
       loaded = accelerator != nullptr ? static_cast<ImageSource*>(&on_device.emplace(

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/process/accelerator.hpp"
 #include "headrace/process/image_sink.hpp"
@@ -15,6 +16,16 @@ enum class Mode {
   tilewise,  ///< reads, processes and writes at the same time; bounded memory
   global     ///< the whole image and the whole result in memory
 };
+
+}  // namespace headrace::process
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<process::Mode> = names<process::Mode>(
+    {{process::Mode::tilewise, "tilewise"}, {process::Mode::global, "global"}});
+}  // namespace headrace
+
+namespace headrace::process {
 
 struct ProcessOptions {
   OperationRequest operation;

@@ -22,11 +22,11 @@ class TiffSink : public ImageSink {
         across_((image.width + edge_ - 1) / edge_),
         tiles_(static_cast<std::uint64_t>(across_ * ((image.height + edge_ - 1) / edge_))),
         tile_bytes_(static_cast<std::uint64_t>(edge_ * edge_ * item_ * samples_)) {
-    if (options.codec != "none") {
+    if (options.codec != SinkCodec::none) {
       fail(ErrorCode::usage,
            "{} {}: a TIFF is written without compression; write Zarr, or "
            "leave it out",
-           Option{"codec"}, options.codec);
+           Option{"codec"}, name_of(options.codec));
     }
     if (std::filesystem::exists(options.path) && !options.overwrite) {
       fail(ErrorCode::usage, "{}: is there already; give {} to replace it", options.path,

@@ -19,17 +19,12 @@ namespace {
 constexpr const char* kArray = "0";
 
 Json codecs_of(const SinkOptions& options, DType dtype) {
-  if (options.codec == "blosc-zstd") {
+  if (options.codec == SinkCodec::blosc_zstd) {
     return zarr::Codecs::blosc_zstd(dtype, options.level,
                                     size_of(dtype) > 1 ? "shuffle" : "noshuffle");
   }
   Json codecs = zarr::Codecs::zstd(dtype, options.level);
-  if (options.codec == "zstd") return codecs;
-  if (options.codec != "none") {
-    fail(ErrorCode::usage, "{} {}: none, blosc-zstd and zstd are there", Option{"codec"},
-         options.codec);
-  }
-  codecs.erase(1);  // array→bytes alone
+  if (options.codec == SinkCodec::none) codecs.erase(1);  // array→bytes alone
   return codecs;
 }
 

@@ -14,13 +14,6 @@ using device::cuda::Event;
 using device::cuda::PinnedBuffer;
 using device::cuda::Stream;
 
-GpuDirect parse_gpu_direct(const std::string& text) {
-  if (text == "auto") return GpuDirect::automatic;
-  if (text == "on") return GpuDirect::on;
-  if (text == "off") return GpuDirect::off;
-  fail(ErrorCode::usage, "GPUDirect is '{}', expected auto, on or off", text);
-}
-
 const Cufile* cufile_for(GpuDirect choice, std::string& how) {
   how = "POSIX: GPUDirect is off";
   if (choice == GpuDirect::off) return nullptr;

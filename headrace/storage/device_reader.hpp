@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/device/cuda_device.hpp"
 
 namespace headrace::storage {
@@ -13,8 +14,17 @@ namespace headrace::storage {
 /// off: through pinned memory.
 enum class GpuDirect { automatic, on, off };
 
-/// "auto", "on" or "off". Errors: usage (names the three).
-GpuDirect parse_gpu_direct(const std::string& text);
+}  // namespace headrace::storage
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<storage::GpuDirect> =
+    names<storage::GpuDirect>({{storage::GpuDirect::automatic, "auto"},
+                               {storage::GpuDirect::on, "on"},
+                               {storage::GpuDirect::off, "off"}});
+}  // namespace headrace
+
+namespace headrace::storage {
 
 struct Cufile;
 /// cuFile as `choice` wants it, null for pinned memory; how: "cuFile", or "POSIX" and why. Errors:

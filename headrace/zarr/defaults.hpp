@@ -23,9 +23,6 @@ inline constexpr int kSlideJpegQuality = 90;
 // For volumes ("Defaults for volumes" there): int16 HU in cubes, so that a patch touches few of
 // them whichever way it lies.
 
-/// LZ4 for stores that are trained from; blosc-zstd is 8 % smaller and takes twice the time to
-/// read.
-inline constexpr const char* kVolumeCodec = "blosc-lz4";
 inline constexpr std::int64_t kVolumeShardEdge = 192;
 /// Edge of the cube that is decoded.
 inline constexpr std::int64_t kVolumeInnerEdge = 32;

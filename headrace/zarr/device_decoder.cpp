@@ -18,13 +18,6 @@ using device::cuda::Event;
 using device::cuda::PinnedBuffer;
 using device::cuda::Stream;
 
-DecodeOn parse_decode_on(const std::string& text) {
-  if (text == "auto") return DecodeOn::automatic;
-  if (text == "cpu") return DecodeOn::cpu;
-  if (text == "gpu") return DecodeOn::gpu;
-  fail(ErrorCode::usage, "decode is '{}', expected auto, cpu or gpu", text);
-}
-
 const GpuDecoders& GpuDecoders::here() {
   static const GpuDecoders found = [] {
     GpuDecoders out;

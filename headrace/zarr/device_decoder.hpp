@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/device/counted_memory.hpp"
 #include "headrace/storage/device_reader.hpp"
 #include "headrace/zarr/array.hpp"
@@ -15,8 +16,17 @@ namespace headrace::zarr {
 /// where the GPU can't do it.
 enum class DecodeOn { automatic, cpu, gpu };
 
-/// "auto", "cpu" or "gpu". Errors: usage (names the three).
-DecodeOn parse_decode_on(const std::string& text);
+}  // namespace headrace::zarr
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<zarr::DecodeOn> =
+    names<zarr::DecodeOn>({{zarr::DecodeOn::automatic, "auto"},
+                           {zarr::DecodeOn::cpu, "cpu"},
+                           {zarr::DecodeOn::gpu, "gpu"}});
+}  // namespace headrace
+
+namespace headrace::zarr {
 
 /// Why `automatic` leaves JPEG to the CPU.
 inline constexpr const char* kJpegStaysOnCpu =

@@ -74,7 +74,8 @@ void parse_dtype_field(const Json& json, const std::string& origin, ArrayMetadat
   const Json& value = require(json, "data_type", origin);
   Json configuration;
   const std::string name = parse_name(value, "data_type", origin, configuration);
-  const std::optional<DType> dtype = configuration.empty() ? parse_dtype(name) : std::nullopt;
+  const std::optional<DType> dtype =
+      configuration.empty() ? value_named<DType>(name) : std::nullopt;
   if (!dtype) {
     fail(ErrorCode::unsupported,
          "{}: data_type {} is not supported; supported are bool, int8-64, uint8-64 and float16-64",

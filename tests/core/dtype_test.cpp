@@ -29,13 +29,13 @@ TEST(DType, SizesNamesAndDescriptorsFollowTheirStandards) {
     EXPECT_EQ(size_of(row.dtype), row.size) << row.name;
     EXPECT_EQ(name_of(row.dtype), row.name);
     EXPECT_EQ(npy_descr(row.dtype), row.npy) << row.name;
-    EXPECT_EQ(parse_dtype(row.name), row.dtype);
+    EXPECT_EQ(value_named<DType>(row.name), row.dtype);
   }
 }
 
 TEST(DType, UnknownNamesAreNotGuessed) {
   for (const char* name : {"", "Float32", "float", "uint8 ", "complex64", "r16", "<f4"}) {
-    EXPECT_FALSE(parse_dtype(name).has_value()) << name;
+    EXPECT_FALSE(value_named<DType>(name).has_value()) << name;
   }
 }
 

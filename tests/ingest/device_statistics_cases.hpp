@@ -163,7 +163,7 @@ inline void expect_slide_stores_of_the_cpu(pixels::StatisticsDevice& device) {
                       kSamples + "slides/derived/cmu-lzw-pred-256.tif",
                       kSamples + "nuclei/images/dsb_00ae65c1c663.png"};
     options.annotations = kSamples + "nuclei/instances";
-    options.coding = "instances";
+    options.coding = MaskCoding::instances;
     options.drop_glass = drop_glass;
     options.mpp = 0.5;
     options.jobs = 2;

@@ -1,5 +1,6 @@
 #include "headrace/ingest/slide/ingest_slides.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ class IngestSlides : public ::testing::Test {
     options.inputs = {kSlide, kSamples + "nuclei/images/dsb_00ae65c1c663.png",
                       kSamples + "nuclei/images/dsb_0121d6759c5a.png"};
     options.annotations = kSamples + "nuclei/instances";
-    options.coding = "instances";
+    options.coding = MaskCoding::instances;
     options.out = (root_ / store).string();
     return options;
   }
@@ -76,12 +77,12 @@ TEST_F(IngestSlides, GivesTheSameHashForAnyThreadsAndOrder) {
 }
 
 TEST_F(IngestSlides, StoresTheReadersPixels) {
-  for (const std::string codec : {"auto", "zstd"}) {
-    auto with = options(codec + ".zarr");
+  for (const SlideCodec codec : {SlideCodec::automatic, SlideCodec::zstd}) {
+    auto with = options(fmt::format("{}.zarr", name_of(codec)));
     with.inputs = {kSlide};
     with.annotations.clear();
     with.codec = codec;
-    with.shard = codec == "zstd" ? 512 : 960;
+    with.shard = codec == SlideCodec::zstd ? 512 : 960;
     ingest_slides(with);
     const auto reader = imaging::SlideReader::open(kSlide);
     const auto& size = reader->info().levels[0];
@@ -95,7 +96,7 @@ TEST_F(IngestSlides, StoresTheReadersPixels) {
                  reinterpret_cast<std::byte*>(stored.data()),
                  {1, 3 * size.width, 3},
                  {}});
-    EXPECT_EQ(stored, expected) << codec;
+    EXPECT_EQ(stored, expected) << name_of(codec);
   }
 }
 
@@ -110,13 +111,17 @@ TEST_F(IngestSlides, DropsGlassOnlyOutsideOfTheTissue) {
   EXPECT_EQ(ingest_slides(with).dataset_hash, result.dataset_hash);
 }
 
-TEST_F(IngestSlides, NamesTheNearestCodecAndColumn) {
+TEST_F(IngestSlides, NamesTheNearestColumnAndCoding) {
   auto bad = options("a.zarr");
-  bad.codec = "blosc-zst";
-  EXPECT_NE(failure(bad, ErrorCode::usage).find("did you mean 'blosc-zstd'"), std::string::npos);
-  bad = options("a.zarr");
   bad.table = table("file,imge\nx.png,a\n");
   EXPECT_NE(failure(bad, ErrorCode::usage).find("did you mean 'image'"), std::string::npos);
+  bad.table = table("file,coding\nx.png,instance\n");
+  EXPECT_NE(failure(bad, ErrorCode::usage)
+                .find("line 2: coding 'instance' is none of classes, panda-radboud, "
+                      "panda-karolinska, instances (did you mean 'instances'?)"),
+            std::string::npos);
+  bad.table = table("image_id,data_provider,isup_grade,gleason_score\nx,radbout,0,0+0\n");
+  EXPECT_NE(failure(bad, ErrorCode::usage).find("did you mean 'panda-radboud'"), std::string::npos);
   EXPECT_FALSE(fs::exists(bad.out));
 }
 
@@ -132,7 +137,7 @@ TEST_F(IngestSlides, RefusesACaseInTwoSplitsAndTwoImagesOfOneName) {
 TEST_F(IngestSlides, LeavesNothingWhenAMaskHoldsAnUnknownValue) {
   auto bad = options("a.zarr");
   bad.inputs = {kSamples + "nuclei/images/dsb_00ae65c1c663.png"};
-  bad.coding = "classes";
+  bad.coding = MaskCoding::classes;
   bad.classes = {"background", "nucleus"};
   EXPECT_NE(failure(bad, ErrorCode::malformed).find("coding 'classes' with 2 classes"),
             std::string::npos);

@@ -12,15 +12,15 @@ TEST(LabelCoding, MapsEachProvidersValuesToTheCanonicalClasses) {
   const auto sets = parse_class_sets(panda_class_sets(), gleason_classes(), "test");
   EXPECT_EQ(sets, (std::vector<ClassSet>{{"benign_tissue", {0, 1, 2}}, {"cancer", {3, 4, 5}}}));
   const auto names = label_names(gleason_classes(), sets);
-  const auto radboud = coding_table("panda-radboud", names),
-             karolinska = coding_table("panda-karolinska", names);
+  const auto radboud = coding_table(MaskCoding::panda_radboud, names),
+             karolinska = coding_table(MaskCoding::panda_karolinska, names);
   EXPECT_EQ((std::vector<int>(radboud.begin(), radboud.begin() + 7)),
             (std::vector<int>{0, 0, 1, 3, 4, 5, -1}));
   EXPECT_EQ((std::vector<int>(karolinska.begin(), karolinska.begin() + 4)),
             (std::vector<int>{0, 6, 7, -1}));
-  EXPECT_THROW(coding_table("panda-karolinska", gleason_classes()), Error);
-  const auto plain = coding_table("classes", {"a", "b", "c"}),
-             instances = coding_table("instances", {"a", "b"});
+  EXPECT_THROW(coding_table(MaskCoding::panda_karolinska, gleason_classes()), Error);
+  const auto plain = coding_table(MaskCoding::classes, {"a", "b", "c"}),
+             instances = coding_table(MaskCoding::instances, {"a", "b"});
   EXPECT_EQ((std::vector<int>(plain.begin(), plain.begin() + 4)), (std::vector<int>{0, 1, 2, -1}));
   EXPECT_EQ(plain[255], 255);
   EXPECT_EQ(plain[256], -1);

@@ -30,7 +30,7 @@ TEST(SlidePlan, CopiesTheLevelsOfAnAperioPyramidAndEncodesThoseBetween) {
   const FakeTiles tiles(
       {{32914, 46001, 240, 240}, {8228, 11500, 240, 240}, {2057, 2875, 240, 240}});
   const SlidePlan plan = plan_slide(info, &tiles, {}, std::nullopt);
-  EXPECT_EQ(plan.codec, "jpeg");
+  EXPECT_EQ(plan.codec, SlideCodec::jpeg);
   EXPECT_EQ(plan.chunk, 240);
   EXPECT_EQ(plan.shard % 240, 0);
   EXPECT_EQ(plan.shard % 2, 0);
@@ -53,7 +53,7 @@ TEST(SlidePlan, CopiesTheLevelsOfAnAperioPyramidAndEncodesThoseBetween) {
 
 TEST(SlidePlan, IsOnePassWithoutTilesAndEndsAtASmallLevel) {
   const SlidePlan plan = plan_slide(slide({{20000, 10000, 1}}), nullptr, {}, std::nullopt);
-  EXPECT_EQ(plan.codec, "blosc-zstd");
+  EXPECT_EQ(plan.codec, SlideCodec::blosc_zstd);
   ASSERT_EQ(plan.runs.size(), 1U);
   EXPECT_TRUE(plan.runs[0].write_first);
   EXPECT_EQ(plan.levels.back().size, (LevelSize{313, 157}));

@@ -137,13 +137,13 @@ TEST_F(Direct, WhatCannotGoIsOneSentence) {
             "GPUDirect is on: " + folder_ / "out.tif" +
                 " is a TIFF, whose tiles share a file. Set it to auto or off");
   options.sink.path = folder_ / "out";
-  options.sink.codec = "zstd";
+  options.sink.codec = SinkCodec::zstd;
   EXPECT_EQ(refused(in("in.tif"), options, ErrorCode::unsupported),
             "GPUDirect is on: codec zstd is the CPU's work. Set it to auto or off");
   auto packed = whole(OperationName::save, folder_ / "packed");
-  packed.sink.codec = "zstd";
+  packed.sink.codec = SinkCodec::zstd;
   run(in("in.tif"), packed, nullptr);
-  options.sink.codec = "none";
+  options.sink.codec = SinkCodec::none;
   EXPECT_EQ(refused(folder_ / "packed", options, ErrorCode::unsupported),
             "GPUDirect is on: the chunks of " + folder_ / "packed/0" +
                 " are compressed, or in shards. Set it to auto or off");

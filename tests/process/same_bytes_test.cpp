@@ -123,17 +123,16 @@ TEST(ProcessTilewise, CompressedChunksHoldTheSamePixels) {
   const Folder folder;
   const GeneratedImage image(600, 700);
   std::vector<std::vector<float>> found;
-  for (const char* codec : {"none", "blosc-zstd", "zstd"}) {
+  for (const SinkCodec codec : {SinkCodec::none, SinkCodec::blosc_zstd, SinkCodec::zstd}) {
+    const std::string tilewise = folder / std::string(name_of(codec)), global = tilewise + "-g";
     for (const Mode mode : {Mode::tilewise, Mode::global}) {
-      auto options = options_for(
-          OperationName::sobel, folder / (std::string(codec) + (mode == Mode::global ? "-g" : "")));
+      auto options = options_for(OperationName::sobel, mode == Mode::global ? global : tilewise);
       options.mode = mode;
       options.sink.codec = codec;
       run(image, options, 2);
     }
-    EXPECT_EQ(objects_of(folder / codec), objects_of(folder / (std::string(codec) + "-g")));
-    const auto array =
-        zarr::Array::open(std::make_shared<storage::LocalStore>(folder / codec), "0");
+    EXPECT_EQ(objects_of(tilewise), objects_of(global));
+    const auto array = zarr::Array::open(std::make_shared<storage::LocalStore>(tilewise), "0");
     std::vector<float> pixels(600 * 700);
     array->read(
         {{0, 0}, {600, 700}, reinterpret_cast<std::byte*>(pixels.data()), {700 * 4, 4}, {}});

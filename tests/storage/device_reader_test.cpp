@@ -211,12 +211,5 @@ TEST(Cufile, IsNotTouchedWhereTheDriverDoesNotStart) {
   EXPECT_EQ(*opened, before + 1);
 }
 
-TEST(GpuDirectChoice, IsAutoOnOrOff) {
-  EXPECT_EQ(parse_gpu_direct("auto"), GpuDirect::automatic);
-  EXPECT_EQ(parse_gpu_direct("on"), GpuDirect::on);
-  EXPECT_EQ(parse_gpu_direct("off"), GpuDirect::off);
-  EXPECT_THROW(parse_gpu_direct("yes"), Error);
-}
-
 }  // namespace
 }  // namespace headrace::storage

@@ -257,14 +257,6 @@ TEST_F(DeviceDecoding, OfManyStreamsGoesInSeveralCalls) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-TEST(DecodeChoice, IsAutoCpuOrGpu) {
-  EXPECT_EQ(parse_decode_on("auto"), DecodeOn::automatic);
-  EXPECT_EQ(parse_decode_on("cpu"), DecodeOn::cpu);
-  EXPECT_EQ(parse_decode_on("gpu"), DecodeOn::gpu);
-  EXPECT_EQ(test::error_of(ErrorCode::usage, [] { parse_decode_on("GPU"); }),
-            "decode is 'GPU', expected auto, cpu or gpu");
-}
-
 TEST(DecodeChoice, SaysWhyThereIsNoGpuDecoder) {
   if (device::cuda::cuda_available()) GTEST_SKIP() << "not run: there is a GPU, or a stand-in";
   const GpuDecoders& here = GpuDecoders::here();

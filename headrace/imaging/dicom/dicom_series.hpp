@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/imaging/dicom/pseudonym.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 
@@ -83,6 +84,16 @@ enum class Irregular {
   refuse,   ///< missing, doubled or unevenly spaced slices and gantry tilt are errors
   resample  ///< linear interpolation onto an even, upright grid; noted in VolumeInfo
 };
+
+}  // namespace headrace::imaging
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<imaging::Irregular> = names<imaging::Irregular>(
+    {{imaging::Irregular::refuse, "refuse"}, {imaging::Irregular::resample, "resample"}});
+}  // namespace headrace
+
+namespace headrace::imaging {
 
 /// Opens a series of CT (values in HU) or PET (in SUV) as a volume, with slices in order of
 /// position along the normal.

@@ -3,13 +3,27 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/pixels/polygon_raster.hpp"
 
 namespace headrace::imaging {
 
 /// The kind of an object in QuPath: properties.objectType (object_type, type), or the id of QuPath
-/// 0.2; an annotation where the file states none.
+/// 0.2; an annotation where the file states none. tma_core has no name: no option takes it.
 enum class ObjectKind { annotation, detection, cell, tile, tma_core };
+
+}  // namespace headrace::imaging
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<imaging::ObjectKind> =
+    names<imaging::ObjectKind>({{imaging::ObjectKind::annotation, "annotation"},
+                                {imaging::ObjectKind::detection, "detection"},
+                                {imaging::ObjectKind::cell, "cell"},
+                                {imaging::ObjectKind::tile, "tile"}});
+}  // namespace headrace
+
+namespace headrace::imaging {
 
 struct AnnotatedPolygon {
   std::string class_name;  ///< classification.name; empty when the object has none

@@ -7,38 +7,6 @@
 
 namespace headrace::imaging {
 
-std::string_view name_of(Modality modality) noexcept {
-  switch (modality) {
-    case Modality::ct:
-      return "CT";
-    case Modality::mr:
-      return "MR";
-    case Modality::pet:
-      return "PET";
-    case Modality::other:
-      return "other";
-    case Modality::unknown:
-      break;
-  }
-  return "unknown";
-}
-
-std::string_view name_of(ContrastPhase phase) noexcept {
-  switch (phase) {
-    case ContrastPhase::native:
-      return "native";
-    case ContrastPhase::arterial:
-      return "arterial";
-    case ContrastPhase::portal_venous:
-      return "portal-venous";
-    case ContrastPhase::delayed:
-      return "delayed";
-    case ContrastPhase::unknown:
-      break;
-  }
-  return "unknown";
-}
-
 std::optional<IntensityUnit> unit_of(Modality modality) noexcept {
   if (modality == Modality::ct) return IntensityUnit::hu;
   if (modality == Modality::pet) return IntensityUnit::suv;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/volume/note.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
@@ -14,15 +15,33 @@
 namespace headrace::imaging {
 
 enum class Modality { ct, mr, pet, other, unknown };
-std::string_view name_of(Modality modality) noexcept;  ///< "CT", "MR", "PET", "other", "unknown"
-
-/// The unit of a modality's values; nothing where stores have no such unit.
-std::optional<IntensityUnit> unit_of(Modality modality) noexcept;
 
 /// The contrast phase of a series, as far as its headers tell.
 enum class ContrastPhase { unknown, native, arterial, portal_venous, delayed };
-std::string_view name_of(
-    ContrastPhase phase) noexcept;  ///< "unknown", "native", "arterial", "portal-venous", "delayed"
+
+}  // namespace headrace::imaging
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<imaging::Modality> =
+    names<imaging::Modality>({{imaging::Modality::ct, "CT"},
+                              {imaging::Modality::mr, "MR"},
+                              {imaging::Modality::pet, "PET"},
+                              {imaging::Modality::other, "other"},
+                              {imaging::Modality::unknown, "unknown"}});
+template <>
+inline constexpr auto kNamesOf<imaging::ContrastPhase> =
+    names<imaging::ContrastPhase>({{imaging::ContrastPhase::unknown, "unknown"},
+                                   {imaging::ContrastPhase::native, "native"},
+                                   {imaging::ContrastPhase::arterial, "arterial"},
+                                   {imaging::ContrastPhase::portal_venous, "portal-venous"},
+                                   {imaging::ContrastPhase::delayed, "delayed"}});
+}  // namespace headrace
+
+namespace headrace::imaging {
+
+/// The unit of a modality's values; nothing where stores have no such unit.
+std::optional<IntensityUnit> unit_of(Modality modality) noexcept;
 
 /// All that is known about a volume besides its voxels. An allow-list: nothing here names a
 /// patient, a place or a date.

@@ -5,14 +5,8 @@
 
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/ingest/inputs/option_choice.hpp"
 
 namespace headrace::ingest {
-
-OnError parse_on_error(const std::string& text) {
-  check_choice(Option{"on_error"}, text, {"stop", "skip"});
-  return text == "skip" ? OnError::skip : OnError::stop;
-}
 
 bool is_of_source(ErrorCode code) noexcept {
   switch (code) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
 
@@ -16,8 +17,15 @@ namespace headrace::ingest {
 /// all are named; or they are left out and listed.
 enum class OnError { stop, skip };
 
-/// "stop" or "skip". Errors: usage (names --on-error).
-OnError parse_on_error(const std::string& text);
+}  // namespace headrace::ingest
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<ingest::OnError> =
+    names<ingest::OnError>({{ingest::OnError::stop, "stop"}, {ingest::OnError::skip, "skip"}});
+}  // namespace headrace
+
+namespace headrace::ingest {
 
 /// An input that can't be ingested, and why.
 struct BadInput {

@@ -56,7 +56,7 @@ bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad
   slide.stated_cohort = slide.cohort;
   if (slide.case_id.empty()) slide.case_id = slide.id;
   if (slide.cohort.empty()) slide.cohort = "default";
-  if (slide.coding.empty()) slide.coding = options.coding;
+  if (!slide.coding) slide.coding = options.coding;
   slide.objects = options.objects;
   if (slide.annotation.empty() && !options.annotations.empty()) {
     const bool found = bad.look(describe(slide), [&] {
@@ -64,7 +64,7 @@ bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad
     });
     if (!found) return false;
   }
-  if (slide.annotation.empty() || is_geojson(slide.annotation)) slide.coding.clear();
+  if (slide.annotation.empty() || is_geojson(slide.annotation)) slide.coding.reset();
   return true;
 }
 
@@ -72,14 +72,15 @@ bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad
 
 std::vector<std::string> classes_of(const std::vector<std::string>& given,
                                     const std::vector<SlideCase>& slides) {
-  std::set<std::string> codings;
+  std::set<MaskCoding> codings;
   bool annotated = false, graded = false;
   for (const auto& slide : slides) {
     annotated |= !slide.annotation.empty();
     graded |= slide.primary || slide.grade_group;
-    if (!slide.coding.empty()) codings.insert(slide.coding);
+    if (slide.coding) codings.insert(*slide.coding);
   }
-  const bool panda = codings.contains("panda-radboud") || codings.contains("panda-karolinska");
+  const bool panda =
+      codings.contains(MaskCoding::panda_radboud) || codings.contains(MaskCoding::panda_karolinska);
   if (!given.empty()) {
     if (panda && given != gleason_classes()) {
       fail(ErrorCode::usage, "{}: PANDA's masks need the classes {}", Option{"classes"},
@@ -95,7 +96,7 @@ std::vector<std::string> classes_of(const std::vector<std::string>& given,
   }
   if (!annotated) return {};
   if (panda || graded) return gleason_classes();
-  if (codings == std::set<std::string>{"instances"}) return {"background", "object"};
+  if (codings == std::set{MaskCoding::instances}) return {"background", "object"};
   if (codings.empty()) return gleason_classes();
   fail(ErrorCode::usage,
        "masks of coding 'classes' need the names of their values: give {} "
@@ -111,7 +112,8 @@ std::vector<ClassSet> stated_sets(const SlideIngestOptions& options,
                                   const std::vector<std::string>& classes) {
   std::vector<std::string> texts = options.class_sets;
   const bool panda = std::any_of(slides.begin(), slides.end(), [](const SlideCase& slide) {
-    return slide.coding.starts_with("panda-");
+    return slide.coding == MaskCoding::panda_radboud ||
+           slide.coding == MaskCoding::panda_karolinska;
   });
   if (panda) {
     for (const std::string& text : panda_class_sets()) {
@@ -154,7 +156,7 @@ CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad) {
   cohort.class_sets = stated_sets(options, cohort.slides, cohort.classes);
   const auto names = label_names(cohort.classes, cohort.class_sets);
   for (const auto& slide : cohort.slides) {
-    if (!slide.coding.empty()) coding_table(slide.coding, names);
+    if (slide.coding) coding_table(*slide.coding, names);
   }
   return cohort;
 }

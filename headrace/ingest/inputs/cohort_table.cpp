@@ -5,7 +5,6 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/slide/grade.hpp"
-#include "headrace/ingest/slide/label_source.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -94,17 +93,17 @@ SlideCase case_of_row(const TableRow& row, bool panda) {
   if (panda) {
     slide.id = slide.case_id = row.get("image_id");
     slide.cohort = slide.scanner = row.get("data_provider");
-    slide.coding = "panda-" + slide.cohort;
+    slide.coding =
+        stated_choice<MaskCoding>(ErrorCode::usage, row.where, "coding", "panda-" + slide.cohort);
     return slide;
   }
   check_choice(row, "split", {"train", "val", "test"});
-  check_choice(row, "coding", label_codings());
   slide.id = row.get("image");
   slide.case_id = row.get("case");
   slide.cohort = row.get("cohort");
   slide.scanner = row.get("scanner");
   slide.split = row.get("split");
-  slide.coding = row.get("coding");
+  slide.coding = choice_in<MaskCoding>(row, "coding");
   slide.negative = integer(row, "negative", 0, 1);
   return slide;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_choice.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/inputs/csv.hpp"
 #include "headrace/storage/local_store.hpp"
@@ -75,9 +76,7 @@ void check_choice(const TableRow& row, const std::string& column,
                   const std::vector<std::string>& accepted) {
   const std::string text = row.get(column);
   if (text.empty() || std::find(accepted.begin(), accepted.end(), text) != accepted.end()) return;
-  const auto nearest = nearest_name(text, accepted);
-  fail(ErrorCode::usage, "{}: {} '{}' is none of {}{}", row.where, column, text,
-       fmt::join(accepted, ", "), nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "");
+  fail(ErrorCode::usage, "{}: {} '{}' {}", row.where, column, text, none_of(text, accepted));
 }
 
 }  // namespace headrace::ingest

@@ -1,7 +1,10 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "headrace/core/option_choice.hpp"
 
 namespace headrace::ingest {
 
@@ -30,5 +33,13 @@ void check_columns(const CsvTable& table, const std::vector<std::string>& known)
 /// Refuses a field that is not empty and none of `accepted`. Errors: usage, with the nearest.
 void check_choice(const TableRow& row, const std::string& column,
                   const std::vector<std::string>& accepted);
+
+/// The value of a field; nothing where it is empty. Errors: usage, as check_choice.
+template <NamedEnum Enum>
+std::optional<Enum> choice_in(const TableRow& row, const std::string& column) {
+  const std::string word = row.get(column);
+  if (word.empty()) return std::nullopt;
+  return stated_choice<Enum>(ErrorCode::usage, row.where, column, word);
+}
 
 }  // namespace headrace::ingest

@@ -3,6 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "headrace/imaging/slide/geojson.hpp"
+#include "headrace/ingest/slide/mask_coding.hpp"
+
 namespace headrace::ingest {
 
 struct LabelIngestOptions {
@@ -12,9 +15,10 @@ struct LabelIngestOptions {
   std::string annotations;         ///< folder of label files named like the images; or empty
   std::string set = "annotation";  ///< their label set: a reader, a round, …
   std::vector<std::string>
-      classes;                     ///< the store's classes, and more after them; empty: the store's
-  std::string coding = "classes";  ///< of mask images of slides
-  std::vector<std::string> objects{"annotation"};  ///< objects of GeoJSON that are painted
+      classes;  ///< the store's classes, and more after them; empty: the store's
+  MaskCoding coding = MaskCoding::classes;  ///< of mask images of slides
+  /// Objects of GeoJSON that are painted.
+  std::vector<imaging::ObjectKind> objects{imaging::ObjectKind::annotation};
   std::vector<std::string> withdraw;  ///< images whose labels of the set are withdrawn; "all": all
                                       ///< images
   std::string message;                ///< for the log of versions, checked by the rules of names

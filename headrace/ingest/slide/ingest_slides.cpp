@@ -7,8 +7,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/cohort_ingest.hpp"
+#include "headrace/ingest/inputs/alignment.hpp"
 #include "headrace/ingest/inputs/cohort_inputs.hpp"
-#include "headrace/ingest/inputs/option_choice.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
@@ -22,7 +22,6 @@ constexpr std::uint64_t kUnfinishedBytes =
 constexpr std::size_t kKeepBytes = std::size_t{512} << 20;
 
 void check_options(const SlideIngestOptions& options) {
-  check_choice(Option{"codec"}, options.codec, {"auto", "blosc-zstd", "zstd", "jpeg"});
   if (options.clevel < 0 || options.clevel > 9)
     fail(ErrorCode::usage, "{} {}: must be 0 to 9", Option{"clevel"}, options.clevel);
   check_alignment(options.align);
@@ -32,14 +31,13 @@ void check_options(const SlideIngestOptions& options) {
   if (options.mpp && !(*options.mpp > 0))
     fail(ErrorCode::usage, "{} {}: must be more than 0", Option{"mpp"}, *options.mpp);
   if (options.out.empty()) fail(ErrorCode::usage, "{}: name the store's folder", Option{"out"});
-  check_choice(Option{"coding"}, options.coding, label_codings());
-  if (ObjectRules::parse(options.objects).kinds.empty())
+  if (options.objects.empty())
     fail(ErrorCode::usage, "{}: name at least one kind, such as annotation", Option{"objects"});
 }
 
 /// What determines the bytes of a store, besides its inputs.
 Json settings_of(const SlideIngestOptions& options) {
-  Json settings = {{"codec", options.codec},
+  Json settings = {{"codec", name_of(options.codec)},
                    {"chunk", options.chunk},
                    {"shard", options.shard},
                    {"clevel", options.clevel},
@@ -92,7 +90,7 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
   CohortPlan plan;
   plan.kind = slide_kind();
   plan.out = options.out;
-  plan.on_error = parse_on_error(options.on_error);
+  plan.on_error = options.on_error;
   plan.settings = settings_of(options);
   plan.classes = cohort.classes;
   plan.class_sets = cohort.class_sets;
@@ -121,7 +119,7 @@ SlideIngestResult sum_up(const CohortOutcome& outcome) {
 }
 
 SlideIngestResult run(const SlideIngestOptions& options) {
-  BadInputs bad(parse_on_error(options.on_error));
+  BadInputs bad(options.on_error);
   CohortInputs cohort = bad.first([&] { return find_inputs(options, bad); });
   if (cohort.slides.empty()) bad.check(0);
   ThreadPool pool(options.jobs);

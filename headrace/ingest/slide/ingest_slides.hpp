@@ -4,37 +4,60 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/enum_names.hpp"
+#include "headrace/imaging/slide/geojson.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
 #include "headrace/ingest/slide/annotation_counts.hpp"
+#include "headrace/ingest/slide/mask_coding.hpp"
 #include "headrace/pixels/statistics/statistics_device.hpp"
 #include "headrace/zarr/defaults.hpp"
 
 namespace headrace::ingest {
 
+/// How the pixels of slides are stored.
+enum class SlideCodec {
+  automatic,  ///< JPEG tiles are copied where that is possible, else blosc_zstd
+  blosc_zstd,
+  zstd,
+  jpeg  ///< lossy where tiles can't be copied
+};
+
+}  // namespace headrace::ingest
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<ingest::SlideCodec> =
+    names<ingest::SlideCodec>({{ingest::SlideCodec::automatic, "auto"},
+                               {ingest::SlideCodec::blosc_zstd, "blosc-zstd"},
+                               {ingest::SlideCodec::zstd, "zstd"},
+                               {ingest::SlideCodec::jpeg, "jpeg"}});
+}  // namespace headrace
+
+namespace headrace::ingest {
+
 struct SlideIngestOptions {
-  std::vector<std::string> inputs;      ///< files and folders (searched for slides and images)
-  std::string out;                      ///< the store, a folder ending in .zarr
-  std::string table;                    ///< cohort table (CSV), or empty
-  std::string annotations;              ///< folder of masks and GeoJSON named like the images, or
-                                        ///< empty
-  std::string codec = "auto";           ///< auto | blosc-zstd | zstd | jpeg
+  std::vector<std::string> inputs;  ///< files and folders (searched for slides and images)
+  std::string out;                  ///< the store, a folder ending in .zarr
+  std::string table;                ///< cohort table (CSV), or empty
+  std::string annotations;          ///< folder of masks and GeoJSON named like the images, or
+                                    ///< empty
+  SlideCodec codec = SlideCodec::automatic;
   std::vector<std::string> classes;     ///< class names by label value; empty: from the annotations
   std::vector<std::string> class_sets;  ///< "cancer=pattern3+pattern4": values after those of the
                                         ///< classes
-  std::string coding =
-      "classes";  ///< classes | panda-radboud | panda-karolinska | instances (any k > 0 is class 1)
-  /// Objects of GeoJSON that are painted: annotation, detection, cell, tile.
-  std::vector<std::string> objects{"annotation"};
+  MaskCoding coding = MaskCoding::classes;  ///< of mask images; a table may state another
+  /// Objects of GeoJSON that are painted.
+  std::vector<imaging::ObjectKind> objects{imaging::ObjectKind::annotation};
   std::int64_t chunk = 0, shard = 0;    ///< edge in pixels; 0: the default of the codec
   std::int64_t align = 0;               ///< inner chunks of images begin at multiples of this many
                                         ///< bytes of their shard, a power of two; 0: anywhere
   int clevel = zarr::kSlideBloscLevel;  ///< effort of the compressor, 0 to 9
   bool drop_glass =
       false;  ///< chunks wholly outside the tissue mask become white; the report says how much
-  std::optional<double> mpp;      ///< for files that do not state it
-  double val_fraction = 0.2;      ///< share of the cases without a split in the table
-  int jobs = 0;                   ///< threads; 0: every core
-  std::string on_error = "stop";  ///< stop | skip: for inputs that can't be ingested
+  std::optional<double> mpp;  ///< for files that do not state it
+  double val_fraction = 0.2;  ///< share of the cases without a split in the table
+  int jobs = 0;               ///< threads; 0: every core
+  OnError on_error = OnError::stop;
   /// The device that gathers the statistics of pixels, with the CPU's result; null: the CPU. Must
   /// outlive the call.
   pixels::StatisticsDevice* device = nullptr;

@@ -4,7 +4,6 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
-#include "headrace/core/yaml.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 
 namespace headrace::ingest {
@@ -25,12 +24,6 @@ std::string plain_name(const std::string& name) {
 
 }  // namespace
 
-const std::vector<std::string>& label_codings() {
-  static const std::vector<std::string> kCodings{"classes", "panda-radboud", "panda-karolinska",
-                                                 "instances"};
-  return kCodings;
-}
-
 const std::vector<std::string>& gleason_classes() {
   static const std::vector<std::string> kClasses{"background", "benign",   "hgpin",
                                                  "pattern3",   "pattern4", "pattern5"};
@@ -43,36 +36,36 @@ const std::vector<std::string>& panda_class_sets() {
   return kSets;
 }
 
-std::vector<int> coding_table(const std::string& coding, const std::vector<std::string>& names) {
+std::vector<int> coding_table(MaskCoding coding, const std::vector<std::string>& names) {
   std::vector<int> table(kValues, -1);
   // Note: [PANDA's masks] What values mean is the challenge's own description (Kaggle, Prostate
   // cANcer graDe Assessment, page Data). Radboud: 0 background (non tissue) or unknown, 1 stroma, 2
   // healthy (benign) epithelium, 3 to 5 cancerous epithelium of that pattern. Karolinska: 0
   // background (non tissue) or unknown, 1 benign tissue (stroma and epithelium combined), 2
   // cancerous tissue (stroma and epithelium combined).
-  if (coding == "classes") {
-    for (std::size_t v = 0; v < std::min<std::size_t>(names.size(), 255); ++v)
-      table[v] = static_cast<int>(v);
-    table[kIgnoreLabel] = kIgnoreLabel;
-  } else if (coding == "panda-radboud") {
-    table[0] = table[1] = 0;  // stroma is background
-    table[2] = class_value("benign", names);
-    for (int pattern = 3; pattern <= 5; ++pattern) {
-      table[static_cast<std::size_t>(pattern)] =
-          class_value(fmt::format("pattern{}", pattern), names);
-    }
-  } else if (coding == "panda-karolinska") {
-    table[0] = 0;
-    table[1] = class_value("benign_tissue", names);
-    table[2] = class_value("cancer", names);
-  } else if (coding == "instances") {
-    std::fill(table.begin(), table.end(), 1);
-    table[0] = 0;
-  } else {
-    const auto nearest = nearest_name(coding, label_codings());
-    fail(ErrorCode::usage, "'{}' is not a coding of mask images{}; there are {}", coding,
-         nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "",
-         fmt::join(label_codings(), ", "));
+  switch (coding) {
+    case MaskCoding::classes:
+      for (std::size_t v = 0; v < std::min<std::size_t>(names.size(), 255); ++v)
+        table[v] = static_cast<int>(v);
+      table[kIgnoreLabel] = kIgnoreLabel;
+      break;
+    case MaskCoding::panda_radboud:
+      table[0] = table[1] = 0;  // stroma is background
+      table[2] = class_value("benign", names);
+      for (int pattern = 3; pattern <= 5; ++pattern) {
+        table[static_cast<std::size_t>(pattern)] =
+            class_value(fmt::format("pattern{}", pattern), names);
+      }
+      break;
+    case MaskCoding::panda_karolinska:
+      table[0] = 0;
+      table[1] = class_value("benign_tissue", names);
+      table[2] = class_value("cancer", names);
+      break;
+    case MaskCoding::instances:
+      std::fill(table.begin(), table.end(), 1);
+      table[0] = 0;
+      break;
   }
   return table;
 }

@@ -8,14 +8,13 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/slide/label_reader.hpp"
-#include "headrace/ingest/inputs/option_choice.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 class MaskLabels : public LabelSource {
  public:
-  MaskLabels(std::string file, const std::string& coding, const std::vector<std::string>& names,
+  MaskLabels(std::string file, MaskCoding coding, const std::vector<std::string>& names,
              LevelSize image)
       : file_(std::move(file)),
         coding_(coding),
@@ -58,10 +57,11 @@ class MaskLabels : public LabelSource {
          "mask {}: value {} at y {}, x {} (pixels of level 0) is none of coding '{}' with {} "
          "classes "
          "(255 is ignore). Choose another {}, or name all {}",
-         file_, value, y, x, coding_, classes_, Option{"coding"}, Option{"classes"});
+         file_, value, y, x, name_of(coding_), classes_, Option{"coding"}, Option{"classes"});
   }
 
-  std::string file_, coding_;
+  std::string file_;
+  MaskCoding coding_;
   std::size_t classes_;
   std::vector<int> table_;
   std::unique_ptr<imaging::LabelReader> reader_;
@@ -78,14 +78,14 @@ std::string base_class(const std::string& name) {
 class PolygonLabels : public LabelSource {
  public:
   PolygonLabels(const std::string& file, const std::vector<std::string>& classes,
-                const ObjectRules& objects) {
+                const std::vector<imaging::ObjectKind>& objects) {
     auto found = imaging::read_geojson(file);
     counts_.points = found.points;
     counts_.lines = found.lines;
     std::set<std::string> unknown;
     std::vector<imaging::AnnotatedPolygon> ignored;
     for (auto& polygon : found.polygons) {
-      if (!contains(objects.kinds, polygon.kind)) {
+      if (!contains(objects, polygon.kind)) {
         ++counts_.other_objects;
       } else if (polygon.class_name.empty()) {
         ++counts_.unclassified;
@@ -151,31 +151,19 @@ class PolygonLabels : public LabelSource {
 
 }  // namespace
 
-ObjectRules ObjectRules::parse(const std::vector<std::string>& names) {
-  using imaging::ObjectKind;
-  ObjectRules rules;
-  rules.kinds.clear();
-  for (const auto& name : names) {
-    check_choice(Option{"objects"}, name, {"annotation", "detection", "cell", "tile"});
-    rules.kinds.push_back(name == "annotation"  ? ObjectKind::annotation
-                          : name == "detection" ? ObjectKind::detection
-                          : name == "cell"      ? ObjectKind::cell
-                                                : ObjectKind::tile);
-  }
-  return rules;
-}
-
 bool is_geojson(const std::string& file) {
   std::string name = lowered(std::filesystem::path(file).filename().string());
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   return name.ends_with(".geojson") || name.ends_with(".json");
 }
 
-std::unique_ptr<LabelSource> LabelSource::open(const std::string& file, const std::string& coding,
+std::unique_ptr<LabelSource> LabelSource::open(const std::string& file,
+                                               std::optional<MaskCoding> coding,
                                                const std::vector<std::string>& classes,
-                                               LevelSize image, const ObjectRules& objects) {
+                                               LevelSize image,
+                                               const std::vector<imaging::ObjectKind>& objects) {
   if (is_geojson(file)) return std::make_unique<PolygonLabels>(file, classes, objects);
-  return std::make_unique<MaskLabels>(file, coding, classes, image);
+  return std::make_unique<MaskLabels>(file, coding.value(), classes, image);
 }
 
 }  // namespace headrace::ingest

@@ -10,16 +10,9 @@
 #include "headrace/imaging/slide/geojson.hpp"
 #include "headrace/ingest/slide/annotation_counts.hpp"
 #include "headrace/ingest/slide/cascade.hpp"
+#include "headrace/ingest/slide/mask_coding.hpp"
 
 namespace headrace::ingest {
-
-/// The objects of a GeoJSON file that are painted.
-struct ObjectRules {
-  std::vector<imaging::ObjectKind> kinds{imaging::ObjectKind::annotation};
-
-  /// names: annotation, detection, cell, tile. Errors: usage (names --objects; the nearest).
-  static ObjectRules parse(const std::vector<std::string>& names);
-};
 
 /// Class values of level 0, from a mask image or from QuPath's GeoJSON. Safe from any thread.
 class LabelSource {
@@ -31,26 +24,23 @@ class LabelSource {
   /// Nothing for mask images.
   virtual AnnotationCounts counts() const { return {}; }
 
-  /// file: GeoJSON (.geojson, .json, either with .gz) or a mask image. coding: how its values
-  /// become classes (mask images). classes: names by label value, those of class sets last. image:
-  /// size of level 0; a mask must have it, or an exact integer fraction of it. objects: which
-  /// objects of GeoJSON are painted. Errors: not_found, malformed, usage (coding, class names,
-  /// size; each states what was expected).
-  static std::unique_ptr<LabelSource> open(const std::string& file, const std::string& coding,
+  /// file: GeoJSON (.geojson, .json, either with .gz) or a mask image. coding: of a mask image; not
+  /// looked at for GeoJSON. classes: names by label value, those of class sets last. image: size of
+  /// level 0; a mask must have it, or an exact integer fraction of it. objects: which objects of
+  /// GeoJSON are painted. Errors: not_found, malformed, usage (class names, size; each states what
+  /// was expected).
+  static std::unique_ptr<LabelSource> open(const std::string& file,
+                                           std::optional<MaskCoding> coding,
                                            const std::vector<std::string>& classes, LevelSize image,
-                                           const ObjectRules& objects = {});
+                                           const std::vector<imaging::ObjectKind>& objects);
 };
 
 /// Whether a file is taken as GeoJSON, by its ending.
 bool is_geojson(const std::string& file);
 
-/// The codings of mask images.
-const std::vector<std::string>& label_codings();
-
 /// Label value of each value of a mask; -1: not a value of this coding. names: of the classes and
-/// class sets, by label value. Errors: usage (unknown coding, with the nearest; missing names that
-/// the coding needs).
-std::vector<int> coding_table(const std::string& coding, const std::vector<std::string>& names);
+/// class sets, by label value. Errors: usage (missing names that the coding needs).
+std::vector<int> coding_table(MaskCoding coding, const std::vector<std::string>& names);
 
 /// background, benign, hgpin, pattern3, pattern4, pattern5
 const std::vector<std::string>& gleason_classes();

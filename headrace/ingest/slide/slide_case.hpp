@@ -3,6 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "headrace/imaging/slide/geojson.hpp"
+#include "headrace/ingest/slide/mask_coding.hpp"
+
 namespace headrace::ingest {
 
 /// One image to ingest and what the cohort table states about it.
@@ -14,11 +17,11 @@ struct SlideCase {
   std::string stated_case, stated_cohort,
       stated_split;  ///< by the table; empty: derived
   std::optional<int> primary, secondary, grade_group;
-  std::optional<int> negative;  ///< 1: known to hold no class above 0
-  std::string annotation;       ///< mask image or GeoJSON; empty: none
-  std::string coding;           ///< of a mask image
-  /// Objects of GeoJSON that are painted (ObjectRules).
-  std::vector<std::string> objects{"annotation"};
+  std::optional<int> negative;       ///< 1: known to hold no class above 0
+  std::string annotation;            ///< mask image or GeoJSON; empty: none
+  std::optional<MaskCoding> coding;  ///< of a mask image; none without one
+  /// Objects of GeoJSON that are painted.
+  std::vector<imaging::ObjectKind> objects{imaging::ObjectKind::annotation};
   std::string label_set = "annotation";  ///< its label set
   std::optional<double> mpp;
   std::string where;  ///< "cases.csv, line 7", for error texts; empty without a table

@@ -28,7 +28,8 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
   const SlidePlan& plan = probe.plan;
   const auto store = std::make_shared<RecordingStore>(context.store);
   const auto reader = imaging::SlideReader::open(slide.file);
-  const auto tiles = plan.codec == "jpeg" ? imaging::JpegTiles::open(slide.file) : nullptr;
+  const auto tiles =
+      plan.codec == SlideCodec::jpeg ? imaging::JpegTiles::open(slide.file) : nullptr;
   const LevelSize size = plan.levels[0].size;
 
   SlidePixels pixels(context, store, slide.id, plan, *reader, tiles.get());
@@ -38,8 +39,7 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
     staged.emplace(context.store, slide.id, kLabelName);
     labels = std::make_unique<SlideLabels>(
         staged->store(), kLabelName, staged->folder(), plan, context.classes,
-        LabelSource::open(slide.annotation, slide.coding, context.classes, size,
-                          ObjectRules::parse(slide.objects)),
+        LabelSource::open(slide.annotation, slide.coding, context.classes, size, slide.objects),
         context.pool, context.buffers);
   }
   pixels.prepare();

@@ -58,7 +58,7 @@ class SlideLabelPlanner {
       const SlideCase& slide = (*slides)[i];
       return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
         return LabelSource::open(slide.annotation, slide.coding, *classes, plan.levels[0].size,
-                                 ObjectRules::parse(slide.objects));
+                                 slide.objects);
       });
     };
     plan_.look = [=](std::size_t i) {
@@ -100,7 +100,7 @@ class SlideLabelPlanner {
              slides_.at(id).where);
       }
       SlideCase& slide = slide_of(id, row.where);
-      slide.coding = said.coding.empty() ? options_.coding : said.coding;
+      slide.coding = said.coding.value_or(options_.coding);
       take_columns(said, table.panda, updates_[id].columns);
       for (const auto& column : cleared) clear(column, updates_[id]);
       merge_grades(row, said, store_.version.images.at(id).columns, updates_[id].columns);
@@ -182,7 +182,7 @@ class SlideLabelPlanner {
              id, slide.annotation, file);
       }
       slide.annotation = file;
-      if (slide.coding.empty()) slide.coding = options_.coding;
+      if (!slide.coding) slide.coding = options_.coding;
     }
     if (unused.size() == files.size()) {
       fail(ErrorCode::usage,
@@ -199,7 +199,7 @@ class SlideLabelPlanner {
   void settle_classes() {
     std::vector<SlideCase> labelled;
     for (auto& [id, slide] : slides_) {
-      if (is_geojson(slide.annotation)) slide.coding.clear();
+      if (is_geojson(slide.annotation)) slide.coding.reset();
       if (!slide.annotation.empty()) labelled.push_back(slide);
       if (updates_[id].withdraw && !slide.annotation.empty()) updates_[id].withdraw = false;
     }
@@ -209,7 +209,7 @@ class SlideLabelPlanner {
                         : extended_classes(stored, options_.classes);
     const auto names = label_names(plan_.classes, store_.version.class_sets());
     for (const auto& slide : labelled) {
-      if (!slide.coding.empty()) coding_table(slide.coding, names);
+      if (slide.coding) coding_table(*slide.coding, names);
     }
   }
 

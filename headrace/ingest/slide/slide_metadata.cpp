@@ -16,7 +16,7 @@ Json stain_json(const std::optional<pixels::StainEstimate>& stain, std::uint64_t
   const auto& he = stain->stain_od_rgb_he;
   Json rows = Json::array();
   for (std::size_t c = 0; c < 3; ++c) rows.push_back(Json::array({he[2 * c], he[2 * c + 1]}));
-  return {{"variant", std::string(pixels::name_of(pixels::StainVariant::macenko_log10_any))},
+  return {{"variant", std::string(name_of(pixels::StainVariant::macenko_log10_any))},
           {"he", rows},
           {"max_concentration", stain->max_concentration},
           {"pixels", pixels}};
@@ -34,7 +34,7 @@ Json image_attributes(const SlideMetadata& metadata) {
   }
   return {{"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
           {"objective_power", or_null(metadata.info.objective_power)},
-          {"codec", plan.codec},
+          {"codec", name_of(plan.codec)},
           {"chunk", plan.chunk},
           {"shard", plan.shard},
           {"copied_levels", copied},

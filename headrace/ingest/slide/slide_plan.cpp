@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/rounding.hpp"
 #include "headrace/zarr/defaults.hpp"
@@ -107,9 +108,9 @@ Json sharded_codecs(const SlidePlan& plan, bool image) {
     inner.push_back({{"name", "transpose"}, {"configuration", {{"order", {1, 2, 0}}}}});
   }
   Json last;
-  if (image && plan.codec == "jpeg") {
+  if (image && plan.codec == SlideCodec::jpeg) {
     last = zarr::Codecs::jpeg(zarr::kSlideJpegQuality);
-  } else if (plan.codec == "zstd") {
+  } else if (plan.codec == SlideCodec::zstd) {
     last = zarr::Codecs::zstd(DType::uint8, plan.clevel);
   } else {
     const std::int64_t block_bytes = image ? kBloscBlockRows * plan.chunk * 3 : 0;
@@ -162,13 +163,17 @@ SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* t
                         tiles->levels()[0].width == info.levels[0].width;
   const std::int64_t source_chunk = may_copy ? tiles->levels()[0].tile_height : 0;
   const bool chunk_fits = options.chunk == 0 || options.chunk == source_chunk;
-  const bool copy = may_copy && chunk_fits && (options.codec == "auto" || options.codec == "jpeg");
+  const bool copies_jpeg =
+      options.codec == SlideCodec::automatic || options.codec == SlideCodec::jpeg;
+  const bool copy = may_copy && chunk_fits && copies_jpeg;
   plan.codec = options.codec;
-  if (plan.codec == "auto") plan.codec = copy ? "jpeg" : "blosc-zstd";
+  if (plan.codec == SlideCodec::automatic) {
+    plan.codec = copy ? SlideCodec::jpeg : SlideCodec::blosc_zstd;
+  }
   plan.clevel = options.clevel;
   plan.align = static_cast<std::size_t>(std::max<std::int64_t>(1, options.align));
   const std::int64_t usual_chunk =
-      plan.codec == "jpeg" ? zarr::kSlideJpegInnerEdge : zarr::kSlideInnerEdge;
+      plan.codec == SlideCodec::jpeg ? zarr::kSlideJpegInnerEdge : zarr::kSlideInnerEdge;
   plan.chunk = copy ? source_chunk : options.chunk != 0 ? options.chunk : usual_chunk;
   const std::int64_t usual_shard =
       std::max<std::int64_t>(1, zarr::kSlideShardEdge / plan.chunk) * plan.chunk;
@@ -197,7 +202,8 @@ SlidePlan plan_of_stored(const Json& facts, int clevel, const std::string& origi
                              std::nullopt});
     plan.chunk = facts.at("chunk").get<std::int64_t>();
     plan.shard = facts.at("shard").get<std::int64_t>();
-    plan.codec = facts.at("codec").get<std::string>();
+    plan.codec = stated_choice<SlideCodec>(ErrorCode::malformed, origin, "codec",
+                                           facts.at("codec").get<std::string>());
     if (!facts.at("mpp").is_null()) {
       plan.mpp_y = facts.at("mpp").at(0).get<double>();
       plan.mpp_x = facts.at("mpp").at(1).get<double>();

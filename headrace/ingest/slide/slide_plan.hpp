@@ -32,8 +32,8 @@ struct LevelRun {
 struct SlidePlan {
   std::vector<LevelPlan> levels;
   std::vector<LevelRun> runs;
-  std::int64_t chunk = 0, shard = 0;  ///< edges in pixels
-  std::string codec;                  ///< jpeg | blosc-zstd | zstd
+  std::int64_t chunk = 0, shard = 0;          ///< edges in pixels
+  SlideCodec codec = SlideCodec::blosc_zstd;  ///< `automatic` is settled
   int clevel = 0;
   std::size_t align = 1;        ///< inner chunks of the image begin at multiples of it
   double mpp_y = 0, mpp_x = 0;  ///< micrometres a pixel of level 0; 0: not known

@@ -49,10 +49,11 @@ std::string label_fingerprint(const SlideCase& slide, const std::vector<std::str
   if (slide.annotation.empty()) return "";
   const storage::SourceStamp stamp = storage::stamp_label_file(slide.annotation);
   Json parts{{"annotation", {stamp.size_bytes, stamp.sha256}},
-             {"coding", slide.coding},
+             {"coding", slide.coding ? name_of(*slide.coding) : ""},
              {"set", slide.label_set}};
   if (is_geojson(slide.annotation)) {
-    auto objects = slide.objects;
+    std::vector<std::string> objects;
+    for (const auto kind : slide.objects) objects.emplace_back(name_of(kind));
     std::sort(objects.begin(), objects.end());
     parts["objects"] = objects;
     // A derived class of QuPath ("Tumor: Positive") is painted as the class that it derives from,
@@ -76,10 +77,9 @@ SlideProbe look_at(const SlideCase& slide, const std::vector<std::string>& class
                                                             : std::nullopt;
     probe.plan = plan_slide(reader->info(), tiles.get(), options, mpp);
     if (!slide.annotation.empty()) {
-      probe.annotations =
-          LabelSource::open(slide.annotation, slide.coding, classes, probe.plan.levels[0].size,
-                            ObjectRules::parse(slide.objects))
-              ->counts();
+      probe.annotations = LabelSource::open(slide.annotation, slide.coding, classes,
+                                            probe.plan.levels[0].size, slide.objects)
+                              ->counts();
     }
     probe.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
     probe.fingerprint = fingerprint_of(slide, probe.stamp);

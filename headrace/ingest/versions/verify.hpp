@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/storage/store.hpp"
 
@@ -11,6 +12,20 @@ struct Damage {
   enum class Kind { missing, truncated, changed, foreign, manifest } kind;
   std::string key, detail;
 };
+
+}  // namespace headrace::ingest
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<ingest::Damage::Kind> =
+    names<ingest::Damage::Kind>({{ingest::Damage::Kind::missing, "missing"},
+                                 {ingest::Damage::Kind::truncated, "truncated"},
+                                 {ingest::Damage::Kind::changed, "changed"},
+                                 {ingest::Damage::Kind::foreign, "foreign"},
+                                 {ingest::Damage::Kind::manifest, "manifest"}});
+}  // namespace headrace
+
+namespace headrace::ingest {
 
 struct Verification {
   std::vector<Damage> damage;         ///< by key

@@ -43,10 +43,9 @@ IntensityUnit unit_of_name(const std::string& name) {
 }
 
 bool is_phase_name(const std::string& name) {
-  for (const auto phase :
-       {imaging::ContrastPhase::native, imaging::ContrastPhase::arterial,
-        imaging::ContrastPhase::portal_venous, imaging::ContrastPhase::delayed}) {
-    if (folded_name(name) == folded_name(imaging::name_of(phase))) return true;
+  for (const auto& [phase, own] : kNamesOf<imaging::ContrastPhase>) {
+    const bool stated = phase != imaging::ContrastPhase::unknown;
+    if (stated && folded_name(name) == folded_name(own)) return true;
   }
   return false;
 }

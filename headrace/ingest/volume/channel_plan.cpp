@@ -60,7 +60,7 @@ void check_unit(const std::string& what, imaging::Modality modality, const std::
   if (!stated || *stated == unit) return;
   fail(ErrorCode::usage,
        "{} is {} in {}, but {} in {}; name it otherwise, or say its unit ({} NAME={})", what,
-       imaging::name_of(modality), name_of(*stated),
+       name_of(modality), name_of(*stated),
        channel.empty() ? "volumes of one channel are CT" : fmt::format("channel '{}' is", channel),
        name_of(unit), Option{"channels"}, name_of(*stated));
 }

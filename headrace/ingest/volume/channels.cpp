@@ -144,7 +144,8 @@ std::string channel_of_series(const ChannelList& channels, const VolumeCase& vol
   const auto unit = imaging::unit_of(volume.series->modality);
   if (!unit) return "";
   const auto names = channels.names_in(*unit);
-  if (std::find(names.begin(), names.end(), volume.phase) != names.end()) return volume.phase;
+  const std::string phase(name_of(volume.phase));
+  if (std::find(names.begin(), names.end(), phase) != names.end()) return phase;
   return names.size() == 1 && !is_phase_name(names.front()) ? names.front() : "";
 }
 

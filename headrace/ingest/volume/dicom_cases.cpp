@@ -24,7 +24,7 @@ VolumeCase case_of_series(const DicomSeries& series) {
   VolumeCase volume;
   volume.case_id = pseudonym_case(series.patient);
   volume.id = pseudonym_id(series.patient, series.series);
-  volume.phase = imaging::name_of(series.phase);
+  volume.phase = series.phase;
   volume.series = series;
   return volume;
 }
@@ -184,7 +184,7 @@ std::string other_series(const imaging::DicomScan& scan, const ChannelList& chan
   for (const auto& [modality, series] : others) {
     const std::string name = modality == Modality::other
                                  ? "a modality other than CT, MR and PET"
-                                 : "modality " + std::string(imaging::name_of(modality));
+                                 : "modality " + std::string(name_of(modality));
     parts.push_back(plural(series.size(), "series of ", "series of ") + name);
   }
   if (!scouts.empty()) parts.push_back(plural(scouts.size(), "scout", "scouts"));

@@ -7,7 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/imaging/volume/note.hpp"
-#include "headrace/ingest/inputs/option_choice.hpp"
+#include "headrace/ingest/inputs/alignment.hpp"
 #include "headrace/ingest/volume/channel_list.hpp"
 #include "headrace/ingest/volume/lesion_values.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
@@ -21,11 +21,8 @@ constexpr std::uint64_t kVoxelBytes = std::uint64_t{1400} << 20;  // for all vol
 constexpr std::size_t kMaxClasses = 255;                          // 255 is ignore
 
 void check_options(const VolumeIngestOptions& options) {
-  check_choice(Option{"codec"}, options.codec, {"blosc-zstd", "blosc-lz4", "zstd"});
-  check_choice(Option{"irregular"}, options.irregular, {"refuse", "resample"});
-  check_choice(Option{"missing_channels"}, options.missing_channels, {"refuse", "zero"});
   parse_channels(options.channels);
-  const int highest = options.codec == "zstd" ? 22 : 9;
+  const int highest = options.codec == VolumeCodec::zstd ? 22 : 9;
   if (options.clevel < -1 || options.clevel > highest) {
     fail(ErrorCode::usage, "{} {}: must be 0 to {}, or -1 for the default", Option{"clevel"},
          options.clevel, highest);
@@ -40,9 +37,12 @@ void check_options(const VolumeIngestOptions& options) {
 
 /// What determines the bytes of a store, besides its inputs and classes.
 Json settings_of(const VolumeIngestOptions& options, const ChannelList& channels) {
-  Json settings = {{"codec", options.codec},         {"chunk", options.chunk},
-                   {"shard", options.shard},         {"clevel", options.clevel},
-                   {"irregular", options.irregular}, {"lesion_classes", options.lesion_classes}};
+  Json settings = {{"codec", name_of(options.codec)},
+                   {"chunk", options.chunk},
+                   {"shard", options.shard},
+                   {"clevel", options.clevel},
+                   {"irregular", name_of(options.irregular)},
+                   {"lesion_classes", options.lesion_classes}};
   // Stores without them keep their hash.
   if (options.align > 0) settings["align"] = options.align;
   if (!channels.empty()) settings["channels"] = channels.names;
@@ -63,11 +63,11 @@ std::vector<std::string> names_of(const std::vector<std::uint16_t>& values,
 /// Opens every input before anything is written, so that bad input leaves no store behind. Removes
 /// bad ones from `cases`.
 std::vector<VolumeProbe> look_at_all(const VolumeIngestOptions& options,
-                                     std::vector<VolumeCase>& cases, imaging::Irregular irregular,
-                                     ThreadPool& pool, BadInputs& bad) {
+                                     std::vector<VolumeCase>& cases, ThreadPool& pool,
+                                     BadInputs& bad) {
   std::vector<std::optional<VolumeProbe>> looks(cases.size());
   pool.parallel_for(cases.size(), [&](std::size_t i) {
-    bad.look(describe(cases[i]), [&] { looks[i] = look_at(cases[i], options, irregular); });
+    bad.look(describe(cases[i]), [&] { looks[i] = look_at(cases[i], options); });
   });
   return keep_good(cases, looks);
 }
@@ -129,7 +129,7 @@ Json stated_columns(const VolumeCase& volume, const VolumeIngestOptions& options
 }
 
 VolumeIngestResult run(const VolumeIngestOptions& options) {
-  BadInputs bad(parse_on_error(options.on_error));
+  BadInputs bad(options.on_error);
   VolumeInputs inputs = bad.first([&] { return find_volume_inputs(options, bad); });
   if (inputs.cases.empty()) bad.check(0);
   if (inputs.classes.size() > kMaxClasses) {
@@ -138,17 +138,15 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   }
   const auto names = label_names(inputs.classes, inputs.class_sets);
   const auto lesions = lesion_values(options.lesion_classes, inputs.classes, inputs.class_sets);
-  const auto irregular =
-      options.irregular == "resample" ? imaging::Irregular::resample : imaging::Irregular::refuse;
   ThreadPool pool(options.jobs);
-  const auto probes = look_at_all(options, inputs.cases, irregular, pool, bad);
+  const auto probes = look_at_all(options, inputs.cases, pool, bad);
   bad.check(inputs.cases.size());
   std::optional<pixels::StatisticsWorkspaces> workspaces;
   if (options.device != nullptr) workspaces.emplace(*options.device, pool.size());
   CohortPlan plan;
   plan.kind = volume_kind();
   plan.out = options.out;
-  plan.on_error = parse_on_error(options.on_error);
+  plan.on_error = options.on_error;
   plan.settings = settings_of(options, inputs.channels);
   plan.classes = inputs.classes;
   plan.class_sets = inputs.class_sets;
@@ -159,8 +157,13 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   }
   plan.at_once = volumes_at_once(probes, pool.size());
   plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
-    const VolumeContext context{
-        store, irregular, names, lesions, pool, advance, workspaces ? &*workspaces : nullptr};
+    const VolumeContext context{store,
+                                options.irregular,
+                                names,
+                                lesions,
+                                pool,
+                                advance,
+                                workspaces ? &*workspaces : nullptr};
     return ingest_volume(context, inputs.cases[i], probes[i]);
   };
   plan.version_facts = [&](const auto&, const auto& classes) {

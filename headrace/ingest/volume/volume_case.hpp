@@ -32,9 +32,9 @@ inline std::string describe(const std::string& file,
 struct VolumeCase {
   std::string id;  ///< name below images/
   std::string case_id, cohort, split;
-  std::string stated_case, stated_cohort;      ///< by the table; empty: derived
-  std::string stated_split;                    ///< by the table or dataset.json; empty: derived
-  std::string phase;                           ///< a name of imaging::ContrastPhase
+  std::string stated_case, stated_cohort;  ///< by the table; empty: derived
+  std::string stated_split;                ///< by the table or dataset.json; empty: derived
+  imaging::ContrastPhase phase = imaging::ContrastPhase::unknown;
   std::string scanner;                         ///< by the table; empty: not known
   std::optional<int> negative;                 ///< 1: known to hold no class above 0
   std::string file;                            ///< NIfTI, NRRD or MetaImage; else

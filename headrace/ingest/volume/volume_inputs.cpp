@@ -161,7 +161,7 @@ class Finder {
   }
 
   void join_channels() {
-    const ChannelRules rules{found_.channels, options_.missing_channels == "zero"};
+    const ChannelRules rules{found_.channels, options_.missing_channels == MissingChannels::zero};
     if (!options_.labels.empty()) {
       for (VolumeCase& volume : found_.cases) volume.organs.clear();  // other labels are asked for
     }
@@ -304,7 +304,7 @@ class Finder {
     } else {
       cases = cases_at(path, row);
     }
-    if (cases.size() > 1 && (!row.image.empty() || !row.phase.empty() || !row.labels.empty())) {
+    if (cases.size() > 1 && (!row.image.empty() || row.phase || !row.labels.empty())) {
       fail(ErrorCode::usage,
            "{}: {} holds {} series (numbers {}); say which in the column 'series', a row for "
            "each",
@@ -385,7 +385,7 @@ class Finder {
     if (!row.cohort.empty()) volume.cohort = row.cohort;
     if (!row.scanner.empty()) volume.scanner = row.scanner;
     if (!row.split.empty()) volume.split = row.split;
-    if (!row.phase.empty()) volume.phase = row.phase;
+    if (row.phase) volume.phase = *row.phase;
     if (row.negative) volume.negative = row.negative;
     if (!row.labels.empty()) {
       volume.labels.clear();
@@ -431,7 +431,6 @@ class Finder {
     check_id(volume);
     if (volume.case_id.empty()) volume.case_id = volume.id;
     if (volume.cohort.empty()) volume.cohort = "default";
-    if (volume.phase.empty()) volume.phase = imaging::name_of(imaging::ContrastPhase::unknown);
     check_name(volume.id, "image", describe(volume));
     check_name(volume.case_id, "case", describe(volume));
   }

@@ -50,8 +50,7 @@ std::string label_fingerprint(const VolumeCase& volume,
 void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& image);
 
 /// Opens a volume and plans its ingest. Errors: as open_case, with the table's line.
-VolumeProbe look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
-                    imaging::Irregular irregular);
+VolumeProbe look_at(const VolumeCase& volume, const VolumeIngestOptions& options);
 
 /// Reads a volume once and stores everything that belongs to it; the image group's zarr.json comes
 /// last. Holds the whole volume in memory: int16, and its labels while they are stored.

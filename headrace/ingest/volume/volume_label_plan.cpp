@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "headrace/cohort/volume_record.hpp"
-#include "headrace/core/error.hpp"
+#include "headrace/core/option_choice.hpp"
 #include "headrace/imaging/dicom/file_headers.hpp"
 #include "headrace/imaging/volume/resample_volume.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
@@ -33,7 +33,8 @@ VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::st
     grid.shape_zyx = facts.at("levels").at(0).get<Shape3>();
     grid.affine_lps = facts.at("affine_lps").get<std::array<double, 16>>();
     VolumeIngestOptions options;
-    options.codec = settings.at("codec").get<std::string>();
+    options.codec = stated_choice<VolumeCodec>(ErrorCode::malformed, origin, "codec",
+                                               settings.at("codec").get<std::string>());
     options.chunk = settings.at("chunk").get<std::int64_t>();
     options.shard = settings.at("shard").get<std::int64_t>();
     options.clevel = settings.at("clevel").get<int>();
@@ -213,7 +214,7 @@ class VolumeLabelPlanner {
       if (!row.split.empty()) state("split", row.split);
       // As for the table that made the store: an image's phase is that of its first channel.
       const bool first = row.channel.empty() || row.channel == channels_.front();
-      if (first && !row.phase.empty()) state("phase", row.phase);
+      if (first && row.phase) state("phase", name_of(*row.phase));
       if (row.negative) state("negative", *row.negative);
       if (row.negative_unknown) state("negative", nullptr);
       if (row.labels == std::vector<std::string>{"-"}) {

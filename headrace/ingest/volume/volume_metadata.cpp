@@ -54,7 +54,7 @@ Json channels_json(const VolumeMetadata& metadata) {
   const VolumeCase& volume = metadata.volume;
   Json channels = Json::array();
   Json first = channel_json(volume.channel, IntensityUnit::hu, true);
-  first["modality"] = std::string(imaging::name_of(metadata.source.modality));
+  first["modality"] = std::string(name_of(metadata.source.modality));
   first["body"] = body_json(metadata.body[0], metadata.probe.plan);
   channels.push_back(std::move(first));
   for (std::size_t c = 0; c < volume.further.size(); ++c) {
@@ -62,7 +62,7 @@ Json channels_json(const VolumeMetadata& metadata) {
     const ChannelPlan& plan = metadata.probe.further[c];
     Json channel = channel_json(source.name, source.unit, !plan.missing);
     if (!plan.missing) {
-      channel["modality"] = std::string(imaging::name_of(plan.modality));
+      channel["modality"] = std::string(name_of(plan.modality));
       channel["resampled"] = !plan.same_voxels.has_value();
       channel["source"] = {{"format", format_of(source.file, source.series.has_value())},
                            {"bytes", plan.source_bytes}};
@@ -85,8 +85,8 @@ Json image_attributes(const VolumeMetadata& metadata) {
     levels.push_back(level.shape_zyx);
     downsample.push_back(level.factor_zyx);
   }
-  Json json = {{"modality", std::string(imaging::name_of(metadata.source.modality))},
-               {"codec", plan.codec},
+  Json json = {{"modality", std::string(name_of(metadata.source.modality))},
+               {"codec", name_of(plan.codec)},
                {"levels", levels},
                {"downsample", downsample},
                {"spacing_mm", plan.spacing_mm_zyx()},
@@ -126,12 +126,11 @@ CohortKind volume_kind() {
   return {"volume", {"images", "index", "histograms"}, {"notes"}, sizeof(std::int16_t)};
 }
 
-Json columns_of(const VolumeCase& volume, const imaging::VolumeInfo& source) {
-  const std::string phase(volume.phase.empty() ? imaging::name_of(source.phase) : volume.phase);
+Json columns_of(const VolumeCase& volume) {
   Json columns = {{"case", volume.case_id},
                   {"cohort", volume.cohort},
                   {"split", volume.split},
-                  {"phase", phase},
+                  {"phase", name_of(volume.phase)},
                   {"negative", or_null(volume.negative)}};
   // Stores whose tables lack it are the same as before this column existed.
   if (!volume.scanner.empty()) columns["scanner"] = volume.scanner;

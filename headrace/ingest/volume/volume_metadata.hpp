@@ -22,7 +22,7 @@ struct VolumeMetadata {
 };
 
 /// What a version states about an image besides its voxels and labels: another allow-list.
-Json columns_of(const VolumeCase& volume, const imaging::VolumeInfo& source);
+Json columns_of(const VolumeCase& volume);
 
 /// Writes how often each value occurs, without values that do not: rows (stored value + 32768,
 /// voxels).

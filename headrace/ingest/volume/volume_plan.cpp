@@ -38,8 +38,8 @@ std::vector<VolumeLevelPlan> plan_levels(const Shape3& shape_zyx,
 Json inner_codecs(const VolumePlan& plan, DType dtype) {
   // With one byte a voxel there are no bytes to shuffle.
   const std::string shuffle = size_of(dtype) > 1 ? zarr::kVolumeBloscShuffle : "noshuffle";
-  if (plan.codec == "zstd") return zarr::Codecs::zstd(dtype, plan.clevel);
-  const bool lz4 = plan.codec == "blosc-lz4";
+  if (plan.codec == VolumeCodec::zstd) return zarr::Codecs::zstd(dtype, plan.clevel);
+  const bool lz4 = plan.codec == VolumeCodec::blosc_lz4;
   return zarr::Codecs::blosc(lz4 ? zarr::kVolumeLz4Compressor : "zstd", dtype, plan.clevel, shuffle,
                              lz4 ? zarr::kVolumeLz4BlockBytes : zarr::kVolumeZstdBlockBytes);
 }
@@ -72,8 +72,8 @@ std::int64_t shard_of(const VolumeIngestOptions& options) {
 
 int level_of(const VolumeIngestOptions& options) {
   if (options.clevel >= 0) return options.clevel;
-  if (options.codec == "zstd") return zarr::kVolumeZstdLevel;
-  return options.codec == "blosc-lz4" ? zarr::kVolumeLz4Level : zarr::kVolumeBloscLevel;
+  if (options.codec == VolumeCodec::zstd) return zarr::kVolumeZstdLevel;
+  return options.codec == VolumeCodec::blosc_lz4 ? zarr::kVolumeLz4Level : zarr::kVolumeBloscLevel;
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct VolumePlan {
   imaging::AxisMap from_file;     ///< how the axes of `grid` lie on those of `file_grid`
   std::vector<VolumeLevelPlan> levels;
   std::int64_t chunk = 0, shard = 0;  ///< edges in voxels
-  std::string codec;                  ///< blosc-zstd | blosc-lz4 | zstd
+  VolumeCodec codec = VolumeCodec::blosc_lz4;
   int clevel = 0;
   std::size_t align = 1;  ///< inner chunks of the image begin at multiples of it
 

@@ -48,15 +48,14 @@ std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes)
 }
 
 std::vector<ChannelPlan> plan_channels(const VolumeCase& volume, const imaging::VolumeGrid& grid,
-                                       const VolumeIngestOptions& options,
-                                       imaging::Irregular irregular) {
+                                       const VolumeIngestOptions& options) {
   std::vector<ChannelPlan> plans;
   for (const ChannelSource& channel : volume.further) {
     ChannelPlan& plan = plans.emplace_back();
     plan.missing = channel.missing();
     if (plan.missing) continue;
     with_context(place_of(volume, channel), [&] {
-      const auto reader = open_channel(channel, irregular);
+      const auto reader = open_channel(channel, options.irregular);
       plan = plan_channel(volume, channel, *reader, grid, options.shared_frame);
     });
   }
@@ -107,22 +106,21 @@ std::string label_fingerprint(const VolumeCase& volume,
   return sha256_hex(dump_json(parts));
 }
 
-VolumeProbe look_at(const VolumeCase& volume, const VolumeIngestOptions& options,
-                    imaging::Irregular irregular) {
+VolumeProbe look_at(const VolumeCase& volume, const VolumeIngestOptions& options) {
   VolumeProbe probe = with_context(place_of(volume), [&] {
     VolumeProbe probe;
-    const auto reader = open_case(volume, irregular);
+    const auto reader = open_case(volume, options.irregular);
     check_unit(describe(volume.file, volume.series), reader->info().modality, volume.channel,
                IntensityUnit::hu);
     probe.plan = plan_volume(reader->info().grid, options);
     check_label_grids(volume, reader->info().grid);
     probe.label_fingerprint = label_fingerprint(volume, options.lesion_classes);
-    probe.columns = columns_of(volume, reader->info());
+    probe.columns = columns_of(volume);
     probe.source_bytes = reader->info().source_bytes;
     return probe;
   });
   probe.fingerprint = fingerprint_of(volume, probe.source_bytes);
-  probe.further = plan_channels(volume, probe.plan.grid, options, irregular);
+  probe.further = plan_channels(volume, probe.plan.grid, options);
   add_sizes(probe);
   return probe;
 }

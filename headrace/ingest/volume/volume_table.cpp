@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 
 namespace headrace::ingest {
@@ -17,16 +16,6 @@ std::vector<std::string> columns(bool of_store) {
   std::vector<std::string> all{of_store ? "image" : "file", of_store ? "file" : "image"};
   all.insert(all.end(), others.begin(), others.end());
   return all;
-}
-
-std::vector<std::string> phases() {
-  std::vector<std::string> names;
-  for (const auto phase : {imaging::ContrastPhase::unknown, imaging::ContrastPhase::native,
-                           imaging::ContrastPhase::arterial, imaging::ContrastPhase::portal_venous,
-                           imaging::ContrastPhase::delayed}) {
-    names.emplace_back(imaging::name_of(phase));
-  }
-  return names;
 }
 
 std::optional<int> series_of(const TableRow& row) {
@@ -76,7 +65,7 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
   std::vector<VolumeRow> rows;
   for (const TableRow& fields : table.rows) {
     check_choice(fields, "split", {"train", "val", "test"});
-    check_choice(fields, "phase", phases());
+    const auto phase = choice_in<imaging::ContrastPhase>(fields, "phase");
     check_choice(
         fields, "negative",
         of_store ? std::vector<std::string>{"0", "1", "-"} : std::vector<std::string>{"0", "1"});
@@ -88,7 +77,7 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
     row.cohort = fields.get("cohort");
     row.scanner = fields.get("scanner");
     row.split = fields.get("split");
-    row.phase = fields.get("phase");
+    row.phase = phase;
     row.negative_unknown = fields.get("negative") == "-";
     if (!fields.get("negative").empty() && !row.negative_unknown)
       row.negative = fields.get("negative") == "1" ? 1 : 0;

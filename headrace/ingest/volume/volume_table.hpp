@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/inputs/csv_table.hpp"
 
 namespace headrace::ingest {
@@ -11,7 +12,8 @@ namespace headrace::ingest {
 struct VolumeRow {
   std::string where;
   std::string file;  ///< as written: a file, or a folder of DICOM
-  std::string image, case_id, cohort, scanner, split, phase;
+  std::string image, case_id, cohort, scanner, split;
+  std::optional<imaging::ContrastPhase> phase;
   std::optional<int> negative;      ///< 0 or 1
   bool negative_unknown = false;    ///< '-', in a table for a store: no longer known
   std::string channel;              ///< of the image; empty: a store of one channel

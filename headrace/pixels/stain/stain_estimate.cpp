@@ -8,7 +8,6 @@
 #include <string>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/yaml.hpp"
 
 namespace headrace::pixels {
 namespace {
@@ -16,11 +15,6 @@ namespace {
 constexpr double kUnit = 1.0 / 8192;  // of od_fixed13
 constexpr std::uint64_t kFewestPixels = 1000;
 constexpr double kAlpha = 0.01, kTop = 0.99;
-
-constexpr std::pair<StainVariant, std::string_view> kNames[] = {
-    {StainVariant::macenko_log10_any, "macenko-log10-any"},
-    {StainVariant::macenko_ln_all, "macenko-ln-all"},
-};
 
 std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
@@ -157,21 +151,6 @@ Vec3 positive(Vec3 v) {
 }
 
 }  // namespace
-
-StainVariant stain_variant(std::string_view name) {
-  std::vector<std::string> names;
-  for (const auto& [variant, known] : kNames) {
-    if (name == known) return variant;
-    names.emplace_back(known);
-  }
-  const auto nearest = nearest_name(name, names);
-  fail(ErrorCode::usage, "'{}' is not a way to estimate stains; there are {} and {}{}", name,
-       names[0], names[1], nearest ? fmt::format(". Did you mean '{}'?", *nearest) : "");
-}
-
-std::string_view name_of(StainVariant variant) noexcept {
-  return kNames[variant == StainVariant::macenko_log10_any ? 0 : 1].second;
-}
 
 std::uint32_t od_fixed13(std::uint8_t value) noexcept { return od_table()[value]; }
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/pixels/stain/stain_sums.hpp"
 
 namespace headrace::pixels {
@@ -17,9 +17,16 @@ enum class StainVariant {
   macenko_log10_any,  ///< any channel with base-10 OD above 0.15 (the paper's logarithm; cuCIM)
   macenko_ln_all      ///< every channel with natural-log OD above 0.15 (torchstain, MONAI)
 };
-/// Errors: usage, naming the nearest valid name.
-StainVariant stain_variant(std::string_view name);
-std::string_view name_of(StainVariant variant) noexcept;  ///< "macenko-log10-any", "macenko-ln-all"
+}  // namespace headrace::pixels
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<pixels::StainVariant> =
+    names<pixels::StainVariant>({{pixels::StainVariant::macenko_log10_any, "macenko-log10-any"},
+                                 {pixels::StainVariant::macenko_ln_all, "macenko-ln-all"}});
+}  // namespace headrace
+
+namespace headrace::pixels {
 
 /// Sums over stained pixels, in integers: adding them up in any order gives the same.
 struct OdMoments {
