@@ -17,6 +17,9 @@ namespace headrace::device::cuda {
 bool cuda_available() noexcept;
 /// One line: which GPU there is, or why there is none.
 std::string describe();
+/// Refuses a user's request for the GPU. Errors: unsupported, always; names the option `device` and
+/// why there is no GPU.
+[[noreturn]] void refuse_cuda();
 /// PCI bus id of the current device, as GpuMeter takes it; empty without one.
 std::string pci_bus_id();
 /// Makes GPU `index` the calling thread's. Errors: device, if there are fewer GPUs.

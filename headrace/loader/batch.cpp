@@ -5,7 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
-#include "headrace/loader/device_pool.hpp"
+#include "headrace/device/device_pool.hpp"
 
 namespace headrace::loader {
 namespace {

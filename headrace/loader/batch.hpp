@@ -9,11 +9,11 @@
 
 struct CUstream_st;  // CUDA's own name: no header of CUDA is needed here
 
-namespace headrace::loader {
-
-namespace detail {
+namespace headrace::device::cuda {
 struct DeviceLease;
 }
+
+namespace headrace::loader {
 
 /// One batch, ready for the model. Memory belongs to the loader's ring and goes back when the Batch
 /// is destroyed.
@@ -35,7 +35,7 @@ struct Batch {
   /// The GPU in whose memory both lie; -1: the host's memory.
   int device = -1;
   std::shared_ptr<void> memory;
-  std::shared_ptr<detail::DeviceLease> lease;  ///< for a batch on a GPU
+  std::shared_ptr<device::cuda::DeviceLease> lease;  ///< for a batch on a GPU
 
   std::vector<std::int64_t> images_shape() const;
   std::vector<std::int64_t> images_strides() const;  ///< elements, in the order of images_shape

@@ -6,20 +6,21 @@
 
 namespace headrace::loader::detail {
 
-using device::cuda::MemoryCounter;
+device::cuda::MemoryBudget device_budget(const LoaderPlan& loader_plan) {
+  return {loader_plan.device_limit_bytes, "the loader",
+          "Raise loader.device_memory_mib, or lower loader.prefetch, the batch or patch.size"};
+}
 
-DeviceSlot::DeviceSlot(const LoaderPlan& loader_plan, std::shared_ptr<DeviceBudget> budget,
-                       std::shared_ptr<DevicePool> pool, BatchWork& work)
-    : loader_plan_(loader_plan), budget_(std::move(budget)), pool_(std::move(pool)) {
-  const auto counted = [this](const char* what) {
-    return MemoryCounter(
-        [budget = budget_, what](std::size_t bytes) { budget->take(bytes, what); });
-  };
-  counter_ = counted("windows of a batch");
+DeviceSlot::DeviceSlot(const LoaderPlan& loader_plan, const device::cuda::MemoryBudget& budget,
+                       std::shared_ptr<device::cuda::DevicePool> pool, BatchWork& work)
+    : loader_plan_(loader_plan),
+      windows_budget_(budget.named("windows of a batch")),
+      scratch_budget_(budget.named("the transform's working memory")),
+      pool_(std::move(pool)) {
   work.into_arena([this](std::size_t bytes) { return arena(bytes); });
   if (loader_plan_.decoding.on == zarr::DecodeOn::cpu) return;
   decoder_.emplace(loader_plan_.decoding.on, loader_plan_.decoding.direct);
-  decoder_->count_memory(counted("the chunks of a batch and what decodes them"));
+  decoder_->count_memory(budget.named("the chunks of a batch and what decodes them"));
   decoder_->lend_memory(work.reads());
   work.read_with([this](zarr::BatchRead& reads, ThreadPool& pool) { fetch(reads, pool); });
 }
@@ -51,7 +52,7 @@ void DeviceSlot::begin(const BatchWork& work) {
 
 std::byte* DeviceSlot::arena(std::size_t bytes) {
   bytes_ = bytes;
-  counter_.reserve(windows_, bytes);
+  windows_budget_.reserve(windows_, bytes);
   return decoder_ ? nullptr : stage();
 }
 
@@ -149,7 +150,7 @@ void DeviceSlot::finish(BatchWork& work) {
 void DeviceSlot::count_scratch() {
   const std::size_t bytes = scratch_.device_bytes() + volume_scratch_.device_bytes();
   if (bytes <= scratch_bytes_) return;
-  budget_->take(bytes - std::exchange(scratch_bytes_, bytes), "the transform's working memory");
+  scratch_budget_.take(bytes - std::exchange(scratch_bytes_, bytes));
 }
 
 void DeviceSlot::hand_over(Batch& batch) {

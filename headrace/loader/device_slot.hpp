@@ -4,11 +4,14 @@
 #include <string>
 
 #include "headrace/core/threads.hpp"
+#include "headrace/device/device_pool.hpp"
 #include "headrace/loader/batch_work.hpp"
-#include "headrace/loader/device_pool.hpp"
 #include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::loader::detail {
+
+/// The bound on a loader's memory on its GPU; its errors name the config's keys that make it fit.
+device::cuda::MemoryBudget device_budget(const LoaderPlan& loader_plan);
 
 /// The resources of one place of the ring on the GPU: a stream, pinned memory that the workers
 /// decode into or that encoded chunks are read into, windows on the device, and working memory of
@@ -17,8 +20,8 @@ namespace headrace::loader::detail {
 class DeviceSlot {
  public:
   /// `work` is the one that will be passed to all other functions.
-  DeviceSlot(const LoaderPlan& loader_plan, std::shared_ptr<DeviceBudget> budget,
-             std::shared_ptr<DevicePool> pool, BatchWork& work);
+  DeviceSlot(const LoaderPlan& loader_plan, const device::cuda::MemoryBudget& budget,
+             std::shared_ptr<device::cuda::DevicePool> pool, BatchWork& work);
   ~DeviceSlot();
 
   /// Waits until the GPU has made the batch before. Errors: device, if decoding it failed although
@@ -62,11 +65,10 @@ class DeviceSlot {
   void count_scratch();
 
   const LoaderPlan& loader_plan_;
-  std::shared_ptr<DeviceBudget> budget_;
-  std::shared_ptr<DevicePool> pool_;
+  const device::cuda::MemoryBudget windows_budget_, scratch_budget_;
+  std::shared_ptr<device::cuda::DevicePool> pool_;
   device::cuda::PinnedBuffer staged_;
   device::cuda::DeviceBuffer windows_;
-  device::cuda::MemoryCounter counter_;
   std::size_t bytes_ = 0, scratch_bytes_ = 0;
   transform::CudaScratch scratch_;
   transform::VolumeCudaScratch volume_scratch_;
@@ -75,7 +77,7 @@ class DeviceSlot {
   bool under_way_ = false, on_gpu_ = false;
   std::string decoded_by_ = "CPU", left_to_cpu_;
   Times times_;
-  std::shared_ptr<DeviceLease> lease_;
+  std::shared_ptr<device::cuda::DeviceLease> lease_;
   device::cuda::Stream stream_;
 };
 

@@ -25,8 +25,8 @@ struct Slot {
 
   explicit Slot(const detail::LoaderPlan& loader_plan)
       : work(detail::BatchWork::make(loader_plan)) {}
-  Slot(const detail::LoaderPlan& loader_plan, const std::shared_ptr<detail::DeviceBudget>& budget,
-       const std::shared_ptr<detail::DevicePool>& pool)
+  Slot(const detail::LoaderPlan& loader_plan, const device::cuda::MemoryBudget& budget,
+       const std::shared_ptr<device::cuda::DevicePool>& pool)
       : Slot(loader_plan) {
     device_slot = std::make_unique<detail::DeviceSlot>(loader_plan, budget, pool, *work);
   }
@@ -88,8 +88,8 @@ struct Loader::State {
       while (ring.size() < places) ring.push_back(std::make_unique<Slot>(loader_plan));
       return;
     }
-    const auto budget = std::make_shared<detail::DeviceBudget>(loader_plan.device_limit_bytes);
-    const auto memory = std::make_shared<detail::DevicePool>(budget);
+    const device::cuda::MemoryBudget budget = detail::device_budget(loader_plan);
+    const auto memory = std::make_shared<device::cuda::DevicePool>(budget.named("batches"));
     while (ring.size() < places)
       ring.push_back(std::make_unique<Slot>(loader_plan, budget, memory));
   }

@@ -38,7 +38,7 @@ class AcceleratedRegions : public Regions {
     const std::uint64_t workspaces =
         std::min<std::uint64_t>(device_bytes / workspace, plan.workers);
     for (std::uint64_t i = 0; i < workspaces; ++i) {
-      Workspace made(accelerator, accelerator.queue());
+      Workspace made(accelerator);
       made.on_device(kSource, source_bytes_);
       made.on_device(kResult, result_bytes_);
       made.on_device(kSums, sums_bytes_);
@@ -60,7 +60,7 @@ class AcceleratedRegions : public Regions {
 
   RegionResult run(const SourceView& source, const Box2& box, bool interleaved) override {
     // Every worker holds at most one result, so one is free.
-    auto host = std::make_shared<LimitedPool<DeviceMemory>::Lease>(results_);
+    auto host = std::make_shared<LimitedPool<device::Memory>::Lease>(results_);
     const ResultView view =
         result_view((*host)->get(), operation_, box, plan_.region, plan_.region, interleaved);
     LimitedPool<Workspace>::Lease workspace(workspaces_);
@@ -77,7 +77,7 @@ class AcceleratedRegions : public Regions {
     const std::int64_t left = std::max<std::int64_t>(0, box.x0 - halo);
     const std::int64_t right = std::min(source.width, box.x0 + box.width + halo);
     const std::int64_t pitch = columns_ * channels;
-    Queue& queue = workspace.queue();
+    AcceleratorQueue& queue = workspace.queue();
     std::uint8_t* const pixels = workspace.on_device(kSource, source_bytes_);
     std::uint8_t* const result = workspace.on_device(kResult, result_bytes_);
     for (std::int64_t y = top; y < bottom;) {  // the ring may wrap between two rows
@@ -114,9 +114,9 @@ class AcceleratedRegions : public Regions {
   Accelerator& accelerator_;
   std::int64_t columns_ = 0, source_rows_ = 0;
   std::size_t source_bytes_ = 0, result_bytes_ = 0, sums_bytes_ = 0;
-  DeviceMemory ring_;
+  device::Memory ring_;
   std::size_t ring_bytes_ = 0;
-  LimitedPool<DeviceMemory> results_;
+  LimitedPool<device::Memory> results_;
   LimitedPool<Workspace> workspaces_;  ///< declared after the host memory that their work uses
 };
 

@@ -5,17 +5,15 @@
 #include <span>
 #include <string>
 
-#include "headrace/pixels/statistics/queue_workspace.hpp"
+#include "headrace/device/workspace.hpp"
+#include "headrace/pixels/statistics/statistics_device.hpp"
 #include "headrace/process/stored_pixel.hpp"
 #include "headrace/process/tile_kernel.hpp"
 #include "headrace/storage/device_reader.hpp"
 
 namespace headrace::process {
 
-using pixels::DeviceMemory;
-
-/// Decodes JPEGs for a queue: many at once, from host memory, which must not change, into its
-/// device memory.
+/// A JPEG that a queue decodes from host memory, which must not change, into device memory.
 struct JpegTile {
   std::size_t offset = 0, size = 0;  ///< of the JPEG in host memory
   std::size_t decoded = 0;           ///< of its interleaved RGB rows in device memory
@@ -23,7 +21,7 @@ struct JpegTile {
 };
 
 /// Work of an accelerator, in order: copies, passes that gather statistics, tiles, and files.
-class Queue : public pixels::StatisticsQueue {
+class AcceleratorQueue : public pixels::StatisticsQueue {
  public:
   /// Every pointer of the kernel, and `sums` (sums_of(kernel) floats), is the accelerator's memory.
   virtual void run(const TileKernel& kernel, float* sums) = 0;
@@ -46,17 +44,15 @@ class Queue : public pixels::StatisticsQueue {
 };
 
 /// A device that computes tiles in its own memory. Safe from any thread.
-class Accelerator : public pixels::StatisticsDevice {
+class Accelerator : public device::DeviceOf<AcceleratorQueue> {
  public:
-  virtual std::unique_ptr<Queue> queue() = 0;
   /// Whether files are read straight into its memory, and written from it, where they hold plain
   /// pixels. on: any other file is an error.
   virtual storage::GpuDirect direct() const { return storage::GpuDirect::off; }
-  std::unique_ptr<pixels::StatisticsQueue> statistics_queue() override { return queue(); }
 };
 
 /// A queue of an accelerator and the memory that its work uses.
-using Workspace = pixels::QueueWorkspace<Queue>;
+using Workspace = device::Workspace<AcceleratorQueue>;
 
 /// The current CUDA device. Errors: unsupported (no GPU, no driver, or a build without CUDA; names
 /// which; direct on: no cuFile, or one that does not start).

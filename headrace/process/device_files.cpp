@@ -94,11 +94,11 @@ std::vector<Workspace> run_staged(ThreadPool& pool, Accelerator& accelerator, st
       static_cast<std::size_t>(round_up(static_cast<std::int64_t>(staging_wanted), 4096));
   const std::size_t workers = std::min(
       {static_cast<std::size_t>(pool.size()), std::max<std::size_t>(tasks, 1), most_threads});
-  const DeviceMemory staging =
+  const device::Memory staging =
       device_memory_for(accelerator, workers * staging_bytes, "reading and writing");
   LimitedPool<Workspace> workspaces;
   for (std::size_t i = 0; i < workers; ++i) {
-    Workspace workspace(accelerator, accelerator.queue());
+    Workspace workspace(accelerator);
     workspace.set_area(kStaging, {staging, staging.get() + i * staging_bytes}, staging_bytes);
     workspaces.put(std::move(workspace));
   }
@@ -111,7 +111,8 @@ std::vector<Workspace> run_staged(ThreadPool& pool, Accelerator& accelerator, st
 }
 
 /// "cuFile" where all threads used it, else the first other way.
-std::string way_of(const std::vector<Workspace>& workspaces, std::string (Queue::*way)() const) {
+std::string way_of(const std::vector<Workspace>& workspaces,
+                   std::string (AcceleratorQueue::*way)() const) {
   std::string found;
   for (const Workspace& workspace : workspaces) {
     const std::string one = (workspace.queue().*way)();
@@ -149,7 +150,7 @@ std::string load_stored(const ImageSource& source, const StoredPixels& stored, T
           workspace.queue().run(StoredPass(pass));
         }
       });
-  return way_of(workspaces, &Queue::read_by);
+  return way_of(workspaces, &AcceleratorQueue::read_by);
 }
 
 std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
@@ -244,7 +245,7 @@ std::string store_chunks(const ImageInfo& info, const Operation& operation,
           });
         }
       });
-  return way_of(workspaces, &Queue::written_by);
+  return way_of(workspaces, &AcceleratorQueue::written_by);
 }
 
 }  // namespace headrace::process

@@ -27,7 +27,7 @@ void each_box(ThreadPool& pool, Accelerator& accelerator, const ImageInfo& info,
   const auto workers = std::min(static_cast<std::size_t>(pool.size()), boxes);
   LimitedPool<Workspace> workspaces;
   for (std::size_t i = 0; i < workers; ++i) {
-    Workspace workspace(accelerator, accelerator.queue());
+    Workspace workspace(accelerator);
     workspace.on_host(bytes);
     workspaces.put(std::move(workspace));
   }
@@ -71,7 +71,7 @@ bool load_past_the_source(const ImageSource& source, ThreadPool& pool, Accelerat
 
 }  // namespace
 
-DeviceMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what) {
+device::Memory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what) {
   const std::size_t free = accelerator.free_bytes();
   if (bytes > free) {
     fail(ErrorCode::memory, "{} takes {} MiB of the GPU's memory, {} MiB are left; use {} tilewise",
@@ -86,12 +86,12 @@ DeviceImage::DeviceImage(const ImageSource& source, ThreadPool& pool, Accelerato
   const std::int64_t channels = info_.channels, row = info_.width * channels;
   pixels_ = device_memory_for(accelerator, static_cast<std::size_t>(info_.height * row),
                               "the whole image");
-  for (int i = 0; i < pool.size(); ++i) readers_.put(Workspace(accelerator, accelerator.queue()));
+  for (int i = 0; i < pool.size(); ++i) readers_.put(Workspace(accelerator));
   if (load_past_the_source(source, pool, accelerator, decode, pixels_.get(), loaded_by_)) return;
   const std::int64_t pitch = info_.block_width * channels;
   each_box(pool, accelerator, info_, info_.block_height, info_.block_width,
            static_cast<std::size_t>(info_.block_height * pitch),
-           [&](Queue& queue, std::uint8_t* host, const Box2& box) {
+           [&](AcceleratorQueue& queue, std::uint8_t* host, const Box2& box) {
              queue.wait();  // for the copy of the block before
              source.read(box, host, pitch);
              queue.to_device(pixels_.get() + box.y0 * row + box.x0 * channels, row, host, pitch,
@@ -112,7 +112,7 @@ void DeviceImage::read(const Box2& box, std::uint8_t* dst, std::int64_t row_byte
   }
 }
 
-DeviceMemory DeviceImage::memory_for(std::size_t bytes, const char* what) const {
+device::Memory DeviceImage::memory_for(std::size_t bytes, const char* what) const {
   return device_memory_for(accelerator_, bytes, what);
 }
 
@@ -131,9 +131,9 @@ std::string run_on_device(const DeviceImage& image, const Operation& operation, 
   kernel.source = image.view();
   kernel.width = static_cast<std::int32_t>(info.width);
   kernel.height = static_cast<std::int32_t>(std::min(info.height, kBandRows));
-  const DeviceMemory sums =
+  const device::Memory sums =
       image.memory_for(static_cast<std::size_t>(sums_of(kernel)) * sizeof(float), "the blur");
-  const DeviceMemory memory =
+  const device::Memory memory =
       image.memory_for(result_bytes(operation, info.height, info.width), "the whole result");
   const ResultView result = result_view(memory.get(), operation, {0, 0, info.height, info.width},
                                         info.height, info.width, interleaved);
@@ -157,7 +157,7 @@ std::string run_on_device(const DeviceImage& image, const Operation& operation, 
   }
   const int planes = interleaved ? 1 : operation.channels();
   each_box(pool, accelerator, info, chunk, chunk, result_bytes(operation, chunk, chunk),
-           [&](Queue& queue, std::uint8_t* host, const Box2& box) {
+           [&](AcceleratorQueue& queue, std::uint8_t* host, const Box2& box) {
              const std::int64_t cy = box.y0 / chunk, cx = box.x0 / chunk;
              if (sink.has(cy, cx)) return;
              const ResultView view = result_view(host, operation, box, chunk, chunk, interleaved);

@@ -15,7 +15,7 @@
 namespace headrace::process {
 
 /// Memory of the accelerator. Errors: memory, with the missing amount for `what`.
-DeviceMemory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what);
+device::Memory device_memory_for(Accelerator& accelerator, std::size_t bytes, const char* what);
 
 /// A whole image in one array of an accelerator's memory, (y, x, c). Its blocks are decoded by the
 /// pool's threads and copied while others are decoded.
@@ -37,13 +37,13 @@ class DeviceImage : public ImageSource {
   /// How it was read: "cuFile", "POSIX" and why, "nvJPEG", or empty: by the source.
   const std::string& loaded_by() const { return loaded_by_; }
   /// More of the accelerator's memory. Errors: memory, naming `what` needs it.
-  DeviceMemory memory_for(std::size_t bytes, const char* what) const;
+  device::Memory memory_for(std::size_t bytes, const char* what) const;
 
  private:
   ImageInfo info_;
   std::string fingerprint_, loaded_by_;
   Accelerator& accelerator_;
-  DeviceMemory pixels_;
+  device::Memory pixels_;
   mutable LimitedPool<Workspace> readers_;
 };
 

@@ -74,8 +74,8 @@ ImageStatistics gather_statistics(const DeviceImage& image, NeededStatistics nee
   Accelerator& accelerator = image.accelerator();
   const std::size_t count = stain ? pixels::kStainTotals : sum.darkest.size();
   const auto bytes = static_cast<std::int64_t>(count * sizeof(std::uint64_t));
-  const DeviceMemory there = image.memory_for(count * sizeof(std::uint64_t), "the statistics");
-  const DeviceMemory here = accelerator.host_memory(count * sizeof(std::uint64_t));
+  const device::Memory there = image.memory_for(count * sizeof(std::uint64_t), "the statistics");
+  const device::Memory here = accelerator.host_memory(count * sizeof(std::uint64_t));
   const auto totals = reinterpret_cast<std::uint64_t*>(there.get());
   const SourceView view = image.view();
   const pixels::RgbView rgb{view.base, view.row_bytes};

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "headrace/device/counted_memory.hpp"
+#include "headrace/device/memory_budget.hpp"
 #include "headrace/zarr/decode_plan.hpp"
 
 namespace headrace::zarr {
@@ -13,8 +13,7 @@ namespace headrace::zarr {
 /// batch at a time.
 class DeviceChecksums {
  public:
-  explicit DeviceChecksums(device::cuda::MemoryCounter counter = {})
-      : counter_(std::move(counter)) {}
+  explicit DeviceChecksums(device::cuda::MemoryBudget budget = {}) : budget_(std::move(budget)) {}
 
   /// Puts the checks into the stream. Errors: memory, device.
   void start(std::span<const DecodePlan::Check> checks, const std::byte* encoded,
@@ -28,7 +27,7 @@ class DeviceChecksums {
   // Pieces, and the results: a share of each piece, then the four stored bytes of each chunk.
   device::cuda::PinnedBuffer pieces_, results_;
   device::cuda::DeviceBuffer device_pieces_, device_results_;
-  device::cuda::MemoryCounter counter_;
+  device::cuda::MemoryBudget budget_;
 };
 
 }  // namespace headrace::zarr

@@ -45,7 +45,7 @@ struct DeviceDecoder::State {
   }
 
   DecodeOn on;
-  device::cuda::MemoryCounter counter;
+  device::cuda::MemoryBudget budget;
   std::optional<StreamBatch> streams;
   std::optional<JpegBatch> jpegs;
   PinnedBuffer encoded, tables, windows;
@@ -113,7 +113,7 @@ struct DeviceDecoder::State {
     decoded_by.clear();
     auto* to = decoded.as<std::byte>();
     if (const auto wanted = segments(false); !wanted.empty()) {
-      if (!streams) streams.emplace(StreamBatch::kMostDecodedBytes, counter);
+      if (!streams) streams.emplace(StreamBatch::kMostDecodedBytes, budget);
       streams->start(wanted, device_encoded.as<std::byte>(), to, stream);
       decoded_by = Nvcomp::shared().name();
     }
@@ -133,7 +133,7 @@ struct DeviceDecoder::State {
     std::size_t bytes = 0;
     for (const auto* list : lists) bytes += list->size() * sizeof(Placement);
     tables.reserve(bytes);
-    counter.reserve(device_tables, bytes);
+    budget.reserve(device_tables, bytes);
     auto* at = tables.as<std::byte>();
     for (const auto* list : lists) {
       if (!list->empty()) std::memcpy(at, list->data(), list->size() * sizeof(Placement));
@@ -157,7 +157,7 @@ struct DeviceDecoder::State {
   // should.
   void check_unseen(const BatchRead& batch) {
     if (plan.checks.empty()) return;
-    if (!checksums) checksums.emplace(counter);
+    if (!checksums) checksums.emplace(budget);
     checksums->start(plan.checks, device_encoded.as<std::byte>(), *read_stream);
     done.record(*read_stream);
     done.wait();
@@ -204,7 +204,7 @@ DeviceDecoder& DeviceDecoder::operator=(DeviceDecoder&&) noexcept = default;
 void DeviceDecoder::lend_memory(BatchRead& batch) {
   batch.read_into([state = state_.get()](std::size_t size_bytes) {
     if (state->direct) {
-      state->counter.reserve(state->device_encoded, size_bytes);
+      state->budget.reserve(state->device_encoded, size_bytes);
       return state->device_encoded.as<std::byte>();
     }
     // Pinning memory takes long, so it is not done again for every slightly larger batch.
@@ -240,8 +240,8 @@ void DeviceDecoder::fetch_on_host(BatchRead& batch, ThreadPool& pool) {
 bool DeviceDecoder::read_directly() const noexcept { return state_->direct; }
 const std::string& DeviceDecoder::read_by() const noexcept { return state_->read_by; }
 
-void DeviceDecoder::count_memory(device::cuda::MemoryCounter counter) {
-  state_->counter = std::move(counter);
+void DeviceDecoder::count_memory(device::cuda::MemoryBudget budget) {
+  state_->budget = std::move(budget);
 }
 
 bool DeviceDecoder::plan(BatchRead& batch, ThreadPool& pool,
@@ -253,8 +253,8 @@ bool DeviceDecoder::plan(BatchRead& batch, ThreadPool& pool,
 void DeviceDecoder::run(const BatchRead& batch, std::byte* windows, Stream& stream, Event* copied) {
   State& state = *state_;
   // Bytes that were read straight into it must stay, and they fit.
-  if (!state.direct) state.counter.reserve(state.device_encoded, state.plan.encoded_bytes);
-  state.counter.reserve(state.decoded, state.plan.decoded_bytes);
+  if (!state.direct) state.budget.reserve(state.device_encoded, state.plan.encoded_bytes);
+  state.budget.reserve(state.decoded, state.plan.decoded_bytes);
   if (!state.direct && state.plan.encoded_bytes > 0) {
     device::cuda::copy_to_device(state.device_encoded.as<void>(), batch.encoded(),
                                  state.plan.encoded_bytes, stream);

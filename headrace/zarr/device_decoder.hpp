@@ -5,7 +5,7 @@
 #include <string>
 
 #include "headrace/core/enum_names.hpp"
-#include "headrace/device/counted_memory.hpp"
+#include "headrace/device/memory_budget.hpp"
 #include "headrace/storage/device_reader.hpp"
 #include "headrace/zarr/array.hpp"
 
@@ -72,9 +72,9 @@ class DeviceDecoder {
   /// What reads: "cuFile", or "the host", with the reason where cuFile was asked for.
   const std::string& read_by() const noexcept;
 
-  /// Counts its device memory: `counter` is asked before more of it is taken. Memory that nvJPEG
-  /// allocates itself is not known.
-  void count_memory(device::cuda::MemoryCounter counter);
+  /// Asks `budget` before it takes more device memory. Memory that nvJPEG allocates itself is not
+  /// known.
+  void count_memory(device::cuda::MemoryBudget budget);
 
   /// After `batch.fetch`: plans the batch for the GPU, region i to byte destinations[i] of the
   /// windows. Checksums of bytes that the host has not seen are computed on the GPU, and waited

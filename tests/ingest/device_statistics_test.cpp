@@ -3,7 +3,7 @@
 #include "tests/ingest/device_statistics_cases.hpp"
 
 #include "headrace/core/error.hpp"
-#include "tests/pixels/host_device.hpp"
+#include "tests/pixels/host_statistics.hpp"
 
 namespace headrace::ingest {
 namespace {

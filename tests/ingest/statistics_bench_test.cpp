@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/device/statistics_table.hpp"
-#include "tests/pixels/host_device.hpp"
+#include "tests/pixels/host_statistics.hpp"
 
 namespace headrace::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/device_pool.hpp"
+#include "headrace/loader/device_slot.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/slide/slide_work.hpp"
 #include "headrace/loader/volume/volume_work.hpp"
@@ -250,11 +250,13 @@ TEST(BatchFormat, AutoIsWhatTheDeviceTakes) {
   }
 }
 
-TEST(DeviceBudget, RefusesWhatDoesNotFitAndCountsWhatDoes) {
-  detail::DeviceBudget budget(100 << 20);
-  budget.take(60 << 20, "batches");
+TEST(DeviceBudget, RefusesWhatDoesNotFitAndNamesTheKeysThatMakeItFit) {
+  LoaderPlan plan;
+  plan.device_limit_bytes = 100 << 20;
+  const device::cuda::MemoryBudget budget = detail::device_budget(plan);
+  budget.named("batches").take(60 << 20);
   try {
-    budget.take(41 << 20, "windows of a batch");
+    budget.named("windows of a batch").take(41 << 20);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::memory);
@@ -263,10 +265,6 @@ TEST(DeviceBudget, RefusesWhatDoesNotFitAndCountsWhatDoes) {
                  "and has taken 60. Raise loader.device_memory_mib, or lower loader.prefetch, the "
                  "batch or patch.size");
   }
-  budget.take(40 << 20, "windows of a batch");
-  EXPECT_EQ(budget.used(), std::size_t{100} << 20);
-  budget.give_back(1);
-  budget.take(1, "batches");
 }
 
 /// 8 slots of windows of 10 patches of 64 × 96 × 3 and 5 of labels; 10 batches of the same in

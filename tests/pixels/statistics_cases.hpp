@@ -22,13 +22,13 @@ inline std::uint32_t draw_of(std::uint32_t i, std::uint32_t seed) {
 /// Memory of a device with what the host gives and takes.
 class There {
  public:
-  explicit There(StatisticsDevice& device) : device_(device), queue_(device.statistics_queue()) {}
+  explicit There(StatisticsDevice& device) : device_(device), queue_(device.queue()) {}
 
   template <typename T>
   T* sent(const std::vector<T>& values) {
     T* there = room<T>(values.size());
     const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
-    const DeviceMemory staging = device_.host_memory(static_cast<std::size_t>(bytes));
+    const device::Memory staging = device_.host_memory(static_cast<std::size_t>(bytes));
     std::memcpy(staging.get(), values.data(), values.size() * sizeof(T));
     queue_->to_device(reinterpret_cast<std::uint8_t*>(there), bytes, staging.get(), bytes, bytes,
                       1);
@@ -50,7 +50,7 @@ class There {
   template <typename T>
   std::vector<T> fetched(const T* there, std::size_t count) {
     const auto bytes = static_cast<std::int64_t>(count * sizeof(T));
-    const DeviceMemory staging = device_.host_memory(static_cast<std::size_t>(bytes));
+    const device::Memory staging = device_.host_memory(static_cast<std::size_t>(bytes));
     queue_->to_host(staging.get(), bytes, reinterpret_cast<const std::uint8_t*>(there), bytes,
                     bytes, 1);
     queue_->wait();
@@ -62,7 +62,7 @@ class There {
 
  private:
   StatisticsDevice& device_;
-  std::vector<DeviceMemory> memory_;
+  std::vector<device::Memory> memory_;
   std::unique_ptr<StatisticsQueue> queue_;
 };
 

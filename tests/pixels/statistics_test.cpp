@@ -3,7 +3,7 @@
 #include "tests/pixels/statistics_cases.hpp"
 
 #include "headrace/core/error.hpp"
-#include "tests/pixels/host_device.hpp"
+#include "tests/pixels/host_statistics.hpp"
 #include "tests/transform/golden.hpp"
 
 namespace headrace::pixels {

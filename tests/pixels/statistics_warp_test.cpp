@@ -4,7 +4,7 @@
 #include "tests/pixels/emulated_gpu.hpp"
 // after the words that it is written in
 #include "headrace/device/cuda/gather_kernels.cuh"
-#include "tests/pixels/host_device.hpp"
+#include "tests/device/host_device.hpp"
 #include "tests/pixels/statistics_cases.hpp"
 
 namespace headrace::pixels {
@@ -38,7 +38,7 @@ void run_in_warps(const StatisticsPass& pass) {
   }
 }
 
-class WarpQueue : public testing::HostQueueOf<StatisticsQueue> {
+class WarpQueue : public device::testing::HostQueueOf<StatisticsQueue> {
  public:
   using HostQueueOf::HostQueueOf;
   void gather(const StatisticsPass& pass) override {
@@ -46,11 +46,9 @@ class WarpQueue : public testing::HostQueueOf<StatisticsQueue> {
   }
 };
 
-class WarpStatistics : public testing::HostDeviceOf<StatisticsDevice> {
+class WarpStatistics : public device::testing::HostDeviceOf<StatisticsDevice> {
  public:
-  std::unique_ptr<StatisticsQueue> statistics_queue() override {
-    return std::make_unique<WarpQueue>(memory_);
-  }
+  std::unique_ptr<StatisticsQueue> queue() override { return std::make_unique<WarpQueue>(memory_); }
 };
 
 class StatisticsWarps : public ::testing::Test {

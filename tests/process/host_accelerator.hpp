@@ -1,7 +1,7 @@
 #pragma once
 #include "headrace/process/accelerator.hpp"
 #include "headrace/process/tile_pixel.hpp"
-#include "tests/pixels/host_device.hpp"
+#include "tests/pixels/host_statistics.hpp"
 
 namespace headrace::process {
 
@@ -17,15 +17,15 @@ class HostFiles {
                                 std::uint8_t* device, std::string& problem) = 0;
 };
 
-/// An accelerator on the host (transform's stand-in for a GPU) whose tiles are the GPU's passes,
-/// one result at a time. Without `files` it has none, and they must not be requested.
-class HostAccelerator : public pixels::testing::HostDeviceOf<Accelerator> {
+/// An accelerator on the host (tests/device/host_device.hpp) whose tiles are the GPU's passes, one
+/// result at a time. Without `files` it has none, and they must not be requested.
+class HostAccelerator : public device::testing::HostDeviceOf<Accelerator> {
  public:
   using MakeFiles = std::function<std::unique_ptr<HostFiles>()>;
   using HostDeviceOf::HostDeviceOf;
   HostAccelerator(storage::GpuDirect direct, MakeFiles files)
       : direct_(direct), files_(std::move(files)) {}
-  std::unique_ptr<Queue> queue() override {
+  std::unique_ptr<AcceleratorQueue> queue() override {
     auto queue = std::make_unique<TileQueue>(memory_);
     if (files_) queue->files = files_();
     return queue;
@@ -36,9 +36,9 @@ class HostAccelerator : public pixels::testing::HostDeviceOf<Accelerator> {
   storage::GpuDirect direct_ = storage::GpuDirect::off;
   MakeFiles files_;
 
-  class TileQueue : public pixels::testing::HostQueueOf<Queue> {
+  class TileQueue : public pixels::testing::HostStatisticsQueueOf<AcceleratorQueue> {
    public:
-    using HostQueueOf::HostQueueOf;
+    using HostStatisticsQueueOf::HostStatisticsQueueOf;
     void run(const TileKernel& kernel, float* sums) override {
       memory_->check(kernel.source.base, 1, true);
       memory_->check(kernel.out.data, 1, true);

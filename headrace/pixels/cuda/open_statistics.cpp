@@ -1,23 +1,26 @@
-#include "headrace/core/option_name.hpp"
-#include "headrace/pixels/cuda/cuda_statistics.hpp"
+#include "headrace/device/cuda_queue.hpp"
+#include "headrace/pixels/cuda/statistics_passes.hpp"
+#include "headrace/pixels/statistics/statistics_device.hpp"
 
 namespace headrace::pixels {
 namespace {
 
-class CudaStatistics : public cuda::CudaDeviceOf<StatisticsDevice> {
+class CudaStatisticsQueue : public device::cuda::CudaQueueOf<StatisticsQueue> {
  public:
-  std::unique_ptr<StatisticsQueue> statistics_queue() override {
-    return std::make_unique<cuda::CudaQueueOf<StatisticsQueue>>();
+  void gather(const StatisticsPass& pass) override { cuda::gather(pass, stream_); }
+};
+
+class CudaStatistics : public device::cuda::CudaDeviceOf<StatisticsDevice> {
+ public:
+  std::unique_ptr<StatisticsQueue> queue() override {
+    return std::make_unique<CudaStatisticsQueue>();
   }
 };
 
 }  // namespace
 
 std::unique_ptr<StatisticsDevice> open_cuda_statistics() {
-  if (!device::cuda::cuda_available()) {
-    fail(ErrorCode::unsupported, "{} cuda: {}; {} cpu gives the same bytes", Option{"device"},
-         device::cuda::describe(), Option{"device"});
-  }
+  if (!device::cuda::cuda_available()) device::cuda::refuse_cuda();
   return std::make_unique<CudaStatistics>();
 }
 

@@ -1,8 +1,7 @@
 #include "headrace/process/accelerator.hpp"
 
-#include "headrace/core/error.hpp"
-#include "headrace/core/option_name.hpp"
-#include "headrace/pixels/cuda/cuda_statistics.hpp"
+#include "headrace/device/cuda_queue.hpp"
+#include "headrace/pixels/cuda/statistics_passes.hpp"
 #include "headrace/process/cuda/passes.hpp"
 #include "headrace/process/tile_decoder.hpp"
 #include "headrace/storage/device_writer.hpp"
@@ -10,10 +9,11 @@
 namespace headrace::process {
 namespace {
 
-class CudaQueue : public pixels::cuda::CudaQueueOf<Queue> {
+class CudaAcceleratorQueue : public device::cuda::CudaQueueOf<AcceleratorQueue> {
  public:
-  explicit CudaQueue(storage::GpuDirect direct) : reader_(direct), writer_(direct) {}
+  explicit CudaAcceleratorQueue(storage::GpuDirect direct) : reader_(direct), writer_(direct) {}
 
+  void gather(const pixels::StatisticsPass& pass) override { pixels::cuda::gather(pass, stream_); }
   void run(const TileKernel& kernel, float* sums) override { cuda::run(kernel, sums, stream_); }
   void run(const StoredPass& pass) override { cuda::run(pass, stream_); }
   void read_file(const std::string& path, std::span<const storage::DeviceRange> ranges) override {
@@ -36,13 +36,15 @@ class CudaQueue : public pixels::cuda::CudaQueueOf<Queue> {
   TileDecoder jpegs_;
 };
 
-class CudaAccelerator : public pixels::cuda::CudaDeviceOf<Accelerator> {
+class CudaAccelerator : public device::cuda::CudaDeviceOf<Accelerator> {
  public:
   explicit CudaAccelerator(storage::GpuDirect direct) : direct_(direct) {
     std::string how;
     storage::cufile_for(direct, how);  // refused now, not at the first file
   }
-  std::unique_ptr<Queue> queue() override { return std::make_unique<CudaQueue>(direct_); }
+  std::unique_ptr<AcceleratorQueue> queue() override {
+    return std::make_unique<CudaAcceleratorQueue>(direct_);
+  }
   storage::GpuDirect direct() const override { return direct_; }
 
  private:
@@ -52,10 +54,7 @@ class CudaAccelerator : public pixels::cuda::CudaDeviceOf<Accelerator> {
 }  // namespace
 
 std::unique_ptr<Accelerator> open_cuda_accelerator(storage::GpuDirect direct) {
-  if (!device::cuda::cuda_available()) {
-    fail(ErrorCode::unsupported, "{} cuda: {}; {} cpu gives the same bytes", Option{"device"},
-         device::cuda::describe(), Option{"device"});
-  }
+  if (!device::cuda::cuda_available()) device::cuda::refuse_cuda();
   return std::make_unique<CudaAccelerator>(direct);
 }
 

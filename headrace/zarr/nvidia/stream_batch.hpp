@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "headrace/device/counted_memory.hpp"
+#include "headrace/device/memory_budget.hpp"
 #include "headrace/zarr/decode_plan.hpp"
 #include "headrace/zarr/nvidia/nvcomp.hpp"
 
@@ -18,7 +18,7 @@ class StreamBatch {
 
   /// Errors: unsupported (the library; a version that requires aligned streams).
   explicit StreamBatch(std::uint64_t most_decoded_bytes = kMostDecodedBytes,
-                       device::cuda::MemoryCounter counter = {});
+                       device::cuda::MemoryBudget budget = {});
 
   /// Puts the decompression of `segments`, zstd before LZ4, into the stream. Both buffers are
   /// device memory. Errors: device.
@@ -37,7 +37,7 @@ class StreamBatch {
 
   const Nvcomp& nvcomp_;
   std::uint64_t most_decoded_bytes_;
-  device::cuda::MemoryCounter counter_;
+  device::cuda::MemoryBudget budget_;
   // Tables, one after the other: packed, decoded; their sizes; and what the GPU writes, which are
   // resulting sizes and statuses.
   device::cuda::PinnedBuffer host_, results_;

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "headrace/transform/cuda/staging_buffer.hpp"
+#include "headrace/device/staging_buffer.hpp"
 #include "headrace/transform/slide/cuda/patch_drivers.hpp"
 #include "headrace/transform/slide/place_patch.hpp"
 #include "headrace/transform/slide/sample_params.hpp"
@@ -10,14 +10,14 @@
 
 namespace headrace::transform {
 
-using device::cuda::Stream;
+using device::cuda::StagingBuffer, device::cuda::StagingRing, device::cuda::Stream;
 
 namespace {
 
 /// Control values of all patches of a batch; each patch has the same number.
 class Controls {
  public:
-  Controls(std::span<const CudaPatch> patches, cuda::StagingBuffer& staging) : staging_(staging) {
+  Controls(std::span<const CudaPatch> patches, StagingBuffer& staging) : staging_(staging) {
     std::size_t most = 0;
     for (const CudaPatch& patch : patches) {
       const auto edge = static_cast<std::size_t>(patch.params->elastic.grid) + 3;
@@ -39,14 +39,14 @@ class Controls {
 
  private:
   static constexpr std::size_t kPadding = 8;  ///< a pack after the last, as on a CPU
-  cuda::StagingBuffer& staging_;
+  StagingBuffer& staging_;
   std::size_t each_ = 0, at_ = 0;
 };
 
 }  // namespace
 
 struct CudaScratch::State {
-  cuda::StagingRing staging_ring;
+  StagingRing staging_ring;
   device::cuda::DeviceBuffer planes;  ///< of the blurred patches: planes and rows
   ControlPixels controls;
 };
@@ -71,7 +71,7 @@ void CudaGraph::images(std::span<const CudaPatch> patches, const TensorFormat& f
     if (patches[i].params->blur_sigma > 0) blurred.push_back(i);
   }
   state.planes.reserve(2 * values * sizeof(float) * blurred.size());
-  cuda::StagingBuffer& staging = state.staging_ring.take();
+  StagingBuffer& staging = state.staging_ring.take();
   const std::size_t kernels = staging.room<PatchKernel>(patches.size());
   const std::size_t later = staging.room<BlurredPatch>(blurred.size());
   const Controls controls(patches, staging);
@@ -109,7 +109,7 @@ void CudaGraph::labels(std::span<const CudaPatch> patches, std::uint8_t outside,
   CudaScratch::State& state = *scratch.state_;
   const PatchSpec& patch = graph.patch();
   const std::int32_t pixels = patch.height * patch.width;
-  cuda::StagingBuffer& staging = state.staging_ring.take();
+  StagingBuffer& staging = state.staging_ring.take();
   const std::size_t kernels = staging.room<LabelKernel>(patches.size());
   const Controls controls(patches, staging);
   staging.fix();

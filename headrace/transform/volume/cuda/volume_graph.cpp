@@ -1,11 +1,11 @@
-#include "headrace/transform/cuda/staging_buffer.hpp"
+#include "headrace/device/staging_buffer.hpp"
 #include "headrace/transform/volume/cuda/voxel_drivers.hpp"
 #include "headrace/transform/volume/volume_cuda_graph.hpp"
 
 namespace headrace::transform {
 
 struct VolumeCudaScratch::State {
-  cuda::StagingRing staging_ring;
+  device::cuda::StagingRing staging_ring;
   device::cuda::DeviceBuffer work;
 };
 
@@ -24,7 +24,7 @@ void VolumeCudaGraph::run(std::span<const VolumePatch> patches, std::uint8_t out
   VolumeCudaScratch::State& state = *scratch.state_;
   const VolumeBatch batch(graph, patches);
   state.work.reserve(batch.work_bytes());
-  cuda::StagingBuffer& staging = state.staging_ring.take();
+  device::cuda::StagingBuffer& staging = state.staging_ring.take();
   const std::size_t at = staging.room<std::byte>(batch.staging_bytes());
   staging.fix();
   const auto launches = batch.write(staging.host<std::byte>(at), staging.device<std::byte>(at),

@@ -3,18 +3,19 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/pixels/statistics/statistics_device.hpp"
+#include "headrace/device/device.hpp"
 
 /// A device on the host that is as hard on its users as a GPU: nothing is done before wait(), so
 /// that memory which is touched too early shows; memory is poisoned; a copy may only touch what it
-/// was given of the right kind; the most that was held is counted. Its passes are the GPU's, one
-/// result at a time.
-namespace headrace::pixels::testing {
+/// was given of the right kind; the most that was held is counted. A layer's test adds its passes:
+/// the GPU's, one result at a time.
+namespace headrace::device::testing {
 
 class HostMemory {
  public:
@@ -38,8 +39,7 @@ class HostMemory {
     check(p, (rows - 1) * pitch + row_bytes, device);
   }
 
-  static DeviceMemory taken(const std::shared_ptr<HostMemory>& from, std::size_t bytes,
-                            bool device) {
+  static Memory taken(const std::shared_ptr<HostMemory>& from, std::size_t bytes, bool device) {
     auto memory = std::make_unique<std::vector<std::uint8_t>>(bytes, std::uint8_t{0xA5});
     std::uint8_t* data = memory->data();
     {
@@ -85,32 +85,7 @@ class HostMemory {
   std::atomic<int> passes_{0};
 };
 
-/// A pass one item and element at a time, from the last to the first: no order may be relied on.
-template <typename Pass>
-void run_on_host(const Pass& pass) {
-  for (std::int64_t item = pass.items(); item-- > 0;) {
-    for (std::int32_t element = pass.elements(); element-- > 0;) {
-      if constexpr (is_sum<Pass>) {
-        const auto sample = pass.sample(item, element);
-        if (sample.bin < 0) continue;
-        Pass::add(sample, pass.totals);
-        std::uint64_t* place =
-            pass.totals + Pass::kSums + (Pass::kValues + 1) * std::int64_t{sample.bin};
-        ++place[0];
-        for (std::int32_t v = 0; v < Pass::kValues; ++v) place[1 + v] += sample.value[v];
-      } else if constexpr (is_count<Pass>) {
-        const std::int32_t bin = pass.bin(item, element);
-        if (bin >= Pass::kBins) throw std::logic_error("no bin of the pass");
-        if (bin >= 0) ++pass.counts[bin];
-      } else {
-        pass(item, element);
-      }
-    }
-  }
-}
-
-/// A queue whose work is done when it is waited for. `Base`: StatisticsQueue, or what a higher
-/// layer made of it.
+/// A queue whose work is done when it is waited for. `Base`: Queue, or what a layer made of it.
 template <typename Base>
 class HostQueueOf : public Base {
  public:
@@ -133,11 +108,6 @@ class HostQueueOf : public Base {
     memory_->check(device, bytes, true);
     work_.push_back([=] { std::fill_n(device, bytes, std::uint8_t{0}); });
   }
-  void gather(const StatisticsPass& pass) override {
-    memory_->count_pass();
-    std::visit([this](const auto& kernel) { check(kernel); }, pass);
-    work_.push_back([pass] { std::visit([](const auto& kernel) { run_on_host(kernel); }, pass); });
-  }
   void wait() override {
     run_all();
     memory_->waited();
@@ -152,21 +122,6 @@ class HostQueueOf : public Base {
   std::vector<std::function<void()>> work_;
 
  private:
-  template <typename Pass>
-  void check(const Pass& pass) {
-    if constexpr (is_sum<Pass>) memory_->check(pass.totals, 8 * kStainTotals, true);
-    if constexpr (is_count<Pass>) memory_->check(pass.counts, 8 * Pass::kBins, true);
-    if constexpr (requires { pass.image; }) memory_->check(pass.image.base, 1, true);
-    if constexpr (requires { pass.values; }) {
-      memory_->check(pass.values, 2 * pass.shape.depth * pass.shape.height * pass.shape.width,
-                     true);
-    }
-    if constexpr (requires { pass.dst; }) {
-      const auto bytes = static_cast<std::int64_t>(sizeof *pass.dst);
-      memory_->check(pass.dst, bytes * pass.items() * pass.elements(), true);
-      memory_->check(pass.src, bytes * pass.items() * pass.elements(), true);
-    }
-  }
   void copy(std::uint8_t* to, std::int64_t to_pitch, const std::uint8_t* from,
             std::int64_t from_pitch, std::int64_t row_bytes, std::int64_t rows) {
     work_.push_back([=] {
@@ -177,7 +132,7 @@ class HostQueueOf : public Base {
   }
 };
 
-/// `Base`: StatisticsDevice, or what a higher layer made of it.
+/// `Base`: Device, or what a layer made of it, without its queue().
 template <typename Base>
 class HostDeviceOf : public Base {
  public:
@@ -186,16 +141,16 @@ class HostDeviceOf : public Base {
 
   std::string name() const override { return "the host"; }
   std::size_t free_bytes() const override { return memory_->free_bytes(); }
-  DeviceMemory device_memory(std::size_t bytes) override {
+  Memory device_memory(std::size_t bytes) override {
     return HostMemory::taken(memory_, bytes, true);
   }
-  DeviceMemory host_memory(std::size_t bytes) override {
+  Memory host_memory(std::size_t bytes) override {
     return HostMemory::taken(memory_, bytes, false);
   }
 
   std::size_t peak_device_bytes() const { return memory_->peak(); }
   std::size_t held_device_bytes() const { return memory_->held(); }
-  /// Passes of statistics that were put into its queues.
+  /// Passes that were put into its queues and counted.
   int passes() const { return memory_->passes(); }
   /// The wait() that many waits from now fails, as one does after a kernel that did.
   void fail_after_waits(int waits) { memory_->fail_after_waits(waits); }
@@ -204,13 +159,4 @@ class HostDeviceOf : public Base {
   std::shared_ptr<HostMemory> memory_;
 };
 
-/// A StatisticsDevice on the host.
-class HostStatistics : public HostDeviceOf<StatisticsDevice> {
- public:
-  using HostDeviceOf::HostDeviceOf;
-  std::unique_ptr<StatisticsQueue> statistics_queue() override {
-    return std::make_unique<HostQueueOf<StatisticsQueue>>(memory_);
-  }
-};
-
-}  // namespace headrace::pixels::testing
+}  // namespace headrace::device::testing

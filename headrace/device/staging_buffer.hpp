@@ -4,10 +4,11 @@
 
 #include "headrace/device/cuda_device.hpp"
 
-namespace headrace::transform::cuda {
+namespace headrace::device::cuda {
 
-/// The data besides pixels that one batch's kernels read, collected on the host and sent in one
-/// copy: arrays of kernels, and the control values that they point to.
+/// Data that the kernels of one batch read, collected in pinned memory and sent to the GPU in one
+/// copy: `begin`, `room` for each array, `fix`, then fill them by `host`, `send`, launch what reads
+/// them at `device`, and `sent_and_read`. One thread at a time. Errors: memory, device.
 class StagingBuffer {
  public:
   /// Waits until the GPU has read the previous contents.
@@ -23,6 +24,7 @@ class StagingBuffer {
     size_ = at + count * sizeof(T);
     return at;
   }
+  /// Takes the memory of all rooms.
   void fix() {
     staged_.reserve(size_);
     on_device_.reserve(size_);
@@ -35,21 +37,21 @@ class StagingBuffer {
   T* device(std::size_t at) const {
     return reinterpret_cast<T*>(on_device_.as<std::byte>() + at);
   }
-  void send(device::cuda::Stream& stream) {
-    device::cuda::copy_to_device(on_device_.as<std::byte>(), staged_.as<std::byte>(), size_,
-                                 stream);
+  void send(Stream& stream) {
+    copy_to_device(on_device_.as<std::byte>(), staged_.as<std::byte>(), size_, stream);
   }
   std::size_t device_bytes() const noexcept { return on_device_.size(); }
-  void sent_and_read(device::cuda::Stream& stream) { used_.record(stream); }
+  /// After the launches: the next begin() waits for them.
+  void sent_and_read(Stream& stream) { used_.record(stream); }
 
  private:
-  device::cuda::PinnedBuffer staged_;
-  device::cuda::DeviceBuffer on_device_;
-  device::cuda::Event used_;
+  PinnedBuffer staged_;
+  DeviceBuffer on_device_;
+  Event used_;
   std::size_t size_ = 0;
 };
 
-/// Staging buffers of several batches in flight in one stream.
+/// Staging buffers of several batches in flight in one stream. One thread at a time.
 class StagingRing {
  public:
   StagingBuffer& take() {
@@ -68,4 +70,4 @@ class StagingRing {
   std::size_t next_ = 0;
 };
 
-}  // namespace headrace::transform::cuda
+}  // namespace headrace::device::cuda

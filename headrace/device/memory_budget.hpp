@@ -1,0 +1,36 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "headrace/device/cuda_device.hpp"
+
+namespace headrace::device::cuda {
+
+/// A bound on memory of a GPU, asked before more of it is taken. Copies share the bound and what
+/// has been taken of it; one that is made without a limit has no bound. Safe from any thread.
+class MemoryBudget {
+ public:
+  MemoryBudget() = default;
+  /// owner, advice: for the error: whose bound it is, and how to make what it refuses fit.
+  MemoryBudget(std::size_t limit_bytes, std::string owner, std::string advice);
+
+  /// The same bound; its errors name `what` is refused.
+  MemoryBudget named(std::string what) const;
+  /// Counts `bytes` more. Errors: memory, with what is refused, the bound, and the advice.
+  void take(std::size_t bytes) const;
+  void give_back(std::size_t bytes) const noexcept;
+  std::size_t used() const;
+
+  /// Makes the buffer hold `size_bytes`, and an eighth more where it has to grow: otherwise every
+  /// slightly larger batch would allocate, and an allocation waits for all work of the GPU.
+  /// Contents are lost. Errors: those of take(), and memory.
+  void reserve(DeviceBuffer& buffer, std::size_t size_bytes) const;
+
+ private:
+  struct Bound;
+  std::shared_ptr<Bound> bound_;
+  std::string what_ = "memory";
+};
+
+}  // namespace headrace::device::cuda
