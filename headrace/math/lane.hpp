@@ -299,4 +299,117 @@ struct Memory<v8f> {
 };
 #endif
 
+// ---- 16-bit numbers and bytes ----------------------------------------------------------------
+
+/// Sums of products of 16-bit numbers in 32 bits, one a lane of S.
+template <typename S>
+struct ProductSums;
+template <>
+struct ProductSums<std::int16_t> {
+  std::int32_t sum;
+
+  static HR_HD ProductSums splat(std::int32_t x) { return {x}; }
+  /// Adds a · factors[0] + b · factors[1]: vector units form products in pairs.
+  HR_HD void add(std::int16_t a, std::int16_t b, const std::int16_t* factors) {
+    sum += a * factors[0] + b * factors[1];
+  }
+  /// Without the lowest `bits` bits, limited to 16.
+  HR_HD std::int16_t shifted(int bits) const {
+    const std::int32_t x = sum >> bits;
+    return static_cast<std::int16_t>(x < -32768 ? -32768 : (x > 32767 ? 32767 : x));
+  }
+};
+
+#if !defined(__CUDACC__)
+using v8s = std::int16_t __attribute__((vector_size(16)));
+
+/// Eight 16-bit numbers from any address.
+HR_HD v8s load_shorts(const void* p) {
+  v8s x;
+  __builtin_memcpy(&x, p, sizeof x);
+  return x;
+}
+HR_HD v8i to_int(v8s x) { return __builtin_convertvector(x, v8i); }
+
+#if defined(__SSE2__)
+template <>
+struct ProductSums<v8s> {
+  __m128i low, high;
+
+  static HR_HD ProductSums splat(std::int32_t x) { return {_mm_set1_epi32(x), _mm_set1_epi32(x)}; }
+  HR_HD void add(v8s a, v8s b, const std::int16_t* factors) {
+    std::int32_t pair;
+    __builtin_memcpy(&pair, factors, sizeof pair);
+    const __m128i f = _mm_set1_epi32(pair);
+    const __m128i x = reinterpret_cast<__m128i>(a), y = reinterpret_cast<__m128i>(b);
+    low = _mm_add_epi32(low, _mm_madd_epi16(_mm_unpacklo_epi16(x, y), f));
+    high = _mm_add_epi32(high, _mm_madd_epi16(_mm_unpackhi_epi16(x, y), f));
+  }
+  HR_HD v8s shifted(int bits) const {
+    return reinterpret_cast<v8s>(
+        _mm_packs_epi32(_mm_srai_epi32(low, bits), _mm_srai_epi32(high, bits)));
+  }
+};
+/// Eight numbers of 0 to 255 as bytes, the first lowest.
+HR_HD std::uint64_t to_bytes(v8i x) {
+#if defined(__AVX2__)
+  const auto words = reinterpret_cast<__m256i>(x);
+  const __m128i shorts =
+      _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+#else
+  struct Words {
+    __m128i low, high;
+  };
+  const Words words = __builtin_bit_cast(Words, x);
+  const __m128i shorts = _mm_packs_epi32(words.low, words.high);
+#endif
+  return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(shorts, shorts)));
+}
+#else
+template <>
+struct ProductSums<v8s> {
+  v8i sum;
+
+  static HR_HD ProductSums splat(std::int32_t x) { return {v8i{} + x}; }
+  HR_HD void add(v8s a, v8s b, const std::int16_t* factors) {
+    sum += to_int(a) * factors[0] + to_int(b) * factors[1];
+  }
+  HR_HD v8s shifted(int bits) const {
+    const v8i x = sum >> bits, least = v8i{} - 32768, most = v8i{} + 32767;
+    return __builtin_convertvector(select(x < least, least, select(x > most, most, x)), v8s);
+  }
+};
+HR_HD std::uint64_t to_bytes(v8i x) {
+  using v8b = std::uint8_t __attribute__((vector_size(8)));
+  return __builtin_bit_cast(std::uint64_t, __builtin_convertvector(x, v8b));
+}
+#endif
+
+/// Eight floats, eight 16-bit numbers, or what to_bytes gives.
+template <typename T, typename Lanes>
+HR_HD void store_all(T* p, Lanes x) {
+  static_assert(sizeof x == 8 * sizeof *p);
+  __builtin_memcpy(p, &x, sizeof x);
+}
+/// The first `count` of them, all where there are no more. Each path stores a copy of its own: a
+/// compiler keeps a value whose address two of them take in memory.
+template <typename T, typename Lanes>
+HR_HD void store_part(T* p, Lanes x, std::int32_t count) {
+  if (count >= 8) {
+    store_all(p, x);
+    return;
+  }
+  T lanes[8];
+  store_all(lanes, x);
+  for (std::int32_t i = 0; i < count; ++i) p[i] = lanes[i];
+}
+/// Reads no more than `count` floats; the lanes after them are 0.
+HR_HD v8f load_part(const float* p, std::int32_t count) {
+  if (count >= 8) return Memory<v8f>::load(p);
+  float lanes[8] = {};
+  for (std::int32_t i = 0; i < count; ++i) lanes[i] = p[i];
+  return Memory<v8f>::load(lanes);
+}
+#endif
+
 }  // namespace headrace::math

@@ -27,6 +27,14 @@ HR_HD F luminance(F r, F g, F b) {
   return (r * 0.2125f + (g * 0.7154f + b * 0.0721f)) * kFraction;
 }
 
+/// A channel of a pixel as a fraction of full range.
+HR_HD float fraction_of(std::uint8_t channel) { return static_cast<float>(channel) * kFraction; }
+/// Luminance of a pixel of one channel, or of three.
+HR_HD float luminance_of(const std::uint8_t* p, std::int32_t channels) {
+  if (channels == 1) return fraction_of(p[0]);
+  return luminance(static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2]));
+}
+
 /// Magnitude of the Sobel gradient of a 3×3 neighbourhood, rows a b c, d e f, g h i.
 ///
 /// source  sqrt((gy² + gx²) / 2), gx and gy with weights [1 2 1] / 4 × [1 0 -1]: what
@@ -45,6 +53,20 @@ HR_HD F sobel_of(F a, F b, F c, F d, F f, F g, F h, F i) {
 template <typename F>
 HR_HD F gaussian_step(F sum, F before, F after, float weight) {
   return sum + (before + after) * weight;
+}
+/// Weighted sum of at(0) and its neighbours at(-n) and at(n), from the nearest outwards. Two
+/// distances to a turn: where a pack is wider than a register, compilers keep the sum in memory
+/// from turn to turn.
+template <typename At>
+HR_HD auto gaussian_sum(const float* weights, std::int32_t radius, const At& at) {
+  auto sum = at(0) * weights[0];
+  std::int32_t n = 1;
+  for (; n < radius; n += 2) {
+    const auto nearer = gaussian_step(sum, at(-n), at(n), weights[n]);
+    sum = gaussian_step(nearer, at(-n - 1), at(n + 1), weights[n + 1]);
+  }
+  if (n == radius) sum = gaussian_step(sum, at(-n), at(n), weights[n]);
+  return sum;
 }
 
 /// Amounts of stain: the map `a` of log2(v + 1), v limited to 0..255.

@@ -14,9 +14,7 @@ HR_HD const std::uint8_t* pixel_of(const SourceView& s, std::int64_t y, std::int
 }
 
 HR_HD float luminance_at(const SourceView& s, std::int64_t y, std::int64_t x) {
-  const std::uint8_t* p = pixel_of(s, reflected(y, s.height), reflected(x, s.width));
-  if (s.channels == 1) return static_cast<float>(p[0]) * kFraction;
-  return luminance(static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2]));
+  return luminance_of(pixel_of(s, reflected(y, s.height), reflected(x, s.width)), s.channels);
 }
 
 HR_HD math::Rgb<float> rgb_at(const TileKernel& k, std::int32_t row, std::int32_t column) {
@@ -84,15 +82,10 @@ struct ColumnSum {
   HR_HD void operator()(std::int32_t row, std::int32_t element) const {
     const std::int32_t length = halo_width(k), channel = element / length, i = element % length;
     const std::int64_t y = k.y0 + row, x = reflected(k.x0 - k.radius + i, k.source.width);
-    float sum = sample(y, x, channel) * k.weights[0];
-    for (std::int32_t n = 1; n <= k.radius; ++n) {
-      sum = gaussian_step(sum, sample(y - n, x, channel), sample(y + n, x, channel), k.weights[n]);
-    }
-    sums[(std::int64_t{channel} * k.height + row) * length + i] = sum;
-  }
-  HR_HD float sample(std::int64_t y, std::int64_t x, std::int32_t channel) const {
-    const std::uint8_t* p = pixel_of(k.source, reflected(y, k.source.height), x);
-    return static_cast<float>(p[channel]) * kFraction;
+    sums[(std::int64_t{channel} * k.height + row) * length + i] =
+        gaussian_sum(k.weights, k.radius, [&](std::int32_t n) HR_LAMBDA {
+          return fraction_of(pixel_of(k.source, reflected(y + n, k.source.height), x)[channel]);
+        });
   }
 };
 
@@ -104,11 +97,8 @@ struct RowSum {
     const std::int32_t channel = element / k.width, column = element % k.width;
     const float* centre =
         sums + (std::int64_t{channel} * k.height + row) * halo_width(k) + k.radius + column;
-    float sum = centre[0] * k.weights[0];
-    for (std::int32_t n = 1; n <= k.radius; ++n) {
-      sum = gaussian_step(sum, centre[-n], centre[n], k.weights[n]);
-    }
-    store_result(k, channel, row, column, sum);
+    const auto at = [&](std::int32_t n) HR_LAMBDA { return centre[n]; };
+    store_result(k, channel, row, column, gaussian_sum(k.weights, k.radius, at));
   }
 };
 

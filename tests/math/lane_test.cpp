@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -125,6 +126,62 @@ TEST(Lane, WordsFromAlignedLoadsAreTheBytesThere) {
     load_words(bytes + at, first, second);
     EXPECT_EQ(first, expected[0]) << at;
     EXPECT_EQ(second, expected[1]) << at;
+  }
+}
+
+/// Eight lanes and one: the same bits, in sums of products up to the ends of both ranges.
+TEST(Lane, ProductSumsAreThoseOfSingleNumbers) {
+  const v8s a{0, 1, -1, 32767, -32768, 12345, -12345, 32767};
+  const v8s b{5, -3, 32767, 32767, -32768, -32768, 777, -32768};
+  for (const std::int16_t factor : {0, 1, -7, 16384, -16384}) {
+    const std::int16_t factors[2]{factor, static_cast<std::int16_t>(factor / 3)};
+    for (const int bits : {0, 3, 15}) {
+      auto lanes = ProductSums<v8s>::splat(16384);
+      lanes.add(a, b, factors);
+      lanes.add(b, v8s{}, factors);
+      const v8s got = lanes.shifted(bits);
+      for (int i = 0; i < 8; ++i) {
+        auto one = ProductSums<std::int16_t>::splat(16384);
+        one.add(a[i], b[i], factors);
+        one.add(b[i], 0, factors);
+        const std::int64_t sum =
+            16384 + std::int64_t{a[i] + b[i]} * factors[0] + std::int64_t{b[i]} * factors[1];
+        const std::int64_t limited = std::clamp<std::int64_t>(sum >> bits, -32768, 32767);
+        EXPECT_EQ(one.shifted(bits), limited) << i << ", factor " << factor << ", bits " << bits;
+        EXPECT_EQ(got[i], limited) << i << ", factor " << factor << ", bits " << bits;
+      }
+    }
+  }
+}
+
+TEST(Lane, BytesAndShortsKeepTheirOrder) {
+  const std::uint64_t bytes = to_bytes(v8i{0, 1, 127, 128, 254, 255, 3, 200});
+  const int expected[8] = {0, 1, 127, 128, 254, 255, 3, 200};
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(bytes >> (8 * i) & 255, expected[i]) << i;
+  alignas(2) std::uint8_t memory[17];
+  const std::int16_t shorts[8] = {0, -1, 32767, -32768, 258, -259, 7, -7};
+  std::memcpy(memory + 1, shorts, sizeof shorts);
+  const v8i words = to_int(load_shorts(memory + 1));
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(words[i], shorts[i]) << i;
+}
+
+TEST(Lane, PartsOfAPackTouchNothingElse) {
+  const float in[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (int count = 0; count <= 9; ++count) {
+    float floats[8] = {}, lanes[8];
+    store_part(floats, Memory<v8f>::load(in), count);
+    Memory<v8f>::store(lanes, load_part(in, count));
+    std::int16_t shorts[8] = {};
+    store_part(shorts, v8s{1, 2, 3, 4, 5, 6, 7, 8}, count);
+    std::uint8_t bytes[8] = {};
+    store_part(bytes, to_bytes(v8i{1, 2, 3, 4, 5, 6, 7, 8}), count);
+    for (int i = 0; i < 8; ++i) {
+      const int expected = i < count ? i + 1 : 0;
+      EXPECT_EQ(floats[i], static_cast<float>(expected)) << i << " of " << count;
+      EXPECT_EQ(lanes[i], static_cast<float>(expected)) << i << " of " << count;
+      EXPECT_EQ(shorts[i], expected) << i << " of " << count;
+      EXPECT_EQ(bytes[i], expected) << i << " of " << count;
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "headrace/process/pixel_math.hpp"
 #include "headrace/process/process.hpp"
 #include "headrace/process/tile_runner.hpp"
 #include "tests/process/generated_image.hpp"
@@ -103,6 +104,18 @@ TEST(Process, GaussianMatchesDouble) {
         }
       }
     }
+  }
+}
+
+TEST(Process, GaussianSumsAddFromTheNearestOutwards) {
+  float values[17], weights[9];
+  for (int i = 0; i < 17; ++i) values[i] = std::sin(static_cast<float>(7 * i)) * 1000.0f;
+  for (int n = 0; n < 9; ++n) weights[n] = std::exp(-0.1f * static_cast<float>(n * n));
+  for (int radius = 0; radius <= 8; ++radius) {
+    float expected = values[8] * weights[0];
+    for (int n = 1; n <= radius; ++n) expected += (values[8 - n] + values[8 + n]) * weights[n];
+    const float* centre = values + 8;
+    EXPECT_EQ(gaussian_sum(weights, radius, [&](int n) { return centre[n]; }), expected) << radius;
   }
 }
 

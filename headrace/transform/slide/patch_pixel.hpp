@@ -56,21 +56,11 @@ HR_HD std::uint8_t label_value(const LabelKernel& k, std::int32_t row, std::int3
 /// finished before any column.
 HR_HD float blurred_along_row(const BlurKernel& k, const float* from, std::int32_t row,
                               std::int32_t column) {
-  const float* line = from + std::int64_t{row} * k.width;
-  float sum = 0.0f;
-  for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
-    sum = sum + line[mirrored(column + tap - k.radius, k.width)] * k.weights[tap];
-  }
-  return sum;
+  return blurred(k, from + std::int64_t{row} * k.width, 1, k.width, column);
 }
 HR_HD float blurred_along_column(const BlurKernel& k, const float* from, std::int32_t row,
                                  std::int32_t column) {
-  float sum = 0.0f;
-  for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
-    const std::int64_t line = mirrored(row + tap - k.radius, k.height);
-    sum = sum + from[line * k.width + column] * k.weights[tap];
-  }
-  return sum;
+  return blurred(k, from + column, k.width, k.height, row);
 }
 
 }  // namespace headrace::transform

@@ -71,7 +71,11 @@ HR_HD VolumeStage resolve(const VolumeStage& s, const PatchStatistics* passes) {
   return out;
 }
 
-/// A resolved stage, noise aside, on one value a lane.
+/// A resolved stage on one value a lane; noise with its normal deviates.
+template <typename F>
+HR_HD F apply_noise(const VolumeStage& s, F v, F deviate) {
+  return v + deviate * s.power;
+}
 template <typename F>
 HR_HD F apply_linear(const VolumeStage& s, F v) {
   return math::clamp_to((v - s.a) * s.b + s.c, s.low, s.high);
@@ -107,7 +111,7 @@ HR_HD float run_stages(const VolumeStages& stages, float v, std::int32_t row, st
   for (std::int32_t i = 0; i < stages.count; ++i) {
     const VolumeStage& s = stages.stage[i];
     if (s.kind == VolumeStageKind::noise) {
-      v = v + noise_of_voxel(stream_of(stages, s), row, column) * s.power;
+      v = apply_noise(s, v, noise_of_voxel(stream_of(stages, s), row, column));
     } else if (s.kind == VolumeStageKind::gamma) {
       v = apply_gamma(s, v);
     } else {

@@ -51,10 +51,13 @@ cpu::VolumeRowScratch VolumeScratch::State::reserve(const VolumePatchSpec& patch
     s.row_control[axis] = take(control);
   }
   if (neighbours) {
-    volume.reserve(sizeof(float) * static_cast<std::size_t>(patch.size_zyx[0]) *
-                   static_cast<std::size_t>(patch.size_zyx[1]) *
-                   static_cast<std::size_t>(patch.size_zyx[2]));
-    s.volume = volume.as<float>();
+    const auto depth = static_cast<std::size_t>(patch.size_zyx[0]),
+               height = static_cast<std::size_t>(patch.size_zyx[1]),
+               width = static_cast<std::size_t>(patch.size_zyx[2]);
+    const std::size_t packs = 8 * (std::max(depth, height) + 2 * VolumeBlurKernel::kMaxRadius);
+    volume.reserve(sizeof(float) * (packs + depth * height * width));
+    s.packs = volume.as<float>();
+    s.volume = s.packs + packs;
   }
   return s;
 }

@@ -40,14 +40,9 @@ struct RowControlValue {
     const std::int32_t index = i % edge, axis = i / edge % 3, row = i / (3 * edge);
     const math::SplinePlace slice = grid_place(p, 0, row / k.height);
     const math::SplinePlace place = grid_place(p, 1, row % k.height);
-    const math::SplineWeights<float> w = math::spline_weights(place.t);
-    float sum = 0.0f;
-    for (int tap = 0; tap < 4; ++tap) {
-      const std::int32_t line = math::spline_control(place.cell, tap, p.grid) * edge;
-      sum = sum + combine_lines<float>(p.grid, p.control[axis], edge * edge, slice, line + index) *
-                      w.w[tap];
-    }
-    k.out[i] = sum;
+    k.out[i] = combine_controls<float>(p.grid, place, [&](std::int32_t line) HR_LAMBDA {
+      return combine_lines<float>(p.grid, p.control[axis], edge * edge, slice, line * edge + index);
+    });
   }
 };
 
@@ -187,13 +182,7 @@ struct VolumeBlurVoxel {
     float* to = axis == 1 ? patches[item].a : patches[item].b;
     const std::int32_t step = axis == 0 ? k.size[1] * k.size[2] : axis == 1 ? k.size[2] : 1;
     const std::int32_t place = i / step % k.size[axis];
-    const float* first = src + (i - place * step);
-    float sum = 0.0f;
-    for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
-      const std::int32_t at = mirrored(place + tap - k.radius, k.size[axis]);
-      sum = sum + first[at * step] * k.weights[tap];
-    }
-    to[i] = sum;
+    to[i] = blurred(k, src + (i - place * step), step, k.size[axis], place);
   }
 };
 
@@ -210,8 +199,7 @@ struct ReducedVoxel {
     if (i >= k.small[0] * k.small[1] * k.small[2]) return;
     const std::int32_t x = i % k.small[2], y = i / k.small[2] % k.small[1];
     const std::int32_t z = i / (k.small[2] * k.small[1]);
-    const std::int32_t row = reduced_index(k, 0, z) * k.size[1] + reduced_index(k, 1, y);
-    patches[item].b[i] = patches[item].a[row * k.size[2] + reduced_index(k, 2, x)];
+    patches[item].b[i] = patches[item].a[reduced_row(k, z, y) * k.size[2] + reduced_index(k, 2, x)];
   }
 };
 struct EnlargedVoxel {
@@ -220,21 +208,10 @@ struct EnlargedVoxel {
   HR_HD void operator()(std::int32_t item, std::int32_t i) const {
     const LowResolutionKernel& k = patches[item].kernel;
     const std::int32_t row = i / k.size[2];
-    const auto px = enlarged_place(k, 2, i % k.size[2]);
-    const auto py = enlarged_place(k, 1, row % k.size[1]);
-    const auto pz = enlarged_place(k, 0, row / k.size[1]);
-    const std::int32_t plane = k.small[1] * k.small[2];
-    const float* near = patches[item].b + pz.index * plane;
-    const float* far = near + (pz.index + 1 < k.small[0] ? plane : 0);
-    const std::int32_t upper = py.index * k.small[2];
-    const std::int32_t lower = upper + (py.index + 1 < k.small[1] ? k.small[2] : 0);
-    float side[2];
-    for (int j = 0; j < 2; ++j) {
-      const std::int32_t x = math::clamp_index(px.index + j, k.small[2] - 1);
-      side[j] = math::between_rows(near[upper + x], near[lower + x], far[upper + x], far[lower + x],
-                                   py.part, pz.part);
-    }
-    patches[item].a[i] = math::lerp(side[0], side[1], px.part);
+    const ReducedRows between = reduced_rows(k, patches[item].b, row / k.size[1], row % k.size[1]);
+    const auto x = enlarged_place(k, 2, i % k.size[2]);
+    const std::int32_t right = math::clamp_index(x.index + 1, k.small[2] - 1);
+    patches[item].a[i] = math::lerp(between(x.index), between(right), x.part);
   }
 };
 
@@ -246,18 +223,16 @@ struct SmoothVoxel {
     const SmoothKernel& k = windows[item];
     const std::int32_t width = k.end[2] - k.begin[2], height = k.end[1] - k.begin[1];
     if (i >= width * height * (k.end[0] - k.begin[0])) return;
-    std::int32_t at[3]{k.begin[0] + i / (width * height), k.begin[1] + i / width % height,
-                       k.begin[2] + i % width};
-    std::int16_t* out = k.dst + at[0] * k.dst_slice + at[1] * k.dst_row + at[2];
+    const std::int32_t at[3]{k.begin[0] + i / (width * height), k.begin[1] + i / width % height,
+                             k.begin[2] + i % width};
+    const std::int64_t step = k.axis == 0 ? k.src_slice : k.axis == 1 ? k.src_row : 1;
+    const std::int16_t* here = k.src + at[0] * k.src_slice + at[1] * k.src_row + at[2];
     const std::int32_t place = at[k.axis];
-    std::int32_t sum = 0;
-    for (std::int32_t tap = 0; tap <= 2 * k.radius; ++tap) {
-      const std::int32_t to = place + tap - k.radius;
-      at[k.axis] =
-          to < k.begin[k.axis] ? k.begin[k.axis] : (to >= k.end[k.axis] ? k.end[k.axis] - 1 : to);
-      sum += k.src[at[0] * k.src_slice + at[1] * k.src_row + at[2]] * std::int32_t{k.weights[tap]};
-    }
-    *out = static_cast<std::int16_t>(smooth_rounded(sum));
+    k.dst[at[0] * k.dst_slice + at[1] * k.dst_row + at[2]] =
+        smoothed<std::int16_t>(k, [&](std::int32_t tap) HR_LAMBDA {
+          const std::int32_t to = smooth_index(k, k.axis, place + tap - k.radius);
+          return here[(to - place) * step];
+        });
   }
 };
 

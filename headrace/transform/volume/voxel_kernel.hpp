@@ -78,12 +78,36 @@ HR_HD std::int32_t reduced_index(const LowResolutionKernel& k, int axis, std::in
   return math::clamp_index(math::to_int((math::to_float(small) + 0.5f) * k.reduce[axis]),
                            k.size[axis] - 1);
 }
+/// The row of the patch that a row of the reduced one takes.
+HR_HD std::int32_t reduced_row(const LowResolutionKernel& k, std::int32_t z, std::int32_t y) {
+  return reduced_index(k, 0, z) * k.size[1] + reduced_index(k, 1, y);
+}
 /// The small voxels around a voxel.
 HR_HD math::TapPlace<float> enlarged_place(const LowResolutionKernel& k, int axis, std::int32_t i) {
   const float c = math::clamp((math::to_float(i) + 0.5f) * k.enlarge[axis] - 0.5f, 0.0f,
                               math::to_float(k.small[axis] - 1));
   const std::int32_t index = math::to_int(c);
   return {index, c - math::to_float(index)};
+}
+/// The four rows of the reduced patch around a row of the patch.
+struct ReducedRows {
+  const float *near_upper, *near_lower, *far_upper, *far_lower;
+  float along_y, along_z;
+
+  /// The value between them in one of their columns.
+  HR_HD float operator()(std::int32_t x) const {
+    return math::between_rows(near_upper[x], near_lower[x], far_upper[x], far_lower[x], along_y,
+                              along_z);
+  }
+};
+HR_HD ReducedRows reduced_rows(const LowResolutionKernel& k, const float* reduced, std::int32_t z,
+                               std::int32_t y) {
+  const auto pz = enlarged_place(k, 0, z), py = enlarged_place(k, 1, y);
+  const std::int32_t row = k.small[2], slice = k.small[1] * row;
+  const float* upper = reduced + (pz.index * slice + py.index * row);
+  const float* lower = upper + (py.index + 1 < k.small[1] ? row : 0);
+  const std::int32_t far = pz.index + 1 < k.small[0] ? slice : 0;
+  return {upper, lower, upper + far, lower + far, py.part, pz.part};
 }
 
 /// One axis of the smoothing of a window that is read at a coarser spacing; weights in 1/32768, in
@@ -99,7 +123,23 @@ struct SmoothKernel {
   std::int16_t* dst;
   std::int64_t dst_row, dst_slice;
 };
-HR_HD std::int32_t smooth_rounded(std::int32_t sum) { return (sum + 16384) >> 15; }
+/// The index along an axis that is read for index i.
+HR_HD std::int32_t smooth_index(const SmoothKernel& k, int axis, std::int32_t i) {
+  return i < k.begin[axis] ? k.begin[axis] : (i >= k.end[axis] ? k.end[axis] - 1 : i);
+}
+/// A smoothed voxel, or eight of them: value(tap) is tap 0 to 2 · radius of each. S: std::int16_t
+/// or v8s.
+template <typename S, typename Value>
+HR_HD S smoothed(const SmoothKernel& k, const Value& value) {
+  auto sums = math::ProductSums<S>::splat(1 << 14);  // half of what is shifted out: rounds
+  const std::int32_t last = 2 * k.radius;
+  for (std::int32_t tap = 0; tap < last; tap += 2) {
+    sums.add(value(tap), value(tap + 1), k.weights + tap);
+  }
+  const std::int16_t alone[2]{k.weights[last], 0};
+  sums.add(value(last), S{}, alone);
+  return sums.shifted(15);
+}
 
 static_assert(std::is_trivially_copyable_v<VolumeKernel> &&
               std::is_trivially_copyable_v<VolumeStagesKernel> &&

@@ -16,6 +16,7 @@ struct VolumeRowScratch {
   float* slice_control[3];  ///< (grid + 3)² and room for a pack
   float* row_control[3];    ///< grid + 3 and room for a pack
   float* volume;            ///< passes over neighbours: a second patch, rows of width floats
+  float* packs;  ///< blur: a pack for each row along y or z, and kMaxRadius before and after
 };
 /// Rows are processed in groups of 32 voxels.
 constexpr std::int32_t volume_pitch(std::int32_t width) { return (width + 31) / 32 * 32 + 32; }
