@@ -32,8 +32,9 @@ OdStats stats_of(const pixels::OdMoments& moments) {
 }
 
 StainReference fit_reference(const cohort::Cohort& cohort, const std::string& name) {
-  const ImageColour colour = name == "builtin" ? transform::builtin_reference()
-                                               : cohort.images()[cohort.find_image(name)].colour;
+  const ImageColour colour = name == transform::kBuiltinReference
+                                 ? transform::builtin_reference()
+                                 : cohort.images()[cohort.find_image(name)].colour;
   if (!colour.has_stain) {
     fail(ErrorCode::usage,
          "{}: transforms: stain_normalize.reference is '{}', which has no stain estimate; name an "

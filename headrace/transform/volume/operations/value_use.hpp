@@ -9,6 +9,17 @@ namespace headrace::transform {
 /// of the training set.
 enum class StatsSource { none, patient, foreground };
 
+}  // namespace headrace::transform
+
+/// As configs choose one.
+template <>
+inline constexpr auto headrace::kNamesOf<headrace::transform::StatsSource> =
+    headrace::names<headrace::transform::StatsSource>(
+        {{headrace::transform::StatsSource::patient, "patient"},
+         {headrace::transform::StatsSource::foreground, "foreground"}});
+
+namespace headrace::transform {
+
 /// What an operation on volumes asks of the values that come to it, and leaves of them: which
 /// channels it works on, and where in the list it may stand, follow from it.
 struct ValueUse {
