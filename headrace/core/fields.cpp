@@ -29,7 +29,7 @@ bool is_given(const YamlMap& map, const std::string& key) {
 void read_field(YamlMap& map, const Field& field) {
   const auto value = map.find(field.key);
   if (!value) {
-    if (field.form.read_null && is_given(map, field.key)) field.form.read_null();
+    if (field.form.read_null && belongs(field) && is_given(map, field.key)) field.form.read_null();
     return;
   }
   if (field.misfit) {
@@ -161,7 +161,7 @@ Form section(Fields inner) {
 }
 
 Form one_of(std::vector<std::string> names, std::function<void(const std::string&)> set,
-          std::function<std::string_view()> name) {
+            std::function<std::string_view()> name) {
   const std::string accepts = fmt::format("{}", fmt::join(names, ", "));
   return {[names, set = std::move(set)](const YamlValue& from) { set(from.as_choice(names)); },
           [name = std::move(name)] { return Json(std::string(name())); }, accepts, names};

@@ -110,7 +110,7 @@ Form section(Fields inner);
 
 /// One of the names. `set` and `name`: the variable's value, by name.
 Form one_of(std::vector<std::string> names, std::function<void(const std::string&)> set,
-          std::function<std::string_view()> name);
+            std::function<std::string_view()> name);
 
 template <typename T>
 concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;

@@ -15,9 +15,7 @@ using device::cuda::PinnedBuffer;
 using device::cuda::Stream;
 
 GpuDirect parse_gpu_direct(const std::string& text) {
-  if (text == "auto") return GpuDirect::automatic;
-  if (text == "on") return GpuDirect::on;
-  if (text == "off") return GpuDirect::off;
+  if (const auto named = value_named<GpuDirect>(text)) return *named;
   fail(ErrorCode::usage, "GPUDirect is '{}', expected auto, on or off", text);
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/device/cuda_device.hpp"
 
 namespace headrace::storage {
@@ -13,7 +14,18 @@ namespace headrace::storage {
 /// off: through pinned memory.
 enum class GpuDirect { automatic, on, off };
 
-/// "auto", "on" or "off". Errors: usage (names the three).
+}  // namespace headrace::storage
+
+template <>
+inline constexpr auto headrace::kNamesOf<headrace::storage::GpuDirect> =
+    headrace::names<headrace::storage::GpuDirect>({{headrace::storage::GpuDirect::automatic,
+                                                    "auto"},
+                                                   {headrace::storage::GpuDirect::on, "on"},
+                                                   {headrace::storage::GpuDirect::off, "off"}});
+
+namespace headrace::storage {
+
+/// By a name of kNamesOf. Errors: usage (names the three).
 GpuDirect parse_gpu_direct(const std::string& text);
 
 struct Cufile;

@@ -19,9 +19,7 @@ using device::cuda::PinnedBuffer;
 using device::cuda::Stream;
 
 DecodeOn parse_decode_on(const std::string& text) {
-  if (text == "auto") return DecodeOn::automatic;
-  if (text == "cpu") return DecodeOn::cpu;
-  if (text == "gpu") return DecodeOn::gpu;
+  if (const auto named = value_named<DecodeOn>(text)) return *named;
   fail(ErrorCode::usage, "decode is '{}', expected auto, cpu or gpu", text);
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "headrace/core/enum_names.hpp"
 #include "headrace/device/counted_memory.hpp"
 #include "headrace/storage/device_reader.hpp"
 #include "headrace/zarr/array.hpp"
@@ -15,7 +16,17 @@ namespace headrace::zarr {
 /// where the GPU can't do it.
 enum class DecodeOn { automatic, cpu, gpu };
 
-/// "auto", "cpu" or "gpu". Errors: usage (names the three).
+}  // namespace headrace::zarr
+
+template <>
+inline constexpr auto headrace::kNamesOf<headrace::zarr::DecodeOn> =
+    headrace::names<headrace::zarr::DecodeOn>({{headrace::zarr::DecodeOn::automatic, "auto"},
+                                               {headrace::zarr::DecodeOn::cpu, "cpu"},
+                                               {headrace::zarr::DecodeOn::gpu, "gpu"}});
+
+namespace headrace::zarr {
+
+/// By a name of kNamesOf. Errors: usage (names the three).
 DecodeOn parse_decode_on(const std::string& text);
 
 /// Why `automatic` leaves JPEG to the CPU.

@@ -110,7 +110,8 @@ void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& 
     const transform::ChannelPlace place{channel.name, 0, channel.unit};
     const bool any = std::any_of(
         config.volume_transforms.begin(), config.volume_transforms.end(), [&](const auto& spec) {
-          const bool scales = transform::unit_of(spec) || transform::name_of(spec) == "normalize";
+          const bool scales = transform::unit_of(spec) ||
+                              std::holds_alternative<transform::VolumeNormalizeSpec>(spec);
           return scales && transform::applies(spec, place);
         });
     (any ? scaled : left).push_back(channel.name);
