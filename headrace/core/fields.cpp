@@ -43,10 +43,6 @@ void read_field(YamlMap& map, const Field& field) {
 
 }  // namespace
 
-Field Field::said_as(std::string usual) && {
-  default_text = std::move(usual);
-  return std::move(*this);
-}
 Field Field::unless(std::function<std::string()> problem) && {
   misfit = std::move(problem);
   return std::move(*this);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "headrace/core/enum_names.hpp"
@@ -26,7 +27,7 @@ using Fields = std::vector<Field>;
 struct Form {
   std::function<void(const YamlValue&)> read;
   std::function<Json()> json;
-  std::string accepts;               ///< "0 to 1024", "auto, cpu or cuda"
+  std::string accepts;               ///< "0 to 1024", "auto, cpu, cuda"
   std::vector<std::string> choices;  ///< of an enumeration; else empty
   /// For a key that is given as null. Without it null leaves the default, like a missing key.
   std::function<void()> read_null = {};
@@ -53,7 +54,7 @@ struct Field {
   Hashed hash = Hashed::yes;
   bool in_json = true;
 
-  Field said_as(std::string usual) &&;
+  // Each sets one of those above.
   Field unless(std::function<std::string()> problem) &&;
   Field decides_nothing() &&;
   Field hashed_if(bool counts) &&;

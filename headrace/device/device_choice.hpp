@@ -8,9 +8,10 @@ enum class DeviceChoice { automatic, cpu, cuda };
 
 }  // namespace headrace::device
 
+namespace headrace {
 template <>
-inline constexpr auto headrace::kNamesOf<headrace::device::DeviceChoice> =
-    headrace::names<headrace::device::DeviceChoice>(
-        {{headrace::device::DeviceChoice::automatic, "auto"},
-         {headrace::device::DeviceChoice::cpu, "cpu"},
-         {headrace::device::DeviceChoice::cuda, "cuda"}});
+inline constexpr auto kNamesOf<device::DeviceChoice> =
+    names<device::DeviceChoice>({{device::DeviceChoice::automatic, "auto"},
+                                 {device::DeviceChoice::cpu, "cpu"},
+                                 {device::DeviceChoice::cuda, "cuda"}});
+}  // namespace headrace

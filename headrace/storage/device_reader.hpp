@@ -16,12 +16,13 @@ enum class GpuDirect { automatic, on, off };
 
 }  // namespace headrace::storage
 
+namespace headrace {
 template <>
-inline constexpr auto headrace::kNamesOf<headrace::storage::GpuDirect> =
-    headrace::names<headrace::storage::GpuDirect>({{headrace::storage::GpuDirect::automatic,
-                                                    "auto"},
-                                                   {headrace::storage::GpuDirect::on, "on"},
-                                                   {headrace::storage::GpuDirect::off, "off"}});
+inline constexpr auto kNamesOf<storage::GpuDirect> =
+    names<storage::GpuDirect>({{storage::GpuDirect::automatic, "auto"},
+                               {storage::GpuDirect::on, "on"},
+                               {storage::GpuDirect::off, "off"}});
+}  // namespace headrace
 
 namespace headrace::storage {
 

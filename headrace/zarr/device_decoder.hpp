@@ -18,11 +18,13 @@ enum class DecodeOn { automatic, cpu, gpu };
 
 }  // namespace headrace::zarr
 
+namespace headrace {
 template <>
-inline constexpr auto headrace::kNamesOf<headrace::zarr::DecodeOn> =
-    headrace::names<headrace::zarr::DecodeOn>({{headrace::zarr::DecodeOn::automatic, "auto"},
-                                               {headrace::zarr::DecodeOn::cpu, "cpu"},
-                                               {headrace::zarr::DecodeOn::gpu, "gpu"}});
+inline constexpr auto kNamesOf<zarr::DecodeOn> =
+    names<zarr::DecodeOn>({{zarr::DecodeOn::automatic, "auto"},
+                           {zarr::DecodeOn::cpu, "cpu"},
+                           {zarr::DecodeOn::gpu, "gpu"}});
+}  // namespace headrace
 
 namespace headrace::zarr {
 

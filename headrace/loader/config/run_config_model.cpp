@@ -175,12 +175,12 @@ Fields model_fields(RunConfig& config) {
   const bool counts = !is_uniform(model);
   return {
       {"name", name_form(model.name), "auto: chooses levels and widths, too"},
-      {"widths", written_form(model.widths, "2 to 8 multiples of 8"), "channels by level"},
+      {"widths", written_form(model.widths, "2 to 8 multiples of 8"), "channels of each level"},
       Field{"strides", written_form(model.strides, "1 or 2, by level and axis"),
-            "from level to level", "planned"}
+            "from each level to the next", "planned"}
           .hashed_if(counts),
       Field{"kernels", written_form(model.kernels, "1 or 3, by level and axis"),
-            "volumes: of the levels", "planned"}
+            "volumes: of each level", "planned"}
           .hashed_if(counts)
           .written_if(config.volumes),
   };

@@ -21,8 +21,8 @@ std::function<std::string()> only_in(const RunConfig& config, bool volumes) {
     return config.volumes
                ? "belongs to runs on slides, but patch.size has three numbers (z, y, x), which is "
                  "a run on volumes. Leave it out"
-               : "belongs to runs on volumes, but patch.size has two numbers (y, x), which is a run "
-                 "on slides. Leave it out";
+               : "belongs to runs on volumes, but patch.size has two numbers (y, x), which is a "
+                 "run on slides. Leave it out";
   };
 }
 

@@ -14,10 +14,11 @@ enum class StainMethod { macenko };
 
 }  // namespace headrace::transform
 
+namespace headrace {
 template <>
-inline constexpr auto headrace::kNamesOf<headrace::transform::StainMethod> =
-    headrace::names<headrace::transform::StainMethod>({{headrace::transform::StainMethod::macenko,
-                                                        "macenko"}});
+inline constexpr auto kNamesOf<transform::StainMethod> =
+    names<transform::StainMethod>({{transform::StainMethod::macenko, "macenko"}});
+}  // namespace headrace
 
 namespace headrace::transform {
 

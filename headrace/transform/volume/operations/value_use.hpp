@@ -11,12 +11,13 @@ enum class StatsSource { none, patient, foreground };
 
 }  // namespace headrace::transform
 
+namespace headrace {
 /// As configs choose one.
 template <>
-inline constexpr auto headrace::kNamesOf<headrace::transform::StatsSource> =
-    headrace::names<headrace::transform::StatsSource>(
-        {{headrace::transform::StatsSource::patient, "patient"},
-         {headrace::transform::StatsSource::foreground, "foreground"}});
+inline constexpr auto kNamesOf<transform::StatsSource> =
+    names<transform::StatsSource>({{transform::StatsSource::patient, "patient"},
+                                   {transform::StatsSource::foreground, "foreground"}});
+}  // namespace headrace
 
 namespace headrace::transform {
 

@@ -14,13 +14,14 @@ enum class NormalizeMethod { none, zscore, foreground, fixed };
 
 }  // namespace headrace::transform
 
+namespace headrace {
 template <>
-inline constexpr auto headrace::kNamesOf<headrace::transform::NormalizeMethod> =
-    headrace::names<headrace::transform::NormalizeMethod>(
-        {{headrace::transform::NormalizeMethod::none, "none"},
-         {headrace::transform::NormalizeMethod::zscore, "zscore"},
-         {headrace::transform::NormalizeMethod::foreground, "foreground"},
-         {headrace::transform::NormalizeMethod::fixed, "fixed"}});
+inline constexpr auto kNamesOf<transform::NormalizeMethod> =
+    names<transform::NormalizeMethod>({{transform::NormalizeMethod::none, "none"},
+                                       {transform::NormalizeMethod::zscore, "zscore"},
+                                       {transform::NormalizeMethod::foreground, "foreground"},
+                                       {transform::NormalizeMethod::fixed, "fixed"}});
+}  // namespace headrace
 
 namespace headrace::transform {
 
