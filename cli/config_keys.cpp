@@ -10,12 +10,12 @@ namespace {
 
 /// Slides' text, and volumes' where it is another one.
 std::string for_both(const std::string& slides, const std::string& volumes) {
-  return slides == volumes ? slides : fmt::format("{} (volumes: {})", slides, volumes);
+  return slides == volumes ? slides : fmt::format("{}; volumes: {}", slides, volumes);
 }
 
 void print_key(const std::string& key, const std::string& usual, const std::string& text,
                const std::string& accepts) {
-  fmt::print("  {:<26} {:<22} {}: {}\n", key, usual, text, accepts);
+  fmt::print("  {:<26} {:<22} {} ({})\n", key, usual, text, accepts);
 }
 
 template <typename Registry>
@@ -34,7 +34,7 @@ void print_operations(const char* title) {
 
 void print_config_keys() {
   const auto slides = loader::RunConfig::keys(false), volumes = loader::RunConfig::keys(true);
-  fmt::print("Key, default, what it is: what it accepts\n");
+  fmt::print("Key, default, what it is (what it accepts)\n");
   for (std::size_t i = 0; i < slides.size(); ++i) {
     print_key(slides[i].key, for_both(slides[i].default_text, volumes[i].default_text),
               slides[i].text, for_both(slides[i].accepts, volumes[i].accepts));

@@ -58,7 +58,8 @@ Fields sampling_fields(RunConfig& config) {
   return {
       {"seed", form::number(sampling.seed, 0, INT64_MAX), "all randomness follows from it"},
       {"batch", form::number(sampling.batch, 1, 4096), "patches of a batch"},
-      {"batches_per_epoch", form::number(sampling.batches_per_epoch, 1, 100'000'000), "batches"},
+      {"batches_per_epoch", form::number(sampling.batches_per_epoch, 1, 100'000'000),
+       "batches of an epoch"},
       {"foreground", form::number(sampling.foreground, 0, 1),
        "part of the samples drawn by balance; the rest lie on tissue, or in the body"},
       {"balance",

@@ -55,7 +55,8 @@ Fields train_fields(RunConfig& config) {
       Field{"gradient_parts", form::number(train.gradient_parts, 1, 4096),
             "equal parts of a batch whose gradients are averaged"}
           .hashed_if(train.gradient_parts != 1),
-      {"checkpoint_every", form::number(train.checkpoint_every, 1, 100'000'000), "steps"},
+      {"checkpoint_every", form::number(train.checkpoint_every, 1, 100'000'000),
+       "steps between checkpoints"},
       {"threads", form::number(train.threads, 0, 1024),
        "LibTorch's; 0: the cores divided by gradient_parts"},
       {"warmup_steps", form::number(train.warmup_steps, 0, 100'000'000),
