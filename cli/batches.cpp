@@ -73,7 +73,8 @@ void save(const loader::Batch& batch, const std::string& folder) {
 }
 
 void run(const Arguments& a) {
-  const RunInputs inputs = open_run(a.config, a.split, a.threads, a.device, a.run);
+  const RunInputs inputs =
+      open_run(a.config, a.split, a.threads, value_named<device::DeviceChoice>(a.device), a.run);
   loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.preprocessing,
                         {inputs.with_labels(), a.epoch, a.start, a.count, {}});
   if (!a.split.empty() && a.start >= loader.batches_per_epoch()) {
@@ -139,7 +140,7 @@ void add_batches(CLI::App& app) {
       ->add_option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
       ->check(CLI::Range(0, 1024));
   batches->add_option("--device", a->device, "auto, cpu or cuda [default: the config's]")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+      ->check(CLI::IsMember(names_of<device::DeviceChoice>()));
   batches->add_option(
       "--split", a->split,
       "tile this split in fixed order, without random transforms [default: training samples]");

@@ -32,7 +32,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 Json bench_loader(const BenchArguments& a) {
-  const RunInputs inputs = open_run(a.config, "", a.threads, "cpu");
+  const RunInputs inputs = open_run(a.config, "", a.threads, device::DeviceChoice::cpu);
   const auto batch = static_cast<std::uint64_t>(inputs.config.sampling.batch);
   const std::uint64_t batches = (a.count + batch - 1) / batch;
   loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.preprocessing,

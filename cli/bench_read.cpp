@@ -119,7 +119,7 @@ Patch patch_of_site(const RunInputs& inputs, const loader::SampleSite& site) {
 }
 
 std::vector<Patch> patches_by_plan(const BenchArguments& a) {
-  const RunInputs inputs = open_run(a.config, "", a.threads, "cpu");
+  const RunInputs inputs = open_run(a.config, "", a.threads, device::DeviceChoice::cpu);
   std::vector<Patch> patches;
   for (std::uint64_t i = 0; i < a.count; ++i)
     patches.push_back(patch_of_site(inputs, inputs.plan->site(0, i)));

@@ -167,7 +167,7 @@ Json bench_volumes(const BenchArguments& a, const RunInputs& inputs) {
 }  // namespace
 
 Json bench_transform(const BenchArguments& a) {
-  const RunInputs inputs = open_run(a.config, "", a.threads, "cpu");
+  const RunInputs inputs = open_run(a.config, "", a.threads, device::DeviceChoice::cpu);
   return inputs.config.volumes ? bench_volumes(a, inputs) : bench_slides(a, inputs);
 }
 

@@ -6,11 +6,11 @@
 namespace headrace::cli {
 
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
-                   const std::string& device, const std::string& run) {
+                   std::optional<device::DeviceChoice> device, const std::string& run) {
   RunInputs inputs;
   inputs.config = loader::RunConfig::load(config);
   if (threads >= 0) inputs.config.loader.threads = threads;
-  if (!device.empty()) inputs.config.loader.device = device;
+  if (device) inputs.config.loader.device = *device;
   inputs.cohort = cohort::Cohort::open(inputs.config.data.store, inputs.config.data.version);
   inputs.preprocessing = std::make_shared<const loader::Preprocessing>(
       run.empty() ? loader::Preprocessing::fit(*inputs.cohort, inputs.config)

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,11 @@ struct RunInputs {
 };
 
 /// Reads a run config and opens its store. `split`: the tiles of that split; empty: training
-/// samples. `threads` below 0 and an empty `device` keep the config's values. `run`: a run folder
+/// samples. `threads` below 0 and no `device` keep the config's values. `run`: a run folder
 /// whose preprocessing is used, including classes and their order; empty: it is fitted on the
 /// store's training split.
 RunInputs open_run(const std::string& config, const std::string& split, int threads,
-                   const std::string& device, const std::string& run = {});
+                   std::optional<device::DeviceChoice> device, const std::string& run = {});
 
 /// Shape of one sample's images: (context, 3, y, x) for slides, (channel, z, y, x) for volumes.
 std::vector<std::int64_t> image_shape(const RunInputs& inputs);

@@ -131,7 +131,7 @@ const transform::NormalizeSpec* find_normalize(const loader::RunConfig& config) 
 
 void run(const Arguments& a) {
   if (!a.out.ends_with(".png")) fail(ErrorCode::usage, "--out {}: must end in .png", a.out);
-  RunInputs inputs = open_run(a.config, a.split, a.threads, "cpu", a.run);
+  RunInputs inputs = open_run(a.config, a.split, a.threads, device::DeviceChoice::cpu, a.run);
   auto& config = inputs.config;
   // One batch that holds all of them: a sample does not depend on its batch.
   config.sampling.batch = config.eval.batch = a.count;

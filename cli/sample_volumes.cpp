@@ -95,7 +95,8 @@ class Montage {
       if (const auto* window = std::get_if<transform::WindowSuvSpec>(&spec))
         take_window(window->low, window->high);
       const auto* normalize = std::get_if<transform::VolumeNormalizeSpec>(&spec);
-      if (normalize != nullptr && normalize->method != "none") spread_ = true;
+      if (normalize != nullptr && normalize->method != transform::NormalizeMethod::none)
+        spread_ = true;
     }
   }
 

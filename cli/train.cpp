@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/config_keys.hpp"
 #include "cli/figure_text.hpp"
 #include "cli/launch.hpp"
 #include "cli/torch_program.hpp"
@@ -43,6 +44,7 @@ constexpr const char* kFooter =
     "  headrace train --config gleason.yaml --out runs/gleason --resume --json\n"
     "  headrace train --config eight-parts.yaml --out runs/a --processes 4\n"
     "  headrace train --config next-round.yaml --out runs/b --init runs/a\n"
+    "  headrace train --keys\n"
     "\n"
     "Exit codes: 0 done, 1 failed or stopped, 2 usage (config, other dataset).";
 
@@ -142,6 +144,13 @@ void add_train(CLI::App& app) {
       ->check(CLI::Range(1, ranks::kMaxProcesses))
       ->capture_default_str();
   train->add_flag("--json", arguments->json, "print one JSON object");
+  train->add_flag_callback(
+      "--keys",
+      [] {
+        print_config_keys();
+        throw CLI::Success();
+      },
+      "print every key of the run config, with default and what it accepts, and exit");
   train->callback([arguments] { run(*arguments); });
 }
 

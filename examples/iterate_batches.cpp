@@ -13,7 +13,7 @@ namespace {
 /// What RUN.yaml of the same keys would say.
 headrace::loader::RunConfig small_config() {
   headrace::loader::RunConfig config;
-  config.task = "segmentation";
+  config.task = headrace::loader::Task::segmentation;
   config.patch = {.height = 64, .width = 64, .mpp = 0.5, .context = {1}};
   config.sampling.seed = 7;
   config.sampling.batch = 4;

@@ -18,18 +18,24 @@
 namespace {
 
 using namespace headrace;
+using device::DeviceChoice;
+using storage::GpuDirect;
+using zarr::DecodeOn;
 
 constexpr int kWarmUp = 20;
 
 /// A way of making batches.
 struct Way {
   const char* name;
-  const char *device, *decode, *gpudirect;
+  DeviceChoice device;
+  DecodeOn decode;
+  GpuDirect gpudirect;
 };
-constexpr Way kWays[] = {{"cpu", "cpu", "auto", "off"},
-                         {"cuda, decoded on the CPU", "cuda", "cpu", "off"},
-                         {"cuda, decoded on the GPU", "cuda", "gpu", "off"},
-                         {"cuda, decoded on the GPU, GPUDirect", "cuda", "gpu", "on"}};
+constexpr Way kWays[] = {
+    {"cpu", DeviceChoice::cpu, DecodeOn::automatic, GpuDirect::off},
+    {"cuda, decoded on the CPU", DeviceChoice::cuda, DecodeOn::cpu, GpuDirect::off},
+    {"cuda, decoded on the GPU", DeviceChoice::cuda, DecodeOn::gpu, GpuDirect::off},
+    {"cuda, decoded on the GPU, GPUDirect", DeviceChoice::cuda, DecodeOn::gpu, GpuDirect::on}};
 
 void row(const loader::RunConfig& config, const Way& way, int steps) {
   const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
@@ -66,7 +72,7 @@ void row_or_reason(const loader::RunConfig& config, const Way& way, int steps) {
     row(config, way, steps);
   } catch (const Error& error) {
     // A file system that cuFile does not read from is the device's error.
-    const bool direct = std::string_view(way.gpudirect) == "on";
+    const bool direct = way.gpudirect == GpuDirect::on;
     if (error.code() != ErrorCode::unsupported && !(direct && error.code() == ErrorCode::device))
       throw;
     fmt::print("| {} | not measured: {} | | | | | | | |\n", way.name, error.what());
@@ -90,13 +96,13 @@ int main(int argc, char** argv) {
       return 0;
     }
     loader::RunConfig config = loader::RunConfig::load(argv[1]);
-    config.loader.device = "cuda";  // of the model
+    config.loader.device = DeviceChoice::cuda;  // of the model
     fmt::print(
         "{}; {}, batch {}, {} steps of {} after {}\n\n"
         "| batches made on | patches/s | waiting for data | GPU busy (NVML) | copy, ms a batch | "
         "decoding on the GPU, ms a batch | transform on the GPU, ms a batch | decoded by | read by "
         "|\n|---|---|---|---|---|---|---|---|---|\n",
-        device::cuda::describe(), argv[1], config.sampling.batch, steps, config.model.name,
+        device::cuda::describe(), argv[1], config.sampling.batch, steps, name_of(config.model.name),
         kWarmUp);
     for (const Way& way : kWays) row_or_reason(config, way, steps);
     return 0;

@@ -168,29 +168,6 @@ YamlMap YamlMap::map(const std::string& key) {
   return YamlMap(YamlValue(std::make_shared<YAML::Node>(), value_.file_, join(value_.path_, key)));
 }
 
-bool YamlMap::get_bool(const std::string& key, bool fallback) {
-  const auto value = find(key);
-  return value ? value->as_bool() : fallback;
-}
-std::int64_t YamlMap::get_int(const std::string& key, std::int64_t fallback, std::int64_t low,
-                              std::int64_t high) {
-  const auto value = find(key);
-  return value ? value->as_int(low, high) : fallback;
-}
-double YamlMap::get_double(const std::string& key, double fallback, double low, double high) {
-  const auto value = find(key);
-  return value ? value->as_double(low, high) : fallback;
-}
-std::string YamlMap::get_string(const std::string& key, const std::string& fallback) {
-  const auto value = find(key);
-  return value ? value->as_string() : fallback;
-}
-std::string YamlMap::get_choice(const std::string& key, const std::string& fallback,
-                                const std::vector<std::string>& accepted) {
-  const auto value = find(key);
-  return value ? value->as_choice(accepted) : fallback;
-}
-
 std::vector<std::string> YamlMap::keys() const {
   std::vector<std::string> names;
   if (value_.is_map()) {

@@ -55,14 +55,6 @@ class YamlMap {
   /// A nested mapping; an empty one where the key is absent.
   YamlMap map(const std::string& key);
 
-  bool get_bool(const std::string& key, bool fallback);
-  std::int64_t get_int(const std::string& key, std::int64_t fallback, std::int64_t low,
-                       std::int64_t high);
-  double get_double(const std::string& key, double fallback, double low, double high);
-  std::string get_string(const std::string& key, const std::string& fallback);
-  std::string get_choice(const std::string& key, const std::string& fallback,
-                         const std::vector<std::string>& accepted);
-
   std::vector<std::string> keys() const;
   /// Refuses keys that were not asked for. Call it last.
   void finish() const;

@@ -17,12 +17,13 @@ namespace headrace::loader {
 
 void check_decoding_keys(const RunConfig& config, bool on_gpu) {
   const RunConfig::Loader& loader = config.loader;
-  const bool decode = loader.decode == "gpu";
-  if (on_gpu || (!decode && loader.gpudirect != "on")) return;
+  const bool decode = loader.decode == zarr::DecodeOn::gpu;
+  if (on_gpu || (!decode && loader.gpudirect != storage::GpuDirect::on)) return;
   fail(ErrorCode::usage,
        "loader.{} is '{}', which is for batches made on a GPU, but these are made on the CPU. Set "
        "loader.device to cuda, or leave the key out",
-       decode ? "decode" : "gpudirect", decode ? loader.decode : loader.gpudirect);
+       decode ? "decode" : "gpudirect",
+       decode ? name_of(loader.decode) : name_of(loader.gpudirect));
 }
 
 namespace detail {
@@ -125,16 +126,15 @@ void choose_reader(const Arrays& arrays, storage::GpuDirect wanted, DecodeChoice
 
 DecodeChoice choose_decoding(const LoaderPlan& loader_plan) {
   const RunConfig::Loader& loader = loader_plan.config.loader;
-  DecodeChoice choice{choice_of<zarr::DecodeOn>(to_string(Option{"decode"}), loader.decode), {}};
+  DecodeChoice choice{loader.decode, {}};
   check_decoding_keys(loader_plan.config, loader_plan.device_index >= 0);
   if (loader_plan.device_index < 0) return {};
-  const Arrays arrays = choice.on == zarr::DecodeOn::cpu && loader.gpudirect == "off"
-                            ? Arrays{}
-                            : arrays_of(loader_plan);
+  const Arrays arrays =
+      choice.on == zarr::DecodeOn::cpu && loader.gpudirect == storage::GpuDirect::off
+          ? Arrays{}
+          : arrays_of(loader_plan);
   choose_decoder(arrays, choice);
-  choose_reader(arrays,
-                choice_of<storage::GpuDirect>(to_string(Option{"gpudirect"}), loader.gpudirect),
-                choice);
+  choose_reader(arrays, loader.gpudirect, choice);
   return choice;
 }
 

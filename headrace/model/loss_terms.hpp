@@ -1,20 +1,9 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include "headrace/core/loss_kind.hpp"
+
 namespace headrace::model {
-
-/// The parts of a loss: a term of single pixels and one of regions (each class's pixels together).
-/// The default is cross-entropy and soft Dice.
-struct LossKind {
-  enum class Pixel { cross_entropy, focal, top_k };
-  enum class Region { dice, tversky };
-
-  Pixel pixel = Pixel::cross_entropy;
-  double gamma = 2;       ///< focal; 1 and more
-  double k_percent = 10;  ///< top_k: part of the annotated pixels, above 0 and at most 100
-  Region region = Region::dice;
-  double alpha = 0.3, beta = 0.7;  ///< tversky: of false positives, of false negatives
-};
 
 /// The term of single pixels, a weighted mean over those that are annotated:
 ///   cross_entropy  Σ w · (-log p) / Σ w

@@ -15,7 +15,9 @@
 
 namespace headrace::model {
 
-Runtime configure_runtime(int threads, const std::string& device, const std::string& amp,
+using device::DeviceChoice;
+
+Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch amp,
                           bool deterministic) {
   Runtime runtime;
   runtime.threads = threads > 0 ? threads : available_cores();
@@ -32,8 +34,8 @@ Runtime configure_runtime(int threads, const std::string& device, const std::str
   context.setDeterministicFillUninitializedMemory(false);
 
   const bool has_cuda =
-      device != "cpu" && at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
-  if (device == "cuda" && !has_cuda) {
+      device != DeviceChoice::cpu && at::hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
+  if (device == DeviceChoice::cuda && !has_cuda) {
     fail(ErrorCode::unsupported,
          "loader.device: cuda asked for, but LibTorch sees no GPU. Use auto or cpu.");
   }
@@ -51,10 +53,10 @@ Runtime configure_runtime(int threads, const std::string& device, const std::str
     runtime.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
     c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(runtime.device);
   }
-  if (amp == "on" && !has_cuda) {
+  if (amp == AutoSwitch::on && !has_cuda) {
     fail(ErrorCode::usage, "train.amp: on needs a GPU, and LibTorch sees none. Use auto or off.");
   }
-  runtime.bfloat16 = has_cuda && amp != "off";
+  runtime.bfloat16 = has_cuda && amp != AutoSwitch::off;
   runtime.torch_version = TORCH_VERSION;
   runtime.cpu_capability = at::get_cpu_capability();
   return runtime;

@@ -3,6 +3,9 @@
 
 #include <string>
 
+#include "headrace/core/auto_switch.hpp"
+#include "headrace/device/device_choice.hpp"
+
 namespace headrace::model {
 
 /// How LibTorch computes in this process.
@@ -19,12 +22,11 @@ struct Runtime {
 /// cuBLAS reads when its first handle is made; the program sets it, the library does not.
 ///
 /// in      threads  0: every core
-///         device   auto | cpu | cuda
-///         amp      auto (on with CUDA) | on | off
+///         amp      mixed precision; automatic: on with CUDA
 ///         deterministic  the same bytes from run to run; false: whichever algorithm is the fastest
 /// errors  unsupported (cuda without a GPU), usage (amp on without a GPU; a deterministic run
 ///         on a GPU without CUBLAS_WORKSPACE_CONFIG)
-Runtime configure_runtime(int threads, const std::string& device, const std::string& amp,
+Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch amp,
                           bool deterministic = true);
 
 /// Mixed precision during its lifetime, where `runtime` has it.

@@ -4,12 +4,15 @@
 
 namespace headrace::train {
 
+using device::DeviceChoice;
+
 loader::RunConfig fed_config(const loader::RunConfig& config, const Network& network, int cores) {
   loader::RunConfig out = config;
-  if (out.loader.device == "auto") {
+  if (out.loader.device == DeviceChoice::automatic) {
     // Both are done on the CPU alone.
-    const bool can = out.data.outside != "ignore" && (!config.volumes || network.channels() == 1);
-    out.loader.device = network.on_gpu() && can ? "cuda" : "cpu";
+    const bool can =
+        out.data.outside != loader::Outside::ignore && (!config.volumes || network.channels() == 1);
+    out.loader.device = network.on_gpu() && can ? DeviceChoice::cuda : DeviceChoice::cpu;
   }
   if (out.loader.threads == 0) out.loader.threads = cores;
   return out;

@@ -23,10 +23,10 @@ std::vector<Axes> by_axis(const std::vector<std::vector<int>>& levels) {
 std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
                                                  std::size_t classes, std::int64_t channels) {
   const loader::RunConfig::Model& model = config.model;
-  const char* fitting = config.volumes ? "unet3d" : "unet2d";
+  const auto fitting = config.volumes ? loader::NetworkName::unet3d : loader::NetworkName::unet2d;
   if (model.name != fitting) {
-    fail(ErrorCode::usage, "model.name: '{}' is not for {}; there is {}.", model.name,
-         config.volumes ? "volumes" : "slides", fitting);
+    fail(ErrorCode::usage, "model.name: '{}' is not for {}; there is {}.", name_of(model.name),
+         config.volumes ? "volumes" : "slides", name_of(fitting));
   }
   if (config.volumes) {
     return std::make_unique<model::UNet3d>(

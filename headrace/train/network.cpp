@@ -55,19 +55,6 @@ model::ClassSets sets_of(const loader::Batch& batch) {
   return sets;
 }
 
-model::LossKind kind_of(const loader::RunConfig::Train::Loss& loss) {
-  using Kind = model::LossKind;
-  Kind kind;
-  kind.gamma = loss.gamma;
-  kind.k_percent = loss.k_percent;
-  kind.alpha = loss.alpha;
-  kind.beta = loss.beta;
-  if (loss.pixel == "focal") kind.pixel = Kind::Pixel::focal;
-  if (loss.pixel == "top_k") kind.pixel = Kind::Pixel::top_k;
-  if (loss.region == "tversky") kind.region = Kind::Region::tversky;
-  return kind;
-}
-
 at::ScalarType type_of(transform::Element element) {
   switch (element) {
     case transform::Element::float16:
@@ -129,7 +116,6 @@ struct Network::State {
                                          config.train.amp, config.train.deterministic)),
         net(make_net(config, classes, channels)),
         weights(class_weights(config, classes).to(runtime.device)),
-        loss_kind(kind_of(config.train.loss)),
         config(config),
         channels(channels) {
     net->parameters().place(runtime.device, /*channels_last=*/true);
@@ -201,8 +187,9 @@ struct Network::State {
     model::LossTerms loss;
     {
       const model::Autocast autocast(runtime);
-      loss = model::deep_supervision_loss(net->forward_levels(images), labels, weights,
-                                          config.train.dice_weight, sets_of(batch), loss_kind);
+      loss =
+          model::deep_supervision_loss(net->forward_levels(images), labels, weights,
+                                       config.train.dice_weight, sets_of(batch), config.train.loss);
     }
     StepLosses out;
     out.total = loss.total.item<double>();
@@ -243,7 +230,6 @@ struct Network::State {
   std::unique_ptr<model::SegmentationNet> net;
   std::unique_ptr<model::SegmentationNet> average;  ///< with train.ema; else null
   at::Tensor weights;
-  model::LossKind loss_kind;
   std::optional<model::AdamW> optimiser;
   std::optional<model::FlatGradients> gradients;  ///< where other processes have parts too
   device::cuda::PinnedRange pinned;

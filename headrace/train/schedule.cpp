@@ -10,10 +10,10 @@ double learning_rate(const loader::RunConfig::Train& config, std::int64_t step,
   if (step < config.warmup_steps) {
     return config.lr * static_cast<double>(step + 1) / static_cast<double>(config.warmup_steps);
   }
-  if (config.schedule == "constant") return config.lr;
+  if (config.schedule == loader::Schedule::constant) return config.lr;
   const auto span = static_cast<double>(total_steps - config.warmup_steps);
   const double part = static_cast<double>(step - config.warmup_steps) / span;
-  if (config.schedule == "poly") return config.lr * std::pow(1 - part, 0.9);
+  if (config.schedule == loader::Schedule::poly) return config.lr * std::pow(1 - part, 0.9);
   return config.lr * 0.5 * (1 + std::cos(std::numbers::pi * part));
 }
 

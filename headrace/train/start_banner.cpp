@@ -21,7 +21,7 @@ std::string device_line(const loader::RunConfig& config, const Network& network)
   const Json runtime = network.runtime();
   const bool gpu = runtime.at("device") == "cuda";
   std::string why = gpu ? "one is there" : device::cuda::describe();
-  if (config.loader.device != "auto") why = "loader.device says so";
+  if (config.loader.device != device::DeviceChoice::automatic) why = "loader.device says so";
   return fmt::format("on {}, {}: {}", gpu ? "a GPU" : "the CPU",
                      gpu ? fmt::format("LibTorch {}", runtime.at("torch").get<std::string>())
                          : fmt::format("{} threads", runtime.at("threads").get<int>()),
@@ -32,9 +32,9 @@ std::string device_line(const loader::RunConfig& config, const Network& network)
 std::string network_line(const loader::RunConfig& config, const Network& network) {
   const loader::RunConfig::Model& model = config.model;
   std::string line = fmt::format(
-      "{} of widths {}, patches halved to 1/{} at the deepest level; {} parameters", model.name,
-      fmt::join(model.widths, ", "), fmt::join(loader::edge_divisors(model.strides), ", 1/"),
-      network.parameter_count());
+      "{} of widths {}, patches halved to 1/{} at the deepest level; {} parameters",
+      name_of(model.name), fmt::join(model.widths, ", "),
+      fmt::join(loader::edge_divisors(model.strides), ", 1/"), network.parameter_count());
   if (!config.train.freeze.empty()) {
     line += fmt::format(", not trained: {}", fmt::join(config.train.freeze, ", "));
   }

@@ -41,7 +41,8 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
 
 RunFolder Training::open_folder(const TrainOptions& options) {
   // So that a run that can't begin makes no folder.
-  loader::check_decoding_keys(config_, network_.on_gpu() && config_.loader.device != "cpu");
+  loader::check_decoding_keys(
+      config_, network_.on_gpu() && config_.loader.device != device::DeviceChoice::cpu);
   check_images(*cohort_, config_, *preprocessing_);
   Json identity = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
   identity["init"] = init_;
@@ -144,7 +145,7 @@ void Training::validate() {
 void Training::record_validation(const Evaluation& result, Clock::time_point start) {
   const Json& overall = result.json.at("overall");
   Json figures = {{"mean_dice", overall.at("mean_dice")}, {"dice", overall.at("dice")}};
-  if (config_.task == "gleason") figures["kappa"] = kappa_of(result.json);
+  if (config_.task == loader::Task::gleason) figures["kappa"] = kappa_of(result.json);
   for (const char* key : {"surface_dice", "hd95"}) {
     if (overall.contains(key)) figures[key] = overall.at(key);
   }
@@ -285,7 +286,7 @@ Json Training::finish() {
                   {"config_hash", config_.hash()},
                   {"dataset_hash", cohort_->dataset_hash()},
                   {"time", time}};
-  if (config_.task == "gleason") {
+  if (config_.task == loader::Task::gleason) {
     summary["grades"] = result.json.at("overall").at("gleason").at("slides");
   }
   folder_.write_json("summary.json", summary);

@@ -10,26 +10,32 @@
 #include <variant>
 #include <vector>
 
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 
 namespace headrace::transform {
 
 /// A range [low, high] inside [least, most]; a single number is a range of one value.
-inline std::array<double, 2> range_of(YamlMap& map, const std::string& key,
-                                      std::array<double, 2> fallback, double least, double most) {
-  const auto value = map.find(key);
-  if (!value) return fallback;
-  if (!value->is_list()) {
-    const double fixed = value->as_double(least, most);
-    return {fixed, fixed};
-  }
-  const auto ends = value->as_list(2);
-  const std::array<double, 2> range{ends[0].as_double(least, most), ends[1].as_double(least, most)};
-  if (range[0] > range[1]) {
-    value->reject(fmt::format("the range [{}, {}] is upside down; write the lower end first",
-                              range[0], range[1]));
-  }
-  return range;
+inline Form range_form(std::array<double, 2>& range, double least, double most) {
+  Form form = form::numbers(range, least, most);
+  form.accepts = fmt::format("a number or a range [low, high] in {} to {}", least, most);
+  form.read = [&range, least, most, read_both = form.read](const YamlValue& value) {
+    if (!value.is_list()) {
+      range.fill(value.as_double(least, most));
+      return;
+    }
+    read_both(value);
+    if (range[0] > range[1]) {
+      value.reject(fmt::format("the range [{}, {}] is upside down; write the lower end first",
+                               range[0], range[1]));
+    }
+  };
+  return form;
+}
+
+/// The option of operations on volumes that work on one channel alone.
+inline Field channel_field(std::string& channel) {
+  return Field{"channel", form::text(channel), "the one it is for", "every channel"}.written_if(
+      !channel.empty());
 }
 
 /// The name of an entry of a list of transforms: `- name` or `- name: {options}`.
@@ -47,17 +53,19 @@ inline std::string entry_name(const YamlValue& entry) {
 template <typename Spec>
 Spec read_options(const YamlValue& entry) {
   Spec spec;
-  if (!entry.is_map()) {
-    YamlMap empty = YamlMap::parse("", entry.location());
-    spec.read(empty);
-    return spec;
-  }
-  YamlMap outer(entry);
-  YamlMap options = outer.map(std::string(Spec::kName));
-  spec.read(options);
+  if (!entry.is_map()) return spec;
+  YamlMap options = YamlMap(entry).map(std::string(Spec::kName));
+  read_fields(options, spec.fields());
+  if constexpr (requires { spec.check(options); }) spec.check(options);
   options.finish();
   return spec;
 }
+
+/// An operation's name, and its options as docs have them.
+struct OperationFacts {
+  std::string name;
+  std::vector<KeyFacts> options;
+};
 
 /// The operations of a registry, which is a variant of their structs.
 template <typename Registry>
@@ -65,6 +73,9 @@ struct OperationsOf;
 template <typename... Specs>
 struct OperationsOf<std::variant<Specs...>> {
   static std::vector<std::string> names() { return {std::string(Specs::kName)...}; }
+  static std::vector<OperationFacts> facts() {
+    return {{std::string(Specs::kName), list_keys(Specs().fields())}...};
+  }
   /// Nothing where none has this name.
   static std::optional<std::variant<Specs...>> read(const YamlValue& entry, std::string_view name) {
     std::optional<std::variant<Specs...>> spec;
@@ -84,6 +95,12 @@ Registry read_entry(const YamlValue& entry, const std::vector<std::string>& more
   entry.reject(fmt::format("'{}' is not a transform. {}", name,
                            nearest ? fmt::format("Did you mean '{}'?", *nearest)
                                    : fmt::format("There are: {}", fmt::join(names, ", "))));
+}
+
+/// All options of an entry, as the run records and hashes them.
+template <typename... Specs>
+Json options_json(const std::variant<Specs...>& spec) {
+  return std::visit([](auto copy) { return fields_json(copy.fields()); }, spec);
 }
 
 /// The name of a list's entry in the run config.

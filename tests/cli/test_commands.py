@@ -17,6 +17,13 @@ def test_every_command_has_help(command):
     assert "Usage" in text or "usage" in text
 
 
+def test_train_lists_the_keys_of_its_config():
+    lines = headrace("train", "--keys").stdout.splitlines()
+    keys = {line.split()[0]: line for line in lines if line.startswith("  ")}
+    assert "16; volumes: 2" in keys["sampling.batch"] and "cosine, poly, constant" in keys["train.schedule"]
+    assert "-360 to 360" in keys["affine.rotate_deg"] and "window_hu.low" in keys
+
+
 def test_an_unknown_command_gets_the_nearest():
     assert "'ingest'" in message_of(headrace("ingets", code=2))
 

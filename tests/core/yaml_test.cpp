@@ -25,31 +25,29 @@ YamlMap parse(const std::string& text) { return YamlMap::parse(text, "run.yaml")
 
 TEST(Yaml, ValuesOfEveryTypeAreRead) {
   auto map = parse("a: true\nb: -7\nc: 1.5e-3\nd: two words\ne: zstd\nf: [1, 2]\ng: {x: 3}\n");
-  EXPECT_TRUE(map.get_bool("a", false));
-  EXPECT_EQ(map.get_int("b", 0, -10, 10), -7);
-  EXPECT_EQ(map.get_double("c", 0, 0, 1), 1.5e-3);
-  EXPECT_EQ(map.get_string("d", ""), "two words");
-  EXPECT_EQ(map.get_choice("e", "gzip", {"gzip", "zstd"}), "zstd");
+  EXPECT_TRUE(map.require("a").as_bool());
+  EXPECT_EQ(map.require("b").as_int(-10, 10), -7);
+  EXPECT_EQ(map.require("c").as_double(0, 1), 1.5e-3);
+  EXPECT_EQ(map.require("d").as_string(), "two words");
+  EXPECT_EQ(map.require("e").as_choice({"gzip", "zstd"}), "zstd");
   EXPECT_EQ(map.require("f").as_list(2)[1].as_int(0, 9), 2);
   auto inner = map.map("g");
-  EXPECT_EQ(inner.get_int("x", 0, 0, 9), 3);
+  EXPECT_EQ(inner.require("x").as_int(0, 9), 3);
   inner.finish();
   map.finish();
 }
 
-TEST(Yaml, AbsentAndEmptyKeysTakeTheFallback) {
+TEST(Yaml, AbsentAndEmptyKeysAreNotFound) {
   auto map = parse("a:\nb: ~\n");
-  EXPECT_EQ(map.get_int("a", 4, 0, 9), 4);
-  EXPECT_EQ(map.get_string("b", "x"), "x");
-  EXPECT_EQ(map.get_double("missing", 0.5, 0, 1), 0.5);
+  for (const char* key : {"a", "b", "missing"}) EXPECT_FALSE(map.find(key)) << key;
   map.finish();
   parse("").finish();
 }
 
 TEST(Yaml, AnUnknownKeyIsNamedWithLineAndNearestKey) {
   auto map = parse("seed: 1\n\nbatchs: 3\n");
-  map.get_int("seed", 0, 0, 9);
-  map.get_int("batch", 0, 0, 9);
+  map.find("seed");
+  map.find("batch");
   EXPECT_EQ(message_of([&] { map.finish(); }),
             "run.yaml:3: unknown key 'batchs'. Did you mean 'batch'?");
 }
@@ -57,8 +55,8 @@ TEST(Yaml, AnUnknownKeyIsNamedWithLineAndNearestKey) {
 TEST(Yaml, AnUnknownKeyFarFromAllListsTheValidOnes) {
   auto map = parse("data: {completely_different: 1}\n");
   auto data = map.map("data");
-  data.get_string("store", "");
-  data.get_string("labels", "");
+  data.find("store");
+  data.find("labels");
   EXPECT_EQ(message_of([&] { data.finish(); }),
             "run.yaml:1: unknown key 'completely_different' in 'data'. Valid keys: store, labels");
 }
@@ -66,31 +64,31 @@ TEST(Yaml, AnUnknownKeyFarFromAllListsTheValidOnes) {
 TEST(Yaml, AWrongTypeIsNamedWithItsPath) {
   auto map = parse("patch:\n  mpp: fine\n  size: [1, x]\n  flip: yes\n");
   auto patch = map.map("patch");
-  EXPECT_EQ(message_of([&] { patch.get_double("mpp", 1, 0, 9); }),
+  EXPECT_EQ(message_of([&] { patch.require("mpp").as_double(0, 9); }),
             "run.yaml:2: patch.mpp: expected a number, found 'fine'");
   EXPECT_EQ(message_of([&] { patch.require("size").as_list()[1].as_int(0, 9); }),
             "run.yaml:3: patch.size[1]: expected a whole number, found 'x'");
-  EXPECT_EQ(message_of([&] { patch.get_bool("flip", true); }),
+  EXPECT_EQ(message_of([&] { patch.require("flip").as_bool(); }),
             "run.yaml:4: patch.flip: expected true or false, found 'yes'");
-  EXPECT_EQ(message_of([&] { patch.get_int("size", 0, 0, 9); }),
+  EXPECT_EQ(message_of([&] { patch.require("size").as_int(0, 9); }),
             "run.yaml:3: patch.size: expected a whole number, found a list of 2");
-  EXPECT_EQ(message_of([&] { map.get_string("patch", ""); }),
+  EXPECT_EQ(message_of([&] { map.require("patch").as_string(); }),
             "run.yaml:2: patch: expected text, found a mapping");
 }
 
 TEST(Yaml, AnImpossibleValueSaysWhatIsAccepted) {
   auto map = parse(
       "batch: 0\nlr: .nan\nbig: 99999999999999999999\nhalf: 1.5\ncodec: zst\npair: [1, 2, 3]\n");
-  EXPECT_EQ(message_of([&] { map.get_int("batch", 1, 1, 64); }),
+  EXPECT_EQ(message_of([&] { map.require("batch").as_int(1, 64); }),
             "run.yaml:1: batch: expected 1 to 64, found 0");
-  EXPECT_EQ(message_of([&] { map.get_double("lr", 1, 0, 1); }),
+  EXPECT_EQ(message_of([&] { map.require("lr").as_double(0, 1); }),
             "run.yaml:2: lr: expected a number, found '.nan'");
-  EXPECT_EQ(message_of([&] { map.get_int("big", 1, 1, 64); }),
+  EXPECT_EQ(message_of([&] { map.require("big").as_int(1, 64); }),
             "run.yaml:3: big: expected a whole number, found '99999999999999999999'");
-  EXPECT_EQ(message_of([&] { map.get_int("half", 1, 1, 64); }),
+  EXPECT_EQ(message_of([&] { map.require("half").as_int(1, 64); }),
             "run.yaml:4: half: expected a whole number, found '1.5'");
   EXPECT_EQ(message_of([&] {
-              map.get_choice("codec", "gzip", {"gzip", "zstd"});
+              map.require("codec").as_choice({"gzip", "zstd"});
             }),
             "run.yaml:5: codec: 'zst' is none of: gzip, zstd. Did you mean 'zstd'?");
   EXPECT_EQ(message_of([&] { map.require("pair").as_list(2); }),

@@ -26,6 +26,10 @@ using transform::TensorFormat;
 
 using testing::kSlides;
 using testing::kVolumes;
+using zarr::DecodeOn;
+
+constexpr ElementChoice kElements[] = {ElementChoice::float32, ElementChoice::bfloat16,
+                                       ElementChoice::float16};
 
 class ArenaTest : public ::testing::Test {
  protected:
@@ -150,7 +154,7 @@ TEST_F(ArenaTest, LabelsOfNegativeSlidesAreTheBytesOfTheLoader) {
 TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
   const auto data = cohort("bare.zarr");
   RunConfig run = RunConfig::parse(kSlides, "run.yaml");
-  run.sampling.balance = "tissue";
+  run.sampling.balance = Balance::tissue;
   const LoaderPlan bare =
       detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
   InArena<detail::SlideWork> arena(bare);
@@ -165,7 +169,7 @@ TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
 
 /// The whole of a GPU's work on a batch of volumes but the GPU: the very launches, in every format.
 TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
-  for (const char* element : {"float32", "bfloat16", "float16"}) {
+  for (const ElementChoice element : kElements) {
     LoaderPlan volumes = loader_plan(kVolumes, "v.zarr");
     volumes.config.loader.element = element;
     volumes.format = detail::choose_format(volumes.config, false);
@@ -188,8 +192,10 @@ TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
                      }
                    });
       }
-      EXPECT_EQ(0, std::memcmp(images.data(), wanted.images, images.size())) << element << index;
-      EXPECT_EQ(0, std::memcmp(labels.data(), wanted.labels, labels.size())) << element << index;
+      EXPECT_EQ(0, std::memcmp(images.data(), wanted.images, images.size()))
+          << name_of(element) << index;
+      EXPECT_EQ(0, std::memcmp(labels.data(), wanted.labels, labels.size()))
+          << name_of(element) << index;
     }
   }
 }
@@ -198,8 +204,8 @@ TEST_F(ArenaTest, VolumesAreTheBytesOfTheLoader) {
 TEST_F(ArenaTest, AnotherFormatIsTheSameBatchConverted) {
   const LoaderPlan plain = loader_plan(kSlides, "c.zarr");
   const Batch floats = batch_of(plain, 0);
-  for (const char* element : {"float32", "bfloat16", "float16"}) {
-    for (const char* layout : {"channels_first", "channels_last"}) {
+  for (const ElementChoice element : kElements) {
+    for (const LayoutChoice layout : {LayoutChoice::channels_first, LayoutChoice::channels_last}) {
       LoaderPlan other = plain;
       other.config.loader.element = element;
       other.config.loader.layout = layout;
@@ -212,7 +218,8 @@ TEST_F(ArenaTest, AnotherFormatIsTheSameBatchConverted) {
         transform::convert(floats.floats() + i * values,
                            {wanted.data() + i * values * size, batch.format, 3, 64 * 96});
       }
-      EXPECT_EQ(0, std::memcmp(batch.images, wanted.data(), wanted.size())) << element << layout;
+      EXPECT_EQ(0, std::memcmp(batch.images, wanted.data(), wanted.size()))
+          << name_of(element) << name_of(layout);
       EXPECT_EQ(0, std::memcmp(batch.labels, floats.labels, floats.labels_bytes()));
       if (batch.format != TensorFormat{}) {
         EXPECT_THROW(batch.floats(), Error);
@@ -239,11 +246,11 @@ TEST(BatchFormat, AutoIsWhatTheDeviceTakes) {
   EXPECT_EQ(detail::choose_format(run, false), TensorFormat{});
   EXPECT_EQ(detail::choose_format(run, true),
             (TensorFormat{Element::bfloat16, Layout::channels_last}));
-  run.train.amp = "off";
+  run.train.amp = AutoSwitch::off;
   EXPECT_EQ(detail::choose_format(run, true),
             (TensorFormat{Element::float32, Layout::channels_last}));
-  run.loader.element = "float16";
-  run.loader.layout = "channels_first";
+  run.loader.element = ElementChoice::float16;
+  run.loader.layout = LayoutChoice::channels_first;
   for (const bool on_device : {false, true}) {
     EXPECT_EQ(detail::choose_format(run, on_device),
               (TensorFormat{Element::float16, Layout::channels_first}));
@@ -282,13 +289,14 @@ TEST_F(ArenaTest, BatchesOfAGpuAreThoseOfTheCpu) {
   if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
   for (const auto& [config, store] :
        {std::pair{kSlides, "c.zarr"}, std::pair{kVolumes, "v.zarr"}}) {
-    for (const auto& [element, decode] :
-         {std::pair{"float32", "cpu"}, {"bfloat16", "cpu"}, {"float32", "auto"}}) {
+    for (const auto& [element, decode] : {std::pair{ElementChoice::float32, DecodeOn::cpu},
+                                          {ElementChoice::bfloat16, DecodeOn::cpu},
+                                          {ElementChoice::float32, DecodeOn::automatic}}) {
       LoaderPlan here = loader_plan(config, store);
       here.config.loader.element = element;
-      here.config.loader.layout = "channels_last";
+      here.config.loader.layout = LayoutChoice::channels_last;
       RunConfig there = here.config;
-      there.loader.device = "cuda";
+      there.loader.device = device::DeviceChoice::cuda;
       there.loader.threads = 3;
       there.loader.decode = decode;
       Loader cpu(here.cohort, here.config, here.plan, true),

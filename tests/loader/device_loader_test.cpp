@@ -19,10 +19,12 @@
 namespace headrace::loader {
 namespace {
 
+using storage::GpuDirect;
 using testing::kSlides;
 using testing::kVolumes;
 using testing::StoreSpec;
 using testing::VolumeSpec;
+using zarr::DecodeOn;
 
 /// What a loader gave until its end or its error.
 struct Given {
@@ -77,10 +79,10 @@ class DeviceLoading : public ::testing::Test {
   static RunConfig config_of(const std::string& store) {
     return RunConfig::parse(store.starts_with("volumes") ? kVolumes : kSlides, "run.yaml");
   }
-  static RunConfig on_gpu(RunConfig config, const std::string& decode, int threads = 3) {
-    config.loader.device = "cuda";
-    config.loader.element = "float32";
-    config.loader.layout = "channels_first";
+  static RunConfig on_gpu(RunConfig config, DecodeOn decode, int threads = 3) {
+    config.loader.device = device::DeviceChoice::cuda;
+    config.loader.element = ElementChoice::float32;
+    config.loader.layout = LayoutChoice::channels_first;
     config.loader.decode = decode;
     config.loader.threads = threads;
     return config;
@@ -143,15 +145,15 @@ TEST_F(DeviceLoading, GivesTheBytesOfTheCpu) {
     ASSERT_EQ(wanted.batches.size(), 8u);
     EXPECT_EQ(wanted.stats.decoded_by, "CPU");
     for (const int threads : {1, 3}) {
-      const Given given = run(store, on_gpu(config, "gpu", threads));
+      const Given given = run(store, on_gpu(config, DecodeOn::gpu, threads));
       expect_same(wanted, given);
       EXPECT_EQ(given.stats.decoded_by, "nvCOMP 6.0.0");
       EXPECT_EQ(given.stats.left_to_cpu, "");
       EXPECT_GT(given.stats.device_decode_s, 0);
       EXPECT_EQ(given.stats.decode_s, 0);
     }
-    expect_same(wanted, run(store, on_gpu(config, "auto")));
-    const Given by_cpu = run(store, on_gpu(config, "cpu"));
+    expect_same(wanted, run(store, on_gpu(config, DecodeOn::automatic)));
+    const Given by_cpu = run(store, on_gpu(config, DecodeOn::cpu));
     expect_same(wanted, by_cpu);
     EXPECT_EQ(by_cpu.stats.decoded_by, "CPU");
     EXPECT_EQ(by_cpu.stats.left_to_cpu, "");
@@ -161,12 +163,12 @@ TEST_F(DeviceLoading, GivesTheBytesOfTheCpu) {
 
 TEST_F(DeviceLoading, AsTheModelTakesItToo) {
   for (const char* store : {"slides-zstd", "volumes-blosc-lz4"}) {
-    RunConfig there = on_gpu(config_of(store), "gpu");
-    there.loader.element = "bfloat16";
-    there.loader.layout = "channels_last";
+    RunConfig there = on_gpu(config_of(store), DecodeOn::gpu);
+    there.loader.element = ElementChoice::bfloat16;
+    there.loader.layout = LayoutChoice::channels_last;
     RunConfig here = there;
-    here.loader.device = "cpu";
-    here.loader.decode = "auto";
+    here.loader.device = device::DeviceChoice::cpu;
+    here.loader.decode = DecodeOn::automatic;
     expect_same(run(store, here), run(store, there));
   }
 }
@@ -174,12 +176,12 @@ TEST_F(DeviceLoading, AsTheModelTakesItToo) {
 TEST_F(DeviceLoading, AutoLeavesJpegToTheCpu) {
   const RunConfig config = config_of("slides-jpeg");
   const Given wanted = run("slides-jpeg", config);
-  const Given given = run("slides-jpeg", on_gpu(config, "auto"));
+  const Given given = run("slides-jpeg", on_gpu(config, DecodeOn::automatic));
   expect_same(wanted, given);
   EXPECT_EQ(given.stats.decoded_by, "CPU");
   EXPECT_EQ(given.stats.left_to_cpu.rfind("images/slide-000/1 holds JPEGs. JPEG decoded by", 0), 0u)
       << given.stats.left_to_cpu;
-  const Given insisted = run("slides-jpeg", on_gpu(config, "gpu"));
+  const Given insisted = run("slides-jpeg", on_gpu(config, DecodeOn::gpu));
   EXPECT_EQ(insisted.error, "");
   EXPECT_EQ(insisted.stats.decoded_by, "nvCOMP 6.0.0, nvJPEG (gpu)");  // labels are zstd
   ASSERT_EQ(insisted.batches.size(), wanted.batches.size());
@@ -205,7 +207,7 @@ TEST_F(DeviceLoading, DamageIsTheErrorOfThatBatch) {
     const Given wanted = run(broken, config);
     ASSERT_NE(wanted.error, "");
     EXPECT_EQ(wanted.code, ErrorCode::corrupt);
-    for (const char* decode : {"auto", "gpu"}) {
+    for (const DecodeOn decode : {DecodeOn::automatic, DecodeOn::gpu}) {
       for (const int threads : {1, 3}) {
         const Given given = run(broken, on_gpu(config, decode, threads));
         expect_same(wanted, given);
@@ -236,12 +238,12 @@ TEST_F(DeviceLoading, ABatchThatTheGpuCannotDecodeGoesToTheCpu) {
 
   RunConfig config = config_of(mixed);
   config.sampling.batch = 1;
-  const Given given = run(mixed, on_gpu(config, "auto"));
+  const Given given = run(mixed, on_gpu(config, DecodeOn::automatic));
   expect_same(run("slides-zstd", config), given);
   EXPECT_EQ(given.stats.decoded_by, "CPU, nvCOMP 6.0.0");
   constexpr const char* kWhy = "bytes→bytes codec 1 of the chunk is decoded by the host alone";
   EXPECT_NE(given.stats.left_to_cpu.find(kWhy), std::string::npos) << given.stats.left_to_cpu;
-  const Given insisted = run(mixed, on_gpu(config, "gpu"));
+  const Given insisted = run(mixed, on_gpu(config, DecodeOn::gpu));
   EXPECT_EQ(insisted.code, ErrorCode::unsupported);
   EXPECT_EQ(insisted.error.rfind("decode is gpu: chunk c/0/0/0 of ", 0), 0u) << insisted.error;
   EXPECT_NE(insisted.error.find(kWhy), std::string::npos) << insisted.error;
@@ -252,17 +254,17 @@ TEST_F(DeviceLoading, ADecoderThatFailsIsNotBelieved) {
   const Given wanted = run("slides-zstd", config);
   const Given wanted_checked = run("slides-checked", config);
   setenv("HEADRACE_TEST_NVCOMP_FAILS", "1", 1);
-  const Given given = run("slides-zstd", on_gpu(config, "auto"));
+  const Given given = run("slides-zstd", on_gpu(config, DecodeOn::automatic));
   expect_same(wanted, given);
   EXPECT_EQ(given.stats.left_to_cpu.rfind("epoch 0, batch 0: chunk c/", 0), 0u)
       << given.stats.left_to_cpu;
-  const Given insisted = run("slides-zstd", on_gpu(config, "gpu"));
+  const Given insisted = run("slides-zstd", on_gpu(config, DecodeOn::gpu));
   EXPECT_EQ(insisted.code, ErrorCode::corrupt);
   EXPECT_EQ(insisted.batches.size(), 0u);
   EXPECT_NE(insisted.error.find("nvCOMP 6.0.0: cannot decompress"), std::string::npos)
       << insisted.error;
   // Checksums were right, so no thread waited; it is an error all the same.
-  RunConfig two = on_gpu(config, "auto");
+  RunConfig two = on_gpu(config, DecodeOn::automatic);
   two.loader.prefetch = 2;
   const Given late = run("slides-checked", two);
   EXPECT_EQ(late.code, ErrorCode::device);
@@ -273,11 +275,11 @@ TEST_F(DeviceLoading, ADecoderThatFailsIsNotBelieved) {
 
 /// Where batches decoded by the CPU just fit, those decoded on the GPU do not.
 TEST_F(DeviceLoading, ItsMemoryCountsIntoTheBudget) {
-  RunConfig config = on_gpu(config_of("slides-zstd"), "cpu");
+  RunConfig config = on_gpu(config_of("slides-zstd"), DecodeOn::cpu);
   config.loader.prefetch = 2;
   config.loader.device_memory_mib = 1;
   while (run("slides-zstd", config).code == ErrorCode::memory) ++config.loader.device_memory_mib;
-  config.loader.decode = "gpu";
+  config.loader.decode = DecodeOn::gpu;
   const Given given = run("slides-zstd", config);
   EXPECT_EQ(given.code, ErrorCode::memory);
   EXPECT_NE(given.error.find(" do not fit: the loader may take "), std::string::npos)
@@ -290,8 +292,8 @@ TEST_F(DeviceLoading, StraightFromFilesGivesTheBytesOfTheCpu) {
   for (const char* store : {"slides-checked", "slides-aligned", "volumes-zstd"}) {
     SCOPED_TRACE(store);
     const Given wanted = run(store, config_of(store));
-    RunConfig config = on_gpu(config_of(store), "auto");
-    for (const char* direct : {"on", "auto"}) {
+    RunConfig config = on_gpu(config_of(store), DecodeOn::automatic);
+    for (const GpuDirect direct : {GpuDirect::on, GpuDirect::automatic}) {
       config.loader.gpudirect = direct;
       const Given given = run(store, config);
       expect_same(wanted, given);
@@ -300,7 +302,7 @@ TEST_F(DeviceLoading, StraightFromFilesGivesTheBytesOfTheCpu) {
       EXPECT_GE(given.stats.bytes_read, 1000u);
       EXPECT_GT(given.stats.read_s, 0);
     }
-    config.loader.gpudirect = "off";
+    config.loader.gpudirect = GpuDirect::off;
     EXPECT_EQ(run(store, config).stats.read_by, "the host");
   }
 }
@@ -314,8 +316,8 @@ TEST_F(DeviceLoading, DamageReadStraightFromFilesIsTheErrorOfThatBatch) {
     damage(broken, volumes ? testing::fixture_volume_id(1) : testing::fixture_id(1));
     const Given wanted = run(broken, config_of(store));
     ASSERT_NE(wanted.error.find("stored crc32c"), std::string::npos) << wanted.error;
-    RunConfig config = on_gpu(config_of(store), "gpu");
-    config.loader.gpudirect = "on";
+    RunConfig config = on_gpu(config_of(store), DecodeOn::gpu);
+    config.loader.gpudirect = GpuDirect::on;
     const Given given = run(broken, config);
     expect_same(wanted, given);
     EXPECT_EQ(given.code, ErrorCode::corrupt);
@@ -331,8 +333,8 @@ TEST_F(DeviceLoading, AShardThatIsCutShortIsTheErrorOfTheCpu) {
   }
   const Given wanted = run(broken, config_of(broken));
   ASSERT_NE(wanted.error, "");
-  for (const char* direct : {"on", "off"}) {
-    RunConfig config = on_gpu(config_of(broken), "auto");
+  for (const GpuDirect direct : {GpuDirect::on, GpuDirect::off}) {
+    RunConfig config = on_gpu(config_of(broken), DecodeOn::automatic);
     config.loader.gpudirect = direct;
     expect_same(wanted, run(broken, config));
   }
@@ -341,13 +343,13 @@ TEST_F(DeviceLoading, AShardThatIsCutShortIsTheErrorOfTheCpu) {
 TEST_F(DeviceLoading, OnlyChunksThatShowUnseenAreReadStraightFromFiles) {
   for (const char* store : {"slides-zstd", "slides-blosc-zstd", "volumes-blosc-lz4"}) {
     SCOPED_TRACE(store);
-    RunConfig config = on_gpu(config_of(store), "auto");
-    config.loader.gpudirect = "auto";
+    RunConfig config = on_gpu(config_of(store), DecodeOn::automatic);
+    config.loader.gpudirect = GpuDirect::automatic;
     const Given given = run(store, config);
     expect_same(run(store, config_of(store)), given);
     EXPECT_EQ(given.stats.read_by.rfind("the host: where the streams of images/", 0), 0u)
         << given.stats.read_by;
-    config.loader.gpudirect = "on";
+    config.loader.gpudirect = GpuDirect::on;
     const Given insisted = run(store, config);
     EXPECT_EQ(insisted.code, ErrorCode::unsupported);
     EXPECT_EQ(insisted.error.rfind("loader.gpudirect is 'on', but: where the streams of ", 0), 0u);
@@ -357,14 +359,14 @@ TEST_F(DeviceLoading, OnlyChunksThatShowUnseenAreReadStraightFromFiles) {
 
 TEST_F(DeviceLoading, IsForBatchesMadeOnAGpu) {
   RunConfig config = config_of("slides-zstd");
-  config.loader.decode = "gpu";
+  config.loader.decode = DecodeOn::gpu;
   const Given given = run("slides-zstd", config);
   EXPECT_EQ(given.code, ErrorCode::usage);
   EXPECT_EQ(given.error,
             "loader.decode is 'gpu', which is for batches made on a GPU, but these are made on the "
             "CPU. Set loader.device to cuda, or leave the key out");
-  config.loader.decode = "auto";
-  config.loader.gpudirect = "on";
+  config.loader.decode = DecodeOn::automatic;
+  config.loader.gpudirect = GpuDirect::on;
   EXPECT_EQ(run("slides-zstd", config).error.rfind("loader.gpudirect is 'on', which", 0), 0u);
 }
 

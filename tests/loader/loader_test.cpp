@@ -178,7 +178,7 @@ TEST_F(LoaderTest, ATilePlanEndsAfterItsEpochWithAShorterBatch) {
 TEST_F(LoaderTest, ImagesWithoutTheLabelsReadAsIgnore) {
   auto other = config();
   other.data.labels = "nuclei";
-  other.sampling.balance = "tissue";  // of classes nothing is known without them
+  other.sampling.balance = Balance::tissue;  // of classes nothing is known without them
   Loader loader(cohort_, other, make_training_plan(*cohort_, other), true);
   const auto batch = loader.next();
   for (std::int64_t i = 0; i < batch->samples * batch->height * batch->width; ++i)
@@ -234,7 +234,7 @@ TEST_F(LoaderTest, RefusesAnotherDataset) {
 TEST_F(LoaderTest, RefusesAGpuThatIsNotThere) {
   if (device::cuda::cuda_available()) GTEST_SKIP() << "not run: there is a GPU";
   auto cuda = config();
-  cuda.loader.device = "cuda";
+  cuda.loader.device = device::DeviceChoice::cuda;
   try {
     make(cuda);
     FAIL();

@@ -74,7 +74,7 @@ using Levels = std::vector<std::vector<int>>;
 TEST(ModelConfig, AutoIsNnunetsWidthsAndAllLevelsThatThePatchHas) {
   for (const char* text : {"model: auto\n", "model: {name: auto}\n"}) {
     const auto model = volumes("{size: [16, 320, 320], spacing_mm: [5, 0.78, 0.78]}", text).model;
-    EXPECT_EQ(model.name, "unet3d");
+    EXPECT_EQ(model.name, NetworkName::unet3d);
     EXPECT_EQ(model.widths, (std::vector<int>{32, 64, 128, 256, 320, 320, 320}));
     EXPECT_EQ(
         model.strides,
@@ -82,7 +82,7 @@ TEST(ModelConfig, AutoIsNnunetsWidthsAndAllLevelsThatThePatchHas) {
   }
   const auto slides =
       RunConfig::parse("task: segmentation\ndata: {store: a}\nmodel: auto\n", "run.yaml").model;
-  EXPECT_EQ(slides.name, "unet2d");
+  EXPECT_EQ(slides.name, NetworkName::unet2d);
   EXPECT_EQ(slides.widths, (std::vector<int>{32, 64, 128, 256, 512, 512, 512, 512}));
 }
 

@@ -37,7 +37,7 @@ const std::string kBase = "task: segmentation\ndata: {store: a.zarr}\n";
 
 TEST(RunConfig, TheDocumentedExampleIsRead) {
   const RunConfig config = RunConfig::parse(kFull, "run.yaml");
-  EXPECT_EQ(config.task, "gleason");
+  EXPECT_EQ(config.task, Task::gleason);
   EXPECT_EQ(config.patch.context, (std::vector<int>{1, 2, 4}));
   EXPECT_EQ(config.sampling.seed, 7u);
   EXPECT_EQ(config.transforms.size(), 7u);
@@ -49,9 +49,9 @@ TEST(RunConfig, TheDocumentedExampleIsRead) {
 TEST(RunConfig, EverythingButTaskAndStoreHasADefault) {
   const RunConfig config = RunConfig::parse(kBase, "run.yaml");
   EXPECT_EQ(config.patch.height, 512);
-  EXPECT_EQ(config.sampling.balance, "auto");
-  EXPECT_EQ(config.sampling.order, "random");
-  EXPECT_EQ(config.data.outside, "background");
+  EXPECT_EQ(config.sampling.balance, Balance::automatic);
+  EXPECT_EQ(config.sampling.order, SampleOrder::random);
+  EXPECT_EQ(config.data.outside, Outside::background);
   EXPECT_EQ(config.data.labels, "annotation");
   EXPECT_EQ(config.loader.prefetch, 4);
 }
@@ -77,7 +77,7 @@ TEST(RunConfig, NullLabelsAndNullMppSwitchOff) {
   const RunConfig config = RunConfig::parse(
       "task: segmentation\ndata: {store: a, labels: null}\npatch: {mpp: null}\n", "run.yaml");
   EXPECT_EQ(config.data.labels, "");
-  EXPECT_EQ(config.sampling.balance, "tissue");
+  EXPECT_EQ(config.sampling.balance, Balance::tissue);
   EXPECT_TRUE(config.patch_in_level0_pixels);
   EXPECT_EQ(config.patch.mpp, 1.0);
   EXPECT_TRUE(config.to_json()["patch"]["mpp"].is_null());

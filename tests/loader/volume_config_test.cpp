@@ -30,8 +30,8 @@ TEST(VolumeConfig, TheDocumentedExampleIsRead) {
   EXPECT_EQ(config.volume_patch.spacing_mm_zyx, (std::array<double, 3>{1.5, 1.0, 1.0}));
   EXPECT_EQ(config.volume_transforms.size(), 4u);
   EXPECT_TRUE(config.transforms.empty());
-  EXPECT_EQ(config.sampling.balance, "body");
-  EXPECT_EQ(config.model.name, "unet3d");
+  EXPECT_EQ(config.sampling.balance, Balance::body);
+  EXPECT_EQ(config.model.name, NetworkName::unet3d);
   EXPECT_EQ(config.eval.lesion_classes, (std::vector<std::string>{"tumour"}));
   EXPECT_EQ(config.eval.lesion_min_mm3, 20);
   EXPECT_EQ(config.eval.lesion_lowest, 0.2);
@@ -45,13 +45,13 @@ TEST(VolumeConfig, DefaultsSuitVolumes) {
   EXPECT_EQ(config.volume_patch.size_zyx, (std::array<std::int32_t, 3>{96, 96, 96}));
   EXPECT_EQ(config.sampling.batch, 2);
   EXPECT_EQ(config.eval.batch, 2);
-  EXPECT_EQ(config.sampling.balance, "auto");
+  EXPECT_EQ(config.sampling.balance, Balance::automatic);
   EXPECT_EQ(config.sampling.near_distance, 20);
   const RunConfig unlabelled = RunConfig::parse(
       "task: segmentation\ndata: {store: a, labels: null}\npatch: {spacing_mm: null}\n",
       "run.yaml");
   EXPECT_TRUE(unlabelled.volumes) << "by its spacing";
-  EXPECT_EQ(unlabelled.sampling.balance, "body");
+  EXPECT_EQ(unlabelled.sampling.balance, Balance::body);
   EXPECT_TRUE(unlabelled.patch_in_level0_pixels);
   EXPECT_TRUE(unlabelled.to_json()["patch"]["spacing_mm"].is_null());
 }

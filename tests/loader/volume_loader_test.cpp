@@ -269,7 +269,7 @@ TEST_F(VolumeLoaderTest, ForegroundNormalisationUsesTheTrainingSetsHistograms) {
 TEST_F(VolumeLoaderTest, ImagesWithoutTheLabelsReadAsIgnore) {
   auto other = config();
   other.data.labels = "organs";
-  other.sampling.balance = "body";  // of classes nothing is known without them
+  other.sampling.balance = Balance::body;  // of classes nothing is known without them
   const auto batch = make(other)->next();
   for (std::int64_t i = 0; i < batch->samples * 16 * 24 * 32; ++i) ASSERT_EQ(batch->labels[i], 255);
 }

@@ -115,7 +115,8 @@ TEST(GpuDeterminism, MeansOfBlocksAreThoseOfAvgPool3d) {
 TEST(GpuDeterminism, TheRuntimeAsksForItAndForWholeFloats) {
   at::Context& context = at::globalContext();
   const bool before = context.deterministicAlgorithms();
-  configure_runtime(at::get_num_threads(), "cpu", "off", /*deterministic=*/true);
+  configure_runtime(at::get_num_threads(), device::DeviceChoice::cpu, AutoSwitch::off,
+                    /*deterministic=*/true);
   EXPECT_TRUE(context.deterministicAlgorithms());
   EXPECT_TRUE(context.deterministicCuDNN());
   EXPECT_FALSE(context.benchmarkCuDNN());

@@ -169,7 +169,7 @@ TEST_F(EvaluateVolumesTest, ClassesAndNetworksThatDoNotFitAreRefused) {
   run.eval.lesion_classes = {"leson"};
   EXPECT_THROW(open_cohort(run), Error);
   run = config("[8, 16, 16]");
-  run.model.name = "unet2d";
+  run.model.name = loader::NetworkName::unet2d;
   EXPECT_THROW(Network(run, 3), Error);
 }
 

@@ -95,8 +95,6 @@ TEST(GradeFromAreas, FloorsAreTheRules) {
   EXPECT_EQ(grade(0, 85, 15, 0, rule), (GleasonGrade{3, 3, 1}));
   rule.min_area = 0.3;
   EXPECT_EQ(grade(0, 25, 75, 0, rule), (GleasonGrade{4, 4, 4}));
-  EXPECT_EQ(specimen_of("prostatectomy"), Specimen::prostatectomy);
-  EXPECT_THROW(specimen_of("core"), Error);
 }
 
 TEST(FindGleasonClasses, ToldByTheLastDigit) {

@@ -30,7 +30,7 @@ TEST(LearningRate, WarmUpRisesLinearlyThenTheScheduleStarts) {
 TEST(LearningRate, PolyFallsAsNnunets) {
   loader::RunConfig::Train config;
   config.lr = 0.01;
-  config.schedule = "poly";
+  config.schedule = loader::Schedule::poly;
   EXPECT_DOUBLE_EQ(learning_rate(config, 0, 1000), 0.01);
   EXPECT_NEAR(learning_rate(config, 500, 1000), 0.005358867312681466, 1e-17);
   EXPECT_NEAR(learning_rate(config, 999, 1000), 1.995262314968881e-05, 1e-17);
@@ -42,7 +42,7 @@ TEST(LearningRate, PolyFallsAsNnunets) {
 TEST(LearningRate, ConstantStays) {
   loader::RunConfig::Train config;
   config.lr = 0.3;
-  config.schedule = "constant";
+  config.schedule = loader::Schedule::constant;
   EXPECT_DOUBLE_EQ(learning_rate(config, 99, 100), 0.3);
 }
 

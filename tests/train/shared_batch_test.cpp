@@ -132,7 +132,7 @@ TEST_F(SharedBatch, AGpusBatchesTrainAsThoseOfTheCpu) {
     for (const char* device : {"cpu", "cuda"}) {
       const loader::RunConfig run = config(volumes, "bfloat16", "channels_last", device);
       loader::RunConfig model = run;
-      model.loader.device = "cuda";
+      model.loader.device = device::DeviceChoice::cuda;
       Network network(model, 3);
       const auto cohort = cohort::Cohort::open(run.data.store);
       loader::Loader loader(cohort, run, loader::make_training_plan(*cohort, run), true);
@@ -151,7 +151,8 @@ TEST_F(SharedBatch, ADeterministicRunOnAGpuNeedsTheWorkspaceOfCublas) {
   unsetenv(variable);
   std::string text;
   try {
-    model::configure_runtime(1, "cuda", "off", /*deterministic=*/true);
+    model::configure_runtime(1, device::DeviceChoice::cuda, AutoSwitch::off,
+                             /*deterministic=*/true);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::usage);
     text = error.what();

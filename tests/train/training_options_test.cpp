@@ -39,7 +39,7 @@ class TrainingOptions : public ::testing::Test {
 
   static loader::RunConfig config() {
     auto config = fixture_->config();
-    config.train.schedule = "poly";
+    config.train.schedule = loader::Schedule::poly;
     config.train.ema = 0.9;
     config.train.freeze = {"encoder.0", "context"};
     return config;

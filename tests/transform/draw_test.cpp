@@ -190,7 +190,7 @@ TEST(Compile, SecondsAndMisplacedEntriesAreNamed) {
             "last operation on "
             "colours; move normalize down");
   EXPECT_EQ(refusal({HedJitterSpec{}, HedJitterSpec{}, NormalizeSpec{}, kAffine}), "accepted");
-  EXPECT_EQ(refusal({StainNormalizeSpec{"macenko", "case-7"}}),
+  EXPECT_EQ(refusal({StainNormalizeSpec{StainMethod::macenko, "case-7"}}),
             "transforms[0].stain_normalize.reference: there is no stain estimate of 'case-7'; name "
             "an image of the store "
             "that has one, or 'builtin'");
@@ -209,7 +209,8 @@ TEST(Compile, TheReferenceMayBeAnImageOfTheStore) {
     asked = id;
     return testing::some_colour();
   };
-  const Graph graph = Graph::compile({StainNormalizeSpec{"macenko", "case-7"}}, kPatch, colour_of);
+  const Graph graph =
+      Graph::compile({StainNormalizeSpec{StainMethod::macenko, "case-7"}}, kPatch, colour_of);
   EXPECT_EQ(asked, "case-7");
   EXPECT_TRUE(graph.needs_stain());
   EXPECT_FALSE(graph.needs_scanner());

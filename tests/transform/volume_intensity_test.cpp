@@ -63,7 +63,7 @@ TEST(VolumeIntensity, OperationsSeeAChannelInItsUnit) {
   expect_near(in_suv({WindowHuSpec{0, 1}, WindowSuvSpec{-1, 2, "PET"}}), windowed, 1e-6);
   expect_near(run({WindowHuSpec{}, WindowSuvSpec{}}), run({WindowHuSpec{}}), 1e-30);
   const auto patient = testing::some_patient();
-  expect_near(in_suv({VolumeNormalizeSpec{"zscore", 0, 1}}),
+  expect_near(in_suv({VolumeNormalizeSpec{NormalizeMethod::zscore, 0, 1}}),
               mapped(suv, [&](double v) { return (v - patient.mean) / patient.std; }), 1e-6);
   // No voxel of the level: no uptake.
   for (const double v : in_suv({}, {-500, 0, 0})) ASSERT_EQ(v, 0);
@@ -76,21 +76,22 @@ TEST(VolumeIntensity, WindowsClipsAndNormalises) {
               mapped(hu, [](double v) { return std::clamp((v + 160) / 400, 0.0, 1.0); }), 1e-6);
   expect_near(run({ClipPercentilesSpec{}}),
               mapped(hu, [&](double v) { return std::clamp(v, patient.low, patient.high); }), 1e-9);
-  expect_near(run({ClipPercentilesSpec{"foreground"}, VolumeNormalizeSpec{"zscore", 0, 1}}),
+  expect_near(run({ClipPercentilesSpec{StatsSource::foreground},
+                   VolumeNormalizeSpec{NormalizeMethod::zscore, 0, 1}}),
               mapped(hu,
                      [&](double v) {
                        return (std::clamp(v, foreground.low, foreground.high) - patient.mean) /
                               patient.std;
                      }),
               1e-5);
-  expect_near(run({VolumeNormalizeSpec{"foreground", 0, 1}}),
+  expect_near(run({VolumeNormalizeSpec{NormalizeMethod::foreground, 0, 1}}),
               mapped(hu,
                      [&](double v) {
                        return (std::clamp(v, foreground.low, foreground.high) - foreground.mean) /
                               foreground.std;
                      }),
               1e-5);
-  expect_near(run({VolumeNormalizeSpec{"fixed", 50, 200}}),
+  expect_near(run({VolumeNormalizeSpec{NormalizeMethod::fixed, 50, 200}}),
               mapped(hu, [](double v) { return (v - 50) / 200; }), 1e-5);
   expect_near(run({VolumeNormalizeSpec{}}), hu, 1e-9);
 }
@@ -112,12 +113,13 @@ TEST(VolumeIntensity, BrightnessAndContrastAreThoseOfTheModel) {
 }
 
 TEST(VolumeIntensity, GammaIsThatOfTheModelInBothSenses) {
-  const Values v = run({VolumeNormalizeSpec{"foreground", 0, 1}});
+  const Values v = run({VolumeNormalizeSpec{NormalizeMethod::foreground, 0, 1}});
   const auto [low, high] = std::minmax_element(v.begin(), v.end());
   const double range = *high - *low;
   for (const double g : {0.5, 0.7, 1.5, 3.0}) {
     VolumeGammaSpec gamma{{g, g}, 1};
-    const std::vector<VolumeTransformSpec> list{VolumeNormalizeSpec{"foreground", 0, 1}, gamma};
+    const std::vector<VolumeTransformSpec> list{
+        VolumeNormalizeSpec{NormalizeMethod::foreground, 0, 1}, gamma};
     expect_near(run(list),
                 mapped(v, [&](double x) { return std::pow((x - *low) / range, g) * range + *low; }),
                 2e-4);
@@ -146,7 +148,7 @@ TEST(VolumeIntensity, RetainedStatisticsAreThoseBefore) {
 
 TEST(VolumeIntensity, AFlatPatchStaysFiniteAndFlat) {
   const std::vector<VolumeTransformSpec> list{
-      VolumeNormalizeSpec{"fixed", 0, 1}, VolumeContrastSpec{{1.5, 1.5}, 1},
+      VolumeNormalizeSpec{NormalizeMethod::fixed, 0, 1}, VolumeContrastSpec{{1.5, 1.5}, 1},
       VolumeGammaSpec{{0.7, 0.7}, 1, false, true}, VolumeGammaSpec{{0.7, 0.7}, 1, true, true}};
   const VolumeSample sample({"", list, {kSize, {1, 1, 1}}, {-300, -300, -300}, {1, 1, 1}});
   for (const float v : sample.run().image) ASSERT_EQ(v, -1024.0f);
@@ -155,7 +157,7 @@ TEST(VolumeIntensity, AFlatPatchStaysFiniteAndFlat) {
 /// Far from 0 as HU are: what the sums in float may lose stays below 1e-6 of the value.
 TEST(VolumeIntensity, StatisticsAreThoseInDouble) {
   for (const double offset : {0.0, -20000.0}) {
-    std::vector<VolumeTransformSpec> list{VolumeNormalizeSpec{"fixed", offset, 1}};
+    std::vector<VolumeTransformSpec> list{VolumeNormalizeSpec{NormalizeMethod::fixed, offset, 1}};
     const Values v = run(list);
     list.push_back(VolumeContrastSpec{{0, 0}, 1, false});
     for (const double x : run(list)) ASSERT_NEAR(x, mean(v), 1e-6 * std::abs(mean(v)) + 1e-4);
@@ -163,7 +165,8 @@ TEST(VolumeIntensity, StatisticsAreThoseInDouble) {
 }
 
 TEST(VolumeIntensity, NoiseIsWhiteNormalAndOfItsSigma) {
-  const std::vector<VolumeTransformSpec> plain{VolumeNormalizeSpec{"fixed", 0, 1000}};
+  const std::vector<VolumeTransformSpec> plain{
+      VolumeNormalizeSpec{NormalizeMethod::fixed, 0, 1000}};
   const Values v = run(plain);
   std::vector<Values> all;
   for (std::uint64_t index = 0; index < 12; ++index) {

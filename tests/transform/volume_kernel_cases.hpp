@@ -13,7 +13,7 @@ inline std::vector<VolumeSetting> volume_kernel_cases() {
   affine.flip = flip.flip = true;
   const VolumeElasticSpec elastic{5, 6, 1};
   const WindowHuSpec window{-160, 240};
-  const VolumeNormalizeSpec foreground{"foreground", 0, 1};
+  const VolumeNormalizeSpec foreground{NormalizeMethod::foreground, 0, 1};
   const VolumeBrightnessSpec bright{{0.75, 1.25}, 1, true};
   const VolumeContrastSpec contrast{{0.75, 1.25}, 1, true, true};
   const VolumeGammaSpec gamma{{0.7, 1.5}, 1, false, true, true};
@@ -37,7 +37,9 @@ inline std::vector<VolumeSetting> volume_kernel_cases() {
       {"outside", {affine, window, noise}, p, {-200, -200, -200}},
       {"one voxel of the level", {affine}, p, {-6, -11, -20}},
       {"window", {window}, p},
-      {"clip and zscore", {ClipPercentilesSpec{}, VolumeNormalizeSpec{"zscore", 0, 1}}, p},
+      {"clip and zscore",
+       {ClipPercentilesSpec{}, VolumeNormalizeSpec{NormalizeMethod::zscore, 0, 1}},
+       p},
       {"foreground", {foreground}, p},
       {"noise", {window, noise}, p},
       {"contrast first", {contrast}, p},

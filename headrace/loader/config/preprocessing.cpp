@@ -32,8 +32,9 @@ OdStats stats_of(const pixels::OdMoments& moments) {
 }
 
 StainReference fit_reference(const cohort::Cohort& cohort, const std::string& name) {
-  const ImageColour colour = name == "builtin" ? transform::builtin_reference()
-                                               : cohort.images()[cohort.find_image(name)].colour;
+  const ImageColour colour = name == transform::kBuiltinReference
+                                 ? transform::builtin_reference()
+                                 : cohort.images()[cohort.find_image(name)].colour;
   if (!colour.has_stain) {
     fail(ErrorCode::usage,
          "{}: transforms: stain_normalize.reference is '{}', which has no stain estimate; name an "
@@ -109,7 +110,8 @@ void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& 
     const transform::ChannelPlace place{channel.name, 0, channel.unit};
     const bool any = std::any_of(
         config.volume_transforms.begin(), config.volume_transforms.end(), [&](const auto& spec) {
-          const bool scales = transform::unit_of(spec) || transform::name_of(spec) == "normalize";
+          const bool scales = transform::unit_of(spec) ||
+                              std::holds_alternative<transform::VolumeNormalizeSpec>(spec);
           return scales && transform::applies(spec, place);
         });
     (any ? scaled : left).push_back(channel.name);

@@ -5,16 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "headrace/core/auto_switch.hpp"
+#include "headrace/core/fields.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/loss_kind.hpp"
+#include "headrace/device/device_choice.hpp"
+#include "headrace/loader/config/run_options.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::loader {
 
 /// RUN.yaml (docs/runbook.md has every key). Everything but `task` and `data.store` has a default.
 struct RunConfig {
-  std::string task;  ///< gleason | segmentation | colorectal
+  Task task = Task::segmentation;
   struct Data {
     /// A relative path is looked for in the working directory, then beside the config file.
     std::string store;
@@ -24,9 +30,7 @@ struct RunConfig {
     /// For volumes: the channels of the store that the run reads, in this order; empty: all.
     std::vector<std::string> channels;
     std::string version;  ///< of the store: a dataset hash or its beginning; empty: the current one
-    /// The meaning of label 0 inside an annotated image: background | ignore (for annotations that
-    /// show only some of the lesions). Declared negatives teach background either way.
-    std::string outside = "background";
+    Outside outside = Outside::background;
   } data;
   /// patch.mpp: null sets mpp = 1 and patch_in_level0_pixels: every "micrometre" is then a pixel of
   /// level 0.
@@ -41,8 +45,7 @@ struct RunConfig {
     std::int64_t batch = 16, batches_per_epoch = 100;
     /// Part of the samples drawn by `balance`; the rest lie on tissue, or in the body.
     double foreground = 0.9;
-    /// auto | class | tissue (body) | image; auto: class where a label image has one, else tissue
-    std::string balance = "auto";
+    Balance balance = Balance::automatic;
     /// Share of the samples for each cohort, whatever its size; empty: by the cohorts' own sizes.
     std::map<std::string, double> cohort_weights;
     /// Centres are moved so that a patch that is not turned lies inside its image.
@@ -55,22 +58,23 @@ struct RunConfig {
     /// each axis, in micrometres or millimetres.
     double near_lesions = 0, near_distance = 500;
     std::vector<std::string> near_classes;  ///< the lesion classes; empty: every class above 0
-    std::string order = "random";           ///< random | cover
+    SampleOrder order = SampleOrder::random;
   } sampling;
   std::vector<transform::TransformSpec> transforms;  ///< of slides
   std::vector<transform::VolumeTransformSpec> volume_transforms;
   struct Loader {
-    int threads = 0;                     ///< 0: every core
-    int prefetch = 4;                    ///< batches
-    std::string device = "auto";         ///< auto | cpu | cuda
-    std::string element = "auto";        ///< auto | float32 | bfloat16 | float16
-    std::string layout = "auto";         ///< auto | channels_first | channels_last
+    int threads = 0;   ///< 0: every core
+    int prefetch = 4;  ///< batches
+    device::DeviceChoice device = device::DeviceChoice::automatic;
+    ElementChoice element = ElementChoice::automatic;
+    LayoutChoice layout = LayoutChoice::automatic;
     std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: half of the free memory
-    std::string decode = "auto";         ///< auto | cpu | gpu, for batches made on a GPU
-    std::string gpudirect = "off";       ///< auto | on | off, for chunks decoded there
+    zarr::DecodeOn decode = zarr::DecodeOn::automatic;       ///< for batches made on a GPU
+    storage::GpuDirect gpudirect = storage::GpuDirect::off;  ///< for chunks decoded there
   } loader;
   struct Model {
-    std::string name = "unet2d";  ///< `auto` is resolved to it, widths, strides and kernels
+    /// `auto` is resolved to it, widths, strides and kernels.
+    NetworkName name = NetworkName::unet2d;
     std::vector<int> widths{32, 64, 128, 256};
     /// By level and axis (network_plan.hpp). Empty: 2 (the first 1) and 3 throughout.
     std::vector<std::vector<int>> strides, kernels;
@@ -78,9 +82,9 @@ struct RunConfig {
   struct Train {
     std::int64_t epochs = 10;
     double lr = 1e-3, weight_decay = 1e-2;
-    std::string schedule = "cosine";  ///< cosine | poly | constant
-    std::string amp = "auto";         ///< auto | on | off
-    bool deterministic = true;        ///< on a GPU: the same bytes from run to run
+    Schedule schedule = Schedule::cosine;
+    AutoSwitch amp = AutoSwitch::automatic;  ///< mixed precision
+    bool deterministic = true;               ///< on a GPU: the same bytes from run to run
     /// Every batch is trained on in this many equal parts, one after the other or each in its own
     /// process; the step's gradient is the mean of theirs.
     std::int64_t gradient_parts = 1;
@@ -95,22 +99,16 @@ struct RunConfig {
     double ema = 0;  ///< decay of the average of weights that is evaluated and kept; 0: none
     /// Beginnings of names of tensors that are not trained (model/parameters.hpp).
     std::vector<std::string> freeze;
-    /// pixel + dice_weight · (1 - region), model/loss_terms.hpp; only the numbers of the chosen
-    /// terms are used.
-    struct Loss {
-      std::string pixel = "cross_entropy";  ///< cross_entropy | focal | top_k
-      std::string region = "dice";          ///< dice | tversky
-      double gamma = 2, k_percent = 10, alpha = 0.3, beta = 0.7;
-    } loss;
+    LossKind loss;  ///< pixel + dice_weight · (1 - region)
   } train;
   struct Eval {
-    double overlap = 0.5;             ///< part of the patch edge shared by neighbouring tiles
-    std::string window = "gaussian";  ///< gaussian | linear: weights of a tile's pixels
+    double overlap = 0.5;  ///< part of the patch edge shared by neighbouring tiles
+    TileWindow window = TileWindow::gaussian;
     std::int64_t batch = 16;
     /// gleason: part of the tissue that must be cancer for a slide to have any
     double min_cancer = 0.02;
-    double min_area = 0.05;          ///< gleason: part of the cancer that a pattern needs to count
-    std::string grading = "biopsy";  ///< gleason: biopsy | prostatectomy, which rule grades slides
+    double min_area = 0.05;  ///< gleason: part of the cancer that a pattern needs to count
+    Specimen grading = Specimen::biopsy;  ///< gleason
     /// gleason, biopsy: part of the cancer from which a grade above the most common one counts
     double min_higher = 0.01;
     /// slides: classes that are tumour; empty: the Gleason patterns, or every class above 0
@@ -133,13 +131,14 @@ struct RunConfig {
   static RunConfig parse(const std::string& text, const std::string& name);
   /// In full, with defaults.
   Json to_json() const;
+  /// Every key that a config may have, with the defaults of slides or volumes.
+  static std::vector<KeyFacts> keys(bool volumes);
   /// Whether a key ("loader.threads") changes neither batches nor weights: the dataset's place and
   /// name (its hash decides), and keys for the speed of loading.
   static bool decides_nothing(const std::string& key);
-  /// SHA-256 of what decides the result: to_json without keys that decide nothing; loader.decode
-  /// only where it is gpu, since JPEG decoders differ; loader.element, loader.layout,
-  /// train.deterministic, .gradient_parts, .ema, .freeze and .loss only where they are not the
-  /// default; model.strides and .kernels only where they differ from 2 and 3.
+  /// SHA-256 of what decides the result: to_json without keys that decide nothing, and without some
+  /// keys where they change nothing (`hashed_if` in run_config_*.cpp), so that a run of before the
+  /// key existed keeps its hash.
   std::string hash() const;
 };
 

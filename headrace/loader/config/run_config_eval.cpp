@@ -1,104 +1,132 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
-#include "headrace/core/error.hpp"
 #include "headrace/loader/config/run_config_parts.hpp"
 
 namespace headrace::loader::detail {
 namespace {
 
-/// Keys of `eval` for some tasks only.
-const std::map<std::string, std::vector<std::string>>& tasks_of_key() {
-  static const std::map<std::string, std::vector<std::string>> keys{
-      {"min_cancer", {"gleason"}},
-      {"min_area", {"gleason"}},
-      {"grading", {"gleason"}},
-      {"min_higher", {"gleason"}},
-      {"lesion_probability", {"colorectal"}},
-      {"lesion_lowest", {"colorectal"}},
-      {"lesion_diameters_mm", {"colorectal"}},
-      {"lesion_min_mm3", {"colorectal"}},
-      {"lesion_overlap", {"colorectal"}},
-      {"lesion_classes", {"colorectal"}}};
-  return keys;
+using Problem = std::function<std::string()>;
+
+Problem only_for(const RunConfig& config, Task task) {
+  return [&config, task] {
+    if (config.task == task) return std::string();
+    return fmt::format("belongs to task: {}, but the task is '{}'. Leave it out", name_of(task),
+                       name_of(config.task));
+  };
+}
+
+Problem only_where(bool fits, const char* owner) {
+  return [fits, owner] {
+    return fits ? std::string() : fmt::format("belongs to {}; leave it out", owner);
+  };
+}
+
+Problem only_for_biopsies(const RunConfig& config) {
+  return [&config] {
+    const std::string of_task = only_for(config, Task::gleason)();
+    if (!of_task.empty() || config.eval.grading == Specimen::biopsy) return of_task;
+    return std::string(
+        "is the noise floor of biopsies; of a prostatectomy eval.min_area says from when a higher "
+        "pattern counts. Leave it out");
+  };
 }
 
 /// Positive numbers, each above the one before.
-std::vector<double> ascending_of(const YamlValue& list) {
-  std::vector<double> out;
-  for (const YamlValue& entry : list.as_list()) {
-    out.push_back(entry.as_double(0.001, 1e6));
-    if (out.size() > 1 && out[out.size() - 2] >= out.back())
-      entry.reject("numbers of the list must ascend");
-  }
-  return out;
+Form ascending_form(std::vector<double>& values) {
+  Form form = form::numbers(values, 0.001, 1e6);
+  form.accepts += ", ascending";
+  form.read = [&values, read_all = form.read](const YamlValue& list) {
+    read_all(list);
+    const auto fallen = std::adjacent_find(values.begin(), values.end(), std::greater_equal<>());
+    if (fallen == values.end()) return;
+    list.as_list()[static_cast<std::size_t>(fallen - values.begin()) + 1].reject(
+        "numbers of the list must ascend");
+  };
+  return form;
 }
 
-std::vector<std::string> distinct_names(const YamlValue& list) {
-  std::vector<std::string> names;
-  for (const YamlValue& entry : list.as_list()) {
-    const std::string name = entry.as_string();
-    if (std::find(names.begin(), names.end(), name) != names.end())
-      entry.reject(fmt::format("class '{}' stands twice in the list; keep one", name));
-    names.push_back(name);
-  }
-  return names;
+Fields slide_fields(RunConfig& config) {
+  RunConfig::Eval& eval = config.eval;
+  const Problem gleason = only_for(config, Task::gleason);
+  return {
+      Field{"grading", form::choice(eval.grading), "gleason: rule that grades slides"}.unless(
+          gleason),
+      Field{"min_cancer", form::number(eval.min_cancer, 0, 1),
+            "gleason: part of the tissue that must be cancer"}
+          .unless(gleason),
+      Field{"min_area", form::number(eval.min_area, 0, 1),
+            "gleason: part of the cancer that a pattern needs to count"}
+          .unless(gleason),
+      Field{"min_higher", form::number(eval.min_higher, 0, 1),
+            "gleason, biopsy: part of the cancer that a higher pattern needs"}
+          .unless(only_for_biopsies(config)),
+      Field{"tumour_classes", form::distinct_texts(eval.tumour_classes, "class"),
+            "slides: classes that are tumour", "the Gleason patterns, or every class above 0"}
+          .unless(only_where(!config.volumes, "slides")),
+      Field{"specificity", form::number(eval.specificity, 0, 1),
+            "at which the sensitivity for slides and cases is read off"}
+          .unless(only_where(!config.volumes || config.task == Task::colorectal,
+                             "slides and to task: colorectal")),
+  };
+}
+
+Fields volume_fields(RunConfig& config) {
+  RunConfig::Eval& eval = config.eval;
+  const Problem colorectal = only_for(config, Task::colorectal);
+  return {
+      Field{"surface_tolerance_mm", form::number(eval.surface_tolerance_mm, 0, 1000),
+            "volumes: of surface Dice"}
+          .unless(only_where(config.volumes, "volumes")),
+      Field{"lesion_probability", form::number(eval.lesion_probability, 0.001, 1),
+            "colorectal: hits and false positives count calls from here"}
+          .unless(colorectal),
+      Field{"lesion_lowest", form::number(eval.lesion_lowest, 0.001, 1),
+            "colorectal: lowest score of a call, where FROC ends"}
+          .unless(colorectal),
+      Field{"lesion_diameters_mm", ascending_form(eval.lesion_diameters_mm),
+            "colorectal: sizes between which sensitivity is given"}
+          .unless(colorectal),
+      Field{"lesion_min_mm3", form::number(eval.lesion_min_mm3, 0, 1e9),
+            "colorectal: smaller calls are dropped"}
+          .unless(colorectal),
+      Field{"lesion_overlap", form::number(eval.lesion_overlap, 0, 1),
+            "colorectal: IoU from which a call hits a lesion"}
+          .unless(colorectal),
+      Field{"lesion_classes", form::distinct_texts(eval.lesion_classes, "class"),
+            "colorectal: names of classes", "every class above 0"}
+          .unless(colorectal),
+  };
 }
 
 }  // namespace
 
-RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config) {
-  RunConfig::Eval eval;
-  if (config.volumes) eval.batch = 2;
-  eval.overlap = map.get_double("overlap", eval.overlap, 0, 0.9);
-  eval.window = map.get_choice("window", eval.window, {"gaussian", "linear"});
-  eval.batch = map.get_int("batch", eval.batch, 1, 4096);
-  for (const auto& [key, tasks] : tasks_of_key()) {
-    const auto value = map.find(key);
-    if (!value || std::find(tasks.begin(), tasks.end(), config.task) != tasks.end()) continue;
-    value->reject(fmt::format("belongs to task: {}, but the task is '{}'. Leave it out",
-                              fmt::join(tasks, " or "), config.task));
-  }
-  const auto of_kind = [&](const char* key, bool fits, const char* kind) {
-    const auto value = map.find(key);
-    if (value && !fits) value->reject(fmt::format("belongs to {}; leave it out", kind));
+Fields eval_fields(RunConfig& config) {
+  RunConfig::Eval& eval = config.eval;
+  Fields fields{
+      {"overlap", form::number(eval.overlap, 0, 0.9),
+       "part of the edge that neighbouring tiles share"},
+      {"window", form::choice(eval.window), "how tiles are blended"},
+      {"batch", form::number(eval.batch, 1, 4096), "tiles of a batch"},
+      {"bootstrap", form::number(eval.bootstrap, 0, 1'000'000),
+       "resamples of the cases for the intervals of figures; 0: none"},
   };
-  of_kind("surface_tolerance_mm", config.volumes, "volumes");
-  of_kind("tumour_classes", !config.volumes, "slides");
-  of_kind("specificity", !config.volumes || config.task == "colorectal",
-          "slides and to task: colorectal");
-  eval.min_cancer = map.get_double("min_cancer", eval.min_cancer, 0, 1);
-  eval.min_area = map.get_double("min_area", eval.min_area, 0, 1);
-  eval.grading = map.get_choice("grading", eval.grading, {"biopsy", "prostatectomy"});
-  if (const auto value = map.find("min_higher"); value && eval.grading != "biopsy") {
-    value->reject(
-        "is the noise floor of biopsies; of a prostatectomy eval.min_area says from when "
-        "a higher pattern counts. Leave it out");
-  }
-  eval.min_higher = map.get_double("min_higher", eval.min_higher, 0, 1);
-  if (const auto value = map.find("tumour_classes")) eval.tumour_classes = distinct_names(*value);
-  eval.bootstrap = map.get_int("bootstrap", eval.bootstrap, 0, 1'000'000);
-  eval.surface_tolerance_mm =
-      map.get_double("surface_tolerance_mm", eval.surface_tolerance_mm, 0, 1000);
-  eval.lesion_probability = map.get_double("lesion_probability", eval.lesion_probability, 0.001, 1);
-  eval.lesion_lowest = map.get_double(
-      "lesion_lowest", std::min(eval.lesion_lowest, eval.lesion_probability), 0.001, 1);
+  for (Field& field : slide_fields(config)) fields.push_back(std::move(field));
+  for (Field& field : volume_fields(config)) fields.push_back(std::move(field));
+  return fields;
+}
+
+void read_eval(YamlMap map, RunConfig& config) {
+  RunConfig::Eval& eval = config.eval;
+  read_fields(map, eval_fields(config));
+  const auto lowest = map.find("lesion_lowest");
+  if (!lowest) eval.lesion_lowest = std::min(eval.lesion_lowest, eval.lesion_probability);
   if (eval.lesion_lowest > eval.lesion_probability) {
-    const auto value = map.find("lesion_lowest");
-    value->reject(
+    lowest->reject(
         fmt::format("must be at most eval.lesion_probability, {}", eval.lesion_probability));
   }
-  eval.specificity = map.get_double("specificity", eval.specificity, 0, 1);
-  if (const auto value = map.find("lesion_diameters_mm"))
-    eval.lesion_diameters_mm = ascending_of(*value);
-  eval.lesion_min_mm3 = map.get_double("lesion_min_mm3", eval.lesion_min_mm3, 0, 1e9);
-  eval.lesion_overlap = map.get_double("lesion_overlap", eval.lesion_overlap, 0, 1);
-  if (const auto value = map.find("lesion_classes")) eval.lesion_classes = distinct_names(*value);
   map.finish();
-  return eval;
 }
 
 }  // namespace headrace::loader::detail

@@ -87,18 +87,23 @@ void check_patch(const RunConfig::Model& model, const PatchGrid& grid,
                      fmt::join(fitting, ", ")));
 }
 
+std::vector<std::string> names_for(NetworkName fitting) {
+  return {std::string(name_of(fitting)), kAuto};
+}
+
 /// The keys of `model` in the config; none where it is `auto` or absent.
 struct ModelKeys {
   std::optional<YamlValue> section, widths, strides, kernels;
   bool automatic = false;
 
-  ModelKeys(YamlMap& top, const std::string& kind) : section(top.find("model")) {
+  ModelKeys(YamlMap& top, const RunConfig& config) : section(top.find("model")) {
     if (section && !section->is_map()) {
       automatic = section->as_choice({kAuto}) == kAuto;
       return;
     }
     YamlMap map = top.map("model");
-    automatic = map.get_choice("name", kind, {kind, kAuto}) == kAuto;
+    if (const auto name = map.find("name"))
+      automatic = name->as_choice(names_for(config.model.name)) == kAuto;
     widths = map.find("widths");
     strides = map.find("strides");
     kernels = map.find("kernels");
@@ -137,12 +142,53 @@ void read_strides(const ModelKeys& keys, std::size_t axes, bool volumes, RunConf
   model.kernels = read_levels(*keys.kernels, levels, axes, {1, 3});
 }
 
+/// Whether every axis is halved from level to level, and every kernel is 3.
+bool is_uniform(const RunConfig::Model& model) {
+  const auto all = [](const std::vector<int>& axes, int value) {
+    return std::all_of(axes.begin(), axes.end(), [&](int v) { return v == value; });
+  };
+  return std::all_of(model.strides.begin() + (model.strides.empty() ? 0 : 1), model.strides.end(),
+                     [&](const auto& axes) { return all(axes, 2); }) &&
+         std::all_of(model.kernels.begin(), model.kernels.end(),
+                     [&](const auto& axes) { return all(axes, 3); });
+}
+
+// Without `read`: what a key may hold depends on the plan, so read_model reads all four together.
+
+Form name_form(const NetworkName& name) {
+  const auto names = names_for(name);
+  return {{},
+          [&name] { return Json(std::string(name_of(name))); },
+          fmt::format("{}", fmt::join(names, ", ")),
+          names};
+}
+
+template <typename Values>
+Form written_form(const Values& values, const char* accepts) {
+  return {{}, [&values] { return Json(values); }, accepts, {}};
+}
+
 }  // namespace
 
-RunConfig::Model parse_model(YamlMap& top, const RunConfig& config, const std::string& file) {
-  const std::string kind = config.volumes ? "unet3d" : "unet2d";
+Fields model_fields(RunConfig& config) {
+  RunConfig::Model& model = config.model;
+  const bool counts = !is_uniform(model);
+  return {
+      {"name", name_form(model.name), "auto: chooses levels and widths, too"},
+      {"widths", written_form(model.widths, "2 to 8 multiples of 8"), "channels of each level"},
+      Field{"strides", written_form(model.strides, "1 or 2, by level and axis"),
+            "from each level to the next", "planned"}
+          .hashed_if(counts),
+      Field{"kernels", written_form(model.kernels, "1 or 3, by level and axis"),
+            "volumes: of each level", "planned"}
+          .hashed_if(counts)
+          .written_if(config.volumes),
+  };
+}
+
+void read_model(YamlMap& top, const std::string& file, RunConfig& config) {
   const PatchGrid grid(config);
-  const ModelKeys keys(top, kind);
+  const ModelKeys keys(top, config);
   const std::size_t most = plan_network(grid.spacing, grid.size).strides.size();
   if (most < 2 && !keys.strides) {
     reject(keys.section, file,
@@ -150,8 +196,7 @@ RunConfig::Model parse_model(YamlMap& top, const RunConfig& config, const std::s
                        "one 12. Take a larger patch",
                        fmt::join(grid.size, ", ")));
   }
-  RunConfig::Model model;
-  model.name = kind;
+  RunConfig::Model& model = config.model;
   model.widths = choose_widths(keys, most, config.volumes);
   const std::size_t levels = model.widths.size();
   if (levels > most && !keys.strides) {
@@ -165,7 +210,6 @@ RunConfig::Model parse_model(YamlMap& top, const RunConfig& config, const std::s
   model.kernels = std::move(plan.kernels);
   read_strides(keys, grid.size.size(), config.volumes, model);
   check_patch(model, grid, keys.widths ? keys.widths : keys.section, file);
-  return model;
 }
 
 }  // namespace headrace::loader::detail

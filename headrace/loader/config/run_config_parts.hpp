@@ -1,28 +1,42 @@
 #pragma once
 #include <string>
 
+#include "headrace/core/fields.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::loader::detail {
 
-// The sections of RUN.yaml that differ between slides and volumes. Each reads its whole mapping and
-// refuses keys that do not belong there.
+// The sections of RUN.yaml. `<section>_fields`: its keys, bound to the config's members; JSON, hash
+// and lists of keys follow from them. `read_<section>` reads by them, refuses keys that are none of
+// them, and checks what single keys can't show. Sections are read in this order, since a later one
+// may depend on those before.
 
-bool has_key(const YamlMap& map, const std::string& key);
-/// True where the key is present and null: `labels: null` switches something off, unlike a missing
-/// key.
-bool is_given_null(YamlMap& map, const std::string& key);
+Fields data_fields(RunConfig& config);
+void read_data(YamlMap map, RunConfig& config);
 
-/// Sets config.volumes from config.task and the size, then patch or volume_patch.
-void parse_patch(YamlMap map, RunConfig& config);
+Fields patch_fields(RunConfig& config);
+/// Sets config.volumes from config.task and the size.
+void read_patch(YamlMap map, RunConfig& config);
+
+Fields sampling_fields(RunConfig& config);
+void read_sampling(YamlMap map, RunConfig& config);
+
 /// Reads and compiles transforms or volume_transforms.
-void parse_transform_list(const YamlValue& list, RunConfig& config);
+void read_transforms(const YamlValue& list, RunConfig& config);
+
+Fields loader_fields(RunConfig& config);
+void read_loader(YamlMap map, RunConfig& config);
+
+Fields model_fields(RunConfig& config);
 /// Takes the whole config, since `model: auto` is not a mapping. Plans the network
 /// (network_plan.hpp).
-RunConfig::Model parse_model(YamlMap& top, const RunConfig& config, const std::string& file);
-RunConfig::Train::Loss parse_loss(YamlMap map);
-Json loss_json(const RunConfig::Train::Loss& loss);
-RunConfig::Eval parse_eval(YamlMap map, const RunConfig& config);
+void read_model(YamlMap& top, const std::string& file, RunConfig& config);
+
+Fields train_fields(RunConfig& config);
+void read_train(YamlMap map, RunConfig& config);
+
+Fields eval_fields(RunConfig& config);
+void read_eval(YamlMap map, RunConfig& config);
 
 }  // namespace headrace::loader::detail

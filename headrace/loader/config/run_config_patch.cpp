@@ -9,100 +9,110 @@
 namespace headrace::loader::detail {
 namespace {
 
-/// Keys that mean something in a run of the other kind.
-void refuse_keys(YamlMap& map, std::initializer_list<const char*> keys, const RunConfig& config) {
-  for (const char* key : keys) {
-    const auto value = map.find(key);
-    if (!value) continue;
-    value->reject(config.volumes
-                      ? "belongs to runs on slides, but patch.size has three numbers (z, y, x), "
-                        "which is a run on volumes. Leave it out"
-                      : "belongs to runs on volumes, but patch.size has two numbers (y, x), which "
-                        "is a run on slides. Leave it out");
-  }
-}
-
-void parse_slide_patch(YamlMap& map, RunConfig& config) {
-  transform::PatchSpec& patch = config.patch;
-  if (const auto value = map.find("size")) {
-    const auto size = value->as_list(2);
-    patch.height = static_cast<std::int32_t>(size[0].as_int(16, 8192));
-    patch.width = static_cast<std::int32_t>(size[1].as_int(16, 8192));
-  }
-  refuse_keys(map, {"spacing_mm"}, config);
-  config.patch_in_level0_pixels = is_given_null(map, "mpp");
-  patch.mpp = config.patch_in_level0_pixels ? 1.0 : map.get_double("mpp", patch.mpp, 0.01, 1000);
-  if (const auto value = map.find("context")) {
-    patch.context.clear();
-    for (const YamlValue& entry : value->as_list()) {
-      const int context = static_cast<int>(entry.as_int(1, 64));
-      if (patch.context.empty() && context != 1) {
-        entry.reject(
-            fmt::format("the first context is the patch itself and must be 1, found {}", context));
-      }
-      if (!patch.context.empty() && context <= patch.context.back()) {
-        entry.reject(
-            fmt::format("contexts must rise, found {} after {}", context, patch.context.back()));
-      }
-      patch.context.push_back(context);
-    }
-    if (patch.context.empty()) value->reject("expected at least [1], found an empty list");
-  }
-}
-
-void parse_volume_patch(YamlMap& map, RunConfig& config) {
-  transform::VolumePatchSpec& patch = config.volume_patch;
-  if (const auto value = map.find("size")) {
-    const auto size = value->as_list(3);
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      patch.size_zyx[axis] = static_cast<std::int32_t>(size[axis].as_int(8, 1024));
-  }
-  refuse_keys(map, {"mpp", "context"}, config);
-  config.patch_in_level0_pixels = is_given_null(map, "spacing_mm");
-  if (config.patch_in_level0_pixels) patch.spacing_mm_zyx = {1, 1, 1};
-  if (const auto value = map.find("spacing_mm")) {
-    const auto spacing = value->as_list(3);
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      patch.spacing_mm_zyx[axis] = spacing[axis].as_double(0.05, 100);
-  }
-}
-
-}  // namespace
-
-bool has_key(const YamlMap& map, const std::string& key) {
+bool is_given(const YamlMap& map, const std::string& key) {
   const auto keys = map.keys();
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-bool is_given_null(YamlMap& map, const std::string& key) {
-  return has_key(map, key) && !map.find(key);
+/// For a key that means something in a run of one kind alone.
+std::function<std::string()> only_in(const RunConfig& config, bool volumes) {
+  return [&config, volumes]() -> std::string {
+    if (config.volumes == volumes) return {};
+    return config.volumes
+               ? "belongs to runs on slides, but patch.size has three numbers (z, y, x), which is "
+                 "a run on volumes. Leave it out"
+               : "belongs to runs on volumes, but patch.size has two numbers (y, x), which is a "
+                 "run on slides. Leave it out";
+  };
 }
 
-void parse_patch(YamlMap map, RunConfig& config) {
+Form size_form(RunConfig& config) {
+  if (config.volumes) return form::numbers(config.volume_patch.size_zyx, 8, 1024);
+  transform::PatchSpec& patch = config.patch;
+  const auto read = [&patch](const YamlValue& value) {
+    const auto size = value.as_list(2);
+    patch.height = static_cast<std::int32_t>(size[0].as_int(16, 8192));
+    patch.width = static_cast<std::int32_t>(size[1].as_int(16, 8192));
+  };
+  return {read,
+          [&patch] {
+            return Json::array({patch.height, patch.width});
+          },
+          "2 numbers, each 16 to 8192",
+          {}};
+}
+
+Form context_form(std::vector<int>& context) {
+  Form form = form::numbers(context, 1, 64);
+  form.accepts += ", from 1 on, rising";
+  form.read = [&context, read_all = form.read](const YamlValue& value) {
+    read_all(value);
+    if (context.empty()) value.reject("expected at least [1], found an empty list");
+    if (context.front() != 1) {
+      value.as_list().front().reject(fmt::format(
+          "the first context is the patch itself and must be 1, found {}", context.front()));
+    }
+    for (std::size_t i = 1; i < context.size(); ++i) {
+      if (context[i] > context[i - 1]) continue;
+      value.as_list()[i].reject(
+          fmt::format("contexts must rise, found {} after {}", context[i], context[i - 1]));
+    }
+  };
+  return form;
+}
+
+/// A size of pixels; null: those of level 0, whatever their size.
+Form level0_or(Form form, bool& in_level0_pixels) {
+  form.accepts += ", or null";
+  form.json = [&in_level0_pixels, json = form.json] {
+    return in_level0_pixels ? Json(nullptr) : json();
+  };
+  form.read_null = [&in_level0_pixels] { in_level0_pixels = true; };
+  return form;
+}
+
+}  // namespace
+
+Fields patch_fields(RunConfig& config) {
+  bool& in_pixels = config.patch_in_level0_pixels;
+  const auto of_slides = only_in(config, false), of_volumes = only_in(config, true);
+  return {
+      {"size", size_form(config), "height, width in pixels; of volumes z, y, x in voxels"},
+      Field{"mpp", level0_or(form::number(config.patch.mpp, 0.01, 1000), in_pixels),
+            "slides: micrometres a pixel; null: pixels of level 0"}
+          .unless(of_slides),
+      Field{"context", context_form(config.patch.context),
+            "slides: concentric patches at these multiples of mpp"}
+          .unless(of_slides),
+      Field{"spacing_mm",
+            level0_or(form::numbers(config.volume_patch.spacing_mm_zyx, 0.05, 100), in_pixels),
+            "volumes: millimetres a voxel; null: voxels of level 0"}
+          .unless(of_volumes),
+  };
+}
+
+void read_patch(YamlMap map, RunConfig& config) {
   const auto size = map.find("size");
   const std::size_t axes = size ? size->as_list().size() : 0;
+  const bool gleason = config.task == Task::gleason, colorectal = config.task == Task::colorectal;
   config.volumes =
-      axes == 3 || (axes == 0 && (config.task == "colorectal" ||
-                                  (config.task != "gleason" && has_key(map, "spacing_mm"))));
+      axes == 3 || (axes == 0 && (colorectal || (!gleason && is_given(map, "spacing_mm"))));
   if (size && axes != 2 && axes != 3) {
     size->reject(
         fmt::format("expected two numbers (y, x) for slides or three (z, y, x) for "
                     "volumes, found {}",
                     axes));
   }
-  if (config.volumes && config.task == "gleason")
+  if (config.volumes && gleason)
     size->reject("task gleason grades slides: expected two numbers (y, x), found 3");
-  if (!config.volumes && config.task == "colorectal")
+  if (!config.volumes && colorectal)
     size->reject("task colorectal reads volumes: expected three numbers (z, y, x), found 2");
-  if (config.volumes) {
-    parse_volume_patch(map, config);
-  } else {
-    parse_slide_patch(map, config);
-  }
+  read_fields(map, patch_fields(config));
+  if (config.patch_in_level0_pixels) config.patch.mpp = 1;
   map.finish();
 }
 
-void parse_transform_list(const YamlValue& list, RunConfig& config) {
+void read_transforms(const YamlValue& list, RunConfig& config) {
   const std::string where = list.location() + ": transforms";
   if (config.volumes) {
     config.volume_transforms = transform::parse_volume_transforms(list);

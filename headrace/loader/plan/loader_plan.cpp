@@ -1,7 +1,6 @@
 #include "headrace/loader/plan/loader_plan.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "headrace/cohort/annotation.hpp"
@@ -13,21 +12,26 @@
 #include "headrace/loader/plan/level_choice.hpp"
 
 namespace headrace::loader::detail {
+
+using device::DeviceChoice;
+
 namespace {
 
 void check_request(const cohort::Cohort& cohort, const RunConfig& config, bool with_labels) {
-  if (config.loader.device == "cuda" && !device::cuda::cuda_available()) {
+  if (config.loader.device == DeviceChoice::cuda && !device::cuda::cuda_available()) {
     fail(ErrorCode::unsupported, "loader.device is 'cuda', but {}. Use auto or cpu",
          device::cuda::describe());
   }
   check_expected_dataset(cohort, config);
-  if (with_labels && config.loader.device == "cuda" && !cohort.class_match().keeps_values()) {
+  if (with_labels && config.loader.device == DeviceChoice::cuda &&
+      !cohort.class_match().keeps_values()) {
     fail(ErrorCode::unsupported,
          "{}: its classes are not those of the run in their order, and labels are matched by name "
          "on the CPU alone. Set loader.device: cpu",
          cohort.path());
   }
-  if (with_labels && config.data.outside == "ignore" && config.loader.device == "cuda") {
+  if (with_labels && config.data.outside == Outside::ignore &&
+      config.loader.device == DeviceChoice::cuda) {
     fail(ErrorCode::unsupported,
          "data.outside is 'ignore', which is applied to batches made on the CPU alone. Set "
          "loader.device: cpu");
@@ -58,7 +62,7 @@ void settle_labels(LoaderPlan& loader_plan) {
   for (std::size_t i = 0; i < images.size(); ++i) {
     const cohort::ImageRecord& image = images[i];
     loader_plan.label_views.emplace_back(*loader_plan.cohort, i, config.data.labels,
-                                         config.data.outside == "ignore");
+                                         config.data.outside == Outside::ignore);
     if (image.has_labels(config.data.labels) || !cohort::declared_negative(image)) continue;
     if (image.volume) {
       const auto& shape = image.volume->levels[choose_volume_level(image, config)].shape_zyx;
@@ -98,7 +102,7 @@ void compile_volumes(LoaderPlan& loader_plan) {
                         {channel.name, static_cast<std::uint32_t>(c), channel.unit})});
   }
   loader_plan.channels = static_cast<std::int64_t>(stored.size());
-  if (loader_plan.channels > 1 && config.loader.device == "cuda") {
+  if (loader_plan.channels > 1 && config.loader.device == DeviceChoice::cuda) {
     fail(ErrorCode::unsupported,
          "loader.device is 'cuda', but batches of {} channels are made on the CPU alone. Use auto "
          "or cpu",
@@ -141,16 +145,23 @@ void check_device_memory(LoaderPlan& loader_plan) {
 
 transform::TensorFormat choose_format(const RunConfig& config, bool on_device) {
   using transform::Element, transform::Layout;
-  const auto& [element, layout] = std::tie(config.loader.element, config.loader.layout);
   transform::TensorFormat format;
-  if (element == "auto") {
-    if (on_device && config.train.amp != "off") format.element = Element::bfloat16;
-  } else {
-    format.element = element == "bfloat16"  ? Element::bfloat16
-                     : element == "float16" ? Element::float16
-                                            : Element::float32;
+  switch (config.loader.element) {
+    case ElementChoice::automatic:
+      if (on_device && config.train.amp != AutoSwitch::off) format.element = Element::bfloat16;
+      break;
+    case ElementChoice::bfloat16:
+      format.element = Element::bfloat16;
+      break;
+    case ElementChoice::float16:
+      format.element = Element::float16;
+      break;
+    case ElementChoice::float32:
+      break;
   }
-  const bool last = layout == "auto" ? on_device : layout == "channels_last";
+  const LayoutChoice layout = config.loader.layout;
+  const bool last =
+      layout == LayoutChoice::automatic ? on_device : layout == LayoutChoice::channels_last;
   format.layout = last ? Layout::channels_last : Layout::channels_first;
   return format;
 }
@@ -206,7 +217,7 @@ LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort, const 
   } else {
     compile_slides(loader_plan);
   }
-  const bool on_device = config.loader.device == "cuda";
+  const bool on_device = config.loader.device == DeviceChoice::cuda;
   loader_plan.format = choose_format(config, on_device);
   if (on_device) {
     check_device_memory(loader_plan);

@@ -111,7 +111,7 @@ TrainingPlan::TrainingPlan(const cohort::Cohort& cohort, const RunConfig& config
       images_(std::move(images)),
       remark_(std::move(remark)) {
   for (const auto& image : images_) cohorts_.push_back(cohort.images()[image.image].cohort);
-  const bool alike = sampling_.balance == "image";
+  const bool alike = sampling_.balance == Balance::image;
   tissue_ = aim_at(
       -1, [](const detail::PlanImage& image) { return &image.tissue; },
       [&](const detail::PlanImage& image) {
@@ -143,7 +143,7 @@ Aim TrainingPlan::aim_at(std::int32_t drawn_class, const Sites& sites_of,
     const detail::SiteTable* const sites = sites_of(images_[i]);
     if (sites == nullptr || sites->empty()) continue;
     if (!shares.empty() && shares.at(cohorts_[i]) == 0) continue;
-    if (sampling_.order == "cover") {
+    if (sampling_.order == SampleOrder::cover) {
       const auto member = static_cast<std::uint32_t>(aim.members.size());
       for (std::uint32_t region = 0; region < sites->regions(); ++region)
         aim.items.push_back({member, region});
@@ -170,8 +170,8 @@ std::vector<double> TrainingPlan::shared_out(std::vector<double> own,
 }
 
 void TrainingPlan::add_aims(const cohort::Cohort& cohort) {
-  const std::string& balance = sampling_.balance;
-  if (balance == "class" || balance == "auto") {
+  const Balance balance = sampling_.balance;
+  if (balance == Balance::of_class || balance == Balance::automatic) {
     for (int value = 1; value < 255; ++value) {
       Aim aim = aim_at(
           value,
@@ -186,7 +186,7 @@ void TrainingPlan::add_aims(const cohort::Cohort& cohort) {
     }
   }
   if (!aims_.empty()) return;
-  if (balance == "class") {
+  if (balance == Balance::of_class) {
     fail(ErrorCode::usage,
          "{}: sampling.balance is 'class', but no image to train on has a {} of a class other than "
          "background. Use {} or image, or ingest with annotations",
@@ -257,7 +257,7 @@ SampleSite TrainingPlan::site(std::uint64_t epoch, std::uint64_t index) const {
                       where = block(sampling_.seed, epoch, index, 1),
                       place = block(sampling_.seed, epoch, index, 2);
   const Target target =
-      sampling_.order == "cover" ? covered(epoch * samples_ + index, what) : drawn(what);
+      sampling_.order == SampleOrder::cover ? covered(epoch * samples_ + index, what) : drawn(what);
   const detail::PlanImage& image = images_[target.image];
   detail::SiteBox box{{}, image.size};
   SampleSite site;

@@ -28,8 +28,8 @@ Stitcher::Window window_of(const Evaluator::Axes& tile, const loader::RunConfig:
   Stitcher::Window window;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto shared = std::llround(static_cast<double>(tile[axis]) * eval.overlap);
-    window[axis] =
-        eval.window == "gaussian" ? gaussian_window(tile[axis]) : linear_window(tile[axis], shared);
+    window[axis] = eval.window == loader::TileWindow::gaussian ? gaussian_window(tile[axis])
+                                                               : linear_window(tile[axis], shared);
   }
   return window;
 }
@@ -70,7 +70,7 @@ void put_facts(const cohort::Cohort& cohort, const loader::RunConfig& config,
   }
   out["unknown_scanners"] = loader::unknown_scanners(preprocessing, cohort, options.split);
   out["split"] = options.split;
-  out["task"] = config.task;
+  out["task"] = name_of(config.task);
   out["dataset_hash"] = cohort.dataset_hash();
   out["patch"] = config.to_json()["patch"];
 }
@@ -79,11 +79,11 @@ void put_facts(const cohort::Cohort& cohort, const loader::RunConfig& config,
 
 loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group) {
   loader::RunConfig on_host = config;
-  on_host.loader.device = "cpu";
-  on_host.loader.element = "float32";
-  on_host.loader.layout = "channels_first";
-  on_host.loader.decode = "cpu";
-  on_host.loader.gpudirect = "off";
+  on_host.loader.device = device::DeviceChoice::cpu;
+  on_host.loader.element = loader::ElementChoice::float32;
+  on_host.loader.layout = loader::LayoutChoice::channels_first;
+  on_host.loader.decode = zarr::DecodeOn::cpu;
+  on_host.loader.gpudirect = storage::GpuDirect::off;
   if (process_group != nullptr) {
     const int cores = ranks::share_of_cores(*process_group);
     if (config.loader.threads == 0) on_host.loader.threads = cores;

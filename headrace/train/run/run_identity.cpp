@@ -29,7 +29,8 @@ std::shared_ptr<const cohort::Cohort> open_expected(const loader::RunConfig& con
 /// Whether a label image of this label set, or a grade of the table, gives a truth to evaluate
 /// with.
 bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
-  return image.has_labels(config.data.labels) || (config.task == "gleason" && image.has_grade());
+  return image.has_labels(config.data.labels) ||
+         (config.task == loader::Task::gleason && image.has_grade());
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ std::shared_ptr<const cohort::Cohort> open_judged_cohort(const loader::RunConfig
   check_judged_split(*cohort, config, split);
   const bool graded = std::any_of(
       cohort->images().begin(), cohort->images().end(), [&](const cohort::ImageRecord& image) {
-        return image.split == split && config.task == "gleason" && image.has_grade();
+        return image.split == split && config.task == loader::Task::gleason && image.has_grade();
       });
   if (!any_class && !graded) {
     fail(ErrorCode::usage,

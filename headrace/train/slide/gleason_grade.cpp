@@ -41,12 +41,6 @@ GleasonClasses find_gleason_classes(const std::vector<std::string>& class_names)
   return found;
 }
 
-Specimen specimen_of(const std::string& name) {
-  if (name == "biopsy") return Specimen::biopsy;
-  if (name == "prostatectomy") return Specimen::prostatectomy;
-  fail(ErrorCode::usage, "eval.grading '{}': expected biopsy or prostatectomy.", name);
-}
-
 GleasonGrade grade_from_areas(const std::vector<std::uint64_t>& area_px_by_class,
                               const GleasonClasses& classes, const GradingRule& rule) {
   std::uint64_t tissue = 0, cancer = 0;

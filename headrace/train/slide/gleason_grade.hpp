@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/loader/config/run_options.hpp"
+
 namespace headrace::train {
 
 /// Gleason patterns of a slide or case, and the resulting ISUP grade group. Patterns 0: no cancer.
@@ -28,7 +30,7 @@ struct GleasonClasses {
 /// Errors: usage when no class is a pattern, with the names that there are.
 GleasonClasses find_gleason_classes(const std::vector<std::string>& class_names);
 
-enum class Specimen { biopsy, prostatectomy };
+using loader::Specimen;
 
 /// How areas become a grade; the numbers are parts of an area: `min_cancer` of the tissue, the
 /// others of the cancer.
@@ -39,8 +41,6 @@ struct GradingRule {
                              ///< higher one
   double min_higher = 0.01;  ///< noise floor of biopsies: from which a higher pattern counts
 };
-/// Errors: usage for a name that is neither "biopsy" nor "prostatectomy".
-Specimen specimen_of(const std::string& name);
 
 /// Grade of a slide, or of a case with the areas of all its slides added up, from the area of each
 /// class.

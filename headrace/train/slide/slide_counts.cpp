@@ -46,8 +46,8 @@ SlideRules slide_rules(const cohort::Cohort& cohort, const loader::RunConfig& co
   rules.untold = cohort.class_match().lacks(rules.classes);
   rules.specificity = eval.specificity;
   rules.tumour.assign(rules.classes.size(), false);
-  rules.grading = {specimen_of(eval.grading), eval.min_cancer, eval.min_area, eval.min_higher};
-  rules.gleason = config.task == "gleason";
+  rules.grading = {eval.grading, eval.min_cancer, eval.min_area, eval.min_higher};
+  rules.gleason = config.task == loader::Task::gleason;
   if (rules.gleason) rules.patterns = find_gleason_classes(rules.classes);
   for (const std::string& name : eval.tumour_classes) {
     const auto found = std::find(rules.classes.begin(), rules.classes.end(), name);

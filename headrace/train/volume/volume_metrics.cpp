@@ -53,7 +53,7 @@ std::vector<std::uint8_t> lesion_class_values(const cohort::Cohort& cohort,
                                               const loader::RunConfig& config) {
   const auto& classes = cohort.classes();
   std::vector<std::uint8_t> out;
-  if (config.task != "colorectal") return out;
+  if (config.task != loader::Task::colorectal) return out;
   for (const std::string& name : config.eval.lesion_classes) {
     const auto found = std::find(classes.begin(), classes.end(), name);
     if (found == classes.end() || found == classes.begin()) {

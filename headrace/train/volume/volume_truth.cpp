@@ -6,7 +6,7 @@ namespace headrace::train {
 
 VolumeTruth::VolumeTruth(const cohort::Cohort& cohort, const loader::RunConfig& config,
                          std::uint32_t image)
-    : view_(cohort, image, config.data.labels, config.data.outside == "ignore") {
+    : view_(cohort, image, config.data.labels, config.data.outside == loader::Outside::ignore) {
   const cohort::ImageRecord& record = cohort.images()[image];
   if (record.has_labels(config.data.labels)) {
     labels_.emplace(cohort.label_array(image, config.data.labels, 0));

@@ -114,7 +114,7 @@ Graph Graph::compile(const std::vector<TransformSpec>& specs, const PatchSpec& p
   graph.reference_ = builtin_reference();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const auto* stain = std::get_if<StainNormalizeSpec>(&specs[i]);
-    if (stain == nullptr || (stain->reference == "builtin" && !colour_of)) continue;
+    if (stain == nullptr || (stain->reference == kBuiltinReference && !colour_of)) continue;
     if (colour_of) graph.reference_ = colour_of(stain->reference);
     if (!colour_of || !graph.reference_.has_stain) {
       fail(ErrorCode::usage,

@@ -15,7 +15,7 @@ Json to_json(const std::vector<TransformSpec>& specs) {
   Json list = Json::array();
   for (const TransformSpec& spec : specs) {
     Json entry = Json::object();
-    entry[name_of(spec)] = std::visit([](const auto& s) { return s.to_json(); }, spec);
+    entry[name_of(spec)] = options_json(spec);
     list.push_back(entry);
   }
   return list;

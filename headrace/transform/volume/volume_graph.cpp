@@ -106,7 +106,7 @@ void check_order(const std::vector<VolumeTransformSpec>& specs, const ChannelPla
            "up{}",
            i, name, channel.unit == IntensityUnit::hu ? "Hounsfield units" : "SUV",
            name_of(specs[static_cast<std::size_t>(changed)]), changed, name,
-           name == "normalize" ? ", or choose method fixed" : "");
+           std::holds_alternative<VolumeNormalizeSpec>(spec) ? ", or choose method fixed" : "");
     }
     if (changed < 0 && value_use(spec).leaves_unit) changed = i;
   }

@@ -39,7 +39,7 @@ void add_preset(const YamlValue& entry, std::vector<VolumeTransformSpec>& specs)
   outer.require("preset").as_choice({"nnunet"});
   bool scaled = false;
   for (const VolumeTransformSpec& spec : specs) scaled = scaled || scales_values(spec);
-  if (!scaled) specs.push_back(VolumeNormalizeSpec{"foreground", 0, 1});
+  if (!scaled) specs.push_back(VolumeNormalizeSpec{NormalizeMethod::foreground});
   for (const VolumeTransformSpec& spec : nnunet_list()) specs.push_back(spec);
 }
 
@@ -62,9 +62,7 @@ Json to_json(const std::vector<VolumeTransformSpec>& specs) {
   Json list = Json::array();
   for (const VolumeTransformSpec& spec : specs) {
     Json entry = Json::object();
-    entry[name_of(spec)] = std::visit([](const auto& s) { return s.to_json(); }, spec);
-    if (const std::string channel = channel_of(spec); !channel.empty())
-      entry[name_of(spec)]["channel"] = channel;
+    entry[name_of(spec)] = options_json(spec);
     list.push_back(entry);
   }
   return list;

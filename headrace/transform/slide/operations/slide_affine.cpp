@@ -6,20 +6,14 @@
 
 namespace headrace::transform {
 
-void AffineSpec::read(YamlMap& map) {
-  rotate_deg = range_of(map, "rotate_deg", rotate_deg, -360, 360);
-  scale = range_of(map, "scale", scale, 0.05, 20);
-  shear_deg = range_of(map, "shear_deg", shear_deg, -60, 60);
-  translate = map.get_double("translate", translate, 0, 10);
-  flip = map.get_bool("flip", flip);
-}
-
-Json AffineSpec::to_json() const {
-  return {{"rotate_deg", rotate_deg},
-          {"scale", scale},
-          {"shear_deg", shear_deg},
-          {"translate", translate},
-          {"flip", flip}};
+Fields AffineSpec::fields() {
+  return {
+      {"rotate_deg", range_form(rotate_deg, -360, 360), "degrees to turn by"},
+      {"scale", range_form(scale, 0.05, 20), "enlargement"},
+      {"shear_deg", range_form(shear_deg, -60, 60), "slant, in degrees"},
+      {"translate", form::number(translate, 0, 10), "largest shift, as a part of the edge"},
+      {"flip", form::flag(flip), "each axis is mirrored in half of the samples"},
+  };
 }
 
 void AffineSpec::draw(SlideDraw& draw) const {

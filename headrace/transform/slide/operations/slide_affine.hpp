@@ -2,8 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 
 namespace headrace::transform {
 
@@ -18,8 +17,7 @@ struct AffineSpec {
   double translate = 0;  ///< each axis uniform in ± this fraction of the patch's edge
   bool flip = false;     ///< each axis with probability 1/2
 
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(SlideDraw& draw) const;
 };
 

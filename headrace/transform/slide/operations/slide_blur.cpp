@@ -9,12 +9,10 @@
 
 namespace headrace::transform {
 
-void BlurSpec::read(YamlMap& map) {
-  sigma = range_of(map, "sigma", sigma, 0, 20);
-  probability = map.get_double("probability", probability, 0, 1);
+Fields BlurSpec::fields() {
+  return {{"sigma", range_form(sigma, 0, 20), "of the Gaussian, in pixels"},
+          {"probability", form::number(probability, 0, 1), "of being done"}};
 }
-
-Json BlurSpec::to_json() const { return {{"sigma", sigma}, {"probability", probability}}; }
 
 void BlurSpec::draw(SlideDraw& draw) const {
   EntryStream numbers = draw.stream();

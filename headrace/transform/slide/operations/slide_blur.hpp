@@ -2,8 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 
 namespace headrace::transform {
 
@@ -19,8 +18,7 @@ struct BlurSpec {
   std::array<double, 2> sigma{0, 0};
   double probability = 1;
 
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(SlideDraw& draw) const;
 };
 

@@ -6,16 +6,11 @@
 
 namespace headrace::transform {
 
-void ColorJitterSpec::read(YamlMap& map) {
-  brightness = map.get_double("brightness", brightness, 0, 1);
-  contrast = map.get_double("contrast", contrast, 0, 1);
-  saturation = map.get_double("saturation", saturation, 0, 1);
-  hue = map.get_double("hue", hue, 0, 0.5);
-}
-
-Json ColorJitterSpec::to_json() const {
-  return {
-      {"brightness", brightness}, {"contrast", contrast}, {"saturation", saturation}, {"hue", hue}};
+Fields ColorJitterSpec::fields() {
+  return {{"brightness", form::number(brightness, 0, 1), "factor in 1 ± this"},
+          {"contrast", form::number(contrast, 0, 1), "factor in 1 ± this"},
+          {"saturation", form::number(saturation, 0, 1), "factor in 1 ± this"},
+          {"hue", form::number(hue, 0, 0.5), "shift in ± this, in turns"}};
 }
 
 void ColorJitterSpec::draw(SlideDraw& draw) const {

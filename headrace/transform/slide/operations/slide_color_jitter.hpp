@@ -1,8 +1,7 @@
 #pragma once
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 
 namespace headrace::transform {
 
@@ -17,8 +16,7 @@ struct ColorJitterSpec {
 
   double brightness = 0, contrast = 0, saturation = 0, hue = 0;
 
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(SlideDraw& draw) const;
 };
 

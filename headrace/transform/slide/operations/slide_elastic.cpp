@@ -4,14 +4,10 @@
 
 namespace headrace::transform {
 
-void ElasticSpec::read(YamlMap& map) {
-  grid = static_cast<int>(map.get_int("grid", grid, 1, 64));
-  magnitude_um = map.get_double("magnitude_um", magnitude_um, 0, 10000);
-  probability = map.get_double("probability", probability, 0, 1);
-}
-
-Json ElasticSpec::to_json() const {
-  return {{"grid", grid}, {"magnitude_um", magnitude_um}, {"probability", probability}};
+Fields ElasticSpec::fields() {
+  return {{"grid", form::number(grid, 1, 64), "control cells along each axis"},
+          {"magnitude_um", form::number(magnitude_um, 0, 10000), "largest shift, in micrometres"},
+          {"probability", form::number(probability, 0, 1), "of being done"}};
 }
 
 void ElasticSpec::draw(SlideDraw& draw) const {

@@ -5,12 +5,10 @@
 
 namespace headrace::transform {
 
-void GaussianNoiseSpec::read(YamlMap& map) {
-  sigma = range_of(map, "sigma", sigma, 0, 1);
-  probability = map.get_double("probability", probability, 0, 1);
+Fields GaussianNoiseSpec::fields() {
+  return {{"sigma", range_form(sigma, 0, 1), "of the noise; full range is 1"},
+          {"probability", form::number(probability, 0, 1), "of being done"}};
 }
-
-Json GaussianNoiseSpec::to_json() const { return {{"sigma", sigma}, {"probability", probability}}; }
 
 void GaussianNoiseSpec::draw(SlideDraw& draw) const {
   EntryStream numbers = draw.stream();

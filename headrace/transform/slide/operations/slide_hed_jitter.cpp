@@ -5,9 +5,9 @@
 
 namespace headrace::transform {
 
-void HedJitterSpec::read(YamlMap& map) { sigma = map.get_double("sigma", sigma, 0, 1); }
-
-Json HedJitterSpec::to_json() const { return {{"sigma", sigma}}; }
+Fields HedJitterSpec::fields() {
+  return {{"sigma", form::number(sigma, 0, 1), "concentrations times 1 ± this, plus ± this"}};
+}
 
 void HedJitterSpec::draw(SlideDraw& draw) const {
   if (!draw.random) return;

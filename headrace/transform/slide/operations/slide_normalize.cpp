@@ -5,15 +5,6 @@
 namespace headrace::transform {
 namespace {
 
-std::array<double, 3> rgb_of(YamlMap& map, const std::string& key, std::array<double, 3> fallback,
-                             double least, double most) {
-  const auto value = map.find(key);
-  if (!value) return fallback;
-  const auto channels = value->as_list(3);
-  return {channels[0].as_double(least, most), channels[1].as_double(least, most),
-          channels[2].as_double(least, most)};
-}
-
 ColourAffine normalization(const std::array<double, 3>& mean, const std::array<double, 3>& std) {
   ColourAffine out;
   for (int channel = 0; channel < 3; ++channel) {
@@ -25,12 +16,10 @@ ColourAffine normalization(const std::array<double, 3>& mean, const std::array<d
 
 }  // namespace
 
-void NormalizeSpec::read(YamlMap& map) {
-  mean = rgb_of(map, "mean", mean, -10, 10);
-  std = rgb_of(map, "std", std, 1e-6, 1000);
+Fields NormalizeSpec::fields() {
+  return {{"mean", form::numbers(mean, -10, 10), "subtracted from red, green, blue in 0 to 1"},
+          {"std", form::numbers(std, 1e-6, 1000), "divides red, green, blue"}};
 }
-
-Json NormalizeSpec::to_json() const { return {{"mean", mean}, {"std", std}}; }
 
 void NormalizeSpec::draw(SlideDraw& draw) const { draw.to_output = normalization(mean, std); }
 

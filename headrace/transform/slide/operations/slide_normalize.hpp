@@ -2,8 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 
 namespace headrace::transform {
 
@@ -16,8 +15,7 @@ struct NormalizeSpec {
 
   std::array<double, 3> mean{0, 0, 0}, std{1, 1, 1};
 
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(SlideDraw& draw) const;
 };
 

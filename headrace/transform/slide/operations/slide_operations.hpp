@@ -19,8 +19,7 @@ namespace headrace::transform {
 /// kName      its key in the run config
 /// kOnce      a list holds at most one
 /// kGeometry  it moves pixels and leaves their values; it may stand behind normalize
-/// read       takes its options from the config, each with its limits
-/// to_json    all options, as the run records and hashes them
+/// fields     its options, each with its limits: how configs are read, recorded and described
 /// draw       draws its random numbers, always in the same order, and adds its part of the sample
 using TransformSpec =
     std::variant<AffineSpec, ElasticSpec, StainNormalizeSpec, ScannerColorSpec, HedJitterSpec,

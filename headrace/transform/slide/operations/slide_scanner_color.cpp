@@ -5,9 +5,7 @@
 
 namespace headrace::transform {
 
-void ScannerColorSpec::read(YamlMap&) {}
-
-Json ScannerColorSpec::to_json() const { return Json::object(); }
+Fields ScannerColorSpec::fields() { return {}; }
 
 void ScannerColorSpec::draw(SlideDraw& draw) const {
   if (!draw.colour.has_scanner) {

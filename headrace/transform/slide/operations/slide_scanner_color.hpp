@@ -1,9 +1,8 @@
 #pragma once
 #include <string_view>
 
+#include "headrace/core/fields.hpp"
 #include "headrace/core/image_colour.hpp"
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
 
 namespace headrace::transform {
 
@@ -15,8 +14,7 @@ struct ScannerColorSpec {
   static constexpr std::string_view kName = "scanner_color";
   static constexpr bool kOnce = true, kGeometry = false;
 
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(SlideDraw& draw) const;
 };
 

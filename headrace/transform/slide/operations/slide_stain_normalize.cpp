@@ -8,12 +8,10 @@
 
 namespace headrace::transform {
 
-void StainNormalizeSpec::read(YamlMap& map) {
-  method = map.get_choice("method", method, {"macenko"});
-  reference = map.get_string("reference", reference);
+Fields StainNormalizeSpec::fields() {
+  return {{"method", form::choice(method), "how stains are separated"},
+          {"reference", form::text(reference), "builtin, or an image of the store"}};
 }
-
-Json StainNormalizeSpec::to_json() const { return {{"method", method}, {"reference", reference}}; }
 
 void StainNormalizeSpec::draw(SlideDraw& draw) const {
   if (!draw.colour.has_stain) {

@@ -2,25 +2,38 @@
 #include <string>
 #include <string_view>
 
+#include "headrace/core/fields.hpp"
 #include "headrace/core/image_colour.hpp"
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
 
 namespace headrace::transform {
 
 struct ColourAffine;
 struct SlideDraw;
 
+enum class StainMethod { macenko };
+
+}  // namespace headrace::transform
+
+namespace headrace {
+template <>
+inline constexpr auto kNamesOf<transform::StainMethod> =
+    names<transform::StainMethod>({{transform::StainMethod::macenko, "macenko"}});
+}  // namespace headrace
+
+namespace headrace::transform {
+
+/// The name of builtin_reference() in configs.
+inline constexpr std::string_view kBuiltinReference = "builtin";
+
 /// Maps the slide's own stain matrix and maxima (estimated at ingest) to the reference's.
 struct StainNormalizeSpec {
   static constexpr std::string_view kName = "stain_normalize";
   static constexpr bool kOnce = true, kGeometry = false;
 
-  std::string method = "macenko";
-  std::string reference = "builtin";  ///< "builtin", or an image id of the store
+  StainMethod method = StainMethod::macenko;
+  std::string reference{kBuiltinReference};  ///< or an image id of the store
 
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(SlideDraw& draw) const;
 };
 

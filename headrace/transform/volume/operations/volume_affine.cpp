@@ -69,26 +69,15 @@ Affine3 inverse_of(const Drawn& d, const VolumePatchSpec& patch) {
 
 }  // namespace
 
-void VolumeAffineSpec::read(YamlMap& map) {
-  rotate_deg = range_of(map, "rotate_deg", rotate_deg, -360, 360);
-  in_plane = map.get_bool("in_plane", in_plane);
-  scale = range_of(map, "scale", scale, 0.05, 20);
-  shear_deg = range_of(map, "shear_deg", shear_deg, -60, 60);
-  translate = map.get_double("translate", translate, 0, 10);
-  flip = map.get_bool("flip", flip);
-  rotate_probability = map.get_double("rotate_probability", rotate_probability, 0, 1);
-  scale_probability = map.get_double("scale_probability", scale_probability, 0, 1);
-}
-
-Json VolumeAffineSpec::to_json() const {
-  return {{"rotate_deg", rotate_deg},
-          {"in_plane", in_plane},
-          {"scale", scale},
-          {"shear_deg", shear_deg},
-          {"translate", translate},
-          {"flip", flip},
-          {"rotate_probability", rotate_probability},
-          {"scale_probability", scale_probability}};
+Fields VolumeAffineSpec::fields() {
+  return {{"rotate_deg", range_form(rotate_deg, -360, 360), "degrees to turn by, about each axis"},
+          {"in_plane", form::flag(in_plane), "turns about z alone"},
+          {"scale", range_form(scale, 0.05, 20), "enlargement"},
+          {"shear_deg", range_form(shear_deg, -60, 60), "slant, in degrees"},
+          {"translate", form::number(translate, 0, 10), "largest shift, as a part of the edge"},
+          {"flip", form::flag(flip), "each axis is mirrored in half of the samples"},
+          {"rotate_probability", form::number(rotate_probability, 0, 1), "of a turn"},
+          {"scale_probability", form::number(scale_probability, 0, 1), "of an enlargement"}};
 }
 
 void VolumeAffineSpec::draw(VolumeDraw& draw) const {

@@ -2,8 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 #include "headrace/transform/volume/operations/value_use.hpp"
 
 namespace headrace::transform {
@@ -23,8 +22,7 @@ struct VolumeAffineSpec {
   double rotate_probability = 1, scale_probability = 1;
 
   ValueUse value_use() const { return {}; }
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(VolumeDraw& draw) const;
 };
 

@@ -9,13 +9,11 @@
 
 namespace headrace::transform {
 
-void VolumeBlurSpec::read(YamlMap& map) {
-  channel = map.get_string("channel", channel);
-  sigma = range_of(map, "sigma", sigma, 0, 8);
-  probability = map.get_double("probability", probability, 0, 1);
+Fields VolumeBlurSpec::fields() {
+  return {channel_field(channel),
+          {"sigma", range_form(sigma, 0, 8), "of the Gaussian, in voxels"},
+          {"probability", form::number(probability, 0, 1), "of being done"}};
 }
-
-Json VolumeBlurSpec::to_json() const { return {{"sigma", sigma}, {"probability", probability}}; }
 
 void VolumeBlurSpec::draw(VolumeDraw& draw) const {
   EntryStream numbers = draw.stream();

@@ -5,15 +5,11 @@
 
 namespace headrace::transform {
 
-void VolumeBrightnessSpec::read(YamlMap& map) {
-  channel = map.get_string("channel", channel);
-  factor = range_of(map, "factor", factor, 0, 100);
-  probability = map.get_double("probability", probability, 0, 1);
-  bg = map.get_bool("bg", bg);
-}
-
-Json VolumeBrightnessSpec::to_json() const {
-  return {{"factor", factor}, {"probability", probability}, {"bg", bg}};
+Fields VolumeBrightnessSpec::fields() {
+  return {channel_field(channel),
+          {"factor", range_form(factor, 0, 100), "times this"},
+          {"probability", form::number(probability, 0, 1), "of being done"},
+          {"bg", form::flag(bg), "half of the factors are drawn below 1"}};
 }
 
 void VolumeBrightnessSpec::draw(VolumeDraw& draw) const {

@@ -2,8 +2,7 @@
 #include <string>
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 #include "headrace/transform/volume/operations/value_use.hpp"
 
 namespace headrace::transform {
@@ -15,12 +14,11 @@ struct ClipPercentilesSpec {
   static constexpr std::string_view kName = "clip_percentiles";
   static constexpr bool kOnce = true;
 
-  std::string of = "patient";  ///< patient | foreground
-  std::string channel = {};    ///< the one it is for; empty: every channel
+  StatsSource of = StatsSource::patient;
+  std::string channel = {};  ///< the one it is for; empty: every channel
 
-  ValueUse value_use() const;
-  void read(YamlMap& map);
-  Json to_json() const;
+  ValueUse value_use() const { return {.needs_unit = true, .statistics = of}; }
+  Fields fields();
   void draw(VolumeDraw& draw) const;
 };
 

@@ -5,19 +5,12 @@
 
 namespace headrace::transform {
 
-void VolumeContrastSpec::read(YamlMap& map) {
-  channel = map.get_string("channel", channel);
-  factor = range_of(map, "factor", factor, 0, 100);
-  probability = map.get_double("probability", probability, 0, 1);
-  preserve_range = map.get_bool("preserve_range", preserve_range);
-  bg = map.get_bool("bg", bg);
-}
-
-Json VolumeContrastSpec::to_json() const {
-  return {{"factor", factor},
-          {"probability", probability},
-          {"preserve_range", preserve_range},
-          {"bg", bg}};
+Fields VolumeContrastSpec::fields() {
+  return {channel_field(channel),
+          {"factor", range_form(factor, 0, 100), "about the patch's mean"},
+          {"probability", form::number(probability, 0, 1), "of being done"},
+          {"preserve_range", form::flag(preserve_range), "clips to the range before it"},
+          {"bg", form::flag(bg), "half of the factors are drawn below 1"}};
 }
 
 void VolumeContrastSpec::draw(VolumeDraw& draw) const {

@@ -3,8 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 #include "headrace/transform/volume/operations/value_use.hpp"
 
 namespace headrace::transform {
@@ -23,8 +22,7 @@ struct VolumeContrastSpec {
   std::string channel = {};  ///< the one it is for; empty: every channel
 
   ValueUse value_use() const { return {.leaves_unit = true}; }
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(VolumeDraw& draw) const;
 };
 

@@ -7,14 +7,10 @@
 
 namespace headrace::transform {
 
-void VolumeElasticSpec::read(YamlMap& map) {
-  grid = static_cast<int>(map.get_int("grid", grid, 1, 32));
-  magnitude_mm = map.get_double("magnitude_mm", magnitude_mm, 0, 500);
-  probability = map.get_double("probability", probability, 0, 1);
-}
-
-Json VolumeElasticSpec::to_json() const {
-  return {{"grid", grid}, {"magnitude_mm", magnitude_mm}, {"probability", probability}};
+Fields VolumeElasticSpec::fields() {
+  return {{"grid", form::number(grid, 1, 32), "control cells along each axis"},
+          {"magnitude_mm", form::number(magnitude_mm, 0, 500), "largest shift, in millimetres"},
+          {"probability", form::number(probability, 0, 1), "of being done"}};
 }
 
 void VolumeElasticSpec::draw(VolumeDraw& draw) const {

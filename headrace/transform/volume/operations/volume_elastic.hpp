@@ -1,8 +1,7 @@
 #pragma once
 #include <string_view>
 
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
+#include "headrace/core/fields.hpp"
 #include "headrace/transform/volume/operations/value_use.hpp"
 
 namespace headrace::transform {
@@ -19,8 +18,7 @@ struct VolumeElasticSpec {
   double magnitude_mm = 5, probability = 1;
 
   ValueUse value_use() const { return {}; }
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
   void draw(VolumeDraw& draw) const;
 };
 

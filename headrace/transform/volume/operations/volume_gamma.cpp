@@ -5,21 +5,13 @@
 
 namespace headrace::transform {
 
-void VolumeGammaSpec::read(YamlMap& map) {
-  channel = map.get_string("channel", channel);
-  gamma = range_of(map, "gamma", gamma, 0.05, 20);
-  probability = map.get_double("probability", probability, 0, 1);
-  invert = map.get_bool("invert", invert);
-  retain_stats = map.get_bool("retain_stats", retain_stats);
-  bg = map.get_bool("bg", bg);
-}
-
-Json VolumeGammaSpec::to_json() const {
-  return {{"gamma", gamma},
-          {"probability", probability},
-          {"invert", invert},
-          {"retain_stats", retain_stats},
-          {"bg", bg}};
+Fields VolumeGammaSpec::fields() {
+  return {channel_field(channel),
+          {"gamma", range_form(gamma, 0.05, 20), "power, on the patch's range"},
+          {"probability", form::number(probability, 0, 1), "of being done"},
+          {"invert", form::flag(invert), "of the negated image"},
+          {"retain_stats", form::flag(retain_stats), "puts the patch's mean and spread back"},
+          {"bg", form::flag(bg), "half of the powers are drawn below 1"}};
 }
 
 void VolumeGammaSpec::draw(VolumeDraw& draw) const {

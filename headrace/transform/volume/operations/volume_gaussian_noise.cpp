@@ -7,17 +7,21 @@
 
 namespace headrace::transform {
 
-void VolumeNoiseSpec::read(YamlMap& map) {
-  channel = map.get_string("channel", channel);
-  const auto given = map.find("variance");
-  if (given && map.find("sigma")) given->reject("both sigma and variance; keep one of them");
-  variance = given.has_value();
-  sigma = range_of(map, variance ? "variance" : "sigma", sigma, 0, 1e6);
-  probability = map.get_double("probability", probability, 0, 1);
+Fields VolumeNoiseSpec::fields() {
+  Form of_variance = range_form(sigma, 0, 1e6);
+  of_variance.read = [this, read = of_variance.read](const YamlValue& from) {
+    read(from);
+    variance = true;
+  };
+  return {channel_field(channel),
+          Field{"sigma", range_form(sigma, 0, 1e6), "of the noise"}.written_if(!variance),
+          Field{"variance", of_variance, "of the noise, instead of sigma"}.written_if(variance),
+          {"probability", form::number(probability, 0, 1), "of being done"}};
 }
 
-Json VolumeNoiseSpec::to_json() const {
-  return {{variance ? "variance" : "sigma", sigma}, {"probability", probability}};
+void VolumeNoiseSpec::check(YamlMap& map) const {
+  if (variance && map.find("sigma"))
+    map.require("variance").reject("both sigma and variance; keep one of them");
 }
 
 void VolumeNoiseSpec::draw(VolumeDraw& draw) const {

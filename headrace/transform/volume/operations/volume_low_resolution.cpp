@@ -9,13 +9,11 @@
 
 namespace headrace::transform {
 
-void LowResolutionSpec::read(YamlMap& map) {
-  channel = map.get_string("channel", channel);
-  scale = range_of(map, "scale", scale, 0.01, 1);
-  probability = map.get_double("probability", probability, 0, 1);
+Fields LowResolutionSpec::fields() {
+  return {channel_field(channel),
+          {"scale", range_form(scale, 0.01, 1), "reduction of the edge"},
+          {"probability", form::number(probability, 0, 1), "of being done"}};
 }
-
-Json LowResolutionSpec::to_json() const { return {{"scale", scale}, {"probability", probability}}; }
 
 void LowResolutionSpec::draw(VolumeDraw& draw) const {
   EntryStream numbers = draw.stream();

@@ -4,44 +4,42 @@
 
 #include <algorithm>
 
+#include "headrace/transform/spec_reader.hpp"
 #include "headrace/transform/volume/volume_draw.hpp"
 
 namespace headrace::transform {
 
 ValueUse VolumeNormalizeSpec::value_use() const {
-  ValueUse use{.leaves_unit = method != "none"};
-  if (method == "zscore") use.statistics = StatsSource::patient;
-  if (method == "foreground") use.statistics = StatsSource::foreground;
+  ValueUse use{.leaves_unit = method != NormalizeMethod::none};
+  if (method == NormalizeMethod::zscore) use.statistics = StatsSource::patient;
+  if (method == NormalizeMethod::foreground) use.statistics = StatsSource::foreground;
   use.needs_unit = use.statistics != StatsSource::none;
   return use;
 }
 
-void VolumeNormalizeSpec::read(YamlMap& map) {
-  channel = map.get_string("channel", channel);
-  method = map.get_choice("method", method, {"none", "zscore", "foreground", "fixed"});
-  for (const char* key : {"mean", "std"}) {
-    const auto value = map.find(key);
-    if (value && method != "fixed") {
-      value->reject(
-          fmt::format("only method fixed takes a {}; method {} finds its own", key, method));
-    }
-  }
-  mean = map.get_double("mean", mean, -kMostStored, kMostStored);
-  std = map.get_double("std", std, 1e-6, kMostStored);
-}
-
-Json VolumeNormalizeSpec::to_json() const {
-  if (method != "fixed") return {{"method", method}};
-  return {{"method", method}, {"mean", mean}, {"std", std}};
+Fields VolumeNormalizeSpec::fields() {
+  const auto needs_fixed = [this](const char* key) {
+    return [this, key] {
+      if (method == NormalizeMethod::fixed) return std::string();
+      return fmt::format("only method fixed takes a {}; method {} finds its own", key,
+                         headrace::name_of(method));
+    };
+  };
+  return {channel_field(channel),
+          {"method", form::choice(method), "whose mean and standard deviation"},
+          Field{"mean", form::number(mean, -kMostStored, kMostStored), "of method fixed"}.unless(
+              needs_fixed("mean")),
+          Field{"std", form::number(std, 1e-6, kMostStored), "of method fixed"}.unless(
+              needs_fixed("std"))};
 }
 
 void VolumeNormalizeSpec::draw(VolumeDraw& draw) const {
-  if (method == "fixed") {
+  if (method == NormalizeMethod::fixed) {
     draw.passes.stage(linear_stage(mean, 1 / std));
-  } else if (method == "zscore") {
+  } else if (method == NormalizeMethod::zscore) {
     const IntensityStats& stats = draw.known_patient();
     draw.passes.stage(linear_stage(stats.mean, 1 / std::max(stats.std, 1e-8)));
-  } else if (method == "foreground") {
+  } else if (method == NormalizeMethod::foreground) {
     const IntensityStats& stats = draw.foreground;
     const double scale = 1 / std::max(stats.std, 1e-8);
     draw.passes.stage(linear_stage(stats.mean, scale, (stats.low - stats.mean) * scale,

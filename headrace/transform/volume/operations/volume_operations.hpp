@@ -23,8 +23,8 @@ namespace headrace::transform {
 /// kOnce      a list holds at most one for a channel
 /// channel    the channel that it is for; geometry has no such member
 /// value_use  where it may stand in the list
-/// read       takes its options from the config, each with its limits
-/// to_json    all options but the channel, as the run records and hashes them
+/// fields     its options, each with its limits: how configs are read, recorded and described
+/// check      where it has one: what several options together must fulfil
 /// draw       draws its random numbers, always in the same order, and adds its part of the sample
 using VolumeTransformSpec =
     std::variant<VolumeAffineSpec, VolumeElasticSpec, WindowHuSpec, WindowSuvSpec,

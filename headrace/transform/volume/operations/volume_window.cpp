@@ -2,27 +2,26 @@
 
 #include <fmt/format.h>
 
+#include "headrace/transform/spec_reader.hpp"
 #include "headrace/transform/volume/volume_draw.hpp"
 
 namespace headrace::transform {
 
 template <IntensityUnit kUnit>
-void WindowSpec<kUnit>::read(YamlMap& map) {
+Fields WindowSpec<kUnit>::fields() {
   const double most = kMostStored / stored_per_unit(kUnit);
-  channel = map.get_string("channel", channel);
-  low = map.get_double("low", low, -most, most);
-  const auto upper = map.find("high");
-  if (upper) high = upper->as_double(-most, most);
-  if (low < high) return;
-  const std::string problem = fmt::format(
-      "the window [{}, {}] {} is empty; low must be less than high", low, high, name_of(kUnit));
-  if (upper) upper->reject(problem);
-  map.require("low").reject(problem);
+  return {channel_field(channel),
+          {"low", form::number(low, -most, most), "becomes 0"},
+          {"high", form::number(high, -most, most), "becomes 1"}};
 }
 
 template <IntensityUnit kUnit>
-Json WindowSpec<kUnit>::to_json() const {
-  return {{"low", low}, {"high", high}};
+void WindowSpec<kUnit>::check(YamlMap& map) const {
+  if (low < high) return;
+  const auto upper = map.find("high");
+  (upper ? *upper : map.require("low"))
+      .reject(fmt::format("the window [{}, {}] {} is empty; low must be less than high", low, high,
+                          name_of(kUnit)));
 }
 
 template <IntensityUnit kUnit>

@@ -2,9 +2,8 @@
 #include <string>
 #include <string_view>
 
+#include "headrace/core/fields.hpp"
 #include "headrace/core/intensity_unit.hpp"
-#include "headrace/core/json.hpp"
-#include "headrace/core/yaml.hpp"
 #include "headrace/transform/volume/operations/value_use.hpp"
 
 namespace headrace::transform {
@@ -22,8 +21,8 @@ struct WindowSpec {
   std::string channel = {};  ///< the one it is for; empty: every channel in the unit
 
   ValueUse value_use() const { return {.needs_unit = true, .leaves_unit = true, .only = kUnit}; }
-  void read(YamlMap& map);
-  Json to_json() const;
+  Fields fields();
+  void check(YamlMap& map) const;
   void draw(VolumeDraw& draw) const;
 };
 
