@@ -4,16 +4,20 @@ VENV ?= $(if $(HEADRACE_VENV),$(HEADRACE_VENV),$(HOME)/.cache/headrace/venv)
 PYTHON := $(VENV)/bin/python
 JOBS ?= $(shell nproc)
 export HEADRACE_VENV := $(VENV)
+export HEADRACE_SYSROOT_AARCH64 ?= $(HOME)/.cache/headrace/sysroot-aarch64
 CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
 
 # What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
 SANITIZED := core cli pixels ranks storage zarr imaging volume cohort transform ingest ingest_volumes process loader
 
-.PHONY: all build deps demo test test-cpp test-python bench asan tsan format lint reference help clean
+# What runs on aarch64 under an emulator: lanes, instruction sets, kernels, codecs.
+EMULATED := math device zarr transform process_kernels
+
+.PHONY: all build deps demo test test-cpp test-python test-aarch64 bench asan tsan format lint reference help clean
 all: build
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z -]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9 -]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build:  ## the program, build/headrace (installs what is missing first)
 	@tools/deps/install.sh
@@ -36,6 +40,14 @@ test-python: build  ## the program against independent readers, and its messages
 	@tools/deps/install.sh test
 	@cmake --build build --parallel $(JOBS) --target test_tools
 	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider tests
+
+test-aarch64: build  ## kernels, codecs and batches compiled for aarch64, under an emulator: the bytes of x86-64
+	@tools/deps/install.sh test aarch64
+	@cmake --preset aarch64 --log-level=WARNING >/dev/null
+	@cmake --build build-aarch64 --parallel $(JOBS) --target iterate_batches $(EMULATED:%=test_%)
+	@ctest --preset aarch64 --parallel $(JOBS) -R '^($(subst $() ,|,$(strip $(EMULATED))))$$'
+	@HEADRACE=$(CURDIR)/build/headrace HEADRACE_AARCH64=build-aarch64 $(PYTHON) -m pytest -q -p no:cacheprovider -k aarch64 \
+	 tests/cli/test_demo_configs.py
 
 bench: build  ## our speed beside the peers', interleaved; results and a table in bench-out/
 	@tools/deps/install.sh test bench
@@ -63,4 +75,4 @@ reference:  ## the headers' reference as web pages, in reference-out/; fails on 
 	@doxygen docs/Doxyfile
 
 clean:  ## remove what was built, not what was installed
-	@rm -rf build build-asan build-tsan build-debug
+	@rm -rf build build-asan build-tsan build-debug build-aarch64

@@ -9,14 +9,24 @@
 namespace headrace::device {
 namespace {
 
+#if defined(__aarch64__)
+constexpr CpuIsa kCompiled[] = {CpuIsa::neon};
+constexpr const char* kChoices = "neon";
+
+CpuIsa best_of_this_cpu() noexcept { return CpuIsa::neon; }
+#else
+constexpr CpuIsa kCompiled[] = {CpuIsa::x86_64_v1, CpuIsa::x86_64_v2, CpuIsa::x86_64_v3};
+constexpr const char* kChoices = "v1, v2 or v3";
+
 CpuIsa best_of_this_cpu() noexcept {
   if (__builtin_cpu_supports("x86-64-v3")) return CpuIsa::x86_64_v3;
   if (__builtin_cpu_supports("x86-64-v2")) return CpuIsa::x86_64_v2;
   return CpuIsa::x86_64_v1;
 }
+#endif
 
 CpuIsa parse(std::string_view name) {
-  for (const CpuIsa isa : {CpuIsa::x86_64_v1, CpuIsa::x86_64_v2, CpuIsa::x86_64_v3}) {
+  for (const CpuIsa isa : kCompiled) {
     if (name == name_of(isa)) {
       if (isa > best_of_this_cpu()) {
         fail(ErrorCode::unsupported, "ISA level {} was asked for, but this CPU offers {}", name,
@@ -25,7 +35,7 @@ CpuIsa parse(std::string_view name) {
       return isa;
     }
   }
-  fail(ErrorCode::usage, "'{}' is not an ISA level; choose v1, v2 or v3", name);
+  fail(ErrorCode::usage, "'{}' is not an ISA level; choose {}", name, kChoices);
 }
 
 std::atomic<CpuIsa>& chosen() {
@@ -38,6 +48,7 @@ std::atomic<CpuIsa>& chosen() {
 
 }  // namespace
 
+std::span<const CpuIsa> compiled_isas() noexcept { return kCompiled; }
 CpuIsa cpu_isa() { return chosen(); }
 void force_cpu_isa(std::string_view name) { chosen() = parse(name); }
 
@@ -49,6 +60,8 @@ std::string_view name_of(CpuIsa isa) noexcept {
       return "v2";
     case CpuIsa::x86_64_v3:
       return "v3";
+    case CpuIsa::neon:
+      return "neon";
   }
   return "v1";
 }

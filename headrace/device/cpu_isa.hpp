@@ -1,24 +1,27 @@
 #pragma once
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace headrace::device {
 
-/// Instruction-set levels of the x86-64 psABI that kernels are compiled for. All give the same
-/// bytes.
-enum class CpuIsa { x86_64_v1, x86_64_v2, x86_64_v3 };
+/// Instruction-set levels that kernels are compiled for: those of the x86-64 psABI on x86-64, neon
+/// on aarch64. All give the same bytes.
+enum class CpuIsa { x86_64_v1, x86_64_v2, x86_64_v3, neon };
+
+/// The levels of the architecture that this is compiled for, lowest first.
+std::span<const CpuIsa> compiled_isas() noexcept;
 
 /// The level that kernels use: the best of this CPU, unless `force_cpu_isa` or HEADRACE_ISA (v1,
 /// v2, v3) chose a lower one.
 CpuIsa cpu_isa();
 
-/// Chooses a level for the rest of the process. Errors: usage (unknown name), unsupported (this CPU
-/// lacks it).
+/// Chooses a level for the rest of the process. Errors: usage (no level of this architecture),
+/// unsupported (this CPU lacks it).
 void force_cpu_isa(std::string_view name);
 
-std::string_view name_of(CpuIsa isa) noexcept;  ///< "v1", "v2", "v3"
+std::string_view name_of(CpuIsa isa) noexcept;  ///< "v1", "v2", "v3", "neon"
 
-/// Of variants compiled for each level, the one for `isa`.
+/// Of variants compiled for each level of x86-64, the one for `isa`.
 template <typename T>
 const T& compiled_for(CpuIsa isa, const T& v1, const T& v2, const T& v3) noexcept {
   return isa == CpuIsa::x86_64_v3 ? v3 : isa == CpuIsa::x86_64_v2 ? v2 : v1;

@@ -1,12 +1,16 @@
 #pragma once
 /// Lane types: the kernels are written once over F = float (CUDA, plain C++) and F = v8f (eight
 /// floats, CPU). Every operation is IEEE + - * / sqrt, a comparison, or an integer one, so both
-/// give the same bits.
+/// give the same bits, on x86-64 and on ARM. Kernels know no instruction set: what has to be named
+/// for one is here.
 #include <cstdint>
 
 #include "headrace/math/hd.hpp"
-#if !defined(__CUDACC__) && defined(__SSE2__)
+#if defined(__CUDACC__)
+#elif defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 namespace headrace::math {
@@ -15,6 +19,9 @@ namespace headrace::math {
 using v8f = float __attribute__((vector_size(32)));
 using v8i = std::int32_t __attribute__((vector_size(32)));
 using v8u = std::uint32_t __attribute__((vector_size(32)));
+using v4f = float __attribute__((vector_size(16)));
+using v4i = std::int32_t __attribute__((vector_size(16)));
+using v2l = std::uint64_t __attribute__((vector_size(16)));
 #endif
 
 /// The integer types that go with a lane type.
@@ -41,8 +48,8 @@ using UintOf = typename Lane<F>::U;
 
 // ---- one lane --------------------------------------------------------------------------------
 
-/// Rounds towards zero. The value must lie in the range of int32: x86 and CUDA differ outside it,
-/// so clamp first.
+/// Rounds towards zero. The value must lie in the range of int32: outside of it, and of NaN, x86
+/// gives the lowest number, ARM and CUDA the nearest one and 0. So clamp first.
 HR_HD std::int32_t to_int(float x) { return static_cast<std::int32_t>(x); }
 HR_HD float to_float(std::int32_t x) { return static_cast<float>(x); }
 HR_HD std::int32_t bits_of(float x) { return __builtin_bit_cast(std::int32_t, x); }
@@ -123,11 +130,58 @@ struct Memory<float> {
   static HR_HD float splat(float x) { return x; }
 };
 
+// ---- bytes -----------------------------------------------------------------------------------
+#if !defined(__CUDACC__)
+
+/// In each 16 bytes, which registers of 32 bytes treat alike, the lower halves of a and b (kUpper:
+/// the upper ones), interleaved by elements of kSize bytes.
+template <int kSize, bool kUpper, typename Bytes>
+HR_HD Bytes zip(Bytes a, Bytes b) {
+  constexpr int kWidth = sizeof(Bytes), kHalf = kUpper ? 8 : 0;
+  Bytes from{};
+  for (int i = 0; i < kWidth; ++i) {
+    const int element = i % 16 / kSize, of_b = element % 2 * kWidth;
+    from[i] =
+        static_cast<std::uint8_t>(of_b + i / 16 * 16 + kHalf + element / 2 * kSize + i % kSize);
+  }
+  return __builtin_shuffle(a, b, from);
+}
+
+#endif
+
 // ---- eight lanes -----------------------------------------------------------------------------
 #if !defined(__CUDACC__)
 
+/// Registers of 16 bytes hold a pack in two. A union is what GCC keeps in registers on ARM.
+template <typename Pack, typename Half>
+union Halves {
+  Pack whole;
+  Half half[2];
+};
+template <typename Pack, typename Half>
+HR_HD Pack joined(Half low, Half high) {
+  Halves<Pack, Half> h;
+  h.half[0] = low;
+  h.half[1] = high;
+  return h.whole;
+}
+
+#if defined(__ARM_NEON)
+// GCC converts packs of two registers number by number there.
+HR_HD v8i to_int(v8f x) {
+  const Halves<v8f, v4f> h{x};
+  return joined<v8i>(__builtin_convertvector(h.half[0], v4i),
+                     __builtin_convertvector(h.half[1], v4i));
+}
+HR_HD v8f to_float(v8i x) {
+  const Halves<v8i, v4i> h{x};
+  return joined<v8f>(__builtin_convertvector(h.half[0], v4f),
+                     __builtin_convertvector(h.half[1], v4f));
+}
+#else
 HR_HD v8i to_int(v8f x) { return __builtin_convertvector(x, v8i); }
 HR_HD v8f to_float(v8i x) { return __builtin_convertvector(x, v8f); }
+#endif
 HR_HD v8i bits_of(v8f x) { return reinterpret_cast<v8i>(x); }
 HR_HD v8f float_of(v8i x) { return reinterpret_cast<v8f>(x); }
 HR_HD v8i as_signed(v8u x) { return reinterpret_cast<v8i>(x); }
@@ -135,29 +189,33 @@ HR_HD v8u as_unsigned(v8i x) { return reinterpret_cast<v8u>(x); }
 HR_HD v8f select(v8i mask, v8f yes, v8f no) { return mask ? yes : no; }
 HR_HD v8i select(v8i mask, v8i yes, v8i no) { return mask ? yes : no; }
 
-// The vector unit's max and min are exactly x > y ? x : y and x < y ? x : y, also for NaN and
-// zeros.
+// Exactly x > y ? x : y and x < y ? x : y, also for NaN and zeros. x86's max and min are just that.
+// ARM's are not: they give NaN where either is, and tell zeros apart.
 #if defined(__AVX__)
 HR_HD v8f sqrt_of(v8f x) { return _mm256_sqrt_ps(x); }
 HR_HD v8f max_of(v8f x, v8f y) { return _mm256_max_ps(x, y); }
 HR_HD v8f min_of(v8f x, v8f y) { return _mm256_min_ps(x, y); }
 #else
-struct Halves {
-  __m128 low, high;
-};
-HR_HD Halves halves_of(v8f x) { return __builtin_bit_cast(Halves, x); }
-HR_HD v8f joined(__m128 low, __m128 high) { return __builtin_bit_cast(v8f, (Halves{low, high})); }
+#if defined(__SSE2__)
+HR_HD v4f sqrt_of(v4f x) { return _mm_sqrt_ps(x); }
+HR_HD v4f max_of(v4f x, v4f y) { return _mm_max_ps(x, y); }
+HR_HD v4f min_of(v4f x, v4f y) { return _mm_min_ps(x, y); }
+#else
+HR_HD v4f sqrt_of(v4f x) { return vsqrtq_f32(x); }
+HR_HD v4f max_of(v4f x, v4f y) { return x > y ? x : y; }
+HR_HD v4f min_of(v4f x, v4f y) { return x < y ? x : y; }
+#endif
 HR_HD v8f sqrt_of(v8f x) {
-  const Halves h = halves_of(x);
-  return joined(_mm_sqrt_ps(h.low), _mm_sqrt_ps(h.high));
+  const Halves<v8f, v4f> h{x};
+  return joined<v8f>(sqrt_of(h.half[0]), sqrt_of(h.half[1]));
 }
 HR_HD v8f max_of(v8f x, v8f y) {
-  const Halves a = halves_of(x), b = halves_of(y);
-  return joined(_mm_max_ps(a.low, b.low), _mm_max_ps(a.high, b.high));
+  const Halves<v8f, v4f> a{x}, b{y};
+  return joined<v8f>(max_of(a.half[0], b.half[0]), max_of(a.half[1], b.half[1]));
 }
 HR_HD v8f min_of(v8f x, v8f y) {
-  const Halves a = halves_of(x), b = halves_of(y);
-  return joined(_mm_min_ps(a.low, b.low), _mm_min_ps(a.high, b.high));
+  const Halves<v8f, v4f> a{x}, b{y};
+  return joined<v8f>(min_of(a.half[0], b.half[0]), min_of(a.half[1], b.half[1]));
 }
 #endif
 
@@ -190,13 +248,17 @@ HR_HD v8i gather32(const std::uint8_t* base, v8i offset) {
 #endif
 }
 
-#if defined(__SSE2__)
 /// Eight bytes at each of two offsets. One load for both pixels: half the loads of two hardware
 /// gathers, which also run as microcode on many CPUs.
-HR_HD __m128i load_two(const std::uint8_t* base, std::int32_t a, std::int32_t b) {
+HR_HD v2l load_two(const std::uint8_t* base, std::int32_t a, std::int32_t b) {
+#if defined(__SSE2__)
   const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(base + a));
-  return _mm_castpd_si128(
+  return reinterpret_cast<v2l>(
       _mm_loadh_pd(_mm_castsi128_pd(low), reinterpret_cast<const double*>(base + b)));
+#else
+  return v2l{vget_lane_u64(vreinterpret_u64_u8(vld1_u8(base + a)), 0),
+             vget_lane_u64(vreinterpret_u64_u8(vld1_u8(base + b)), 0)};
+#endif
 }
 HR_HD void gather_rgb_pair(const std::uint8_t* base, v8i offset, v8i& first, v8i& second) {
   alignas(32) std::int32_t at[8];
@@ -204,8 +266,11 @@ HR_HD void gather_rgb_pair(const std::uint8_t* base, v8i offset, v8i& first, v8i
 #if defined(__AVX2__)
   // Lanes 0 1 4 5 and 2 3 6 7, so that the shuffle below, which works on halves, puts them in
   // order.
-  const __m256i a = _mm256_set_m128i(load_two(base, at[4], at[5]), load_two(base, at[0], at[1]));
-  const __m256i b = _mm256_set_m128i(load_two(base, at[6], at[7]), load_two(base, at[2], at[3]));
+  const auto four = [&](int i) HR_LAMBDA {
+    return _mm256_set_m128i(reinterpret_cast<__m128i>(load_two(base, at[i + 4], at[i + 5])),
+                            reinterpret_cast<__m128i>(load_two(base, at[i], at[i + 1])));
+  };
+  const __m256i a = four(0), b = four(2);
   const auto low_words = [](__m256i x, __m256i y) HR_LAMBDA {
     return reinterpret_cast<v8i>(
         _mm256_shuffle_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), 0x88));
@@ -213,21 +278,18 @@ HR_HD void gather_rgb_pair(const std::uint8_t* base, v8i offset, v8i& first, v8i
   first = low_words(a, b);
   second = low_words(_mm256_srli_epi64(a, 24), _mm256_srli_epi64(b, 24));
 #else
-  struct Words {
-    __m128i half[2];
-  };
-  Words f, s;
-  const auto low_words = [](__m128i x, __m128i y) HR_LAMBDA {
-    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y), 0x88));
+  v4i f[2], s[2];
+  const auto low_words = [](v2l x, v2l y) HR_LAMBDA {
+    return __builtin_shufflevector(reinterpret_cast<v4i>(x), reinterpret_cast<v4i>(y), 0, 2, 4, 6);
   };
   for (int i = 0; i < 2; ++i) {
-    const __m128i a = load_two(base, at[4 * i], at[4 * i + 1]);
-    const __m128i b = load_two(base, at[4 * i + 2], at[4 * i + 3]);
-    f.half[i] = low_words(a, b);
-    s.half[i] = low_words(_mm_srli_epi64(a, 24), _mm_srli_epi64(b, 24));
+    const v2l a = load_two(base, at[4 * i], at[4 * i + 1]);
+    const v2l b = load_two(base, at[4 * i + 2], at[4 * i + 3]);
+    f[i] = low_words(a, b);
+    s[i] = low_words(a >> 24, b >> 24);
   }
-  first = __builtin_bit_cast(v8i, f);
-  second = __builtin_bit_cast(v8i, s);
+  first = joined<v8i>(f[0], f[1]);
+  second = joined<v8i>(s[0], s[1]);
 #endif
 }
 HR_HD void gather_pair(const float* base, v8i index, v8f& first, v8f& second) {
@@ -237,26 +299,25 @@ HR_HD void gather_pair(const float* base, v8i index, v8f& first, v8f& second) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(base);
 #if defined(__AVX2__)
   // Lanes 0 1 4 5 and 2 3 6 7, as above.
-  const __m256i a = _mm256_set_m128i(load_two(bytes, at[4], at[5]), load_two(bytes, at[0], at[1]));
-  const __m256i b = _mm256_set_m128i(load_two(bytes, at[6], at[7]), load_two(bytes, at[2], at[3]));
-  first = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
-  second = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xDD);
-#else
-  struct Packs {
-    __m128 half[2];
+  const auto four = [&](int i) HR_LAMBDA {
+    return _mm256_set_m128(reinterpret_cast<v4f>(load_two(bytes, at[i + 4], at[i + 5])),
+                           reinterpret_cast<v4f>(load_two(bytes, at[i], at[i + 1])));
   };
-  Packs f, s;
+  const __m256 a = four(0), b = four(2);
+  first = _mm256_shuffle_ps(a, b, 0x88);
+  second = _mm256_shuffle_ps(a, b, 0xDD);
+#else
+  v4f f[2], s[2];
   for (int i = 0; i < 2; ++i) {
-    const __m128 a = _mm_castsi128_ps(load_two(bytes, at[4 * i], at[4 * i + 1]));
-    const __m128 b = _mm_castsi128_ps(load_two(bytes, at[4 * i + 2], at[4 * i + 3]));
-    f.half[i] = _mm_shuffle_ps(a, b, 0x88);
-    s.half[i] = _mm_shuffle_ps(a, b, 0xDD);
+    const auto a = reinterpret_cast<v4f>(load_two(bytes, at[4 * i], at[4 * i + 1]));
+    const auto b = reinterpret_cast<v4f>(load_two(bytes, at[4 * i + 2], at[4 * i + 3]));
+    f[i] = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+    s[i] = __builtin_shufflevector(a, b, 1, 3, 5, 7);
   }
-  first = __builtin_bit_cast(v8f, f);
-  second = __builtin_bit_cast(v8f, s);
+  first = joined<v8f>(f[0], f[1]);
+  second = joined<v8f>(s[0], s[1]);
 #endif
 }
-#endif
 
 HR_HD void multiply_wide(v8u a, std::uint32_t factor, v8u& high, v8u& low) {
 #if defined(__AVX2__)
@@ -266,6 +327,17 @@ HR_HD void multiply_wide(v8u a, std::uint32_t factor, v8u& high, v8u& low) {
   const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), f);
   low = reinterpret_cast<v8u>(_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA));
   high = reinterpret_cast<v8u>(_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA));
+#elif defined(__ARM_NEON)
+  const Halves<v8u, uint32x4_t> x{a};
+  uint32x4_t h[2], l[2];
+  for (int i = 0; i < 2; ++i) {
+    const auto front = vreinterpretq_u32_u64(vmull_n_u32(vget_low_u32(x.half[i]), factor));
+    const auto back = vreinterpretq_u32_u64(vmull_high_n_u32(x.half[i], factor));
+    l[i] = vuzp1q_u32(front, back);
+    h[i] = vuzp2q_u32(front, back);
+  }
+  high = joined<v8u>(h[0], h[1]);
+  low = joined<v8u>(l[0], l[1]);
 #else
   struct Words {
     __m128i half[2];

@@ -14,6 +14,8 @@ import yaml
 from driving import PROGRAM, ROOT, SAMPLES, json_of
 
 GOLDEN = Path(__file__).parent / "golden/demo_bytes.json"
+# A build folder for aarch64, and where its libraries are; `make test-aarch64` sets both.
+AARCH64, SYSROOT = (os.environ.get(name) for name in ("HEADRACE_AARCH64", "HEADRACE_SYSROOT_AARCH64"))
 CONFIGS = sorted((SAMPLES / "configs").glob("*.yaml"))
 
 
@@ -30,6 +32,10 @@ def hashes_of_stores(demo):
     return {path.name.split(".")[0]: json.loads(path.read_text())["dataset_hash"] for path in sorted(demo.glob("*.ingest.json"))}
 
 
+def hashes_of(batches):
+    return [[batch[key] for key in ("images_sha256", "labels_sha256") if key in batch] for batch in batches]
+
+
 def hashes_of_batches(demo, path, isa):
     """Training batches of the first epoch and of a later one, and the first tiles of the validation split."""
     config = yaml.safe_load(path.read_text())
@@ -37,7 +43,7 @@ def hashes_of_batches(demo, path, isa):
     if "val" in config["data"]:
         splits.append(("val", ["--count", 1, "--split", config["data"]["val"]]))
     made = {name: json_of("--isa", isa, "batches", "--config", path, *options, cwd=demo)["batches"] for name, options in splits}
-    return {name: [[batch[key] for key in ("images_sha256", "labels_sha256") if key in batch] for batch in batches] for name, batches in made.items()}
+    return {name: hashes_of(batches) for name, batches in made.items()}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +66,18 @@ def test_batches_have_the_hashes_of_before(path, isa, demo, golden):
     if isa == "v3" and " avx2 " not in Path("/proc/cpuinfo").read_text():
         pytest.skip("not run: this CPU lacks AVX2")
     assert hashes_of_batches(demo, path, isa) == golden["batches"][path.stem]
+
+
+@pytest.mark.skipif(not AARCH64, reason="not run: HEADRACE_AARCH64 names no build for aarch64 (make test-aarch64)")
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_batches_of_aarch64_have_these_hashes(path, demo, golden):
+    store = yaml.safe_load(path.read_text())["data"]["store"]
+    command = ["qemu-aarch64", "-L", SYSROOT, Path(AARCH64).resolve() / "iterate_batches", demo / store, path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    made = [[word for word in line.split()[-2:] if word != "-"] for line in done.stdout.splitlines()]
+    assert made[:1] == golden["batches"][path.stem]["first"]
+    assert made == hashes_of(json_of("batches", "--config", path, "--count", 3, cwd=demo)["batches"])
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

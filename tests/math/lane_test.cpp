@@ -55,6 +55,84 @@ TEST(Lane, GatherReadsFourBytesAtAnyOffset) {
   }
 }
 
+TEST(Lane, MaxAndMinAreOneComparisonAlsoOfNanAndZeros) {
+  const v8f x{kNan, 1, 0.0f, -0.0f, kInf, -kInf, 2, -3}, y{1, kNan, -0.0f, 0.0f, kNan, 5, 3, -4};
+  const v8f larger = max_of(x, y), smaller = min_of(x, y);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(bits_of(larger[i]), bits_of(x[i] > y[i] ? x[i] : y[i])) << i;
+    EXPECT_EQ(bits_of(smaller[i]), bits_of(x[i] < y[i] ? x[i] : y[i])) << i;
+    EXPECT_EQ(bits_of(larger[i]), bits_of(max_of(float{x[i]}, float{y[i]}))) << i;
+    EXPECT_EQ(bits_of(smaller[i]), bits_of(min_of(float{x[i]}, float{y[i]}))) << i;
+  }
+}
+
+TEST(Lane, ConversionsAndRootsAreThoseOfOneLane) {
+  const v8f x{0.99f, -0.99f, -0.0f, 2147483520.0f, -2147483648.0f, 1e9f, -7.5f, 16777216.0f};
+  const v8i i{0, -1, 16777217, -16777219, 2147483647, -2147483647 - 1, 33554435, 7};
+  const v8i whole = to_int(x);
+  const v8f broken = to_float(i), root = sqrt_of(max_of(x, Memory<v8f>::splat(0.0f)));
+  for (int k = 0; k < 8; ++k) {
+    EXPECT_EQ(whole[k], to_int(float{x[k]})) << k;
+    EXPECT_EQ(broken[k], to_float(std::int32_t{i[k]})) << k;
+    EXPECT_EQ(bits_of(root[k]), bits_of(sqrt_of(max_of(float{x[k]}, 0.0f)))) << k;
+  }
+}
+
+TEST(Lane, GatheredPairsAreNeighbours) {
+  float numbers[40];
+  std::uint8_t bytes[80];
+  for (int i = 0; i < 40; ++i) numbers[i] = 1.5f * static_cast<float>(i);
+  for (int i = 0; i < 80; ++i) bytes[i] = static_cast<std::uint8_t>(251 - 3 * i);
+  const v8i at{0, 38, 1, 37, 5, 5, 17, 30};
+  v8f left, right;
+  gather_pair(numbers, at, left, right);
+  v8i first, second;
+  gather_rgb_pair(bytes, at, first, second);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(left[i], numbers[at[i]]) << i;
+    EXPECT_EQ(right[i], numbers[at[i] + 1]) << i;
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_EQ(first[i] >> 8 * k & 255, bytes[at[i] + k]) << i;
+      EXPECT_EQ(second[i] >> 8 * k & 255, bytes[at[i] + 3 + k]) << i;
+    }
+  }
+}
+
+using v16b = std::uint8_t __attribute__((vector_size(16)));
+using v32b = std::uint8_t __attribute__((vector_size(32)));
+
+template <int kSize, bool kUpper, typename Bytes>
+void expect_zipped() {
+  constexpr int kWidth = sizeof(Bytes);
+  Bytes a, b;
+  for (int i = 0; i < kWidth; ++i) {
+    a[i] = static_cast<std::uint8_t>(i);
+    b[i] = static_cast<std::uint8_t>(100 + i);
+  }
+  const Bytes got = zip<kSize, kUpper>(a, b);
+  for (int lane = 0, i = 0; lane < kWidth; lane += 16) {
+    for (int from = lane + (kUpper ? 8 : 0), end = from + 8; from < end; from += kSize) {
+      for (int k = 0; k < kSize; ++k) EXPECT_EQ(got[i++], from + k) << kSize << " " << kWidth;
+      for (int k = 0; k < kSize; ++k) EXPECT_EQ(got[i++], 100 + from + k) << kSize << " " << kWidth;
+    }
+  }
+}
+
+template <int kSize>
+void expect_zipped_everywhere() {
+  expect_zipped<kSize, false, v16b>();
+  expect_zipped<kSize, true, v16b>();
+  expect_zipped<kSize, false, v32b>();
+  expect_zipped<kSize, true, v32b>();
+}
+
+TEST(Lane, ZipInterleavesHalvesOfEachSixteenBytes) {
+  expect_zipped_everywhere<1>();
+  expect_zipped_everywhere<2>();
+  expect_zipped_everywhere<4>();
+  expect_zipped_everywhere<8>();
+}
+
 TEST(Lane, WideProductsMatchSixtyFourBitOnes) {
   const v8u a{0, 1, 0xFFFFFFFFu, 0x80000000u, 0x12345678u, 0xDEADBEEFu, 3, 0x7FFFFFFFu};
   v8u high, low;

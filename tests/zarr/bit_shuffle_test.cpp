@@ -13,10 +13,17 @@ namespace {
 constexpr std::size_t kCounts[] = {8, 16, 24, 120, 128, 136, 256, 264, 1000, 8192};
 constexpr std::byte kGuard{0xa5};
 
-std::vector<const BitShuffle*> levels() {
-  std::vector<const BitShuffle*> all{&kBitShuffleV1};
-  if (__builtin_cpu_supports("x86-64-v3")) all.push_back(&kBitShuffleV3);
-  return all;
+/// Calls `check` at each level that this CPU has.
+template <typename Check>
+void at_each_level(const Check& check) {
+  const device::CpuIsa best = device::cpu_isa();
+  for (const device::CpuIsa isa : device::compiled_isas()) {
+    if (isa > best) break;
+    device::force_cpu_isa(device::name_of(isa));
+    SCOPED_TRACE(device::name_of(isa));
+    check();
+  }
+  device::force_cpu_isa(device::name_of(best));
 }
 
 std::vector<std::byte> random_bytes(std::size_t size, unsigned seed) {
@@ -40,18 +47,18 @@ std::vector<std::byte> planes_of(const std::vector<std::byte>& elements) {
 }
 
 TEST(BitShuffle, PutsEveryBitIntoItsPlane) {
-  for (const BitShuffle* level : levels()) {
+  at_each_level([] {
     for (const std::size_t count : kCounts) {
       const auto elements = random_bytes(2 * count, static_cast<unsigned>(count));
       std::vector<std::byte> planes(2 * count);
-      level->shuffle(elements.data(), count, planes.data());
+      bit_shuffle16(elements.data(), count, planes.data());
       EXPECT_EQ(planes, planes_of(elements)) << count;
     }
-  }
+  });
 }
 
 TEST(BitShuffle, AnyRangeComesBackAndNothingBesideIt) {
-  for (const BitShuffle* level : levels()) {
+  at_each_level([] {
     for (const std::size_t count : kCounts) {
       const auto elements = random_bytes(2 * count, static_cast<unsigned>(count) + 1);
       const auto planes = planes_of(elements);
@@ -62,12 +69,12 @@ TEST(BitShuffle, AnyRangeComesBackAndNothingBesideIt) {
           const auto at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(2 * i); };
           std::copy(elements.begin() + at(first), elements.begin() + at(last),
                     want.begin() + at(first));
-          level->unshuffle(planes.data(), count, first, last, out.data() + 2 * first);
+          bit_unshuffle16(planes.data(), count, first, last, out.data() + 2 * first);
           ASSERT_EQ(out, want) << count << " elements, " << first << " to " << last;
         }
       }
     }
-  }
+  });
 }
 
 }  // namespace

@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need, when it is missing: Debian packages (root or sudo) and a virtual environment.
-#   tools/deps/install.sh [test] [bench] [nvcc]     adds the packages of requirements-test.txt, requirements-bench.txt; nvcc: a CUDA compiler
-#                                                   (in the environment's folder cuda/), where there is none of CUDA 13
-#   HEADRACE_VENV    where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
-#   HEADRACE_NO_APT  set to 1 where the Debian packages are managed by somebody else
+#   tools/deps/install.sh [test] [bench] [nvcc] [aarch64]
+#     adds the packages of requirements-test.txt, requirements-bench.txt; nvcc: a CUDA compiler (in the environment's folder cuda/), where there
+#     is none of CUDA 13; aarch64: a cross compiler, an emulator and, in a sysroot, the libraries of apt-aarch64.txt
+#   HEADRACE_VENV     where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
+#   HEADRACE_SYSROOT_AARCH64    where the sysroot goes (default: ~/.cache/headrace/sysroot-aarch64)
+#   HEADRACE_NO_APT   set to 1 where the Debian packages are managed by somebody else
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 venv=${HEADRACE_VENV:-$HOME/.cache/headrace/venv}
 
-packages() { grep -v '^#' "$here/apt.txt"; }
-
+# Of a list, what is not installed; lines with an architecture are not for this system.
 missing_packages() {
-  for p in $(packages); do
+  grep -v '[#:]' "$1" | while read -r p; do
     dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || echo "$p"
   done
 }
 
 install_packages() {
   local missing sudo=
-  missing=$(missing_packages | tr "\n" " ")
+  missing=$(missing_packages "$1" | tr "\n" " ")
   [ -z "$missing" ] && return
   if [ "${HEADRACE_NO_APT:-0}" = 1 ]; then
     echo "missing Debian packages: $missing. Install them, or unset HEADRACE_NO_APT." >&2
@@ -69,13 +70,20 @@ install_nvcc() {
   cp "$file" "$toolkit/requirements.txt"
 }
 
-install_packages
+install_packages "$here/apt.txt"
 mkdir -p "$(dirname "$venv")"
 (
   flock 9  # two clones may install at once
   "$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"  # new, or left half-made
   install_requirements "$here/requirements.txt"
   for extra in "$@"; do
-    if [ "$extra" = nvcc ]; then install_nvcc; else install_requirements "$here/requirements-$extra.txt"; fi
+    case $extra in
+      nvcc) install_nvcc ;;
+      aarch64)
+        install_packages "$here/apt-aarch64.txt"
+        "$here/sysroot.sh" "$here/apt-aarch64.txt" arm64 "${HEADRACE_SYSROOT_AARCH64:-$HOME/.cache/headrace/sysroot-aarch64}"
+        ;;
+      *) install_requirements "$here/requirements-$extra.txt" ;;
+    esac
   done
 ) 9>"$venv.lock"

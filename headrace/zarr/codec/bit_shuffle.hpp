@@ -14,7 +14,7 @@ void bit_shuffle16(const std::byte* elements, std::size_t count, std::byte* plan
 void bit_unshuffle16(const std::byte* planes, std::size_t count, std::size_t first,
                      std::size_t last, std::byte* out);
 
-/// The same for one instruction set each; the two above take the one of device::cpu_isa().
+/// The same for one level of x86-64 each; the two above take the one of device::cpu_isa().
 struct BitShuffle {
   decltype(&bit_shuffle16) shuffle;
   decltype(&bit_unshuffle16) unshuffle;

@@ -6,6 +6,11 @@
 #include "headrace/core/error.hpp"
 #if defined(__x86_64__)
 #include <nmmintrin.h>
+#define HR_CRC32C_TARGET "sse4.2"
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#define HR_CRC32C_TARGET "+crc"
 #endif
 
 namespace headrace::zarr {
@@ -50,7 +55,33 @@ std::uint32_t update_by_table(std::uint32_t crc, const std::byte* data, std::siz
   return crc;
 }
 
+#if defined(HR_CRC32C_TARGET)
+#define HR_CRC32C_CPU __attribute__((target(HR_CRC32C_TARGET)))
+
+bool cpu_has_crc32c() noexcept {
 #if defined(__x86_64__)
+  return __builtin_cpu_supports("sse4.2") != 0;
+#else
+  return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#endif
+}
+
+HR_CRC32C_CPU inline std::uint64_t crc_of_word(std::uint64_t crc, std::uint64_t word) noexcept {
+#if defined(__x86_64__)
+  return _mm_crc32_u64(crc, word);
+#else
+  return __crc32cd(static_cast<std::uint32_t>(crc), word);
+#endif
+}
+
+HR_CRC32C_CPU inline std::uint32_t crc_of_byte(std::uint32_t crc, std::byte byte) noexcept {
+#if defined(__x86_64__)
+  return _mm_crc32_u8(crc, std::to_integer<std::uint8_t>(byte));
+#else
+  return __crc32cb(crc, std::to_integer<std::uint8_t>(byte));
+#endif
+}
+
 // What a running value becomes when `bytes` zero bytes follow: linear in its bits, so four tables
 // of one byte each hold it.
 using ShiftTables = std::array<std::array<std::uint32_t, 256>, 4>;
@@ -80,26 +111,23 @@ std::uint64_t load64(const std::byte* at) noexcept {
 
 // The instruction takes three cycles but one can start in each: three neighbouring thirds are
 // summed at once, then joined.
-__attribute__((target("sse4.2"))) std::uint32_t update_by_sse42(std::uint32_t start,
-                                                                const std::byte* data,
-                                                                std::size_t size) noexcept {
+HR_CRC32C_CPU std::uint32_t update_by_instruction(std::uint32_t start, const std::byte* data,
+                                                  std::size_t size) noexcept {
   constexpr std::size_t kThird = 1024;
   static const ShiftTables third = shift_by(kThird);
   std::uint64_t crc = start;
   for (; size >= 3 * kThird; size -= 3 * kThird, data += 3 * kThird) {
     std::uint64_t middle = 0, last = 0;
     for (std::size_t i = 0; i < kThird; i += 8) {
-      crc = _mm_crc32_u64(crc, load64(data + i));
-      middle = _mm_crc32_u64(middle, load64(data + kThird + i));
-      last = _mm_crc32_u64(last, load64(data + 2 * kThird + i));
+      crc = crc_of_word(crc, load64(data + i));
+      middle = crc_of_word(middle, load64(data + kThird + i));
+      last = crc_of_word(last, load64(data + 2 * kThird + i));
     }
     crc = shifted(third, shifted(third, crc) ^ middle) ^ last;
   }
-  for (; size >= 8; size -= 8, data += 8) crc = _mm_crc32_u64(crc, load64(data));
+  for (; size >= 8; size -= 8, data += 8) crc = crc_of_word(crc, load64(data));
   auto narrow = static_cast<std::uint32_t>(crc);
-  for (; size > 0; --size, ++data) {
-    narrow = _mm_crc32_u8(narrow, std::to_integer<std::uint8_t>(*data));
-  }
+  for (; size > 0; --size, ++data) narrow = crc_of_byte(narrow, *data);
   return narrow;
 }
 #endif
@@ -145,9 +173,9 @@ std::uint32_t crc32c_by_table(std::span<const std::byte> bytes) noexcept {
 }
 
 std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
-#if defined(__x86_64__)
-  static const bool has_sse42 = __builtin_cpu_supports("sse4.2") != 0;
-  if (has_sse42) return ~update_by_sse42(~0U, bytes.data(), bytes.size());
+#if defined(HR_CRC32C_TARGET)
+  static const bool has_instruction = cpu_has_crc32c();
+  if (has_instruction) return ~update_by_instruction(~0U, bytes.data(), bytes.size());
 #endif
   return crc32c_by_table(bytes);
 }
