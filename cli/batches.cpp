@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
 
+#include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "cli/npy_file.hpp"
 #include "cli/run_inputs.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/device/device_choice.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -30,7 +34,8 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed, 2 usage, 4 a chunk is damaged.";
 
 struct Arguments {
-  std::string config, split, device, out, run;
+  std::string config, split, out, run;
+  std::optional<device::DeviceChoice> device;  ///< none: the config's
   std::uint64_t count = 1, start = 0, epoch = 0;
   int threads = -1;
   bool json = false;
@@ -73,8 +78,7 @@ void save(const loader::Batch& batch, const std::string& folder) {
 }
 
 void run(const Arguments& a) {
-  const RunInputs inputs =
-      open_run(a.config, a.split, a.threads, value_named<device::DeviceChoice>(a.device), a.run);
+  const RunInputs inputs = open_run(a.config, a.split, a.threads, a.device, a.run);
   loader::Loader loader(inputs.cohort, inputs.config, inputs.plan, inputs.preprocessing,
                         {inputs.with_labels(), a.epoch, a.start, a.count, {}});
   if (!a.split.empty() && a.start >= loader.batches_per_epoch()) {
@@ -139,8 +143,7 @@ void add_batches(CLI::App& app) {
   batches
       ->add_option("--threads", a->threads, "loader threads; 0: every core [default: the config's]")
       ->check(CLI::Range(0, 1024));
-  batches->add_option("--device", a->device, "auto, cpu or cuda [default: the config's]")
-      ->check(CLI::IsMember(names_of<device::DeviceChoice>()));
+  add_choice(*batches, "--device", a->device, "where batches are made [default: the config's]");
   batches->add_option(
       "--split", a->split,
       "tile this split in fixed order, without random transforms [default: training samples]");

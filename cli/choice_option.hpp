@@ -56,15 +56,4 @@ CLI::Option* add_choices(CLI::App& app, const std::string& name, std::vector<Enu
       ->default_str(fmt::format("{}", fmt::join(usual, ",")));
 }
 
-/// Where a command computes; what `automatic` means is its own.
-enum class DeviceChoice { automatic, cpu, cuda };
-
 }  // namespace headrace::cli
-
-namespace headrace {
-template <>
-inline constexpr auto kNamesOf<cli::DeviceChoice> =
-    names<cli::DeviceChoice>({{cli::DeviceChoice::automatic, "auto"},
-                              {cli::DeviceChoice::cpu, "cpu"},
-                              {cli::DeviceChoice::cuda, "cuda"}});
-}  // namespace headrace

@@ -27,7 +27,7 @@ constexpr const char* kSlidesFooter =
 
 struct SlidesArguments {
   ingest::SlideIngestOptions options;
-  DeviceChoice device = DeviceChoice::cpu;
+  device::DeviceChoice device = device::DeviceChoice::cpu;
   double mpp = 0;
   bool json = false;
 };
@@ -201,15 +201,15 @@ void print_left_out(const std::vector<ingest::BadInput>& left_out) {
   for (const auto& bad : left_out) fmt::print("  {}\n", bad.reason);
 }
 
-void add_device_option(CLI::App& app, DeviceChoice& device) {
+void add_device_option(CLI::App& app, device::DeviceChoice& device) {
   add_choice(app, "--device", device,
              "where masks and statistics are computed: cpu, cuda (a GPU; decoding and encoding "
              "stay with the CPU), auto (a GPU where there is one); the store is the same");
 }
 
-std::unique_ptr<pixels::StatisticsDevice> open_device(DeviceChoice device) {
-  if (device == DeviceChoice::cpu) return nullptr;
-  if (device == DeviceChoice::automatic && !device::cuda::cuda_available()) return nullptr;
+std::unique_ptr<pixels::StatisticsDevice> open_device(device::DeviceChoice device) {
+  if (device == device::DeviceChoice::cpu) return nullptr;
+  if (device == device::DeviceChoice::automatic && !device::cuda::cuda_available()) return nullptr;
   return pixels::open_cuda_statistics();
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/choice_option.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/device/device_choice.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
 #include "headrace/pixels/statistics/statistics_device.hpp"
 
@@ -22,8 +23,8 @@ Json left_out_json(const std::vector<ingest::BadInput>& left_out);
 void print_left_out(const std::vector<ingest::BadInput>& left_out);
 
 /// Adds --device, which selects where the statistics of pixels are gathered.
-void add_device_option(CLI::App& app, DeviceChoice& device);
+void add_device_option(CLI::App& app, device::DeviceChoice& device);
 /// The device of --device: null for the CPU. auto: a GPU where there is one. Errors: unsupported.
-std::unique_ptr<pixels::StatisticsDevice> open_device(DeviceChoice device);
+std::unique_ptr<pixels::StatisticsDevice> open_device(device::DeviceChoice device);
 
 }  // namespace headrace::cli

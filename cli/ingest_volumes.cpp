@@ -68,7 +68,7 @@ void add_ingest_volumes(CLI::App& parent) {
   app->footer(kFooter);
   struct Arguments {
     ingest::VolumeIngestOptions options;
-    DeviceChoice device = DeviceChoice::cpu;
+    device::DeviceChoice device = device::DeviceChoice::cpu;
     bool json = false;
   };
   auto arguments = std::make_shared<Arguments>();

@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cpu_isa.hpp"
+#include "headrace/device/device_choice.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -43,7 +44,7 @@ constexpr const char* kFooter =
 struct Arguments {
   bool load = false;  // instead of an operation
   std::string in, out, image;
-  DeviceChoice device = DeviceChoice::automatic;
+  device::DeviceChoice device = device::DeviceChoice::automatic;
   storage::GpuDirect gpudirect = storage::GpuDirect::off;
   int level = 0, threads = 0;
   std::uint64_t memory_mib = 256, device_mib = 1024;
@@ -67,7 +68,7 @@ void take_operation(const std::string& word, Arguments& a) {
   a.options.operation.name = *name;
 }
 
-bool on_gpu(const Arguments& a) { return a.device == DeviceChoice::cuda; }
+bool on_gpu(const Arguments& a) { return a.device == device::DeviceChoice::cuda; }
 
 Json report_json(const Arguments& a, const process::ProcessReport& r, double peak_mb) {
   const double mpix = static_cast<double>(r.height) * static_cast<double>(r.width) / 1e6;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/option_name.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/loader_plan.hpp"
 #include "headrace/storage/cufile.hpp"
