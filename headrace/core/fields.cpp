@@ -35,9 +35,9 @@ void read_field(YamlMap& map, const Field& field) {
   if (field.misfit) {
     if (const std::string problem = field.misfit(); !problem.empty()) value->reject(problem);
   }
-  if (field.form.inner.empty()) return field.form.read(*value);
+  if (field.form.inner == nullptr) return field.form.read(*value);
   YamlMap nested(*value);
-  read_fields(nested, field.form.inner);
+  read_fields(nested, *field.form.inner);
   nested.finish();
 }
 
@@ -68,7 +68,8 @@ Json fields_json(const Fields& fields) {
   Json json = Json::object();
   for (const Field& field : fields) {
     if (!field.in_json || !belongs(field)) continue;
-    json[field.key] = field.form.inner.empty() ? field.form.json() : fields_json(field.form.inner);
+    json[field.key] =
+        field.form.inner == nullptr ? field.form.json() : fields_json(*field.form.inner);
   }
   return json;
 }
@@ -77,7 +78,8 @@ Json hashed_json(const Fields& fields) {
   Json json = Json::object();
   for (const Field& field : fields) {
     if (!field.in_json || field.hash != Hashed::yes || !belongs(field)) continue;
-    json[field.key] = field.form.inner.empty() ? field.form.json() : hashed_json(field.form.inner);
+    json[field.key] =
+        field.form.inner == nullptr ? field.form.json() : hashed_json(*field.form.inner);
   }
   return json;
 }
@@ -86,8 +88,8 @@ std::vector<KeyFacts> list_keys(const Fields& fields, const std::string& prefix)
   std::vector<KeyFacts> keys;
   for (const Field& field : fields) {
     const std::string key = prefix + field.key;
-    if (!field.form.inner.empty()) {
-      for (KeyFacts& one : list_keys(field.form.inner, key + ".")) keys.push_back(std::move(one));
+    if (field.form.inner != nullptr) {
+      for (KeyFacts& one : list_keys(*field.form.inner, key + ".")) keys.push_back(std::move(one));
       continue;
     }
     keys.push_back(
@@ -153,7 +155,11 @@ Form distinct_texts(std::vector<std::string>& values, std::string what) {
 }
 
 Form section(Fields inner) {
-  return {.read = {}, .json = {}, .accepts = "keys", .choices = {}, .inner = std::move(inner)};
+  return {.read = {},
+          .json = {},
+          .accepts = "keys",
+          .choices = {},
+          .inner = std::make_shared<const Fields>(std::move(inner))};
 }
 
 Form one_of(std::vector<std::string> names, std::function<void(const std::string&)> set,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -31,7 +32,9 @@ struct Form {
   std::vector<std::string> choices;  ///< of an enumeration; else empty
   /// For a key that is given as null. Without it null leaves the default, like a missing key.
   std::function<void()> read_null = {};
-  Fields inner = {};  ///< the keys of a nested mapping, which needs neither read nor json
+  /// The keys of a nested mapping, which needs neither read nor json; else null. By a pointer, since
+  /// Field is not complete here.
+  std::shared_ptr<const Fields> inner = {};
 };
 
 /// Whether a value is part of the hash.
