@@ -11,8 +11,8 @@ enum class CpuIsa { x86_64_v1, x86_64_v2, x86_64_v3, neon };
 /// The levels of the architecture that this is compiled for, lowest first.
 std::span<const CpuIsa> compiled_isas() noexcept;
 
-/// The level that kernels use: the best of this CPU, unless `force_cpu_isa` or HEADRACE_ISA (v1,
-/// v2, v3) chose a lower one.
+/// The level that kernels use: the best of this CPU, unless `force_cpu_isa` or HEADRACE_ISA (a name
+/// as `name_of` gives it) chose a lower one.
 CpuIsa cpu_isa();
 
 /// Chooses a level for the rest of the process. Errors: usage (no level of this architecture),

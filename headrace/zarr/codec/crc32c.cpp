@@ -56,6 +56,7 @@ std::uint32_t update_by_table(std::uint32_t crc, const std::byte* data, std::siz
 }
 
 #if defined(HR_CRC32C_TARGET)
+// One number at a time and asked of the CPU by itself, so no lane of math/lane.hpp.
 #define HR_CRC32C_CPU __attribute__((target(HR_CRC32C_TARGET)))
 
 bool cpu_has_crc32c() noexcept {
