@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -30,8 +34,11 @@ void build(CLI::App& app, std::string& isa, bool& quiet) {
   app.require_subcommand(1);
   app.footer(kFooter);
   app.set_version_flag("--version", kVersion);
+  std::vector<std::string_view> levels;
+  for (const device::CpuIsa level : device::compiled_isas()) levels.push_back(name_of(level));
   app.add_option("--isa", isa,
-                 "run kernels at this x86-64 level (v1, v2, v3); the results are the same");
+                 fmt::format("run kernels at this level of the CPU ({}); the results are the same",
+                             fmt::join(levels, ", ")));
   app.add_flag("--quiet", quiet, "log warnings and errors only");
   app.fallthrough();
 #define HR_COMMAND(name) add_##name(app);

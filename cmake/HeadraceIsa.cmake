@@ -2,11 +2,13 @@
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(HR_ISA_LEVELS neon)
   set(HR_ISA_FLAGS_neon -march=armv8-a)
-else()
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(HR_ISA_LEVELS v1 v2 v3)
   set(HR_ISA_FLAGS_v1 -march=x86-64)
   set(HR_ISA_FLAGS_v2 -march=x86-64-v2)
   set(HR_ISA_FLAGS_v3 -march=x86-64-v3)
+else()
+  message(FATAL_ERROR "Headrace has kernels for x86-64 and aarch64, not for ${CMAKE_SYSTEM_PROCESSOR}.")
 endif()
 
 # headrace_isa_sources(<variable> <stem> CHOSEN_IN <file> [LEVELS <levels…>]): adds to the list <variable> the files <stem>_<level>.cpp, compiled

@@ -38,7 +38,6 @@ function(headrace_tool name)
   add_dependencies(test_tools ${name})
 endfunction()
 
-set(HR_TEST_TIMEOUT 1200 CACHE STRING "seconds that a test program may take")
 # headrace_test(<name> SOURCES <files…> LINK <targets…> [LABELS …] [NEEDS_GPU]): one GoogleTest program, run as one CTest case. NEEDS_GPU: without
 # one all of its tests are skipped.
 function(headrace_test name)
@@ -53,7 +52,7 @@ function(headrace_test name)
   get_filename_component(repo ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.. ABSOLUTE)  # tools/gpu_check is another project
   target_compile_definitions(test_${name} PRIVATE HR_SOURCE_DIR="${repo}" HR_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES LABELS "unit;${T_LABELS}" TIMEOUT ${HR_TEST_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${T_LABELS}" TIMEOUT 1200)
   if(T_NEEDS_GPU)
     # CTest then reports it as skipped, not as passed. Only where the list of skipped tests ends the output: failed ones would be listed
     # after it, and the expression would hide them.

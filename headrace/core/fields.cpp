@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "headrace/core/error.hpp"
+
 namespace headrace {
 namespace {
 
@@ -21,21 +23,19 @@ std::string plain_text(const Json& value) {
   return fmt::format("[{}]", fmt::join(entries, ", "));
 }
 
-bool is_given(const YamlMap& map, const std::string& key) {
-  const auto keys = map.keys();
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
 void read_field(YamlMap& map, const Field& field) {
   const auto value = map.find(field.key);
   if (!value) {
-    if (field.form.read_null && belongs(field) && is_given(map, field.key)) field.form.read_null();
+    if (field.form.read_null && belongs(field) && map.has(field.key)) field.form.read_null();
     return;
   }
   if (field.misfit) {
     if (const std::string problem = field.misfit(); !problem.empty()) value->reject(problem);
   }
-  if (field.form.inner == nullptr) return field.form.read(*value);
+  if (field.form.inner == nullptr) {
+    if (!field.form.read) fail(ErrorCode::internal, "key {} is read by code of its own", field.key);
+    return field.form.read(*value);
+  }
   YamlMap nested(*value);
   read_fields(nested, *field.form.inner);
   nested.finish();

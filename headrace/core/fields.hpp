@@ -26,7 +26,7 @@ using Fields = std::vector<Field>;
 
 /// How the value of a key is read, written and described. Bound to the variable that holds it.
 struct Form {
-  std::function<void(const YamlValue&)> read;
+  std::function<void(const YamlValue&)> read;  ///< empty: other code reads the key
   std::function<Json()> json;
   std::string accepts;               ///< "0 to 1024", "auto, cpu, cuda"
   std::vector<std::string> choices;  ///< of an enumeration; else empty

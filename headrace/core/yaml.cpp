@@ -158,6 +158,11 @@ std::optional<YamlValue> YamlMap::find(const std::string& key) {
   return YamlValue(std::make_shared<YAML::Node>(child), value_.file_, join(value_.path_, key));
 }
 
+bool YamlMap::has(const std::string& key) const {
+  const auto all = keys();
+  return std::find(all.begin(), all.end(), key) != all.end();
+}
+
 YamlValue YamlMap::require(const std::string& key) {
   if (auto value = find(key)) return *value;
   value_.reject(fmt::format("the key '{}' is required", key));

@@ -56,6 +56,8 @@ class YamlMap {
   YamlMap map(const std::string& key);
 
   std::vector<std::string> keys() const;
+  /// Whether the key is there, also with null; does not make it a valid one.
+  bool has(const std::string& key) const;
   /// Refuses keys that were not asked for. Call it last.
   void finish() const;
 

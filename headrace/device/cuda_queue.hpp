@@ -16,12 +16,7 @@ namespace headrace::device::cuda {
 template <std::derived_from<Queue> Base>
 class CudaQueueOf : public Base {
  public:
-  ~CudaQueueOf() override {
-    try {
-      stream_.wait();
-    } catch (const Error&) {  // the cause has been reported already
-    }
-  }
+  ~CudaQueueOf() override { finish(); }
   void to_device(std::uint8_t* device, std::int64_t device_pitch, const std::uint8_t* host,
                  std::int64_t host_pitch, std::int64_t row_bytes, std::int64_t rows) override {
     copy_rows(device, device_pitch, host, host_pitch, row_bytes, rows, stream_);
@@ -36,6 +31,14 @@ class CudaQueueOf : public Base {
   void wait() override { stream_.wait(); }
 
  protected:
+  /// Waits for all work. A derived queue whose members the work uses calls it in its destructor.
+  void finish() noexcept {
+    try {
+      stream_.wait();
+    } catch (const Error&) {  // the cause has been reported already
+    }
+  }
+
   Stream stream_;
 };
 

@@ -16,6 +16,10 @@ DeviceLease::~DeviceLease() {
   }
 }
 
+DevicePool::~DevicePool() {
+  for (const Kept& kept : kept_) budget_.give_back(kept.buffer.size());
+}
+
 std::shared_ptr<DeviceLease> DevicePool::take(std::size_t bytes, Stream& writer) {
   Kept found;
   bool reused = false;
@@ -30,7 +34,12 @@ std::shared_ptr<DeviceLease> DevicePool::take(std::size_t bytes, Stream& writer)
   }
   if (!reused) {
     budget_.take(bytes);
-    found.buffer.reserve(bytes);
+    try {
+      found.buffer.reserve(bytes);
+    } catch (...) {
+      budget_.give_back(bytes);
+      throw;
+    }
   }
   found.used.hold(writer.get());
   return std::make_shared<DeviceLease>(shared_from_this(), std::move(found.buffer),

@@ -40,6 +40,9 @@ struct DeviceLease {
 class DevicePool : public std::enable_shared_from_this<DevicePool> {
  public:
   explicit DevicePool(MemoryBudget budget) : budget_(std::move(budget)) {}
+  ~DevicePool();
+  DevicePool(const DevicePool&) = delete;
+  DevicePool& operator=(const DevicePool&) = delete;
 
   /// `writer`: the stream that will write it; it waits until the last consumer is done. Every lease
   /// of a pool is as large as the first. Errors: memory, device.

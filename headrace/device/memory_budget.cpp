@@ -57,7 +57,12 @@ void MemoryBudget::reserve(DeviceBuffer& buffer, std::size_t size_bytes) const {
   if (size_bytes <= buffer.size()) return;
   const std::size_t grown = size_bytes + size_bytes / 8;
   take(grown - buffer.size());
-  buffer.reserve(grown);
+  try {
+    buffer.reserve(grown);
+  } catch (...) {
+    give_back(grown);  // the buffer has let its old memory go before
+    throw;
+  }
 }
 
 }  // namespace headrace::device::cuda

@@ -4,6 +4,7 @@
 /// give the same bits, on x86-64 and on ARM. Kernels know no instruction set: what has to be named
 /// for one is here.
 #include <cstdint>
+#include <utility>
 
 #include "headrace/math/hd.hpp"
 #if defined(__CUDACC__)
@@ -133,18 +134,20 @@ struct Memory<float> {
 // ---- bytes -----------------------------------------------------------------------------------
 #if !defined(__CUDACC__)
 
+/// Where byte i of zip's result comes from: bytes of a, then those of b.
+constexpr int zipped_from(int i, int width, int size, bool upper) {
+  const int element = i % 16 / size, of_b = element % 2 * width;
+  return of_b + i / 16 * 16 + (upper ? 8 : 0) + element / 2 * size + i % size;
+}
+
 /// In each 16 bytes, which registers of 32 bytes treat alike, the lower halves of a and b (kUpper:
 /// the upper ones), interleaved by elements of kSize bytes.
 template <int kSize, bool kUpper, typename Bytes>
 HR_HD Bytes zip(Bytes a, Bytes b) {
-  constexpr int kWidth = sizeof(Bytes), kHalf = kUpper ? 8 : 0;
-  Bytes from{};
-  for (int i = 0; i < kWidth; ++i) {
-    const int element = i % 16 / kSize, of_b = element % 2 * kWidth;
-    from[i] =
-        static_cast<std::uint8_t>(of_b + i / 16 * 16 + kHalf + element / 2 * kSize + i % kSize);
+  return [&]<int... i>(std::integer_sequence<int, i...>) HR_LAMBDA {
+    return __builtin_shufflevector(a, b, zipped_from(i, sizeof(Bytes), kSize, kUpper)...);
   }
-  return __builtin_shuffle(a, b, from);
+  (std::make_integer_sequence<int, sizeof(Bytes)>());
 }
 
 #endif

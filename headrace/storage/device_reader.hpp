@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "headrace/core/enum_names.hpp"
+#include "headrace/core/auto_switch.hpp"
 #include "headrace/device/cuda_device.hpp"
 
 namespace headrace::storage {
@@ -12,19 +12,7 @@ namespace headrace::storage {
 /// Reading files straight into device memory (GPUDirect Storage, by cuFile). automatic: where
 /// cuFile starts and takes the files, else through pinned memory; on: an error where it does not;
 /// off: through pinned memory.
-enum class GpuDirect { automatic, on, off };
-
-}  // namespace headrace::storage
-
-namespace headrace {
-template <>
-inline constexpr auto kNamesOf<storage::GpuDirect> =
-    names<storage::GpuDirect>({{storage::GpuDirect::automatic, "auto"},
-                               {storage::GpuDirect::on, "on"},
-                               {storage::GpuDirect::off, "off"}});
-}  // namespace headrace
-
-namespace headrace::storage {
+using GpuDirect = AutoSwitch;
 
 struct Cufile;
 /// cuFile as `choice` wants it, null for pinned memory; how: "cuFile", or "POSIX" and why. Errors:

@@ -6,7 +6,7 @@ import nibabel
 import numpy as np
 import pytest
 from ct_inputs import CT
-from driving import SAMPLES, headrace, json_of, message_of, rows_of, write_table
+from driving import SAMPLES, headrace, json_of, message_of, rows_of, version_of, write_table
 
 CONFIG = """task: gleason
 data: {{store: {store}, train: train, val: val}}
@@ -143,6 +143,31 @@ def test_a_set_with_a_class_that_the_run_lacks_is_ignored(panda, taught, tmp_pat
     told = [value for name, value in overall["dice"].items() if name not in (found["classes"][0], *found["missing_classes"]) and value is not None]
     assert told and abs(overall["mean_dice"] - sum(told) / len(told)) < 1e-12
     assert found["overall"]["set_pixels"] == 0 and found["overall"]["pixels"] > 0
+
+
+def test_rows_without_a_mask_need_no_provider(panda, tmp_path):
+    (tmp_path / "train_images").symlink_to(panda / "train_images")
+    first, second = [row["image_id"] for row in rows_of(panda / "train.csv")][:2]
+    grades = write_table(tmp_path / "train.csv", [{"image_id": first, "isup_grade": 1}, {"image_id": second, "isup_grade": 2}])
+    headrace("ingest", "slides", tmp_path, "--out", tmp_path / "s.zarr")
+    columns = version_of(tmp_path / "s.zarr")["images"][second]["columns"]
+    assert (columns["grade_group"], columns["cohort"]) == (2, "default")
+    rows = [{"image_id": first, "data_provider": "uppsala", "isup_grade": 1}, {"image_id": second, "data_provider": "", "isup_grade": 2}]
+    headrace("ingest", "slides", "--table", write_table(tmp_path / "third.csv", rows), "--out", tmp_path / "third.zarr")
+    assert version_of(tmp_path / "third.zarr")["images"][first]["columns"]["cohort"] == "uppsala"
+
+    # Grades alone may be updated, and GeoJSON needs no coding; a mask image needs that of its provider.
+    write_table(grades, [{"image_id": first, "isup_grade": 1}, {"image_id": second, "isup_grade": 3}])
+    assert json_of("ingest", "labels", tmp_path / "s.zarr", "--table", grades)["columns"] == 1
+    (tmp_path / "notes").mkdir()
+    square = {"type": "Polygon", "coordinates": [[[10, 10], [90, 10], [90, 90], [10, 90], [10, 10]]]}
+    feature = {"type": "Feature", "properties": {"classification": {"name": "pattern3"}}, "geometry": square}
+    (tmp_path / f"notes/{first}.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    labels = ("ingest", "labels", tmp_path / "s.zarr", "--table", grades, "--annotations", tmp_path / "notes")
+    assert json_of(*labels)["added"] == 1
+    (tmp_path / f"notes/{second}_mask.tiff").write_bytes((panda / f"train_label_masks/{second}_mask.tiff").read_bytes())
+    said = message_of(headrace(*labels, "--coding", "panda-radboud", code=2))
+    assert "train.csv, line 3: data_provider '' is none of radboud, karolinska" in said
 
 
 def test_diff_and_info_name_sets(panda, tmp_path):

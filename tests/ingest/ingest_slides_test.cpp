@@ -9,6 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/ingest/labels/ingest_labels.hpp"
 #include "headrace/ingest/store/manifest.hpp"
 #include "headrace/ingest/versions/verify.hpp"
 #include "headrace/storage/local_store.hpp"
@@ -56,6 +57,14 @@ class IngestSlides : public ::testing::Test {
   std::string table(const std::string& text) const {
     std::ofstream(root_ / "t.csv") << text;
     return (root_ / "t.csv").string();
+  }
+
+  /// An image in PANDA's layout beside the table, and a file in the place of its mask.
+  void put_panda(const std::string& id, bool mask) const {
+    fs::create_directories(root_ / "train_images");
+    fs::create_directories(root_ / "train_label_masks");
+    fs::copy_file(kSlide, root_ / "train_images" / (id + ".tiff"));
+    if (mask) fs::copy_file(kSlide, root_ / "train_label_masks" / (id + "_mask.tiff"));
   }
 
   fs::path root_;
@@ -120,9 +129,56 @@ TEST_F(IngestSlides, NamesTheNearestColumnAndCoding) {
                 .find("line 2: coding 'instance' is none of classes, panda-radboud, "
                       "panda-karolinska, instances (did you mean 'instances'?)"),
             std::string::npos);
-  bad.table = table("image_id,data_provider,isup_grade,gleason_score\nx,radbout,0,0+0\n");
-  EXPECT_NE(failure(bad, ErrorCode::usage).find("did you mean 'panda-radboud'"), std::string::npos);
   EXPECT_FALSE(fs::exists(bad.out));
+}
+
+TEST_F(IngestSlides, RefusesPandasMasksOfAnUnknownProvider) {
+  put_panda("x", true);
+  auto bad = options("a.zarr");
+  bad.inputs.clear();
+  bad.annotations.clear();
+  bad.table = table("image_id,data_provider,isup_grade,gleason_score\nx,radbout,0,0+0\n");
+  EXPECT_NE(failure(bad, ErrorCode::usage)
+                .find("line 2: data_provider 'radbout' is none of radboud, karolinska (did you "
+                      "mean 'radboud'?)"),
+            std::string::npos);
+  // No coding of the options takes its place.
+  bad.table = table("image_id,isup_grade\nx,0\n");
+  EXPECT_NE(failure(bad, ErrorCode::usage)
+                .find("line 2: data_provider '' is none of radboud, karolinska"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(bad.out));
+}
+
+TEST_F(IngestSlides, TakesPandasRowsWithoutAMaskOfAnyProvider) {
+  put_panda("x", false);
+  put_panda("y", false);
+  for (const char* text : {"image_id,isup_grade\nx,0\ny,3\n",
+                           "image_id,data_provider,isup_grade\nx,uppsala,0\ny,,3\n"}) {
+    auto with = options("a.zarr");
+    with.inputs.clear();
+    with.annotations.clear();
+    with.table = table(text);
+    EXPECT_EQ(ingest_slides(with).images, 2U) << text;
+    fs::remove_all(with.out);
+  }
+}
+
+TEST_F(IngestSlides, RefusesAKindOfObjectsThatHasNoName) {
+  auto bad = options("a.zarr");
+  bad.objects = {imaging::ObjectKind::annotation, imaging::ObjectKind::tma_core};
+  EXPECT_NE(failure(bad, ErrorCode::usage).find("annotation, detection, cell, tile"),
+            std::string::npos);
+  LabelIngestOptions labels;
+  labels.store = root_.string();
+  labels.annotations = root_.string();
+  labels.objects = {imaging::ObjectKind::tma_core};
+  try {
+    ingest_labels(labels);
+    ADD_FAILURE() << "nothing failed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage) << error.what();
+  }
 }
 
 TEST_F(IngestSlides, RefusesACaseInTwoSplitsAndTwoImagesOfOneName) {

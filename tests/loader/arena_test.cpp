@@ -257,7 +257,7 @@ TEST(BatchFormat, AutoIsWhatTheDeviceTakes) {
   }
 }
 
-TEST(DeviceBudget, RefusesWhatDoesNotFitAndNamesTheKeysThatMakeItFit) {
+TEST(LoaderBudget, RefusesWhatDoesNotFitAndNamesTheKeysThatMakeItFit) {
   LoaderPlan plan;
   plan.device_limit_bytes = 100 << 20;
   const device::cuda::MemoryBudget budget = detail::device_budget(plan);

@@ -76,7 +76,7 @@ TEST(VolumeIntensity, WindowsClipsAndNormalises) {
               mapped(hu, [](double v) { return std::clamp((v + 160) / 400, 0.0, 1.0); }), 1e-6);
   expect_near(run({ClipPercentilesSpec{}}),
               mapped(hu, [&](double v) { return std::clamp(v, patient.low, patient.high); }), 1e-9);
-  expect_near(run({ClipPercentilesSpec{StatsSource::foreground},
+  expect_near(run({ClipPercentilesSpec{PercentilesOf::foreground},
                    VolumeNormalizeSpec{NormalizeMethod::zscore, 0, 1}}),
               mapped(hu,
                      [&](double v) {

@@ -6,6 +6,7 @@
 #   HEADRACE_VENV     where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
 #   HEADRACE_SYSROOT_AARCH64    where the sysroot goes (default: ~/.cache/headrace/sysroot-aarch64)
 #   HEADRACE_NO_APT   set to 1 where the Debian packages are managed by somebody else
+# Exit codes: 0 done, 3 Debian packages can't be had, 1 all else.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 venv=${HEADRACE_VENV:-$HOME/.cache/headrace/venv}
@@ -23,7 +24,7 @@ install_packages() {
   [ -z "$missing" ] && return
   if [ "${HEADRACE_NO_APT:-0}" = 1 ]; then
     echo "missing Debian packages: $missing. Install them, or unset HEADRACE_NO_APT." >&2
-    exit 1
+    exit 3
   fi
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || { echo "installing packages needs root or sudo: $missing" >&2; exit 1; }
@@ -34,7 +35,7 @@ install_packages() {
   { $sudo apt-get update -qq &&
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; } || {
     echo "apt could not install: $missing. This is written for Debian 12 with a reachable package mirror." >&2
-    exit 1
+    exit 3
   }
 }
 

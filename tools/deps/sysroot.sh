@@ -9,7 +9,7 @@ stamp=$folder/.packages
 cmp -s "$list" "$stamp" && exit
 packages=$(sed -n "s/:$architecture\$//p" "$list")
 echo "downloading packages of $architecture into $folder" >&2
-rm -rf "$folder" "$folder.new"
+rm -rf "$folder.new"
 private=$folder.new/.apt
 mkdir -p "$private/lists/partial" "$private/archives/partial"
 : >"$private/status"  # nothing is installed there, so every dependency is downloaded
@@ -28,9 +28,11 @@ export APT_CONFIG=$private/apt.conf
 # shellcheck disable=SC2086
 if ! { apt-get update -qq && apt-get install -qq --download-only -y $packages >/dev/null; }; then
   echo "apt could not download for $architecture:" $packages >&2
-  exit 1
+  exit 3
 fi
 for package in "$private"/archives/*.deb; do dpkg -x "$package" "$folder.new"; done
-rm -rf "$private"
+# Absolute links would lead out of the sysroot, to the system's own libraries.
+find "$folder.new" -lname '/*' | while read -r link; do ln -sfr "$folder.new$(readlink "$link")" "$link"; done
+rm -rf "$private" "$folder"
 cp "$list" "$folder.new/.packages"
 mv "$folder.new" "$folder"

@@ -125,7 +125,10 @@ Note note_from_json(const Json& json, const std::string& origin) {
   } catch (const Json::exception&) {
     // Told below.
   }
-  fail(ErrorCode::malformed, "{}: a note is no code of this Headrace with its values", origin);
+  fail(ErrorCode::malformed,
+       "{}: a note is no code of this Headrace with its values: stored by a newer Headrace, or "
+       "damaged; headrace verify checks the store",
+       origin);
 }
 
 }  // namespace headrace::imaging

@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/cohort_table.hpp"
@@ -56,7 +57,6 @@ bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad
   slide.stated_cohort = slide.cohort;
   if (slide.case_id.empty()) slide.case_id = slide.id;
   if (slide.cohort.empty()) slide.cohort = "default";
-  if (!slide.coding) slide.coding = options.coding;
   slide.objects = options.objects;
   if (slide.annotation.empty() && !options.annotations.empty()) {
     const bool found = bad.look(describe(slide), [&] {
@@ -64,11 +64,22 @@ bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad
     });
     if (!found) return false;
   }
-  if (slide.annotation.empty() || is_geojson(slide.annotation)) slide.coding.reset();
+  settle_coding(slide, options.coding);
   return true;
 }
 
 }  // namespace
+
+void settle_coding(SlideCase& slide, MaskCoding otherwise) {
+  if (slide.annotation.empty() || is_geojson(slide.annotation)) {
+    slide.coding.reset();
+  } else if (!slide.coding && slide.provider) {
+    fail(ErrorCode::usage, "{}: data_provider '{}' {}", slide.where, *slide.provider,
+         none_of(*slide.provider, {"radboud", "karolinska"}));
+  } else if (!slide.coding) {
+    slide.coding = otherwise;
+  }
+}
 
 std::vector<std::string> classes_of(const std::vector<std::string>& given,
                                     const std::vector<SlideCase>& slides) {

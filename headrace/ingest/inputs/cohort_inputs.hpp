@@ -26,6 +26,11 @@ struct CohortInputs {
 ///         the table's line
 CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad);
 
+/// Settles the coding of the case's mask image: the one that its row states, else `otherwise`,
+/// which a row of PANDA's table never takes. None without a mask image. Errors: usage (a mask image
+/// of a data_provider whose masks are not known; with the table's line).
+void settle_coding(SlideCase& slide, MaskCoding otherwise);
+
 /// The classes of the labels of these slides, by value: the given ones, or the known ones of the
 /// annotations. Errors: usage.
 std::vector<std::string> classes_of(const std::vector<std::string>& given,

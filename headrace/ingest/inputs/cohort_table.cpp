@@ -92,9 +92,8 @@ SlideCase case_of_row(const TableRow& row, bool panda) {
   slide.mpp = mpp_of(row);
   if (panda) {
     slide.id = slide.case_id = row.get("image_id");
-    slide.cohort = slide.scanner = row.get("data_provider");
-    slide.coding =
-        stated_choice<MaskCoding>(ErrorCode::usage, row.where, "coding", "panda-" + slide.cohort);
+    slide.provider = slide.cohort = slide.scanner = row.get("data_provider");
+    slide.coding = value_named<MaskCoding>("panda-" + slide.cohort);
     return slide;
   }
   check_choice(row, "split", {"train", "val", "test"});

@@ -15,6 +15,7 @@
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/labels/label_plan.hpp"
+#include "headrace/ingest/slide/object_kinds.hpp"
 #include "headrace/ingest/store/counting_store.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
@@ -35,6 +36,7 @@ void check_options(const LabelIngestOptions& options) {
   if (const auto why = why_no_name(options.set, false))
     fail(ErrorCode::usage, "{} '{}': {}", Option{"set"}, options.set, *why);
   check_message(options.message);
+  check_objects(options.objects);
   if (!options.annotations.empty() && !std::filesystem::is_directory(options.annotations))
     fail(ErrorCode::not_found, "{}: there is no such folder", options.annotations);
   if (options.table.empty() && options.annotations.empty() && options.withdraw.empty() &&

@@ -9,7 +9,7 @@
 #include "headrace/ingest/cohort_ingest.hpp"
 #include "headrace/ingest/inputs/alignment.hpp"
 #include "headrace/ingest/inputs/cohort_inputs.hpp"
-#include "headrace/ingest/slide/label_source.hpp"
+#include "headrace/ingest/slide/object_kinds.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
 #include "headrace/ingest/store/cohort_metadata.hpp"
@@ -33,6 +33,7 @@ void check_options(const SlideIngestOptions& options) {
   if (options.out.empty()) fail(ErrorCode::usage, "{}: name the store's folder", Option{"out"});
   if (options.objects.empty())
     fail(ErrorCode::usage, "{}: name at least one kind, such as annotation", Option{"objects"});
+  check_objects(options.objects);
 }
 
 /// What determines the bytes of a store, besides its inputs.

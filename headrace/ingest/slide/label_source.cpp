@@ -163,7 +163,8 @@ std::unique_ptr<LabelSource> LabelSource::open(const std::string& file,
                                                LevelSize image,
                                                const std::vector<imaging::ObjectKind>& objects) {
   if (is_geojson(file)) return std::make_unique<PolygonLabels>(file, classes, objects);
-  return std::make_unique<MaskLabels>(file, coding.value(), classes, image);
+  if (!coding) fail(ErrorCode::internal, "mask {}: no coding", file);
+  return std::make_unique<MaskLabels>(file, *coding, classes, image);
 }
 
 }  // namespace headrace::ingest

@@ -24,11 +24,11 @@ class LabelSource {
   /// Nothing for mask images.
   virtual AnnotationCounts counts() const { return {}; }
 
-  /// file: GeoJSON (.geojson, .json, either with .gz) or a mask image. coding: of a mask image; not
-  /// looked at for GeoJSON. classes: names by label value, those of class sets last. image: size of
-  /// level 0; a mask must have it, or an exact integer fraction of it. objects: which objects of
-  /// GeoJSON are painted. Errors: not_found, malformed, usage (class names, size; each states what
-  /// was expected).
+  /// file: GeoJSON (.geojson, .json, either with .gz) or a mask image. coding: a mask image needs
+  /// one; not looked at for GeoJSON. classes: names by label value, those of class sets last.
+  /// image: size of level 0; a mask must have it, or an exact integer fraction of it. objects:
+  /// which objects of GeoJSON are painted. Errors: not_found, malformed, usage (class names, size;
+  /// each states what was expected), internal (a mask without coding).
   static std::unique_ptr<LabelSource> open(const std::string& file,
                                            std::optional<MaskCoding> coding,
                                            const std::vector<std::string>& classes, LevelSize image,

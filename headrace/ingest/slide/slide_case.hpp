@@ -20,6 +20,8 @@ struct SlideCase {
   std::optional<int> negative;       ///< 1: known to hold no class above 0
   std::string annotation;            ///< mask image or GeoJSON; empty: none
   std::optional<MaskCoding> coding;  ///< of a mask image; none without one
+  /// data_provider of a row of PANDA's table, even if empty; its mask's coding follows from it.
+  std::optional<std::string> provider;
   /// Objects of GeoJSON that are painted.
   std::vector<imaging::ObjectKind> objects{imaging::ObjectKind::annotation};
   std::string label_set = "annotation";  ///< its label set

@@ -100,7 +100,8 @@ class SlideLabelPlanner {
              slides_.at(id).where);
       }
       SlideCase& slide = slide_of(id, row.where);
-      slide.coding = said.coding.value_or(options_.coding);
+      slide.coding = said.coding;
+      slide.provider = said.provider;
       take_columns(said, table.panda, updates_[id].columns);
       for (const auto& column : cleared) clear(column, updates_[id]);
       merge_grades(row, said, store_.version.images.at(id).columns, updates_[id].columns);
@@ -182,7 +183,6 @@ class SlideLabelPlanner {
              id, slide.annotation, file);
       }
       slide.annotation = file;
-      if (!slide.coding) slide.coding = options_.coding;
     }
     if (unused.size() == files.size()) {
       fail(ErrorCode::usage,
@@ -199,7 +199,7 @@ class SlideLabelPlanner {
   void settle_classes() {
     std::vector<SlideCase> labelled;
     for (auto& [id, slide] : slides_) {
-      if (is_geojson(slide.annotation)) slide.coding.reset();
+      settle_coding(slide, options_.coding);
       if (!slide.annotation.empty()) labelled.push_back(slide);
       if (updates_[id].withdraw && !slide.annotation.empty()) updates_[id].withdraw = false;
     }

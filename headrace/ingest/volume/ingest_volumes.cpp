@@ -92,10 +92,27 @@ std::size_t volumes_at_once(const std::vector<VolumeProbe>& probes, int threads)
   return std::clamp<std::uint64_t>(kVoxelBytes / largest, 1, static_cast<std::uint64_t>(threads));
 }
 
-/// A stored note in words. Images that an older Headrace stored have sentences.
+/// A stored note in words. Images that an older Headrace stored have sentences, those of a newer
+/// one may have notes that can't be read: no reason to fail once the version is there.
 std::string sentence_of(const Json& note, const std::string& id) {
   if (note.is_string()) return note.get<std::string>();
-  return text_of(imaging::note_from_json(note, "image " + id));
+  try {
+    return text_of(imaging::note_from_json(note, "image " + id));
+  } catch (const Error&) {
+    return "a note that this version does not know";
+  }
+}
+
+/// The stored notes of an image, in words.
+std::vector<std::string> sentences_of(const FinishedImage& image) {
+  const auto notes = image.facts.find("notes");
+  // Read as one unknown note unless it is a list.
+  const Json list =
+      notes != image.facts.end() && notes->is_array() ? *notes : Json::array({Json()});
+  std::vector<std::string> sentences;
+  for (const Json& note : list)
+    sentences.push_back(fmt::format("image {}: {}", image.id, sentence_of(note, image.id)));
+  return sentences;
 }
 
 VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inputs) {
@@ -109,9 +126,7 @@ VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inpu
     sums.pixel_bytes += image.pixel_bytes;
     sums.stored_bytes += image.stored_bytes();
     sums.source_bytes += image.source_bytes;
-    for (const Json& note : image.facts.at("notes")) {
-      sums.notes.push_back(fmt::format("image {}: {}", image.id, sentence_of(note, image.id)));
-    }
+    for (auto& sentence : sentences_of(image)) sums.notes.push_back(std::move(sentence));
   }
   return sums;
 }

@@ -164,8 +164,8 @@ Form name_form(const NetworkName& name) {
 }
 
 template <typename Values>
-Form written_form(const Values& values, const char* accepts) {
-  return {{}, [&values] { return Json(values); }, accepts, {}};
+Form written_form(const Values& values, std::string accepts) {
+  return {{}, [&values] { return Json(values); }, std::move(accepts), {}};
 }
 
 }  // namespace
@@ -175,7 +175,10 @@ Fields model_fields(RunConfig& config) {
   const bool counts = !is_uniform(model);
   return {
       {"name", name_form(model.name), "auto: chooses levels and widths, too"},
-      {"widths", written_form(model.widths, "2 to 8 multiples of 8"), "channels of each level"},
+      {"widths",
+       written_form(model.widths,
+                    fmt::format("2 to {} multiples of 8, each 8 to 4096", kMaxNetworkLevels)),
+       "channels of each level"},
       Field{"strides", written_form(model.strides, "1 or 2, by level and axis"),
             "from each level to the next", "planned"}
           .hashed_if(counts),

@@ -9,11 +9,6 @@
 namespace headrace::loader::detail {
 namespace {
 
-bool is_given(const YamlMap& map, const std::string& key) {
-  const auto keys = map.keys();
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
 /// For a key that means something in a run of one kind alone.
 std::function<std::string()> only_in(const RunConfig& config, bool volumes) {
   return [&config, volumes]() -> std::string {
@@ -95,8 +90,7 @@ void read_patch(YamlMap map, RunConfig& config) {
   const auto size = map.find("size");
   const std::size_t axes = size ? size->as_list().size() : 0;
   const bool gleason = config.task == Task::gleason, colorectal = config.task == Task::colorectal;
-  config.volumes =
-      axes == 3 || (axes == 0 && (colorectal || (!gleason && is_given(map, "spacing_mm"))));
+  config.volumes = axes == 3 || (axes == 0 && (colorectal || (!gleason && map.has("spacing_mm"))));
   if (size && axes != 2 && axes != 3) {
     size->reject(
         fmt::format("expected two numbers (y, x) for slides or three (z, y, x) for "

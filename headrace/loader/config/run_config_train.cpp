@@ -24,9 +24,10 @@ Fields loss_fields(LossKind& loss) {
       {"pixel", form::choice(loss.pixel), "loss of single pixels"},
       {"region", form::choice(loss.region), "loss of regions"},
       Field{"gamma", form::number(loss.gamma, 1, 10),
-            "focal: power that makes sure pixels count less"}
+            "focal: power by which pixels that are sure count less"}
           .unless(only_of("pixel", loss.pixel, Pixel::focal)),
-      Field{"k_percent", form::number(loss.k_percent, 0.01, 100), "top_k: part of the pixels"}
+      Field{"k_percent", form::number(loss.k_percent, 0.01, 100),
+            "top_k: percent of the pixels, those with the largest loss"}
           .unless(only_of("pixel", loss.pixel, Pixel::top_k)),
       Field{"alpha", form::number(loss.alpha, 0.01, 10), "tversky: weight of invented pixels"}
           .unless(only_of("region", loss.region, Region::tversky)),

@@ -12,6 +12,7 @@ namespace {
 class CudaAcceleratorQueue : public device::cuda::CudaQueueOf<AcceleratorQueue> {
  public:
   explicit CudaAcceleratorQueue(storage::GpuDirect direct) : reader_(direct), writer_(direct) {}
+  ~CudaAcceleratorQueue() override { finish(); }
 
   void gather(const pixels::StatisticsPass& pass) override { pixels::cuda::gather(pass, stream_); }
   void run(const TileKernel& kernel, float* sums) override { cuda::run(kernel, sums, stream_); }

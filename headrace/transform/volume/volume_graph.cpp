@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
@@ -70,6 +71,11 @@ void check_patch(const VolumePatchSpec& patch) {
     if (size < 1 || size > kMost) {
       fail(ErrorCode::usage, "patch.size: expected 1 to {} voxels a side, found {}", kMost, size);
     }
+  }
+  const auto& [depth, height, width] = patch.size_zyx;
+  if (std::int64_t{depth} * height * width > std::numeric_limits<std::int32_t>::max()) {
+    fail(ErrorCode::usage, "patch.size: {} x {} x {} are 2^31 voxels or more; take a smaller patch",
+         depth, height, width);
   }
   for (const double spacing : patch.spacing_mm_zyx) {
     if (!(spacing > 0) || !std::isfinite(spacing)) {

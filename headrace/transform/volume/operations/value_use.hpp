@@ -9,18 +9,6 @@ namespace headrace::transform {
 /// of the training set.
 enum class StatsSource { none, patient, foreground };
 
-}  // namespace headrace::transform
-
-namespace headrace {
-/// As configs choose one.
-template <>
-inline constexpr auto kNamesOf<transform::StatsSource> =
-    names<transform::StatsSource>({{transform::StatsSource::patient, "patient"},
-                                   {transform::StatsSource::foreground, "foreground"}});
-}  // namespace headrace
-
-namespace headrace::transform {
-
 /// What an operation on volumes asks of the values that come to it, and leaves of them: which
 /// channels it works on, and where in the list it may stand, follow from it.
 struct ValueUse {

@@ -5,13 +5,20 @@
 
 namespace headrace::transform {
 
+ValueUse ClipPercentilesSpec::value_use() const {
+  const bool patient = of == PercentilesOf::patient;
+  return {.needs_unit = true,
+          .statistics = patient ? StatsSource::patient : StatsSource::foreground};
+}
+
 Fields ClipPercentilesSpec::fields() {
   return {channel_field(channel),
           {"of", form::choice(of), "whose percentiles: of the body, or of labelled voxels"}};
 }
 
 void ClipPercentilesSpec::draw(VolumeDraw& draw) const {
-  const IntensityStats& stats = of == StatsSource::patient ? draw.known_patient() : draw.foreground;
+  const IntensityStats& stats =
+      of == PercentilesOf::patient ? draw.known_patient() : draw.foreground;
   draw.passes.stage(linear_stage(0, 1, stats.low, stats.high));
 }
 
