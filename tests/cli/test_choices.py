@@ -9,6 +9,7 @@ CHOICES = {
     ("ingest", "volumes"): {"--missing-channels", "--irregular", "--codec", "--on-error", "--device"},
     ("ingest", "labels"): {"--coding", "--objects"},
     ("process",): {"OPERATION", "--mode", "--device", "--gpudirect", "--decode", "--codec", "--dtype", "--stains"},
+    ("batches",): {"--device"},
     ("bench",): {"WHAT"},
 }
 
