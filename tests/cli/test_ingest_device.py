@@ -18,7 +18,7 @@ def arguments(kind, folder):
     return ["ingest", "volumes", SAMPLES / "ct/totalseg-abdomen/ct.nii.gz", "--labels", labels]
 
 
-@pytest.mark.skipif(GPU, reason="there is a GPU")
+@pytest.mark.skipif(GPU, reason="not run: there is a GPU")
 @pytest.mark.parametrize("kind", ["slides", "volumes"])
 def test_without_a_gpu_cuda_is_refused_in_one_sentence(tmp_path, kind):
     out = tmp_path / "a.zarr"

@@ -182,7 +182,7 @@ def test_what_cannot_be_is_said_in_one_sentence(tmp_path, arguments, words, code
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="there is a GPU")
+@pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="not run: there is a GPU")
 @pytest.mark.parametrize("arguments", [["load", LZW], ["save", LZW, "o.zarr"], ["sobel", LZW, "o.zarr", "--mode", "global"]])
 def test_without_a_gpu_cuda_is_refused_in_one_sentence(tmp_path, arguments):
     run = subprocess.run([PROGRAM, "process", *map(str, arguments), "--device", "cuda"], capture_output=True, text=True, cwd=tmp_path)

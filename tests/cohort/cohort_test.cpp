@@ -6,12 +6,12 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <sstream>
 
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "tests/core/error_of.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::cohort {
@@ -25,17 +25,6 @@ StoreSpec small() {
   spec.height = 301;
   spec.width = 405;
   return spec;
-}
-
-std::string message_of(const std::function<void()>& body, ErrorCode code) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 void replace_in(const std::string& file, const std::string& from, const std::string& to) {
@@ -199,16 +188,16 @@ TEST(Cohort, AnImageOfGlassAloneHasNoCells) {
 
 TEST(Cohort, AFolderThatIsNoFinishedStoreIsRefused) {
   const TemporaryFolder folder;
-  EXPECT_EQ(message_of([&] { Cohort::open(folder.path("none.zarr")); }, ErrorCode::not_found),
+  EXPECT_EQ(error_of(ErrorCode::not_found, [&] { Cohort::open(folder.path("none.zarr")); }),
             folder.path("none.zarr") + ": there is no such store");
   std::filesystem::create_directory(folder.path("empty.zarr"));
-  EXPECT_NE(message_of([&] { Cohort::open(folder.path("empty.zarr")); }, ErrorCode::not_found)
+  EXPECT_NE(error_of(ErrorCode::not_found, [&] { Cohort::open(folder.path("empty.zarr")); })
                 .find("no zarr.json"),
             std::string::npos);
   write_store(folder.path("c.zarr"), small());
   std::filesystem::remove(folder.path("c.zarr/manifest.json"));
   EXPECT_NE(
-      message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::corrupt)
+      error_of(ErrorCode::corrupt, [&] { Cohort::open(folder.path("c.zarr")); })
           .find(
               "no manifest.json, so its ingest did not finish. Run the same headrace ingest again"),
       std::string::npos);
@@ -218,12 +207,12 @@ TEST(Cohort, AnotherFormatVersionIsUnsupported) {
   const TemporaryFolder folder;
   write_store(folder.path("c.zarr"), small());
   replace_in(folder.path("c.zarr/zarr.json"), "\"format\": 2", "\"format\": 9");
-  EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::unsupported)
+  EXPECT_NE(error_of(ErrorCode::unsupported, [&] { Cohort::open(folder.path("c.zarr")); })
                 .find("store format 9, this version reads 2"),
             std::string::npos);
   replace_in(folder.path("c.zarr/zarr.json"), "\"format\": 9", "\"format\": 1");
   EXPECT_NE(
-      message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::unsupported)
+      error_of(ErrorCode::unsupported, [&] { Cohort::open(folder.path("c.zarr")); })
           .find("store format 1, made by an earlier version (this one reads 2); ingest it again"),
       std::string::npos);
 }
@@ -234,11 +223,11 @@ TEST(Cohort, DamagedMetadataNamesImageAndField) {
   replace_in(folder.path("c.zarr/images/slide-001/zarr.json"), "\"codec\": \"zstd\"",
              "\"codec\": 3");
   const std::string text =
-      message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::malformed);
+      error_of(ErrorCode::malformed, [&] { Cohort::open(folder.path("c.zarr")); });
   EXPECT_NE(text.find("slide-001"), std::string::npos) << text;
   EXPECT_NE(text.find("'codec'"), std::string::npos) << text;
   std::ofstream(folder.path("c.zarr/manifest.json")) << "{\"dataset_hash\": \"ab";
-  EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::malformed)
+  EXPECT_NE(error_of(ErrorCode::malformed, [&] { Cohort::open(folder.path("c.zarr")); })
                 .find("not valid JSON"),
             std::string::npos);
 }
@@ -248,7 +237,7 @@ TEST(Cohort, AnUnknownImageIsAnsweredWithTheNearest) {
   write_store(folder.path("c.zarr"), small());
   const auto cohort = Cohort::open(folder.path("c.zarr"));
   EXPECT_EQ(cohort->find_image("slide-002"), 2u);
-  EXPECT_NE(message_of([&] { cohort->find_image("slide-02"); }, ErrorCode::not_found)
+  EXPECT_NE(error_of(ErrorCode::not_found, [&] { cohort->find_image("slide-02"); })
                 .find("Did you mean 'slide-002'?"),
             std::string::npos);
 }
@@ -303,7 +292,7 @@ TEST(Cohort, AVersionThatTheStoreDoesNotHaveIsRefusedWithThoseItHas) {
   const TemporaryFolder folder;
   const auto [first, second] = write_two_versions(folder);
   const auto refusal = [&](const std::string& name) {
-    return message_of([&] { Cohort::open(folder.path("c.zarr"), name); }, ErrorCode::usage);
+    return error_of(ErrorCode::usage, [&] { Cohort::open(folder.path("c.zarr"), name); });
   };
   const std::string absent = refusal(first.starts_with("0000") ? "1111" : "0000");
   EXPECT_NE(absent.find("it has " + first.substr(0, 12) + ", " + second.substr(0, 12)),
@@ -317,7 +306,7 @@ TEST(Cohort, ADamagedVersionIsFoundByItsName) {
   const auto [first, second] = write_two_versions(folder);
   replace_in(folder.path("c.zarr/" + version_key(second)), "\"split\":\"test\"",
              "\"split\":\"text\"");
-  EXPECT_NE(message_of([&] { Cohort::open(folder.path("c.zarr")); }, ErrorCode::corrupt)
+  EXPECT_NE(error_of(ErrorCode::corrupt, [&] { Cohort::open(folder.path("c.zarr")); })
                 .find("which should be its name"),
             std::string::npos);
   EXPECT_EQ(Cohort::open(folder.path("c.zarr"), first)->images().size(), 3u);

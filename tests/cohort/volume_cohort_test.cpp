@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <functional>
 #include <map>
 #include <sstream>
 
@@ -10,6 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
+#include "tests/core/error_of.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -166,17 +166,6 @@ TEST(VolumeStore, WithoutLabelsThereAreNoLesions) {
   EXPECT_TRUE(cohort->images()[0].labels.empty());
 }
 
-std::string message_of(const std::function<void()>& body, ErrorCode code) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
 void expect_ends(const std::string& text, const std::string& end) {
   EXPECT_TRUE(text.ends_with(end)) << text;
 }
@@ -214,7 +203,7 @@ class SpoiltVolume : public ::testing::Test {
   }
 
   std::string refusal(ErrorCode code) {
-    return message_of([&] { Cohort::open(path_); }, code);
+    return error_of(code, [&] { Cohort::open(path_); });
   }
 
   const TemporaryFolder folder_;
@@ -256,7 +245,7 @@ TEST_F(SpoiltVolume, AFileGridThatIsNotTheStoredOneInAnotherOrderIsNamed) {
 TEST_F(SpoiltVolume, AnIndexOfAnotherShapeIsNamed) {
   rewrite([](StoreVersion& version) { version.classes.erase(version.classes.begin() + 1); });
   expect_ends(
-      message_of([&] { Cohort::open(path_)->volume_cells(0, "annotation"); }, ErrorCode::malformed),
+      error_of(ErrorCode::malformed, [&] { Cohort::open(path_)->volume_cells(0, "annotation"); }),
       "images/scan-000/labels/annotation/index: expected a uint32 array of 3 to 5 columns "
       "(place, 2 classes at most), found uint32 of 6; ingest the store again");
 }
@@ -265,7 +254,7 @@ TEST_F(SpoiltVolume, ACellOutsideOfTheVolumeIsNamed) {
   replace("index/scan-000/zarr.json", "16,", "64,");
   replace("images/scan-000/labels/annotation/index/zarr.json", "16,", "64,");
   const std::string text =
-      message_of([&] { Cohort::open(path_)->volume_cells(0, "annotation"); }, ErrorCode::malformed);
+      error_of(ErrorCode::malformed, [&] { Cohort::open(path_)->volume_cells(0, "annotation"); });
   EXPECT_NE(text.find("which lies outside of the volume"), std::string::npos) << text;
 }
 
@@ -276,10 +265,10 @@ TEST(SlideStore, HasNoBody) {
   spec.height = spec.width = 200;
   testing::write_store(folder.path("c.zarr"), spec);
   const auto cohort = Cohort::open(folder.path("c.zarr"));
-  expect_ends(message_of([&] { cohort->body_mask(0); }, ErrorCode::usage),
+  expect_ends(error_of(ErrorCode::usage, [&] { cohort->body_mask(0); }),
               "c.zarr: a store of kind 'slide', where a store of volumes is needed");
-  message_of([&] { cohort->volume_cells(0, "annotation"); }, ErrorCode::usage);
-  message_of([&] { cohort->histogram(0, "annotation"); }, ErrorCode::usage);
+  error_of(ErrorCode::usage, [&] { cohort->volume_cells(0, "annotation"); });
+  error_of(ErrorCode::usage, [&] { cohort->histogram(0, "annotation"); });
 }
 
 }  // namespace

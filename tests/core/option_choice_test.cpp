@@ -1,4 +1,5 @@
 #include "headrace/core/option_choice.hpp"
+#include "tests/core/error_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,22 +14,11 @@ inline constexpr auto kNamesOf<Fruit> = names<Fruit>({{Fruit::apple, "apple"},
 
 namespace {
 
-template <typename Body>
-std::string refusal(ErrorCode code, const Body& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  }
-  return "";
-}
-
 TEST(OptionChoice, IsAValueOrAUsageErrorWithTheNearestName) {
   EXPECT_EQ(choice_of<Fruit>("--fruit", "red-currant"), Fruit::red_currant);
-  EXPECT_EQ(refusal(ErrorCode::usage, [] { choice_of<Fruit>("--fruit", "aple"); }),
+  EXPECT_EQ(error_of(ErrorCode::usage, [] { choice_of<Fruit>("--fruit", "aple"); }),
             "--fruit aple: is none of apple, red-currant (did you mean 'apple'?)");
-  EXPECT_EQ(refusal(ErrorCode::usage, [] { choice_of<Fruit>("fruit", "quince"); }),
+  EXPECT_EQ(error_of(ErrorCode::usage, [] { choice_of<Fruit>("fruit", "quince"); }),
             "fruit quince: is none of apple, red-currant");
 }
 
@@ -36,8 +26,8 @@ TEST(OptionChoice, OfAFileSaysWhere) {
   EXPECT_EQ(stated_choice<Fruit>(ErrorCode::usage, "t.csv, line 2", "fruit", "apple"),
             Fruit::apple);
   EXPECT_EQ(
-      refusal(ErrorCode::malformed,
-              [] { stated_choice<Fruit>(ErrorCode::malformed, "image a", "fruit", "appel"); }),
+      error_of(ErrorCode::malformed,
+               [] { stated_choice<Fruit>(ErrorCode::malformed, "image a", "fruit", "appel"); }),
       "image a: fruit 'appel' is none of apple, red-currant (did you mean 'apple'?)");
 }
 

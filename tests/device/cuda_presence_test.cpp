@@ -4,20 +4,10 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace::device::cuda {
 namespace {
-
-template <typename Body>
-std::string refusal(ErrorCode code, Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "";
-}
 
 #if HR_CUDA
 TEST(CudaPresence, AProgramWithoutAGpuStartsAndSaysSo) {
@@ -28,11 +18,11 @@ TEST(CudaPresence, AProgramWithoutAGpuStartsAndSaysSo) {
 
 TEST(CudaPresence, AFailureNamesTheCallAndItsPlace) {
   if (cuda_available()) GTEST_SKIP() << "not run: there is a GPU, " << describe();
-  const std::string text = refusal(ErrorCode::device, [] { DeviceBuffer buffer(16); });
+  const std::string text = error_of(ErrorCode::device, [] { DeviceBuffer buffer(16); });
   EXPECT_NE(text.find("cudaMalloc(&data"), text.npos) << text;
   EXPECT_NE(text.find("headrace/device/cuda/device.cpp:"), text.npos) << text;
-  EXPECT_NE(refusal(ErrorCode::device, [] { Stream stream; }).find("cudaStreamCreate"), text.npos);
-  EXPECT_NE(refusal(ErrorCode::device, [] { PinnedBuffer b(16); }).find("cudaMallocHost"),
+  EXPECT_NE(error_of(ErrorCode::device, [] { Stream stream; }).find("cudaStreamCreate"), text.npos);
+  EXPECT_NE(error_of(ErrorCode::device, [] { PinnedBuffer b(16); }).find("cudaMallocHost"),
             text.npos);
 }
 #else
@@ -41,10 +31,10 @@ constexpr const char* kAbsent = "this build has no CUDA; configure with -DHR_WIT
 TEST(CudaPresence, ABuildWithoutCudaSaysHowToHaveIt) {
   EXPECT_FALSE(cuda_available());
   EXPECT_EQ(describe(), kAbsent);
-  EXPECT_EQ(refusal(ErrorCode::unsupported, [] { DeviceBuffer buffer(16); }), kAbsent);
-  EXPECT_EQ(refusal(ErrorCode::unsupported, [] { PinnedBuffer buffer(16); }), kAbsent);
-  EXPECT_EQ(refusal(ErrorCode::unsupported, [] { Stream stream; }), kAbsent);
-  EXPECT_EQ(refusal(ErrorCode::unsupported, [] { Event event; }), kAbsent);
+  EXPECT_EQ(error_of(ErrorCode::unsupported, [] { DeviceBuffer buffer(16); }), kAbsent);
+  EXPECT_EQ(error_of(ErrorCode::unsupported, [] { PinnedBuffer buffer(16); }), kAbsent);
+  EXPECT_EQ(error_of(ErrorCode::unsupported, [] { Stream stream; }), kAbsent);
+  EXPECT_EQ(error_of(ErrorCode::unsupported, [] { Event event; }), kAbsent);
 }
 #endif
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -46,16 +47,6 @@ const std::vector<Golden> kGolden{
     {"channel-partial", make_note(NoteCode::channel_partial, {2, 71.28}),
      "Channel 2 shows 71.3 % of the body; its statistics are of that part."}};
 
-std::string error_of(const std::function<void()>& body, ErrorCode code) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code);
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Note, EveryCodeHasItsNameAndSentence) {
   std::vector<std::string> names;
   for (const auto& [name, note, text] : kGolden) {
@@ -85,7 +76,7 @@ TEST(Note, OtherJsonIsRefused) {
         R"({"code": "body-empty", "values": ["Jane"]})",
         R"({"code": "body-empty", "values": -300})"}) {
     const std::string error =
-        error_of([&] { note_from_json(Json::parse(text), "image a"); }, ErrorCode::malformed);
+        error_of(ErrorCode::malformed, [&] { note_from_json(Json::parse(text), "image a"); });
     EXPECT_EQ(error.find("image a: "), 0u) << text;
   }
 }
@@ -97,16 +88,15 @@ TEST(Note, KeepsSixDecimalsAndNoNegativeZero) {
 }
 
 TEST(Note, OfOtherCodesOrNumbersIsAnError) {
-  error_of([] { make_note(NoteCode::body_empty); }, ErrorCode::internal);
-  EXPECT_NE(error_of(
-                [] {
-                  make_note(NoteCode::body_empty, {1, 2});
-                },
-                ErrorCode::internal)
+  error_of(ErrorCode::internal, [] { make_note(NoteCode::body_empty); });
+  EXPECT_NE(error_of(ErrorCode::internal,
+                     [] {
+                       make_note(NoteCode::body_empty, {1, 2});
+                     })
                 .find("'body-empty' of 2 values, expected 1"),
             std::string::npos);
   const Note empty = make_note(NoteCode::body_empty, {-300});
-  EXPECT_NE(error_of([&] { fault_text(empty, [](double) { return "a"; }); }, ErrorCode::internal)
+  EXPECT_NE(error_of(ErrorCode::internal, [&] { fault_text(empty, [](double) { return "a"; }); })
                 .find("'body-empty'"),
             std::string::npos);
 }

@@ -16,24 +16,12 @@
 #include "headrace/core/error.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 #include "headrace/pixels/jpeg/jpeg_encoder.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace::pixels {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-// The text of the Error that `body` throws; it must have this code.
-template <typename Body>
-std::string error_of(ErrorCode code, const Body& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(code)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an Error";
-  return {};
-}
 
 Bytes encoded(const Bytes& pixels, const JpegShape& shape, int quality,
               JpegSubsampling subsampling) {

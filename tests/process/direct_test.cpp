@@ -6,6 +6,7 @@
 
 #include "headrace/process/tile_decoder.hpp"
 #include "headrace/storage/device_writer.hpp"
+#include "tests/core/error_of.hpp"
 #include "tests/process/accelerated_cases.hpp"
 #include "tests/process/host_accelerator.hpp"
 #include "tests/process/large_tiff.hpp"
@@ -56,17 +57,6 @@ ProcessReport run(const std::string& in, const ProcessOptions& options, Accelera
                   int threads = 3) {
   ThreadPool pool(threads);
   return process_image(*ImageSource::open(in, "", 0), options, pool, accelerator);
-}
-
-std::string error_of(ErrorCode code, const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
 }
 
 // An image of odd size with a black area, as a TIFF without compression and as a Zarr image.

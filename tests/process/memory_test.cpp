@@ -46,7 +46,7 @@ TEST(ProcessMemory, DISABLED_Child) {
 
 TEST(ProcessMemory, AnImageLargerThanItsMemoryStaysUnderTheBound) {
 #if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer's own memory is many times the bound";
+  GTEST_SKIP() << "not run: the sanitizer's own memory is many times the bound";
 #endif
   const Folder folder;
   write_large_tiff(folder / "large.tif", kEdge);

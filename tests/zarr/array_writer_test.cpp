@@ -8,7 +8,6 @@
 namespace headrace::zarr {
 namespace {
 
-using test::error_of;
 using test::MemoryStore;
 using test::named;
 
@@ -150,7 +149,7 @@ TEST(ArrayWriter, RefusesAnAlignmentThatIsNone) {
   ArrayWriter writer(std::make_shared<test::MemoryStore>(), "a",
                      test::metadata_of({4}, {4}, DType::uint8, Codecs::zstd(DType::uint8, 1)));
   for (const std::size_t bytes : {0, 3, 4095, 1 << 21}) {
-    const auto text = test::error_of(ErrorCode::usage, [&] { writer.align_chunks(bytes); });
+    const auto text = error_of(ErrorCode::usage, [&] { writer.align_chunks(bytes); });
     EXPECT_NE(text.find("expected a power of two up to 1048576"), text.npos) << text;
   }
 }

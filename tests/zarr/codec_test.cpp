@@ -9,7 +9,6 @@
 namespace headrace::zarr {
 namespace {
 
-using test::error_of;
 using test::named;
 
 struct Case {

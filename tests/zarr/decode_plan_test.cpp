@@ -111,8 +111,7 @@ std::string error_after(const Layout& layout, ErrorCode code,
   batch.add(array, {{0, 0}, layout.shape, nullptr, test::c_strides(layout.shape, item), {}});
   batch.fetch(pool);
   DecodePlan plan;
-  return test::error_of(code,
-                        [&] { batch.plan_decode(pool, std::vector<std::uint64_t>{0}, plan); });
+  return error_of(code, [&] { batch.plan_decode(pool, std::vector<std::uint64_t>{0}, plan); });
 }
 
 void set32(std::vector<std::byte>& bytes, std::size_t at, std::int32_t value) {

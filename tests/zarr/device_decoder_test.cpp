@@ -167,7 +167,8 @@ class Damaged : public DeviceDecoding {
     const auto array = Array::open(store, "a");
     const std::vector<Request> requests{{{0, 0}, {100, 100}, {100, 1}, 0}};
     DeviceDecoder decoder(DecodeOn::gpu);
-    return test::error_of(ErrorCode::corrupt, [&] { decoded(decoder, array, requests, 10000); });
+    return headrace::error_of(ErrorCode::corrupt,
+                              [&] { decoded(decoder, array, requests, 10000); });
   }
 };
 
@@ -225,7 +226,7 @@ TEST_F(DeviceDecoding, OfWhatOnlyTheHostDecodesIsRefusedOrLeftToTheCpu) {
       std::string::npos)
       << automatic.left_to_cpu();
   const std::string text =
-      test::error_of(ErrorCode::unsupported, [&] { decoded(gpu, array, requests, 4096); });
+      headrace::error_of(ErrorCode::unsupported, [&] { decoded(gpu, array, requests, 4096); });
   EXPECT_EQ(text.rfind("decode is gpu: ", 0), 0u) << text;
 }
 

@@ -182,11 +182,11 @@ TEST_F(DeviceReads, FindAChangedBit) {
     const auto total =
         static_cast<std::uint64_t>(test::count_of(layout.shape)) * size_of(layout.dtype);
     std::vector<std::byte> out(total);
-    const std::string wanted = test::error_of(ErrorCode::corrupt, [&] {
+    const std::string wanted = headrace::error_of(ErrorCode::corrupt, [&] {
       array->read({whole.origin, whole.size, out.data(), whole.strides, {}});
     });
     const std::string found =
-        test::error_of(ErrorCode::corrupt, [&] { decoded(array, {whole}, total, straight()); });
+        headrace::error_of(ErrorCode::corrupt, [&] { decoded(array, {whole}, total, straight()); });
     EXPECT_NE(wanted.find(": stored crc32c "), std::string::npos) << wanted;
     EXPECT_EQ(found.rfind(wanted, 0), 0u) << found << "\n" << wanted;
   }
@@ -211,7 +211,7 @@ TEST_F(DeviceReads, OfOtherChunksAreRefusedOrLeftToTheHost) {
   DeviceDecoder on(DecodeOn::automatic, GpuDirect::on);
   on.lend_memory(batch);
   const std::string text =
-      test::error_of(ErrorCode::unsupported, [&] { on.fetch(batch, pool_, stream); });
+      headrace::error_of(ErrorCode::unsupported, [&] { on.fetch(batch, pool_, stream); });
   EXPECT_EQ(text.rfind("GPUDirect is on: " + (root_ / "a").string() + ": where its streams", 0), 0u)
       << text;
   DeviceDecoder automatic(DecodeOn::automatic, GpuDirect::automatic);
@@ -229,7 +229,7 @@ TEST_F(DeviceReads, OfOtherChunksAreRefusedOrLeftToTheHost) {
           {"", {64, 64}, {64, 64}, DType::uint8, Codecs::checked(Codecs::zstd(DType::uint8, 3))}),
       "a");
   memory.add(elsewhere, {{0, 0}, {64, 64}, nullptr, {64, 1}, {}});
-  EXPECT_EQ(test::error_of(ErrorCode::unsupported, [&] { memory.locate(pool_); }),
+  EXPECT_EQ(headrace::error_of(ErrorCode::unsupported, [&] { memory.locate(pool_); }),
             "memory:a/c/0/0 is not a file of this machine");
 }
 

@@ -35,7 +35,7 @@ TEST(FillValue, IntegersAreReadToTheirLimits) {
 
 TEST(FillValue, ValuesOfAnotherTypeOrOutOfRangeAreRefused) {
   const auto refused = [](const Json& value, DType dtype) {
-    test::error_of(ErrorCode::malformed, [&] { parse_fill_value(value, dtype, "here"); });
+    error_of(ErrorCode::malformed, [&] { parse_fill_value(value, dtype, "here"); });
   };
   refused(256, DType::uint8);
   refused(-1, DType::uint64);

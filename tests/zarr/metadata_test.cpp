@@ -7,8 +7,6 @@
 namespace headrace::zarr {
 namespace {
 
-using test::error_of;
-
 Json example() {
   return Json::parse(R"({
     "zarr_format": 3, "node_type": "array", "shape": [10000, 1000], "data_type": "float64",

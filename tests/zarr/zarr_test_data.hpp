@@ -15,6 +15,7 @@
 #include "headrace/zarr/array.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/strided.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace::zarr::test {
 
@@ -165,18 +166,6 @@ inline Json named(const char* name, Json configuration = Json::object()) {
   codec["name"] = name;
   if (!configuration.empty()) codec["configuration"] = std::move(configuration);
   return codec;
-}
-
-/// The text of the Error that `body` throws; it must have this code.
-inline std::string error_of(ErrorCode code, const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(code)) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "expected an Error";
-  return {};
 }
 
 }  // namespace headrace::zarr::test
