@@ -33,7 +33,7 @@ void read_field(YamlMap& map, const Field& field) {
     if (const std::string problem = field.misfit(); !problem.empty()) value->reject(problem);
   }
   if (field.form.inner == nullptr) {
-    if (!field.form.read) fail(ErrorCode::internal, "key {} is read by code of its own", field.key);
+    if (!field.form.read) fail(ErrorCode::internal, "key {} has no reader here", field.key);
     return field.form.read(*value);
   }
   YamlMap nested(*value);

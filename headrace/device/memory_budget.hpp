@@ -8,8 +8,10 @@
 namespace headrace::device::cuda {
 
 /// A bound on memory of a GPU, asked before more of it is taken. Copies share the bound and what
-/// has been taken of it; one that is made without a limit has no bound. Who takes gives back; what
-/// `reserve` took stays counted, whoever holds the buffer. Safe from any thread.
+/// has been taken of it; one that is made without a limit has no bound. Whoever takes gives back;
+/// what `reserve` took stays counted, whoever holds the buffer. A bound is set before the first
+/// batch: what a buffer holds when it grows must have been taken of the same bound. Safe from any
+/// thread.
 class MemoryBudget {
  public:
   MemoryBudget() = default;

@@ -36,8 +36,8 @@ struct TrainResult {
   std::int64_t best_step = 0;                         ///< whose weights are kept as the best
   double best_mean_dice = 0;
   std::string weights_sha256, config_hash, dataset_hash;
-  Json
-      json;  ///< summary.json (docs/formats.md, "Run folder"): also times and the figures of lesions
+  /// summary.json (docs/formats.md, "Run folder"): also times and the figures of lesions.
+  Json json;
 };
 
 /// Trains, validates, evaluates the final weights, and writes the run folder with its report.

@@ -72,8 +72,8 @@ class DeviceDecoder {
   /// What reads: "cuFile", or "the host", with the reason where cuFile was asked for.
   const std::string& read_by() const noexcept;
 
-  /// Asks `budget` before it takes more device memory. Memory that nvJPEG allocates itself is not
-  /// known.
+  /// Asks `budget` before it takes more device memory. Set before the first batch, since what is
+  /// held by then was not counted. Memory that nvJPEG allocates itself is not known.
   void count_memory(device::cuda::MemoryBudget budget);
 
   /// After `batch.fetch`: plans the batch for the GPU, region i to byte destinations[i] of the

@@ -167,7 +167,7 @@ def test_rows_without_a_mask_need_no_provider(panda, tmp_path):
     assert json_of(*labels)["added"] == 1
     (tmp_path / f"notes/{second}_mask.tiff").write_bytes((panda / f"train_label_masks/{second}_mask.tiff").read_bytes())
     said = message_of(headrace(*labels, "--coding", "panda-radboud", code=2))
-    assert "train.csv, line 3: data_provider '' is none of radboud, karolinska" in said
+    assert f"train.csv, line 3: mask {tmp_path}/notes/{second}_mask.tiff needs a data_provider (radboud or karolinska); add the column" in said
 
 
 def test_diff_and_info_name_sets(panda, tmp_path):

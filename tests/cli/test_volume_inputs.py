@@ -9,6 +9,8 @@ import SimpleITK as sitk
 from ct_inputs import (CT, STS, dicom_files, facts, key_file, labels, mask, new_series, save_series, sts_slices, volume, voxels, write_volume)
 from driving import headrace, json_of, write_table
 
+UNREAD = "image a: a note that can't be read: of a newer version, or damaged"
+
 
 @pytest.fixture()
 def ingest(tmp_path):
@@ -302,3 +304,19 @@ def test_notes_of_every_kind_pass_the_check(ingest, tmp_path):
         assert words in " ".join(result["notes"]), (words, result["notes"])
     done = headrace("verify", store, "--json")
     assert json.loads(done.stdout)["phi"] == []
+
+
+@pytest.mark.parametrize("notes, told", [
+    ([{"code": "later", "values": []}], [UNREAD]), ([{"code": "body-empty", "values": []}], [UNREAD]), (None, [UNREAD]), ([], []),
+    (["An old sentence.", {"code": "nifti-without-form", "values": []}, 3],
+     ["image a: An old sentence.", "image a: The NIfTI header has neither qform nor sform: unit directions and origin 0 are assumed.", UNREAD])])
+def test_notes_of_other_versions_stop_no_ingest(ingest, tmp_path, notes, told):
+    write_volume(tmp_path / "in/a.nii.gz", volume())
+    store, _, _, first = ingest(tmp_path / "in")
+    path = store / "images/a/zarr.json"
+    group = json.loads(path.read_text())
+    group["attributes"]["headrace"]["notes"] = notes
+    path.write_text(json.dumps(group))
+    again = ingest(tmp_path / "in")[3]
+    assert again["reused"] == 1 and again["dataset_hash"] == first["dataset_hash"]
+    assert again["notes"] == told

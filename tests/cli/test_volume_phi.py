@@ -181,7 +181,7 @@ PLACES = [
     (FACTS, "PatientName", "Doe^Jane", "a key that"), (FACTS, "comment", "x", "a key that"), (FACTS, "case", "3", "a key that"),
     (FACTS, "modality", "CT of Jane", "words"), (FACTS, "spacing_mm", [1, 1, "Jane"], "expected a number"), (FACTS, "affine_lps", "Jane", "expected a list"),
     ((*FACTS, "source"), "fingerprint", "Jane", "SHA-256"), ((*FACTS, "source"), "path", "/home/jane/ct", "a key that"),
-    ((*FACTS, "notes"), 0, "Patient Jane moved.", "older Headrace"), ((*FACTS, "notes"), 0, {"code": "Jane", "values": []}, "words"),
+    ((*FACTS, "notes"), 0, "Patient Jane moved.", "older Headrace"), ((*FACTS, "notes"), 0, {"code": "Jane", "values": []}, "a note code that this version does not know"),
     ((*FACTS, "notes"), 0, {"code": "body-empty", "values": ["Jane"]}, "expected a number"), ((*FACTS, "notes"), 0, {"a": "Jane"}, "a key that"),
     ((*FACTS, "body"), "Jane", 1, "a key that"), (("attributes",), "jane", {"a": 1}, "a key that"),
     ((), "consolidated_metadata", {"Jane": 1}, "a key that"), (("attributes", "ome", "multiscales", 0), "name", "Doe^Jane", "may hold"),

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "headrace/core/error.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace {
 namespace {
@@ -11,13 +11,7 @@ namespace {
 const std::vector<std::string> kClasses{"background", "benign", "pattern3", "pattern4"};
 
 std::string refused(const std::vector<std::string>& texts) {
-  try {
-    parse_class_sets(texts, kClasses, "--class-sets");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::usage);
-    return error.what();
-  }
-  return "";
+  return error_of(ErrorCode::usage, [&] { parse_class_sets(texts, kClasses, "--class-sets"); });
 }
 
 TEST(ClassSets, AreSortedByNameAndCarryClassValues) {

@@ -1,7 +1,8 @@
 #include "headrace/core/option_choice.hpp"
-#include "tests/core/error_of.hpp"
 
 #include <gtest/gtest.h>
+
+#include "tests/core/error_of.hpp"
 
 namespace headrace {
 namespace {

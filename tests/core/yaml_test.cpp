@@ -3,22 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <functional>
 #include <string>
 
-#include "headrace/core/error.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace {
 namespace {
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::usage) << error.what();
-    return error.what();
-  }
-  return "no error";
+template <typename Action>
+std::string message_of(const Action& action) {
+  return error_of(ErrorCode::usage, action);
 }
 
 YamlMap parse(const std::string& text) { return YamlMap::parse(text, "run.yaml"); }
@@ -121,13 +115,8 @@ TEST(Yaml, AListOrAWordIsNoConfig) {
 }
 
 TEST(Yaml, AFileThatIsNotThereIsNotFound) {
-  try {
-    YamlMap::load("/nowhere/run.yaml");
-    FAIL() << "opened";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::not_found);
-    EXPECT_STREQ(error.what(), "/nowhere/run.yaml: the file can't be opened");
-  }
+  EXPECT_EQ(error_of(ErrorCode::not_found, [] { YamlMap::load("/nowhere/run.yaml"); }),
+            "/nowhere/run.yaml: the file can't be opened");
 }
 
 TEST(Yaml, KeysComeInTheOrderOfTheFile) {

@@ -105,7 +105,7 @@ TEST(GeoJson, GzipIsReadWithinABound) {
   }
   ASSERT_GT(many.size(), std::size_t{1} << 19);
   EXPECT_EQ(read_geojson(packed(many + "]")).polygons.size(), 9001u);
-  const Error bomb = error_of([&] { read_geojson(packed(std::string(8 << 20, ' '))); });
+  const Error bomb = thrown_by([&] { read_geojson(packed(std::string(8 << 20, ' '))); });
   EXPECT_EQ(bomb.code(), ErrorCode::memory);
   EXPECT_THAT(bomb.what(), HasSubstr("gzip holds more"));
 }
@@ -133,12 +133,12 @@ TEST(GeoJson, ErrorsNameFileAndFeature) {
        ErrorCode::malformed, "feature 0: child 0: the geometry has no type"},
   };
   for (const auto& c : cases) {
-    const Error error = error_of([&] { parse(c.text); });
+    const Error error = thrown_by([&] { parse(c.text); });
     EXPECT_EQ(error.code(), c.code) << error.what();
     EXPECT_THAT(error.what(), HasSubstr(c.expected));
     EXPECT_THAT(error.what(), HasSubstr("a.geojson"));
   }
-  EXPECT_EQ(error_of([] { read_geojson("/nowhere/a.geojson"); }).code(), ErrorCode::not_found);
+  EXPECT_EQ(thrown_by([] { read_geojson("/nowhere/a.geojson"); }).code(), ErrorCode::not_found);
 }
 
 }  // namespace

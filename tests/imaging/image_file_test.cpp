@@ -40,7 +40,7 @@ TEST(ImageFile, PngRoundTrip) {
     }
   }
   EXPECT_EQ(folder.files(), 1u);
-  EXPECT_EQ(error_of([&] { write_png(folder / "b.png", pixels::Image8(2, 2, 2)); }).code(),
+  EXPECT_EQ(thrown_by([&] { write_png(folder / "b.png", pixels::Image8(2, 2, 2)); }).code(),
             ErrorCode::usage);
 }
 
@@ -66,10 +66,10 @@ TEST(ImageFile, JpegRoundTripKeepsSmoothColours) {
     ASSERT_NEAR(read.pixels[i], image.pixels[i], 6) << i;
 
   const Error cut =
-      error_of([&] { read_rgb(folder.write("cut.jpg", jpeg.substr(0, jpeg.size() * 2 / 3))); });
+      thrown_by([&] { read_rgb(folder.write("cut.jpg", jpeg.substr(0, jpeg.size() * 2 / 3))); });
   EXPECT_EQ(cut.code(), ErrorCode::corrupt);
   EXPECT_THAT(cut.what(), HasSubstr("cut.jpg: the JPEG cannot be decoded"));
-  EXPECT_EQ(error_of([&] { LabelReader::open(path); }).code(), ErrorCode::unsupported);
+  EXPECT_EQ(thrown_by([&] { LabelReader::open(path); }).code(), ErrorCode::unsupported);
 }
 
 TEST(ImageFile, LabelsOf16BitPngsAsPillowReadsThem) {
@@ -83,7 +83,7 @@ TEST(ImageFile, LabelsOf16BitPngsAsPillowReadsThem) {
 
 TEST(ImageFile, A16BitTiffHoldsLabelsButNoPicture) {
   const std::string path = sample("odd/tiff/fuzz-inf_loop-17.tif");
-  EXPECT_THAT(error_of([&] { read_rgb(path); }).what(), HasSubstr("16 bits a sample"));
+  EXPECT_THAT(thrown_by([&] { read_rgb(path); }).what(), HasSubstr("16 bits a sample"));
 }
 
 TEST(ImageFile, AHeaderCannotClaimTheMemory) {
@@ -92,7 +92,7 @@ TEST(ImageFile, AHeaderCannotClaimTheMemory) {
   // 60000 x 60000 in IHDR, with the CRC that belongs to it (zlib.crc32 of the 17 bytes).
   png.replace(16, 8, std::string("\0\0\xEA\x60\0\0\xEA\x60", 8));
   png.replace(29, 4, "\x0F\xB0\xE2\x15");
-  const Error error = error_of([&] { read_rgb(folder.write("claim.png", png)); });
+  const Error error = thrown_by([&] { read_rgb(folder.write("claim.png", png)); });
   EXPECT_EQ(error.code(), ErrorCode::memory) << error.what();
   EXPECT_THAT(error.what(), HasSubstr("60000x60000 pixels need"));
 }

@@ -57,7 +57,7 @@ class TempFolder {
 
 /// What `body` throws; a test failure text where it does not.
 template <typename Body>
-Error error_of(const Body& body) {
+Error thrown_by(const Body& body) {
   try {
     body();
   } catch (const Error& error) {

@@ -153,7 +153,7 @@ TEST(SlideReader, SaysInOneSentenceWhyAFileIsNoSlide) {
       {sample("odd/slides/broken.svs"), ErrorCode::malformed, "is neither a slide"},
   };
   for (const auto& c : cases) {
-    const Error error = error_of([&] { SlideReader::open(c.path); });
+    const Error error = thrown_by([&] { SlideReader::open(c.path); });
     EXPECT_EQ(error.code(), c.code) << error.what();
     EXPECT_THAT(error.what(), HasSubstr(c.text));
     EXPECT_THAT(error.what(), HasSubstr(c.path));
@@ -178,7 +178,7 @@ TEST(SlideReader, ADamagedTileIsNamedAndTheOthersStillRead) {
         folder.write("damaged" + std::filesystem::path(name).extension().string(), bytes));
     const auto good = SlideReader::open(sample(name));
     const std::int64_t inside = level0.tile_width + 10;
-    const Error error = error_of([&] { read(*slide, 0, 5, inside, 20, 20); });
+    const Error error = thrown_by([&] { read(*slide, 0, 5, inside, 20, 20); });
     EXPECT_EQ(error.code(), ErrorCode::corrupt) << name << ": " << error.what();
     EXPECT_THAT(error.what(), HasSubstr("damaged"));
     EXPECT_THAT(error.what(), AnyOf(HasSubstr("tile row 0, column 1"), HasSubstr("rows 5 to 25"),

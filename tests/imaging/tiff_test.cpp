@@ -87,7 +87,7 @@ TEST(JpegTiles, ATileThatTheFileEndsBeforeIsNamed) {
   bytes.replace(at, 4, "\xF0\xFF\xFF\x7F");
   const auto tiles = JpegTiles::open(folder.write("cut.tif", bytes));
   ASSERT_NE(tiles, nullptr);
-  const Error error = error_of([&] { tiles->tile(0, 0, 1); });
+  const Error error = thrown_by([&] { tiles->tile(0, 0, 1); });
   EXPECT_EQ(error.code(), ErrorCode::corrupt);
   EXPECT_THAT(error.what(), HasSubstr("level 0, tile row 0, column 1"));
   EXPECT_THAT(error.what(), HasSubstr("truncated or damaged"));
@@ -131,7 +131,7 @@ TEST(TiffDirectory, NothingInTheFileIsTrusted) {
   };
   for (const auto& c : cases) {
     const FileBytes file(folder.write("x.tif", c.bytes));
-    const Error error = error_of([&] { read_tiff_directories(file); });
+    const Error error = thrown_by([&] { read_tiff_directories(file); });
     EXPECT_EQ(error.code(), ErrorCode::malformed) << c.what << ": " << error.what();
     EXPECT_THAT(error.what(), HasSubstr(c.text)) << c.what;
   }
@@ -288,7 +288,7 @@ TEST(PyramidWriter, LeavesNothingWhenRenderingFails) {
   ThreadPool pool(2);
   PyramidOptions options;
   options.height = options.width = 600;
-  const Error error = error_of([&] {
+  const Error error = thrown_by([&] {
     write_pyramid_tiff(folder / "p.tif", options, pool,
                        [](std::int64_t y, std::int64_t x, auto...) {
                          if (y == 256 && x == 256) fail(ErrorCode::io, "the renderer gave up");
@@ -303,7 +303,7 @@ TEST(PyramidWriter, AFullDiskIsSaidAndNothingStays) {
   PyramidOptions options;
   options.height = options.width = 300;
   const Error error =
-      error_of([&] { write_pyramid_tiff("/proc/none/p.tif", options, pool, paint); });
+      thrown_by([&] { write_pyramid_tiff("/proc/none/p.tif", options, pool, paint); });
   EXPECT_EQ(error.code(), ErrorCode::io);
   EXPECT_THAT(error.what(), HasSubstr("/proc/none/p.tif: cannot be written"));
 }
@@ -331,7 +331,7 @@ TEST(LabelWriter, LabelsComeBackInAnyWindow) {
                 x < 400 ? label(123 + y, 211 + x) : 99);
     }
   }
-  EXPECT_EQ(error_of([&] { reader->read(400, 0, 101, 5, window.data(), 410); }).code(),
+  EXPECT_EQ(thrown_by([&] { reader->read(400, 0, 101, 5, window.data(), 410); }).code(),
             ErrorCode::usage);
 }
 

@@ -4,26 +4,17 @@
 
 #include <cmath>
 
-#include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/contrast_phase.hpp"
 #include "headrace/imaging/dicom/pseudonym.hpp"
 #include "headrace/imaging/dicom/slice_stack.hpp"
 #include "headrace/imaging/volume/label_volume.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 const std::string kCt = std::string(HR_SOURCE_DIR) + "/samples/ct/";
-
-std::string error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 VolumeGrid oblique() {
   const double c = std::cos(0.3), s = std::sin(0.3);
@@ -90,7 +81,8 @@ TEST(VolumeReader, ValuesBeyondInt16NameTheVoxel) {
   std::array<std::int16_t, 8> out{};
   for (const double value : {32768.0, -32769.0, std::nan(""), 1e300}) {
     const Constant reader(value);
-    const std::string text = error_of([&] { reader.read_int16(0, 2, out.data()); });
+    const std::string text =
+        error_of(ErrorCode::malformed, [&] { reader.read_int16(0, 2, out.data()); });
     EXPECT_NE(text.find("voxel (x 1, y 1, z 1)"), std::string::npos) << text;
   }
   Constant(32767.4).read_int16(0, 2, out.data());
@@ -99,7 +91,8 @@ TEST(VolumeReader, ValuesBeyondInt16NameTheVoxel) {
 
 TEST(LabelVolume, OnlyWholeNumbersAreClasses) {
   const Constant reader(1.5);
-  const std::string text = error_of([&] { read_label_volume(reader, reader.info().grid); });
+  const std::string text =
+      error_of(ErrorCode::malformed, [&] { read_label_volume(reader, reader.info().grid); });
   EXPECT_NE(text.find("expected a whole number"), std::string::npos) << text;
 }
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <set>
 
-#include "headrace/core/error.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
 #include "headrace/ingest/versions/verify.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -80,14 +80,7 @@ class CohortIngestTest : public ::testing::Test {
   }
 
   std::string failure(const CohortPlan& plan, ErrorCode code) {
-    try {
-      ingest_cohort(plan, pool_);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      return error.what();
-    }
-    ADD_FAILURE() << "nothing failed";
-    return "";
+    return error_of(code, [&] { ingest_cohort(plan, pool_); });
   }
 
   std::vector<std::string> keys() const { return storage::LocalStore(root_).list(""); }

@@ -77,8 +77,10 @@ TEST(PhiRules, ValuesMustBeOfTheirKindAndAreNotRepeated) {
   EXPECT_TRUE(phi_problem(PhiKind::number, "12345", classes));
   EXPECT_TRUE(phi_problem(PhiKind::hash, std::string(63, 'a'), classes));
   EXPECT_TRUE(phi_problem(PhiKind::name, Json{{"a", 1}}, classes));
-  for (const auto kind :
-       {PhiKind::number, PhiKind::word, PhiKind::hash, PhiKind::name, PhiKind::class_name}) {
+  EXPECT_FALSE(phi_problem(PhiKind::note_code, "body-empty", classes));
+  EXPECT_TRUE(phi_problem(PhiKind::word, "body-empty", classes));
+  for (const auto kind : {PhiKind::number, PhiKind::word, PhiKind::note_code, PhiKind::hash,
+                          PhiKind::name, PhiKind::class_name}) {
     const auto problem = phi_problem(kind, "Doe^Jane", classes);
     ASSERT_TRUE(problem);
     EXPECT_EQ(problem->find("Doe"), std::string::npos) << *problem;

@@ -1,5 +1,6 @@
 // The way over an accelerator, with one on the host that does nothing before it is waited for.
 #include "headrace/process/device_image.hpp"
+#include "tests/core/error_of.hpp"
 #include "tests/process/accelerated_cases.hpp"
 #include "tests/process/host_accelerator.hpp"
 
@@ -46,13 +47,7 @@ TEST(AcceleratedStatistics, ComeFromTheImageInItsMemory) {
 std::string refusal(const ImageSource& image, const ProcessOptions& options, ErrorCode code,
                     Accelerator& accelerator) {
   ThreadPool pool(3);
-  try {
-    process_image(image, options, pool, &accelerator);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "";
+  return error_of(code, [&] { process_image(image, options, pool, &accelerator); });
 }
 
 TEST(AcceleratedMemory, IsBounded) {

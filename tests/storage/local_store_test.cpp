@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "headrace/storage/posix.hpp"
+#include "tests/core/error_of.hpp"
 #include "tests/storage/store_contract.hpp"
 
 namespace headrace::storage {
@@ -57,17 +58,6 @@ class LocalStoreFaults : public ::testing::Test {
   LocalStoreFaults() : store_(folder_.path()) { store_.put("seed/k", bytes_of("before")); }
   ~LocalStoreFaults() override { posix::calls() = real_; }
 
-  std::string message_of(const std::function<void()>& body) {
-    try {
-      body();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::io);
-      return error.what();
-    }
-    ADD_FAILURE() << "expected an Error";
-    return {};
-  }
-
   posix::Calls real_ = posix::calls();
   Folder folder_;
   LocalStore store_;
@@ -112,7 +102,8 @@ TEST_F(LocalStoreFaults, AFullDiskIsSaidInOneSentenceAndLeavesNothing) {
   posix::calls().write = [](int, const void*, std::size_t) -> ssize_t {
     return errno = ENOSPC, -1;
   };
-  const std::string text = message_of([&] { store_.put("seed/k", bytes_of("after")); });
+  const std::string text =
+      error_of(ErrorCode::io, [&] { store_.put("seed/k", bytes_of("after")); });
   EXPECT_NE(text.find("disk full while writing seed/k"), std::string::npos) << text;
   EXPECT_EQ(count_files(folder_.path()), 1U);
   EXPECT_EQ(store_.get_text("seed/k"), "before");
@@ -120,7 +111,7 @@ TEST_F(LocalStoreFaults, AFullDiskIsSaidInOneSentenceAndLeavesNothing) {
 
 TEST_F(LocalStoreFaults, EveryStepOfAWriteThatFailsLeavesTheOldObject) {
   const auto expect_failure = [&](const char* step) {
-    message_of([&] { store_.put("seed/k", bytes_of("after")); });
+    error_of(ErrorCode::io, [&] { store_.put("seed/k", bytes_of("after")); });
     posix::calls() = real_;
     EXPECT_EQ(store_.get_text("seed/k"), "before") << step;
     EXPECT_EQ(count_files(folder_.path()), 1U) << step;
@@ -162,14 +153,15 @@ TEST_F(LocalStoreFaults, AReadErrorNamesTheFileAndTheBytes) {
   const auto object = store_.open("seed/k");
   posix::calls().pread = [](int, void*, std::size_t, off_t) -> ssize_t { return errno = EIO, -1; };
   std::vector<std::byte> part(2);
-  const std::string text = message_of([&] { object->read(3, part); });
+  const std::string text = error_of(ErrorCode::io, [&] { object->read(3, part); });
   EXPECT_NE(text.find("seed/k"), std::string::npos) << text;
   EXPECT_NE(text.find("3-5"), std::string::npos) << text;
 }
 
 TEST_F(LocalStoreFaults, FilesThatCannotBeOpenedAreAnErrorNotMissing) {
   posix::calls().open = [](const char*, int, mode_t) { return errno = EACCES, -1; };
-  EXPECT_NE(message_of([&] { store_.open("other"); }).find("other"), std::string::npos);
+  EXPECT_NE(error_of(ErrorCode::io, [&] { store_.open("other"); }).find("other"),
+            std::string::npos);
 }
 
 TEST_F(LocalStoreFaults, RunningOutOfDescriptorsClosesThoseThatAreKept) {

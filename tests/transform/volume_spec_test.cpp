@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "headrace/core/error.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"
+#include "tests/core/error_of.hpp"
 
 namespace headrace::transform {
 namespace {
@@ -111,12 +111,18 @@ TEST(VolumeSpec, RefusesListsThatCannotBeMeant) {
   expect_refusal("  - preset: nnunet\n  - window_hu\n", "Hounsfield");
   EXPECT_EQ(refusal("  - window_hu\n  - normalize: {method: fixed}\n"), "accepted");
   EXPECT_EQ(refusal("  - gamma\n  - gamma\n  - blur\n  - blur\n"), "accepted");
-  try {
-    VolumeGraph::compile({}, {{96, 0, 96}, {1, 1, 1}});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("patch.size"), std::string::npos);
-  }
+}
+
+TEST(VolumeSpec, RefusesPatchesThatCannotBeMade) {
+  const auto compile = [](std::int32_t depth, std::int32_t height, std::int32_t width) {
+    VolumeGraph::compile({}, {{depth, height, width}, {1, 1, 1}});
+  };
+  EXPECT_NE(error_of(ErrorCode::usage, [&] { compile(96, 0, 96); })
+                .find("patch.size: expected 1 to 2048 voxels a side, found 0"),
+            std::string::npos);
+  EXPECT_EQ(error_of(ErrorCode::usage, [&] { compile(2048, 2048, 512); }),
+            "patch.size: 2048 x 2048 x 512 are 2^31 voxels or more; take a smaller patch");
+  EXPECT_NO_THROW(compile(2048, 2048, 511));
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 #   HEADRACE_VENV     where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
 #   HEADRACE_SYSROOT_AARCH64    where the sysroot goes (default: ~/.cache/headrace/sysroot-aarch64)
 #   HEADRACE_NO_APT   set to 1 where the Debian packages are managed by somebody else
-# Exit codes: 0 done, 3 Debian packages can't be had, 1 all else.
+# Exit codes: 0 done; 3 Debian packages are missing and can't be had: no mirror is reached, HEADRACE_NO_APT is set, or there is neither root nor
+# sudo; 1 all else.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 venv=${HEADRACE_VENV:-$HOME/.cache/headrace/venv}
@@ -19,7 +20,7 @@ missing_packages() {
 }
 
 install_packages() {
-  local missing sudo=
+  local missing sudo="" reached=yes
   missing=$(missing_packages "$1" | tr "\n" " ")
   [ -z "$missing" ] && return
   if [ "${HEADRACE_NO_APT:-0}" = 1 ]; then
@@ -27,16 +28,19 @@ install_packages() {
     exit 3
   fi
   if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || { echo "installing packages needs root or sudo: $missing" >&2; exit 1; }
+    command -v sudo >/dev/null || { echo "installing packages needs root or sudo: $missing" >&2; exit 3; }
     sudo=sudo
   fi
   echo "installing Debian packages: $missing" >&2
+  $sudo apt-get update -qq --error-on=any || reached=no  # one of several mirrors may be enough
   # shellcheck disable=SC2086
-  { $sudo apt-get update -qq &&
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; } || {
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null && return
+  if [ $reached = no ]; then
     echo "apt could not install: $missing. This is written for Debian 12 with a reachable package mirror." >&2
     exit 3
-  }
+  fi
+  echo "apt could not install: $missing. Its own lines above say why; this is written for Debian 12." >&2
+  exit 1
 }
 
 # One requirements file is installed when its contents differ from what was installed last.

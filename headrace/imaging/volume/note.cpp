@@ -126,8 +126,8 @@ Note note_from_json(const Json& json, const std::string& origin) {
     // Told below.
   }
   fail(ErrorCode::malformed,
-       "{}: a note is no code of this Headrace with its values: stored by a newer Headrace, or "
-       "damaged; headrace verify checks the store",
+       "{}: a note that can't be read: of a newer version, or damaged; headrace verify checks the "
+       "store",
        origin);
 }
 

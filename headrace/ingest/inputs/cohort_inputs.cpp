@@ -73,6 +73,11 @@ bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad
 void settle_coding(SlideCase& slide, MaskCoding otherwise) {
   if (slide.annotation.empty() || is_geojson(slide.annotation)) {
     slide.coding.reset();
+  } else if (!slide.coding && slide.provider && slide.provider->empty()) {
+    fail(ErrorCode::usage,
+         "{}: mask {} needs a data_provider (radboud or karolinska); add the column, or use a "
+         "table with columns file, image and coding",
+         slide.where, slide.annotation);
   } else if (!slide.coding && slide.provider) {
     fail(ErrorCode::usage, "{}: data_provider '{}' {}", slide.where, *slide.provider,
          none_of(*slide.provider, {"radboud", "karolinska"}));

@@ -122,7 +122,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/source/format", word},
     {"attributes/headrace/source/bytes", number},
     {"attributes/headrace/source/fingerprint", hash},
-    {"attributes/headrace/notes/*/code", word},
+    {"attributes/headrace/notes/*/code", note_code},
     {"attributes/headrace/notes/*/values/*", number},
     {"attributes/headrace/cell_size_zyx/*", number},
     {"attributes/headrace/block/*", number},
@@ -193,8 +193,7 @@ std::string length_of(std::string_view text) {
 }
 
 bool is_word(std::string_view text) {
-  return std::find(kWords.begin(), kWords.end(), text) != kWords.end() ||
-         value_named<imaging::NoteCode>(text);
+  return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
 
 bool all_of(std::string_view text, bool (*accept)(unsigned char)) {
@@ -263,6 +262,9 @@ std::optional<std::string> phi_problem(PhiKind kind, const Json& value,
     case word:
       if (is_word(text)) return std::nullopt;
       return length_of(text) + " that is none of the store's words";
+    case note_code:
+      if (value_named<imaging::NoteCode>(text)) return std::nullopt;
+      return "a note code that this version does not know";
     case hash:
       if (is_hex(text, 64)) return std::nullopt;
       return length_of(text) + ", expected a SHA-256 in hex";

@@ -12,7 +12,8 @@ namespace headrace::ingest {
 /// What a value of a store of volumes may hold.
 enum class PhiKind {
   number,     ///< also true, false and null
-  word,       ///< one of the store's own words, or the code of a note
+  word,       ///< one of the store's own words
+  note_code,  ///< an imaging::NoteCode
   hash,       ///< 64 hex digits
   name,       ///< of an image, a case or a cohort, as ingest accepts them
   class_name  ///< one of the store's classes

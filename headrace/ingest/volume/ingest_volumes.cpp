@@ -98,19 +98,19 @@ std::string sentence_of(const Json& note, const std::string& id) {
   if (note.is_string()) return note.get<std::string>();
   try {
     return text_of(imaging::note_from_json(note, "image " + id));
-  } catch (const Error&) {
-    return "a note that this version does not know";
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::malformed) throw;
+    return "a note that can't be read: of a newer version, or damaged";
   }
 }
 
 /// The stored notes of an image, in words.
 std::vector<std::string> sentences_of(const FinishedImage& image) {
   const auto notes = image.facts.find("notes");
-  // Read as one unknown note unless it is a list.
-  const Json list =
-      notes != image.facts.end() && notes->is_array() ? *notes : Json::array({Json()});
+  if (notes == image.facts.end()) return {};
   std::vector<std::string> sentences;
-  for (const Json& note : list)
+  // What is no list reads as one note that can't be read.
+  for (const Json& note : notes->is_array() ? *notes : Json::array({Json()}))
     sentences.push_back(fmt::format("image {}: {}", image.id, sentence_of(note, image.id)));
   return sentences;
 }

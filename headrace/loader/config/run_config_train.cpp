@@ -24,7 +24,7 @@ Fields loss_fields(LossKind& loss) {
       {"pixel", form::choice(loss.pixel), "loss of single pixels"},
       {"region", form::choice(loss.region), "loss of regions"},
       Field{"gamma", form::number(loss.gamma, 1, 10),
-            "focal: power by which pixels that are sure count less"}
+            "focal: the higher, the less do pixels count that are sure"}
           .unless(only_of("pixel", loss.pixel, Pixel::focal)),
       Field{"k_percent", form::number(loss.k_percent, 0.01, 100),
             "top_k: percent of the pixels, those with the largest loss"}

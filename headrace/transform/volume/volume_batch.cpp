@@ -57,12 +57,6 @@ struct VolumeBatch::Writer {
 VolumeBatch::VolumeBatch(const VolumeGraph& graph, std::span<const VolumePatch> patches)
     : graph_(graph), patches_(patches) {
   const auto [depth, height, width] = graph.patch().size_zyx;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (std::int64_t{depth} * height * width > kMost) {
-    fail(ErrorCode::memory,
-         "patch.size: a patch of {} x {} x {} voxels has 2^31 or more, and a GPU takes fewer",
-         depth, height, width);
-  }
   rows_ = depth * height;
   voxels_ = rows_ * width;
   for (const VolumePatch& patch : patches) add_room(patch);

@@ -45,7 +45,7 @@ struct VolumeLaunch {
 /// Independent of the back end; the caller that runs it gives the memory.
 class VolumeBatch {
  public:
-  /// `patches` stay until write. Errors: memory (a patch of 2³¹ voxels or more).
+  /// `patches` stay until write. Errors: memory (2³¹ values or more of an elastic map).
   VolumeBatch(const VolumeGraph& graph, std::span<const VolumePatch> patches);
 
   /// Sizes that write needs: memory that the host writes and the threads read, and memory of the
