@@ -25,7 +25,7 @@ build:  ## the program, build/headrace (installs what is missing first)
 	@cmake --build build --parallel $(JOBS) --target headrace
 	@echo "built: build/headrace"
 
-demo: build  ## ingest, train, evaluate and report on the samples and on phantoms, into demo-out/
+demo: build  ## ingest, train, evaluate, report, predict and export on the samples and on phantoms, into demo-out/
 	@tools/demo.sh
 
 test: test-cpp test-python  ## every test of the release build

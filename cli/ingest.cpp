@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/ingest_kinds.hpp"
+#include "cli/left_out.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
@@ -186,19 +187,6 @@ void add_on_error_option(CLI::App& app, ingest::OnError& on_error) {
   add_choice(app, "--on-error", on_error,
              "inputs that can't be ingested: stop (all are named, nothing is stored), skip (they "
              "are left out and listed)");
-}
-
-Json left_out_json(const std::vector<ingest::BadInput>& left_out) {
-  Json list = Json::array();
-  for (const auto& bad : left_out) list.push_back({{"input", bad.input}, {"reason", bad.reason}});
-  return list;
-}
-
-void print_left_out(const std::vector<ingest::BadInput>& left_out) {
-  if (left_out.empty()) return;
-  fmt::print("{} {} left out:\n", left_out.size(),
-             left_out.size() == 1 ? "input was" : "inputs were");
-  for (const auto& bad : left_out) fmt::print("  {}\n", bad.reason);
 }
 
 void add_device_option(CLI::App& app, device::DeviceChoice& device) {

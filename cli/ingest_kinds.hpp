@@ -1,10 +1,8 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <vector>
 
 #include "cli/choice_option.hpp"
-#include "headrace/core/json.hpp"
 #include "headrace/device/device_choice.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
 #include "headrace/pixels/statistics/statistics_device.hpp"
@@ -18,10 +16,6 @@ void add_ingest_labels(CLI::App& ingest);
 
 /// Adds --on-error to an `ingest` command.
 void add_on_error_option(CLI::App& app, ingest::OnError& on_error);
-/// The inputs that `ingest` left out: for --json, and as lines on standard output.
-Json left_out_json(const std::vector<ingest::BadInput>& left_out);
-void print_left_out(const std::vector<ingest::BadInput>& left_out);
-
 /// Adds --device, which selects where the statistics of pixels are gathered.
 void add_device_option(CLI::App& app, device::DeviceChoice& device);
 /// The device of --device: null for the CPU. auto: a GPU where there is one. Errors: unsupported.

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/ingest_kinds.hpp"
+#include "cli/left_out.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/volume/ingest_volumes.hpp"
 

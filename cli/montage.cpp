@@ -1,6 +1,6 @@
 #include "cli/montage.hpp"
 
-#include "headrace/report/palette.hpp"
+#include "headrace/pixels/palette.hpp"
 
 namespace headrace::cli {
 
@@ -9,7 +9,7 @@ void draw_legend(Canvas& canvas, const std::vector<std::string>& classes) {
   for (std::size_t c = 1; c < classes.size(); ++c) {
     const std::int64_t need = 18 + 7 * static_cast<std::int64_t>(classes[c].size());
     if (x + need > canvas.image().width) break;
-    canvas.fill(kMargin + kLine + 3, x, 9, 9, report::class_colour(c));
+    canvas.fill(kMargin + kLine + 3, x, 9, 9, pixels::class_colour(c));
     canvas.text(kMargin + kLine, x + 14, classes[c], kInk, need);
     x += need + 12;
   }
@@ -23,7 +23,7 @@ void outline(pixels::Image8& image, const std::uint8_t* labels, std::int64_t rea
       const bool inside = at[-reach] == *at && at[reach] == *at &&
                           at[-reach * image.width] == *at && at[reach * image.width] == *at;
       if (inside) continue;
-      const Rgb colour = report::class_colour(*at);
+      const Rgb colour = pixels::class_colour(*at);
       std::copy(colour.begin(), colour.end(), image.row(y) + 3 * x);
     }
   }

@@ -14,7 +14,7 @@
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/nifti/nifti_writer.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
-#include "headrace/report/palette.hpp"
+#include "headrace/pixels/palette.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -43,7 +43,7 @@ pixels::Image8 slice_picture(const ReadArguments& a, IntensityUnit unit,
     std::uint8_t* pixel = image.row(row) + 3 * (i % plane[1]);
     if (!a.label.empty()) {
       const auto label = static_cast<std::size_t>(bytes[static_cast<std::size_t>(i)]);
-      const auto colour = label == 0 ? report::Rgb{} : report::class_colour(label);
+      const auto colour = label == 0 ? pixels::Rgb{} : pixels::class_colour(label);
       std::copy(colour.begin(), colour.end(), pixel);
       continue;
     }

@@ -6,6 +6,7 @@
 #   c  nuclei on real stained tissue with real annotations: ingest, train, evaluate, report
 #   d  path test: Gleason grading on a phantom cohort of two scanners, with and without stain normalisation
 #   e  path test: colorectal lesions on phantom CT, several contrast phases, two scanners
+#   f  the trained runs on files that were never ingested, and what QuPath, 3D Slicer and a PACS get of it
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${DEMO_OUT:-$root/demo-out}
@@ -71,5 +72,20 @@ timed colorectal.ingest "$program" ingest volumes bodies/images --table bodies/c
 timed colorectal.verify "$program" verify colorectal.zarr --json
 timed colorectal.info "$program" info colorectal.zarr --json
 learn colorectal 8
+
+# predicted NAME RUN FORMATS INPUT…: the run's predictions of the inputs as predictions/NAME, exported
+predicted() {
+  local name=$1 run=$2 formats=$3
+  shift 3
+  timed "$name.predict" "$program" predict --run "$run" "$@" --out "predictions/$name" --json
+  timed "$name.export" "$program" export "predictions/$name" --as "$formats" --json
+}
+if [ -z "$ingest_only" ]; then
+  say "f. predictions of files: class maps, findings, and files for QuPath, 3D Slicer and PACS"
+  predicted organs-nifti organs nifti,nrrd "$organs/abdomen.nii.gz"
+  predicted organs-dicom organs dicom-seg,dicom-rtstruct,nrrd "$organs/trunk"
+  predicted gleason gleason geojson,ome-tiff,csv phantoms/slides/phantom-0001.tif
+  predicted lesions colorectal nifti,csv bodies/images/phantom-0001-arterial.nii.gz
+fi
 
 if [ -z "$ingest_only" ]; then python3 "$root/tools/demo_summary.py" "$out"; fi

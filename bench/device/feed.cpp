@@ -12,8 +12,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/gpu_meter.hpp"
+#include "headrace/inference/network.hpp"
 #include "headrace/loader/loader.hpp"
-#include "headrace/train/network.hpp"
 
 namespace {
 
@@ -43,7 +43,7 @@ void row(const loader::RunConfig& config, const Way& way, int steps) {
   feeding.loader.device = way.device;
   feeding.loader.decode = way.decode;
   feeding.loader.gpudirect = way.gpudirect;
-  train::Network network(config, cohort->classes().size());
+  inference::Network network(config, cohort->classes().size());
   loader::Loader loader(cohort, feeding, loader::make_training_plan(*cohort, feeding), true);
   for (int i = 0; i < kWarmUp; ++i) network.step(*loader.next(), 1e-3);
   const loader::StallStats before = loader.stats();

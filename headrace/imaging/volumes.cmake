@@ -12,10 +12,12 @@ target_sources(headrace_imaging PRIVATE
   nifti/nifti_writer.cpp
   byte_source.cpp
   volume/canonical_grid.cpp
+  volume/gzip_slices.cpp
   volume/label_volume.cpp
   volume/metaimage.cpp
   volume/note.cpp
   volume/nrrd.cpp
+  volume/nrrd_writer.cpp
   volume/open_volume.cpp
   volume/resample_volume.cpp
   volume/stored_values.cpp

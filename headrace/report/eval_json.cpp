@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "headrace/core/error.hpp"
+#include "headrace/pixels/palette.hpp"
 #include "headrace/report/html.hpp"
-#include "headrace/report/palette.hpp"
 
 namespace headrace::report {
 
@@ -50,7 +50,7 @@ std::string interval_text(const Json& group) {
 
 std::string class_label(const std::string& name, std::size_t index) {
   return fmt::format("<span class=\"chip\" style=\"background:{}\"></span>{}",
-                     css(class_colour(index)), escape(name));
+                     pixels::css(pixels::class_colour(index)), escape(name));
 }
 
 }  // namespace headrace::report

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "headrace/core/read_file.hpp"
+#include "headrace/pixels/palette.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
-#include "headrace/report/palette.hpp"
 #include "headrace/report/plane_sides.hpp"
 
 namespace headrace::report {
@@ -76,7 +76,7 @@ std::string area_bar(const Json& image, const std::vector<std::string>& names) {
   for (std::size_t c = 1; c < names.size() && sum > 0; ++c) {
     const double part = image.at("predicted_px").at(names[c]).get<double>() / sum * 100;
     out += fmt::format("<span title=\"{} {:.1f} %\" style=\"width:{:.2f}%;background:{}\"></span>",
-                       escape(names[c]), part, part, css(class_colour(c)));
+                       escape(names[c]), part, part, pixels::css(pixels::class_colour(c)));
   }
   return out + "</div>";
 }
@@ -105,10 +105,10 @@ std::string class_section(const RunData& data) {
   std::vector<std::string> labels;
   for (std::size_t c = 0; c < names.size(); ++c) {
     labels.push_back(class_label(names[c], c));
-    table.rows.push_back({labels.back(), with_interval(overall, {"dice", names[c]}),
-                          bar(overall.at("dice").at(names[c]), css(class_colour(c))),
-                          with_interval(overall, {"iou", names[c]}),
-                          grouped(row_sum(overall.at("matrix")[c]))});
+    table.rows.push_back(
+        {labels.back(), with_interval(overall, {"dice", names[c]}),
+         bar(overall.at("dice").at(names[c]), pixels::css(pixels::class_colour(c))),
+         with_interval(overall, {"iou", names[c]}), grouped(row_sum(overall.at("matrix")[c]))});
   }
   return fmt::format(
       "<section><h2>Segmentation on split “{}”</h2><p>{} annotated pixels in {} tiles, at the "

@@ -1,7 +1,7 @@
 #include "headrace/report/overlay.hpp"
 
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/report/palette.hpp"
+#include "headrace/pixels/palette.hpp"
 
 namespace headrace::report {
 namespace {
@@ -31,7 +31,7 @@ pixels::Image8 overlay(const pixels::Image8& rgb, std::span<const std::uint8_t> 
       const bool border = (x > 0 && at(y, x - 1) != label) || (y > 0 && at(y - 1, x) != label) ||
                           (x + 1 < rgb.width && at(y, x + 1) != label) ||
                           (y + 1 < rgb.height && at(y + 1, x) != label);
-      const Rgb colour = class_colour(label);
+      const pixels::Rgb colour = pixels::class_colour(label);
       for (std::size_t c = 0; c < 3; ++c)
         pixel[c] = mix(pixel[c], colour[c], border ? 100 : kTintPercent);
     }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/report/palette.hpp"
+#include "headrace/pixels/palette.hpp"
 
 namespace headrace::report {
 namespace {
@@ -74,7 +74,7 @@ pixels::Image8 plane_picture(const Plane& plane, std::int64_t longest_px) {
       const std::uint8_t truth = label(plane.truth, y, x), said = label(plane.predicted, y, x);
       const bool line = truth != 0 && truth != kIgnoreLabel && outlined(y, x, truth);
       const bool tint = said != 0 && said != kIgnoreLabel;
-      const Rgb colour = class_colour(line ? truth : said);
+      const pixels::Rgb colour = pixels::class_colour(line ? truth : said);
       const double part = line ? 1 : tint ? kTint : 0;
       for (std::size_t c = 0; c < 3; ++c)
         pixel[c] = static_cast<std::uint8_t>(std::lround(grey * (1 - part) + colour[c] * part));

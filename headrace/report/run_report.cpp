@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "headrace/pixels/palette.hpp"
 #include "headrace/report/baseline_section.hpp"
 #include "headrace/report/calibration_section.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/evaluation_section.hpp"
 #include "headrace/report/html.hpp"
-#include "headrace/report/palette.hpp"
 #include "headrace/report/run_data.hpp"
 #include "headrace/report/style_sheet.hpp"
 #include "headrace/report/svg_chart.hpp"
@@ -52,7 +52,8 @@ std::string curves(const RunData& data) {
   std::vector<Series> classes;
   const Json names = data.run.at("classes");
   for (std::size_t c = 0; c < names.size(); ++c) {
-    classes.push_back({names[c].get<std::string>(), css(class_colour(c)), {}, true});
+    classes.push_back(
+        {names[c].get<std::string>(), pixels::css(pixels::class_colour(c)), {}, true});
   }
   for (const Json& line : data.metrics) {
     const double step = line.at("step").get<double>();

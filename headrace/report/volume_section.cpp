@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "headrace/pixels/palette.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/evaluation_section.hpp"
 #include "headrace/report/html.hpp"
-#include "headrace/report/palette.hpp"
 #include "headrace/report/svg_chart.hpp"
 
 namespace headrace::report {
@@ -157,7 +157,8 @@ std::string lesion_section(const RunData& data) {
   const Json& cohorts = data.eval.at("cohorts");
   if (cohorts.size() > 1) {
     for (const auto& [name, group] : cohorts.items())
-      chart.series.push_back(froc_curve(name, css(class_colour(colour++)), group.at("lesion")));
+      chart.series.push_back(
+          froc_curve(name, pixels::css(pixels::class_colour(colour++)), group.at("lesion")));
   }
   chart.series.push_back(froc_curve("all", "#1c2530", lesion));
   const Json& eval = data.config.at("eval");

@@ -6,7 +6,8 @@ namespace headrace::train {
 
 using device::DeviceChoice;
 
-loader::RunConfig fed_config(const loader::RunConfig& config, const Network& network, int cores) {
+loader::RunConfig fed_config(const loader::RunConfig& config, const inference::Network& network,
+                             int cores) {
   loader::RunConfig out = config;
   if (out.loader.device == DeviceChoice::automatic) {
     // Both are done on the CPU alone.

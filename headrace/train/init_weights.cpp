@@ -9,10 +9,10 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/train/run/run_files.hpp"
-#include "headrace/train/run/run_folder.hpp"
 
 namespace headrace::train {
 namespace {
@@ -27,14 +27,14 @@ fs::path weights_file(const std::string& given) {
     fail(ErrorCode::not_found, "{}: {} is neither a run folder nor a weights file.", Option{"init"},
          given);
   }
-  const RunFolder run = RunFolder::open(path);
-  if (!run.has(kFinalWeights)) {
+  const inference::RunFolder run = inference::RunFolder::open(path);
+  if (!run.has(inference::kFinalWeights)) {
     fail(ErrorCode::not_found,
          "{}: {} is missing; that training has not come to its end. Finish it with headrace "
          "train {}, or give one of its files (best.safetensors, checkpoints/…).",
-         Option{"init"}, run.describe(kFinalWeights), Option{"resume"});
+         Option{"init"}, run.describe(inference::kFinalWeights), Option{"resume"});
   }
-  return path / kFinalWeights;
+  return path / inference::kFinalWeights;
 }
 
 /// The first few; run.json has all.
@@ -63,10 +63,10 @@ void say(const fs::path& file, const Json& done) {
 }  // namespace
 
 Json begin_with_weights(const TrainOptions& options, const std::vector<std::string>& classes,
-                        Network& network) {
+                        inference::Network& network) {
   Json recorded;
   if (options.resume) {
-    const RunFolder run = RunFolder::open(options.out);
+    const inference::RunFolder run = inference::RunFolder::open(options.out);
     recorded = run.read_json(loader::kRunFile).value("init", Json());
     if (recorded.is_null() && !options.init.empty()) {
       fail(ErrorCode::usage,

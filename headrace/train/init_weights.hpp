@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/train/network.hpp"
+#include "headrace/inference/network.hpp"
 #include "headrace/train/trainer.hpp"
 
 namespace headrace::train {
@@ -19,6 +19,6 @@ namespace headrace::train {
 /// errors  not_found, malformed; usage (nothing fits the network; on resume other weights than
 ///         those that the run began with)
 Json begin_with_weights(const TrainOptions& options, const std::vector<std::string>& classes,
-                        Network& network);
+                        inference::Network& network);
 
 }  // namespace headrace::train

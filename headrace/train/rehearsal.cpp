@@ -1,5 +1,7 @@
 #include "headrace/train/rehearsal.hpp"
 
+#include "headrace/inference/patch_grid.hpp"
+
 #include <algorithm>
 #include <fstream>
 
@@ -41,7 +43,8 @@ loader::Batch first_of(const loader::Batch& batch, std::int64_t samples) {
 /// the number in memory together. LibTorch keeps the memory that it has taken (model/runtime.cpp),
 /// so the use afterwards is the need. Where two might not fit, the cost of the first is used for
 /// all.
-double bytes_of_a_step(Network& network, const loader::Batch& batch, std::int64_t together) {
+double bytes_of_a_step(inference::Network& network, const loader::Batch& batch,
+                       std::int64_t together) {
   const bool on_gpu = network.on_gpu();
   const double before = used_bytes(on_gpu);
   network.rehearse(first_of(batch, 1), 1);
@@ -78,7 +81,7 @@ void check_memory(const MemoryNeed& need, bool on_gpu, std::int64_t together) {
 namespace {
 
 /// Room for training and judging together, then one batch of training.
-void try_training(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+void try_training(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                   const loader::RunConfig& config,
                   const std::shared_ptr<const loader::SamplePlan>& plan,
                   const std::shared_ptr<const loader::Preprocessing>& preprocessing,
@@ -113,7 +116,7 @@ void try_training(Network& network, const std::shared_ptr<const cohort::Cohort>&
 
 }  // namespace
 
-Rehearsed rehearse(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config,
                    const std::shared_ptr<const loader::SamplePlan>& plan,
                    const std::shared_ptr<const loader::Preprocessing>& preprocessing,
@@ -123,7 +126,7 @@ Rehearsed rehearse(Network& network, const std::shared_ptr<const cohort::Cohort>
   try_training(network, cohort, config, plan, preprocessing, process_group, out);
   with_context("trying one batch of validation", [&] {
     const auto tiles = loader::make_tile_plan(*cohort, config, config.data.val);
-    loader::Loader loader(cohort, on_the_host(config, nullptr), tiles, preprocessing,
+    loader::Loader loader(cohort, inference::on_the_host(config, nullptr), tiles, preprocessing,
                           {.with_labels = true, .count = 1});
     out.validation_batches = loader.batches_per_epoch();
     const auto batch = loader.next();

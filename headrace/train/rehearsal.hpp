@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/inference/network.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/ranks/process_group.hpp"
-#include "headrace/train/network.hpp"
 
 namespace headrace::train {
 
@@ -39,7 +39,7 @@ struct Rehearsed {
 /// and with two show how much memory a step takes; where a whole batch would not fit into the
 /// machine (or GPU), this is reported instead of a trial.
 /// Errors: memory, those of the loader and of Network::rehearse.
-Rehearsed rehearse(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config,
                    const std::shared_ptr<const loader::SamplePlan>& plan,
                    const std::shared_ptr<const loader::Preprocessing>& preprocessing,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kGiB = 1 << 30;
 
-std::string device_line(const loader::RunConfig& config, const Network& network) {
+std::string device_line(const loader::RunConfig& config, const inference::Network& network) {
   const Json runtime = network.runtime();
   const bool gpu = runtime.at("device") == "cuda";
   std::string why = gpu ? "one is there" : device::cuda::describe();
@@ -29,7 +29,7 @@ std::string device_line(const loader::RunConfig& config, const Network& network)
 }
 
 /// Including what `model: auto` and the plan of strides have chosen.
-std::string network_line(const loader::RunConfig& config, const Network& network) {
+std::string network_line(const loader::RunConfig& config, const inference::Network& network) {
   const loader::RunConfig::Model& model = config.model;
   std::string line = fmt::format(
       "{} of widths {}, patches halved to 1/{} at the deepest level; {} parameters",
@@ -137,7 +137,7 @@ std::string memory_line(const MemoryNeed& need, const char* where) {
 }  // namespace
 
 StartBanner start_banner(const loader::RunConfig& config, const cohort::Cohort& cohort,
-                         const Network& network) {
+                         const inference::Network& network) {
   StartBanner out;
   out.lines.push_back(device_line(config, network));
   const auto train = cohort::supervision_of(cohort, config.data.labels, config.data.train);

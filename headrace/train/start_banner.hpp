@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/inference/network.hpp"
 #include "headrace/loader/config/run_config.hpp"
-#include "headrace/train/network.hpp"
 #include "headrace/train/rehearsal.hpp"
 
 namespace headrace::train {
@@ -17,7 +17,7 @@ struct StartBanner {
   std::vector<std::string> lines, warnings;
 };
 StartBanner start_banner(const loader::RunConfig& config, const cohort::Cohort& cohort,
-                         const Network& network);
+                         const inference::Network& network);
 
 /// Memory and time, from the trial. `steps`: those still to do.
 std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehearsed& rehearsed,

@@ -39,7 +39,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
       total_steps_(config.train.epochs * config.sampling.batches_per_epoch),
       folder_(open_folder(options)) {}
 
-RunFolder Training::open_folder(const TrainOptions& options) {
+inference::RunFolder Training::open_folder(const TrainOptions& options) {
   // So that a run that can't begin makes no folder.
   loader::check_decoding_keys(
       config_, network_.on_gpu() && config_.loader.device != device::DeviceChoice::cpu);
@@ -53,7 +53,7 @@ RunFolder Training::open_folder(const TrainOptions& options) {
 
 void Training::prepare(const std::string& out) {
   if (process_group_.first()) {
-    RunFolder::create(out);  // refuses a folder that is taken; makes nothing
+    inference::RunFolder::create(out);  // refuses a folder that is taken; makes nothing
     check_disk(out, network_.checkpoint({}).size(), network_.weights({}).size());
     const StartBanner banner = start_banner(config_, *cohort_, network_);
     for (const std::string& line : banner.lines) log::info("{}", line);
@@ -86,7 +86,7 @@ void Training::resume() {
   const std::string newest = steps.empty() ? "" : std::to_string(steps.back());
   const std::string chosen = process_group_.all_gather(newest).front();
   if (!chosen.empty()) {
-    const std::string name = RunFolder::checkpoint_name(std::stoll(chosen));
+    const std::string name = inference::RunFolder::checkpoint_name(std::stoll(chosen));
     const std::string origin = folder_.describe(name);
     state_ = TrainState::load(network_.restore(folder_.read(name), origin), origin);
     times_.resumed_at = state_.step;
@@ -101,7 +101,7 @@ void Training::resume() {
   state_.best_step = 0;
 }
 
-void Training::take(const StepLosses& losses, double rate) {
+void Training::take(const inference::StepLosses& losses, double rate) {
   state_.loss += losses.total;
   state_.cross_entropy += losses.cross_entropy;
   state_.dice += losses.dice;
@@ -116,7 +116,7 @@ void Training::take(const StepLosses& losses, double rate) {
   state_.since_log = 0;
 }
 
-void Training::append_step(const StepLosses& losses, double rate) {
+void Training::append_step(const inference::StepLosses& losses, double rate) {
   const auto count = static_cast<double>(state_.since_log);
   folder_.append_metrics({{"step", state_.step},
                           {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
@@ -160,8 +160,8 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
   if (result.mean_dice <= state_.best_dice) return;
   state_.best_dice = result.mean_dice;
   state_.best_step = state_.step;
-  folder_.write(kBestWeights, network_.weights({{"step", std::to_string(state_.step)},
-                                                {"classes", class_names()}}));
+  folder_.write(inference::kBestWeights, network_.weights({{"step", std::to_string(state_.step)},
+                                                           {"classes", class_names()}}));
 }
 
 void Training::checkpoint() {
@@ -183,19 +183,19 @@ void Training::stop_if_asked() {
        "Stopped by {} after step {} of {}; {} holds the state. Run the same command with {} "
        "to go on.",
        times_.asked == SIGTERM ? "SIGTERM" : "SIGINT", state_.step, total_steps_,
-       folder_.describe(RunFolder::checkpoint_name(state_.step)), Option{"resume"});
+       folder_.describe(inference::RunFolder::checkpoint_name(state_.step)), Option{"resume"});
 }
 
 /// Memory for the gradients of all processes, where there are several.
 void Training::join_sum() {
   if (process_group_.size() == 1) return;
   sum_.emplace(process_group_, config_.train.gradient_parts,
-               static_cast<std::size_t>(network_.gradient_floats()), Network::kPartValues,
-               std::max(1, config_.train.threads));
+               static_cast<std::size_t>(network_.gradient_floats()),
+               inference::Network::kPartValues, std::max(1, config_.train.threads));
   if (network_.on_gpu()) network_.pin(sum_->memory());
 }
 
-StepLosses Training::step(const loader::Batch& batch, double rate) {
+inference::StepLosses Training::step(const loader::Batch& batch, double rate) {
   if (!sum_) return network_.step(batch, rate);
   network_.put_parts(batch, *sum_);
   const Clock::time_point start = Clock::now();
@@ -224,7 +224,7 @@ void Training::train_steps() {
   const Clock::time_point start = Clock::now();
   while (state_.step < total_steps_) {
     const double rate = learning_rate(config_.train, state_.step, total_steps_);
-    StepLosses losses;
+    inference::StepLosses losses;
     {
       const auto batch = loader_->next();
       const Clock::time_point step_start = Clock::now();
@@ -265,7 +265,7 @@ Json Training::finish() {
                                                 {"classes", class_names()},
                                                 {"config_hash", config_.hash()},
                                                 {"dataset_hash", cohort_->dataset_hash()}});
-  folder_.write(kFinalWeights, weights);
+  folder_.write(inference::kFinalWeights, weights);
   const Clock::time_point start = Clock::now();
   const Evaluation result = evaluate(network_, cohort_, config_,
                                      {config_.data.val, kReportPictures, true,

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "headrace/device/gpu_meter.hpp"
+#include "headrace/inference/network.hpp"
+#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
-#include "headrace/train/network.hpp"
-#include "headrace/train/run/run_folder.hpp"
 #include "headrace/train/stop_listener.hpp"
 #include "headrace/train/train_state.hpp"
 #include "headrace/train/trainer.hpp"
@@ -28,18 +28,18 @@ class Training {
   Json run();
 
  private:
-  RunFolder open_folder(const TrainOptions& options);
+  inference::RunFolder open_folder(const TrainOptions& options);
   /// Checks all that can be known before the first step: reports it, or refuses, before anything is
   /// made.
   void prepare(const std::string& out);
   void resume();
   void train_steps();
   void join_sum();
-  StepLosses step(const loader::Batch& batch, double rate);
+  inference::StepLosses step(const loader::Batch& batch, double rate);
   StepNote own_note() const;
   int asked_to_stop() const { return stop_ ? stop_->asked() : 0; }
-  void take(const StepLosses& losses, double rate);
-  void append_step(const StepLosses& losses, double rate);
+  void take(const inference::StepLosses& losses, double rate);
+  void append_step(const inference::StepLosses& losses, double rate);
   EvaluateOptions validation() const;
   void validate();
   void record_validation(const Evaluation& result, Clock::time_point start);
@@ -57,12 +57,12 @@ class Training {
   std::shared_ptr<const loader::Preprocessing> preprocessing_;
   std::unique_ptr<StopListener> stop_;          ///< while steps are taken, where someone listens
   std::optional<ranks::OrderedAllReduce> sum_;  ///< where several processes train
-  Network network_;
+  inference::Network network_;
   std::shared_ptr<const loader::SamplePlan> plan_;
   Json init_;  ///< the weights it began with; null: the seed's
   std::int64_t total_steps_;
   TrainState state_;
-  RunFolder folder_;
+  inference::RunFolder folder_;
   std::optional<loader::Loader> loader_;
   std::optional<device::GpuMeter> meter_;  ///< while a GPU trains
   TrainingTimes times_;

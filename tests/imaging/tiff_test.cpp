@@ -308,6 +308,35 @@ TEST(PyramidWriter, AFullDiskIsSaidAndNothingStays) {
   EXPECT_THAT(error.what(), HasSubstr("/proc/none/p.tif: cannot be written"));
 }
 
+TEST(TiffFileWriter, ChildrenAreReachedFromTheirDirectoryAloneInBothKinds) {
+  const TempFolder folder;
+  for (const std::uint64_t classic_limit : {0xFFFFFFFFull, 0ull}) {
+    TiffFileWriter file(folder / "s.tif", classic_limit);
+    const std::uint64_t at = file.append(std::vector<std::byte>(16 * 16));
+    const auto tags = [&](std::uint64_t side) {
+      return std::vector<TiffTag>{{256, TiffType::dword, {side}}, {257, TiffType::dword, {side}},
+                                  {258, TiffType::word, {8}},     {259, TiffType::word, {1}},
+                                  {277, TiffType::word, {1}},     {322, TiffType::dword, {16}},
+                                  {323, TiffType::dword, {16}},   {324, TiffType::offset, {at}},
+                                  {325, TiffType::dword, {256}}};
+    };
+    file.add_directory(tags(16), {tags(8), tags(4)});
+    file.add_directory(tags(15), {tags(7)});
+    file.finish();
+    const FileBytes bytes(folder / "s.tif");
+    EXPECT_EQ(bytes.head(3)[2], std::byte{std::uint8_t(classic_limit == 0 ? 43 : 42)});
+    const auto main = read_tiff_directories(bytes);
+    ASSERT_EQ(main.size(), 2u);
+    std::vector<std::int64_t> widths;
+    for (const TiffDirectory& d : main) {
+      widths.push_back(d.width);
+      for (const std::uint64_t child : d.sub_directories)
+        widths.push_back(read_tiff_directory_at(bytes, child).width);
+    }
+    EXPECT_EQ(widths, (std::vector<std::int64_t>{16, 8, 4, 15, 7}));
+  }
+}
+
 TEST(LabelWriter, LabelsComeBackInAnyWindow) {
   const TempFolder folder;
   ThreadPool pool(3);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "headrace/report/palette.hpp"
+#include "headrace/pixels/palette.hpp"
 
 namespace headrace::report {
 namespace {
@@ -18,19 +18,13 @@ TEST(Overlay, BackgroundStaysBordersAreDrawnInsidesAreTinted) {
   }
   labels[24] = 255;
   const pixels::Image8 out = overlay(image, labels);
-  const Rgb colour = class_colour(2);
+  const pixels::Rgb colour = pixels::class_colour(2);
   EXPECT_EQ(out.row(0)[0], 100);
   for (std::size_t c = 0; c < 3; ++c) {
     EXPECT_EQ(out.row(1)[3 + c], colour[c]);                          // border
     EXPECT_EQ(out.row(2)[6 + c], (100 * 68 + colour[c] * 32) / 100);  // middle
   }
   EXPECT_EQ(out.row(4)[12], (100 * 40 + 210 * 60) / 100);  // not annotated
-}
-
-TEST(ClassColour, NeighboursDifferAndBackgroundIsItsOwn) {
-  for (std::size_t c = 0; c < 12; ++c) EXPECT_NE(class_colour(c), class_colour(c + 1));
-  EXPECT_EQ(class_colour(1), class_colour(9));
-  EXPECT_EQ(css({255, 0, 16}), "#ff0010");
 }
 
 }  // namespace

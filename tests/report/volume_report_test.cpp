@@ -9,7 +9,7 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/imaging/image_file.hpp"
-#include "headrace/report/palette.hpp"
+#include "headrace/pixels/palette.hpp"
 #include "headrace/report/plane_picture.hpp"
 #include "headrace/report/run_report.hpp"
 
@@ -45,7 +45,7 @@ TEST(PlanePicture, OutlinesWhatIsTrueAndTintsWhatWasSaid) {
   }
   plane.truth[0] = plane.predicted[0] = 255;
   const pixels::Image8 out = plane_picture(plane, 20);
-  const Rgb line = class_colour(1), tint = class_colour(2);
+  const pixels::Rgb line = pixels::class_colour(1), tint = pixels::class_colour(2);
   for (std::size_t c = 0; c < 3; ++c) {
     EXPECT_EQ(out.row(5)[3 * 7 + c], line[c]);
     EXPECT_EQ(out.row(14)[3 * 12 + c], line[c]);

@@ -16,7 +16,7 @@ TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
   config.patch.height = 152;  // the images are 150 × 170 at 0.5 µm a pixel
   config.patch.width = 172;
   const auto cohort = cohort::Cohort::open(config.data.store);
-  Network network(config, cohort->classes().size());
+  inference::Network network(config, cohort->classes().size());
   const Evaluation result = evaluate(network, cohort, config, {"train", 4});
 
   const auto plan = loader::make_tile_plan(*cohort, config, "train");
@@ -51,7 +51,7 @@ TEST(Evaluate, PartsAddUpToTheWhole) {
   const testing::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
-  Network network(config, cohort->classes().size());
+  inference::Network network(config, cohort->classes().size());
   const Json json = evaluate(network, cohort, config, {"train", 0}).json;
   for (const char* kind : {"cohorts", "scanners"}) {
     std::uint64_t pixels = 0, images = 0;

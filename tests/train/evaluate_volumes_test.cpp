@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/inference/volume/original_grid.hpp"
+#include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/run/run_identity.hpp"
-#include "headrace/train/volume/original_grid.hpp"
-#include "headrace/train/volume/slice_reader.hpp"
 #include "headrace/train/volume/volume_meter.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -56,7 +56,7 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
                         Case{"[20, 44, 52]", "null", {20, 44, 52}, {1, 1, 1}}}) {
     const auto run = config(c.size, "", c.spacing);
     const auto cohort = open_cohort(run);
-    Network network(run, cohort->classes().size());
+    inference::Network network(run, cohort->classes().size());
     const Json json = evaluate(network, cohort, run, {"train", 4}).json;
     const auto plan = loader::make_tile_plan(*cohort, run, "train");
     ASSERT_EQ(plan->samples_per_epoch(), 2u);
@@ -75,18 +75,19 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
         const cohort::VolumeRecord& record =
             *cohort->images()[static_cast<std::size_t>(image)].volume;
         EXPECT_EQ(record.levels.front().shape_zyx, spec_.shape_zyx);
-        SliceReader body(cohort->body_mask(static_cast<std::size_t>(image)));
+        inference::SliceReader body(cohort->body_mask(static_cast<std::size_t>(image)));
         std::uint64_t annotated = 0;
-        OriginalGrid grid(3, c.patch, spec_.shape_zyx, c.step, [&](std::int64_t z, auto slice) {
-          std::vector<std::uint8_t> truth;
-          for (std::int64_t y = 0; y < spec_.shape_zyx[1]; ++y) {
-            for (std::int64_t x = 0; x < spec_.shape_zyx[2]; ++x)
-              truth.push_back(testing::fixture_volume_label(spec_, image, z, y, x));
-          }
-          annotated += static_cast<std::uint64_t>(
-              std::count_if(truth.begin(), truth.end(), [](auto label) { return label != 255; }));
-          meter.add(slice, truth, body.slice(z));
-        });
+        inference::OriginalGrid grid(
+            3, c.patch, spec_.shape_zyx, c.step, [&](std::int64_t z, auto slice) {
+              std::vector<std::uint8_t> truth;
+              for (std::int64_t y = 0; y < spec_.shape_zyx[1]; ++y) {
+                for (std::int64_t x = 0; x < spec_.shape_zyx[2]; ++x)
+                  truth.push_back(testing::fixture_volume_label(spec_, image, z, y, x));
+              }
+              annotated += static_cast<std::uint64_t>(std::count_if(
+                  truth.begin(), truth.end(), [](auto label) { return label != 255; }));
+              meter.add(slice, truth, body.slice(z));
+            });
         const float* classes = p.data() + static_cast<std::size_t>(s) * 3 * voxels;
         std::vector<float> slice(3 * plane);
         for (std::int64_t z = 0; z < c.patch[0]; ++z) {
@@ -116,7 +117,7 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
 TEST_F(EvaluateVolumesTest, PartsAddUpAndWindowsCountVoxelsOnce) {
   const auto whole = config("[20, 22, 26]"), tiled = config("[8, 16, 16]", ", overlap: 0.5");
   const auto cohort = open_cohort(whole);
-  Network network(whole, cohort->classes().size());
+  inference::Network network(whole, cohort->classes().size());
   const Json one = evaluate(network, cohort, whole, {"train", 0}).json;
   const Evaluation many = evaluate(network, cohort, tiled, {"train", 3});
   EXPECT_GT(many.json.at("tiles"), 20);
@@ -151,7 +152,7 @@ TEST_F(EvaluateVolumesTest, PartsAddUpAndWindowsCountVoxelsOnce) {
 TEST_F(EvaluateVolumesTest, IntervalsNeedTwoCasesAndHoldTheFigure) {
   auto run = config("[20, 22, 26]", ", bootstrap: 100");
   const auto cohort = open_cohort(run);
-  Network network(run, cohort->classes().size());
+  inference::Network network(run, cohort->classes().size());
   const Json json = evaluate(network, cohort, run, {"train", 0}).json;
   const Json& interval = json.at("overall").at("interval_95").at("dice").at("background");
   const double dice = json.at("overall").at("dice").at("background").get<double>();
@@ -170,7 +171,7 @@ TEST_F(EvaluateVolumesTest, ClassesAndNetworksThatDoNotFitAreRefused) {
   EXPECT_THROW(open_cohort(run), Error);
   run = config("[8, 16, 16]");
   run.model.name = loader::NetworkName::unet2d;
-  EXPECT_THROW(Network(run, 3), Error);
+  EXPECT_THROW(inference::Network(run, 3), Error);
 }
 
 }  // namespace

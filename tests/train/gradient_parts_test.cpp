@@ -3,9 +3,9 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
+#include "headrace/inference/network.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/model/safetensors.hpp"
-#include "headrace/train/network.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -35,11 +35,11 @@ class GradientParts : public ::testing::TestWithParam<bool> {
         "run.yaml");
   }
   struct Step {
-    StepLosses losses;
+    inference::StepLosses losses;
     std::map<std::string, at::Tensor> first;  ///< 0.1 · gradient, after one step
   };
   static Step step_on(const loader::RunConfig& run, const loader::Batch& batch) {
-    Network network(run, 3);
+    inference::Network network(run, 3);
     Step step;
     step.losses = network.step(batch, 1e-3);
     const std::string bytes = network.checkpoint({});
@@ -91,7 +91,7 @@ TEST_P(GradientParts, SamplesDoNotSeeEachOther) {
   const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = loader::make_training_plan(*cohort, run);
   loader::Loader all(cohort, run, plan, true);
-  Network network(run, 3);
+  inference::Network network(run, 3);
   const auto batch = *all.next();
   const std::span<const float> found = network.predict(batch);
   const std::vector<float> together(found.begin(), found.end());

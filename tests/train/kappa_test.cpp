@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "headrace/train/slide/gleason_grade.hpp"
+#include "headrace/inference/slide/gleason_grade.hpp"
 #include "tests/train/golden/ratings.hpp"
 
 namespace headrace::train {
@@ -28,8 +28,8 @@ TEST(QuadraticKappa, EqualsTheDefinitionInNumpy) {
     for (std::size_t k = 0; k < golden.n; ++k) {
       if (k % 3 != 0) predicted[k] = truth[k];
     }
-    EXPECT_NEAR(quadratic_kappa(rated(truth, predicted), kGradeGroups).value(), golden.kappa,
-                1e-14);
+    EXPECT_NEAR(quadratic_kappa(rated(truth, predicted), inference::kGradeGroups).value(),
+                golden.kappa, 1e-14);
   }
 }
 

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/inference/volume/lesion_calls.hpp"
 #include "headrace/train/figures/bootstrap.hpp"
 #include "headrace/train/volume/froc.hpp"
-#include "headrace/train/volume/lesion_calls.hpp"
 #include "headrace/train/volume/lesion_match.hpp"
 #include "headrace/train/volume/volume_figures.hpp"
 #include "tests/train/mask_fixture.hpp"
@@ -40,9 +40,10 @@ pixels::Components bars(const std::vector<Bar>& all) {
 }
 
 /// Calls as find_calls gives them, of components with these scores (falling).
-std::vector<CallRegion> regions(const pixels::Components& calls, const pixels::Components& lesions,
-                                const std::vector<std::uint16_t>& scores) {
-  std::vector<CallRegion> out(calls.sizes.size());
+std::vector<inference::CallRegion> regions(const pixels::Components& calls,
+                                           const pixels::Components& lesions,
+                                           const std::vector<std::uint16_t>& scores) {
+  std::vector<inference::CallRegion> out(calls.sizes.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
     out[k].score = scores[k];
     out[k].voxels = calls.sizes[k];
@@ -56,7 +57,9 @@ std::vector<CallRegion> regions(const pixels::Components& calls, const pixels::C
     }
   }
   std::stable_sort(out.begin(), out.end(),
-                   [](const CallRegion& p, const CallRegion& q) { return p.score > q.score; });
+                   [](const inference::CallRegion& p, const inference::CallRegion& q) {
+                     return p.score > q.score;
+                   });
   return out;
 }
 
@@ -115,8 +118,8 @@ TEST(FindCalls, AreThePartsWhoseHighestScoreTheirThresholdSuits) {
       }
     }
     std::multiset<std::array<std::uint64_t, 2>> found;
-    const auto calls = find_calls(scores, shape, 20000, 1, {});
-    for (const CallRegion& call : calls) found.insert({call.score, call.voxels});
+    const auto calls = inference::find_calls(scores, shape, 20000, 1, {});
+    for (const inference::CallRegion& call : calls) found.insert({call.score, call.voxels});
     EXPECT_EQ(found, expected) << "seed " << seed;
     EXPECT_TRUE(std::is_sorted(calls.begin(), calls.end(),
                                [](const auto& p, const auto& q) { return p.score > q.score; }));
@@ -126,8 +129,8 @@ TEST(FindCalls, AreThePartsWhoseHighestScoreTheirThresholdSuits) {
 TEST(FindCalls, ALowerLimitAddsCallsAndChangesNone) {
   const Shape shape{6, 12, 30};
   const auto scores = random_scores(4, shape);
-  const auto few = find_calls(scores, shape, 40000, 1, {}),
-             many = find_calls(scores, shape, 1, 1, {});
+  const auto few = inference::find_calls(scores, shape, 40000, 1, {}),
+             many = inference::find_calls(scores, shape, 1, 1, {});
   ASSERT_GT(many.size(), few.size());
   for (std::size_t k = 0; k < few.size(); ++k) {
     EXPECT_EQ(few[k].score, many[k].score);
@@ -143,7 +146,7 @@ TEST(FindCalls, AShoulderIsNoCallAndADistantLowerPeakIs) {
   const pixels::Components lesions =
       pixels::find_components(mask_of(shape, [](auto, auto, auto x) { return x >= 7 && x <= 9; }),
                               pixels::Neighbours::everything);
-  const auto calls = find_calls(row, shape, 5000, 1, lesions);
+  const auto calls = inference::find_calls(row, shape, 5000, 1, lesions);
   ASSERT_EQ(calls.size(), 3u);
   EXPECT_EQ(calls[0].voxels, 4u);  // from 24000 on: x 1 to 4
   EXPECT_EQ(calls[0].doubled_zyx[2], 3 + 5 + 7 + 9);
@@ -157,16 +160,16 @@ TEST(FindCalls, ASpikeDoesNotSilenceTheLesionAroundIt) {
   // A voxel of 60000 within a lesion of 23000, which is below 0.4 of it.
   const std::vector<std::uint16_t> row{0, 23000, 23000, 60000, 23000, 22000, 0};
   const Shape shape{1, 1, 7};
-  const auto all = find_calls(row, shape, 5000, 1, {});
+  const auto all = inference::find_calls(row, shape, 5000, 1, {});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].score, 60000);
   // The spike is too small and gone; what is left of it are two parts, of which none is too small.
-  const auto calls = find_calls(row, shape, 5000, 2, {});
+  const auto calls = inference::find_calls(row, shape, 5000, 2, {});
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].score, 23000);
   EXPECT_EQ(calls[0].voxels, 2u);
   EXPECT_EQ(calls[1].doubled_zyx[2], 9 + 11);
-  EXPECT_TRUE(find_calls(row, shape, 5000, 3, {}).empty());
+  EXPECT_TRUE(inference::find_calls(row, shape, 5000, 3, {}).empty());
 }
 
 TEST(Froc, ReadsSensitivityOffTheCurve) {

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "headrace/core/error.hpp"
+#include "headrace/inference/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
-#include "headrace/train/run/run_folder.hpp"
 #include "headrace/train/trainer.hpp"
 #include "tests/loader/volume_fixture.hpp"
 #include "tests/train/training_fixture.hpp"
@@ -20,7 +20,7 @@ void expect_same_everywhere(const testing::TemporaryFolder& folder, const loader
   const std::string run = folder.path("run");
   write(config.data.store, {"train", "train", "val"});
   train(config, {run, false, "test"});
-  const Json own = RunFolder::open(run).read_json("eval.json");
+  const Json own = inference::RunFolder::open(run).read_json("eval.json");
   ASSERT_TRUE(own.at("overall").at("mean_dice").is_number());
   EXPECT_EQ(own.at("unknown_classes"), Json::array());
   const struct {
@@ -80,7 +80,7 @@ TEST(OtherStores, ARunOnVolumesGivesTheSameFiguresWhateverTheSplits) {
 TEST(OtherStores, APreprocessingThatIsNotTheRunsIsRefused) {
   const testing::TrainingFixture fixture;
   train(fixture.config(), {fixture.path("run"), false, "test"});
-  RunFolder folder = RunFolder::open(fixture.path("run"));
+  inference::RunFolder folder = inference::RunFolder::open(fixture.path("run"));
   Json edited = folder.read_json("preprocessing.json");
   edited["classes"] = {"background", "pattern3", "benign"};
   folder.write_json("preprocessing.json", edited);

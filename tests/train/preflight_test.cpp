@@ -127,7 +127,7 @@ TEST(Preflight, TheBannerSaysWhatEachSplitTeaches) {
   const testing::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
-  const Network network(config, cohort->classes().size());
+  const inference::Network network(config, cohort->classes().size());
   const StartBanner banner = start_banner(config, *cohort, network);
   ASSERT_EQ(banner.lines.size(), 5u);
   expect_in(banner.lines[0], "CPU");
@@ -150,7 +150,7 @@ TEST(Preflight, ANetworkForCubesIsWarnedOfWhereVoxelsAreNone) {
                  {"model", {{"widths", {8, 16}}}}};
     if (!strides.is_null()) text["model"]["strides"] = strides;
     const auto config = loader::RunConfig::parse(text.dump(), "run.yaml");
-    return start_banner(config, *cohort, Network(config, 3)).warnings;
+    return start_banner(config, *cohort, inference::Network(config, 3)).warnings;
   };
   const auto said = warnings(nullptr, nullptr);
   ASSERT_EQ(said.size(), 1u);
@@ -185,7 +185,7 @@ TEST(Preflight, ARehearsalLeavesNothing) {
   const testing::TrainingFixture fixture;
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
-  Network network(config, cohort->classes().size());
+  inference::Network network(config, cohort->classes().size());
   const std::string before = network.checkpoint({});
   ranks::ProcessGroup alone;
   const Rehearsed cost = rehearse(

@@ -10,10 +10,10 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/inference/network.hpp"
 #include "headrace/loader/dlpack.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/model/runtime.hpp"
-#include "headrace/train/network.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -107,7 +107,7 @@ TEST_F(SharedBatch, LabelsOfABatchWithoutAreRefused) {
 TEST_F(SharedBatch, ANetworkTakesEveryFormat) {
   for (const bool volumes : {false, true}) {
     const loader::RunConfig run = config(volumes, "float32", "channels_first");
-    Network network(run, 3);
+    inference::Network network(run, 3);
     for (const char* element : {"float32", "bfloat16", "float16"}) {
       Batch floats = first(run);
       const Batch batch = first(config(volumes, element, "channels_last"));
@@ -133,7 +133,7 @@ TEST_F(SharedBatch, AGpusBatchesTrainAsThoseOfTheCpu) {
       const loader::RunConfig run = config(volumes, "bfloat16", "channels_last", device);
       loader::RunConfig model = run;
       model.loader.device = device::DeviceChoice::cuda;
-      Network network(model, 3);
+      inference::Network network(model, 3);
       const auto cohort = cohort::Cohort::open(run.data.store);
       loader::Loader loader(cohort, run, loader::make_training_plan(*cohort, run), true);
       for (int step = 0; step < 6; ++step) network.step(*loader.next(), 1e-3);

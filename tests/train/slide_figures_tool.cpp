@@ -36,7 +36,7 @@ SlideRules rules_of(const Json& spec) {
   }
   rules.specificity = spec.at("specificity").get<double>();
   rules.gleason = spec.at("gleason").get<bool>();
-  if (rules.gleason) rules.patterns = find_gleason_classes(classes);
+  if (rules.gleason) rules.patterns = headrace::inference::find_gleason_classes(classes);
   return rules;
 }
 

@@ -7,9 +7,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/inference/network.hpp"
+#include "headrace/inference/run_folder.hpp"
 #include "headrace/model/safetensors.hpp"
-#include "headrace/train/network.hpp"
-#include "headrace/train/run/run_folder.hpp"
 #include "headrace/train/trainer.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -63,7 +63,7 @@ class TrainingInit : public ::testing::Test {
     return sha256_hex(file_text(path(run) + "/final.safetensors"));
   }
   static Json begun(const std::string& run) {
-    return RunFolder::open(path(run)).read_json("run.json").at("init");
+    return inference::RunFolder::open(path(run)).read_json("run.json").at("init");
   }
   static std::string refusal(const TrainOptions& options) {
     try {
@@ -90,7 +90,7 @@ std::unique_ptr<testing::TrainingFixture> TrainingInit::fixture_;
 TEST_F(TrainingInit, BodyByNameAndHeadByClass) {
   const auto first = tensors_of(file_text(path("first") + "/final.safetensors"));
   const auto final = tensors_of(file_text(path("whole") + "/final.safetensors"));
-  const auto fresh = tensors_of(Network(second(), 3).weights({}));
+  const auto fresh = tensors_of(inference::Network(second(), 3).weights({}));
   ASSERT_EQ(final.size(), first.size());
   int taken = 0;
   for (const auto& [name, tensor] : final) {

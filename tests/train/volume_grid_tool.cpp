@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "headrace/train/volume/original_grid.hpp"
+#include "headrace/inference/volume/original_grid.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 12) return 2;
   const auto classes = static_cast<std::size_t>(std::atoll(argv[2]));
-  headrace::train::OriginalGrid::Axes patch{}, level0{};
+  headrace::inference::OriginalGrid::Axes patch{}, level0{};
   std::array<double, 3> step{};
   for (int axis = 0; axis < 3; ++axis) {
     patch[axis] = std::atoll(argv[3 + axis]);
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<float> values(bytes.size() / 4);
   std::memcpy(values.data(), bytes.data(), 4 * values.size());
-  headrace::train::OriginalGrid grid(
+  headrace::inference::OriginalGrid grid(
       classes, patch, level0, step, [](std::int64_t, std::span<const float> slice) {
         std::fwrite(slice.data(), sizeof(float), slice.size(), stdout);
       });

@@ -1,6 +1,6 @@
 #pragma once
-// For use inside imaging/dicom only: the one place that turns DCMTK's conditions into
-// headrace::Error.
+// For use inside imaging/dicom and handover/dicom only: the one place that turns DCMTK's
+// conditions into headrace::Error.
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
 

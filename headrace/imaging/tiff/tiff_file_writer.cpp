@@ -9,9 +9,15 @@ namespace {
 // Data begins after the longer header of the two kinds; a classic file leaves 8 of these bytes
 // unused.
 constexpr std::uint64_t kHeaderBytes = 16;
+constexpr std::uint16_t kSubIfds = 330;
 
 void put(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+void sort_tags(std::vector<TiffTag>& tags) {
+  std::sort(tags.begin(), tags.end(),
+            [](const TiffTag& a, const TiffTag& b) { return a.tag < b.tag; });
 }
 
 int value_bytes(TiffType type, bool big) {
@@ -78,21 +84,43 @@ std::uint64_t TiffFileWriter::append(std::span<const std::byte> bytes) {
   return at;
 }
 
-void TiffFileWriter::add_directory(std::vector<TiffTag> tags) {
-  std::sort(tags.begin(), tags.end(),
-            [](const TiffTag& a, const TiffTag& b) { return a.tag < b.tag; });
-  directories_.push_back(std::move(tags));
+void TiffFileWriter::add_directory(std::vector<TiffTag> tags,
+                                   std::vector<std::vector<TiffTag>> children) {
+  if (!children.empty())
+    tags.push_back({kSubIfds, TiffType::offset, std::vector<std::uint64_t>(children.size())});
+  sort_tags(tags);
+  for (auto& child : children) sort_tags(child);
+  directories_.push_back({std::move(tags), std::move(children)});
+}
+
+/// Children lie before the main chain, whose directories then know where they are.
+void TiffFileWriter::write_children(bool big) {
+  for (Directory& directory : directories_) {
+    std::vector<std::uint64_t> places;
+    for (const auto& child : directory.children) {
+      places.push_back(file_.size());
+      file_.append(directory_bytes(child, file_.size(), big, true));
+    }
+    for (TiffTag& tag : directory.tags) {
+      if (tag.tag == kSubIfds && !places.empty()) tag.values = places;
+    }
+  }
 }
 
 void TiffFileWriter::finish() {
   if (file_.size() % 2 != 0) file_.append(std::vector<std::byte>(1));
-  const std::uint64_t first = file_.size();
   std::uint64_t directory_size = 0;
-  for (const auto& tags : directories_)
-    directory_size += directory_bytes(tags, 0, true, false).size();
-  const bool big = first + directory_size > classic_limit_;
+  for (const Directory& directory : directories_) {
+    directory_size += directory_bytes(directory.tags, 0, true, false).size();
+    for (const auto& child : directory.children)
+      directory_size += directory_bytes(child, 0, true, true).size();
+  }
+  const bool big = file_.size() + directory_size > classic_limit_;
+  write_children(big);
+  const std::uint64_t first = file_.size();
   for (std::size_t i = 0; i < directories_.size(); ++i) {
-    file_.append(directory_bytes(directories_[i], file_.size(), big, i + 1 == directories_.size()));
+    const bool last = i + 1 == directories_.size();
+    file_.append(directory_bytes(directories_[i].tags, file_.size(), big, last));
   }
   std::vector<std::byte> header;
   put(header, 0x4949, 2);

@@ -40,14 +40,21 @@ class TiffFileWriter {
   void fill_reserved(std::uint64_t offset, std::span<const std::byte> bytes) {
     file_.fill_reserved(offset, bytes);
   }
-  /// Adds a directory; tags may come in any order.
-  void add_directory(std::vector<TiffTag> tags);
+  /// Adds a directory; tags may come in any order. `children`: directories that belong to it, such
+  /// as coarser levels (OME-TIFF); they are reached by its SubIFDs alone.
+  void add_directory(std::vector<TiffTag> tags, std::vector<std::vector<TiffTag>> children = {});
   void finish();
 
  private:
+  struct Directory {
+    std::vector<TiffTag> tags;  ///< by number
+    std::vector<std::vector<TiffTag>> children;
+  };
+  void write_children(bool big);
+
   AsideFile file_;
   std::uint64_t classic_limit_;
-  std::vector<std::vector<TiffTag>> directories_;
+  std::vector<Directory> directories_;
 };
 
 /// Resolution tags: pixels a centimetre, from micrometres a pixel.

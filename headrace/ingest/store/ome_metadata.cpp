@@ -1,21 +1,9 @@
 #include "headrace/ingest/store/ome_metadata.hpp"
 
-#include <array>
 #include <cmath>
 
 namespace headrace::ingest {
 namespace {
-
-// Class 0 is clear; then the colours that pathologists' viewers use for rising malignancy, and more
-// for other tasks.
-constexpr std::array<std::array<int, 4>, 8> kColours{{{0, 0, 0, 0},
-                                                      {76, 175, 80, 255},
-                                                      {33, 150, 243, 255},
-                                                      {255, 235, 59, 255},
-                                                      {255, 152, 0, 255},
-                                                      {244, 67, 54, 255},
-                                                      {156, 39, 176, 255},
-                                                      {0, 188, 212, 255}}};
 
 Json axis(const char* name, const char* type, bool in_micrometres) {
   Json axis{{"name", name}, {"type", type}};
@@ -57,7 +45,7 @@ Json channel(const char* label, const char* colour) {
 }  // namespace
 
 Json ome_image(const SlidePlan& plan, const std::string& id) {
-  return {{"version", kOmeVersion},
+  return {{"version", cohort::kOmeVersion},
           {"multiscales", multiscales(plan, id, true)},
           {"omero",
            {{"channels", Json::array({channel("red", "FF0000"), channel("green", "00FF00"),
@@ -67,27 +55,7 @@ Json ome_image(const SlidePlan& plan, const std::string& id) {
 
 Json ome_label(const SlidePlan& plan, const std::string& name,
                const std::vector<std::string>& classes) {
-  return ome_label_image(multiscales(plan, name, false), classes);
-}
-
-Json ome_label_image(const Json& multiscales, const std::vector<std::string>& classes) {
-  Json colours = Json::array(), properties = Json::array();
-  for (std::size_t v = 0; v < classes.size(); ++v) {
-    const std::size_t colour = v < kColours.size() ? v : 1 + (v - 1) % (kColours.size() - 1);
-    colours.push_back({{"label-value", v}, {"rgba", kColours[colour]}});
-    properties.push_back({{"label-value", v}, {"class", classes[v]}});
-  }
-  return {{"version", kOmeVersion},
-          {"multiscales", multiscales},
-          {"image-label",
-           {{"version", kOmeVersion},
-            {"colors", colours},
-            {"properties", properties},
-            {"source", {{"image", "../../"}}}}}};
-}
-
-Json ome_labels_group(const std::vector<std::string>& names) {
-  return {{"version", kOmeVersion}, {"labels", names}};
+  return cohort::ome_label_image(multiscales(plan, name, false), classes);
 }
 
 }  // namespace headrace::ingest

@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
+#include "headrace/cohort/ome_label.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/slide/slide_plan.hpp"
 
 namespace headrace::ingest {
 
-inline constexpr const char* kOmeVersion = "0.5";
 /// Name of the label image made from annotations.
 inline constexpr const char* kLabelName = "annotation";
 
@@ -19,12 +19,5 @@ Json ome_image(const SlidePlan& plan, const std::string& id);
 /// attributes.ome of a label image: the same pyramid, and the classes' names and colours.
 Json ome_label(const SlidePlan& plan, const std::string& name,
                const std::vector<std::string>& classes);
-
-/// attributes.ome of a label image of any kind: its multiscales, and the classes' names and
-/// colours.
-Json ome_label_image(const Json& multiscales, const std::vector<std::string>& classes);
-
-/// attributes.ome of the group that holds label images.
-Json ome_labels_group(const std::vector<std::string>& names);
 
 }  // namespace headrace::ingest

@@ -54,7 +54,7 @@ std::string label_list_key(const std::string& image) {
 std::string label_list_text(const cohort::VersionImage& image) {
   std::vector<std::string> groups;
   for (const auto& [set, label] : image.labels) groups.push_back(label.group);
-  return dump_json(zarr::group_metadata({{"ome", ome_labels_group(groups)}}));
+  return dump_json(zarr::group_metadata({{"ome", cohort::ome_labels_group(groups)}}));
 }
 
 void refresh_label_lists(storage::Store& store, const cohort::StoreVersion& version) {

@@ -35,6 +35,7 @@ struct VolumeIngestOptions {
   std::vector<std::string>
       inputs;                      ///< files, folders, trees of DICOM, nnU-Net or Decathlon folders
   std::string out, table, labels;  ///< labels: folder of label files
+  bool without_labels = false;     ///< whatever labels lie beside the images is left out
   std::vector<std::string> classes;     ///< class names by label value; empty: found from the
                                         ///< inputs
   std::vector<std::string> class_sets;  ///< "lesion=cyst+tumour": values after those of the classes

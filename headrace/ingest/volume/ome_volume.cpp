@@ -46,7 +46,7 @@ Json ome_volume(const VolumePlan& plan, const std::string& id, IntensityUnit uni
                      {"color", "FFFFFF"},
                      {"active", true},
                      {"window", window}};
-  return {{"version", kOmeVersion},
+  return {{"version", cohort::kOmeVersion},
           {"multiscales", volume_multiscales(plan, id, true)},
           {"omero", {{"channels", Json::array({channel})}, {"rdefs", {{"model", "greyscale"}}}}}};
 }

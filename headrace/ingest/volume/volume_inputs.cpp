@@ -47,6 +47,7 @@ class Finder {
     join_channels();
     match_labels_again();
     take_label_folder();
+    if (options_.without_labels) drop_labels();
     std::vector<VolumeCase> filled;
     for (VolumeCase& volume : found_.cases) {
       if (bad_.look(describe(volume), [&] { fill_in(volume); }))
@@ -157,6 +158,15 @@ class Finder {
       found_.notes.push_back(fmt::format(
           "{} series left out, whose headers do not say that they are one of the channels {}.",
           others, fmt::join(found_.channels.names, ", ")));
+    }
+  }
+
+  void drop_labels() {
+    stated_ = {};
+    for (VolumeCase& volume : found_.cases) {
+      volume.labels.clear();
+      volume.organs.clear();
+      volume.coding.clear();
     }
   }
 

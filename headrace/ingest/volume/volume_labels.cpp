@@ -106,7 +106,7 @@ void VolumeLabels::write(const std::vector<std::optional<IntensityHistogram>>& u
   const std::vector<std::string> seen(
       classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells.columns - 3));
   write_group(*store_, group_,
-              {{"ome", ome_label_image(volume_multiscales(plan_, set_, false), seen)},
+              {{"ome", cohort::ome_label_image(volume_multiscales(plan_, set_, false), seen)},
                {"headrace", {{"notes", imaging::to_json(notes_)}}}});
 }
 

@@ -22,14 +22,18 @@ std::string hint(const std::string& name, const std::set<std::string>& known) {
 
 }  // namespace
 
-std::vector<std::uint32_t> images_of_split(const cohort::Cohort& cohort, const RunConfig& config,
-                                           const std::string& split, const std::string& key) {
+void check_kind(const cohort::Cohort& cohort, const RunConfig& config) {
   if (cohort.kind() != (config.volumes ? "volume" : "slide")) {
     fail(ErrorCode::usage,
          "{}: a store of {}s, but patch.size has {} numbers, which is for {}s. Give it {}",
          cohort.path(), cohort.kind(), config.volumes ? 3 : 2, config.volumes ? "volume" : "slide",
          config.volumes ? "2: height, width" : "3: z, y, x");
   }
+}
+
+std::vector<std::uint32_t> images_of_split(const cohort::Cohort& cohort, const RunConfig& config,
+                                           const std::string& split, const std::string& key) {
+  check_kind(cohort, config);
   std::vector<std::uint32_t> images;
   std::set<std::string> splits;
   for (std::size_t i = 0; i < cohort.images().size(); ++i) {

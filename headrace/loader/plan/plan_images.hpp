@@ -8,6 +8,9 @@
 
 namespace headrace::loader::detail {
 
+/// Errors: usage: a store of another kind than the run's.
+void check_kind(const cohort::Cohort& cohort, const RunConfig& config);
+
 /// Numbers of the images of a split, in order of id. `key` names where the split comes from in
 /// errors. Errors: usage: a store of another kind than the run's, no image in the split (names the
 /// existing splits), a slide without mpp.

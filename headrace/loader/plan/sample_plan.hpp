@@ -54,5 +54,10 @@ std::shared_ptr<const SamplePlan> make_training_plan(const cohort::Cohort& cohor
 /// neighbours sharing `overlap`.
 std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
                                                  const RunConfig& config, const std::string& split);
+/// The same for these images, in this order, by tissue or body alone: labels do not matter. An
+/// image without tissue has no tiles.
+std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
+                                                 const RunConfig& config,
+                                                 const std::vector<std::uint32_t>& images);
 
 }  // namespace headrace::loader

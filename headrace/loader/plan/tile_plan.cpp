@@ -21,7 +21,8 @@ struct Tile {
 
 class TilePlan : public SamplePlan {
  public:
-  TilePlan(const cohort::Cohort& cohort, const RunConfig& config, const std::string& split);
+  TilePlan(const cohort::Cohort& cohort, const RunConfig& config,
+           const std::vector<std::uint32_t>& images, const std::string& labels);
 
   SampleSite site(std::uint64_t, std::uint64_t index) const override;
   std::uint64_t samples_per_epoch() const override { return tiles_.size(); }
@@ -29,16 +30,16 @@ class TilePlan : public SamplePlan {
 
  private:
   std::vector<Tile> tiles_of(const cohort::Cohort& cohort, const RunConfig& config,
-                             std::uint32_t image) const;
+                             std::uint32_t image, const std::string& labels) const;
 
   std::int32_t height_, width_;
   std::vector<Tile> tiles_;
   std::vector<std::array<double, 2>> level0_px_;  ///< by image: level-0 pixels a patch pixel
 };
 
-TilePlan::TilePlan(const cohort::Cohort& cohort, const RunConfig& config, const std::string& split)
+TilePlan::TilePlan(const cohort::Cohort& cohort, const RunConfig& config,
+                   const std::vector<std::uint32_t>& images, const std::string& labels)
     : height_(config.patch.height), width_(config.patch.width), level0_px_(cohort.images().size()) {
-  const auto images = detail::images_of_split(cohort, config, split, "the split to tile");
   for (const std::uint32_t image : images) {
     const auto mpp = level_mpp_yx(cohort.images()[image], 0, config);
     level0_px_[image] = {config.patch.mpp / mpp[0], config.patch.mpp / mpp[1]};
@@ -46,18 +47,14 @@ TilePlan::TilePlan(const cohort::Cohort& cohort, const RunConfig& config, const 
   std::vector<std::vector<Tile>> found(images.size());
   ThreadPool pool(0);
   pool.parallel_for(images.size(),
-                    [&](std::size_t i) { found[i] = tiles_of(cohort, config, images[i]); });
+                    [&](std::size_t i) { found[i] = tiles_of(cohort, config, images[i], labels); });
   for (const auto& tiles : found) tiles_.insert(tiles_.end(), tiles.begin(), tiles.end());
-  if (tiles_.empty()) {
-    fail(ErrorCode::usage, "{}: no image of split '{}' has tissue, so there is nothing to tile",
-         cohort.path(), split);
-  }
 }
 
 /// Row by row: the tiles that touch a cell with tissue or with a class other than background.
 std::vector<Tile> TilePlan::tiles_of(const cohort::Cohort& cohort, const RunConfig& config,
-                                     std::uint32_t image) const {
-  const cohort::CellIndex index = cohort.cells(image, config.data.labels);
+                                     std::uint32_t image, const std::string& labels) const {
+  const cohort::CellIndex index = cohort.cells(image, labels);
   const cohort::ImageLevel& level = cohort.images()[image].levels.front();
   const auto [step_y, step_x] = level0_px_[image];
   std::set<std::pair<std::int64_t, std::int64_t>> occupied;
@@ -109,8 +106,21 @@ SampleSite TilePlan::site(std::uint64_t, std::uint64_t index) const {
 std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
                                                  const RunConfig& config,
                                                  const std::string& split) {
-  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, split);
-  return std::make_shared<TilePlan>(cohort, config, split);
+  const auto images = detail::images_of_split(cohort, config, split, "the split to tile");
+  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, images);
+  auto plan = std::make_shared<TilePlan>(cohort, config, images, config.data.labels);
+  if (plan->samples_per_epoch() == 0) {
+    fail(ErrorCode::usage, "{}: no image of split '{}' has tissue, so there is nothing to tile",
+         cohort.path(), split);
+  }
+  return plan;
+}
+
+std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
+                                                 const RunConfig& config,
+                                                 const std::vector<std::uint32_t>& images) {
+  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, images);
+  return std::make_shared<TilePlan>(cohort, config, images, "");
 }
 
 }  // namespace headrace::loader

@@ -35,7 +35,8 @@ struct Tile {
 
 class VolumeTilePlan : public SamplePlan {
  public:
-  VolumeTilePlan(const cohort::Cohort& cohort, const RunConfig& config, const std::string& split);
+  VolumeTilePlan(const cohort::Cohort& cohort, const RunConfig& config,
+                 const std::vector<std::uint32_t>& images);
 
   SampleSite site(std::uint64_t, std::uint64_t index) const override;
   std::uint64_t samples_per_epoch() const override { return tiles_.size(); }
@@ -51,9 +52,8 @@ class VolumeTilePlan : public SamplePlan {
 };
 
 VolumeTilePlan::VolumeTilePlan(const cohort::Cohort& cohort, const RunConfig& config,
-                               const std::string& split)
+                               const std::vector<std::uint32_t>& images)
     : size_zyx_(config.volume_patch.size_zyx), level0_voxels_(cohort.images().size()) {
-  const auto images = images_of_split(cohort, config, split, "the split to tile");
   for (const std::uint32_t image : images) {
     const auto spacing = level_spacing_mm_zyx(cohort.images()[image], 0, config);
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -113,8 +113,8 @@ SampleSite VolumeTilePlan::site(std::uint64_t, std::uint64_t index) const {
 
 std::shared_ptr<const SamplePlan> make_volume_tile_plan(const cohort::Cohort& cohort,
                                                         const RunConfig& config,
-                                                        const std::string& split) {
-  return std::make_shared<VolumeTilePlan>(cohort, config, split);
+                                                        const std::vector<std::uint32_t>& images) {
+  return std::make_shared<VolumeTilePlan>(cohort, config, images);
 }
 
 }  // namespace headrace::loader::detail

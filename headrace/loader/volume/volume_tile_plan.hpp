@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headrace/loader/plan/sample_plan.hpp"
 
@@ -17,6 +18,6 @@ std::array<std::array<std::int64_t, 3>, 2> body_box(const cohort::VolumeCellInde
 /// x. Starts are not negative; a window leaves its volume only where the volume is smaller.
 std::shared_ptr<const SamplePlan> make_volume_tile_plan(const cohort::Cohort& cohort,
                                                         const RunConfig& config,
-                                                        const std::string& split);
+                                                        const std::vector<std::uint32_t>& images);
 
 }  // namespace headrace::loader::detail

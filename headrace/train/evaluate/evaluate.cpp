@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "headrace/core/progress.hpp"
+#include "headrace/inference/patch_grid.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/ranks/gather_rows.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
-#include "headrace/train/evaluate/window.hpp"
 
 namespace headrace::train {
 
@@ -24,20 +24,10 @@ std::size_t batch_floats(const cohort::Cohort& cohort, const loader::RunConfig& 
   return cohort.classes().size() * static_cast<std::size_t>(config.eval.batch * pixels);
 }
 
-Stitcher::Window window_of(const Evaluator::Axes& tile, const loader::RunConfig::Eval& eval) {
-  Stitcher::Window window;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto shared = std::llround(static_cast<double>(tile[axis]) * eval.overlap);
-    window[axis] = eval.window == loader::TileWindow::gaussian ? gaussian_window(tile[axis])
-                                                               : linear_window(tile[axis], shared);
-  }
-  return window;
-}
-
 /// Probabilities of batch after batch, from each process in turn.
 class TilePredictions {
  public:
-  TilePredictions(Network& network, ranks::ProcessGroup* process_group,
+  TilePredictions(inference::Network& network, ranks::ProcessGroup* process_group,
                   ranks::GatherRows* gather_rows)
       : network_(network), process_group_(process_group), gather_rows_(gather_rows) {}
 
@@ -53,7 +43,7 @@ class TilePredictions {
   }
 
  private:
-  Network& network_;
+  inference::Network& network_;
   ranks::ProcessGroup* process_group_;
   ranks::GatherRows* gather_rows_;
 };
@@ -77,25 +67,11 @@ void put_facts(const cohort::Cohort& cohort, const loader::RunConfig& config,
 
 }  // namespace
 
-loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group) {
-  loader::RunConfig on_host = config;
-  on_host.loader.device = device::DeviceChoice::cpu;
-  on_host.loader.element = loader::ElementChoice::float32;
-  on_host.loader.layout = loader::LayoutChoice::channels_first;
-  on_host.loader.decode = zarr::DecodeOn::cpu;
-  on_host.loader.gpudirect = storage::GpuDirect::off;
-  if (process_group != nullptr) {
-    const int cores = ranks::share_of_cores(*process_group);
-    if (config.loader.threads == 0) on_host.loader.threads = cores;
-  }
-  return on_host;
-}
-
-void help_evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+void help_evaluate(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config, const EvaluateOptions& options,
                    ranks::ProcessGroup& process_group) {
   const auto plan = loader::make_tile_plan(*cohort, config, options.split);
-  const loader::RunConfig on_host = on_the_host(config, &process_group);
+  const loader::RunConfig on_host = inference::on_the_host(config, &process_group);
   ranks::GatherRows gather_rows(process_group, batch_floats(*cohort, config));
   loader::Loader loader(cohort, on_host, plan, options.preprocessing,
                         {.share = {0, 0, process_group.rank(), process_group.size()}});
@@ -110,7 +86,8 @@ void help_evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>
   }
 }
 
-Evaluation evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+Evaluation evaluate(inference::Network& network,
+                    const std::shared_ptr<const cohort::Cohort>& cohort,
                     const loader::RunConfig& config, const EvaluateOptions& options,
                     ranks::ProcessGroup* process_group) {
   if (process_group != nullptr && process_group->size() == 1) process_group = nullptr;
@@ -120,18 +97,18 @@ Evaluation evaluate(Network& network, const std::shared_ptr<const cohort::Cohort
                                  ? options.preprocessing
                                  : std::make_shared<const loader::Preprocessing>(
                                        loader::Preprocessing::fit(*cohort, config));
-  const loader::RunConfig on_host = on_the_host(config, process_group);
+  const loader::RunConfig on_host = inference::on_the_host(config, process_group);
   std::optional<ranks::GatherRows> gather_rows;
   if (process_group != nullptr) gather_rows.emplace(*process_group, batch_floats(*cohort, config));
   loader::Loader loader(cohort, on_host, plan, preprocessing, {.with_labels = true});
   const auto evaluator = (config.volumes ? make_volume_evaluator : make_slide_evaluator)(
       *cohort, config, options, plan->samples_per_epoch());
-  const auto tile = evaluator->tile_zyx();
+  const auto tile = inference::tile_zyx(config);
   const auto classes = static_cast<std::int64_t>(cohort->classes().size());
-  Stitcher stitcher(
-      classes, window_of(tile, config.eval),
-      [&](std::uint32_t image) { return evaluator->extent_zyx(image); },
-      [&](const StitchedPart& part) { evaluator->add(part); });
+  inference::Stitcher stitcher(
+      classes, inference::tile_window(config),
+      [&](std::uint32_t image) { return inference::extent_zyx(cohort->images()[image], config); },
+      [&](const inference::StitchedPart& part) { evaluator->add(part); });
   TilePredictions predictions(network, process_group, gather_rows ? &*gather_rows : nullptr);
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
   while (const auto batch = loader.next()) {

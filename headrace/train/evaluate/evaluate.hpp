@@ -7,12 +7,12 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/inference/network.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/pixels/image.hpp"
 #include "headrace/ranks/process_group.hpp"
 #include "headrace/train/evaluate/baseline.hpp"
-#include "headrace/train/network.hpp"
 
 namespace headrace::train {
 
@@ -57,16 +57,13 @@ struct EvaluateOptions {
 /// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
 /// With a group, call it in its first process: the others, in help_evaluate, predict all but every
 /// size-th batch of tiles. The figures are the same to the last bit.
-Evaluation evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+Evaluation evaluate(inference::Network& network,
+                    const std::shared_ptr<const cohort::Cohort>& cohort,
                     const loader::RunConfig& config, const EvaluateOptions& options,
                     ranks::ProcessGroup* process_group = nullptr);
 
-/// The config of a loader of tiles: labels are counted on the host, and pictures are made there.
-/// `process_group`: null, or the processes that share the machine's cores.
-loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group);
-
 /// What the other processes of a group do while the first evaluates this split.
-void help_evaluate(Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
+void help_evaluate(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config, const EvaluateOptions& options,
                    ranks::ProcessGroup& process_group);
 

@@ -7,20 +7,20 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/inference/network.hpp"
+#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
-#include "headrace/train/network.hpp"
 #include "headrace/train/preflight.hpp"
 #include "headrace/train/run/run_files.hpp"
-#include "headrace/train/run/run_folder.hpp"
 #include "headrace/train/run/run_identity.hpp"
 #include "headrace/train/start_banner.hpp"
 
 namespace headrace::train {
 
 EvaluationFigures evaluate_run(const EvalRequest& request) {
-  RunFolder folder = RunFolder::open(request.run);
+  inference::RunFolder folder = inference::RunFolder::open(request.run);
   const Json run = folder.read_json(loader::kRunFile);
   const Json stored = folder.read_json("config.json");
   loader::RunConfig config =
@@ -38,9 +38,10 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   for (const auto& channel : preprocessing->channels) channels.push_back(channel.name);
   for (const std::string& line : lacking_channels(channels, *cohort, split))
     log::warning("{}", line);
-  Network network(config, preprocessing->classes.size(),
-                  loader::channel_count(*preprocessing, config));
-  const std::string name = request.weights == "best" ? kBestWeights : kFinalWeights;
+  inference::Network network(config, preprocessing->classes.size(),
+                             loader::channel_count(*preprocessing, config));
+  const std::string name =
+      request.weights == "best" ? inference::kBestWeights : inference::kFinalWeights;
   if (!folder.has(name)) {
     fail(ErrorCode::not_found,
          "{} is missing; the training has not come that far. Finish the "

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "headrace/inference/stitcher.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
-#include "headrace/train/evaluate/stitcher.hpp"
 
 namespace headrace::train {
 
@@ -15,11 +15,8 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
 
-  using Axes = std::array<std::int64_t, 3>;
-  virtual Axes tile_zyx() const = 0;
-  virtual Axes extent_zyx(std::uint32_t image) const = 0;  ///< of an image, in patch pixels
   /// Takes one stitched part; parts come in order, image by image.
-  virtual void add(const StitchedPart& part) = 0;
+  virtual void add(const inference::StitchedPart& part) = 0;
   /// Checks whether a tile is worth a picture. probabilities: (classes, …) of this sample.
   virtual void offer(const loader::Batch& batch, std::int64_t sample,
                      const float* probabilities) = 0;

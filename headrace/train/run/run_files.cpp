@@ -7,7 +7,8 @@
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
 namespace headrace::train {
-void write_evaluation(RunFolder& folder, const std::string& name, const Evaluation& evaluation) {
+void write_evaluation(inference::RunFolder& folder, const std::string& name,
+                      const Evaluation& evaluation) {
   Json json = evaluation.json;
   json["montage"] = Json::array();
   const bool volumes = json.contains("phases");
@@ -35,7 +36,7 @@ void write_evaluation(RunFolder& folder, const std::string& name, const Evaluati
   folder.write_json(name + ".json", json);
 }
 
-void write_report(RunFolder& folder) {
+void write_report(inference::RunFolder& folder) {
   folder.write("report.html", report::render_run(folder.path()));
 }
 

@@ -1,22 +1,21 @@
 #pragma once
 #include <string>
 
+#include "headrace/inference/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
-#include "headrace/train/run/run_folder.hpp"
 
 namespace headrace::train {
 
-constexpr const char* kFinalWeights = "final.safetensors";
-constexpr const char* kBestWeights = "best.safetensors";
 constexpr std::size_t kReportPictures = 8;  ///< patches that an evaluation keeps for the report
 
 /// Writes <name>.json, <name>-slides.csv and <name>-cases.csv (for volumes <name>-volumes.csv and,
 /// with lesions, <name>-lesions.csv) and, where there are pictures, montage/*.png into the run
 /// folder.
-void write_evaluation(RunFolder& folder, const std::string& name, const Evaluation& evaluation);
+void write_evaluation(inference::RunFolder& folder, const std::string& name,
+                      const Evaluation& evaluation);
 
 /// Makes report.html from the files of the run folder.
-void write_report(RunFolder& folder);
+void write_report(inference::RunFolder& folder);
 
 /// Overall kappa of an evaluation; null where there is none.
 Json kappa_of(const Json& evaluation);

@@ -1,5 +1,7 @@
 #include "headrace/train/run/run_identity.hpp"
 
+#include "headrace/inference/volume/lesion_rule.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -36,7 +38,7 @@ bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
 }  // namespace
 
 Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
-                  const loader::Preprocessing& preprocessing, const Network& network,
+                  const loader::Preprocessing& preprocessing, const inference::Network& network,
                   const std::string& code_version) {
   std::set<std::string> cohorts, scanners, phases;
   for (const auto& image : cohort.images()) {
@@ -76,14 +78,16 @@ void check_same_run(const Json& stored, const Json& current) {
        fmt::join(changes, "; "));
 }
 
-loader::RunConfig with_own_version(const loader::RunConfig& config, const RunFolder& folder) {
+loader::RunConfig with_own_version(const loader::RunConfig& config,
+                                   const inference::RunFolder& folder) {
   loader::RunConfig own = config;
   if (own.data.version.empty())
     own.data.version = folder.read_json(loader::kRunFile).at("dataset_hash").get<std::string>();
   return own;
 }
 
-void check_same_preprocessing(const RunFolder& folder, const loader::Preprocessing& fitted) {
+void check_same_preprocessing(const inference::RunFolder& folder,
+                              const loader::Preprocessing& fitted) {
   std::vector<std::string> changes;
   for (const Change& change :
        changes_between(loader::read_run_preprocessing(folder.files()).to_json(), fitted.to_json()))
@@ -105,7 +109,7 @@ std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& confi
   }
   // Both refuse classes that the store does not have.
   if (config.volumes) {
-    lesion_class_values(*cohort, config);
+    inference::lesion_class_values(cohort->classes(), config);
   } else {
     slide_rules(*cohort, config);
   }

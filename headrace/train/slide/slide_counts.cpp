@@ -39,33 +39,8 @@ bool SlideRules::region_untold(std::size_t r) const {
 }
 
 SlideRules slide_rules(const cohort::Cohort& cohort, const loader::RunConfig& config) {
-  const auto& eval = config.eval;
-  SlideRules rules;
-  rules.classes = cohort.classes();
-  rules.class_sets = cohort.class_sets();
-  rules.untold = cohort.class_match().lacks(rules.classes);
-  rules.specificity = eval.specificity;
-  rules.tumour.assign(rules.classes.size(), false);
-  rules.grading = {eval.grading, eval.min_cancer, eval.min_area, eval.min_higher};
-  rules.gleason = config.task == loader::Task::gleason;
-  if (rules.gleason) rules.patterns = find_gleason_classes(rules.classes);
-  for (const std::string& name : eval.tumour_classes) {
-    const auto found = std::find(rules.classes.begin(), rules.classes.end(), name);
-    if (found == rules.classes.end()) {
-      const auto nearest = nearest_name(name, rules.classes);
-      fail(ErrorCode::usage, "eval.tumour_classes: '{}' is none of the classes ({}){}", name,
-           fmt::join(rules.classes, ", "),
-           nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
-    }
-    rules.tumour[static_cast<std::size_t>(found - rules.classes.begin())] = true;
-  }
-  if (!eval.tumour_classes.empty()) return rules;
-  for (std::size_t c = 1; c < rules.classes.size(); ++c) {
-    const auto& patterns = rules.patterns.pattern;
-    rules.tumour[c] =
-        !rules.gleason || std::find(patterns.begin(), patterns.end(), c) != patterns.end();
-  }
-  return rules;
+  return {inference::tumour_rule(cohort.classes(), config), cohort.class_sets(),
+          cohort.class_match().lacks(cohort.classes()), config.eval.specificity};
 }
 
 std::uint64_t SlideCounts::set_px() const {
@@ -82,7 +57,7 @@ SlideMeter::SlideMeter(SlideRules rules)
     membership_.push_back(region_membership(rules_.region(r), rules_.class_sets));
 }
 
-void SlideMeter::add(const StitchedPart& row, const std::string& image) {
+void SlideMeter::add(const inference::StitchedPart& row, const std::string& image) {
   const std::size_t values = counts_.truth_px.size();
   for (std::size_t x = 0; x < row.truth.size(); ++x) {
     const std::uint8_t truth = row.truth[x];
@@ -95,7 +70,7 @@ void SlideMeter::add(const StitchedPart& row, const std::string& image) {
   add_structures(row);
 }
 
-void SlideMeter::add_pixels(const StitchedPart& row) {
+void SlideMeter::add_pixels(const inference::StitchedPart& row) {
   const std::size_t classes = rules_.classes.size(), pixels = row.predicted.size();
   const std::vector<Membership>& tumour = membership_.back();
   for (std::size_t x = 0; x < pixels; ++x) {
@@ -119,7 +94,7 @@ void SlideMeter::add_pixels(const StitchedPart& row) {
   }
 }
 
-void SlideMeter::add_structures(const StitchedPart& row) {
+void SlideMeter::add_structures(const inference::StitchedPart& row) {
   truth_row_.resize(row.truth.size());
   predicted_row_.resize(row.truth.size());
   for (std::size_t r = 0; r < rules_.regions(); ++r) {
@@ -165,8 +140,8 @@ std::optional<bool> annotated_cancer(const std::vector<std::uint64_t>& truth_px,
   return cancer;
 }
 
-std::optional<GleasonGrade> annotated_grade(const std::vector<std::uint64_t>& truth_px,
-                                            const SlideRules& rules) {
+std::optional<inference::GleasonGrade> annotated_grade(const std::vector<std::uint64_t>& truth_px,
+                                                       const SlideRules& rules) {
   const auto cancer = annotated_cancer(truth_px, rules);
   if (!cancer) return std::nullopt;
   for (std::size_t k = 0; k < rules.class_sets.size() && *cancer; ++k) {
@@ -175,7 +150,7 @@ std::optional<GleasonGrade> annotated_grade(const std::vector<std::uint64_t>& tr
                                     [&](std::uint8_t c) { return rules.tumour[c]; });
     if (untold && truth_px[rules.classes.size() + k] > 0) return std::nullopt;
   }
-  return grade_from_areas(truth_px, rules.patterns, rules.grading);
+  return inference::grade_from_areas(truth_px, rules.patterns, rules.grading);
 }
 
 }  // namespace headrace::train

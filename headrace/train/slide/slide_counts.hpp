@@ -6,28 +6,23 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/class_sets.hpp"
+#include "headrace/inference/slide/tumour_rule.hpp"
+#include "headrace/inference/stitcher.hpp"
 #include "headrace/loader/config/run_config.hpp"
-#include "headrace/train/evaluate/stitcher.hpp"
 #include "headrace/train/figures/calibration.hpp"
 #include "headrace/train/figures/confusion.hpp"
 #include "headrace/train/figures/roc.hpp"
-#include "headrace/train/slide/gleason_grade.hpp"
 #include "headrace/train/slide/object_counts.hpp"
 #include "headrace/train/slide/object_matcher.hpp"
 
 namespace headrace::train {
 
 /// The rules for the evaluation of slides.
-struct SlideRules {
-  std::vector<std::string> classes;
+struct SlideRules : inference::TumourRule {
   std::vector<ClassSet> class_sets;
   std::vector<bool> untold;  ///< by class: the evaluated store has no name for it; empty: no such
                              ///< class
-  std::vector<bool> tumour;  ///< by class
   double specificity = 0.9;  ///< at which the sensitivity for slides and cases is read off
-  bool gleason = false;
-  GleasonClasses patterns;  ///< task gleason
-  GradingRule grading;
 
   /// Regions whose structures are counted: each class above 0, and last the tumour.
   std::size_t regions() const { return classes.size(); }
@@ -37,9 +32,7 @@ struct SlideRules {
   /// The same for not tumour and tumour, in the form for Confusion.
   std::vector<bool> tumour_untold() const { return {false, region_untold(regions() - 1)}; }
 };
-/// Tumour: eval.tumour_classes; by default the Gleason patterns; for task segmentation every class
-/// above 0. Errors: usage (no pattern among the classes; a name that is not a class, with the
-/// nearest).
+/// Errors: those of inference::tumour_rule.
 SlideRules slide_rules(const cohort::Cohort& cohort, const loader::RunConfig& config);
 
 /// The counts of one slide. Integers, so sums over slides do not depend on their order.
@@ -68,15 +61,15 @@ class SlideMeter {
   explicit SlideMeter(SlideRules rules);
   /// A row, from the top down. Errors: malformed (a label that is neither class, set nor ignore);
   /// `image` names the slide in it.
-  void add(const StitchedPart& row, const std::string& image);
+  void add(const inference::StitchedPart& row, const std::string& image);
   /// Counts since the last call.
   SlideCounts finish();
   /// The exact scores of the slide that `finish` was called for last.
   const ScoreCounts& exact_scores() const noexcept { return exact_; }
 
  private:
-  void add_pixels(const StitchedPart& row);
-  void add_structures(const StitchedPart& row);
+  void add_pixels(const inference::StitchedPart& row);
+  void add_structures(const inference::StitchedPart& row);
 
   SlideRules rules_;
   SlideCounts counts_;
@@ -101,7 +94,7 @@ std::optional<bool> annotated_cancer(const std::vector<std::uint64_t>& truth_px,
 
 /// The grade from annotated areas. None without annotation, and where there is cancer of an unknown
 /// pattern.
-std::optional<GleasonGrade> annotated_grade(const std::vector<std::uint64_t>& truth_px,
-                                            const SlideRules& rules);
+std::optional<inference::GleasonGrade> annotated_grade(const std::vector<std::uint64_t>& truth_px,
+                                                       const SlideRules& rules);
 
 }  // namespace headrace::train

@@ -10,17 +10,6 @@
 namespace headrace::train {
 namespace {
 
-/// Size of an image in pixels at the patch's mpp: what the tiles cover.
-std::array<std::int64_t, 3> extent_at_patch_mpp(const cohort::ImageRecord& record,
-                                                const loader::RunConfig& config) {
-  const auto mpp = loader::level_mpp_yx(record, 0, config);
-  const auto edge = [&](std::int64_t pixels, double level_mpp) {
-    return loader::detail::patch_extent(pixels, config.patch.mpp / level_mpp);
-  };
-  const cohort::ImageLevel& level = record.levels.front();
-  return {1, edge(level.height, mpp[0]), edge(level.width, mpp[1])};
-}
-
 /// The model's input as a picture: the run's normalisation undone, context 1.
 pixels::Image8 picture(const loader::Batch& batch, std::int64_t sample,
                        const loader::RunConfig& config) {
@@ -60,11 +49,7 @@ class SlideEvaluator : public Evaluator {
         metrics_(cohort, config, options.intervals),
         montage_(options.montage, tiles) {}
 
-  Axes tile_zyx() const override { return {1, config_.patch.height, config_.patch.width}; }
-  Axes extent_zyx(std::uint32_t image) const override {
-    return extent_at_patch_mpp(cohort_.images()[image], config_);
-  }
-  void add(const StitchedPart& part) override { metrics_.add(part); }
+  void add(const inference::StitchedPart& part) override { metrics_.add(part); }
 
   void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
     const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];

@@ -112,22 +112,23 @@ std::vector<SlideFigure> figures_of(const Sums& sums, const SlideRules& rules,
                    sensitivity_at_specificity(verdicts->cancer, rules.specificity)});
   }
   if (!rules.gleason) return out;
-  out.push_back({{"gleason", "kappa"}, quadratic_kappa(sums.by_slide.rated, kGradeGroups)});
-  out.push_back({{"gleason", "accuracy"}, sums.by_slide.accuracy()});
   out.push_back(
-      {{"gleason", "by_case", "kappa"}, quadratic_kappa(sums.by_case.rated, kGradeGroups)});
+      {{"gleason", "kappa"}, quadratic_kappa(sums.by_slide.rated, inference::kGradeGroups)});
+  out.push_back({{"gleason", "accuracy"}, sums.by_slide.accuracy()});
+  out.push_back({{"gleason", "by_case", "kappa"},
+                 quadratic_kappa(sums.by_case.rated, inference::kGradeGroups)});
   out.push_back({{"gleason", "by_case", "accuracy"}, sums.by_case.accuracy()});
   return out;
 }
 
 /// Counts of a kappa: how many, and the matrix of grade groups (rows: truth).
 void put_rated(Json& to, const std::vector<RatedSlide>& rated) {
-  Confusion matrix(kGradeGroups);
+  Confusion matrix(inference::kGradeGroups);
   for (const RatedSlide& slide : rated)
     matrix.add(static_cast<std::size_t>(slide.truth), static_cast<std::size_t>(slide.predicted));
-  for (std::size_t t = 0; t < kGradeGroups; ++t) {
+  for (std::size_t t = 0; t < inference::kGradeGroups; ++t) {
     Json row = Json::array();
-    for (std::size_t p = 0; p < kGradeGroups; ++p) row.push_back(matrix.at(t, p));
+    for (std::size_t p = 0; p < inference::kGradeGroups; ++p) row.push_back(matrix.at(t, p));
     to["matrix"].push_back(row);
   }
   if (to.at("kappa").is_null()) {

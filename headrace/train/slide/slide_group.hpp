@@ -14,11 +14,11 @@ namespace headrace::train {
 
 /// Truth and prediction of a slide or a case.
 struct Verdict {
-  std::optional<bool> cancer;         ///< whether it has cancer; none: not known
-  double share = 0;                   ///< predicted tumour in its predicted tissue
-  std::optional<GleasonGrade> truth;  ///< task gleason; none: not known
-  GleasonGrade predicted;             ///< task gleason
-  std::string from;                   ///< what `truth` was taken from
+  std::optional<bool> cancer;                    ///< whether it has cancer; none: not known
+  double share = 0;                              ///< predicted tumour in its predicted tissue
+  std::optional<inference::GleasonGrade> truth;  ///< task gleason; none: not known
+  inference::GleasonGrade predicted;             ///< task gleason
+  std::string from;                              ///< what `truth` was taken from
 };
 
 struct JudgedSlide {

@@ -3,7 +3,7 @@
 namespace headrace::train {
 namespace {
 
-Json grade_json(const std::optional<GleasonGrade>& grade) {
+Json grade_json(const std::optional<inference::GleasonGrade>& grade) {
   if (!grade) return nullptr;
   Json out = {{"primary", grade->primary},
               {"secondary", grade->secondary},
@@ -39,7 +39,7 @@ SlideMetrics::SlideMetrics(const cohort::Cohort& cohort, const loader::RunConfig
       seed_(config.sampling.seed),
       meter_(rules_) {}
 
-void SlideMetrics::add(const StitchedPart& row) {
+void SlideMetrics::add(const inference::StitchedPart& row) {
   if (image_ && *image_ != row.image) finish_image();
   image_ = row.image;
   meter_.add(row, cohort_.images()[row.image].id);

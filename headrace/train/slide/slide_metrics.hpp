@@ -8,8 +8,8 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/inference/stitcher.hpp"
 #include "headrace/loader/config/run_config.hpp"
-#include "headrace/train/evaluate/stitcher.hpp"
 #include "headrace/train/slide/slide_group.hpp"
 
 namespace headrace::train {
@@ -22,7 +22,7 @@ class SlideMetrics {
 
   /// The next row; rows come image by image. Errors: malformed when the truth has a value that is
   /// neither a class, a class set nor 255.
-  void add(const StitchedPart& row);
+  void add(const inference::StitchedPart& row);
   /// {classes, labels, class_sets, overall, cohorts, scanners, cases, images[]}. No rows may
   /// follow.
   Json finish();

@@ -13,16 +13,17 @@ void predict(Verdict& verdict, const std::vector<std::uint64_t>& predicted_px,
              const SlideRules& rules) {
   verdict.share = tumour_share(predicted_px, rules);
   if (rules.gleason)
-    verdict.predicted = grade_from_areas(predicted_px, rules.patterns, rules.grading);
+    verdict.predicted = inference::grade_from_areas(predicted_px, rules.patterns, rules.grading);
 }
 
 /// The grade of the table.
-std::optional<GleasonGrade> table_grade(const cohort::ImageRecord& record) {
+std::optional<inference::GleasonGrade> table_grade(const cohort::ImageRecord& record) {
   if (record.primary && record.secondary) {
-    const int group = isup_grade_group(*record.primary, *record.secondary);
-    return GleasonGrade{*record.primary, *record.secondary, record.grade_group.value_or(group)};
+    const int group = inference::isup_grade_group(*record.primary, *record.secondary);
+    return inference::GleasonGrade{*record.primary, *record.secondary,
+                                   record.grade_group.value_or(group)};
   }
-  if (record.grade_group) return GleasonGrade{0, 0, *record.grade_group};
+  if (record.grade_group) return inference::GleasonGrade{0, 0, *record.grade_group};
   return std::nullopt;
 }
 

@@ -3,10 +3,11 @@
 namespace headrace::train {
 
 std::vector<LesionMatch> match_lesions(std::span<const std::uint64_t> lesion_voxels,
-                                       std::span<const CallRegion> calls, double least_overlap) {
+                                       std::span<const inference::CallRegion> calls,
+                                       double least_overlap) {
   std::vector<LesionMatch> out;
   std::vector<bool> taken(lesion_voxels.size(), false);
-  for (const CallRegion& call : calls) {
+  for (const inference::CallRegion& call : calls) {
     LesionMatch match;
     for (const auto& [lesion, shared] : call.shared) {
       if (taken[lesion]) continue;

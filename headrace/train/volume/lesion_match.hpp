@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "headrace/train/volume/lesion_calls.hpp"
+#include "headrace/inference/volume/lesion_calls.hpp"
 
 namespace headrace::train {
 
@@ -23,6 +23,7 @@ struct LesionMatch {
 /// in      lesion_voxels  size of every lesion
 /// out     one for each call
 std::vector<LesionMatch> match_lesions(std::span<const std::uint64_t> lesion_voxels,
-                                       std::span<const CallRegion> calls, double least_overlap);
+                                       std::span<const inference::CallRegion> calls,
+                                       double least_overlap);
 
 }  // namespace headrace::train

@@ -3,12 +3,13 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
+#include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/volume/original_grid.hpp"
+#include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
 #include "headrace/train/evaluate/baseline.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
-#include "headrace/train/volume/original_grid.hpp"
-#include "headrace/train/volume/slice_reader.hpp"
 #include "headrace/train/volume/volume_meter.hpp"
 #include "headrace/train/volume/volume_metrics.hpp"
 #include "headrace/train/volume/volume_montage.hpp"
@@ -16,8 +17,6 @@
 
 namespace headrace::train {
 namespace {
-
-using Axes = Evaluator::Axes;
 
 class VolumeEvaluator : public Evaluator {
  public:
@@ -37,24 +36,7 @@ class VolumeEvaluator : public Evaluator {
     shown_[kIgnoreLabel] = false;
   }
 
-  Axes tile_zyx() const override {
-    const auto& size = config_.volume_patch.size_zyx;
-    return {size[0], size[1], size[2]};
-  }
-
-  Axes extent_zyx(std::uint32_t image) const override {
-    const cohort::ImageRecord& record = cohort_.images()[image];
-    const auto spacing = loader::level_spacing_mm_zyx(record, 0, config_);
-    const auto& shape = record.volume->levels.front().shape_zyx;
-    Axes out{};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      out[axis] = loader::detail::patch_extent(
-          shape[axis], config_.volume_patch.spacing_mm_zyx[axis] / spacing[axis]);
-    }
-    return out;
-  }
-
-  void add(const StitchedPart& slice) override {
+  void add(const inference::StitchedPart& slice) override {
     if (!grid_ || slice.image != image_) start(slice.image);
     with_context(context(), [&] { grid_->add(slice.probabilities); });
     if (grid_->complete()) measure();
@@ -62,7 +44,7 @@ class VolumeEvaluator : public Evaluator {
 
   void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
     const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];
-    const Axes shape = tile_zyx();
+    const auto shape = inference::tile_zyx(config_);
     const auto voxels = static_cast<std::size_t>(shape[0] * shape[1] * shape[2]);
     const std::uint8_t* truth = batch.labels + static_cast<std::size_t>(sample) * voxels;
     const auto score = static_cast<double>(
@@ -112,11 +94,8 @@ class VolumeEvaluator : public Evaluator {
     truth_.emplace(cohort_, config_, image);
     body_.emplace(cohort_.body_mask(image));
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
-    const auto spacing = loader::level_spacing_mm_zyx(record, 0, config_);
-    std::array<double, 3> step{};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      step[axis] = config_.volume_patch.spacing_mm_zyx[axis] / spacing[axis];
-    grid_.emplace(metrics_.rules().classes, extent_zyx(image), level.shape_zyx, step,
+    grid_.emplace(metrics_.rules().classes, inference::extent_zyx(record, config_), level.shape_zyx,
+                  inference::step_zyx(record, config_),
                   [this](std::int64_t z, std::span<const float> probabilities) {
                     meter_.add(probabilities, truth_->slice(z), body_->slice(z));
                   });
@@ -147,9 +126,9 @@ class VolumeEvaluator : public Evaluator {
   std::array<bool, 256> shown_{};  ///< label values that a patch is kept for
   VolumeMeter meter_;
   std::uint32_t image_ = 0;
-  std::optional<OriginalGrid> grid_;  ///< of the volume that is being given
+  std::optional<inference::OriginalGrid> grid_;  ///< of the volume that is being given
   std::optional<VolumeTruth> truth_;
-  std::optional<SliceReader> body_;
+  std::optional<inference::SliceReader> body_;
 };
 
 }  // namespace

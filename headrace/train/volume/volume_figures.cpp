@@ -5,7 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/train/volume/lesion_calls.hpp"
+#include "headrace/inference/volume/lesion_calls.hpp"
 #include "headrace/train/volume/lesion_match.hpp"
 #include "headrace/train/volume/surface_distance.hpp"
 
@@ -139,9 +139,9 @@ void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, Volum
       pixels::Neighbours::everything);
   // A call of exactly the least volume counts, whatever the division rounds to.
   const double least_voxels = std::ceil(rules.lesion_min_mm3 / voxel_mm3 - 1e-9);
-  const auto calls =
-      find_calls(volume.lesion, volume.shape_zyx, score_of(static_cast<float>(rules.lesion_lowest)),
-                 static_cast<std::uint64_t>(std::max(1.0, least_voxels)), lesions);
+  const auto calls = inference::find_calls(
+      volume.lesion, volume.shape_zyx, score_of(static_cast<float>(rules.lesion_lowest)),
+      static_cast<std::uint64_t>(std::max(1.0, least_voxels)), lesions);
   out.lesions = describe(lesions, voxel_mm3);
   const auto matches = match_lesions(lesions.sizes, calls, rules.lesion_overlap);
   for (std::size_t k = 0; k < calls.size(); ++k) {

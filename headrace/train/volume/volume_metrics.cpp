@@ -1,5 +1,7 @@
 #include "headrace/train/volume/volume_metrics.hpp"
 
+#include "headrace/inference/volume/lesion_rule.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -49,32 +51,13 @@ std::vector<const CaseVolumes*> pointers_to(const std::vector<CaseVolumes>& case
 
 }  // namespace
 
-std::vector<std::uint8_t> lesion_class_values(const cohort::Cohort& cohort,
-                                              const loader::RunConfig& config) {
-  const auto& classes = cohort.classes();
-  std::vector<std::uint8_t> out;
-  if (config.task != loader::Task::colorectal) return out;
-  for (const std::string& name : config.eval.lesion_classes) {
-    const auto found = std::find(classes.begin(), classes.end(), name);
-    if (found == classes.end() || found == classes.begin()) {
-      fail(ErrorCode::usage,
-           "eval.lesion_classes: '{}' is not a class above 0 of the store; there are {}.", name,
-           fmt::join(classes.begin() + 1, classes.end(), ", "));
-    }
-    out.push_back(static_cast<std::uint8_t>(found - classes.begin()));
-  }
-  for (std::size_t c = 1; c < classes.size() && config.eval.lesion_classes.empty(); ++c)
-    out.push_back(static_cast<std::uint8_t>(c));
-  return out;
-}
-
 VolumeMetrics::VolumeMetrics(const cohort::Cohort& cohort, const loader::RunConfig& config)
     : cohort_(cohort), config_(config) {
   const auto& eval = config.eval;
   const auto& classes = cohort.classes();
   rules_ = {classes.size(),
             eval.surface_tolerance_mm,
-            lesion_class_values(cohort, config),
+            inference::lesion_class_values(classes, config),
             eval.lesion_lowest,
             eval.lesion_min_mm3,
             eval.lesion_overlap,

@@ -11,16 +11,11 @@
 
 namespace headrace::train {
 
-/// Label values of eval.lesion_classes, or of every class above 0; none for a task without lesions.
-/// Errors: usage (a class that the store does not have).
-std::vector<std::uint8_t> lesion_class_values(const cohort::Cohort& cohort,
-                                              const loader::RunConfig& config);
-
 /// Collects the measurements of each volume, and makes the figures of eval.json from them.
 /// Intervals resample cases.
 class VolumeMetrics {
  public:
-  /// Errors: those of lesion_class_values.
+  /// Errors: those of inference::lesion_class_values.
   VolumeMetrics(const cohort::Cohort& cohort, const loader::RunConfig& config);
 
   const VolumeRules& rules() const noexcept { return rules_; }

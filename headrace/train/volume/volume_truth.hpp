@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "headrace/cohort/label_view.hpp"
+#include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/loader/config/run_config.hpp"
-#include "headrace/train/volume/slice_reader.hpp"
 
 namespace headrace::train {
 
@@ -23,7 +23,7 @@ class VolumeTruth {
 
  private:
   cohort::LabelView view_;
-  std::optional<SliceReader> labels_;
+  std::optional<inference::SliceReader> labels_;
   std::vector<std::uint8_t> seen_;  ///< the slice, or background everywhere
 };
 

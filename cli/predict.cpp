@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/choice_option.hpp"
+#include "cli/commands.hpp"
+#include "cli/torch_program.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/device/device_choice.hpp"
+#include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/version.hpp"
+#ifdef HR_TORCH
+#include "cli/left_out.hpp"
+#include "cli/process_settings.hpp"
+#include "headrace/predict/predict.hpp"
+#endif
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "An input is a store, or slide files, DICOM, NIfTI and other volumes, or folders of them, that\n"
+    "were never ingested. Each image becomes a folder OUT/ID, which is an OME-Zarr image: the\n"
+    "probabilities, the class map as its label image 'classes', findings.json, and regions.csv or\n"
+    "lesions.csv. OUT/cases.csv has one line a case. A finished image is whole, and is kept when the\n"
+    "same command is given again; an interrupted one goes on. Several runs (folds) give the mean of\n"
+    "their probabilities.\n"
+    "\n"
+    "The result is for research: it is no diagnosis.\n"
+    "\n"
+    "Examples:\n"
+    "  headrace predict --run runs/gleason slide.svs --out results\n"
+    "  headrace predict --run runs/fold0 --run runs/fold1 scans/ --out results --flips\n"
+    "  headrace predict --run runs/gleason cohort.zarr --split test --out results";
+
+struct Arguments {
+  std::vector<std::string> runs, inputs, images;
+  std::string out, split, weights = "final";
+  double mpp = 0, min_region_mm2 = 0.005, false_positives = 1;
+  std::int64_t batch = 0;
+  int threads = 0;
+  device::DeviceChoice device = device::DeviceChoice::automatic;
+  ingest::OnError on_error = ingest::OnError::stop;
+  bool flips = false, json = false;
+};
+
+#ifdef HR_TORCH
+predict::PredictRequest request_of(const Arguments& a) {
+  predict::PredictRequest request;
+  request.runs = a.runs;
+  request.inputs = a.inputs;
+  request.out = a.out;
+  request.run = {a.weights, a.device, a.threads};
+  request.images = a.images;
+  request.split = a.split;
+  if (a.mpp > 0) request.mpp = a.mpp;
+  request.batch = a.batch;
+  request.flips = a.flips;
+  request.on_error = a.on_error;
+  request.slide.min_region_mm2 = a.min_region_mm2;
+  request.false_positives_per_scan = a.false_positives;
+  request.code_version = kVersion;
+  return request;
+}
+
+void print(const predict::PredictOutcome& outcome, bool json) {
+  if (json) {
+    Json images = Json::array();
+    for (const auto& image : outcome.images) {
+      images.push_back({{"id", image.id},
+                        {"folder", image.folder},
+                        {"kept", image.kept},
+                        {"summary", image.line}});
+    }
+    fmt::print("{}",
+               dump_json({{"images", images}, {"left_out", left_out_json(outcome.left_out)}}));
+    return;
+  }
+  for (const auto& image : outcome.images) fmt::print("{}: {}\n", image.id, image.line);
+  print_left_out(outcome.left_out);
+}
+#endif
+
+void run([[maybe_unused]] const Arguments& arguments) {
+#ifdef HR_TORCH
+  set_process_for_torch();
+  const predict::PredictOutcome outcome = predict::predict(request_of(arguments));
+  print(outcome, arguments.json);
+  if (outcome.images.empty()) throw ExitCode{1};
+#else
+  run_with_torch("predict");
+#endif
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  CLI::App* predict = app.add_subcommand(
+      "predict", "Applies a trained run to slides and scans: class maps and findings.");
+  predict->footer(kFooter);
+  auto arguments = std::make_shared<Arguments>();
+  Arguments& a = *arguments;
+  predict->add_option("inputs", a.inputs, "stores, files, folders")->required();
+  predict->add_option("--run", a.runs, "run folder of headrace train; several: their mean")
+      ->required()
+      ->allow_extra_args(false);
+  predict->add_option("--out", a.out, "folder for the results")->required();
+  predict->add_option("--weights", a.weights, "final, or best by validation Dice")
+      ->check(CLI::IsMember({"final", "best"}))
+      ->capture_default_str();
+  predict->add_option("--images", a.images, "of stores: only these ids, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  predict->add_option("--split", a.split, "of stores: only images of this split");
+  predict->add_flag("--flips", a.flips,
+                    "the mean over the image and its mirror images along x, y and both");
+  predict->add_option("--mpp", a.mpp, "micrometres a pixel of slide files that do not state it")
+      ->check(CLI::PositiveNumber);
+  predict
+      ->add_option("--min-region-mm2", a.min_region_mm2,
+                   "slides: regions below this area are only counted")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  predict
+      ->add_option("--flag-fp", a.false_positives,
+                   "CT: false positives a scan, on the run's validation, at which a study is "
+                   "flagged")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_choice(*predict, "--on-error", a.on_error,
+             "files that can't be read: stop, skip (they are left out and listed)");
+  add_choice(*predict, "--device", a.device, "where the network runs");
+  predict->add_option("--threads", a.threads, "threads that load tiles [default: every core]")
+      ->check(CLI::NonNegativeNumber);
+  predict->add_option("--batch", a.batch, "tiles loaded at once [default: eval.batch of the run]")
+      ->check(CLI::PositiveNumber);
+  predict->add_flag("--json", a.json, "print one JSON object");
+  predict->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,24 @@
+#include "headrace/handover/findings_table.hpp"
+
+#include <span>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/read_file.hpp"
+#include "headrace/imaging/whole_file.hpp"
+
+namespace headrace::handover {
+
+void write_findings_table(const result::ImageResult& result, const std::string& table,
+                          const std::filesystem::path& path) {
+  const std::filesystem::path source = result.folder() / table;
+  if (!std::filesystem::exists(source)) {
+    fail(ErrorCode::not_found, "{}: not there; a run that looks for no lesions has no such table",
+         source.string());
+  }
+  const std::string text = read_file(source);
+  imaging::AsideFile file(path.string());
+  file.append(std::as_bytes(std::span(text)));
+  file.finish();
+}
+
+}  // namespace headrace::handover

@@ -1,0 +1,44 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/handover/slide/predicted_slide.hpp"
+#include "headrace/result/image_result.hpp"
+
+namespace headrace::handover {
+
+struct GeojsonOptions {
+  /// How far simplifying may move an outline, in micrometres. 0: every corner of the map's pixels.
+  double tolerance_um = 0;
+  /// Smaller regions are left out. Not given: those that findings and regions.csv leave out.
+  std::optional<double> min_area_mm2{};
+  std::vector<std::string> classes{};  ///< empty: all but background
+};
+
+/// Writes the regions of a predicted slide as annotations of QuPath (0.4 or newer): a GeoJSON
+/// FeatureCollection (RFC 7946) with one Feature a line, in the order of RegionTracer.
+///
+///     geometry        Polygon with holes; pixels of the slide's level 0, (0, 0) its top left corner.
+///                     Pixels of the map that reach beyond the slide's edge are whole.
+///     classification  name of the class, colour of pixels::class_colour
+///     name            "region N", N its number in findings and regions.csv; those that they leave
+///                     out have none
+///     measurements    "area mm^2" of the region's pixels, where the pixel size is known;
+///                     "mean probability <class>" of every class over them, 0 to 1
+///     id              region_id
+///
+/// Each region is simplified by itself, so neighbours may overlap or part by the tolerance; every
+/// polygon stays valid. The file appears whole or not at all; the same prediction gives the same
+/// bytes.
+///
+/// memory  512 rows × (classes + 1) bytes a pixel, and the regions that are not finished
+/// errors  usage (an unknown class, a negative measure, a measure where the pixel size is not
+///         known), io
+void write_qupath_geojson(const PredictedSlide& slide, const std::filesystem::path& path,
+                          const GeojsonOptions& options = {});
+void write_qupath_geojson(const result::ImageResult& result, const std::filesystem::path& path,
+                          const GeojsonOptions& options = {});
+
+}  // namespace headrace::handover

@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/model/segmentation_net.hpp"
+
+namespace headrace::inference {
+
+/// The network that the config's `model` describes, with its first weights (sampling.seed).
+/// channels: of the images of a run on volumes. Errors: usage (a network for the other kind of
+/// run).
+std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
+                                                 std::size_t classes, std::int64_t channels);
+
+}  // namespace headrace::inference

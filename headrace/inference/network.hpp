@@ -1,0 +1,90 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/ranks/ordered_all_reduce.hpp"
+
+namespace headrace::inference {
+
+/// The measurements of one training step.
+struct StepLosses {
+  double total = 0, cross_entropy = 0, dice = 0, gradient_norm = 0;
+};
+
+/// The model of a run with its optimiser, behind plain types: only this and make_net, which builds
+/// the model, know LibTorch in this layer. For one thread.
+class Network {
+ public:
+  using Metadata = std::map<std::string, std::string>;
+
+  /// Fixes LibTorch's threads and device for the process (train.threads, loader.device, train.amp).
+  /// channels: of the images of a run on volumes. Errors: usage (model, patch, class weights or
+  /// train.freeze that do not fit), unsupported (device).
+  Network(const loader::RunConfig& config, std::size_t classes, std::int64_t channels = 1);
+  ~Network();
+
+  /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
+  /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW, average of
+  /// the weights. The losses are the parts' means. Errors: diverged when a loss is not finite.
+  /// A batch on the model's GPU is used in place, in its format.
+  StepLosses step(const loader::Batch& batch, double learning_rate);
+  /// The same with other processes, in two functions: one puts the gradients and losses of this
+  /// process's parts into `sum` (the batch holds only their samples); the other, when all are
+  /// summed, does the rest of the step.
+  void put_parts(const loader::Batch& batch, ranks::OrderedAllReduce& sum);
+  StepLosses finish_step(const ranks::OrderedAllReduce& sum, double learning_rate);
+  /// Number of floats of a part, and of doubles that go with them.
+  std::int64_t gradient_floats() const;
+  static constexpr std::size_t kPartValues = 3;
+  /// Memory of gradients that a GPU reaches directly. It must outlive the Network.
+  void pin(std::span<std::byte> memory);
+  /// Forward, loss and backward of `parts` equal parts of a batch, without effect: weights,
+  /// optimiser and gradients do not change. Errors: those of step.
+  void rehearse(const loader::Batch& batch, std::int64_t parts);
+  /// Class probabilities of the weights that `weights` gives: (samples, classes[, depth], height,
+  /// width); valid until the next call. The network is given eval.batch samples at once, the last
+  /// ones filled up with zeros.
+  std::span<const float> predict(const loader::Batch& batch);
+  /// The same for a result that must not depend on how samples lie in batches: on a CPU one sample
+  /// at a time, since LibTorch's kernels, and with them the last bits, go by their number. `flips`:
+  /// the mean over the image, and the image mirrored along x, y and both.
+  std::span<const float> predict_each(const loader::Batch& batch, bool flips);
+
+  /// Safetensors bytes; equal weights and metadata give equal bytes. With train.ema these are the
+  /// averaged weights.
+  std::string weights(const Metadata& metadata) const;
+  /// Weights, optimiser and averaged weights.
+  std::string checkpoint(const Metadata& metadata) const;
+  /// Loads a checkpoint and returns the metadata that was saved with it. `origin` names the file in
+  /// errors.
+  Metadata restore(std::span<const std::byte> checkpoint, const std::string& origin);
+  void load_weights(std::span<const std::byte> weights, const std::string& origin);
+
+  /// Takes the weights of another training as initial ones, by name and shape, and rows of heads by
+  /// the names of classes; the file's metadata has its classes (`classes`, a JSON list). Returns
+  /// the outcome: {tensors_taken, tensors_fresh[], tensors_unused[], classes_taken[],
+  /// classes_fresh[]}. Errors: usage (nothing fits), malformed.
+  Json start_from(std::span<const std::byte> weights, const std::vector<std::string>& classes,
+                  const std::string& origin);
+
+  /// {torch, threads, cpu_capability, device (cpu or cuda), bfloat16}: all that the result depends
+  /// on besides config and data.
+  Json runtime() const;
+  /// Whether the model, and so its batches, are on a GPU that the loader can also use.
+  bool on_gpu() const;
+  std::int64_t channels() const;
+  std::int64_t parameter_count() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace::inference

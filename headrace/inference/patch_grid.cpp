@@ -1,0 +1,65 @@
+#include "headrace/inference/patch_grid.hpp"
+
+#include <cmath>
+
+#include "headrace/inference/window.hpp"
+#include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/loader/plan/tile_corners.hpp"
+
+namespace headrace::inference {
+
+std::array<std::int64_t, 3> tile_zyx(const loader::RunConfig& config) {
+  if (!config.volumes) return {1, config.patch.height, config.patch.width};
+  const auto& size = config.volume_patch.size_zyx;
+  return {size[0], size[1], size[2]};
+}
+
+std::array<double, 3> step_zyx(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+  if (!config.volumes) {
+    const auto mpp = loader::level_mpp_yx(image, 0, config);
+    return {1, config.patch.mpp / mpp[0], config.patch.mpp / mpp[1]};
+  }
+  const auto spacing = loader::level_spacing_mm_zyx(image, 0, config);
+  std::array<double, 3> step{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    step[axis] = config.volume_patch.spacing_mm_zyx[axis] / spacing[axis];
+  return step;
+}
+
+std::array<std::int64_t, 3> extent_zyx(const cohort::ImageRecord& image,
+                                       const loader::RunConfig& config) {
+  const auto step = step_zyx(image, config);
+  const auto shape = cohort::shape_zyx_of(image);
+  std::array<std::int64_t, 3> out{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    out[axis] = loader::detail::patch_extent(shape[axis], step[axis]);
+  return out;
+}
+
+Stitcher::Window tile_window(const loader::RunConfig& config) {
+  const auto tile = tile_zyx(config);
+  Stitcher::Window window;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto shared = std::llround(static_cast<double>(tile[axis]) * config.eval.overlap);
+    window[axis] = config.eval.window == loader::TileWindow::gaussian
+                       ? gaussian_window(tile[axis])
+                       : linear_window(tile[axis], shared);
+  }
+  return window;
+}
+
+loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group) {
+  loader::RunConfig on_host = config;
+  on_host.loader.device = device::DeviceChoice::cpu;
+  on_host.loader.element = loader::ElementChoice::float32;
+  on_host.loader.layout = loader::LayoutChoice::channels_first;
+  on_host.loader.decode = zarr::DecodeOn::cpu;
+  on_host.loader.gpudirect = storage::GpuDirect::off;
+  if (process_group != nullptr) {
+    const int cores = ranks::share_of_cores(*process_group);
+    if (config.loader.threads == 0) on_host.loader.threads = cores;
+  }
+  return on_host;
+}
+
+}  // namespace headrace::inference

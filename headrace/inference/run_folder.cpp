@@ -1,0 +1,143 @@
+#include "headrace/inference/run_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
+#include "headrace/core/read_file.hpp"
+
+namespace headrace::inference {
+namespace {
+
+constexpr const char* kConfig = "config.json";
+constexpr const char* kMetrics = "metrics.jsonl";
+constexpr std::string_view kCheckpointPrefix = "checkpoints/step-";
+constexpr std::string_view kCheckpointSuffix = ".safetensors";
+constexpr std::size_t kCheckpointsKept = 2;
+
+std::optional<std::int64_t> step_of(const std::string& key) {
+  if (!key.starts_with(kCheckpointPrefix) || !key.ends_with(kCheckpointSuffix)) return std::nullopt;
+  const char* begin = key.data() + kCheckpointPrefix.size();
+  const char* end = key.data() + key.size() - kCheckpointSuffix.size();
+  std::int64_t step = 0;
+  const auto parsed = std::from_chars(begin, end, step);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return step;
+}
+
+}  // namespace
+
+bool RunFolder::holds_run(const std::filesystem::path& path) {
+  return std::filesystem::exists(path / kConfig);
+}
+
+RunFolder RunFolder::create(const std::filesystem::path& path) {
+  if (holds_run(path)) {
+    fail(ErrorCode::usage, "{} already holds a run. Continue it with {}, or give another {}.",
+         path.string(), Option{"resume"}, Option{"out"});
+  }
+  if (std::filesystem::exists(path) &&
+      (!std::filesystem::is_directory(path) || !std::filesystem::is_empty(path))) {
+    fail(ErrorCode::usage, "{} is not empty and holds no run. Give another {}.", path.string(),
+         Option{"out"});
+  }
+  return RunFolder(path);
+}
+
+RunFolder RunFolder::open(const std::filesystem::path& path) {
+  if (!holds_run(path)) {
+    fail(ErrorCode::not_found,
+         "{} holds no run: there is no {} in it. Give the folder of headrace train {}.",
+         path.string(), kConfig, Option{"out"});
+  }
+  return RunFolder(path);
+}
+
+void RunFolder::lock() {
+  std::filesystem::create_directories(path());
+  auto folder = std::make_shared<storage::posix::Descriptor>(
+      storage::posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (flock(folder->get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail(ErrorCode::usage, "Another training writes into {}. Wait for it, or give another {}.",
+         path().string(), Option{"out"});
+  }
+  lock_ = std::move(folder);
+}
+
+void RunFolder::write(const std::string& name, const std::string& bytes) {
+  store_->put(name, std::as_bytes(std::span(bytes)));
+}
+
+Json RunFolder::read_json(const std::string& name) const {
+  if (!has(name)) fail(ErrorCode::not_found, "{} is missing.", describe(name));
+  const std::vector<std::byte> bytes = read(name);
+  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, describe(name));
+}
+
+void RunFolder::append_metrics(const Json& line) {
+  std::filesystem::create_directories(path());
+  std::ofstream file(path() / kMetrics, std::ios::binary | std::ios::app);
+  file << line.dump() << '\n' << std::flush;
+  if (!file)
+    fail(ErrorCode::io, "{}: a line cannot be written. Is the disk full?", describe(kMetrics));
+}
+
+std::vector<Json> RunFolder::metrics() const {
+  std::vector<Json> lines;
+  if (!has(kMetrics)) return lines;
+  std::istringstream text(read_file(path() / kMetrics));
+  for (std::string line; std::getline(text, line);) {
+    const bool cut = text.eof();  // no newline after it: a kill in the middle of the write
+    if (!line.empty() && !cut) {
+      lines.push_back(parse_json(line, fmt::format("{}:{}", describe(kMetrics), lines.size() + 1)));
+    }
+  }
+  return lines;
+}
+
+void RunFolder::rewind_metrics(std::int64_t step) {
+  std::string kept;
+  for (const Json& line : metrics()) {
+    if (line.value("step", std::int64_t{0}) <= step) kept += line.dump() + "\n";
+  }
+  write(kMetrics, kept);
+}
+
+void RunFolder::forget_validations() {
+  std::string kept;
+  for (const Json& line : metrics()) {
+    if (!line.contains("validation")) kept += line.dump() + "\n";
+  }
+  write(kMetrics, kept);
+}
+
+std::string RunFolder::checkpoint_name(std::int64_t step) {
+  return fmt::format("{}{:08}{}", kCheckpointPrefix, step, kCheckpointSuffix);
+}
+
+std::vector<std::int64_t> RunFolder::checkpoints() const {
+  std::vector<std::int64_t> steps;
+  for (const std::string& key : store_->list("checkpoints/")) {
+    if (const auto step = step_of(key)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+void RunFolder::put_checkpoint(std::int64_t step, const std::string& bytes) {
+  write(checkpoint_name(step), bytes);
+  std::vector<std::int64_t> steps = checkpoints();
+  while (steps.size() > kCheckpointsKept) {
+    store_->erase(checkpoint_name(steps.front()));
+    steps.erase(steps.begin());
+  }
+}
+
+}  // namespace headrace::inference

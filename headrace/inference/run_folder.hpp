@@ -1,0 +1,65 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/posix.hpp"
+
+namespace headrace::inference {
+
+constexpr const char* kFinalWeights = "final.safetensors";
+constexpr const char* kBestWeights = "best.safetensors";
+
+/// The files of one run (docs/formats.md, "Run folder"). Every file is written whole or not at all;
+/// metrics.jsonl grows by one line at a time.
+class RunFolder {
+ public:
+  /// A folder for a new run, absent or empty; the first write, or lock, creates it. Errors: usage
+  /// (it holds a run, or anything else).
+  static RunFolder create(const std::filesystem::path& path);
+  /// The folder of a run that was started. Errors: not_found.
+  static RunFolder open(const std::filesystem::path& path);
+  static bool holds_run(const std::filesystem::path& path);
+
+  /// Keeps other trainings out of the folder as long as this object, or a copy of it, lives;
+  /// creates the folder if absent. Errors: usage (another training has it). Without effect where
+  /// the file system does not support locks.
+  void lock();
+
+  void write(const std::string& name, const std::string& bytes);
+  void write_json(const std::string& name, const Json& value) { write(name, dump_json(value)); }
+  std::vector<std::byte> read(const std::string& name) const { return store_->get(name); }
+  Json read_json(const std::string& name) const;
+  bool has(const std::string& name) const { return store_->exists(name); }
+  std::string describe(const std::string& name) const { return store_->describe(name); }
+  const std::filesystem::path& path() const noexcept { return store_->root(); }
+  const storage::LocalStore& files() const noexcept { return *store_; }
+
+  void append_metrics(const Json& line);
+  /// Drops the lines of steps after `step`, and a last line that a kill truncated.
+  void rewind_metrics(std::int64_t step);
+  /// Drops the lines of validations.
+  void forget_validations();
+  std::vector<Json> metrics() const;
+
+  /// Steps that have a checkpoint, ascending.
+  std::vector<std::int64_t> checkpoints() const;
+  static std::string checkpoint_name(std::int64_t step);
+  /// Stores a checkpoint, then removes all but the newest two.
+  void put_checkpoint(std::int64_t step, const std::string& bytes);
+
+ private:
+  explicit RunFolder(const std::filesystem::path& path)
+      : store_(std::make_shared<storage::LocalStore>(path)) {}
+
+  std::shared_ptr<storage::LocalStore> store_;
+  std::shared_ptr<storage::posix::Descriptor> lock_;
+};
+
+}  // namespace headrace::inference

@@ -1,0 +1,27 @@
+#include "headrace/inference/volume/slice_reader.hpp"
+
+#include <algorithm>
+
+namespace headrace::inference {
+
+SliceReader::SliceReader(std::shared_ptr<const zarr::Array> array) : array_(std::move(array)) {}
+
+std::span<const std::uint8_t> SliceReader::slice(std::int64_t z) {
+  const auto& shape = array_->metadata().shape;
+  const std::int64_t pixels = shape[1] * shape[2];
+  if (z < first_ || z >= first_ + count_) {
+    const std::int64_t depth = array_->inner_chunk_shape()[0];
+    first_ = z / depth * depth;
+    count_ = std::min(depth, shape[0] - first_);
+    layer_.resize(static_cast<std::size_t>(count_ * pixels));
+    zarr::RegionRead region;
+    region.origin = {first_, 0, 0};
+    region.shape = {count_, shape[1], shape[2]};
+    region.dst = reinterpret_cast<std::byte*>(layer_.data());
+    region.strides_bytes = {pixels, shape[2], 1};
+    array_->read(region);
+  }
+  return {layer_.data() + (z - first_) * pixels, static_cast<std::size_t>(pixels)};
+}
+
+}  // namespace headrace::inference

@@ -1,0 +1,128 @@
+#include "headrace/predict/input_store.hpp"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/ingest/slide/ingest_slides.hpp"
+#include "headrace/ingest/volume/ingest_volumes.hpp"
+#include "headrace/loader/plan/plan_images.hpp"
+#include "headrace/predict/full_path.hpp"
+
+namespace headrace::predict {
+namespace {
+
+std::shared_ptr<const cohort::Cohort> open_store(const std::string& path, const TrainedRun& run) {
+  auto cohort = cohort::Cohort::open(path)->seen_by(run.classes(), run.preprocessing->class_sets);
+  loader::detail::check_kind(*cohort, run.config);
+  return cohort;
+}
+
+/// The images of a store that are asked for; an id that is found is taken off `missing`.
+InputStore images_of(std::shared_ptr<const cohort::Cohort> cohort, const std::string& source,
+                     const InputChoice& choice, std::set<std::string>& missing) {
+  InputStore out;
+  const std::set<std::string> wanted(choice.images.begin(), choice.images.end());
+  for (std::size_t i = 0; i < cohort->images().size(); ++i) {
+    const cohort::ImageRecord& image = cohort->images()[i];
+    if (!wanted.empty() && !wanted.contains(image.id)) continue;
+    if (!choice.split.empty() && image.split != choice.split) continue;
+    missing.erase(image.id);
+    out.images.push_back(static_cast<std::uint32_t>(i));
+    out.sources.push_back(full_path(source));
+  }
+  out.cohort = std::move(cohort);
+  return out;
+}
+
+/// The run's channels as ingest takes them; none for a run of one.
+std::vector<std::string> channels_of(const TrainedRun& run) {
+  std::vector<std::string> out;
+  if (run.preprocessing->channels.size() < 2) return out;
+  for (const auto& channel : run.preprocessing->channels)
+    out.push_back(channel.name + (channel.unit == IntensityUnit::suv ? "=SUV" : ""));
+  return out;
+}
+
+/// Ingests files into a store that lies in `work`, without labels.
+void ingest_files(const std::vector<std::string>& files, const InputChoice& choice,
+                  const TrainedRun& run, const std::string& store,
+                  std::vector<ingest::BadInput>& left_out) {
+  if (run.config.volumes) {
+    ingest::VolumeIngestOptions options;
+    options.inputs = files;
+    options.out = store;
+    options.without_labels = true;
+    options.channels = channels_of(run);
+    options.missing_channels = ingest::MissingChannels::zero;
+    options.jobs = choice.jobs;
+    options.on_error = choice.on_error;
+    options.key_file = choice.key_file;
+    left_out = ingest::ingest_volumes(options).left_out;
+    return;
+  }
+  ingest::SlideIngestOptions options;
+  options.inputs = files;
+  options.out = store;
+  options.mpp = choice.mpp;
+  options.jobs = choice.jobs;
+  options.on_error = choice.on_error;
+  left_out = ingest::ingest_slides(options).left_out;
+}
+
+/// The input that an ingested image came from: the file whose name begins with its id (the first by
+/// name where there are several, such as channels), else the folder of all.
+std::string source_of(const std::string& id, const std::vector<std::string>& files) {
+  if (files.size() == 1) return full_path(files.front());
+  std::optional<std::string> first;
+  for (const std::string& file : files) {
+    const std::string path = full_path(file);
+    const std::string name = std::filesystem::path(path).filename().string();
+    const bool own = name.starts_with(id) && (name.size() == id.size() || name[id.size()] == '.' ||
+                                              name[id.size()] == '_' || name[id.size()] == '-');
+    if (own && (!first || path < *first)) first = path;
+  }
+  return first ? *first : std::filesystem::path(full_path(files.front())).parent_path().string();
+}
+
+}  // namespace
+
+bool is_store(const std::string& input) {
+  return std::filesystem::exists(std::filesystem::path(input) / "manifest.json");
+}
+
+std::vector<InputStore> open_stores(const std::vector<std::string>& stores,
+                                    const InputChoice& choice, const TrainedRun& run) {
+  std::vector<InputStore> out;
+  std::set<std::string> missing(choice.images.begin(), choice.images.end());
+  std::size_t found = 0;
+  for (const std::string& store : stores) {
+    out.push_back(images_of(open_store(store, run), store, choice, missing));
+    found += out.back().images.size();
+  }
+  const std::string in_split = choice.split.empty() ? "" : " in split '" + choice.split + "'";
+  if (!missing.empty()) {
+    fail(ErrorCode::usage, "{}: there is no image '{}'{}; headrace info lists them",
+         fmt::join(stores, ", "), *missing.begin(), in_split);
+  }
+  if (found == 0)
+    fail(ErrorCode::usage, "{}: there is no image{}", fmt::join(stores, ", "), in_split);
+  return out;
+}
+
+InputStore ingest_inputs(const std::vector<std::string>& files, const InputChoice& choice,
+                         const TrainedRun& run, const std::string& store,
+                         std::vector<ingest::BadInput>& left_out) {
+  ingest_files(files, choice, run, store, left_out);
+  InputStore out;
+  out.cohort = open_store(store, run);
+  for (std::size_t i = 0; i < out.cohort->images().size(); ++i) {
+    out.images.push_back(static_cast<std::uint32_t>(i));
+    out.sources.push_back(source_of(out.cohort->images()[i].id, files));
+  }
+  return out;
+}
+
+}  // namespace headrace::predict

@@ -1,0 +1,34 @@
+#pragma once
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/pixels/image.hpp"
+
+namespace headrace::predict {
+
+/// Shares of the image, coloured and black ink together, from which pen marks are remarked: twice
+/// what the rule finds on samples without a mark (at most 0.24 %).
+inline constexpr double kPenShare = 0.005;
+/// Share of the image from which black is taken for the background of another kind of picture.
+inline constexpr double kBlackShare = 1.0 / 3;
+
+/// What of an image is ink of a pen, as shares of all its pixels.
+struct InkShares {
+  double coloured = 0;  ///< blue and green ink
+  double black = 0;     ///< black ink, or any other black
+  /// Whether the ink is less than a third of what is not glass; otherwise it is the stain, as in
+  /// pixels::find_tissue.
+  bool marks = false;
+};
+
+/// Ink in a low-resolution image (8 to 16 micrometres a pixel), (y, x, 3).
+///
+/// Coloured ink: pixels::is_ink, the rule by which the tissue mask leaves pens out (green beyond
+/// what any stain gives, or blue with less red than green). Black ink: no channel from 80 up, and
+/// less than 25 between the highest and the lowest; stained tissue, its folds too, has a hue at
+/// this size. Both opened by 3×3, so that single pixels don't count. Red ink has the hue of eosin
+/// and is not found.
+InkShares ink_shares(const pixels::Image8& rgb);
+
+/// Of a slide: of the level of its tissue mask. Errors: those of reading the store.
+InkShares ink_of(const cohort::Cohort& cohort, std::size_t image);
+
+}  // namespace headrace::predict

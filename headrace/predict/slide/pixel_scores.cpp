@@ -1,0 +1,42 @@
+#include "headrace/predict/slide/pixel_scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headrace::predict {
+
+std::array<std::uint32_t, 256> entropy_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    const double p = static_cast<double>(i) / 255;
+    table[i] = static_cast<std::uint32_t>(std::lround(-p * std::log2(p) * kEntropyUnit));
+  }
+  return table;
+}
+
+PixelScores::PixelScores(std::size_t classes)
+    : classes_(classes),
+      table_(entropy_table()),
+      most_(static_cast<std::uint64_t>(
+          std::llround(std::log2(static_cast<double>(classes)) * kEntropyUnit))) {}
+
+std::span<const std::uint8_t> PixelScores::of(std::span<const float> probabilities) {
+  const std::size_t pixels = probabilities.size() / classes_;
+  sums_.assign(pixels, 0);
+  scores_.resize(probabilities.size() + pixels);
+  for (std::size_t c = 0; c < classes_; ++c) {
+    for (std::size_t x = 0; x < pixels; ++x) {
+      const std::uint8_t score = probability_byte(probabilities[c * pixels + x]);
+      scores_[c * pixels + x] = score;
+      sums_[x] += table_[score];
+    }
+  }
+  std::uint8_t* entropy = scores_.data() + probabilities.size();
+  for (std::size_t x = 0; x < pixels; ++x) {
+    const std::uint64_t steps = most_ == 0 ? 0 : (sums_[x] * 255ull + most_ / 2) / most_;
+    entropy[x] = static_cast<std::uint8_t>(std::min<std::uint64_t>(steps, 255));
+  }
+  return scores_;
+}
+
+}  // namespace headrace::predict

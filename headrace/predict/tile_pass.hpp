@@ -1,0 +1,63 @@
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/inference/stitcher.hpp"
+#include "headrace/loader/loader.hpp"
+#include "headrace/predict/trained_run.hpp"
+
+namespace headrace::predict {
+
+/// One finished part of an image (a row of a slide, a slice of a volume on the grid of patches),
+/// with memory of its own.
+struct BlendedPart {
+  std::uint32_t image = 0;
+  std::int64_t at = 0;
+  std::vector<std::uint8_t> classes;  ///< 255: no tile
+  std::vector<float> probabilities;   ///< (classes, pixels); 0 where there is no tile
+};
+
+/// One run over the tiles of some images, through its loader and transforms, blended: the parts are
+/// those of an evaluation. They do not depend on `batch`, on threads, or on other images. One
+/// thread.
+///
+/// memory  that of Stitcher, twice
+class TilePass {
+ public:
+  struct Options {
+    std::int64_t batch = 0;  ///< tiles the loader makes at once; 0: eval.batch of the run
+    bool flips = false;
+  };
+  /// images: rising.
+  TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> cohort,
+           const std::vector<std::uint32_t>& images, const Options& options);
+  TilePass(const TilePass&) = delete;
+  TilePass& operator=(const TilePass&) = delete;
+
+  std::uint64_t tiles() const noexcept { return tiles_; }
+  /// The next part: image by image, from part 0 on; images without tiles have
+  /// none. nullopt after the last.
+  std::optional<BlendedPart> next();
+  /// Tiles whose prediction has been blended.
+  std::uint64_t done() const noexcept { return done_; }
+
+ private:
+  void predict_batch(const loader::Batch& batch);
+
+  std::shared_ptr<inference::Network> network_;
+  std::shared_ptr<const cohort::Cohort> cohort_;
+  loader::RunConfig config_;
+  bool flips_;
+  std::uint64_t tiles_ = 0, done_ = 0;
+  std::unique_ptr<loader::Loader> loader_;
+  /// Those without any tile have no pixels here: a tile may be followed by thousands of them.
+  std::deque<BlendedPart> parts_;
+  std::size_t classes_ = 0;
+  std::optional<inference::Stitcher> stitcher_;
+};
+
+}  // namespace headrace::predict

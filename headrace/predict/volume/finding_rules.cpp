@@ -1,0 +1,31 @@
+#include "headrace/predict/volume/finding_rules.hpp"
+
+#include <algorithm>
+
+#include "headrace/inference/volume/lesion_rule.hpp"
+#include "headrace/predict/volume/validation_lesions.hpp"
+
+namespace headrace::predict {
+
+FindingRules finding_rules(const std::vector<std::string>& classes, const loader::RunConfig& config,
+                           const OrReason<Json>& evaluation, const std::string& origin,
+                           double false_positives_per_scan) {
+  FindingRules out;
+  out.classes = classes;
+  out.lesion_classes = inference::lesion_class_values(classes, config);
+  std::sort(out.lesion_classes.begin(), out.lesion_classes.end());
+  out.lesion_lowest = config.eval.lesion_lowest;
+  out.lesion_min_mm3 = config.eval.lesion_min_mm3;
+  if (out.lesion_classes.empty()) return out;
+  const auto validation = evaluation.value ? read_validation_lesions(*evaluation.value, origin)
+                                           : OrReason<ValidationLesions>::none(evaluation.reason);
+  if (validation.value) {
+    out.operating_point = operating_point(*validation.value, false_positives_per_scan);
+    out.calibration = calibration_of_calls(*validation.value);
+  } else {
+    out.operating_point.reason = out.calibration.reason = validation.reason;
+  }
+  return out;
+}
+
+}  // namespace headrace::predict

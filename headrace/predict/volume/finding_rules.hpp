@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headrace/core/json.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/predict/volume/isotonic.hpp"
+#include "headrace/predict/volume/operating_point.hpp"
+#include "headrace/predict/volume/or_reason.hpp"
+
+namespace headrace::predict {
+
+/// How the findings of a volume are made from its probabilities.
+struct FindingRules {
+  std::vector<std::string> classes;          ///< by class value; 0 is background
+  std::vector<std::uint8_t> lesion_classes;  ///< class values, rising; empty: no search for lesions
+  double lesion_lowest = 0.1;                ///< lowest score of a lesion
+  double lesion_min_mm3 = 0;                 ///< smaller ones are dropped
+  OrReason<OperatingPoint> operating_point;
+  OrReason<IsotonicCurve> calibration;
+};
+
+/// The rules of a run: keys of `eval` as its evaluation takes them, and what scores mean from its
+/// evaluation on the validation split with the same weights.
+///
+/// in      evaluation  eval.json, or why the run has none that fits the prediction
+///         origin      names its file in errors
+/// errors  usage (inference::lesion_class_values), malformed (eval.json)
+FindingRules finding_rules(const std::vector<std::string>& classes, const loader::RunConfig& config,
+                           const OrReason<Json>& evaluation, const std::string& origin,
+                           double false_positives_per_scan = kFlagFalsePositives);
+
+}  // namespace headrace::predict

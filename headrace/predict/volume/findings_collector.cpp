@@ -1,0 +1,99 @@
+#include "headrace/predict/volume/findings_collector.hpp"
+
+#include <utility>
+
+#include "headrace/core/error.hpp"
+#include "headrace/inference/volume/lesion_calls.hpp"
+#include "headrace/result/image_result.hpp"
+
+namespace headrace::predict {
+
+FindingsCollector::FindingsCollector(FindingRules rules, const imaging::VolumeGrid& grid) {
+  findings_.rules = std::move(rules);
+  findings_.grid = map_.grid = grid;
+  findings_.structures.resize(findings_.rules.classes.size());
+  if (findings_.rules.lesion_classes.empty()) return;
+  map_.classes.reserve(static_cast<std::size_t>(grid.voxels()));
+  scores_.reserve(static_cast<std::size_t>(grid.voxels()));
+}
+
+void FindingsCollector::add(std::span<const std::uint8_t> classes,
+                            std::span<const float> probabilities,
+                            std::span<const std::uint8_t> body) {
+  check_slice(classes, probabilities, body);
+  count_structures(classes);
+  map_.body.add(body, map_.grid.shape_zyx[2]);
+  if (!findings_.rules.lesion_classes.empty()) keep_for_lesions(classes, probabilities);
+  ++next_;
+}
+
+void FindingsCollector::check_slice(std::span<const std::uint8_t> classes,
+                                    std::span<const float> probabilities,
+                                    std::span<const std::uint8_t> body) const {
+  const auto pixels = static_cast<std::size_t>(map_.grid.slice_voxels());
+  const std::size_t values = findings_.rules.classes.size();
+  if (next_ >= map_.grid.shape_zyx[0]) {
+    fail(ErrorCode::internal, "A volume of {} slices was given one more.", map_.grid.shape_zyx[0]);
+  }
+  if (classes.size() != pixels || probabilities.size() != values * pixels ||
+      (!body.empty() && body.size() != pixels)) {
+    fail(ErrorCode::internal,
+         "Slice {} has {} classes, {} probabilities and {} voxels of body; expected {} pixels of "
+         "{} classes.",
+         next_, classes.size(), probabilities.size(), body.size(), pixels, values);
+  }
+  for (const std::uint8_t value : classes) {
+    if (value >= values && value != result::kNotPredicted)
+      fail(ErrorCode::internal, "Slice {} has class {}; there are {}.", next_, value, values);
+  }
+}
+
+void FindingsCollector::count_structures(std::span<const std::uint8_t> classes) {
+  const std::int64_t height = map_.grid.shape_zyx[1], width = map_.grid.shape_zyx[2];
+  for (std::int64_t y = 0; y < height; ++y) {
+    const std::uint8_t* row = classes.data() + y * width;
+    for (std::int64_t x = 0; x < width;) {
+      const std::int64_t x0 = x;
+      while (x < width && row[x] == row[x0]) ++x;
+      if (row[x0] != 0 && row[x0] != result::kNotPredicted)
+        findings_.structures[row[x0]].add(next_, y, x0, x);
+    }
+  }
+}
+
+void FindingsCollector::keep_for_lesions(std::span<const std::uint8_t> classes,
+                                         std::span<const float> probabilities) {
+  const std::size_t pixels = classes.size();
+  map_.classes.insert(map_.classes.end(), classes.begin(), classes.end());
+  for (std::size_t i = 0; i < pixels; ++i) {
+    float lesion = 0;  // summed by rising class, as an evaluation does
+    for (const std::uint8_t value : findings_.rules.lesion_classes)
+      lesion += probabilities[value * pixels + i];
+    scores_.push_back(inference::call_steps(lesion));
+  }
+}
+
+void FindingsCollector::find_lesions() {
+  const FindingRules& rules = findings_.rules;
+  const auto [z, y, x] = map_.grid.spacing_mm_zyx();
+  const auto calls = inference::find_calls_with_voxels(
+      scores_, map_.grid.shape_zyx, inference::call_steps(static_cast<float>(rules.lesion_lowest)),
+      inference::least_call_voxels(rules.lesion_min_mm3, z * y * x));
+  for (const inference::LocatedCall& call : calls) {
+    PredictedLesion lesion = describe_lesion(call, map_, rules.lesion_classes);
+    lesion.runs = call.runs;
+    if (rules.calibration.value) lesion.probability = rules.calibration.value->at(lesion.score);
+    findings_.lesions.push_back(std::move(lesion));
+  }
+}
+
+VolumeFindings FindingsCollector::finish() {
+  if (next_ != map_.grid.shape_zyx[0]) {
+    fail(ErrorCode::internal, "A volume of {} slices was finished after {}.",
+         map_.grid.shape_zyx[0], next_);
+  }
+  if (!findings_.rules.lesion_classes.empty()) find_lesions();
+  return std::move(findings_);
+}
+
+}  // namespace headrace::predict

@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "headrace/core/error.hpp"
+#include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/volume/original_grid.hpp"
+#include "headrace/inference/volume/slice_reader.hpp"
+#include "headrace/predict/image_prediction.hpp"
+#include "headrace/predict/quality/volume_quality.hpp"
+#include "headrace/predict/volume/finding_rules.hpp"
+#include "headrace/predict/volume/findings_collector.hpp"
+#include "headrace/result/result_writer.hpp"
+
+namespace headrace::predict {
+namespace {
+
+constexpr std::size_t kMostLesions = 254;  // of a label image of bytes
+
+result::VolumeMap map_of(const cohort::VolumeRecord& volume) {
+  result::VolumeMap map;
+  map.grid.shape_zyx = volume.levels.front().shape_zyx;
+  map.grid.affine_lps = volume.affine_lps;
+  map.file_grid = volume.file_grid;
+  map.from_file = volume.from_file;
+  return map;
+}
+
+std::string line_of(const VolumeFindings& findings) {
+  if (findings.rules.lesion_classes.empty()) return "segmented";
+  std::string out = fmt::format("{} lesions", findings.lesions.size());
+  if (!findings.lesions.empty())
+    out += fmt::format(", highest score {:.3f}", findings.study_score());
+  if (const auto positive = findings.positive()) out += *positive ? ", flagged" : ", not flagged";
+  return out;
+}
+
+/// The lesions as a label image: each by its number.
+void put_lesions(result::ResultWriter& writer, const VolumeFindings& findings) {
+  const std::size_t shown = std::min<std::size_t>(findings.lesions.size(), kMostLesions);
+  std::map<std::int64_t, std::vector<std::pair<pixels::Run, std::uint8_t>>> by_slice;
+  for (std::size_t k = 0; k < shown; ++k) {
+    for (const pixels::Run& run : findings.lesions[k].runs)
+      by_slice[run.z].emplace_back(run, static_cast<std::uint8_t>(k + 1));
+  }
+  const std::int64_t width = findings.grid.shape_zyx[2];
+  writer.put_lesions(shown, [&](std::int64_t z, std::span<std::uint8_t> slice) {
+    for (const auto& [run, number] : by_slice[z])
+      std::fill_n(slice.data() + run.y * width + run.x0, run.x1 - run.x0, number);
+  });
+}
+
+class VolumePrediction : public ImagePrediction {
+ public:
+  explicit VolumePrediction(ImageTask task)
+      : task_(std::move(task)),
+        record_(task_.cohort->images()[task_.image]),
+        map_(map_of(*record_.volume)),
+        writer_(writer_of(task_, map_)),
+        collector_(rules_of(task_), map_.grid),
+        body_(task_.cohort->body_mask(task_.image)),
+        grid_(task_.run->classes().size(), inference::extent_zyx(record_, task_.run->config),
+              map_.grid.shape_zyx, inference::step_zyx(record_, task_.run->config),
+              [this](std::int64_t z, std::span<const float> probabilities) {
+                take(z, probabilities);
+              }) {}
+
+  void add(const BlendedPart& part) override { grid_.add(part.probabilities); }
+
+  std::string finish(const Json& more) override {
+    if (!grid_.complete())
+      fail(ErrorCode::internal, "Image {} was not predicted to its end.", record_.id);
+    const VolumeFindings findings = collector_.finish();
+    Json json{{"volume", findings.to_json()},
+              {"quality", to_json(volume_quality(*task_.cohort, task_.image,
+                                                 *task_.run->preprocessing, task_.run->config))}};
+    json.update(more);
+    if (!findings.rules.lesion_classes.empty()) {
+      writer_.put_text("lesions.csv", findings.lesions_csv(record_.id));
+      put_lesions(writer_, findings);
+    }
+    writer_.finish(json);
+    return line_of(findings);
+  }
+
+ private:
+  static result::ResultWriter writer_of(ImageTask& task, const result::VolumeMap& map) {
+    task.facts.volume = map;
+    return {task.folder, task.facts};
+  }
+  static FindingRules rules_of(const ImageTask& task) {
+    return finding_rules(task.run->classes(), task.run->config, task.run->evaluation,
+                         task.run->folder + "/eval.json", task.request->false_positives_per_scan);
+  }
+
+  /// A slice of level 0.
+  void take(std::int64_t z, std::span<const float> probabilities) {
+    const std::size_t classes = task_.run->classes().size(),
+                      pixels = probabilities.size() / classes;
+    classes_.assign(pixels, 0);
+    for (std::size_t c = 1; c < classes; ++c) {
+      const float* p = probabilities.data() + c * pixels;
+      for (std::size_t i = 0; i < pixels; ++i) {
+        if (p[i] > probabilities[classes_[i] * pixels + i])
+          classes_[i] = static_cast<std::uint8_t>(c);
+      }
+    }
+    writer_.add(classes_, probabilities);
+    collector_.add(classes_, probabilities, body_.slice(z));
+  }
+
+  ImageTask task_;
+  const cohort::ImageRecord& record_;
+  result::VolumeMap map_;
+  result::ResultWriter writer_;
+  FindingsCollector collector_;
+  inference::SliceReader body_;
+  inference::OriginalGrid grid_;
+  std::vector<std::uint8_t> classes_;
+};
+
+}  // namespace
+
+std::unique_ptr<ImagePrediction> predict_volume(ImageTask task) {
+  return std::make_unique<VolumePrediction>(std::move(task));
+}
+
+}  // namespace headrace::predict

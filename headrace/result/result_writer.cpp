@@ -1,0 +1,200 @@
+#include "headrace/result/result_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <system_error>
+
+#include "headrace/cohort/ome_label.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/result/band_writer.hpp"
+#include "headrace/result/class_pyramid.hpp"
+#include "headrace/result/result_format.hpp"
+#include "headrace/storage/local_store.hpp"
+
+namespace headrace::result {
+namespace {
+
+constexpr std::int64_t kSlices = 32, kVolumeChunk = 128;
+
+/// Where a result is written until it is whole: beside it, with a name that no result has.
+std::filesystem::path folder_aside(const std::filesystem::path& folder) {
+  return folder.parent_path() / (".part-" + folder.filename().string());
+}
+
+void remove_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  if (error) fail(ErrorCode::io, "{}: can't be removed ({})", folder.string(), error.message());
+}
+
+BandWriter::Layout volume_layout(const VolumeMap& map, std::int64_t channels, std::uint8_t fill) {
+  const auto& shape = map.grid.shape_zyx;
+  return {{shape[0], shape[1], shape[2]}, channels, kSlices, kVolumeChunk, fill};
+}
+
+/// Axes of space with their unit, and the distance of pixels of level 0.
+struct Space {
+  Json axes = Json::array();
+  std::vector<double> scale;
+};
+
+Space space_of(const ImageFacts& facts) {
+  Space out;
+  const auto axis = [](const char* name, const char* unit) {
+    Json axis{{"name", name}, {"type", "space"}};
+    if (unit != nullptr) axis["unit"] = unit;
+    return axis;
+  };
+  if (facts.volume) {
+    const auto spacing = facts.volume->grid.spacing_mm_zyx();
+    for (const char* name : {"z", "y", "x"}) out.axes.push_back(axis(name, "millimeter"));
+    out.scale.assign(spacing.begin(), spacing.end());
+    return out;
+  }
+  const double mpp = facts.slide->mpp;
+  for (const char* name : {"y", "x"})
+    out.axes.push_back(axis(name, mpp > 0 ? "micrometer" : nullptr));
+  out.scale.assign(2, mpp > 0 ? mpp : 1.0);
+  return out;
+}
+
+/// attributes.ome.multiscales of an image of `levels`, each twice as coarse as the one before.
+Json multiscales(const ImageFacts& facts, const std::string& name, std::size_t levels,
+                 bool channels) {
+  const Space space = space_of(facts);
+  Json axes = space.axes, datasets = Json::array();
+  if (channels) axes.insert(axes.begin(), Json{{"name", "c"}, {"type", "channel"}});
+  for (std::size_t k = 0; k < levels; ++k) {
+    Json scale = Json::array();
+    if (channels) scale.push_back(1.0);
+    for (const double step : space.scale) scale.push_back(std::ldexp(step, static_cast<int>(k)));
+    const Json transformation{{"type", "scale"}, {"scale", scale}};
+    datasets.push_back({{"path", std::to_string(k)},
+                        {"coordinateTransformations", Json::array({transformation})}});
+  }
+  return Json::array({Json{{"name", name}, {"axes", axes}, {"datasets", datasets}}});
+}
+
+}  // namespace
+
+struct ResultWriter::State {
+  std::filesystem::path folder, aside;
+  ImageFacts facts;
+  std::shared_ptr<storage::LocalStore> store;
+  std::optional<ClassPyramid> slide_classes;
+  std::optional<BandWriter> volume_classes, probability;
+  std::vector<std::uint8_t> rounded;
+  bool lesions = false;  ///< whether there is a label image of them
+
+  void put_groups() {
+    const std::size_t levels = slide_classes ? slide_classes->levels() : 1;
+    store->put_text(
+        std::string(kClassesGroup) + "/zarr.json",
+        dump_json(zarr::group_metadata(
+            {{"ome", cohort::ome_label_image(multiscales(facts, kClassesName, levels, false),
+                                             facts.classes)}})));
+    std::vector<std::string> labels{kClassesName};
+    if (lesions) labels.emplace_back(kLesionsName);
+    store->put_text(std::string(kLabelsGroup) + "/zarr.json",
+                    dump_json(zarr::group_metadata({{"ome", cohort::ome_labels_group(labels)}})));
+    const Json own{{"kind", kKind}, {"format", kFormat}, {"facts", facts.to_json()}};
+    const Json ome{{"version", cohort::kOmeVersion},
+                   {"multiscales", multiscales(facts, facts.id, 1, true)}};
+    store->put_text(kGroupFile, dump_json(zarr::group_metadata({{"ome", ome}, {"headrace", own}})));
+  }
+};
+
+ResultWriter::ResultWriter(const std::filesystem::path& folder, const ImageFacts& facts)
+    : state_(std::make_unique<State>()) {
+  if (std::filesystem::exists(folder)) {
+    fail(ErrorCode::usage, "{}: exists; name another output folder", folder.string());
+  }
+  State& s = *state_;
+  s.folder = folder;
+  s.aside = folder_aside(folder);
+  s.facts = facts;
+  remove_folder(s.aside);
+  s.store = std::make_shared<storage::LocalStore>(s.aside, 64, storage::Durability::on_sync);
+  const auto classes = static_cast<std::int64_t>(facts.classes.size());
+  if (facts.volume) {
+    s.volume_classes.emplace(s.store, std::string(kClassesGroup) + "/0",
+                             volume_layout(*facts.volume, 0, kNotPredicted));
+    s.probability.emplace(s.store, kProbability, volume_layout(*facts.volume, classes, 0));
+    return;
+  }
+  const SlideMap& map = *facts.slide;
+  s.slide_classes.emplace(s.store, kClassesGroup, map.height, map.width);
+  BandWriter::Layout layout;
+  layout.shape = {map.height, map.width};
+  layout.channels = classes;
+  s.probability.emplace(s.store, kProbability, layout);
+}
+
+ResultWriter::~ResultWriter() {
+  std::error_code ignored;  // the next writer removes it
+  if (state_) std::filesystem::remove_all(state_->aside, ignored);
+}
+
+ResultWriter::ResultWriter(ResultWriter&&) noexcept = default;
+
+void ResultWriter::add(std::span<const std::uint8_t> classes,
+                       std::span<const float> probabilities) {
+  State& s = *state_;
+  s.rounded.resize(probabilities.size());
+  for (std::size_t i = 0; i < probabilities.size(); ++i)
+    s.rounded[i] = static_cast<std::uint8_t>(probabilities[i] * 255.0f + 0.5f);
+  if (s.slide_classes) {
+    s.slide_classes->add(classes);
+  } else {
+    s.volume_classes->add(classes);
+  }
+  s.probability->add(s.rounded);
+}
+
+void ResultWriter::put_lesions(
+    std::size_t count,
+    const std::function<void(std::int64_t z, std::span<std::uint8_t> out)>& slice) {
+  State& s = *state_;
+  const imaging::VolumeGrid& grid = s.facts.volume->grid;
+  BandWriter writer(s.store, std::string(kLesionsGroup) + "/0",
+                    volume_layout(*s.facts.volume, 0, 0));
+  std::vector<std::uint8_t> values(static_cast<std::size_t>(grid.slice_voxels()));
+  for (std::int64_t z = 0; z < grid.shape_zyx[0]; ++z) {
+    std::fill(values.begin(), values.end(), std::uint8_t{0});
+    slice(z, values);
+    writer.add(values);
+  }
+  writer.finish();
+  std::vector<std::string> names{"background"};
+  for (std::size_t k = 1; k <= count; ++k) names.push_back("lesion " + std::to_string(k));
+  const Json ome = cohort::ome_label_image(multiscales(s.facts, kLesionsName, 1, false), names);
+  s.store->put_text(std::string(kLesionsGroup) + "/zarr.json",
+                    dump_json(zarr::group_metadata({{"ome", ome}})));
+  s.lesions = true;
+}
+
+void ResultWriter::put_text(const std::string& name, const std::string& text) {
+  state_->store->put_text(name, text);
+}
+
+void ResultWriter::finish(const Json& findings) {
+  State& s = *state_;
+  if (s.slide_classes) {
+    s.slide_classes->finish();
+  } else {
+    s.volume_classes->finish();
+  }
+  s.probability->finish();
+  s.store->put_text(kFindingsFile, dump_json(findings));
+  s.put_groups();
+  s.store->sync();
+  std::error_code error;
+  std::filesystem::rename(s.aside, s.folder, error);
+  if (error) {
+    fail(ErrorCode::io, "{}: can't be renamed to {} ({})", s.aside.string(), s.folder.string(),
+         error.message());
+  }
+}
+
+}  // namespace headrace::result

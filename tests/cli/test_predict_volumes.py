@@ -1,0 +1,162 @@
+"""Predictions of CT: the same findings at the same world points whatever the file's format and voxel order, masks on the file's own grid,
+lesions against counts made here, and the files for other programs."""
+import json
+
+import nibabel
+import numpy as np
+import pytest
+import scipy.ndimage
+import SimpleITK as sitk
+import zarr
+from ct_inputs import CT, STS
+from driving import headrace, json_of, message_of, rows_of, write_table
+from test_predict import findings_of, tree
+from test_voxel_order import as_nifti, itk_image, reoriented
+
+CONFIG = """task: colorectal
+data: {{store: {store}}}
+patch: {{size: [16, 32, 32], spacing_mm: [4, 4, 4]}}
+sampling: {{seed: 7, batch: 2, batches_per_epoch: 20, foreground: 0.7}}
+transforms:
+  - window_hu: {{low: -160, high: 240}}
+model: {{name: unet3d, widths: [8, 16]}}
+train: {{epochs: 2, lr: 3.0e-3, threads: 1, validate_every: 0}}
+loader: {{threads: 1, prefetch: 2}}
+eval: {{lesion_lowest: 0.05, lesion_min_mm3: 100, lesion_classes: [tumour]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ct")
+    rows = [{"file": str(CT / f"sarcoma/{name}.nii.gz"), "image": name, "split": split, "labels": str(CT / f"sarcoma/{name}-gtv.nii.gz")}
+            for name, split in (("sts-012", "val"), ("sts-018", "train"), ("sts-024", "train"))]
+    table = write_table(folder / "cases.csv", rows)
+    headrace("ingest", "volumes", CT / "sarcoma", "--table", table, "--classes", "background,tumour", "--out", folder / "ct.zarr")
+    (folder / "run.yaml").write_text(CONFIG.format(store=folder / "ct.zarr"))
+    headrace("train", "--config", folder / "run.yaml", "--out", folder / "run")
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def dicom(run, tmp_path_factory):
+    """The prediction of a DICOM series that was never ingested."""
+    out = tmp_path_factory.mktemp("dicom") / "out"
+    headrace("predict", "--run", run, STS, "--out", out)
+    (name,) = [p for p in out.iterdir() if p.is_dir() and not p.name.startswith(".")]
+    return name
+
+
+def test_lesions_are_those_of_the_probabilities(dicom):
+    group = zarr.open_group(dicom, mode="r")
+    classes, probability, lesions = group["labels/classes/0"][:], group["0"][:], group["labels/lesions/0"][:]
+    found = findings_of(dicom)["volume"]
+    facts = json.loads((dicom / "zarr.json").read_text())["attributes"]["headrace"]["facts"]
+    grid = np.array(facts["volume"]["grid"]["affine_lps"]).reshape(4, 4)
+    voxel_ml = abs(np.linalg.det(grid[:3, :3])) / 1000
+    assert classes.shape == lesions.shape == probability.shape[1:]
+    known = classes != 255
+    certain = known & (np.abs(probability[1].astype(int) - probability[0]) > 1)  # others may be equal after rounding
+    np.testing.assert_array_equal(classes[certain], probability.argmax(0)[certain])
+    assert certain.mean() > 0.9 and (classes == 1).any()
+    assert found["structures"]["tumour"]["volume_ml"] == pytest.approx((classes == 1).sum() * voxel_ml, rel=1e-4)
+    assert len(found["lesions"]) == len(rows_of(dicom / "lesions.csv")) == lesions.max() > 0
+    scores = [lesion["score"] for lesion in found["lesions"]]
+    assert scores == sorted(scores, reverse=True)
+    for number, lesion in enumerate(found["lesions"], 1):
+        inside = lesions == number
+        assert scipy.ndimage.label(inside, np.ones((3, 3, 3)))[1] == 1
+        assert lesion["volume_ml"] == pytest.approx(inside.sum() * voxel_ml, rel=1e-4)
+        assert round(lesion["score"] * 255) == pytest.approx(int(probability[1][inside].max()), abs=1)
+        z = lesion["diameter_slice_index_z"]
+        places = np.argwhere(inside[z]) @ np.diag(np.abs(np.diag(grid))[[1, 0]])
+        hull = places if len(places) < 3000 else places[np.unique(np.concatenate([places.argmin(0), places.argmax(0)]))]
+        far = max(np.linalg.norm(places - p, axis=1).max() for p in hull)
+        assert lesion["longest_axial_diameter_mm"] >= far * (1 - 1e-6)
+        assert len(places) >= 3000 or lesion["longest_axial_diameter_mm"] == pytest.approx(far, rel=1e-5)
+
+
+def world_findings(folder):
+    """What is found at which place of the patient, without indices into the file."""
+    found = findings_of(folder)["volume"]
+    keep = ("score", "volume_ml", "longest_axial_diameter_mm", "perpendicular_axial_diameter_mm", "diameter_end_points_lps_mm", "location", "class")
+    return {"lesions": [{key: lesion[key] for key in keep} for lesion in found["lesions"]], "study": found["study"],
+            "tumour_ml": found["structures"]["tumour"]["volume_ml"]}
+
+
+def same_findings(ours, theirs):
+    """Equal but for the last digits of millimetres: NIfTI keeps places as float32."""
+    assert type(ours) is type(theirs)
+    if isinstance(ours, dict):
+        assert set(ours) == set(theirs)
+        for key, value in ours.items():
+            same_findings(value, theirs[key])
+    elif isinstance(ours, list):
+        assert len(ours) == len(theirs)
+        for pair in zip(ours, theirs):
+            same_findings(*pair)
+    elif isinstance(ours, float):
+        assert ours == pytest.approx(theirs, rel=1e-5, abs=2e-3)
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("codes", ["LPS", "RAS", "SPL"])
+def test_voxel_order_does_not_matter(run, dicom, tmp_path, codes):
+    scan = reoriented(as_nifti(itk_image()), codes)
+    nibabel.save(scan, tmp_path / "scan.nii.gz")
+    headrace("predict", "--run", run, tmp_path / "scan.nii.gz", "--out", tmp_path / "out")
+    ours = {name: value for name, value in tree(tmp_path / "out/scan").items() if "/c/" in name}
+    assert ours == {name: value for name, value in tree(dicom).items() if "/c/" in name}  # every voxel of every map
+    same_findings(world_findings(tmp_path / "out/scan"), world_findings(dicom))
+    headrace("export", tmp_path / "out", "--as", "nifti,nrrd,nifti-probability", "--out", tmp_path / "files")
+    mask = nibabel.load(tmp_path / "files/scan.nii.gz")
+    assert mask.shape == scan.shape
+    np.testing.assert_allclose(mask.affine, scan.affine, atol=1e-4)
+    # The same voxels in the DICOM's own order, by a reader of another kind.
+    headrace("export", dicom, "--as", "nifti", "--out", tmp_path / "reference")
+    reference = nibabel.load(tmp_path / "reference" / f"{dicom.name}.nii.gz")
+    np.testing.assert_array_equal(np.asarray(reoriented(mask, "LPS").dataobj), np.asarray(reoriented(reference, "LPS").dataobj))
+    nrrd = sitk.ReadImage(str(tmp_path / "files/scan.seg.nrrd"))
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(nrrd).transpose(2, 1, 0), np.asarray(mask.dataobj))
+    tumour = nibabel.load(tmp_path / "files/scan.tumour.nii.gz")
+    assert ((tumour.get_fdata() > 0.51) <= (np.asarray(mask.dataobj) == 1)).all()
+
+
+def test_dicom_objects_refer_to_the_series(dicom, tmp_path):
+    pydicom = pytest.importorskip("pydicom")
+    files = json_of("export", dicom, "--as", "dicom-seg,dicom-seg-fractional,dicom-seg-labelmap,dicom-rtstruct,dicom-sr", "--out", tmp_path)["files"]
+    source = pydicom.dcmread(next(STS.glob("*.dcm")), stop_before_pixels=True)
+    objects = [pydicom.dcmread(entry["file"]) for entry in files]
+    assert {o.Modality for o in objects} == {"SEG", "RTSTRUCT", "SR"} and len(objects) == 6
+    for data in objects:
+        assert data.StudyInstanceUID == source.StudyInstanceUID and data.PatientID == source.PatientID
+        assert data.SeriesInstanceUID != source.SeriesInstanceUID
+    again = json_of("export", dicom, "--as", "dicom-seg", "--out", tmp_path / "again")["files"][0]["file"]
+    assert open(again, "rb").read() == open(files[0]["file"], "rb").read()
+
+
+def test_dicom_needs_the_series(run, tmp_path):
+    headrace("predict", "--run", run, CT / "sarcoma/sts-012.nii.gz", "--out", tmp_path / "out")
+    said = message_of(headrace("export", tmp_path / "out", "--as", "dicom-seg", code=2))
+    assert "none of its 0 DICOM series lies on the predicted voxels" in said and "--source" in said
+
+
+def test_the_flag_follows_the_runs_validation(run, dicom, tmp_path):
+    found = findings_of(dicom)["volume"]
+    curve = json.loads((run / "eval.json").read_text())["overall"]["lesion"]["curve"]
+    study = found["study"]
+    if study["flag"] is None:
+        assert study["reason"]
+    else:
+        point = study["flag"]["operating_point"]
+        allowed = [score for fp, _, score in curve if fp <= 1.0]
+        assert point["threshold"] == pytest.approx(min(allowed), abs=1e-4)
+        assert study["flag"]["positive"] == (study["score"] >= point["threshold"])
+
+
+def test_slides_and_volumes_are_told_apart(run, tmp_path):
+    said = message_of(headrace("predict", "--run", run, CT.parent / "slides/CMU-1-Small-Region.svs", "--out", tmp_path / "out", code=2))
+    assert "CMU-1-Small-Region.svs: holds no volume" in said
+
+
