@@ -97,7 +97,9 @@ void add_context(DcmItem& root, const Report& report) {
   add_text_item(root, kObsContext, dcm("121016", "Device Observer Serial Number"),
                 algorithm.weights_sha256);
   add_code_item(root, kConceptMod, dcm("121058", "Procedure Reported"),
-                {"25045-6", "LN", "CT unspecified body region"});
+                report.source.modality == "PT"
+                    ? CodedConcept{"44136-0", "LN", "PET unspecified body region"}
+                    : CodedConcept{"25045-6", "LN", "CT unspecified body region"});
 }
 
 /// TID 1600, with what all images have in common (TID 1602).

@@ -145,8 +145,9 @@ WrittenObject identify(const CtPrediction& prediction, const SourceSeries& sourc
       fmt::format("headrace\n{}\n{}\n{}\n{}\n{}", kind.name, prediction.algorithm.weights_sha256,
                   source.study_uid, source.series_uid, source.frame_of_reference_uid);
   for (const SourceSlice& slice : source.slices) text += "\n" + slice.sop_instance_uid;
-  return {kind.sop_class_uid, derived_uid(fmt::format("{}\ninstance\n{}", text, content)),
-          derived_uid(text + "\nseries")};
+  const std::string instance = derived_uid(fmt::format("{}\ninstance\n{}", text, content));
+  // A series of its own for each object, which has one date and one number.
+  return {kind.sop_class_uid, instance, derived_uid(instance + "\nseries")};
 }
 
 void put_common(DcmItem& dataset, const CtPrediction& prediction, const SourceSeries& source,

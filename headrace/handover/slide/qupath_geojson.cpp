@@ -157,8 +157,9 @@ std::uint64_t least_pixels(const PredictedSlide& slide, const GeojsonOptions& op
   if (!options.min_area_mm2) return slide.least_listed_px;
   if (*options.min_area_mm2 == 0) return 1;
   const double mpp = slide.facts.slide->mpp;
-  return static_cast<std::uint64_t>(
-      std::ceil(*options.min_area_mm2 * kSquareUmPerMm2 / (mpp * mpp)));
+  // A product such as 0.005 · 10^6 may lie just above the whole number that it stands for.
+  const double pixels = *options.min_area_mm2 * kSquareUmPerMm2 / (mpp * mpp) * (1 - 1e-12);
+  return static_cast<std::uint64_t>(std::ceil(pixels));
 }
 
 void append(imaging::AsideFile& file, std::string_view text) {
