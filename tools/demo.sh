@@ -82,7 +82,7 @@ predicted() {
 }
 if [ -z "$ingest_only" ]; then
   say "f. predictions of files: class maps, findings, and files for QuPath, 3D Slicer and PACS"
-  predicted organs-nifti organs nifti,nrrd "$organs/abdomen.nii.gz"
+  predicted organs-nifti organs nifti,nrrd "$root/samples/ct/totalseg-abdomen/ct.nii.gz"
   predicted organs-dicom organs dicom-seg,dicom-rtstruct,nrrd "$organs/trunk"
   predicted gleason gleason geojson,ome-tiff,csv phantoms/slides/phantom-0001.tif
   predicted lesions colorectal nifti,csv bodies/images/phantom-0001-arterial.nii.gz

@@ -51,8 +51,7 @@ struct ImageFacts {
   static ImageFacts from_json(const Json& json, const std::string& origin);
 };
 
-/// Value of the class map of a slide where nothing was predicted. In volumes all that no tile covers
-/// is class 0.
+/// Value of the class map where nothing was predicted: no tissue, outside the body.
 inline constexpr std::uint8_t kNotPredicted = 255;
 
 /// A finished prediction of one image: a folder that is an OME-Zarr image (docs/formats.md,
@@ -75,7 +74,7 @@ class ImageResult {
   /// Volumes whose run looks for lesions: uint8 (z, y, x), the number of a lesion in the findings,
   /// from 1; 0 elsewhere, and for lesions after the 254th. Null where there are none to look for.
   std::shared_ptr<const zarr::Array> lesions() const;
-  /// uint8 (class, y, x) or (class, z, y, x): probability · 255, rounded; of slides all 0 where nothing was
+  /// uint8 (class, y, x) or (class, z, y, x): probability · 255, rounded; all 0 where nothing was
   /// predicted. Level 0.
   std::shared_ptr<const zarr::Array> probability() const;
 

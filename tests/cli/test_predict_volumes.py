@@ -58,7 +58,11 @@ def test_lesions_are_those_of_the_probabilities(dicom):
     known = classes != 255
     certain = known & (np.abs(probability[1].astype(int) - probability[0]) > 1)  # others may be equal after rounding
     np.testing.assert_array_equal(classes[certain], probability.argmax(0)[certain])
-    assert certain.mean() > 0.9 and (classes == 1).any()
+    assert certain.sum() > 0.9 * known.sum() and (classes == 1).any()
+    # Air around the patient is left out, whatever the network makes of it; what lies within the skin is not.
+    hu = sitk.GetArrayFromImage(itk_image()) if classes.shape == sitk.GetArrayFromImage(itk_image()).shape else None
+    assert hu is not None and (classes[hu > -100] != 255).mean() > 0.97 and (probability[:, ~known] == 0).all()
+    assert 0.2 < known.mean() < 0.95 and (hu[~known] < -200).mean() > 0.9
     assert found["structures"]["tumour"]["volume_ml"] == pytest.approx((classes == 1).sum() * voxel_ml, rel=1e-4)
     assert len(found["lesions"]) == len(rows_of(dicom / "lesions.csv")) == lesions.max() > 0
     scores = [lesion["score"] for lesion in found["lesions"]]

@@ -145,6 +145,13 @@ std::string text_of(const Remark& remark) {
   return text.empty() ? volume_text(remark) : text;
 }
 
+std::string texts_of(const std::vector<Remark>& remarks) {
+  std::string out;
+  for (const Remark& remark : remarks)
+    out += fmt::format("; {}: {}", headrace::name_of(remark.severity), text_of(remark));
+  return out;
+}
+
 Json to_json(const Remark& remark) {
   return {{"code", std::string(headrace::name_of(remark.code))},
           {"severity", std::string(headrace::name_of(remark.severity))},

@@ -60,6 +60,9 @@ std::size_t value_count(QualityCode code);
 /// The remark as a sentence.
 std::string text_of(const Remark& remark);
 
+/// The remarks after a line about an image: "; warning: …; note: …"; empty without any.
+std::string texts_of(const std::vector<Remark>& remarks);
+
 /// {"code": name, "severity": name, "values": [numbers]}, as results hold it.
 Json to_json(const Remark& remark);
 Json to_json(const std::vector<Remark>& remarks);

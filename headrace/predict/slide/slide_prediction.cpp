@@ -67,13 +67,13 @@ class SlidePrediction : public ImagePrediction {
   std::string finish(const Json& more) override {
     add_blank_rows();
     const SlideFindings findings = builder_.finish();
-    Json json{{"slide", to_json(findings)},
-              {"quality", to_json(slide_quality(*task_.cohort, task_.image,
-                                                *task_.run->preprocessing, task_.run->config))}};
+    const auto remarks =
+        slide_quality(*task_.cohort, task_.image, *task_.run->preprocessing, task_.run->config);
+    Json json{{"slide", to_json(findings)}, {"quality", to_json(remarks)}};
     json.update(more);
     writer_.put_text("regions.csv", regions_csv(findings));
     writer_.finish(json);
-    return line_of(findings);
+    return line_of(findings) + texts_of(remarks);
   }
 
  private:

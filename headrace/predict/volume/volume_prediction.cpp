@@ -64,7 +64,8 @@ class VolumePrediction : public ImagePrediction {
               map_.grid.shape_zyx, inference::step_zyx(record_, task_.run->config),
               [this](std::int64_t z, std::span<const float> probabilities) {
                 take(z, probabilities);
-              }) {}
+              }),
+        has_body_(!task_.cohort->volume_cells(task_.image, "").cell_zyx.empty()) {}
 
   void add(const BlendedPart& part) override { grid_.add(part.probabilities); }
 
@@ -72,16 +73,16 @@ class VolumePrediction : public ImagePrediction {
     if (!grid_.complete())
       fail(ErrorCode::internal, "Image {} was not predicted to its end.", record_.id);
     const VolumeFindings findings = collector_.finish();
-    Json json{{"volume", findings.to_json()},
-              {"quality", to_json(volume_quality(*task_.cohort, task_.image,
-                                                 *task_.run->preprocessing, task_.run->config))}};
+    const auto remarks =
+        volume_quality(*task_.cohort, task_.image, *task_.run->preprocessing, task_.run->config);
+    Json json{{"volume", findings.to_json()}, {"quality", to_json(remarks)}};
     json.update(more);
     if (!findings.rules.lesion_classes.empty()) {
       writer_.put_text("lesions.csv", findings.lesions_csv(record_.id));
       put_lesions(writer_, findings);
     }
     writer_.finish(json);
-    return line_of(findings);
+    return line_of(findings) + texts_of(remarks);
   }
 
  private:
@@ -106,8 +107,21 @@ class VolumePrediction : public ImagePrediction {
           classes_[i] = static_cast<std::uint8_t>(c);
       }
     }
-    writer_.add(classes_, probabilities);
-    collector_.add(classes_, probabilities, body_.slice(z));
+    const std::span<const std::uint8_t> body = body_.slice(z);
+    shown_.assign(probabilities.begin(), probabilities.end());
+    if (has_body_) leave_out_air(body);
+    writer_.add(classes_, shown_);
+    collector_.add(classes_, shown_, body);
+  }
+
+  /// Windows cover the box around the body, and a network has not learnt what air is not.
+  void leave_out_air(std::span<const std::uint8_t> body) {
+    const std::size_t pixels = body.size();
+    for (std::size_t i = 0; i < pixels; ++i) {
+      if (body[i] != 0) continue;
+      classes_[i] = result::kNotPredicted;
+      for (std::size_t at = i; at < shown_.size(); at += pixels) shown_[at] = 0;
+    }
   }
 
   ImageTask task_;
@@ -117,7 +131,9 @@ class VolumePrediction : public ImagePrediction {
   FindingsCollector collector_;
   inference::SliceReader body_;
   inference::OriginalGrid grid_;
+  bool has_body_;  ///< where none was found, the whole volume is predicted
   std::vector<std::uint8_t> classes_;
+  std::vector<float> shown_;
 };
 
 }  // namespace
