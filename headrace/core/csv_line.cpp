@@ -1,9 +1,8 @@
 #include "headrace/core/csv_line.hpp"
 
 namespace headrace {
-namespace {
 
-std::string cell_of(const Json& value) {
+std::string csv_cell(const Json& value) {
   if (value.is_null()) return {};
   if (!value.is_string()) return value.dump();
   const auto& text = value.get_ref<const std::string&>();
@@ -13,11 +12,9 @@ std::string cell_of(const Json& value) {
   return out + "\"";
 }
 
-}  // namespace
-
 std::string csv_line(const std::vector<Json>& cells) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + cell_of(cells[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csv_cell(cells[i]);
   return line + "\n";
 }
 

@@ -11,6 +11,9 @@ std::string lowered(std::string_view text);
 /// A name in the form in which names are compared: lowered, without spaces, '-' and '_'.
 std::string folded_name(std::string_view name);
 
+/// & < > " as the entities of HTML and XML.
+std::string escaped_markup(std::string_view text);
+
 /// The parts of a text between the occurrences of `at`, including empty parts; "" gives one empty
 /// part.
 std::vector<std::string> split(std::string_view text, char at);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headrace/core/text.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
 
@@ -68,7 +69,7 @@ std::string baseline_section(const RunData& data) {
   for (const char* groups : {"cohorts", "scanners", "phases"}) {
     if (!baseline.contains(groups) || baseline.at(groups).size() < 2) continue;
     for (const auto& [name, group] : baseline.at(groups).items()) {
-      table.rows.push_back({"Mean Dice, " + escape(name),
+      table.rows.push_back({"Mean Dice, " + escaped_markup(name),
                             "<b>" + figure(at(data.eval, {groups, name, "mean_dice"})) + "</b>",
                             figure(group.at("mean_dice"))});
     }

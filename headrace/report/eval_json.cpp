@@ -4,19 +4,20 @@
 #include <fmt/ranges.h>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/report/html.hpp"
 
 namespace headrace::report {
 
-std::string text_of(const Json& value) { return escape(value.get<std::string>()); }
+std::string text_of(const Json& value) { return escaped_markup(value.get<std::string>()); }
 
 std::vector<std::string> names_of(const Json& names) {
   return names.get<std::vector<std::string>>();
 }
 
 std::string joined_names(const Json& names) {
-  return escape(fmt::format("{}", fmt::join(names_of(names), ", ")));
+  return escaped_markup(fmt::format("{}", fmt::join(names_of(names), ", ")));
 }
 
 std::uint64_t row_sum(const Json& row) {
@@ -50,7 +51,7 @@ std::string interval_text(const Json& group) {
 
 std::string class_label(const std::string& name, std::size_t index) {
   return fmt::format("<span class=\"chip\" style=\"background:{}\"></span>{}",
-                     pixels::css(pixels::class_colour(index)), escape(name));
+                     pixels::css(pixels::class_colour(index)), escaped_markup(name));
 }
 
 }  // namespace headrace::report

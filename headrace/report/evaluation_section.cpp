@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "headrace/core/read_file.hpp"
+#include "headrace/core/text.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
@@ -47,7 +48,7 @@ std::string matrix_html(const Json& matrix, const std::vector<std::string>& name
 void add_group_rows(Table& table, const std::string& kind, const Json& groups,
                     const std::vector<std::string>& names, bool gleason) {
   for (const auto& [name, group] : groups.items()) {
-    std::vector<std::string> row{kind, escape(name),
+    std::vector<std::string> row{kind, escaped_markup(name),
                                  std::to_string(group.at("images").get<std::uint64_t>()),
                                  with_interval(group, {"mean_dice"})};
     if (gleason) row.push_back(with_interval(group, {"gleason", "kappa"}));
@@ -76,7 +77,7 @@ std::string area_bar(const Json& image, const std::vector<std::string>& names) {
   for (std::size_t c = 1; c < names.size() && sum > 0; ++c) {
     const double part = image.at("predicted_px").at(names[c]).get<double>() / sum * 100;
     out += fmt::format("<span title=\"{} {:.1f} %\" style=\"width:{:.2f}%;background:{}\"></span>",
-                       escape(names[c]), part, part, pixels::css(pixels::class_colour(c)));
+                       escaped_markup(names[c]), part, part, pixels::css(pixels::class_colour(c)));
   }
   return out + "</div>";
 }
@@ -89,7 +90,7 @@ std::string sets_text(const RunData& data) {
   if (pixels == 0) return "";
   std::string names;
   for (const auto& [name, classes] : data.eval.at("class_sets").items()) {
-    names += fmt::format("{}{} (one of {})", names.empty() ? "" : "; ", escape(name),
+    names += fmt::format("{}{} (one of {})", names.empty() ? "" : "; ", escaped_markup(name),
                          joined_names(classes));
   }
   return fmt::format(
@@ -116,8 +117,8 @@ std::string class_section(const RunData& data) {
       "resolution. Mean Dice leaves out {}.{}{}</p>{}<h3>Confusion, share of each true "
       "class</h3>{}</section>\n",
       text_of(data.eval.at("split")), grouped(overall.at("pixels").get<std::uint64_t>()),
-      grouped(data.eval.at("tiles").get<std::uint64_t>()), escape(names.front()), sets_text(data),
-      interval_text(overall), table.html(),
+      grouped(data.eval.at("tiles").get<std::uint64_t>()), escaped_markup(names.front()),
+      sets_text(data), interval_text(overall), table.html(),
       matrix_html(overall.at("matrix"), labels, /*percent=*/true));
 }
 

@@ -7,7 +7,6 @@
 
 namespace headrace::report {
 
-std::string escape(std::string_view text);  ///< & < > " as entities
 std::string base64(std::span<const std::byte> bytes);
 
 /// A table: cells are HTML already; columns named in `numeric` are right-aligned with tabular

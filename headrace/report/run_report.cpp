@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headrace/core/text.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/report/baseline_section.hpp"
 #include "headrace/report/calibration_section.hpp"
@@ -114,7 +115,8 @@ std::string identity_section(const RunData& data) {
   Table table{{"", ""}, {}, {}};
   const auto add = [&](const char* name, const Json& value) {
     table.rows.push_back(
-        {name, "<code>" + escape(value.is_string() ? value.get<std::string>() : value.dump()) +
+        {name, "<code>" +
+                   escaped_markup(value.is_string() ? value.get<std::string>() : value.dump()) +
                    "</code>"});
   };
   add("config hash", data.run.at("config_hash"));
@@ -130,7 +132,7 @@ std::string identity_section(const RunData& data) {
       "again, bit for "
       "bit on a CPU.</p>{}<br><details><summary>Full "
       "config</summary><pre>{}</pre></details></section>\n",
-      table.html("identity"), escape(data.config.dump(2)));
+      table.html("identity"), escaped_markup(data.config.dump(2)));
 }
 
 std::string header(const RunData& data) {
@@ -141,7 +143,7 @@ std::string header(const RunData& data) {
                                .string();
   std::string out = fmt::format(
       "<header><h1>{}</h1><p>Headrace run · task {} · cohort {} · {} images</p></header>\n",
-      escape(name), text_of(data.config.at("task")),
+      escaped_markup(name), text_of(data.config.at("task")),
       joined_names(data.run.value("cohorts", Json::array())),
       data.run.at("images").get<std::uint64_t>());
   if (data.phantom()) {

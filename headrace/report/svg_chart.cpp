@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headrace/core/text.hpp"
 #include "headrace/report/html.hpp"
 
 namespace headrace::report {
@@ -59,7 +60,7 @@ std::string axes(const Chart& chart, const Frame& frame) {
         frame.px(x), kHeight - kBottom + 18, x);
   }
   out += fmt::format("<text class=\"tick\" text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
-                     kWidth - kRight, kHeight - 3, escape(chart.x_label));
+                     kWidth - kRight, kHeight - 3, escaped_markup(chart.x_label));
   return out;
 }
 
@@ -72,7 +73,7 @@ std::string curve(const Series& series, const Frame& frame) {
       dots += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {:.4f} at "
           "{:g}</title></circle>",
-          px, py, series.colour, escape(series.name), y, x);
+          px, py, series.colour, escaped_markup(series.name), y, x);
     }
   }
   return fmt::format(
@@ -109,13 +110,15 @@ std::string svg(const Chart& chart) {
   std::string out = fmt::format(
       "<figure class=\"chart\"><figcaption>{}</figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" "
       "aria-label=\"{}\">{}",
-      escape(chart.title), kWidth, kHeight, escape(chart.title), axes(chart, frame));
+      escaped_markup(chart.title), kWidth, kHeight, escaped_markup(chart.title),
+      axes(chart, frame));
   std::string legend;
   for (const Series& series : chart.series) {
     if (series.points.empty()) continue;
     out += curve(series, frame);
-    legend += legend_entry(series.colour, fmt::format("{} <b>{:.3f}</b>", escape(series.name),
-                                                      series.points.back()[1]));
+    legend += legend_entry(
+        series.colour,
+        fmt::format("{} <b>{:.3f}</b>", escaped_markup(series.name), series.points.back()[1]));
   }
   return out + "</svg><div class=\"legend\">" + legend + "</div></figure>\n";
 }
@@ -128,10 +131,10 @@ std::string stacked_bar(const std::vector<BarPart>& parts, const std::string& un
   for (const BarPart& part : parts) {
     const double percent = part.value / sum * 100;
     bar += fmt::format("<span style=\"width:{:.2f}%;background:{}\" title=\"{}\"></span>", percent,
-                       part.colour, escape(part.name));
-    legend +=
-        legend_entry(part.colour, fmt::format("{} <b>{:.1f} {}</b> <small>{:.1f}&#8239;%</small>",
-                                              escape(part.name), part.value, unit, percent));
+                       part.colour, escaped_markup(part.name));
+    legend += legend_entry(part.colour,
+                           fmt::format("{} <b>{:.1f} {}</b> <small>{:.1f}&#8239;%</small>",
+                                       escaped_markup(part.name), part.value, unit, percent));
   }
   return "<div class=\"stack\">" + bar + "</div><div class=\"legend\">" + legend + "</div>\n";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "headrace/core/text.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/evaluation_section.hpp"
@@ -38,7 +39,7 @@ Series froc_curve(const std::string& name, const std::string& colour, const Json
 void add_group(Table& table, const std::string& kind, const std::string& name, const Json& group,
                const std::vector<std::string>& classes, bool lesions) {
   std::vector<std::string> row{
-      kind, escape(name), std::to_string(group.at("cases").get<std::uint64_t>()),
+      kind, escaped_markup(name), std::to_string(group.at("cases").get<std::uint64_t>()),
       std::to_string(group.at("images").get<std::uint64_t>()), with_interval(group, {"mean_dice"})};
   if (lesions) {
     row.push_back(std::to_string(group.at("lesion").at("lesions").get<std::uint64_t>()));
@@ -111,7 +112,8 @@ Table size_table(const Json& overall) {
   for (const auto& [name, range] : overall.at("lesion").at("by_size").items()) {
     std::string label = name;
     std::replace(label.begin(), label.end(), '_', ' ');
-    table.rows.push_back({escape(label), std::to_string(range.at("lesions").get<std::uint64_t>()),
+    table.rows.push_back({escaped_markup(label),
+                          std::to_string(range.at("lesions").get<std::uint64_t>()),
                           std::to_string(range.at("hits").get<std::uint64_t>()),
                           with_interval(overall, {"lesion", "by_size", name, "sensitivity"}),
                           with_interval(overall, {"lesion", "by_size", name, "sensitivity_at_1"})});

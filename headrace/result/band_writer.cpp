@@ -3,15 +3,12 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 
 namespace headrace::result {
 namespace {
 
 constexpr int kZstdLevel = 3;
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t step) {
-  return (value + step - 1) / step * step;
-}
 
 zarr::ArrayMetadata metadata_of(const BandWriter::Layout& layout) {
   zarr::ArrayMetadata out;
@@ -24,8 +21,7 @@ zarr::ArrayMetadata metadata_of(const BandWriter::Layout& layout) {
   for (std::size_t axis = 0; axis < layout.shape.size(); ++axis) {
     inner.push_back(axis == 0 ? layout.band : layout.chunk);
     out.shape.push_back(layout.shape[axis]);
-    out.chunk_shape.push_back(axis == 0 ? layout.band
-                                        : rounded_up(layout.shape[axis], layout.chunk));
+    out.chunk_shape.push_back(axis == 0 ? layout.band : round_up(layout.shape[axis], layout.chunk));
   }
   if (layout.channels > 0) {
     inner.insert(inner.begin(), 1);

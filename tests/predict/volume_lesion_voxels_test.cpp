@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <random>
 #include <vector>
 
@@ -63,16 +62,6 @@ TEST(LesionVoxels, RunsAreInOrderAndEndWhereTheCallEnds) {
   EXPECT_EQ((std::array{runs[0].z, runs[0].y, runs[0].x0, runs[0].x1}), (std::array{0, 0, 1, 3}));
   EXPECT_EQ((std::array{runs[1].z, runs[1].y, runs[1].x0, runs[1].x1}), (std::array{0, 1, 2, 5}));
   EXPECT_EQ((std::array{runs[2].z, runs[2].y, runs[2].x0, runs[2].x1}), (std::array{1, 0, 1, 2}));
-}
-
-TEST(LesionVoxels, StepsOfAProbability) {
-  EXPECT_EQ(call_steps(0), 0);
-  EXPECT_EQ(call_steps(1), 65535);
-  EXPECT_EQ(call_steps(1.5f), 65535);
-  EXPECT_EQ(call_steps(-1), 0);
-  EXPECT_EQ(call_steps(std::numeric_limits<float>::quiet_NaN()), 0);
-  EXPECT_EQ(call_steps(0.5f), 32768);  // 32767.5, halves away from 0
-  EXPECT_EQ(call_score(65535), 1);
 }
 
 TEST(LesionVoxels, TheLeastVolumeIsReachedByExactlyIt) {

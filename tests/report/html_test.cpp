@@ -1,4 +1,5 @@
 #include "headrace/report/html.hpp"
+#include "headrace/core/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +7,7 @@ namespace headrace::report {
 namespace {
 
 TEST(Escape, MarkupBecomesText) {
-  EXPECT_EQ(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+  EXPECT_EQ(escaped_markup("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
 }
 
 TEST(Base64, FollowsTheVectorsOfRfc4648) {

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   headrace::train::Calibration top;
   for (std::size_t i = 0; i < count; ++i) {
     const auto truth = static_cast<unsigned char>(bytes[i]);
-    counter.add(headrace::train::score_of(probabilities[i * classes + 1]), truth == 1);
+    counter.add(headrace::inference::score_of(probabilities[i * classes + 1]), truth == 1);
     top.add_classes(probabilities.data() + i * classes, 1, classes,
                     headrace::train::ClassMask().set(truth));
   }

@@ -36,12 +36,13 @@ ScoreCounts counts_of(const std::vector<Prediction>& predictions) {
 }
 
 TEST(ScoreOf, RoundsAndHoldsTheEnds) {
-  EXPECT_EQ(score_of(0), 0);
-  EXPECT_EQ(score_of(1), 65535);
-  EXPECT_EQ(score_of(1.5f), 65535);
-  EXPECT_EQ(score_of(-1), 0);
-  EXPECT_EQ(score_of(std::numeric_limits<float>::quiet_NaN()), 0);
-  EXPECT_EQ(score_of(0.5f), 32768);  // 32767.5, halves away from 0
+  EXPECT_EQ(inference::score_of(0), 0);
+  EXPECT_EQ(inference::score_of(1), 65535);
+  EXPECT_EQ(inference::score_of(1.5f), 65535);
+  EXPECT_EQ(inference::score_of(-1), 0);
+  EXPECT_EQ(inference::score_of(std::numeric_limits<float>::quiet_NaN()), 0);
+  EXPECT_EQ(inference::score_of(0.5f), 32768);  // 32767.5, halves away from 0
+  EXPECT_EQ(inference::probability_of(65535), 1);
 }
 
 TEST(AreaUnderRoc, IsTheShareOfPairsInTheRightOrder) {

@@ -117,7 +117,7 @@ TEST(VolumeMeter, CountsWhatIsAnnotatedAndCalibratesInTheBody) {
     confusion.add(slices.truth[i], best);
     if (slices.body[i] == 0) continue;
     calibration.add_classes(p, kPixels, kClasses, 1u << slices.truth[i]);
-    scores.add(score_of(p[2 * kPixels]), slices.truth[i] == 2);
+    scores.add(inference::score_of(p[2 * kPixels]), slices.truth[i] == 2);
   }
   EXPECT_EQ(figures.confusion.to_json({"a", "b", "c"}), confusion.to_json({"a", "b", "c"}));
   EXPECT_EQ(figures.calibration.to_json(), calibration.to_json());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headrace/core/text.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/result/image_result.hpp"
 
@@ -9,27 +10,10 @@ namespace headrace::handover {
 namespace {
 
 /// Text and attribute values. XML 1.0 has no form for control characters: they become spaces.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
+std::string escaped(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return escaped_markup(text);
 }
 
 std::string entry(std::size_t value, const std::string& text) {

@@ -14,8 +14,6 @@ using pixels::BitVolume;
 using pixels::Run;
 using Axes = std::array<std::int64_t, 3>;
 
-constexpr int kSteps = 65535;  ///< of a probability of 1
-
 /// The lesion of a voxel, or none, by its runs.
 class LesionOfVoxel {
  public:
@@ -237,13 +235,6 @@ std::vector<LocatedCall> find_calls_with_voxels(std::span<const std::uint16_t> p
       });
   return out;
 }
-
-std::uint16_t call_steps(float probability) {
-  if (!(probability > 0.0f)) return 0;
-  return static_cast<std::uint16_t>(std::lround(std::min(probability, 1.0f) * float{kSteps}));
-}
-
-double call_score(std::uint16_t steps) { return steps / double{kSteps}; }
 
 std::uint64_t least_call_voxels(double least_mm3, double voxel_mm3) {
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(least_mm3 / voxel_mm3 - 1e-9)));

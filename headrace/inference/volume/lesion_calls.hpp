@@ -53,11 +53,6 @@ std::vector<LocatedCall> find_calls_with_voxels(std::span<const std::uint16_t> p
                                                 std::uint16_t least_score,
                                                 std::uint64_t least_voxels);
 
-/// A probability in the steps of 1/65535 that calls are found in, rounded to the nearest; values
-/// outside 0..1 become 0 or 1, and NaN becomes 0.
-std::uint16_t call_steps(float probability);
-/// The score of a call as a probability.
-double call_score(std::uint16_t steps);
 /// The least number of voxels of a call of at least `least_mm3`: at least 1. A call of exactly that
 /// volume counts, whatever the division rounds to.
 std::uint64_t least_call_voxels(double least_mm3, double voxel_mm3);

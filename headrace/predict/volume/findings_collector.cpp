@@ -1,4 +1,5 @@
 #include "headrace/predict/volume/findings_collector.hpp"
+#include "headrace/inference/score.hpp"
 
 #include <utility>
 
@@ -69,7 +70,7 @@ void FindingsCollector::keep_for_lesions(std::span<const std::uint8_t> classes,
     float lesion = 0;  // summed by rising class, as an evaluation does
     for (const std::uint8_t value : findings_.rules.lesion_classes)
       lesion += probabilities[value * pixels + i];
-    scores_.push_back(inference::call_steps(lesion));
+    scores_.push_back(inference::score_of(lesion));
   }
 }
 
@@ -77,7 +78,7 @@ void FindingsCollector::find_lesions() {
   const FindingRules& rules = findings_.rules;
   const auto [z, y, x] = map_.grid.spacing_mm_zyx();
   const auto calls = inference::find_calls_with_voxels(
-      scores_, map_.grid.shape_zyx, inference::call_steps(static_cast<float>(rules.lesion_lowest)),
+      scores_, map_.grid.shape_zyx, inference::score_of(static_cast<float>(rules.lesion_lowest)),
       inference::least_call_voxels(rules.lesion_min_mm3, z * y * x));
   for (const inference::LocatedCall& call : calls) {
     PredictedLesion lesion = describe_lesion(call, map_, rules.lesion_classes);

@@ -1,4 +1,5 @@
 #include "headrace/predict/volume/predicted_lesion.hpp"
+#include "headrace/inference/score.hpp"
 
 #include <array>
 
@@ -27,7 +28,7 @@ PredictedLesion describe_lesion(const inference::LocatedCall& call, const Predic
     for (std::int64_t x = run.x0; x < run.x1; ++x)
       ++voxels[map.classes[static_cast<std::size_t>(row + x)]];
   }
-  out.score = inference::call_score(call.region.score);
+  out.score = inference::probability_of(call.region.score);
   out.class_value = most_frequent(voxels, lesion_classes);
   out.diameter = axial_diameter(call.runs, map.grid);
   out.place = place_in_body(out.extent.centre_index_xyz(), map.grid, map.body);

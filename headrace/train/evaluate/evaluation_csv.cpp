@@ -1,5 +1,7 @@
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
+#include "headrace/core/csv_line.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,16 +11,6 @@
 namespace headrace::train {
 namespace {
 
-std::string cell(const Json& value) {
-  if (value.is_null()) return std::string();
-  if (!value.is_string()) return value.dump();
-  std::string text = value.get<std::string>();
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
-    text.insert(at, "\"");
-  return "\"" + text + "\"";
-}
-
 /// Columns, and the place of each value in a row.
 class Columns {
  public:
@@ -26,12 +18,12 @@ class Columns {
 
   std::string csv_of(const Json& rows) const {
     std::string out;
-    for (const auto& [name, path] : columns_) out += (out.empty() ? "" : ",") + cell(name);
+    for (const auto& [name, path] : columns_) out += (out.empty() ? "" : ",") + csv_cell(name);
     for (const Json& row : rows) {
       std::string line;
       for (const auto& [name, path] : columns_) {
         const Json* value = find_at(row, path);
-        line += "," + (value != nullptr ? cell(*value) : "");
+        line += "," + (value != nullptr ? csv_cell(*value) : "");
       }
       out += "\n" + line.substr(1);
     }
@@ -130,11 +122,11 @@ std::string lesions_csv(const Json& evaluation) {
       "id,case,cohort,scanner,phase,kind,score,volume_mm3,diameter_mm,overlap,x_mm,y_mm,z_mm\n";
   const auto line = [&](const Json& image, const char* kind, const Json& finding) {
     for (const char* key : {"id", "case", "cohort", "scanner", "phase"})
-      out += cell(image.at(key)) + ",";
+      out += csv_cell(image.at(key)) + ",";
     out += kind;
     for (const char* key : {"score", "volume_mm3", "diameter_mm", "overlap"})
-      out += "," + cell(finding.at(key));
-    for (const Json& mm : finding.at("centre_lps_mm")) out += "," + cell(mm);
+      out += "," + csv_cell(finding.at(key));
+    for (const Json& mm : finding.at("centre_lps_mm")) out += "," + csv_cell(mm);
     out += "\n";
   };
   for (const Json& image : evaluation.at("images")) {

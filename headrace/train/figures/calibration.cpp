@@ -8,8 +8,9 @@ namespace headrace::train {
 namespace {
 
 constexpr double kSquareSteps = 1 << 24;
-constexpr std::uint32_t kScoresPerBin = kScoreSteps / Calibration::kBins;
-static_assert(kScoresPerBin * Calibration::kBins == kScoreSteps, "bins end at whole scores");
+constexpr std::uint32_t kScoresPerBin = inference::kScoreSteps / Calibration::kBins;
+static_assert(kScoresPerBin * Calibration::kBins == inference::kScoreSteps,
+              "bins end at whole scores");
 
 std::uint64_t square_steps(double squared) {
   return static_cast<std::uint64_t>(std::llround(squared * kSquareSteps));
@@ -35,7 +36,7 @@ void Calibration::add(std::uint16_t score, bool positive, std::uint64_t count) {
   bin.count += count;
   bin.positive += positive ? count : 0;
   bin.score_sum += score * count;
-  const double error = probability_of(score) - (positive ? 1 : 0);
+  const double error = inference::probability_of(score) - (positive ? 1 : 0);
   squared_ += square_steps(error * error) * count;
 }
 
@@ -55,7 +56,7 @@ void Calibration::add_classes(const float* probabilities, std::size_t stride, st
   }
   const double missing = sum - of_truth;
   squared_ += square_steps((squares + missing * missing) / (sum * sum));
-  const auto score = score_of(static_cast<float>(probabilities[best * stride] / sum));
+  const auto score = inference::score_of(static_cast<float>(probabilities[best * stride] / sum));
   Bin& bin = bin_of(score);
   ++bin.count;
   bin.positive += truth[best] ? 1 : 0;
@@ -89,7 +90,7 @@ std::optional<double> Calibration::expected_error() const {
   if (all == 0) return std::nullopt;
   double sum = 0;
   for (const Bin& bin : bins_) {
-    const double scores = static_cast<double>(bin.score_sum) / kScoreSteps;
+    const double scores = static_cast<double>(bin.score_sum) / inference::kScoreSteps;
     sum += std::abs(scores - static_cast<double>(bin.positive));
   }
   return sum / static_cast<double>(all);
@@ -101,7 +102,7 @@ Json Calibration::to_json() const {
     if (bin.count == 0) {
       bins.push_back(nullptr);
     } else {
-      bins.push_back({*ratio(bin.score_sum, bin.count) / kScoreSteps,
+      bins.push_back({*ratio(bin.score_sum, bin.count) / inference::kScoreSteps,
                       *ratio(bin.positive, bin.count), bin.count});
     }
   }

@@ -9,7 +9,7 @@
 namespace headrace::train {
 namespace {
 
-constexpr std::size_t kScores = kScoreSteps + 1;
+constexpr std::size_t kScores = inference::kScoreSteps + 1;
 constexpr int kBitsKept = 8;
 
 std::uint16_t rounded_score(std::uint16_t score) {
@@ -22,11 +22,6 @@ std::uint16_t rounded_score(std::uint16_t score) {
 }
 
 }  // namespace
-
-std::uint16_t score_of(float probability) {
-  if (!(probability > 0.0f)) return 0;
-  return static_cast<std::uint16_t>(std::lround(std::min(probability, 1.0f) * float{kScoreSteps}));
-}
 
 std::uint64_t ScoreCounts::negatives() const {
   std::uint64_t sum = 0;

@@ -5,14 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/inference/score.hpp"
+
 namespace headrace::train {
-
-constexpr int kScoreSteps = 65535;  ///< of a probability of 1
-
-/// A probability in steps of 1/65535, rounded to the nearest; values outside 0..1 become 0 or 1,
-/// and NaN becomes 0.
-std::uint16_t score_of(float probability);
-inline double probability_of(std::uint16_t score) { return score / double{kScoreSteps}; }
 
 /// How often each score was given to positives (which have the class) and to negatives: the data of
 /// a receiver operating characteristic. Counts are integers, so it does not matter in which order

@@ -90,7 +90,7 @@ void SlideMeter::add_pixels(const inference::StitchedPart& row) {
       all += first[c * pixels];
       if (rules_.tumour[c]) inside += first[c * pixels];
     }
-    scores_.add(score_of(inside / all), positive);
+    scores_.add(inference::score_of(inside / all), positive);
   }
 }
 

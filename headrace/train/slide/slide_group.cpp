@@ -27,7 +27,8 @@ struct Verdicts {
   Verdicts(Cases cases, bool by_case) {
     ScoreCounter scores;
     const auto add = [&](const Verdict& verdict) {
-      if (verdict.cancer) scores.add(score_of(static_cast<float>(verdict.share)), *verdict.cancer);
+      if (verdict.cancer)
+        scores.add(inference::score_of(static_cast<float>(verdict.share)), *verdict.cancer);
       if (verdict.truth)
         rated.push_back({verdict.truth->grade_group, verdict.predicted.grade_group});
     };

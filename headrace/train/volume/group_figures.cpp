@@ -109,7 +109,7 @@ ScoreCounts scores_of_cases(std::span<const CaseVolumes* const> cases) {
       if (!volume->calls.empty()) best = std::max(best, volume->calls.front().score);
     }
     if (!annotated) continue;
-    ScoreCounts::Row& row = rows[score_of(static_cast<float>(best))];
+    ScoreCounts::Row& row = rows[inference::score_of(static_cast<float>(best))];
     ++(positive ? row.positive : row.negative);
   }
   std::vector<ScoreCounts::Row> out;
@@ -204,7 +204,7 @@ class Figures {
     std::uint64_t hits = 0, silent = 0;
     for (const ScoreCounts::Row& row : scores.rows()) {
       const bool called =
-          probability_of(row.score) >= rules_.operating_score;  // as calls are compared
+          inference::probability_of(row.score) >= rules_.operating_score;  // as calls are compared
       hits += called ? row.positive : 0;
       silent += called ? 0 : row.negative;
     }

@@ -137,16 +137,14 @@ void find_lesions(const PredictedVolume& volume, const VolumeRules& rules, Volum
       bits_where(volume, {{0, 0, 0}, volume.shape_zyx},
                  [&](std::size_t i) { return membership[volume.truth[i]] == Membership::inside; }),
       pixels::Neighbours::everything);
-  // A call of exactly the least volume counts, whatever the division rounds to.
-  const double least_voxels = std::ceil(rules.lesion_min_mm3 / voxel_mm3 - 1e-9);
   const auto calls = inference::find_calls(
-      volume.lesion, volume.shape_zyx, score_of(static_cast<float>(rules.lesion_lowest)),
-      static_cast<std::uint64_t>(std::max(1.0, least_voxels)), lesions);
+      volume.lesion, volume.shape_zyx, inference::score_of(static_cast<float>(rules.lesion_lowest)),
+      inference::least_call_voxels(rules.lesion_min_mm3, voxel_mm3), lesions);
   out.lesions = describe(lesions, voxel_mm3);
   const auto matches = match_lesions(lesions.sizes, calls, rules.lesion_overlap);
   for (std::size_t k = 0; k < calls.size(); ++k) {
     LesionFinding finding = finding_of(calls[k].voxels, calls[k].doubled_zyx, voxel_mm3);
-    finding.score = probability_of(calls[k].score);
+    finding.score = inference::probability_of(calls[k].score);
     finding.matched = matches[k].lesion >= 0;
     finding.overlap = matches[k].overlap;
     out.calls.push_back(finding);

@@ -41,7 +41,7 @@ void VolumeMeter::add(std::span<const float> probabilities, std::span<const std:
     const std::uint8_t label = truth.empty() ? kIgnoreLabel : truth[i];
     const Membership truly = lesion_membership_[label];
     const bool told = truly != Membership::undecided;
-    const std::uint16_t score = told ? score_of(lesion) : std::uint16_t{0};
+    const std::uint16_t score = told ? inference::score_of(lesion) : std::uint16_t{0};
     volume_.predicted.push_back(static_cast<std::uint8_t>(best));
     volume_.truth.push_back(label);
     volume_.lesion.push_back(score);
