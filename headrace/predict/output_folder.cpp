@@ -7,7 +7,6 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/ingest/volume/site_key.hpp"
 #include "headrace/predict/full_path.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/source_stamp.hpp"
@@ -86,9 +85,19 @@ void check_apart(const std::string& out, const std::string& input) {
 }
 
 std::string OutputFolder::patients_key() const {
-  ingest::SiteKey key("", full_path(path_.string()));
-  if (key.fresh()) key.keep();
-  return key.file();
+  const std::string key = full_path(path_.string()) + ".key";
+  return std::filesystem::exists(key) ? key : "";
+}
+
+void OutputFolder::keep_patients_key(const std::string& store) const {
+  const std::string made = store + ".key", key = full_path(path_.string()) + ".key";
+  if (!std::filesystem::exists(made) || std::filesystem::exists(key)) return;
+  // With the rights of the original, and whole or not at all.
+  std::error_code error;
+  std::filesystem::copy_file(made, key + ".part", std::filesystem::copy_options::overwrite_existing,
+                             error);
+  if (!error) std::filesystem::rename(key + ".part", key, error);
+  if (error) fail(ErrorCode::io, "{}: can't be copied to {} ({})", made, key, error.message());
 }
 
 std::optional<std::vector<std::string>> OutputFolder::finished(

@@ -27,9 +27,11 @@ class OutputFolder {
   std::string store_for(const std::vector<std::string>& inputs) const;
   /// Removes what was ingested.
   void clear_work() const;
-  /// The key by which patients get the same names in every call: beside the folder, not in it, since
-  /// whoever gets the results must not have it. Made at the first call.
+  /// The key by which patients get the same names in every call; empty as long as nothing needed
+  /// one. It lies beside the folder, not in it, since whoever gets the results must not have it.
   std::string patients_key() const;
+  /// Takes over the key that ingest made for a store of store_for, if it made one. Errors: io.
+  void keep_patients_key(const std::string& store) const;
 
   /// The images of these inputs where all are files that were finished in an earlier call and have
   /// not changed since. None where that can't be told, as for folders. Errors: usage (a file that

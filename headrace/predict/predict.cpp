@@ -137,7 +137,9 @@ class Prediction {
                       std::vector<ingest::BadInput>& left_out) const {
     InputChoice own = choice();
     if (runs_.front().config.volumes) own.key_file = folder_.patients_key();
-    return ingest_inputs(files, own, runs_.front(), path, left_out);
+    InputStore store = ingest_inputs(files, own, runs_.front(), path, left_out);
+    folder_.keep_patients_key(path);
+    return store;
   }
 
   /// Refuses images whose name another one's result has, before any of them is predicted.

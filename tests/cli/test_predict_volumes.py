@@ -4,6 +4,7 @@ import json
 
 import nibabel
 import numpy as np
+import pydicom
 import pytest
 import scipy.ndimage
 import SimpleITK as sitk
@@ -80,6 +81,18 @@ def test_lesions_are_those_of_the_probabilities(dicom):
         assert len(places) >= 3000 or lesion["longest_axial_diameter_mm"] == pytest.approx(far, rel=1e-5)
 
 
+def test_patients_keep_their_names(run, dicom, tmp_path):
+    """By a key beside the results, which only DICOM needs."""
+    key = dicom.parent.parent / "out.key"
+    assert key.stat().st_mode & 0o777 == 0o600 and len(key.read_text().strip()) >= 16
+    assert not list(dicom.parent.rglob("*.key"))
+    (tmp_path / "out.key").write_bytes(key.read_bytes())
+    headrace("predict", "--run", run, STS, "--out", tmp_path / "out")
+    assert tree(tmp_path / "out" / dicom.name) == tree(dicom)
+    headrace("predict", "--run", run, CT / "sarcoma/sts-012.nii.gz", "--out", tmp_path / "nifti")
+    assert not (tmp_path / "nifti.key").exists()
+
+
 def world_findings(folder):
     """What is found at which place of the patient, without indices into the file."""
     found = findings_of(folder)["volume"]
@@ -128,7 +141,6 @@ def test_voxel_order_does_not_matter(run, dicom, tmp_path, codes):
 
 
 def test_dicom_objects_refer_to_the_series(dicom, tmp_path):
-    pydicom = pytest.importorskip("pydicom")
     files = json_of("export", dicom, "--as", "dicom-seg,dicom-seg-fractional,dicom-seg-labelmap,dicom-rtstruct,dicom-sr", "--out", tmp_path)["files"]
     source = pydicom.dcmread(next(STS.glob("*.dcm")), stop_before_pixels=True)
     objects = [pydicom.dcmread(entry["file"]) for entry in files]

@@ -1,5 +1,4 @@
 """DICOM objects of a prediction: dciodvfy (dicom3tools) accepts them, pydicom, highdicom and SimpleITK find the same voxels in the same place."""
-
 import json
 import os
 import pathlib
@@ -7,11 +6,14 @@ import re
 import shutil
 import subprocess
 
+import highdicom
+import highdicom.seg
+import highdicom.sr
 import numpy as np
+import pydicom
 import pytest
-
-pydicom = pytest.importorskip("pydicom", reason="pydicom is not installed")
-sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+import SimpleITK as sitk
+from pydicom.sr._concepts_dict import concepts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SERIES = {"sts-008": ROOT / "samples/ct/sts-008/image", "trunk": ROOT / "samples/ct/organs/trunk"}
@@ -114,7 +116,7 @@ def complaints(path):
     return {re.sub(r" Module=.*", "", line) for line in lines if line.startswith("Error")}
 
 
-needs_dciodvfy = pytest.mark.skipif(shutil.which("dciodvfy") is None, reason="dicom3tools is not installed")
+needs_dciodvfy = pytest.mark.skipif(shutil.which("dciodvfy") is None, reason="not run: dicom3tools is not installed")
 
 
 @needs_dciodvfy
@@ -131,7 +133,6 @@ def test_dciodvfy_accepts_that_nothing_was_found(nothing, kind):
 
 @pytest.mark.parametrize("kind", ["binary", "labelmap"])
 def test_highdicom_reads_equal_voxels_at_the_same_place(written, kind):
-    highdicom = pytest.importorskip("highdicom", reason="highdicom is not installed")
     seg = highdicom.seg.segread(written.path(kind))
     pixels = seg.get_pixels_by_source_instance([h.SOPInstanceUID for h in written.slices], combine_segments=True,
                                                assert_missing_frames_are_empty=True)
@@ -146,7 +147,6 @@ def test_highdicom_reads_equal_voxels_at_the_same_place(written, kind):
 
 
 def test_highdicom_reads_equal_probabilities(written):
-    highdicom = pytest.importorskip("highdicom", reason="highdicom is not installed")
     seg = highdicom.seg.segread(written.path("fractional"))
     pixels = seg.get_pixels_by_source_instance([h.SOPInstanceUID for h in written.slices],
                                                assert_missing_frames_are_empty=True, rescale_fractional=False)
@@ -221,7 +221,6 @@ def value_of(group, name):
 
 
 def test_highdicom_reads_the_measurements(written):
-    highdicom = pytest.importorskip("highdicom", reason="highdicom is not installed")
     report = highdicom.sr.srread(written.path("report"))
     groups = report.content.get_volumetric_roi_measurement_groups()
     assert [g.tracking_identifier for g in groups] == ["Lesion 1", "Lesion 2"]
@@ -262,7 +261,6 @@ def test_nothing_found_is_stated(nothing):
 
 def test_codes_are_those_of_the_standard():
     """Every code of the table stands with this meaning in a list of PS3.16, as pydicom has them."""
-    concepts = pytest.importorskip("pydicom.sr._concepts_dict", reason="pydicom has no dictionary of codes").concepts
     known = {(code, meaning.lower()) for words in concepts["SCT"].values() for code, (meaning, _) in words.items()}
     table = (ROOT / "headrace/handover/dicom/segment_codes.cpp").read_text()
     entries = re.findall(r'"(\d{5,})",\s*(?:"SCT",\s*)?"([^"]+)"', table)
