@@ -14,11 +14,13 @@
 #include "headrace/imaging/nifti/nifti_reader.hpp"
 #include "headrace/imaging/volume/nrrd.hpp"
 #include "tests/core/error_of.hpp"
+#include "tests/imaging/axis_orders.hpp"
 #include "tests/imaging/sample_files.hpp"
 
 namespace headrace::handover {
 namespace {
 
+using imaging::all_orders;
 using imaging::AxisMap;
 using imaging::VolumeGrid;
 
@@ -28,17 +30,6 @@ constexpr double kCos = 0.9781476007338057, kSin = 0.20791169081775934;  // 12 d
 VolumeGrid body() {
   return VolumeGrid::of({4, 5, 7}, {0.7, 0.9, 2.5}, {-11.3, 20.9, 301.7},
                         {kCos, -kSin, 0, kSin, kCos, 0, 0, 0, 1});
-}
-
-/// All 48 orders of three axes.
-std::vector<AxisMap> all_orders() {
-  std::vector<AxisMap> orders;
-  std::array<int, 3> axis{0, 1, 2};
-  do {
-    for (int flips = 0; flips < 8; ++flips)
-      orders.push_back({axis, {(flips & 1) != 0, (flips & 2) != 0, (flips & 4) != 0}});
-  } while (std::next_permutation(axis.begin(), axis.end()));
-  return orders;
 }
 
 /// The same body as a file in this order has it, and the map of its prediction.

@@ -1,5 +1,6 @@
 // Every voxel order of one body comes to the same canonical grid, and back.
 #include "headrace/imaging/volume/canonical_grid.hpp"
+#include "tests/imaging/axis_orders.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,17 +31,6 @@ std::array<double, 9> turned(double x_deg, double y_deg, double z_deg) {
 /// Axis lengths and spacings that are all different.
 VolumeGrid body(const std::array<double, 9>& direction) {
   return VolumeGrid::of({4, 5, 7}, {0.7, 0.9, 2.5}, {-11.3, 20.9, 301.7}, direction);
-}
-
-/// All 48 orders of three axes.
-std::vector<AxisMap> all_orders() {
-  std::vector<AxisMap> orders;
-  std::array<int, 3> axis{0, 1, 2};
-  do {
-    for (int flips = 0; flips < 8; ++flips)
-      orders.push_back({axis, {(flips & 1) != 0, (flips & 2) != 0, (flips & 4) != 0}});
-  } while (std::next_permutation(axis.begin(), axis.end()));
-  return orders;
 }
 
 /// As the NIfTI reader gives it: spacing and columns in float32, the columns made unit vectors.
