@@ -18,6 +18,7 @@ void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_export(CLI::App& app);
+void add_send(CLI::App& app);
 void add_report(CLI::App& app);
 void add_process(CLI::App& app);
 void add_bench(CLI::App& app);

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need, when it is missing: Debian packages (root or sudo) and a virtual environment.
 #   tools/deps/install.sh [test] [bench] [nvcc] [aarch64]
-#     adds the packages of requirements-test.txt, requirements-bench.txt; nvcc: a CUDA compiler (in the environment's folder cuda/), where there
-#     is none of CUDA 13; aarch64: a cross compiler, an emulator and, in a sysroot, the libraries of apt-aarch64.txt
+#     test: adds the packages of apt-test.txt and requirements-test.txt and, unpacked into a folder, the PACS of apt-pacs.txt; bench: those of
+#     requirements-bench.txt; nvcc: a CUDA compiler (in the environment's folder cuda/), where there is none of CUDA 13; aarch64: a cross
+#     compiler, an emulator and, in a sysroot, the libraries of apt-aarch64.txt
 #   HEADRACE_VENV     where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
 #   HEADRACE_SYSROOT_AARCH64    where the sysroot goes (default: ~/.cache/headrace/sysroot-aarch64)
+#   HEADRACE_PACS     where the PACS goes (default: ~/.cache/headrace/pacs); on amd64 alone
 #   HEADRACE_NO_APT   set to 1 where the Debian packages are managed by somebody else
 # Exit codes: 0 done; 3 Debian packages are missing and can't be had: no mirror is reached, HEADRACE_NO_APT is set, or there is neither root nor
 # sudo; 1 all else.
@@ -87,6 +89,11 @@ mkdir -p "$(dirname "$venv")"
       aarch64)
         install_packages "$here/apt-aarch64.txt"
         "$here/sysroot.sh" "$here/apt-aarch64.txt" arm64 "${HEADRACE_SYSROOT_AARCH64:-$HOME/.cache/headrace/sysroot-aarch64}"
+        ;;
+      test)
+        install_packages "$here/apt-test.txt"
+        install_requirements "$here/requirements-test.txt"
+        [ "$(dpkg --print-architecture)" != amd64 ] || "$here/sysroot.sh" "$here/apt-pacs.txt" amd64 "${HEADRACE_PACS:-$HOME/.cache/headrace/pacs}"
         ;;
       *) install_requirements "$here/requirements-$extra.txt" ;;
     esac

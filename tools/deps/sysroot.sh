@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes a sysroot: the packages of a list and all that they depend on, for another architecture, downloaded by apt and unpacked into a folder.
+# Makes a sysroot: the packages of a list and all that they depend on, downloaded by apt and unpacked into a folder; for another architecture, or
+# for this one where a package must not be installed.
 # The system's own packages and dpkg's architectures stay as they are, and no root is needed.
 #   tools/deps/sysroot.sh LIST ARCHITECTURE FOLDER     LIST has lines NAME:ARCHITECTURE
 # Exit codes: 0 done, 3 no mirror is reached, 1 all else.

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
+#include "headrace/handover/send/send_files.hpp"
+
+namespace headrace::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "PATH is a DICOM file, or a folder: every DICOM object in it is sent, other files are counted. "
+    "Each is sent as\n"
+    "it is, on one association; no other connection is made. Sending again is harmless: the "
+    "objects' UIDs are fixed.\n"
+    "--commit asks the PACS to promise that it keeps the objects. A PACS that reports this only on "
+    "an association\n"
+    "of its own (Orthanc) needs --commit-port, and the title of --from with this host and port in "
+    "its settings.\n"
+    "\n"
+    "Examples:\n"
+    "  headrace send for-pacs --to ORTHANC@pacs.example:104\n"
+    "  headrace send series seg.dcm --to PACS@10.0.0.5:11112 --from READER1 --commit\n"
+    "Exit codes: 0 every file is stored (and kept, with --commit), 1 not all, 2 usage.";
+
+struct Arguments {
+  std::vector<std::string> paths;
+  std::string to;
+  handover::SendOptions options;
+  bool json = false;
+};
+
+Json json_of(const handover::SentFile& file) {
+  return {{"file", file.path},
+          {"sop_class_uid", file.sop_class_uid},
+          {"sop_instance_uid", file.sop_instance_uid},
+          {"transfer_syntax_uid", file.transfer_syntax_uid},
+          {"outcome", name_of(file.outcome)},
+          {"status", or_null(file.status)},
+          {"reason", file.reason}};
+}
+
+Json json_of(const handover::Commitment& commitment) {
+  Json failures = Json::array();
+  for (const auto& failure : commitment.failures)
+    failures.push_back(
+        {{"sop_instance_uid", failure.sop_instance_uid}, {"reason", failure.reason}});
+  return {{"committed", commitment.committed_uids},
+          {"failed", failures},
+          {"reason", commitment.reason}};
+}
+
+void print_json(const handover::SendReport& report, const std::string& from) {
+  Json files = Json::array();
+  for (const auto& file : report.files) files.push_back(json_of(file));
+  fmt::print(
+      "{}",
+      dump_json({{"to", report.to.text()},
+                 {"from", from},
+                 {"files", files},
+                 {"stored", report.stored()},
+                 {"skipped", report.skipped},
+                 {"commitment", report.commitment ? json_of(*report.commitment) : Json(nullptr)}}));
+}
+
+void print_file(const handover::SentFile& file) {
+  fmt::print("{} {}{}{}\n", name_of(file.outcome), file.path, file.reason.empty() ? "" : ": ",
+             file.reason);
+  std::fflush(stdout);  // known as soon as it is so, whatever ends the program
+}
+
+void print_end(const handover::SendReport& report) {
+  if (report.skipped > 0) fmt::print("{} files that are not DICOM were left out\n", report.skipped);
+  if (report.problem()) return;
+  fmt::print("{}: {} of {} files were stored{}\n", report.to.text(), report.stored(),
+             report.files.size(), report.commitment ? ", and the PACS commits to keep them" : "");
+}
+
+void run(const Arguments& arguments) {
+  handover::SendOptions options = arguments.options;
+  options.to = handover::parse_peer(arguments.to);
+  if (!arguments.json) options.on_file = print_file;
+  const auto report = handover::send_files(arguments.paths, options);
+  if (arguments.json) {
+    print_json(report, options.from);
+  } else {
+    print_end(report);
+  }
+  if (const auto problem = report.problem()) fail(ErrorCode::io, "{}", *problem);
+}
+
+}  // namespace
+
+void add_send(CLI::App& app) {
+  constexpr int kLongestWait = 86400;
+  CLI::App* sub = app.add_subcommand("send", "Sends DICOM files to a PACS (C-STORE).");
+  sub->footer(kFooter);
+  auto arguments = std::make_shared<Arguments>();
+  handover::SendOptions& options = arguments->options;
+  sub->add_option("PATH", arguments->paths, "DICOM files, and folders of them")->required();
+  sub->add_option("--to", arguments->to, "the PACS: AET@host:port")->required();
+  sub->add_option("--from", options.from, "the sender's AE title")->capture_default_str();
+  CLI::Option* commit =
+      sub->add_flag("--commit", options.commit, "ask for storage commitment, and wait for it");
+  sub->add_option("--commit-port", options.commit_port,
+                  "where the PACS may report the commitment on an association of its own")
+      ->check(CLI::Range(1, 65535))
+      ->needs(commit);
+  sub->add_option("--timeout", options.timeout_s,
+                  "seconds for connecting, for each answer, and for the commitment")
+      ->check(CLI::Range(1, kLongestWait))
+      ->capture_default_str();
+  sub->add_flag("--json", arguments->json, "print one JSON object");
+  sub->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace headrace::cli
