@@ -60,6 +60,10 @@ std::string one_line_each(const Json& object) {
 
 }  // namespace
 
+bool is_store(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / kHead);
+}
+
 std::string version_key(const std::string& hash) { return "versions/" + hash + ".json"; }
 std::string part_key(const std::string& image, const std::string& name) {
   return fmt::format("manifests/{}/{}.json", image, name);

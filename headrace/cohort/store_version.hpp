@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,9 @@
 #include "headrace/storage/store.hpp"
 
 namespace headrace::cohort {
+
+/// Whether a folder is a store of finished images, by the list of its versions; false for addresses.
+bool is_store(const std::filesystem::path& folder);
 
 /// Objects that belong together and never change: `manifests/<id>/<name>.json` lists them, and this
 /// has the list's hash.

@@ -139,12 +139,17 @@ void append_bytes(png_structp png, png_bytep data, std::size_t size) {
 }
 void flush_nothing(png_structp) {}
 
+int colour_type(std::int64_t channels) {
+  if (channels == 1) return PNG_COLOR_TYPE_GRAY;
+  return channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
+}
+
 bool write_rows(PngState& state, const pixels::Image8& image, std::vector<std::uint8_t>& out) {
   if (setjmp(png_jmpbuf(state.png))) return false;
   png_set_write_fn(state.png, &out, append_bytes, flush_nothing);
   png_set_IHDR(state.png, state.info, png_uint_32(image.width), png_uint_32(image.height), 8,
-               image.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+               colour_type(image.channels), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
   png_write_info(state.png, state.info);
   for (std::int64_t y = 0; y < image.height; ++y) png_write_row(state.png, image.row(y));
   png_write_end(state.png, nullptr);
@@ -185,8 +190,9 @@ pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uin
 }
 
 std::vector<std::uint8_t> encode_png_bytes(const pixels::Image8& image) {
-  if ((image.channels != 1 && image.channels != 3) || image.height < 1 || image.width < 1) {
-    fail(ErrorCode::usage, "a PNG needs 1 or 3 channels and at least one pixel, found {}x{}x{}",
+  const bool known = image.channels == 1 || image.channels == 3 || image.channels == 4;
+  if (!known || image.height < 1 || image.width < 1) {
+    fail(ErrorCode::usage, "a PNG needs 1, 3 or 4 channels and at least one pixel, found {}x{}x{}",
          image.height, image.width, image.channels);
   }
   PngState state;

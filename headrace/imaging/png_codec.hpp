@@ -28,7 +28,7 @@ pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes);
 /// Decodes to integers as stored: grey values, palette indices, the first channel of RGB.
 pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes);
 
-/// Encodes 8-bit grey or RGB. Errors: usage (other channel counts, an empty image).
+/// Encodes 8-bit grey, RGB or RGBA. Errors: usage (other channel counts, an empty image).
 std::vector<std::uint8_t> encode_png_bytes(const pixels::Image8& image);
 
 }  // namespace headrace::imaging

@@ -24,6 +24,7 @@ target_sources(headrace_imaging PRIVATE
   volume/text_header.cpp
   volume/volume_grid.cpp
   volume/volume_reader.cpp
+  volume/voxel_hash.cpp
 )
 if(HR_DCMTK)
   target_sources(headrace_imaging PRIVATE

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "headrace/pixels/entropy_table.hpp"
 #include "headrace/predict/slide/pixel_scores.hpp"
 
 namespace headrace::predict {
@@ -23,7 +24,7 @@ TEST(ProbabilityByte, RoundsAndCuts) {
 }
 
 TEST(EntropyTable, NoValueIsNearTheMiddleOfTwoSteps) {
-  const auto table = entropy_table();
+  const auto table = pixels::entropy_table();
   EXPECT_EQ(table[0], 0u);
   EXPECT_EQ(table[255], 0u);
   for (std::size_t i = 1; i < 255; ++i) {

@@ -19,6 +19,7 @@ struct SlideFile {
 };
 
 /// source: DICOM PS3.3, C.8.12.4.1.1: value 3 of ImageType is VOLUME, LABEL, OVERVIEW or THUMBNAIL.
+/// Writers that leave it out (Orthanc's) have tissue alone.
 std::optional<SlideFile> read_slide_file(const std::string& path) {
   try {
     if (!looks_like_dicom(path)) return std::nullopt;
@@ -30,7 +31,7 @@ std::optional<SlideFile> read_slide_file(const std::string& path) {
     found.path = path;
     found.series = text_of(data, DCM_SeriesInstanceUID);
     OFString kind;
-    found.level = data.findAndGetOFString(DCM_ImageType, kind, 2).good() && kind == "VOLUME";
+    found.level = data.findAndGetOFString(DCM_ImageType, kind, 2).bad() || kind == "VOLUME";
     found.pixels = number_of(data, DCM_TotalPixelMatrixRows).value_or(0) *
                    number_of(data, DCM_TotalPixelMatrixColumns).value_or(0);
     return found;

@@ -1,8 +1,7 @@
 #include "headrace/imaging/volume/note.hpp"
 
-#include <cmath>
-
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 
 namespace headrace::imaging {
 
@@ -35,8 +34,7 @@ Note make_note(NoteCode code, std::vector<double> values) {
     fail(ErrorCode::internal, "a note '{}' of {} values, expected {}", headrace::name_of(code),
          values.size(), value_count(code));
   }
-  constexpr double kSteps = 1e6;
-  for (double& value : values) value = std::round(value * kSteps) / kSteps + 0.0;  // no -0
+  for (double& value : values) value = to_six_decimals(value);
   return {code, std::move(values)};
 }
 

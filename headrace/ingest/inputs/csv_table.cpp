@@ -6,7 +6,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/yaml.hpp"
-#include "headrace/ingest/inputs/csv.hpp"
+#include "headrace/core/csv.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::ingest {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kMaskEndings{"_mask", "_seg"};
+constexpr std::array kMaskEndings{"_mask", "_seg", ".seg"};  // 3D Slicer writes NAME.seg.nrrd
 
 /// The stem without the word for a mask; the stem itself when it has none.
 std::string image_stem(const std::string& stem) {

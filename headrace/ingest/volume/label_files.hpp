@@ -16,14 +16,14 @@ struct PairedFile {
   std::string image;
   std::vector<std::string> labels;
 };
-/// Removes the masks from volume files: <stem>_mask and <stem>_seg belong to <stem> in the same
-/// folder, "mask" and "seg" to the only other volume there.
+/// Removes the masks from volume files: <stem>_mask, <stem>_seg and <stem>.seg belong to <stem> in
+/// the same folder, "mask" and "seg" to the only other volume there.
 ///
 /// out  bad  masks without their image, and images with two masks, which are removed
 std::vector<PairedFile> pair_with_masks(const std::vector<std::string>& files, BadInputs& bad);
 
 /// Gives the files below `folder` to the cases without labels: masks by name (the image file's stem
-/// or the image's id, followed by nothing, _mask or _seg), DICOM SEG and RTSTRUCT by their
+/// or the image's id, followed by nothing, _mask, _seg or .seg), DICOM SEG and RTSTRUCT by their
 /// references.
 /// out     the files that fit no case, sorted
 /// errors  not_found, usage (two masks of one image), malformed (DICOM that can't be read)

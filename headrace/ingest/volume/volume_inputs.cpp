@@ -422,7 +422,7 @@ class Finder {
     if (unused.empty()) return;
     if (options_.table.empty()) {
       fail(ErrorCode::usage,
-           "{} {}: {} fits no image; a mask is named as its image, or with _mask or _seg "
+           "{} {}: {} fits no image; a mask is named as its image, or with _mask, _seg or .seg "
            "after it, or stands in a table's column 'labels'",
            Option{"labels"}, options_.labels, unused.front());
     }

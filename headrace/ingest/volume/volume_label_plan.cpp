@@ -260,10 +260,11 @@ class VolumeLabelPlanner {
     const bool any = std::any_of(cases_.begin(), cases_.end(),
                                  [](const VolumeCase& v) { return !v.labels.empty(); });
     if (!any) {
-      fail(ErrorCode::usage,
-           "{}: {} fits no image of the store; a mask is named as its image, or with _mask or _seg "
-           "after it, or stands in a table's column 'labels'",
-           options_.annotations, unused.front());
+      fail(
+          ErrorCode::usage,
+          "{}: {} fits no image of the store; a mask is named as its image, or with _mask, _seg or "
+          ".seg after it, or stands in a table's column 'labels'",
+          options_.annotations, unused.front());
     }
     plan_.notes.push_back(
         fmt::format("{} label files of {} fit no image.", unused.size(), options_.annotations));

@@ -1,8 +1,7 @@
 #include "headrace/predict/quality/remark.hpp"
 
-#include <cmath>
-
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -135,8 +134,7 @@ Remark make_remark(QualityCode code, Severity severity, std::vector<double> valu
     fail(ErrorCode::internal, "a remark '{}' of {} values, expected {}", headrace::name_of(code),
          values.size(), value_count(code));
   }
-  constexpr double kSteps = 1e6;
-  for (double& value : values) value = std::round(value * kSteps) / kSteps + 0.0;  // no -0
+  for (double& value : values) value = to_six_decimals(value);
   return {code, severity, std::move(values)};
 }
 

@@ -49,9 +49,8 @@ struct Remark {
   bool operator==(const Remark&) const = default;
 };
 
-/// Values are kept to six decimals: more than any sentence shows, and fewer than those in which
-/// the mathematical functions of two machines may differ. Errors: internal (not as many values as
-/// the code has).
+/// Values are kept to six decimals (to_six_decimals). Errors: internal (not as many values as the
+/// code has).
 Remark make_remark(QualityCode code, Severity severity, std::vector<double> values = {});
 
 /// The number of values of a code.

@@ -1,24 +1,13 @@
 #include "headrace/predict/slide/pixel_scores.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "headrace/pixels/entropy_table.hpp"
 
 namespace headrace::predict {
 
-std::array<std::uint32_t, 256> entropy_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    const double p = static_cast<double>(i) / 255;
-    table[i] = static_cast<std::uint32_t>(std::lround(-p * std::log2(p) * kEntropyUnit));
-  }
-  return table;
-}
-
 PixelScores::PixelScores(std::size_t classes)
-    : classes_(classes),
-      table_(entropy_table()),
-      most_(static_cast<std::uint64_t>(
-          std::llround(std::log2(static_cast<double>(classes)) * kEntropyUnit))) {}
+    : classes_(classes), table_(pixels::entropy_table()), most_(pixels::most_entropy(classes)) {}
 
 std::span<const std::uint8_t> PixelScores::of(std::span<const float> probabilities) {
   const std::size_t pixels = probabilities.size() / classes_;

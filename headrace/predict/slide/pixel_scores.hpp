@@ -14,13 +14,6 @@ inline std::uint8_t probability_byte(float probability) {
   return probability < 1 ? static_cast<std::uint8_t>(probability * 255.0f + 0.5f) : 255;
 }
 
-/// Parts of an entropy of one bit in which EntropyTable counts.
-inline constexpr double kEntropyUnit = 65536;
-
-/// -p · log2(p) for p = 0/255 to 255/255, in steps of 1/65536 bit. No value lies so near to the
-/// middle of two steps that the last bits of a machine's logarithm could decide.
-std::array<std::uint32_t, 256> entropy_table();
-
 /// Rounds the probabilities of a row's pixels, and gives their entropy.
 ///
 /// The entropy of a pixel is -Σ p · log2(p) / log2(classes) over its rounded probabilities, in

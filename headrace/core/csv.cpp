@@ -1,8 +1,8 @@
-#include "headrace/ingest/inputs/csv.hpp"
+#include "headrace/core/csv.hpp"
 
 #include "headrace/core/error.hpp"
 
-namespace headrace::ingest {
+namespace headrace {
 namespace {
 
 class CsvParser {
@@ -82,4 +82,4 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::string& origin) 
   return CsvParser(text, origin).rows();
 }
 
-}  // namespace headrace::ingest
+}  // namespace headrace

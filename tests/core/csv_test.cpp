@@ -1,10 +1,10 @@
-#include "headrace/ingest/inputs/csv.hpp"
+#include "headrace/core/csv.hpp"
 
 #include <gtest/gtest.h>
 
 #include "headrace/core/error.hpp"
 
-namespace headrace::ingest {
+namespace headrace {
 namespace {
 
 using Fields = std::vector<std::string>;
@@ -37,4 +37,4 @@ TEST(Csv, NamesTheLineOfABrokenQuote) {
 }
 
 }  // namespace
-}  // namespace headrace::ingest
+}  // namespace headrace

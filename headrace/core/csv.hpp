@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::ingest {
+namespace headrace {
 
 /// One record of a CSV file, and the line it begins on (1 is the first).
 struct CsvRow {
@@ -16,4 +16,4 @@ struct CsvRow {
 /// Errors: malformed, with the line.
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& origin);
 
-}  // namespace headrace::ingest
+}  // namespace headrace
