@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/code_version.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal_log.hpp"
 #include "cli/terminal_progress.hpp"
@@ -18,7 +19,6 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
-#include "headrace/version.hpp"
 
 namespace headrace::cli {
 
@@ -33,7 +33,7 @@ constexpr const char* kFooter =
 void build(CLI::App& app, std::string& isa, bool& quiet) {
   app.require_subcommand(1);
   app.footer(kFooter);
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", code_version());
   std::vector<std::string_view> levels;
   for (const device::CpuIsa level : device::compiled_isas()) levels.push_back(name_of(level));
   app.add_option("--isa", isa,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/code_version.hpp"
 #include "cli/commands.hpp"
 #include "cli/config_keys.hpp"
 #include "cli/figure_text.hpp"
@@ -20,7 +21,6 @@
 #include "cli/process_settings.hpp"
 #include "cli/stop_signal.hpp"
 #include "headrace/train/trainer.hpp"
-#include "headrace/version.hpp"
 #endif
 
 namespace headrace::cli {
@@ -109,7 +109,7 @@ void run(const Arguments& arguments) {
   const auto config = loader::RunConfig::load(arguments.config);
   std::optional<train::TrainResult> result;
   try {
-    result = train::train(config, {arguments.out, arguments.resume, kVersion, rank_info,
+    result = train::train(config, {arguments.out, arguments.resume, code_version(), rank_info,
                                    arguments.init, [] { return std::make_unique<StopSignal>(); }});
   } catch (const train::ToldElsewhere& told) {
     throw ExitCode{exit_code(told.code)};

@@ -15,7 +15,7 @@ namespace headrace::train {
 struct TrainOptions {
   std::string out;                  ///< run folder
   bool resume = false;              ///< continue from the newest checkpoint of `out`
-  std::string code_version;         ///< recorded in run.json
+  std::string code_version;         ///< recorded in run.json; a resume needs the same release
   ranks::RankInfo rank_info{};      ///< this process's, where several train together
   std::string init{};               ///< run folder or weights file to begin with; empty: none
   ListenForStop listen_for_stop{};  ///< empty: nothing stops it but its end or an error

@@ -177,7 +177,7 @@ TEST_F(TrainerTest, AResumedRunMayBeJudgedOnAnotherSplit) {
   std::filesystem::copy(run("whole"), run("mended"), std::filesystem::copy_options::recursive);
   auto config = fixture_->config();
   config.data.val = "train";
-  train(config, {run("mended"), true, "test"});
+  train(config, {run("mended"), true, "test+g0123456789.dirty"});  // another build of the release
   const inference::RunFolder mended = inference::RunFolder::open(run("mended"));
   EXPECT_EQ(file_text(run("mended") + "/final.safetensors").substr(1024),
             file_text(run("whole") + "/final.safetensors").substr(1024))

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/release.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/expected_dataset.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
@@ -33,6 +34,12 @@ std::shared_ptr<const cohort::Cohort> open_expected(const loader::RunConfig& con
 bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
   return image.has_labels(config.data.labels) ||
          (config.task == loader::Task::gleason && image.has_grade());
+}
+
+/// Two builds of one release go on with each other's runs (core/release.hpp says why).
+bool are_of_one_release(std::string_view key, const Json& before, const Json& now) {
+  return key == "code_version" && before.is_string() &&
+         release_of(before.get<std::string>()) == release_of(now.get<std::string>());
 }
 
 }  // namespace
@@ -67,7 +74,7 @@ void check_same_run(const Json& stored, const Json& current) {
   std::vector<std::string> changes;
   for (const char* key : {"dataset_hash", "code_version", "runtime", "decoder"}) {
     const Json before = stored.value(key, Json());
-    if (before == current.at(key)) continue;
+    if (before == current.at(key) || are_of_one_release(key, before, current.at(key))) continue;
     changes.push_back(
         fmt::format("{}: the run has {}, now {}", key, before.dump(), current.at(key).dump()));
   }

@@ -23,7 +23,7 @@ Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
 void check_same_preprocessing(const inference::RunFolder& folder,
                               const loader::Preprocessing& fitted);
 
-/// Refuses to resume where dataset, code version, LibTorch, threads, device or decoder differ:
+/// Refuses to resume where dataset, release, LibTorch, threads, device or decoder differ:
 /// names each with both values. Errors: usage.
 void check_same_run(const Json& stored, const Json& current);
 

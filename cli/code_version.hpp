@@ -1,0 +1,11 @@
+#pragma once
+
+namespace headrace {
+
+/// What the program was built from: the version, and of a git checkout the commit, "0.1.0" or
+/// "0.1.0+g0123456789", ending in ".dirty" where tracked files differed from the commit. For
+/// records; core/release.hpp has what compares them. Written at each build
+/// (cmake/HeadraceCodeVersion.cmake).
+const char* code_version() noexcept;
+
+}  // namespace headrace
