@@ -20,7 +20,7 @@ import measure
 HERE = Path(__file__).resolve().parent
 # work -> threads, whether peers also run with freed memory kept by glibc (page faults on large temporaries are much of their cost)
 WORKS = {"slide_read": (1, False), "path_augment": (1, True), "slide_loader": (2, True), "slide_ingest": (2, False),
-         "slide_process": (2, False),
+         "slide_process": (2, False), "slide_predict": (2, False),
          "volume_read": (1, False), "volume_augment": (1, True), "volume_loader": (2, True), "volume_resample": (1, True),
          "volume_body_mask": (1, True)}
 THREAD_VARIABLES = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "BLOSC_NTHREADS",

@@ -1,21 +1,26 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/choice_option.hpp"
+#include "cli/code_version.hpp"
 #include "cli/commands.hpp"
 #include "cli/torch_program.hpp"
+#include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/device/device_choice.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
-#include "headrace/version.hpp"
 #ifdef HR_TORCH
 #include "cli/left_out.hpp"
 #include "cli/process_settings.hpp"
+#include "cli/stop_signal.hpp"
 #include "headrace/predict/predict.hpp"
+#include "headrace/predict/watch/watch.hpp"
 #endif
 
 namespace headrace::cli {
@@ -29,12 +34,17 @@ constexpr const char* kFooter =
     "same command is given again; an interrupted one goes on. Several runs (folds) give the mean of\n"
     "their probabilities.\n"
     "\n"
+    "--watch predicts what is copied into a folder, each slide, volume or folder of DICOM when it\n"
+    "is whole, until Ctrl-C; the same command goes on. It prints one line for each, with --json\n"
+    "one JSON object a line.\n"
+    "\n"
     "The result is for research: it is no diagnosis.\n"
     "\n"
     "Examples:\n"
     "  headrace predict --run runs/gleason slide.svs --out results\n"
     "  headrace predict --run runs/fold0 --run runs/fold1 scans/ --out results --flips\n"
-    "  headrace predict --run runs/gleason cohort.zarr --split test --out results";
+    "  headrace predict --run runs/gleason cohort.zarr --split test --out results\n"
+    "  headrace predict --run runs/gleason --watch /scanner --out results";
 
 struct Arguments {
   std::vector<std::string> runs, inputs, images;
@@ -45,7 +55,20 @@ struct Arguments {
   device::DeviceChoice device = device::DeviceChoice::automatic;
   ingest::OnError on_error = ingest::OnError::stop;
   bool flips = false, json = false;
+  std::string watch;  ///< folder; empty: the inputs are predicted, and that is all
+  double interval_s = 5, settle_s = 10;
+  std::optional<double> until_idle_s;
 };
+
+void check_inputs(const Arguments& a) {
+  if (a.inputs.empty() == a.watch.empty()) {
+    fail(ErrorCode::usage, "{}",
+         a.watch.empty()
+             ? fmt::format("name stores, files or folders, or a folder to {}", Option{"watch"})
+             : fmt::format("{} takes no other inputs; predict {} in a call of its own",
+                           Option{"watch"}, a.inputs.front()));
+  }
+}
 
 #ifdef HR_TORCH
 predict::PredictRequest request_of(const Arguments& a) {
@@ -62,7 +85,7 @@ predict::PredictRequest request_of(const Arguments& a) {
   request.on_error = a.on_error;
   request.slide.min_region_mm2 = a.min_region_mm2;
   request.false_positives_per_scan = a.false_positives;
-  request.code_version = kVersion;
+  request.code_version = code_version();
   return request;
 }
 
@@ -82,17 +105,67 @@ void print(const predict::PredictOutcome& outcome, bool json) {
   for (const auto& image : outcome.images) fmt::print("{}: {}\n", image.id, image.line);
   print_left_out(outcome.left_out);
 }
+
+void print_event(const predict::WatchEvent& event, bool json) {
+  if (json) {
+    Json line{{"input", event.input}, {"news", name_of(event.news)}};
+    if (!event.id.empty()) line.update({{"id", event.id}, {"folder", event.folder}});
+    line[event.id.empty() ? "reason" : "summary"] = event.text;
+    // A file may have a name that is not UTF-8.
+    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  } else if (event.id.empty()) {
+    fmt::print("{}: {}: {}\n", event.input, name_of(event.news), event.text);
+  } else {
+    fmt::print("{}: {}: {}\n", event.input, event.id, event.text);
+  }
+  std::fflush(stdout);  // whoever reads them waits for the next line
+}
+
+void watch(const Arguments& a) {
+  StopSignal signal;
+  predict::WatchRequest request;
+  request.predict = request_of(a);
+  request.predict.stopped = [&signal] { return signal.asked() != 0; };
+  request.folder = a.watch;
+  request.interval_s = a.interval_s;
+  request.settle_s = a.settle_s;
+  request.until_idle_s = a.until_idle_s;
+  request.said = [&a](const predict::WatchEvent& event) { print_event(event, a.json); };
+  predict::watch(request);
+}
 #endif
 
 void run([[maybe_unused]] const Arguments& arguments) {
+  check_inputs(arguments);
 #ifdef HR_TORCH
   set_process_for_torch();
+  if (!arguments.watch.empty()) return watch(arguments);
   const predict::PredictOutcome outcome = predict::predict(request_of(arguments));
   print(outcome, arguments.json);
   if (outcome.images.empty()) throw ExitCode{1};
 #else
   run_with_torch("predict");
 #endif
+}
+
+void add_watch_options(CLI::App& predict, Arguments& a) {
+  CLI::Option* watch = predict.add_option(
+      "--watch", a.watch, "folder whose new files and folders are predicted as they come");
+  predict.add_option("--interval", a.interval_s, "seconds between two looks at the folder")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->needs(watch);
+  predict
+      .add_option("--settle", a.settle_s,
+                  "seconds without a change after which a copy counts as whole")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->needs(watch);
+  predict
+      .add_option("--until-idle", a.until_idle_s,
+                  "end when nothing new came for so many seconds, as for cron [default: never]")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(watch);
 }
 
 }  // namespace
@@ -103,7 +176,7 @@ void add_predict(CLI::App& app) {
   predict->footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
-  predict->add_option("inputs", a.inputs, "stores, files, folders")->required();
+  predict->add_option("inputs", a.inputs, "stores, files, folders");
   predict->add_option("--run", a.runs, "run folder of headrace train; several: their mean")
       ->required()
       ->allow_extra_args(false);
@@ -131,13 +204,15 @@ void add_predict(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_choice(*predict, "--on-error", a.on_error,
-             "files that can't be read: stop, skip (they are left out and listed)");
+             "files that can't be read, images that fail: stop, skip (they are left out and "
+             "listed)");
   add_choice(*predict, "--device", a.device, "where the network runs");
   predict->add_option("--threads", a.threads, "threads that load tiles [default: every core]")
       ->check(CLI::NonNegativeNumber);
   predict->add_option("--batch", a.batch, "tiles loaded at once [default: eval.batch of the run]")
       ->check(CLI::PositiveNumber);
   predict->add_flag("--json", a.json, "print one JSON object");
+  add_watch_options(*predict, a);
   predict->callback([arguments] { run(*arguments); });
 }
 

@@ -34,6 +34,8 @@ void Stitcher::start_image(std::uint32_t image) {
   weights_.assign(pixels, 0.0f);
   truth_.assign(pixels, kIgnoreLabel);
   predicted_.assign(part_pixels_, kIgnoreLabel);
+  highest_.resize(part_pixels_);
+  reached_.assign(static_cast<std::size_t>(tile_[0]), {});
   open_ = true;
 }
 
@@ -74,6 +76,10 @@ void Stitcher::blend_row(const TileResult& tile, const Axes& in_tile, const Axes
   const std::size_t tile_pixels = index(tile_[0] * tile_[1] * tile_[2]);
   const std::size_t pixel = index(in_image[1] * size_[2] + in_image[2]);
   float* weight = weights_.data() + slot(in_image[0]) * part_pixels_ + pixel;
+  Reached& reached = reached_[slot(in_image[0])];
+  reached = reached.end == 0
+                ? Reached{pixel, pixel + count}
+                : Reached{std::min(reached.begin, pixel), std::max(reached.end, pixel + count)};
   for (std::size_t i = 0; i < count; ++i) {
     const float own = w * wx[i];
     weight[i] += own;
@@ -93,22 +99,42 @@ void Stitcher::release(std::int64_t end) {
   for (; first_ < end; ++first_) release_part(first_);
 }
 
+void Stitcher::choose_classes(const float* means, const float* weight, std::size_t begin,
+                              std::size_t end) {
+  // Local pointers: a store of a byte might otherwise change the vectors' own, for the compiler.
+  float* highest = highest_.data();
+  std::uint8_t* predicted = predicted_.data();
+  std::copy(means + begin, means + end, highest + begin);
+  std::fill(predicted + begin, predicted + end, std::uint8_t{0});
+  const auto classes = static_cast<std::size_t>(classes_);
+  for (std::size_t c = 1; c < classes; ++c) {
+    const float* mean = means + c * part_pixels_;
+    for (std::size_t i = begin; i < end; ++i)
+      highest[i] = mean[i] > highest[i] ? mean[i] : highest[i];
+  }
+  for (std::size_t c = classes; c-- > 0;) {  // so that of equals the lower class stays
+    const float* mean = means + c * part_pixels_;
+    const auto value = static_cast<std::uint8_t>(c);
+    for (std::size_t i = begin; i < end; ++i)
+      predicted[i] = mean[i] == highest[i] ? value : predicted[i];
+  }
+  for (std::size_t i = begin; i < end; ++i)
+    predicted[i] = weight[i] > 0 ? predicted[i] : kIgnoreLabel;
+}
+
 void Stitcher::release_part(std::int64_t at) {
   const std::size_t pixels = part_pixels_, classes = static_cast<std::size_t>(classes_);
   float* means = means_.data() + slot(at) * classes * pixels;
   float* weight = weights_.data() + slot(at) * pixels;
   std::uint8_t* truth = truth_.data() + slot(at) * pixels;
-  for (std::size_t i = 0; i < pixels; ++i) {
-    std::size_t best = 0;
-    for (std::size_t c = 1; c < classes; ++c) {
-      if (means[c * pixels + i] > means[best * pixels + i]) best = c;
-    }
-    predicted_[i] = weight[i] > 0 ? static_cast<std::uint8_t>(best) : kIgnoreLabel;
-  }
+  const auto [begin, end] = std::exchange(reached_[slot(at)], {});
+  choose_classes(means, weight, begin, end);
   sink_({image_, at, predicted_, {truth, pixels}, {means, classes * pixels}});
-  std::fill_n(means, classes * pixels, 0.0f);
-  std::fill_n(weight, pixels, 0.0f);
-  std::fill_n(truth, pixels, kIgnoreLabel);
+  const std::size_t count = end - begin;
+  for (std::size_t c = 0; c < classes; ++c) std::fill_n(means + c * pixels + begin, count, 0.0f);
+  std::fill_n(weight + begin, count, 0.0f);
+  std::fill_n(truth + begin, count, kIgnoreLabel);
+  std::fill_n(predicted_.data() + begin, count, kIgnoreLabel);
 }
 
 void Stitcher::finish() {

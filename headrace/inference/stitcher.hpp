@@ -64,6 +64,8 @@ class Stitcher {
                  std::size_t count);
   void release(std::int64_t end);
   void release_part(std::int64_t at);
+  /// Classes of the pixels [begin, end) of a part into predicted_.
+  void choose_classes(const float* means, const float* weight, std::size_t begin, std::size_t end);
   std::size_t slot(std::int64_t at) const { return static_cast<std::size_t>(at % tile_[0]); }
 
   bool slides_;
@@ -81,6 +83,13 @@ class Stitcher {
   std::vector<float> weights_;  ///< (slot, pixel): sums over the tiles so far
   std::vector<float> parts_;    ///< for a row: the newest tile's part of its pixels' weights
   std::vector<std::uint8_t> truth_, predicted_;
+  /// Of each slot the pixels [begin, end) that a tile has reached: on most slides far fewer than
+  /// all.
+  struct Reached {
+    std::size_t begin = 0, end = 0;
+  };
+  std::vector<Reached> reached_;
+  std::vector<float> highest_;  ///< for a part: of each pixel the largest probability so far
 };
 
 }  // namespace headrace::inference

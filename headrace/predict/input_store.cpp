@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <set>
 
+#include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/ingest/slide/ingest_slides.hpp"
-#include "headrace/ingest/volume/ingest_volumes.hpp"
+#include "headrace/ingest/inputs/cohort_inputs.hpp"
+#include "headrace/ingest/volume/volume_inputs.hpp"
 #include "headrace/loader/plan/plan_images.hpp"
 #include "headrace/predict/full_path.hpp"
 
@@ -46,51 +47,48 @@ std::vector<std::string> channels_of(const TrainedRun& run) {
   return out;
 }
 
-/// Ingests files into a store that lies in `work`, without labels.
-void ingest_files(const std::vector<std::string>& files, const InputChoice& choice,
-                  const TrainedRun& run, const std::string& store,
-                  std::vector<ingest::BadInput>& left_out) {
-  if (run.config.volumes) {
-    ingest::VolumeIngestOptions options;
-    options.inputs = files;
-    options.out = store;
-    options.without_labels = true;
-    options.channels = channels_of(run);
-    options.missing_channels = ingest::MissingChannels::zero;
-    options.jobs = choice.jobs;
-    options.on_error = choice.on_error;
-    options.key_file = choice.key_file;
-    left_out = ingest::ingest_volumes(options).left_out;
-    return;
-  }
+ingest::VolumeIngestOptions volume_options(const std::vector<std::string>& files,
+                                           const InputChoice& choice, const TrainedRun& run,
+                                           const std::string& store) {
+  ingest::VolumeIngestOptions options;
+  options.inputs = files;
+  options.out = store;
+  options.without_labels = true;
+  options.channels = channels_of(run);
+  options.missing_channels = ingest::MissingChannels::zero;
+  options.jobs = choice.jobs;
+  options.on_error = choice.on_error;
+  options.key_file = choice.key_file;
+  return options;
+}
+
+ingest::SlideIngestOptions slide_options(const std::vector<std::string>& files,
+                                         const InputChoice& choice, const std::string& store) {
   ingest::SlideIngestOptions options;
   options.inputs = files;
   options.out = store;
   options.mpp = choice.mpp;
   options.jobs = choice.jobs;
   options.on_error = choice.on_error;
-  left_out = ingest::ingest_slides(options).left_out;
+  return options;
 }
 
-/// The input that an ingested image came from: the file whose name begins with its id (the first by
-/// name where there are several, such as channels), else the folder of all.
-std::string source_of(const std::string& id, const std::vector<std::string>& files) {
-  if (files.size() == 1) return full_path(files.front());
-  std::optional<std::string> first;
-  for (const std::string& file : files) {
-    const std::string path = full_path(file);
-    const std::string name = std::filesystem::path(path).filename().string();
-    const bool own = name.starts_with(id) && (name.size() == id.size() || name[id.size()] == '.' ||
-                                              name[id.size()] == '_' || name[id.size()] == '-');
-    if (own && (!first || path < *first)) first = path;
-  }
-  return first ? *first : std::filesystem::path(full_path(files.front())).parent_path().string();
+template <typename Case>
+std::map<std::string, std::string> sources_of(const std::vector<Case>& cases,
+                                              const std::vector<std::string>& files) {
+  std::map<std::string, std::string> out;
+  for (const Case& one : cases) out[one.id] = source_of(one.id, files);
+  return out;
 }
 
 }  // namespace
 
-bool is_store(const std::string& input) {
-  return std::filesystem::exists(std::filesystem::path(input) / "manifest.json");
+std::map<std::string, std::string> InputStore::contents() const {
+  const auto version = cohort::StoreVersion::load(*cohort->store(), cohort->dataset_hash());
+  std::map<std::string, std::string> out;
+  for (std::size_t i = 0; i < images.size(); ++i)
+    out[id(i)] = version.images.at(id(i)).pixels.manifest_sha256;
+  return out;
 }
 
 std::vector<InputStore> open_stores(const std::vector<std::string>& stores,
@@ -112,10 +110,25 @@ std::vector<InputStore> open_stores(const std::vector<std::string>& stores,
   return out;
 }
 
+std::string source_of(const std::string& id, const std::vector<std::string>& files) {
+  if (files.size() == 1) return full_path(files.front());
+  std::optional<std::string> first;
+  for (const std::string& file : files) {
+    const std::string path = full_path(file);
+    const std::string name = std::filesystem::path(path).filename().string();
+    const bool own = name.starts_with(id) && (name.size() == id.size() || name[id.size()] == '.' ||
+                                              name[id.size()] == '_' || name[id.size()] == '-');
+    if (own && (!first || path < *first)) first = path;
+  }
+  return first ? *first : std::filesystem::path(full_path(files.front())).parent_path().string();
+}
+
 InputStore ingest_inputs(const std::vector<std::string>& files, const InputChoice& choice,
                          const TrainedRun& run, const std::string& store,
                          std::vector<ingest::BadInput>& left_out) {
-  ingest_files(files, choice, run, store, left_out);
+  left_out = run.config.volumes
+                 ? ingest::ingest_volumes(volume_options(files, choice, run, store)).left_out
+                 : ingest::ingest_slides(slide_options(files, choice, store)).left_out;
   InputStore out;
   out.cohort = open_store(store, run);
   for (std::size_t i = 0; i < out.cohort->images().size(); ++i) {
@@ -123,6 +136,20 @@ InputStore ingest_inputs(const std::vector<std::string>& files, const InputChoic
     out.sources.push_back(source_of(out.cohort->images()[i].id, files));
   }
   return out;
+}
+
+std::map<std::string, std::string> sources_by_id(const std::vector<std::string>& files,
+                                                 const InputChoice& choice, const TrainedRun& run,
+                                                 const std::string& store) {
+  ingest::BadInputs unread(ingest::OnError::skip);
+  try {
+    if (!run.config.volumes)
+      return sources_of(find_inputs(slide_options(files, choice, store), unread).slides, files);
+    const auto options = volume_options(files, choice, run, store);
+    return sources_of(find_volume_inputs(options, unread).cases, files);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace headrace::predict

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +17,11 @@ struct InputStore {
   std::shared_ptr<const cohort::Cohort> cohort;  ///< with the run's classes
   std::vector<std::uint32_t> images;             ///< rising
   std::vector<std::string> sources;              ///< of each image: what the user named
-};
 
-/// Whether an input is a store, not a file or folder to be ingested.
-bool is_store(const std::string& input);
+  const std::string& id(std::size_t i) const { return cohort->images()[images[i]].id; }
+  /// Hashes of the pixels with their metadata, by id. Errors: those of StoreVersion::load.
+  std::map<std::string, std::string> contents() const;
+};
 
 struct InputChoice {
   std::vector<std::string> images;  ///< ids; empty: all
@@ -42,5 +44,16 @@ std::vector<InputStore> open_stores(const std::vector<std::string>& stores,
 InputStore ingest_inputs(const std::vector<std::string>& files, const InputChoice& choice,
                          const TrainedRun& run, const std::string& store,
                          std::vector<ingest::BadInput>& left_out);
+
+/// The input that an ingested image came from: the file whose name begins with its id (the first by
+/// name where there are several, such as channels), else the folder of all.
+std::string source_of(const std::string& id, const std::vector<std::string>& files);
+
+/// The images that ingest_inputs would give, their sources by id, by the files' names and headers
+/// alone; none where the inputs can't be read, which ingest_inputs tells. Pseudonyms are comparable
+/// from call to call only with a key.
+std::map<std::string, std::string> sources_by_id(const std::vector<std::string>& files,
+                                                 const InputChoice& choice, const TrainedRun& run,
+                                                 const std::string& store);
 
 }  // namespace headrace::predict

@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/predict/file_listing.hpp"
 #include "headrace/predict/full_path.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/source_stamp.hpp"
@@ -22,6 +23,11 @@ std::string joined(const std::vector<std::string>& inputs) {
   std::string out;
   for (const std::string& input : inputs) out += full_path(input) + "\n";
   return out;
+}
+
+std::string stamp_of(const std::string& input) {
+  if (std::filesystem::is_directory(input)) return listing_hash(list_files(input));
+  return std::filesystem::exists(input) ? storage::stamp_source(input).sha256 : "";
 }
 
 bool holds_nothing_else(const std::filesystem::path& path) {
@@ -47,7 +53,7 @@ OutputFolder::OutputFolder(const std::string& path, const Json& identity)
   if (found == identity) {
     store.remove_leftovers();
     if (store.exists(kInputsFile))
-      inputs_ = parse_json(store.get_text(kInputsFile), store.describe(kInputsFile));
+      known_.update(parse_json(store.get_text(kInputsFile), store.describe(kInputsFile)));
     return;
   }
   for (const auto& [key, value] : identity.items()) {
@@ -91,25 +97,37 @@ std::string OutputFolder::patients_key() const {
 
 void OutputFolder::keep_patients_key(const std::string& store) const {
   const std::string made = store + ".key", key = full_path(path_.string()) + ".key";
-  if (!std::filesystem::exists(made) || std::filesystem::exists(key)) return;
-  // With the rights of the original, and whole or not at all.
+  if (!std::filesystem::exists(made)) return;
   std::error_code error;
-  std::filesystem::copy_file(made, key + ".part", std::filesystem::copy_options::overwrite_existing,
-                             error);
-  if (!error) std::filesystem::rename(key + ".part", key, error);
-  if (error) fail(ErrorCode::io, "{}: can't be copied to {} ({})", made, key, error.message());
+  if (!std::filesystem::exists(key)) {
+    // With the rights of the original, and whole or not at all.
+    std::filesystem::copy_file(made, key + ".part",
+                               std::filesystem::copy_options::overwrite_existing, error);
+    if (!error) std::filesystem::rename(key + ".part", key, error);
+  }
+  // An interrupted call leaves its store; the key must not lie in the folder with it.
+  if (!error) std::filesystem::remove(made, error);
+  if (error) fail(ErrorCode::io, "{}: can't be moved to {} ({})", made, key, error.message());
+}
+
+std::vector<std::string> OutputFolder::stamps_of(const std::vector<std::string>& inputs) {
+  std::vector<std::string> out;
+  for (const std::string& input : inputs) out.push_back(stamp_of(input));
+  return out;
 }
 
 std::optional<std::vector<std::string>> OutputFolder::finished(
     const std::vector<std::string>& inputs) const {
-  const auto found = inputs_.find(joined(inputs));
-  if (found == inputs_.end()) return std::nullopt;
-  const auto images = found->at("images").get<std::vector<std::string>>();
+  const auto found = known_.at(kInputs).find(joined(inputs));
+  if (found == known_.at(kInputs).end()) return std::nullopt;
+  const auto images = images_of(inputs);
   for (const std::string& id : images) {
     if (!std::filesystem::exists(result(id))) return std::nullopt;
   }
+  const auto stamps = stamps_of(inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (storage::stamp_source(inputs[i]).sha256 == found->at("stamps").at(i)) continue;
+    if (stamps[i] == found->at("stamps").at(i)) continue;
+    if (std::filesystem::is_directory(inputs[i])) return std::nullopt;
     fail(ErrorCode::usage,
          "{}: has changed since it was predicted into {}. Predict it into another output folder, "
          "or remove {} first.",
@@ -118,19 +136,30 @@ std::optional<std::vector<std::string>> OutputFolder::finished(
   return images;
 }
 
-bool OutputFolder::knows(const std::vector<std::string>& inputs) const {
-  return inputs_.contains(joined(inputs));
+std::vector<std::string> OutputFolder::images_of(const std::vector<std::string>& inputs) const {
+  const auto found = known_.at(kInputs).find(joined(inputs));
+  if (found == known_.at(kInputs).end()) return {};
+  return found->at("images").get<std::vector<std::string>>();
 }
 
 void OutputFolder::mark_finished(const std::vector<std::string>& inputs,
+                                 const std::vector<std::string>& stamps,
                                  const std::vector<std::string>& ids) {
-  Json stamps = Json::array();
-  for (const std::string& input : inputs) {
-    if (!std::filesystem::is_regular_file(input)) return;
-    stamps.push_back(storage::stamp_source(input).sha256);
-  }
-  inputs_[joined(inputs)] = {{"stamps", stamps}, {"images", ids}};
-  storage::LocalStore(path_).put_text(kInputsFile, dump_json(inputs_));
+  known_[kInputs][joined(inputs)] = {{"stamps", stamps}, {"images", ids}};
+  keep_known();
+}
+
+std::string OutputFolder::content_of(const std::string& id) const {
+  return known_.at(kImages).value(id, "");
+}
+
+void OutputFolder::remember(const std::map<std::string, std::string>& contents) {
+  for (const auto& [id, content] : contents) known_[kImages][id] = content;
+  if (!contents.empty()) keep_known();
+}
+
+void OutputFolder::keep_known() {
+  storage::LocalStore(path_).put_text(kInputsFile, dump_json(known_));
 }
 
 }  // namespace headrace::predict

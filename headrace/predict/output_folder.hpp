@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ namespace headrace::predict {
 void check_apart(const std::string& out, const std::string& input);
 
 /// The folder of a prediction: out/<id> for each finished image, predict.json with what all of them
-/// were made with, .inputs.json with the files that are finished, and .work while files are
-/// ingested. One process at a time.
+/// were made with, .inputs.json with the inputs that are finished and the contents of images, and
+/// .work while files are ingested. One process at a time.
 class OutputFolder {
  public:
   /// `identity`: runs, weights and options that decide a result. Errors: usage (the folder holds a
@@ -30,22 +31,36 @@ class OutputFolder {
   /// The key by which patients get the same names in every call; empty as long as nothing needed
   /// one. It lies beside the folder, not in it, since whoever gets the results must not have it.
   std::string patients_key() const;
-  /// Takes over the key that ingest made for a store of store_for, if it made one. Errors: io.
+  /// Takes over the key that ingest made for a store of store_for, if it made one, so that none is
+  /// left in the folder. Errors: io.
   void keep_patients_key(const std::string& store) const;
 
-  /// The images of these inputs where all are files that were finished in an earlier call and have
-  /// not changed since. None where that can't be told, as for folders. Errors: usage (a file that
-  /// is finished has changed).
+  /// What tells whether inputs have changed, one text each: of a file its content, of a folder the
+  /// names, sizes and times of its files; empty where there is none. Errors: io.
+  static std::vector<std::string> stamps_of(const std::vector<std::string>& inputs);
+  /// The images of these inputs where an earlier call finished them and they are as they were; none
+  /// where that is not known, as of a folder in which anything changed: its images decide. Errors:
+  /// usage (a file that is finished has changed).
   std::optional<std::vector<std::string>> finished(const std::vector<std::string>& inputs) const;
-  /// Whether an earlier call finished files of these names.
-  bool knows(const std::vector<std::string>& inputs) const;
-  void mark_finished(const std::vector<std::string>& inputs, const std::vector<std::string>& ids);
+  /// The same, whether they have changed or not.
+  std::vector<std::string> images_of(const std::vector<std::string>& inputs) const;
+  /// `stamps`: of before the inputs were read.
+  void mark_finished(const std::vector<std::string>& inputs, const std::vector<std::string>& stamps,
+                     const std::vector<std::string>& ids);
+
+  /// Hash of the content of which an image's result was made, or is being made; empty: not known.
+  std::string content_of(const std::string& id) const;
+  /// Before the first result of these is there: contents by id.
+  void remember(const std::map<std::string, std::string>& contents);
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
-  static constexpr const char* kWork = ".work";
+  void keep_known();
+
+  static constexpr const char *kWork = ".work", *kInputs = "inputs", *kImages = "images";
   std::filesystem::path path_;
-  Json inputs_ = Json::object();  ///< .inputs.json: by joined paths {stamps, images}
+  /// .inputs.json: by joined paths {stamps, images}; by image its content.
+  Json known_ = {{kInputs, Json::object()}, {kImages, Json::object()}};
   storage::StoreLock lock_;
 };
 

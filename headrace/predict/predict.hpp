@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,10 +22,14 @@ struct PredictRequest {
   std::optional<double> mpp;        ///< for slide files that do not state it
   std::int64_t batch = 0;           ///< tiles the loader makes at once; 0: eval.batch of the run
   bool flips = false;               ///< the mean over mirrored images too
-  ingest::OnError on_error = ingest::OnError::stop;  ///< of files
+  /// Of files that can't be read, and of images that fail while they are predicted.
+  ingest::OnError on_error = ingest::OnError::stop;
   FindingOptions slide;
   double false_positives_per_scan = kFlagFalsePositives;  ///< of the flag of CT
   std::string code_version;
+  /// Asked while an image is predicted; true: the call ends as cancelled, nothing of the image
+  /// stays, and the same call goes on from there. Empty: never.
+  std::function<bool()> stopped;
 };
 
 /// One finished image, in the order in which they were predicted.
@@ -39,14 +44,17 @@ struct PredictOutcome {
   std::vector<ingest::BadInput> left_out;  ///< with on_error skip
 };
 
-/// Predicts every image of the inputs into out/<id> (docs/formats.md, "Predictions"), and out/cases.csv
-/// over all of them. Files are ingested into out/.work first, so that they go the same way as
-/// images of a store, and that is removed at the end. Finished images are kept, so the same call
-/// continues after any interruption. The result of an image depends on the runs, their weights and
-/// the image alone: not on batch, threads, other images, or whether it came from a file or a store.
+/// Predicts every image of the inputs into out/<id> (docs/formats.md, "Predictions"), and
+/// out/cases.csv over all of them. Files are ingested into out/.work first, so that they go the
+/// same way as images of a store, and that is removed at the end. Finished images are kept, so the
+/// same call continues after any interruption. The result of an image depends on the runs, their
+/// weights and the image alone: not on batch, threads, other images, or whether it came from a file
+/// or a store.
 /// errors  usage (runs that do not fit together; `out` holds predictions of other weights or
-///         something else; an image id that two inputs have), those of open_trained_run, of ingest,
-///         and of reading
+///         something else; an image id that two inputs have, as far as it can be known before the
+///         first prediction; an image that has changed since it was predicted; files for a run
+///         whose channels these do not tell), cancelled, those of open_trained_run, of ingest, and
+///         of reading
 PredictOutcome predict(const PredictRequest& request);
 
 }  // namespace headrace::predict

@@ -9,11 +9,15 @@ namespace headrace::predict {
 
 TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> cohort,
                    const std::vector<std::uint32_t>& images, const Options& options)
-    : network_(run.network),
+    : network_(options.network),
       cohort_(std::move(cohort)),
       config_(inference::on_the_host(run.config, nullptr)),
-      flips_(options.flips),
       classes_(run.classes().size()) {
+  if (!network_) {
+    network_ = [network = run.network, flips = options.flips](const loader::Batch& batch) {
+      return network->predict_each(batch, flips);
+    };
+  }
   if (options.batch > 0) config_.eval.batch = options.batch;
   const auto plan = loader::make_tile_plan(*cohort_, config_, images);
   tiles_ = plan->samples_per_epoch();
@@ -38,7 +42,7 @@ TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> 
 }
 
 void TilePass::predict_batch(const loader::Batch& batch) {
-  const std::span<const float> probabilities = network_->predict_each(batch, flips_);
+  const std::span<const float> probabilities = network_(batch);
   const auto samples = static_cast<std::size_t>(batch.samples);
   const std::size_t floats = probabilities.size() / samples;
   for (std::size_t s = 0; s < samples; ++s) {

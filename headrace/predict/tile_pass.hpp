@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
@@ -31,6 +33,9 @@ class TilePass {
   struct Options {
     std::int64_t batch = 0;  ///< tiles the loader makes at once; 0: eval.batch of the run
     bool flips = false;
+    /// Class probabilities of a batch, as Network::predict_each gives them, in place of the run's
+    /// network: bench/predict_path measures all the rest with it.
+    std::function<std::span<const float>(const loader::Batch&)> network = {};
   };
   /// images: rising.
   TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> cohort,
@@ -48,10 +53,9 @@ class TilePass {
  private:
   void predict_batch(const loader::Batch& batch);
 
-  std::shared_ptr<inference::Network> network_;
+  std::function<std::span<const float>(const loader::Batch&)> network_;
   std::shared_ptr<const cohort::Cohort> cohort_;
   loader::RunConfig config_;
-  bool flips_;
   std::uint64_t tiles_ = 0, done_ = 0;
   std::unique_ptr<loader::Loader> loader_;
   /// Those without any tile have no pixels here: a tile may be followed by thousands of them.

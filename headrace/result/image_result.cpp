@@ -55,6 +55,7 @@ VolumeMap volume_of(const Json& json) {
   map.file_grid = grid_of(json.at("file_grid"));
   json.at("axis_of_xyz").get_to(map.from_file.axis);
   json.at("reversed_xyz").get_to(map.from_file.flip);
+  map.voxels_sha256 = json.value("voxels_sha256", "");
   return map;
 }
 
@@ -78,7 +79,8 @@ Json ImageFacts::to_json() const {
     out["volume"] = {{"grid", grid_json(volume->grid)},
                      {"file_grid", grid_json(volume->file_grid)},
                      {"axis_of_xyz", volume->from_file.axis},
-                     {"reversed_xyz", volume->from_file.flip}};
+                     {"reversed_xyz", volume->from_file.flip},
+                     {"voxels_sha256", volume->voxels_sha256}};
   }
   return out;
 }
@@ -96,11 +98,13 @@ ImageFacts ImageFacts::from_json(const Json& json, const std::string& origin) {
     for (const Json& network : json.at("networks")) facts.networks.push_back(network_of(network));
     if (json.contains("slide")) facts.slide = slide_of(json.at("slide"));
     if (json.contains("volume")) facts.volume = volume_of(json.at("volume"));
-    return facts;
+    if (facts.slide || facts.volume) return facts;
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: not the description of a prediction ({}); predict again",
          origin, error.what());
   }
+  fail(ErrorCode::malformed, "{}: states the map of neither a slide nor a volume; predict again",
+       origin);
 }
 
 ImageResult ImageResult::open(const std::filesystem::path& folder) {

@@ -26,6 +26,9 @@ struct VolumeMap {
   imaging::VolumeGrid grid;       ///< of the map
   imaging::VolumeGrid file_grid;  ///< of the file that was predicted
   imaging::AxisMap from_file;     ///< from the file's axes to the map's
+  /// imaging::voxel_hash of the volume (of several channels, the first); empty in results of before
+  /// it was stated.
+  std::string voxels_sha256 = {};
 };
 
 /// One trained network of a prediction.

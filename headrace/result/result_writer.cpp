@@ -9,6 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/result/band_writer.hpp"
 #include "headrace/result/class_pyramid.hpp"
+#include "headrace/result/label_image.hpp"
 #include "headrace/result/result_format.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -89,10 +90,9 @@ struct ResultWriter::State {
 
   void put_groups() {
     const std::size_t levels = slide_classes ? slide_classes->levels() : 1;
-    store->put_text(
-        std::string(kClassesGroup) + "/zarr.json",
-        dump_json(zarr::group_metadata(
-            {{"ome", cohort::ome_label_image(multiscales(facts, kClassesName, levels, false),
+    store->put_text(std::string(kClassesGroup) + "/zarr.json",
+                    dump_json(zarr::group_metadata(
+                        {{"ome", label_image(multiscales(facts, kClassesName, levels, false),
                                              facts.classes)}})));
     std::vector<std::string> labels{kClassesName};
     if (lesions) labels.emplace_back(kLesionsName);
@@ -166,9 +166,7 @@ void ResultWriter::put_lesions(
     writer.add(values);
   }
   writer.finish();
-  std::vector<std::string> names{"background"};
-  for (std::size_t k = 1; k <= count; ++k) names.push_back("lesion " + std::to_string(k));
-  const Json ome = cohort::ome_label_image(multiscales(s.facts, kLesionsName, 1, false), names);
+  const Json ome = label_image(multiscales(s.facts, kLesionsName, 1, false), lesion_names(count));
   s.store->put_text(std::string(kLesionsGroup) + "/zarr.json",
                     dump_json(zarr::group_metadata({{"ome", ome}})));
   s.lesions = true;

@@ -1,6 +1,8 @@
 """Predictions of CT: the same findings at the same world points whatever the file's format and voxel order, masks on the file's own grid,
 lesions against counts made here, and the files for other programs."""
+import hashlib
 import json
+import shutil
 
 import nibabel
 import numpy as np
@@ -156,6 +158,94 @@ def test_dicom_needs_the_series(run, tmp_path):
     headrace("predict", "--run", run, CT / "sarcoma/sts-012.nii.gz", "--out", tmp_path / "out")
     said = message_of(headrace("export", tmp_path / "out", "--as", "dicom-seg", code=2))
     assert "none of its 0 DICOM series lies on the predicted voxels" in said and "--source" in said
+
+
+def other_series(files, folder, added):
+    """The series again under other UIDs, with other values."""
+    folder.mkdir()
+    uid = pydicom.uid.generate_uid()
+    for number, path in enumerate(sorted(files)):
+        data = pydicom.dcmread(path)
+        data.SeriesInstanceUID = uid
+        data.SOPInstanceUID = data.file_meta.MediaStorageSOPInstanceUID = pydicom.uid.generate_uid()
+        if added:
+            data.PixelData = (data.pixel_array + added).astype(data.pixel_array.dtype).tobytes()
+        data.save_as(folder / f"{number}.dcm")
+    return uid
+
+
+def facts_of(result):
+    return json.loads((result / "zarr.json").read_text())["attributes"]["headrace"]["facts"]
+
+
+def test_a_result_states_the_voxels_that_were_predicted(run, dicom, tmp_path):
+    hu = sitk.GetArrayFromImage(itk_image())
+    stated = facts_of(dicom)["volume"]["voxels_sha256"]
+    assert stated == hashlib.sha256(hu.astype("<i2").tobytes()).hexdigest()
+    nibabel.save(reoriented(as_nifti(itk_image()), "SPL"), tmp_path / "scan.nii.gz")
+    headrace("predict", "--run", run, tmp_path / "scan.nii.gz", "--out", tmp_path / "out")
+    assert facts_of(tmp_path / "out/scan")["volume"]["voxels_sha256"] == stated
+
+
+def test_dicom_finds_the_series_among_others_of_its_grid(dicom, tmp_path):
+    """Another phase or reconstruction has the same grid; the voxels tell which one was predicted, under whatever UIDs."""
+    folder = tmp_path / "study"
+    folder.mkdir()
+    files = list(STS.glob("*.dcm"))
+    own, other = other_series(files, folder / "own", 0), other_series(files, folder / "other", 7)
+    export = ("export", dicom, "--as", "dicom-rtstruct", "--out", tmp_path, "--source")
+    (entry,) = json_of(*export, folder)["files"]
+    study = pydicom.dcmread(entry["file"]).ReferencedFrameOfReferenceSequence[0].RTReferencedStudySequence[0]
+    assert study.RTReferencedSeriesSequence[0].SeriesInstanceUID == own != other
+    said = message_of(headrace(*export, folder / "other", code=2))
+    assert "the series that was predicted is not there; 1 of 1 DICOM series on its grid, but with other voxels" in said and "--source" in said
+    other_series(files, folder / "copy", 0)
+    assert "more than one DICOM series" in message_of(headrace(*export, folder, code=2))
+
+
+def test_results_of_before_go_by_the_grid(dicom, tmp_path):
+    shutil.copytree(dicom, tmp_path / dicom.name)
+    text = (dicom / "zarr.json").read_text()
+    group = json.loads(text)
+    del group["attributes"]["headrace"]["facts"]["volume"]["voxels_sha256"]
+    (tmp_path / dicom.name / "zarr.json").write_text(json.dumps(group))
+    other_series(STS.glob("*.dcm"), tmp_path / "other", 7)
+    headrace("export", tmp_path / dicom.name, "--as", "dicom-rtstruct", "--source", tmp_path / "other", "--out", tmp_path)
+
+
+def test_builds_of_one_release_share_an_output_folder(dicom):
+    said = headrace("--version").stdout.strip()
+    assert facts_of(dicom)["code_version"] == said
+    assert json.loads((dicom.parent / "predict.json").read_text())["code_version"] == said.split("+")[0]
+
+
+def test_the_report_states_all_lesions_and_the_flag(run, dicom, tmp_path):
+    """Those below the operating point without a segment."""
+    shutil.copytree(dicom, tmp_path / dicom.name)
+    findings = json.loads((dicom / "findings.json").read_text())
+    scores = [lesion["score"] for lesion in findings["volume"]["lesions"]]
+    assert len(scores) > 1 and scores[0] > scores[1]
+    point = {"threshold": (scores[0] + scores[1]) / 2, "allowed_false_positives_per_scan": 1, "false_positives_per_scan": 0.5,
+             "sensitivity": 0.75, "scans": 8, "lesions": 12, "scan_sensitivity": 1, "scan_specificity": None}
+    findings["volume"]["study"]["flag"] = {"positive": True, "operating_point": point}
+    (tmp_path / dicom.name / "findings.json").write_text(json.dumps(findings))
+    files = json_of("export", tmp_path / dicom.name, "--as", "dicom-sr", "--source", STS, "--out", tmp_path)["files"]
+    segmentation, report = (pydicom.dcmread(entry["file"]) for entry in files)
+    assert [s.SegmentLabel for s in segmentation.SegmentSequence] == [f"Lesion 1 (score {scores[0]:.2f})"]
+    parts = {i.ConceptNameCodeSequence[0].CodeMeaning: i.ContentSequence for i in report.ContentSequence if "ContentSequence" in i}
+    stated = [float(m.MeasuredValueSequence[0].NumericValue) for group in parts["Imaging Measurements"] for m in group.ContentSequence
+              if m.ConceptNameCodeSequence[0].CodeMeaning == "Probability"]
+    np.testing.assert_allclose(stated, scores, atol=1e-6)
+    lesion, comment = parts["Qualitative Evaluations"]
+    assert lesion.ConceptCodeSequence[0].CodeMeaning == "Present"
+    assert f"operating point {point['threshold']:.3f}" in comment.TextValue and "75.0 % of 12 lesions in 8 scans" in comment.TextValue
+    findings["volume"]["study"]["flag"] = {"positive": False, "operating_point": point | {"threshold": 0.999}}
+    (tmp_path / dicom.name / "findings.json").write_text(json.dumps(findings))
+    (only,) = json_of("export", tmp_path / dicom.name, "--as", "dicom-sr", "--source", STS, "--out", tmp_path)["files"]
+    report = pydicom.dcmread(only["file"])
+    parts = {i.ConceptNameCodeSequence[0].CodeMeaning: i.ContentSequence for i in report.ContentSequence if "ContentSequence" in i}
+    assert len(parts["Imaging Measurements"]) == len(scores)
+    assert parts["Qualitative Evaluations"][0].ConceptCodeSequence[0].CodeMeaning == "Absent"
 
 
 def test_the_flag_follows_the_runs_validation(run, dicom, tmp_path):

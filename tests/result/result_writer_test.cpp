@@ -112,6 +112,20 @@ TEST(ResultWriter, EveryLevelOfASlideIsTheMostFrequentClassOfTheOneBefore) {
   EXPECT_EQ(result.lesions(), nullptr);
 }
 
+TEST(ImageFacts, StateTheMapOfASlideOrAVolume) {
+  ImageFacts facts = facts_of_slide();
+  facts.slide.reset();
+  const std::string text = error_of(
+      ErrorCode::malformed, [&] { ImageFacts::from_json(facts.to_json(), "here/zarr.json"); });
+  EXPECT_NE(text.find("here/zarr.json: states the map of neither"), std::string::npos) << text;
+  facts.volume.emplace();
+  facts.volume->voxels_sha256 = "0123";
+  Json json = facts.to_json();
+  EXPECT_EQ(ImageFacts::from_json(json, "").volume->voxels_sha256, "0123");
+  json["volume"].erase("voxels_sha256");  // a result of before it was stated
+  EXPECT_EQ(ImageFacts::from_json(json, "").volume->voxels_sha256, "");
+}
+
 TEST(ResultWriter, NothingStaysOfAResultThatIsNotFinished) {
   const TempFolder folder;
   {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/inference/volume/original_grid.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
@@ -18,12 +19,24 @@ namespace {
 
 constexpr std::size_t kMostLesions = 254;  // of a label image of bytes
 
-result::VolumeMap map_of(const cohort::VolumeRecord& volume) {
+/// imaging::voxel_hash, of the voxels in the store.
+std::string voxel_hash(const cohort::Cohort& cohort, std::uint32_t image) {
+  const auto level0 = cohort.image_array(image, 0);
+  inference::SliceReader slices(level0);
+  Sha256 hash;
+  for (std::int64_t z = 0; z < level0->metadata().shape[0]; ++z)
+    hash.update(std::as_bytes(slices.slice(z)));
+  return hash.hex();
+}
+
+result::VolumeMap map_of(const cohort::Cohort& cohort, std::uint32_t image) {
+  const cohort::VolumeRecord& volume = *cohort.images()[image].volume;
   result::VolumeMap map;
   map.grid.shape_zyx = volume.levels.front().shape_zyx;
   map.grid.affine_lps = volume.affine_lps;
   map.file_grid = volume.file_grid;
   map.from_file = volume.from_file;
+  map.voxels_sha256 = voxel_hash(cohort, image);
   return map;
 }
 
@@ -56,7 +69,7 @@ class VolumePrediction : public ImagePrediction {
   explicit VolumePrediction(ImageTask task)
       : task_(std::move(task)),
         record_(task_.cohort->images()[task_.image]),
-        map_(map_of(*record_.volume)),
+        map_(map_of(*task_.cohort, task_.image)),
         writer_(writer_of(task_, map_)),
         collector_(rules_of(task_), map_.grid),
         body_(task_.cohort->body_mask(task_.image)),

@@ -1,0 +1,63 @@
+"""A prediction has the same bytes for any batch and threads, from a store or the file itself: copied JPEG tiles and pixels without loss,
+runs with contexts, mirror images, means of runs, and CT."""
+import pytest
+from ct_inputs import CT
+from driving import SAMPLES, headrace
+from test_predict import tree
+from test_predict_volumes import run as ct_run  # noqa: F401, a fixture
+
+CONFIG = """task: segmentation
+data: {{store: {store}}}
+patch: {{size: [64, 64], mpp: 2.0, context: [1, 2]}}
+sampling: {{seed: {seed}, batch: 4, batches_per_epoch: 6}}
+transforms:
+  - stain_normalize: {{}}
+model: {{name: unet2d, widths: [8, 16]}}
+train: {{epochs: 1, lr: 4.0e-3, threads: 1, validate_every: 0}}
+eval: {{overlap: 0.25, batch: 8}}
+loader: {{threads: 1, prefetch: 2}}
+"""
+DERIVED = SAMPLES / "slides/derived"
+SLIDES = {"jpeg": DERIVED / "cmu-aperio-style-4level.svs", "lossless": DERIVED / "cmu-bigtiff-deflate-512.tif"}
+# Every number of both appears, with tiles from the store and from the file.
+WAYS = [("store", 3, 2), ("store", 16, 7), ("file", 1, 7), ("file", 16, 1), ("file", 3, 2)]
+
+
+@pytest.fixture(scope="module")
+def runs(nuclei, tmp_path_factory):
+    """Two runs whose patches have a context: each tile reads two levels."""
+    folder = tmp_path_factory.mktemp("runs")
+    for seed in (1, 2):
+        (folder / f"{seed}.yaml").write_text(CONFIG.format(store=nuclei, seed=seed))
+        headrace("train", "--config", folder / f"{seed}.yaml", "--out", folder / f"run{seed}")
+    return [folder / "run1", folder / "run2"]
+
+
+def assert_same(options, file, store, folder, ways=WAYS):
+    """Batches of one and one thread, from the store, against the other ways."""
+    def result_of(name, source, batch, threads):
+        headrace("predict", *options, source, "--batch", batch, "--threads", threads, "--out", folder / name)
+        (result,) = [path for path in (folder / name).iterdir() if path.is_dir()]
+        return tree(result, source=False)
+
+    expected = result_of("one", store, 1, 1)
+    assert len(expected) > 5
+    for source, batch, threads in ways:
+        assert result_of(f"{source}-{batch}-{threads}", store if source == "store" else file, batch, threads) == expected
+
+
+@pytest.mark.parametrize("kind", sorted(SLIDES))
+def test_slides(runs, tmp_path, kind):
+    headrace("ingest", "slides", SLIDES[kind], "--out", tmp_path / "s.zarr")
+    assert_same(["--run", runs[0]], SLIDES[kind], tmp_path / "s.zarr", tmp_path)
+
+
+def test_means_of_runs_and_mirror_images(runs, tmp_path):
+    headrace("ingest", "slides", SLIDES["jpeg"], "--out", tmp_path / "s.zarr")
+    assert_same(["--run", runs[0], "--run", runs[1], "--flips"], SLIDES["jpeg"], tmp_path / "s.zarr", tmp_path, [("file", 3, 7), ("store", 16, 2)])
+
+
+def test_scans(ct_run, tmp_path):  # noqa: F811
+    scan = CT / "sarcoma/sts-012.nii.gz"
+    headrace("ingest", "volumes", scan, "--out", tmp_path / "s.zarr")
+    assert_same(["--run", ct_run], scan, tmp_path / "s.zarr", tmp_path)
