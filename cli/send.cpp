@@ -2,13 +2,16 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/handover/send/send_files.hpp"
+#include "headrace/handover/send/stow_files.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -16,21 +19,27 @@ namespace {
 constexpr const char* kFooter =
     "PATH is a DICOM file, or a folder: every DICOM object in it is sent, other files are counted. "
     "Each is sent as\n"
-    "it is, on one association; no other connection is made. Sending again is harmless: the "
-    "objects' UIDs are fixed.\n"
+    "it is, on one association or connection; no other connection is made. Sending again is "
+    "harmless: the objects'\n"
+    "UIDs are fixed.\n"
     "--commit asks the PACS to promise that it keeps the objects. A PACS that reports this only on "
     "an association\n"
     "of its own (Orthanc) needs --commit-port, and the title of --from with this host and port in "
     "its settings.\n"
+    "A web address is the root of a PACS' DICOMweb (STOW-RS). Credentials for it are read from the "
+    "environment:\n"
+    "HEADRACE_DICOMWEB_USER is name:password, HEADRACE_DICOMWEB_TOKEN a bearer token.\n"
     "\n"
     "Examples:\n"
     "  headrace send for-pacs --to ORTHANC@pacs.example:104\n"
     "  headrace send series seg.dcm --to PACS@10.0.0.5:11112 --from READER1 --commit\n"
+    "  headrace send for-pacs --to https://pacs.example/dicom-web --ca-file hospital.pem\n"
     "Exit codes: 0 every file is stored (and kept, with --commit), 1 not all, 2 usage.";
 
 struct Arguments {
   std::vector<std::string> paths;
   std::string to;
+  std::string ca_file;
   handover::SendOptions options;
   bool json = false;
 };
@@ -55,13 +64,13 @@ Json json_of(const handover::Commitment& commitment) {
           {"reason", commitment.reason}};
 }
 
-void print_json(const handover::SendReport& report, const std::string& from) {
+void print_json(const handover::SendReport& report, const std::optional<std::string>& from) {
   Json files = Json::array();
   for (const auto& file : report.files) files.push_back(json_of(file));
   fmt::print(
       "{}",
-      dump_json({{"to", report.to.text()},
-                 {"from", from},
+      dump_json({{"to", report.to},
+                 {"from", or_null(from)},
                  {"files", files},
                  {"stored", report.stored()},
                  {"skipped", report.skipped},
@@ -77,17 +86,37 @@ void print_file(const handover::SentFile& file) {
 void print_end(const handover::SendReport& report) {
   if (report.skipped > 0) fmt::print("{} files that are not DICOM were left out\n", report.skipped);
   if (report.problem()) return;
-  fmt::print("{}: {} of {} files were stored{}\n", report.to.text(), report.stored(),
-             report.files.size(), report.commitment ? ", and the PACS commits to keep them" : "");
+  fmt::print("{}: {} of {} files were stored{}\n", report.to, report.stored(), report.files.size(),
+             report.commitment ? ", and the PACS commits to keep them" : "");
 }
 
-void run(const Arguments& arguments) {
+handover::SendReport stow(const Arguments& arguments) {
+  if (arguments.options.commit)
+    fail(ErrorCode::usage, "{} is for AET@host:port; web addresses have no storage commitment.",
+         Option{"commit"});
+  handover::StowOptions options;
+  options.to = arguments.to;
+  options.credentials = handover::web_credentials_from_environment();
+  options.ca_file = arguments.ca_file;
+  options.timeout_s = arguments.options.timeout_s;
+  if (!arguments.json) options.on_file = print_file;
+  return handover::stow_files(arguments.paths, options);
+}
+
+handover::SendReport store(const Arguments& arguments) {
+  if (!arguments.ca_file.empty())
+    fail(ErrorCode::usage, "{} is for https addresses.", Option{"ca_file"});
   handover::SendOptions options = arguments.options;
   options.to = handover::parse_peer(arguments.to);
   if (!arguments.json) options.on_file = print_file;
-  const auto report = handover::send_files(arguments.paths, options);
+  return handover::send_files(arguments.paths, options);
+}
+
+void run(const Arguments& arguments) {
+  const bool web = handover::is_web_address(arguments.to);
+  const auto report = web ? stow(arguments) : store(arguments);
   if (arguments.json) {
-    print_json(report, options.from);
+    print_json(report, web ? std::nullopt : std::optional(arguments.options.from));
   } else {
     print_end(report);
   }
@@ -98,12 +127,13 @@ void run(const Arguments& arguments) {
 
 void add_send(CLI::App& app) {
   constexpr int kLongestWait = 86400;
-  CLI::App* sub = app.add_subcommand("send", "Sends DICOM files to a PACS (C-STORE).");
+  CLI::App* sub = app.add_subcommand("send", "Sends DICOM files to a PACS (C-STORE or STOW-RS).");
   sub->footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   handover::SendOptions& options = arguments->options;
   sub->add_option("PATH", arguments->paths, "DICOM files, and folders of them")->required();
-  sub->add_option("--to", arguments->to, "the PACS: AET@host:port")->required();
+  sub->add_option("--to", arguments->to, "the PACS: AET@host:port, or https://host/dicom-web")
+      ->required();
   sub->add_option("--from", options.from, "the sender's AE title")->capture_default_str();
   CLI::Option* commit =
       sub->add_flag("--commit", options.commit, "ask for storage commitment, and wait for it");
@@ -111,6 +141,9 @@ void add_send(CLI::App& app) {
                   "where the PACS may report the commitment on an association of its own")
       ->check(CLI::Range(1, 65535))
       ->needs(commit);
+  sub->add_option("--ca-file", arguments->ca_file,
+                  "https: certificates (PEM) to trust [default: the system's]")
+      ->check(CLI::ExistingFile);
   sub->add_option("--timeout", options.timeout_s,
                   "seconds for connecting, for each answer, and for the commitment")
       ->check(CLI::Range(1, kLongestWait))

@@ -1,10 +1,15 @@
 #include "headrace/handover/export_result.hpp"
 
+#include <algorithm>
+
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/handover/dicom/export_dicom.hpp"
+#include "headrace/handover/dicom/series_files.hpp"
+#include "headrace/handover/findings_parquet.hpp"
 #include "headrace/handover/findings_table.hpp"
+#include "headrace/handover/ome_zarr/export_ome_zarr.hpp"
 #include "headrace/handover/slide/class_map_tiff.hpp"
 #include "headrace/handover/slide/qupath_geojson.hpp"
 #include "headrace/handover/volume/volume_export.hpp"
@@ -16,15 +21,32 @@ namespace {
 
 using Files = std::vector<std::filesystem::path>;
 
-bool is_of_slides(ExportFormat format) {
-  return format == ExportFormat::geojson || format == ExportFormat::ome_tiff;
+/// The kinds of images that a format is for.
+struct Kinds {
+  bool slides = false, volumes = false;
+};
+
+Kinds kinds_of(ExportFormat format) {
+  switch (format) {
+    case ExportFormat::geojson:
+    case ExportFormat::ome_tiff:
+      return {true, false};
+    case ExportFormat::ome_zarr:
+    case ExportFormat::csv:
+    case ExportFormat::parquet:
+    case ExportFormat::dicom_seg:
+      return {true, true};
+    default:
+      return {false, true};
+  }
 }
 
 bool is_dicom(ExportFormat format) { return format >= ExportFormat::dicom_seg; }
 
 void check_kind(const result::ImageResult& result, ExportFormat format) {
   const bool slide = result.facts().slide.has_value();
-  if (format == ExportFormat::csv || slide == is_of_slides(format)) return;
+  const Kinds kinds = kinds_of(format);
+  if (slide ? kinds.slides : kinds.volumes) return;
   fail(ErrorCode::usage, "{}: {} is for {}s, and this is the prediction of a {}",
        result.folder().string(), name_of(format), slide ? "volume" : "slide",
        slide ? "slide" : "volume");
@@ -40,33 +62,64 @@ std::string file_name_of(const std::string& class_name) {
   return out;
 }
 
-Files export_slide(const result::ImageResult& result, ExportFormat format,
-                   const ExportOptions& options, const std::string& stem, ThreadPool& pool) {
-  switch (format) {
-    case ExportFormat::geojson:
-      write_qupath_geojson(result, stem + ".geojson",
-                           {options.tolerance_um, options.min_area_mm2, {}});
-      return {stem + ".geojson"};
-    case ExportFormat::ome_tiff:
-      write_class_map_tiff(result, stem + ".ome.tif", pool);
-      return {stem + ".ome.tif"};
-    default:
-      write_findings_table(result, "regions.csv", stem + ".regions.csv");
-      return {stem + ".regions.csv"};
+/// By value. Of classes whose names would make the same file, each has its value after the name.
+std::vector<std::string> file_names_of(const std::vector<std::string>& classes) {
+  std::vector<std::string> names;
+  for (const std::string& name : classes) names.push_back(file_name_of(name));
+  const std::vector<std::string> plain = names;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (std::count(plain.begin(), plain.end(), plain[c]) > 1) names[c] += "-" + std::to_string(c);
   }
+  return names;
+}
+
+/// What the formats of one result share.
+struct Target {
+  std::string stem;    ///< of the files: OUT/<id>
+  std::string source;  ///< what was predicted
+};
+
+/// The formats that are for both kinds; nothing for others.
+Files export_either(const result::ImageResult& result, ExportFormat format, PlainCodec codec,
+                    const Target& target, ThreadPool& pool) {
+  const std::string table = result.facts().slide ? "regions" : "lesions";
+  const std::string stem = target.stem + "." + table;
+  switch (format) {
+    case ExportFormat::csv:
+      write_findings_table(result, table + ".csv", stem + ".csv");
+      return {stem + ".csv"};
+    case ExportFormat::parquet:
+      write_findings_parquet(result, table + ".csv", stem + ".parquet");
+      return {stem + ".parquet"};
+    case ExportFormat::ome_zarr:
+      export_predicted_image(result, target.source, target.stem + ".ome.zarr", codec, pool);
+      return {target.stem + ".ome.zarr"};
+    default:
+      return {};
+  }
+}
+
+Files export_slide(const result::ImageResult& result, ExportFormat format,
+                   const ExportOptions& options, const Target& target, ThreadPool& pool) {
+  if (format == ExportFormat::dicom_seg)
+    return export_slide_dicom(result, target.source, target.stem);
+  if (format == ExportFormat::ome_tiff) {
+    write_class_map_tiff(result, target.stem + ".ome.tif", pool);
+    return {target.stem + ".ome.tif"};
+  }
+  write_qupath_geojson(result, target.stem + ".geojson",
+                       {options.tolerance_um, options.min_area_mm2, {}});
+  return {target.stem + ".geojson"};
 }
 
 Files export_volume(const result::ImageResult& result, ExportFormat format, const std::string& stem,
                     ThreadPool& pool) {
   const result::ImageFacts& facts = result.facts();
-  if (format == ExportFormat::csv) {
-    write_findings_table(result, "lesions.csv", stem + ".lesions.csv");
-    return {stem + ".lesions.csv"};
-  }
   if (format == ExportFormat::nifti_probability) {
     Files out;
+    const auto names = file_names_of(facts.classes);
     for (std::size_t c = 1; c < facts.classes.size(); ++c) {
-      out.emplace_back(stem + "." + file_name_of(facts.classes[c]) + ".nii.gz");
+      out.emplace_back(stem + "." + names[c] + ".nii.gz");
       write_probability_nifti(out.back().string(), *facts.volume,
                               probability_voxels(*result.probability(), c), pool);
     }
@@ -84,24 +137,51 @@ Files export_volume(const result::ImageResult& result, ExportFormat format, cons
   return {stem + ".seg.nrrd"};
 }
 
+void make_folder(const std::string& folder) {
+  if (storage::posix::make_folders(folder) != 0)
+    fail(ErrorCode::io, "{}: can't be made; name another folder ({})", folder, Option{"out"});
+}
+
+Files export_one(const result::ImageResult& result, ExportFormat format,
+                 const ExportOptions& options, const Target& target, ThreadPool& pool,
+                 std::vector<std::string>& series) {
+  Files files = export_either(result, format, options.codec, target, pool);
+  if (!files.empty()) return files;
+  if (result.facts().slide) return export_slide(result, format, options, target, pool);
+  if (!is_dicom(format)) return export_volume(result, format, target.stem, pool);
+  if (series.empty()) series = series_files(target.source, *result.facts().volume);
+  return export_dicom(result, format, series, target.stem);
+}
+
 }  // namespace
 
 Files export_result(const result::ImageResult& result, const ExportOptions& options) {
   for (const ExportFormat format : options.formats) check_kind(result, format);
   const std::string folder = options.out.empty() ? result.folder().string() : options.out;
-  if (storage::posix::make_folders(folder) != 0)
-    fail(ErrorCode::io, "{}: can't be made; name another folder ({})", folder, Option{"out"});
-  const std::string stem = folder + "/" + result.facts().id;
-  const std::string source = options.source.empty() ? result.facts().source : options.source;
+  make_folder(folder);
+  const Target target{folder + "/" + result.facts().id,
+                      options.source.empty() ? result.facts().source : options.source};
   ThreadPool pool(options.jobs);
+  std::vector<std::string> series;  // read once for all formats
   Files out;
   for (const ExportFormat format : options.formats) {
-    const Files files = is_dicom(format)       ? export_dicom(result, format, source, stem)
-                        : result.facts().slide ? export_slide(result, format, options, stem, pool)
-                                               : export_volume(result, format, stem, pool);
+    const Files files = export_one(result, format, options, target, pool, series);
     out.insert(out.end(), files.begin(), files.end());
   }
   return out;
+}
+
+Files export_cases(const std::filesystem::path& folder, const ExportOptions& options) {
+  const std::filesystem::path table = folder / "cases.csv";
+  const auto& formats = options.formats;
+  if (std::find(formats.begin(), formats.end(), ExportFormat::parquet) == formats.end() ||
+      !std::filesystem::exists(table)) {
+    return {};
+  }
+  const std::filesystem::path to = options.out.empty() ? folder.string() : options.out;
+  make_folder(to.string());
+  write_cases_parquet(table, to / "cases.parquet");
+  return {to / "cases.parquet"};
 }
 
 }  // namespace headrace::handover

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headrace/core/enum_names.hpp"
+#include "headrace/handover/ome_zarr/plain_writer.hpp"
 #include "headrace/result/image_result.hpp"
 
 namespace headrace::handover {
@@ -13,12 +14,14 @@ namespace headrace::handover {
 enum class ExportFormat {
   geojson,               ///< slides: QuPath
   ome_tiff,              ///< slides: the class map with its pyramid
+  ome_zarr,              ///< the image with the prediction's labels; a store's images
   csv,                   ///< regions of a slide, lesions of a volume
+  parquet,               ///< the same
   nifti,                 ///< volumes: class map
   nifti_probability,     ///< volumes: one file for each class above 0
   nrrd,                  ///< volumes: 3D Slicer's segmentation
-  dicom_seg,             ///< volumes of a DICOM series, as all that follow: BINARY
-  dicom_seg_fractional,  ///< probabilities
+  dicom_seg,             ///< BINARY; of a DICOM series, as all that follow, or of a DICOM slide
+  dicom_seg_fractional,  ///< volumes, as all that follow: probabilities
   dicom_seg_labelmap,
   dicom_rtstruct,
   dicom_sr  ///< measurements of the lesions, and a SEG with a segment for each
@@ -31,7 +34,9 @@ template <>
 inline constexpr auto kNamesOf<handover::ExportFormat> = names<handover::ExportFormat>(
     {{handover::ExportFormat::geojson, "geojson"},
      {handover::ExportFormat::ome_tiff, "ome-tiff"},
+     {handover::ExportFormat::ome_zarr, "ome-zarr"},
      {handover::ExportFormat::csv, "csv"},
+     {handover::ExportFormat::parquet, "parquet"},
      {handover::ExportFormat::nifti, "nifti"},
      {handover::ExportFormat::nifti_probability, "nifti-probability"},
      {handover::ExportFormat::nrrd, "nrrd"},
@@ -49,16 +54,24 @@ struct ExportOptions {
   std::string out;                          ///< folder; empty: that of the result
   double tolerance_um = 0;                  ///< of outlines in GeoJSON
   std::optional<double> min_area_mm2 = {};  ///< of regions in GeoJSON
-  std::string source;  ///< DICOM: the series that was predicted; empty: as the result states
-  int jobs = 0;        ///< threads; 0: every core
+  PlainCodec codec = PlainCodec::zstd;      ///< OME-Zarr
+  /// DICOM, OME-Zarr: the file, series or store that was predicted; empty: as the result states
+  std::string source;
+  int jobs = 0;  ///< threads; 0: every core
 };
 
 /// Writes a finished prediction in each format, as OUT/<id>.<ending>; a file appears whole or not
-/// at all, and one of that name is replaced. The same result and options give the same bytes.
-/// Returns the files in the order of `formats`.
+/// at all, and one of that name is replaced; a folder of OME-Zarr is kept where it is the same
+/// export. The same result and options give the same bytes. Returns the files in the order of
+/// `formats`.
 /// errors  usage (a format of the other kind of image; DICOM of a prediction that was not made from
 ///         a DICOM series), those of the writers
 std::vector<std::filesystem::path> export_result(const result::ImageResult& result,
                                                  const ExportOptions& options);
+
+/// What an output folder of predictions has besides its results: cases.csv as cases.parquet, where
+/// that is among the formats. Returns the files.
+std::vector<std::filesystem::path> export_cases(const std::filesystem::path& folder,
+                                                const ExportOptions& options);
 
 }  // namespace headrace::handover

@@ -8,14 +8,18 @@
 
 namespace headrace::handover {
 
-void write_findings_table(const result::ImageResult& result, const std::string& table,
-                          const std::filesystem::path& path) {
-  const std::filesystem::path source = result.folder() / table;
+std::filesystem::path findings_table(const result::ImageResult& result, const std::string& table) {
+  std::filesystem::path source = result.folder() / table;
   if (!std::filesystem::exists(source)) {
     fail(ErrorCode::not_found, "{}: not there; a run that looks for no lesions has no such table",
          source.string());
   }
-  const std::string text = read_file(source);
+  return source;
+}
+
+void write_findings_table(const result::ImageResult& result, const std::string& table,
+                          const std::filesystem::path& path) {
+  const std::string text = read_file(findings_table(result, table));
   imaging::AsideFile file(path.string());
   file.append(std::as_bytes(std::span(text)));
   file.finish();

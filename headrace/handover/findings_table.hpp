@@ -6,8 +6,12 @@
 
 namespace headrace::handover {
 
-/// Copies a table of a result: regions.csv of a slide, lesions.csv of a volume. The file appears
-/// whole or not at all. Errors: not_found (the result has none), io.
+/// Where a table of a result lies: regions.csv of a slide, lesions.csv of a volume. Errors:
+/// not_found (the result has none).
+std::filesystem::path findings_table(const result::ImageResult& result, const std::string& table);
+
+/// Copies a table of a result. The file appears whole or not at all. Errors: those of
+/// findings_table, io.
 void write_findings_table(const result::ImageResult& result, const std::string& table,
                           const std::filesystem::path& path);
 

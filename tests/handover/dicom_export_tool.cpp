@@ -6,7 +6,9 @@
 //           "write": [{"kind": binary | fractional | labelmap | structure-set | report,
 //                      "out": FILE,
 //                      "lesions": [{"name", "segment", "volume_ml", "long_axis_mm",
-//                                   "short_axis_mm", "probability", "site"}]}]}
+//                                   "short_axis_mm", "probability", "site", "score"}],
+//                      "below": [the same with "centre_lps_mm"],
+//                      "flag": {"positive", "text"}}]}
 // A report refers to the object before it. RAW: a file of uint8 (z, y, x) in the series' order.
 #include <iostream>
 
@@ -67,13 +69,15 @@ std::vector<Lesion> lesions_of(const Json& json) {
   std::vector<Lesion> lesions;
   for (const Json& one : json) {
     Lesion lesion{one.at("name"),
-                  one.at("segment"),
+                  one.value("segment", std::uint16_t{0}),
                   one.at("volume_ml"),
                   one.at("long_axis_mm"),
                   one.at("short_axis_mm"),
                   std::nullopt,
                   segment_codes("lesion").type,
                   std::nullopt};
+    if (one.contains("score")) lesion.score = one.at("score").get<double>();
+    if (one.contains("centre_lps_mm")) one.at("centre_lps_mm").get_to(lesion.centre_lps_mm);
     if (one.contains("probability")) lesion.probability = one.at("probability").get<double>();
     if (one.contains("site")) lesion.site = segment_codes(one.at("site").get<std::string>()).type;
     lesions.push_back(std::move(lesion));
@@ -87,7 +91,12 @@ WrittenObject write(const Json& order, const Request& request, const WrittenObje
     return write_segmentation(request.prediction, *coding, out);
   }
   if (kind == "structure-set") return write_structure_set(request.prediction, out);
-  return write_measurement_report(request.prediction, lesions_of(order.at("lesions")), before, out);
+  const std::vector<Lesion> lesions = lesions_of(order.at("lesions")),
+                            below = lesions_of(order.at("below"));
+  StudyFindings findings{lesions, below, std::nullopt};
+  if (!order.at("flag").is_null())
+    findings.flag = {order.at("flag").at("positive"), order.at("flag").at("text")};
+  return write_measurement_report(request.prediction, findings, before, out);
 }
 
 void run(const std::string& path) {

@@ -20,9 +20,13 @@ SERIES = {"sts-008": ROOT / "samples/ct/sts-008/image", "trunk": ROOT / "samples
 SEGMENTS = [(1, "Kidney_left"), (2, "lesion"), (7, "polyp")]  # polyp: nowhere in the map
 LESIONS = [
     {"name": "Lesion 1", "segment": 2, "volume_ml": 1.25, "long_axis_mm": 12.5, "short_axis_mm": 8.125,
-     "probability": 0.91, "site": "liver"},
+     "probability": 0.91, "site": "liver", "score": 0.8125},
     {"name": "Lesion 2", "segment": 2, "volume_ml": 0.5, "long_axis_mm": 6, "short_axis_mm": 4},
 ]
+# Below the operating point; the centre is given as a slice.
+BELOW = [{"name": "Lesion 3, below", "slice": 3, "volume_ml": 0.25, "long_axis_mm": 5, "short_axis_mm": 3, "probability": 0.25,
+          "score": 0.125}]
+FLAG = {"positive": True, "text": "Highest score 0.813, operating point 0.300."}
 WEIGHTS = "ab" * 32
 
 
@@ -45,9 +49,9 @@ class Written:
         self.classes = np.zeros(shape, np.uint8) if nothing else draw(shape)
         self.probability = [np.uint8(np.clip(np.float32(self.classes == v) * 200 + 3 * (self.classes > 0), 0, 255))
                             for v, _ in SEGMENTS]
-        self.uids = self.write(series, [] if nothing else LESIONS)
+        self.uids = self.write(series, [] if nothing else LESIONS, None if nothing else FLAG)
 
-    def write(self, series, lesions):
+    def write(self, series, lesions, flag):
         self.classes.tofile(self.folder / "classes.raw")
         segments = []
         for (value, name), probability in zip(SEGMENTS, self.probability):
@@ -56,14 +60,21 @@ class Written:
         kinds = ["binary", "report", "fractional", "labelmap", "structure-set"]
         request = {"series": str(series), "classes": str(self.folder / "classes.raw"), "segments": segments,
                    "version": "0.1.0", "weights": WEIGHTS, "time": 1700000000,
-                   "write": [{"kind": k, "out": self.path(k), "lesions": lesions} for k in kinds]}
+                   "write": [{"kind": k, "out": self.path(k), "lesions": lesions, "below": self.below() if lesions else [], "flag": flag}
+                             for k in kinds]}
         (self.folder / "request.json").write_text(json.dumps(request))
-        done = subprocess.run([program(), self.folder / "request.json"], capture_output=True, text=True)
+        done = subprocess.run([program(), self.folder / "request.json"], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return dict(zip(kinds, json.loads(done.stdout)))
 
     def path(self, kind):
         return str(self.folder / f"{kind}.dcm")
+
+    def below(self):
+        """Each with its centre near the middle of its slice."""
+        width, height, _ = self.image.GetSize()
+        place = lambda z: self.image.TransformContinuousIndexToPhysicalPoint((width / 2, height / 2, z + 0.4))
+        return [{**{k: v for k, v in one.items() if k != "slice"}, "centre_lps_mm": place(one["slice"])} for one in BELOW]
 
     def labels(self):
         """The class map as segment numbers."""
@@ -230,17 +241,58 @@ def test_highdicom_reads_the_measurements(written):
     segment = groups[0].referenced_segment
     assert segment.referenced_sop_instance_uid == written.uids["binary"]["sop_instance_uid"]
     assert segment[0].referenced_segment_numbers == [2]
-    figures = {m.name.meaning: (float(m.value), m.unit.value) for m in groups[0].get_measurements()}
-    assert figures == {"Volume": (1.25, "ml"), "Long Axis": (12.5, "mm"), "Short Axis": (8.125, "mm"),
-                       "Certainty of Finding": (91.0, "%")}
-    assert "Certainty of Finding" not in {m.name.meaning for m in groups[1].get_measurements()}
+    assert figures(groups[0]) == {"Volume": (1.25, "ml"), "Long Axis": (12.5, "mm"), "Short Axis": (8.125, "mm"),
+                                  "Probability": (0.8125, "{0:1}"), "Certainty of Finding": (91.0, "%")}
+    assert not {"Certainty of Finding", "Probability"} & set(figures(groups[1]))
+
+
+def figures(group):
+    return {m.name.meaning: (float(m.value), m.unit.value) for m in group.get_measurements()}
+
+
+def test_highdicom_reads_what_lies_below_the_operating_point(written):
+    """As groups without a segment, which show the slice they lie on."""
+    content = highdicom.sr.srread(written.path("report")).content
+    (group,) = content.get_image_measurement_groups()
+    assert group.tracking_identifier == BELOW[0]["name"] and group.finding_type.meaning == "Lesion"
+    assert figures(group) == {"Volume": (0.25, "ml"), "Long Axis": (5, "mm"), "Short Axis": (3, "mm"), "Probability": (0.125, "{0:1}"),
+                              "Certainty of Finding": (25.0, "%")}
+    assert [s.referenced_sop_instance_uid for s in group.source_images] == [written.slices[BELOW[0]["slice"]].SOPInstanceUID]
+    (intent,) = (q for q in group.get_qualitative_evaluations() if q.name.meaning == "Rendering Intent")
+    assert intent.value.value == "111151"
+
+
+def evaluations_of(path):
+    (found,) = (i for i in pydicom.dcmread(path).ContentSequence if i.ConceptNameCodeSequence[0].CodeMeaning == "Qualitative Evaluations")
+    return found.ContentSequence
+
+
+def test_the_flag_and_its_operating_point_are_stated(written):
+    lesion, comment = evaluations_of(written.path("report"))
+    assert (lesion.ConceptNameCodeSequence[0].CodeMeaning, lesion.ConceptCodeSequence[0].CodeValue) == ("Lesion", "52101004")
+    assert comment.TextValue == FLAG["text"]
+
+
+def test_a_study_that_is_not_flagged_may_have_lesions_below(written, tmp_path):
+    request = json.loads((written.folder / "request.json").read_text())
+    request["write"] = [{"kind": "report", "out": str(tmp_path / "sr.dcm"), "lesions": [], "below": written.below(),
+                         "flag": {"positive": False, "text": "Highest score 0.125, operating point 0.300."}}]
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    done = subprocess.run([program(), tmp_path / "request.json"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    lesion, comment = evaluations_of(tmp_path / "sr.dcm")
+    assert lesion.ConceptCodeSequence[0].CodeMeaning == "Absent" and "0.300" in comment.TextValue
+    content = highdicom.sr.srread(str(tmp_path / "sr.dcm")).content
+    assert len(content.get_image_measurement_groups()) == 1 and not content.get_volumetric_roi_measurement_groups()
+    if shutil.which("dciodvfy"):
+        assert complaints(str(tmp_path / "sr.dcm")) <= complaints(written.source)
 
 
 def test_pydicom_reads_the_measurements(written):
     report = pydicom.dcmread(written.path("report"))
     (measurements,) = (i for i in report.ContentSequence
                        if i.ConceptNameCodeSequence[0].CodeMeaning == "Imaging Measurements")
-    first, _ = measurements.ContentSequence
+    first, _, _ = measurements.ContentSequence
     assert value_of(first, "Volume") == (1.25, "ml")
     texts = {i.ConceptNameCodeSequence[0].CodeMeaning: i.TextValue for i in first.ContentSequence if i.ValueType == "TEXT"}
     assert texts["Algorithm Name"] == "Headrace" and texts["Algorithm Version"] == "0.1.0"
@@ -255,8 +307,8 @@ def test_nothing_found_is_stated(nothing):
     assert seg.NumberOfFrames == 1 and not seg.pixel_array.any() and len(seg.SegmentSequence) == len(SEGMENTS)
     structures = pydicom.dcmread(nothing.path("structure-set"))
     assert [("ContourSequence" in r) for r in structures.ROIContourSequence] == [False] * len(SEGMENTS)
-    evaluations = pydicom.dcmread(nothing.path("report")).ContentSequence[-1].ContentSequence[0]
-    assert evaluations.ConceptCodeSequence[0].CodeMeaning == "Absent"
+    (lesion,) = evaluations_of(nothing.path("report"))
+    assert lesion.ConceptCodeSequence[0].CodeMeaning == "Absent"
 
 
 def test_codes_are_those_of_the_standard():

@@ -117,7 +117,7 @@ TEST_P(DicomObjects, AReportWithoutLesionsNeedsNoSegmentation) {
   EXPECT_EQ(folder_.files(), 1u);
   const Lesion lesion{"Lesion 1", 1, 1.5, 12, 8, 0.9, segment_codes("lesion").type, {}};
   error_of(ErrorCode::usage, [&] {
-    write_measurement_report(prediction_, {&lesion, 1}, {}, folder_ / "other.dcm");
+    write_measurement_report(prediction_, {{&lesion, 1}}, {}, folder_ / "other.dcm");
   });
 }
 
@@ -127,7 +127,7 @@ TEST_P(DicomObjects, SameInputSameBytesInAnyOrderOfFiles) {
     const auto object =
         write_segmentation(prediction_, SegmentationKind::binary, folder_ / (name + ".seg"));
     write_structure_set(prediction_, folder_ / (name + ".rs"));
-    write_measurement_report(prediction_, {&lesion, 1}, object, folder_ / (name + ".sr"));
+    write_measurement_report(prediction_, {{&lesion, 1}}, object, folder_ / (name + ".sr"));
     return object;
   };
   const auto first = write("a");

@@ -7,16 +7,18 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
-import urllib.request
 
 import pytest
 
 pydicom = pytest.importorskip("pydicom", reason="pydicom is not installed")
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from orthanc import free_port, orthanc  # noqa: E402, F401
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace")).resolve()
@@ -34,80 +36,6 @@ def sentence_of(done):
     lines = [line for line in done.stderr.splitlines() if line.startswith("headrace: ")]
     assert len(lines) == 1, f"expected one sentence, found:\n{done.stderr}"
     return lines[0]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Orthanc:
-    """Orthanc in a folder and session of its own, on free ports of 127.0.0.1."""
-
-    def __init__(self, folder, **settings):
-        self.folder, self.http, self.dicom, self.report = folder, free_port(), free_port(), free_port()
-        (folder / "orthanc.json").write_text(json.dumps({
-            "Name": "test", "HttpPort": self.http, "HttpBindAddresses": ["127.0.0.1"], "RemoteAccessAllowed": False,
-            "AuthenticationEnabled": False, "DicomPort": self.dicom, "DicomAet": "ORTHANC", "DicomCheckCalledAet": True,
-            "DicomAlwaysAllowStore": True, "StorageDirectory": str(folder / "db"), "IndexDirectory": str(folder / "db"),
-            "Plugins": [], "DicomModalities": {"us": ["HEADRACE", "127.0.0.1", self.report]}, **settings}))
-        self.start()
-
-    @property
-    def to(self):
-        return f"ORTHANC@127.0.0.1:{self.dicom}"
-
-    def start(self):
-        with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen([shutil.which("Orthanc"), self.folder / "orthanc.json"], start_new_session=True,
-                                            stdout=log, stderr=subprocess.STDOUT)
-        end = time.monotonic() + 60
-        while not self.answers():
-            assert self.process.poll() is None and time.monotonic() < end, (self.folder / "log").read_text()[-2000:]
-            time.sleep(0.1)
-
-    def answers(self):
-        with contextlib.suppress(OSError):
-            self.get("system")
-            return True
-        return False
-
-    def get(self, path, binary=False):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/{path}", timeout=30) as answer:
-            content = answer.read()
-        return content if binary else json.loads(content)
-
-    def count(self):
-        return self.get("statistics")["CountInstances"]
-
-    def kill(self):
-        listed = subprocess.run(["ps", "-o", "pid=", "-s", str(self.process.pid)], capture_output=True, text=True).stdout
-        for pid in listed.split():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
-        self.process.wait(10)
-
-    def stop(self):
-        self.process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(10)
-        self.kill()
-
-
-@pytest.fixture
-def orthanc(tmp_path_factory):
-    if shutil.which("Orthanc") is None:
-        pytest.skip("Debian package orthanc is not installed")
-    started = []
-
-    def start(**settings):
-        started.append(Orthanc(tmp_path_factory.mktemp("orthanc"), **settings))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.stop()
 
 
 def object_of(folder, name, **changes):

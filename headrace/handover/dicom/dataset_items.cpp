@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/dicom/dcmtk_file.hpp"
 
 namespace headrace::handover {
 namespace {
@@ -30,6 +31,10 @@ void put_u32(DcmItem& item, const DcmTagKey& tag, const std::vector<std::uint32_
   element.release();  // the item owns it now
 }
 
+void put_i32(DcmItem& item, const DcmTagKey& tag, std::int32_t value) {
+  check(item.putAndInsertSint32(tag, value), tag);
+}
+
 DcmItem& add_item(DcmItem& item, const DcmTagKey& sequence) {
   DcmItem* added = nullptr;
   constexpr long kAppend = -2;
@@ -54,6 +59,17 @@ DcmItem& add_reference(DcmItem& item, const DcmTagKey& sequence, const std::stri
   put_text(added, DCM_ReferencedSOPClassUID, sop_class_uid);
   put_text(added, DCM_ReferencedSOPInstanceUID, sop_instance_uid);
   return added;
+}
+
+std::string needed_text(DcmItem& header, const DcmTagKey& tag, const std::string& path) {
+  std::string text = imaging::text_of(header, tag);
+  if (text.empty()) {
+    fail(ErrorCode::malformed,
+         "{}: {} is missing, without which other objects can't refer to this image. Bring the "
+         "images with complete headers, or export to another format.",
+         path, DcmTag(tag).getTagName());
+  }
+  return text;
 }
 
 void copy_element(DcmItem& from, DcmItem& to, const DcmTagKey& tag) {

@@ -5,17 +5,17 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/handover/dicom/measurement_report.hpp"
+#include "headrace/handover/dicom/report_lesions.hpp"
 #include "headrace/handover/dicom/segmentation.hpp"
-#include "headrace/handover/dicom/series_files.hpp"
+#include "headrace/handover/dicom/slide_segmentation.hpp"
 #include "headrace/handover/dicom/structure_set.hpp"
+#include "headrace/handover/slide/predicted_slide.hpp"
 #include "headrace/handover/volume/file_order.hpp"
 #include "headrace/handover/volume/volume_export.hpp"
 #include "headrace/pixels/palette.hpp"
 
 namespace headrace::handover {
 namespace {
-
-constexpr std::size_t kMostLesions = 254;
 
 /// A predicted CT and the memory that its spans lie in.
 struct Prepared {
@@ -38,14 +38,28 @@ std::chrono::sys_seconds finished_at(const result::ImageResult& result) {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::file_clock::to_sys(written));
 }
 
-Prepared prepare(const result::ImageResult& result, const std::string& source) {
+Prepared prepare(const result::ImageResult& result, const std::vector<std::string>& series) {
   const result::ImageFacts& facts = result.facts();
   Prepared out;
-  out.prediction.source_files = series_files(source, facts.volume->file_grid);
+  out.prediction.source_files = series;
   out.prediction.file_grid = facts.volume->file_grid;
   out.prediction.algorithm = {facts.code_version, weights_of(facts)};
   out.prediction.predicted_at = finished_at(result);
   return out;
+}
+
+/// A segment for each class above 0.
+std::vector<Segment> class_segments(const result::ImageFacts& facts) {
+  std::vector<Segment> segments;
+  for (std::size_t c = 1; c < facts.classes.size(); ++c) {
+    Segment segment;
+    segment.value = static_cast<std::uint8_t>(c);
+    segment.name = facts.classes[c];
+    segment.rgb = pixels::class_colour(c);
+    segment.codes = segment_codes(facts.classes[c]);
+    segments.push_back(std::move(segment));
+  }
+  return segments;
 }
 
 void add_classes(Prepared& to, const result::ImageResult& result, bool probabilities) {
@@ -53,84 +67,40 @@ void add_classes(Prepared& to, const result::ImageResult& result, bool probabili
   const auto voxels = class_voxels(*result.classes());
   to.classes = file_order<std::uint8_t>(voxels, *facts.volume);
   to.prediction.classes = to.classes;
-  for (std::size_t c = 1; c < facts.classes.size(); ++c) {
-    Segment segment;
-    segment.value = static_cast<std::uint8_t>(c);
-    segment.name = facts.classes[c];
-    segment.rgb = pixels::class_colour(c);
-    segment.codes = segment_codes(facts.classes[c]);
-    if (probabilities) {
-      const auto values = probability_voxels(*result.probability(), c);
-      to.probabilities.push_back(file_order<std::uint8_t>(values, *facts.volume));
-    }
-    to.prediction.segments.push_back(std::move(segment));
+  to.prediction.segments = class_segments(facts);
+  for (std::size_t c = 1; probabilities && c < facts.classes.size(); ++c) {
+    const auto values = probability_voxels(*result.probability(), c);
+    to.probabilities.push_back(file_order<std::uint8_t>(values, *facts.volume));
   }
   for (std::size_t i = 0; i < to.probabilities.size(); ++i)
     to.prediction.segments[i].probability = to.probabilities[i];
 }
 
-/// From which score a lesion is reported: that of the operating point, where the run has one.
-double least_score(const Json& study) {
-  const Json& flag = study.at("flag");
-  return flag.is_null() ? 0 : flag.at("operating_point").at("threshold").get<double>();
-}
-
-/// One segment for each lesion, so that a measurement refers to what it measures.
-std::vector<Lesion> add_lesions(Prepared& to, const result::ImageResult& result) {
+std::vector<std::filesystem::path> export_report(const result::ImageResult& result,
+                                                 const std::vector<std::string>& series,
+                                                 const std::string& stem) {
   const result::ImageFacts& facts = result.facts();
-  const Json& found = result.findings().at("volume").at("lesions");
-  if (found.is_null()) {
+  const Json& found = result.findings().at("volume");
+  if (found.at("lesions").is_null()) {
     fail(ErrorCode::usage,
          "{}: a measurement report states lesions, and this run (task {}) does not look for them",
          result.folder().string(), facts.task);
   }
-  if (found.size() > kMostLesions) {
-    fail(ErrorCode::unsupported, "{}: {} lesions, of which a segmentation holds {}",
-         result.folder().string(), found.size(), kMostLesions);
-  }
-  const auto voxels = class_voxels(*result.lesions());
-  to.classes = file_order<std::uint8_t>(voxels, *facts.volume);
-  to.prediction.classes = to.classes;
-  std::vector<Lesion> lesions;
-  const double least = least_score(result.findings().at("volume").at("study"));
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    const Json& one = found[k];
-    const double score = one.at("score").get<double>();
-    if (score < least) continue;
-    const std::string name =
-        one.at("class").is_null() ? "lesion" : one.at("class").get<std::string>();
-    Lesion lesion;
-    lesion.name = fmt::format("Lesion {} (score {:.2f})", k + 1, score);
-    lesion.segment = static_cast<std::uint16_t>(lesions.size() + 1);
-    lesion.volume_ml = one.at("volume_ml").get<double>();
-    lesion.long_axis_mm = one.at("longest_axial_diameter_mm").get<double>();
-    lesion.short_axis_mm = one.at("perpendicular_axial_diameter_mm").get<double>();
-    if (!one.at("probability").is_null()) lesion.probability = one.at("probability").get<double>();
-    lesion.finding = segment_codes(name).type;
-    Segment segment;
-    segment.value = static_cast<std::uint8_t>(k + 1);
-    segment.name = lesion.name;
-    segment.rgb = pixels::class_colour(k + 1);
-    segment.codes = segment_codes(name);
-    to.prediction.segments.push_back(std::move(segment));
-    lesions.push_back(std::move(lesion));
-  }
-  return lesions;
-}
-
-std::vector<std::filesystem::path> export_report(const result::ImageResult& result,
-                                                 const std::string& source,
-                                                 const std::string& stem) {
-  Prepared prepared = prepare(result, source);
-  const std::vector<Lesion> lesions = add_lesions(prepared, result);
+  const ReportLesions lesions =
+      with_context(result.folder().string(), [&] { return report_lesions(found); });
+  Prepared prepared = prepare(result, series);
+  prepared.classes = file_order<std::uint8_t>(class_voxels(*result.lesions()), *facts.volume);
+  prepared.prediction.classes = prepared.classes;
+  prepared.prediction.segments = lesions.segments;
   const std::string report = stem + ".sr.dcm", masks = stem + ".lesions.seg.dcm";
   WrittenObject segmentation;
   std::vector<std::filesystem::path> out;
-  if (!lesions.empty()) {
+  if (!lesions.lesions.empty()) {
+    // One segment for each lesion, so that a measurement refers to what it measures.
     segmentation = write_segmentation(prepared.prediction, SegmentationKind::binary, masks);
     out.emplace_back(masks);
   }
-  write_measurement_report(prepared.prediction, lesions, segmentation, report);
+  write_measurement_report(prepared.prediction, lesions.findings(), segmentation, report);
   out.emplace_back(report);
   return out;
 }
@@ -138,10 +108,11 @@ std::vector<std::filesystem::path> export_report(const result::ImageResult& resu
 }  // namespace
 
 std::vector<std::filesystem::path> export_dicom(const result::ImageResult& result,
-                                                ExportFormat format, const std::string& source,
+                                                ExportFormat format,
+                                                const std::vector<std::string>& series,
                                                 const std::string& stem) {
-  if (format == ExportFormat::dicom_sr) return export_report(result, source, stem);
-  Prepared prepared = prepare(result, source);
+  if (format == ExportFormat::dicom_sr) return export_report(result, series, stem);
+  Prepared prepared = prepare(result, series);
   add_classes(prepared, result, format == ExportFormat::dicom_seg_fractional);
   const auto segmentation = [&](SegmentationKind kind, const char* ending) {
     write_segmentation(prepared.prediction, kind, stem + ending);
@@ -158,6 +129,19 @@ std::vector<std::filesystem::path> export_dicom(const result::ImageResult& resul
       write_structure_set(prepared.prediction, stem + ".rtstruct.dcm");
       return {stem + ".rtstruct.dcm"};
   }
+}
+
+std::vector<std::filesystem::path> export_slide_dicom(const result::ImageResult& result,
+                                                      const std::string& source,
+                                                      const std::string& stem) {
+  const result::ImageFacts& facts = result.facts();
+  CtPrediction prediction;
+  prediction.algorithm = {facts.code_version, weights_of(facts)};
+  prediction.predicted_at = finished_at(result);
+  prediction.segments = class_segments(facts);
+  const std::string path = stem + ".seg.dcm";
+  write_slide_segmentation(predicted_slide(result), prediction, source, path);
+  return {path};
 }
 
 }  // namespace headrace::handover

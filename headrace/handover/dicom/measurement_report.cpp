@@ -1,5 +1,8 @@
 #include "headrace/handover/dicom/measurement_report.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "headrace/core/error.hpp"
@@ -26,30 +29,37 @@ struct Report {
 
 CodedConcept dcm(const char* value, const char* meaning) { return {value, "DCM", meaning}; }
 
-void check_lesions(std::span<const Lesion> lesions) {
+/// `least_segment`: 1 where a lesion needs a segment, 0 where it has none.
+void check_lesions(std::span<const Lesion> lesions, std::uint16_t least_segment) {
+  const auto is_part = [](double value) { return value >= 0 && value <= 1; };
+  const auto is_size = [](double value) { return std::isfinite(value) && value >= 0; };
   for (const Lesion& lesion : lesions) {
-    const double probability = lesion.probability.value_or(0);
-    const bool figures = std::isfinite(lesion.volume_ml) && lesion.volume_ml >= 0 &&
-                         std::isfinite(lesion.long_axis_mm) && lesion.long_axis_mm >= 0 &&
-                         std::isfinite(lesion.short_axis_mm) && lesion.short_axis_mm >= 0 &&
-                         probability >= 0 && probability <= 1;
-    if (lesion.name.empty() || lesion.segment == 0 || lesion.finding.value.empty() || !figures) {
+    const bool figures = is_size(lesion.volume_ml) && is_size(lesion.long_axis_mm) &&
+                         is_size(lesion.short_axis_mm) && is_part(lesion.probability.value_or(0)) &&
+                         is_part(lesion.score.value_or(0));
+    if (lesion.name.empty() || lesion.segment < least_segment || lesion.finding.value.empty() ||
+        !figures) {
       fail(ErrorCode::usage,
-           "lesion '{}', segment {}: expected a name, a segment from 1 on, a finding, a volume and "
-           "diameters that are not negative, and a probability of 0 to 1.",
-           lesion.name, lesion.segment);
+           "lesion '{}', segment {}: expected a name, a segment from {} on, a finding, a volume "
+           "and diameters that are not negative, and a probability and a score of 0 to 1.",
+           lesion.name, lesion.segment, least_segment);
     }
   }
 }
 
-std::string lesion_hash(std::span<const Lesion> lesions) {
+std::string findings_hash(const StudyFindings& findings) {
   std::string text;
-  for (const Lesion& lesion : lesions) {
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", lesion.name, lesion.segment,
-                        lesion.volume_ml, lesion.long_axis_mm, lesion.short_axis_mm,
-                        lesion.probability.value_or(-1), lesion.finding.value,
-                        lesion.site ? lesion.site->value : std::string());
+  for (const auto& lesions : {findings.lesions, findings.below}) {
+    for (const Lesion& lesion : lesions) {
+      text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", lesion.name, lesion.segment,
+                          lesion.volume_ml, lesion.long_axis_mm, lesion.short_axis_mm,
+                          lesion.probability.value_or(-1), lesion.finding.value,
+                          lesion.site ? lesion.site->value : std::string(),
+                          lesion.score.value_or(-1), fmt::join(lesion.centre_lps_mm, " "));
+    }
+    text += "\n";
   }
+  if (findings.flag) text += fmt::format("{}\t{}", findings.flag->positive, findings.flag->text);
   return sha256_hex(text);
 }
 
@@ -123,21 +133,21 @@ void add_algorithm(DcmItem& group, const Algorithm& algorithm) {
                 "weights SHA-256 " + algorithm.weights_sha256);
 }
 
-/// TID 1411.
-void add_lesion(DcmItem& measurements, const Lesion& lesion, const Report& report) {
-  DcmItem& group = add_container(measurements, dcm("125007", "Measurement Group"), "1411");
+/// A new group of measurements; what the templates have in common before the reference.
+DcmItem& add_group(DcmItem& measurements, const Lesion& lesion, const char* template_id,
+                   const Report& report) {
+  DcmItem& group = add_container(measurements, dcm("125007", "Measurement Group"), template_id);
   add_text_item(group, kObsContext, dcm("112039", "Tracking Identifier"),
                 value_text(lesion.name, kTextValue, report.source.utf8));
   add_uid_item(group, kObsContext, dcm("112040", "Tracking Unique Identifier"),
                derived_uid(fmt::format("{}\nlesion\n{}\n{}", report.object.sop_instance_uid,
                                        lesion.segment, lesion.name)));
   add_code_item(group, kContains, dcm("121071", "Finding"), lesion.finding);
-  const CodedConcept referenced = dcm("121191", "Referenced Segment");
-  DcmItem& image = add_image_item(group, &referenced, report.segmentation.sop_class_uid,
-                                  report.segmentation.sop_instance_uid);
-  put_u16(image, DCM_ReferencedSegmentNumber, {lesion.segment});
-  add_uid_item(group, kContains, dcm("121232", "Source series for segmentation"),
-               report.source.series_uid);
+  return group;
+}
+
+/// What they have in common after it.
+void add_figures(DcmItem& group, const Lesion& lesion, const Report& report) {
   if (lesion.site) {
     add_code_item(group, kConceptMod, {"363698007", "SCT", "Finding Site"}, *lesion.site);
   }
@@ -146,48 +156,97 @@ void add_lesion(DcmItem& measurements, const Lesion& lesion, const Report& repor
   add_number_item(group, {"118565006", "SCT", "Volume"}, lesion.volume_ml, {"ml", "UCUM", "ml"});
   add_number_item(group, {"103339001", "SCT", "Long Axis"}, lesion.long_axis_mm, mm);
   add_number_item(group, {"103340004", "SCT", "Short Axis"}, lesion.short_axis_mm, mm);
+  if (lesion.score) {
+    add_number_item(group, dcm("122157", "Probability"), *lesion.score,
+                    {"{0:1}", "UCUM", "range: 0:1"});
+  }
   if (lesion.probability) {
     add_number_item(group, dcm("111012", "Certainty of Finding"), 100 * *lesion.probability,
                     {"%", "UCUM", "Percent"});
   }
 }
 
+/// TID 1411.
+void add_lesion(DcmItem& measurements, const Lesion& lesion, const Report& report) {
+  DcmItem& group = add_group(measurements, lesion, "1411", report);
+  const CodedConcept referenced = dcm("121191", "Referenced Segment");
+  DcmItem& image = add_image_item(group, &referenced, report.segmentation.sop_class_uid,
+                                  report.segmentation.sop_instance_uid);
+  put_u16(image, DCM_ReferencedSegmentNumber, {lesion.segment});
+  add_uid_item(group, kContains, dcm("121232", "Source series for segmentation"),
+               report.source.series_uid);
+  add_figures(group, lesion, report);
+}
+
+/// The source image nearest to a place.
+const SourceSlice& slice_at(const imaging::Vec3& lps_mm, const Report& report) {
+  const auto last = static_cast<double>(report.source.slices.size() - 1);
+  const double z = std::round(report.prediction.file_grid.to_index(lps_mm)[2]);
+  return report.source.slices[static_cast<std::size_t>(std::clamp(z, 0.0, last))];
+}
+
+/// TID 1501.
+void add_lesion_below(DcmItem& measurements, const Lesion& lesion, const Report& report) {
+  DcmItem& group = add_group(measurements, lesion, "1501", report);
+  const CodedConcept source = dcm("121112", "Source of Measurement");
+  const SourceSlice& slice = slice_at(lesion.centre_lps_mm, report);
+  add_image_item(group, &source, slice.sop_class_uid, slice.sop_instance_uid);
+  add_figures(group, lesion, report);
+  add_code_item(group, kContains, dcm("111056", "Rendering Intent"),
+                dcm("111151", "Presentation Optional: Rendering device may present"));
+}
+
+void add_measurements(DcmItem& dataset, const StudyFindings& findings, const Report& report) {
+  if (findings.lesions.empty() && findings.below.empty()) return;
+  DcmItem& measurements = add_container(dataset, dcm("126010", "Imaging Measurements"), nullptr);
+  for (const Lesion& lesion : findings.lesions) add_lesion(measurements, lesion, report);
+  for (const Lesion& lesion : findings.below) add_lesion_below(measurements, lesion, report);
+}
+
+/// Whether there is a lesion, where that is known.
+void add_evaluations(DcmItem& dataset, const StudyFindings& findings, const Report& report) {
+  if (!findings.flag && !findings.lesions.empty()) return;
+  DcmItem& found = add_container(dataset, {"C0034375", "UMLS", "Qualitative Evaluations"}, nullptr);
+  const bool present = findings.flag && findings.flag->positive;
+  add_code_item(found, kContains, {"52988006", "SCT", "Lesion"},
+                present ? CodedConcept{"52101004", "SCT", "Present"}
+                        : CodedConcept{"272519000", "SCT", "Absent"});
+  if (!findings.flag || findings.flag->text.empty()) return;
+  add_text_item(found, kContains, dcm("121106", "Comment"),
+                value_text(findings.flag->text, kTextValue, report.source.utf8));
+}
+
 /// TID 1500.
-void add_document(DcmItem& dataset, std::span<const Lesion> lesions, const Report& report) {
+void add_document(DcmItem& dataset, const StudyFindings& findings, const Report& report) {
   put_container(dataset, dcm("126000", "Imaging Measurement Report"), "1500");
   add_context(dataset, report);
   add_image_library(dataset, report);
-  if (lesions.empty()) {
-    DcmItem& found =
-        add_container(dataset, {"C0034375", "UMLS", "Qualitative Evaluations"}, nullptr);
-    add_code_item(found, kContains, {"52988006", "SCT", "Lesion"}, {"272519000", "SCT", "Absent"});
-    return;
-  }
-  DcmItem& measurements = add_container(dataset, dcm("126010", "Imaging Measurements"), nullptr);
-  for (const Lesion& lesion : lesions) add_lesion(measurements, lesion, report);
+  add_measurements(dataset, findings, report);
+  add_evaluations(dataset, findings, report);
 }
 
 }  // namespace
 
 WrittenObject write_measurement_report(const CtPrediction& prediction,
-                                       std::span<const Lesion> lesions,
+                                       const StudyFindings& findings,
                                        const WrittenObject& segmentation, const std::string& path) {
   check_volume(prediction);
-  check_lesions(lesions);
-  if (!lesions.empty() && segmentation.sop_instance_uid.empty()) {
+  check_lesions(findings.lesions, 1);
+  check_lesions(findings.below, 0);
+  if (!findings.lesions.empty() && segmentation.sop_instance_uid.empty()) {
     fail(ErrorCode::usage, "{}: lesions without the segmentation that holds them.", path);
   }
   const SourceSeries source = read_source_series(prediction.source_files, prediction.file_grid);
   const WrittenObject object =
       identify(prediction, source, kReport,
                fmt::format("{}\n{}\n{}", content_hash(prediction), segmentation.sop_instance_uid,
-                           lesion_hash(lesions)));
+                           findings_hash(findings)));
   const Report report{prediction, source, segmentation, object};
   DcmFileFormat file;
   DcmItem& dataset = *file.getDataset();
   put_common(dataset, prediction, source, kReport, object);
   put_head(dataset, report);
-  add_document(dataset, lesions, report);
+  add_document(dataset, findings, report);
   write_object(file, EXS_LittleEndianExplicit, path);
   return object;
 }

@@ -2,6 +2,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/handover/dicom/measurement_report.hpp"
 #include "headrace/handover/dicom/segmentation.hpp"
+#include "headrace/handover/dicom/slide_segmentation.hpp"
 #include "headrace/handover/dicom/structure_set.hpp"
 
 namespace headrace::handover {
@@ -20,9 +21,14 @@ WrittenObject write_segmentation(const CtPrediction&, SegmentationKind, const st
   not_built(path);
 }
 
+WrittenObject write_slide_segmentation(const PredictedSlide&, const CtPrediction&,
+                                       const std::string&, const std::string& path) {
+  not_built(path);
+}
+
 WrittenObject write_structure_set(const CtPrediction&, const std::string& path) { not_built(path); }
 
-WrittenObject write_measurement_report(const CtPrediction&, std::span<const Lesion>,
+WrittenObject write_measurement_report(const CtPrediction&, const StudyFindings&,
                                        const WrittenObject&, const std::string& path) {
   not_built(path);
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/release.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/handover/dicom/dataset_items.hpp"
 #include "headrace/handover/dicom/derived_uid.hpp"
@@ -121,7 +122,7 @@ void check_segments(const CtPrediction& prediction) {
 std::string algorithm_text(const Algorithm& algorithm) {
   constexpr std::size_t kVersion = 28, kHash = 16;
   return fmt::format("{} {}, weights {}", kAlgorithmName,
-                     value_text(algorithm.version, kVersion, false),
+                     value_text(release_of(algorithm.version), kVersion, false),
                      value_text(algorithm.weights_sha256, kHash, false));
 }
 

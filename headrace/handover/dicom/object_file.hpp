@@ -27,7 +27,7 @@ void check_volume(const CtPrediction& prediction);
 /// Errors: usage (no segments, one without a name, value 0 or a value that two have).
 void check_segments(const CtPrediction& prediction);
 
-/// "Headrace 0.1.0, weights 0123456789abcdef": the version, and 16 digits of the weights' hash.
+/// "Headrace 0.1.0, weights 0123456789abcdef": the release, and 16 digits of the weights' hash.
 std::string algorithm_text(const Algorithm& algorithm);
 
 /// UIDs of an object. The series follows from the source's UIDs, the weights' hash and the kind;

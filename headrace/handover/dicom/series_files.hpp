@@ -2,14 +2,21 @@
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/volume/volume_grid.hpp"
+#include "headrace/imaging/dicom/dicom_series.hpp"
+#include "headrace/result/image_result.hpp"
 
 namespace headrace::handover {
 
-/// The files of the DICOM series under `source` (a folder or a file) whose slices are those of a
-/// grid. Nothing of their headers is kept.
-/// errors  usage (no series lies on the grid, or more than one does), those of imaging::scan_dicom
-std::vector<std::string> series_files(const std::string& source,
-                                      const imaging::VolumeGrid& file_grid);
+/// The DICOM series under `source` (a folder or a file) that was predicted: its slices are those of
+/// the map's file grid, and its voxels those that the map states (voxels_sha256). Where the map
+/// does not state them, the grid alone tells. Nothing of their headers is kept.
+///
+/// memory  two bytes a voxel
+/// errors  usage (no such series, or more than one), those of imaging::scan_dicom, and of reading
+///         the voxels, where that leaves none
+imaging::DicomSeries predicted_series(const std::string& source, const result::VolumeMap& map);
+
+/// Its files.
+std::vector<std::string> series_files(const std::string& source, const result::VolumeMap& map);
 
 }  // namespace headrace::handover

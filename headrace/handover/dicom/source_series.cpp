@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/handover/dicom/dataset_items.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 
 namespace headrace::handover {
@@ -13,17 +14,6 @@ using imaging::Vec3;
 /// How far a file may lie off a slice of the grid: in pixels, and in parts of the slice distance.
 /// An even stack may differ from its mean distance by as much (see imaging/dicom/slice_stack.hpp).
 constexpr double kPlaneTolerancePx = 0.15, kSliceTolerance = 0.25;
-
-std::string needed_text(DcmItem& header, const DcmTagKey& tag, const std::string& path) {
-  std::string text = imaging::text_of(header, tag);
-  if (text.empty()) {
-    fail(ErrorCode::malformed,
-         "{}: {} is missing, without which other objects can't refer to this image. Bring the "
-         "series with complete headers, or export to another format.",
-         path, DcmTag(tag).getTagName());
-  }
-  return text;
-}
 
 std::vector<double> needed_numbers(DcmItem& header, const DcmTagKey& tag, unsigned long count,
                                    const std::string& path) {

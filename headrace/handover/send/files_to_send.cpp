@@ -13,15 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "DICM" at byte 128: a file that means to be DICOM. Without it, a few first bytes decide, which
-/// those of an image chunk may equal.
-bool has_dicom_mark(const std::string& path) {
-  constexpr std::size_t kMarkEnd = 132;
-  const auto head = imaging::FileBytes(path).head(kMarkEnd);
-  const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
-  return bytes.ends_with("DICM") && bytes.size() == kMarkEnd;
-}
-
 /// The file's object; the SOP class is empty where it is not one, as an index (DICOMDIR).
 SentFile read_object(const std::string& path) {
   const auto file = imaging::load_dicom(path, false);
@@ -91,6 +82,13 @@ class Finder {
 };
 
 }  // namespace
+
+bool has_dicom_mark(const std::string& path) {
+  constexpr std::size_t kMarkEnd = 132;
+  const auto head = imaging::FileBytes(path).head(kMarkEnd);
+  const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
+  return bytes.ends_with("DICM") && bytes.size() == kMarkEnd;
+}
 
 FilesToSend files_to_send(const std::vector<std::string>& paths) {
   Finder finder;

@@ -12,6 +12,10 @@ struct FilesToSend {
   std::size_t skipped = 0;      ///< files of folders that are no DICOM objects
 };
 
+/// "DICM" at byte 128: a file that means to be DICOM. Without it, a few first bytes decide, which
+/// those of an image chunk may equal. Errors: not_found, io.
+bool has_dicom_mark(const std::string& path);
+
 /// Finds the DICOM objects of files and folders and reads what they are. A file that is reached
 /// twice is taken once. Errors: not_found, usage, malformed, as send_files has them.
 FilesToSend files_to_send(const std::vector<std::string>& paths);

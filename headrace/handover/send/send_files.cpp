@@ -119,7 +119,7 @@ SendReport send_files(const std::vector<std::string>& paths, const SendOptions& 
   const std::lock_guard lock(one_at_a_time);
   check_options(options);
   FilesToSend found = files_to_send(paths);
-  SendReport report{options.to, std::move(found.files), found.skipped, std::nullopt};
+  SendReport report{options.to.text(), std::move(found.files), found.skipped, std::nullopt};
   const auto kinds = kinds_of(report.files);
   if (kinds.empty()) {
     for (const SentFile& file : report.files)

@@ -46,7 +46,7 @@ struct SentFile {
 };
 
 struct SendReport {
-  Peer to;
+  std::string to;                        ///< the peer, as Peer::text() or a web address has it
   std::vector<SentFile> files;           ///< in the order in which they were sent
   std::size_t skipped = 0;               ///< files of folders that are no DICOM objects
   std::optional<Commitment> commitment;  ///< when it was asked for and files were stored

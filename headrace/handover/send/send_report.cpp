@@ -49,8 +49,7 @@ std::optional<std::string> SendReport::problem() const {
   const auto causes = causes_of(files);
   const bool kept = !commitment || commitment->complete();
   if (causes.empty() && kept) return std::nullopt;
-  std::string text =
-      fmt::format("{}: {} of {} files were stored", to.text(), stored(), files.size());
+  std::string text = fmt::format("{}: {} of {} files were stored", to, stored(), files.size());
   for (std::size_t i = 0; i < std::min(causes.size(), kMostCauses); ++i) {
     const Cause& cause = causes[i];
     text += fmt::format("; {} not ({}{}): {}", cause.count, cause.first->path,

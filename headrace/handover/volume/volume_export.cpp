@@ -68,10 +68,19 @@ Extents extents_of(const result::VolumeMap& map, const FileSlices& slices) {
   return extents;
 }
 
+const std::vector<std::int64_t>& shape_of(const zarr::Array& array, std::size_t axes) {
+  const auto& shape = array.metadata().shape;
+  if (shape.size() != axes) {
+    fail(ErrorCode::malformed, "{}: {} axes, expected {}. Predict this volume again.", array.path(),
+         shape.size(), axes);
+  }
+  return shape;
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> class_voxels(const zarr::Array& classes) {
-  const auto& shape = classes.metadata().shape;
+  const auto& shape = shape_of(classes, 3);
   std::vector<std::uint8_t> voxels(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]));
   classes.read({{0, 0, 0},
                 shape,
@@ -83,7 +92,7 @@ std::vector<std::uint8_t> class_voxels(const zarr::Array& classes) {
 
 std::vector<std::uint8_t> probability_voxels(const zarr::Array& probability,
                                              std::size_t class_value) {
-  const auto& shape = probability.metadata().shape;
+  const auto& shape = shape_of(probability, 4);
   const auto plane = static_cast<std::int64_t>(class_value);
   if (plane >= shape[0]) {
     fail(ErrorCode::usage, "{}: no class {}; it has the probabilities of classes 0 to {}",
