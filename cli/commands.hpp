@@ -17,6 +17,8 @@ void add_phantom(CLI::App& app);
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_suggest(CLI::App& app);
+void add_view(CLI::App& app);
 void add_export(CLI::App& app);
 void add_send(CLI::App& app);
 void add_report(CLI::App& app);

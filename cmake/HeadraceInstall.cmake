@@ -21,6 +21,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HeadraceConfig.cmake.i
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/HeadraceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/HeadraceConfig.cmake ${PROJECT_BINARY_DIR}/HeadraceConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/HeadraceDependencies.cmake ${PROJECT_SOURCE_DIR}/cmake/HeadraceDcmtk.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/HeadraceWeb.cmake
               ${PROJECT_SOURCE_DIR}/cmake/HeadraceTorch.cmake
         DESTINATION ${_package})
 

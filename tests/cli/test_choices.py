@@ -10,6 +10,7 @@ CHOICES = {
     ("ingest", "labels"): {"--coding", "--objects"},
     ("process",): {"OPERATION", "--mode", "--device", "--gpudirect", "--decode", "--codec", "--dtype", "--stains"},
     ("batches",): {"--device"},
+    ("export",): {"--as", "--codec"},
     ("bench",): {"WHAT"},
 }
 

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 from driving import SAMPLES, headrace, json_of, message_of
 
-COMMANDS = ["ingest", "info", "verify", "diff", "prune", "read", "batches", "sample", "phantom", "train", "eval", "report", "bench"]
+COMMANDS = ["ingest", "info", "verify", "diff", "prune", "read", "batches", "sample", "phantom", "train", "eval", "predict", "suggest", "view", "export", "send",
+            "report", "process", "bench"]
 
 
 def test_help_lists_every_command():

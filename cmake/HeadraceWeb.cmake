@@ -1,0 +1,17 @@
+# What speaks HTTP: libcurl sends to a PACS by DICOMweb, GNU libmicrohttpd serves the viewer to the browser of this machine.
+# OFF keeps the functions, which then throw `unsupported` and name the option.
+foreach(_what "CURL libcurl libcurl4-openssl-dev" "VIEW libmicrohttpd libmicrohttpd-dev")
+  separate_arguments(_what)
+  list(POP_FRONT _what _option _module _package)
+  string(REPLACE VIEW MICROHTTPD _target ${_option})
+  set(HR_${_option} OFF)
+  if(NOT HR_WITH_${_option} STREQUAL "OFF")
+    pkg_check_modules(${_target} QUIET IMPORTED_TARGET GLOBAL ${_module})
+    if(${_target}_FOUND)
+      set(HR_${_option} ON)
+    elseif(HR_WITH_${_option} STREQUAL "ON")
+      message(FATAL_ERROR "HR_WITH_${_option} is ON, but ${_module} is missing. Install ${_package}.")
+    endif()
+  endif()
+endforeach()
+message(STATUS "headrace: DICOMweb ${HR_CURL}, viewer ${HR_VIEW}")

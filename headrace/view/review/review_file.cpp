@@ -1,0 +1,84 @@
+#include "headrace/view/review/review_file.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/read_file.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/posix.hpp"
+#include "headrace/view/http/whole_number.hpp"
+
+namespace headrace::view {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFormat = 1;
+
+/// The prediction's folder without a slash at its end, so that it has a name and a parent.
+fs::path named(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+}  // namespace
+
+ReviewFile::ReviewFile(const result::ImageResult& result)
+    : folder_(named(result.folder()).parent_path() / "reviews"),
+      path_(folder_ / (named(result.folder()).filename().string() + ".json")),
+      findings_sha256_(sha256_hex(dump_json(result.findings()))),
+      classes_(result.facts().classes) {}
+
+ReviewFile::Verdicts ReviewFile::read() const {
+  const std::lock_guard lock(mutex_);
+  return read_locked();
+}
+
+ReviewFile::Verdicts ReviewFile::read_locked() const {
+  if (!fs::exists(path_)) return {};
+  const Json json = parse_json(read_file(path_), path_.string());
+  return with_context(path_.string(), [&] {
+    if (json.value("format", 0) != kFormat) {
+      fail(ErrorCode::unsupported, "reviews of format {}, this version reads {}",
+           json.value("format", 0), kFormat);
+    }
+    if (json.value("findings_sha256", "") != findings_sha256_) {
+      fail(ErrorCode::usage,
+           "these verdicts are on another prediction of this image; move the file away");
+    }
+    Verdicts verdicts;
+    const Json all = json.value("verdicts", Json::object());
+    for (const auto& [key, value] : all.items()) {
+      const auto number = whole_number(key);
+      if (!number) fail(ErrorCode::malformed, "'{}' is not the number of a finding", key);
+      verdicts[static_cast<std::uint64_t>(*number)] = Verdict::from_json(value, classes_);
+    }
+    return verdicts;
+  });
+}
+
+void ReviewFile::change(std::uint64_t number, const std::optional<Verdict>& verdict) {
+  const std::lock_guard lock(mutex_);
+  Verdicts verdicts = read_locked();
+  if (verdict) {
+    verdicts[number] = *verdict;
+  } else {
+    verdicts.erase(number);
+  }
+  Json all = Json::object();
+  for (const auto& [key, value] : verdicts) all[fmt::format("{}", key)] = value.to_json();
+  const std::string text =
+      dump_json({{"format", kFormat}, {"findings_sha256", findings_sha256_}, {"verdicts", all}});
+  if (const int error = storage::posix::make_folders(folder_.string()); error != 0) {
+    fail(ErrorCode::io, "{}: can't be made: {}", folder_.string(),
+         storage::posix::describe_errno(error));
+  }
+  imaging::AsideFile file(path_.string());
+  file.append(std::as_bytes(std::span(text)));
+  file.finish();
+}
+
+}  // namespace headrace::view

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "headrace/pixels/polygon_raster.hpp"
+#include "headrace/result/image_result.hpp"
+
+namespace headrace::view {
+
+/// What a finding's pixels become.
+struct LabelledFinding {
+  std::uint8_t value = 0;             ///< of the store's classes
+  std::vector<pixels::Ring> outline;  ///< slides: pixels of level 0; empty: as predicted
+};
+/// By the number of a region or lesion.
+using LabelledFindings = std::map<std::uint64_t, LabelledFinding>;
+
+/// Writes the mask image of a reviewed slide: a TIFF of level 0's size with the findings' values,
+/// and 255 (ignore) everywhere else. A finding without an outline has the map's pixels of its
+/// region; corrected outlines are painted over regions, later numbers over earlier ones. The file
+/// appears whole or not at all. Returns how many pixels are not 255.
+/// errors  malformed (a number that is no region of the map), io
+std::uint64_t write_slide_labels(const result::ImageResult& result, const LabelledFindings& labels,
+                                 const std::filesystem::path& path);
+
+/// Writes the label volume of a reviewed scan as NIfTI on the file's own grid, likewise by the
+/// voxels of its lesions. Returns how many voxels are not 255. path: ends in .nii.gz
+/// errors  usage (a lesion after the 254th, which the map does not have), io, those of
+///         handover::file_places
+std::uint64_t write_volume_labels(const result::ImageResult& result, const LabelledFindings& labels,
+                                  const std::filesystem::path& path);
+
+}  // namespace headrace::view

@@ -1,0 +1,101 @@
+#include "headrace/view/review/save_labels.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headrace/cohort/cohort.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
+#include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/labels/ingest_labels.hpp"
+#include "headrace/ingest/slide/label_source.hpp"
+#include "headrace/storage/posix.hpp"
+#include "headrace/view/review/reviewed_masks.hpp"
+
+namespace headrace::view {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string class_of(const Finding& finding, const Verdict& verdict,
+                     const result::ImageResult& result) {
+  if (verdict.kind == VerdictKind::reclass) return verdict.class_name;
+  if (!finding.class_name.empty()) return finding.class_name;
+  const Json* sought = find_at(result.findings(), {"volume", "lesion_search", "classes"});
+  if (sought == nullptr || sought->empty()) {
+    fail(ErrorCode::usage, "finding {} has no predicted class; choose one for it", finding.number);
+  }
+  return sought->front().get<std::string>();
+}
+
+LabelledFindings labelled(const result::ImageResult& result, const std::vector<Finding>& findings,
+                          const ReviewFile::Verdicts& verdicts,
+                          const std::vector<std::string>& classes, const std::string& store) {
+  LabelledFindings out;
+  for (const Finding& finding : findings) {
+    const auto found = verdicts.find(finding.number);
+    if (found == verdicts.end()) continue;
+    const Verdict& verdict = found->second;
+    LabelledFinding& label = out[finding.number];
+    label.outline = verdict.outline;
+    if (verdict.kind == VerdictKind::reject) continue;
+    const std::string name = class_of(finding, verdict, result);
+    const auto value = ingest::find_class(name, classes);
+    if (!value) {
+      fail(ErrorCode::usage,
+           "{}: has no class '{}'; its classes are {}. `headrace ingest labels` adds one ({})",
+           store, name, fmt::join(classes, ", "), Option{"classes"});
+    }
+    label.value = *value;
+  }
+  return out;
+}
+
+/// A folder with nothing else, since every file of a folder of labels is ingested.
+fs::path folder_for(const ReviewFile& reviews, const std::string& id) {
+  const fs::path folder = reviews.folder() / "labels" / id;
+  if (const int error = storage::posix::make_folders(folder.string()); error != 0) {
+    fail(ErrorCode::io, "{}: can't be made: {}", folder.string(),
+         storage::posix::describe_errno(error));
+  }
+  return folder;
+}
+
+}  // namespace
+
+std::string review_set(const std::string& reviewer) {
+  const std::string name = ingest::plain_id(reviewer);
+  return name.empty() ? "review" : "review-" + name;
+}
+
+SavedLabels save_labels(const result::ImageResult& result, const std::vector<Finding>& findings,
+                        const ReviewFile& reviews, const std::string& store,
+                        const std::string& set) {
+  const result::ImageFacts& facts = result.facts();
+  if (store.empty()) {
+    fail(ErrorCode::usage,
+         "{}: there is no store to save its labels into; start headrace view with one ({})",
+         facts.id, Option{"store"});
+  }
+  const auto cohort = cohort::Cohort::open(store);
+  cohort->find_image(facts.id);
+  const auto labels = labelled(result, findings, reviews.read(), cohort->classes(), store);
+  if (labels.empty())
+    fail(ErrorCode::usage, "{}: none of its findings has a verdict yet", facts.id);
+  const fs::path folder = folder_for(reviews, facts.id);
+  SavedLabels saved;
+  saved.set = set;
+  saved.file = (folder / (facts.id + (facts.slide ? ".tif" : ".nii.gz"))).string();
+  saved.pixels = facts.slide ? write_slide_labels(result, labels, saved.file)
+                             : write_volume_labels(result, labels, saved.file);
+  ingest::LabelIngestOptions options;
+  options.store = store;
+  options.annotations = folder.string();
+  options.set = set;
+  saved.dataset_hash = ingest::ingest_labels(options).after;
+  return saved;
+}
+
+}  // namespace headrace::view

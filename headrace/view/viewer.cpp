@@ -1,0 +1,125 @@
+#include "headrace/view/viewer.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/volume/canonical_grid.hpp"
+#include "headrace/view/http/whole_number.hpp"
+
+namespace headrace::view {
+namespace {
+
+constexpr std::uint64_t kEncodedBytes = std::uint64_t{256} << 20;
+
+/// What a radiologist sees first: soft tissue of CT, 0 to 10 of PET; in stored steps.
+Json window_json(IntensityUnit unit) {
+  if (unit == IntensityUnit::suv) return {{"low", 0}, {"high", 10 * stored_per_unit(unit)}};
+  return {{"low", -160}, {"high", 240}};
+}
+
+}  // namespace
+
+void nothing_there() { fail(ErrorCode::not_found, "There is nothing at this address."); }
+
+Viewer::Viewer(const ViewerOptions& options)
+    : options_(options),
+      inputs_(find_view_inputs(options.inputs, options.store)),
+      page_(options.assets / "page"),
+      neuroglancer_(options.assets / "neuroglancer"),
+      images_(inputs_.items),
+      encoded_(kEncodedBytes) {
+  if (page_.empty()) {
+    fail(ErrorCode::not_found, "{}: the files of the page are missing; install Headrace again",
+         (options.assets / "page").string());
+  }
+  for (const ViewItem& item : inputs_.items) {
+    layers_.push_back(layers_of(item));
+    Reviewed& reviewed = reviewed_.emplace_back();
+    if (!item.result) continue;
+    reviewed.findings = findings_of(*item.result);
+    reviewed.reviews = std::make_unique<ReviewFile>(*item.result);
+  }
+  add_page();
+  add_images();
+  add_reviews();
+}
+
+void Viewer::add_page() {
+  using Request = const HttpRequest&;
+  using Args = const Arguments&;
+  router_.add(HttpMethod::get, "", [this](Request, Args) { return page_.get("index.html"); });
+  router_.add(HttpMethod::get, "assets/**", [this](Request, Args a) { return page_.get(a[0]); });
+  router_.add(HttpMethod::get, "neuroglancer", [this](Request, Args) -> HttpResponse {
+    return {301, "text/plain", bytes_of(""), {{"Location", "/neuroglancer/index.html"}}};
+  });
+  router_.add(HttpMethod::get, "neuroglancer/**", [this](Request, Args a) {
+    if (neuroglancer_.empty()) {
+      return error_response(404,
+                            "Neuroglancer, which shows volumes, is not installed beside the page; "
+                            "slides can be shown without it.");
+    }
+    return neuroglancer_.get(a[0]);
+  });
+}
+
+std::size_t Viewer::item_of(const std::string& text) const {
+  const auto number = whole_number(text);
+  if (!number || static_cast<std::size_t>(*number) >= inputs_.items.size()) nothing_there();
+  return static_cast<std::size_t>(*number);
+}
+
+const ViewLayer& Viewer::layer_of(std::size_t item, const std::string& name) const {
+  const auto& layers = layers_[item];
+  const auto found = std::find_if(layers.begin(), layers.end(),
+                                  [&](const ViewLayer& layer) { return layer.name == name; });
+  if (found == layers.end()) nothing_there();
+  return *found;
+}
+
+std::size_t Viewer::item_of(const std::string& text, ItemKind kind) const {
+  const std::size_t item = item_of(text);
+  if (inputs_.items[item].kind != kind) nothing_there();
+  return item;
+}
+
+Json Viewer::item_json(std::size_t number) const {
+  const ViewItem& item = inputs_.items[number];
+  Json layers = Json::array();
+  for (const ViewLayer& layer : layers_[number]) {
+    layers.push_back({{"name", layer.name},
+                      {"title", layer.title},
+                      {"kind", std::string(name_of(layer.kind))},
+                      {"classes", layer.classes}});
+  }
+  return {{"n", number},
+          {"id", item.id},
+          {"kind", std::string(name_of(item.kind))},
+          {"title", item.id},
+          {"case", item.case_id},
+          {"layers", layers},
+          {"findings", reviewed_[number].findings.size()},
+          {"prediction", item.result != nullptr}};
+}
+
+Json Viewer::shown_json(std::size_t number) {
+  Json json = item_json(number);
+  if (inputs_.items[number].kind == ItemKind::slide) {
+    const ShownSlide slide = images_.slide(number);
+    json.update({{"width", slide.zoom.width},
+                 {"height", slide.zoom.height},
+                 {"mpp", slide.mpp > 0 ? Json(slide.mpp) : Json()},
+                 {"tile", DeepZoom::kTile},
+                 {"levels", slide.zoom.levels()}});
+    return json;
+  }
+  const ShownVolume volume = images_.volume(number);
+  json.update({{"shape_zyx", volume.grid.shape_zyx},
+               {"spacing_zyx_mm", imaging::tidy_spacing_mm_zyx(volume.grid)},
+               {"affine_lps", volume.grid.affine_lps},
+               {"unit", std::string(name_of(volume.unit))},
+               {"stored_per_unit", stored_per_unit(volume.unit)},
+               {"window", window_json(volume.unit)}});
+  return json;
+}
+
+}  // namespace headrace::view
