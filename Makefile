@@ -51,7 +51,7 @@ test-aarch64: build  ## kernels, codecs and batches compiled for aarch64, under 
 
 bench: build  ## our speed beside the peers', interleaved; results and a table in bench-out/
 	@tools/deps/install.sh test bench
-	@cmake --build build --parallel $(JOBS) --target all bench_volume_prepare
+	@cmake --build build --parallel $(JOBS) --target all bench_volume_prepare bench_predict_path
 	@$(PYTHON) bench/run.py --headrace build/headrace --out bench-out
 
 asan tsan:  ## the core layers' tests under a sanitizer: `asan` (address, undefined) or `tsan` (threads)

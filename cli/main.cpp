@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,6 +104,11 @@ int run(int argc, char** argv) {
   } catch (const Error& error) {
     std::fprintf(stderr, "headrace: %s\n", error.what());
     return exit_code(error.code());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr,
+                 "headrace: there is no memory left of what this process may use. Give it more, or "
+                 "fewer --threads or --jobs.\n");
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "headrace: unexpected failure: %s\n", error.what());
     return 1;

@@ -14,10 +14,12 @@
 #include "headrace/core/json.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/device/device_choice.hpp"
+#include "headrace/handover/export_result.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
 #ifdef HR_TORCH
 #include "cli/left_out.hpp"
 #include "cli/process_settings.hpp"
+#include "cli/result_exports.hpp"
 #include "cli/stop_signal.hpp"
 #include "headrace/predict/predict.hpp"
 #include "headrace/predict/watch/watch.hpp"
@@ -44,7 +46,8 @@ constexpr const char* kFooter =
     "  headrace predict --run runs/gleason slide.svs --out results\n"
     "  headrace predict --run runs/fold0 --run runs/fold1 scans/ --out results --flips\n"
     "  headrace predict --run runs/gleason cohort.zarr --split test --out results\n"
-    "  headrace predict --run runs/gleason --watch /scanner --out results";
+    "  headrace predict --run runs/liver series7 --out results --as dicom-seg,dicom-sr\n"
+    "  headrace predict --run runs/gleason --watch /scanner --out results --as geojson";
 
 struct Arguments {
   std::vector<std::string> runs, inputs, images;
@@ -58,6 +61,7 @@ struct Arguments {
   std::string watch;  ///< folder; empty: the inputs are predicted, and that is all
   double interval_s = 5, settle_s = 10;
   std::optional<double> until_idle_s;
+  std::vector<handover::ExportFormat> formats;  ///< of each result
 };
 
 void check_inputs(const Arguments& a) {
@@ -71,6 +75,10 @@ void check_inputs(const Arguments& a) {
 }
 
 #ifdef HR_TORCH
+void print_files(const std::vector<std::string>& files) {
+  for (const std::string& file : files) fmt::print("  {}\n", file);
+}
+
 predict::PredictRequest request_of(const Arguments& a) {
   predict::PredictRequest request;
   request.runs = a.runs;
@@ -89,39 +97,59 @@ predict::PredictRequest request_of(const Arguments& a) {
   return request;
 }
 
-void print(const predict::PredictOutcome& outcome, bool json) {
-  if (json) {
-    Json images = Json::array();
-    for (const auto& image : outcome.images) {
-      images.push_back({{"id", image.id},
-                        {"folder", image.folder},
-                        {"kept", image.kept},
-                        {"summary", image.line}});
-    }
-    fmt::print("{}",
-               dump_json({{"images", images}, {"left_out", left_out_json(outcome.left_out)}}));
-    return;
+void print(const predict::PredictOutcome& outcome, const ResultExports& exports,
+           const Arguments& a) {
+  Json images = Json::array();
+  for (const auto& image : outcome.images) {
+    images.push_back({{"id", image.id},
+                      {"folder", image.folder},
+                      {"kept", image.kept},
+                      {"summary", image.line}});
+    if (!a.json) fmt::print("{}: {}\n", image.id, image.line);
+    const auto files = exports.of(image.folder);
+    if (!a.formats.empty()) images.back()["files"] = files;
+    if (!a.json) print_files(files);
   }
-  for (const auto& image : outcome.images) fmt::print("{}: {}\n", image.id, image.line);
-  print_left_out(outcome.left_out);
+  const auto files = exports.over(a.out);
+  if (!a.json) {
+    print_files(files);
+    return print_left_out(outcome.left_out);
+  }
+  Json all{{"images", images}, {"left_out", left_out_json(outcome.left_out)}};
+  if (!a.formats.empty()) all["files"] = files;
+  fmt::print("{}", dump_json(all));
 }
 
-void print_event(const predict::WatchEvent& event, bool json) {
+/// What can't be exported does not end a watch: the result is there, and `headrace export` says it
+/// again.
+std::string exported(const predict::WatchEvent& event, const ResultExports& exports) {
+  if (event.folder.empty()) return "";
+  try {
+    exports.of(event.folder);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void print_event(const predict::WatchEvent& event, const std::string& problem, bool json) {
   if (json) {
     Json line{{"input", event.input}, {"news", name_of(event.news)}};
     if (!event.id.empty()) line.update({{"id", event.id}, {"folder", event.folder}});
+    if (!problem.empty()) line["not_exported"] = problem;
     line[event.id.empty() ? "reason" : "summary"] = event.text;
     // A file may have a name that is not UTF-8.
     fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
   } else if (event.id.empty()) {
     fmt::print("{}: {}: {}\n", event.input, name_of(event.news), event.text);
   } else {
-    fmt::print("{}: {}: {}\n", event.input, event.id, event.text);
+    fmt::print("{}: {}: {}{}\n", event.input, event.id, event.text,
+               problem.empty() ? "" : "; not exported: " + problem);
   }
   std::fflush(stdout);  // whoever reads them waits for the next line
 }
 
-void watch(const Arguments& a) {
+void watch(const Arguments& a, const ResultExports& exports) {
   StopSignal signal;
   predict::WatchRequest request;
   request.predict = request_of(a);
@@ -130,7 +158,9 @@ void watch(const Arguments& a) {
   request.interval_s = a.interval_s;
   request.settle_s = a.settle_s;
   request.until_idle_s = a.until_idle_s;
-  request.said = [&a](const predict::WatchEvent& event) { print_event(event, a.json); };
+  request.said = [&](const predict::WatchEvent& event) {
+    print_event(event, exported(event, exports), a.json);
+  };
   predict::watch(request);
 }
 #endif
@@ -139,9 +169,10 @@ void run([[maybe_unused]] const Arguments& arguments) {
   check_inputs(arguments);
 #ifdef HR_TORCH
   set_process_for_torch();
-  if (!arguments.watch.empty()) return watch(arguments);
+  const ResultExports exports(arguments.formats, arguments.runs.front());
+  if (!arguments.watch.empty()) return watch(arguments, exports);
   const predict::PredictOutcome outcome = predict::predict(request_of(arguments));
-  print(outcome, arguments.json);
+  print(outcome, exports, arguments);
   if (outcome.images.empty()) throw ExitCode{1};
 #else
   run_with_torch("predict");
@@ -211,6 +242,10 @@ void add_predict(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   predict->add_option("--batch", a.batch, "tiles loaded at once [default: eval.batch of the run]")
       ->check(CLI::PositiveNumber);
+  add_choices(*predict, "--as", a.formats,
+              "also export each result beside it, in formats separated by commas; headrace export "
+              "has their options")
+      ->allow_extra_args(false);
   predict->add_flag("--json", a.json, "print one JSON object");
   add_watch_options(*predict, a);
   predict->callback([arguments] { run(*arguments); });

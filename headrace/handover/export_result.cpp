@@ -43,15 +43,6 @@ Kinds kinds_of(ExportFormat format) {
 
 bool is_dicom(ExportFormat format) { return format >= ExportFormat::dicom_seg; }
 
-void check_kind(const result::ImageResult& result, ExportFormat format) {
-  const bool slide = result.facts().slide.has_value();
-  const Kinds kinds = kinds_of(format);
-  if (slide ? kinds.slides : kinds.volumes) return;
-  fail(ErrorCode::usage, "{}: {} is for {}s, and this is the prediction of a {}",
-       result.folder().string(), name_of(format), slide ? "volume" : "slide",
-       slide ? "slide" : "volume");
-}
-
 std::string file_name_of(const std::string& class_name) {
   std::string out = class_name;
   for (char& c : out) {
@@ -155,8 +146,18 @@ Files export_one(const result::ImageResult& result, ExportFormat format,
 
 }  // namespace
 
+void check_formats(const std::vector<ExportFormat>& formats, bool slides,
+                   const std::string& origin) {
+  for (const ExportFormat format : formats) {
+    const Kinds kinds = kinds_of(format);
+    if (slides ? kinds.slides : kinds.volumes) continue;
+    fail(ErrorCode::usage, "{}: {} is for {}s, and this is of {}s", origin, name_of(format),
+         slides ? "volume" : "slide", slides ? "slide" : "volume");
+  }
+}
+
 Files export_result(const result::ImageResult& result, const ExportOptions& options) {
-  for (const ExportFormat format : options.formats) check_kind(result, format);
+  check_formats(options.formats, result.facts().slide.has_value(), result.folder().string());
   const std::string folder = options.out.empty() ? result.folder().string() : options.out;
   make_folder(folder);
   const Target target{folder + "/" + result.facts().id,

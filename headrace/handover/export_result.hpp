@@ -60,6 +60,11 @@ struct ExportOptions {
   int jobs = 0;  ///< threads; 0: every core
 };
 
+/// Refuses formats that are not for predictions of slides, or of volumes. `origin` names what
+/// predicts, or was predicted. Errors: usage.
+void check_formats(const std::vector<ExportFormat>& formats, bool slides,
+                   const std::string& origin);
+
 /// Writes a finished prediction in each format, as OUT/<id>.<ending>; a file appears whole or not
 /// at all, and one of that name is replaced; a folder of OME-Zarr is kept where it is the same
 /// export. The same result and options give the same bytes. Returns the files in the order of

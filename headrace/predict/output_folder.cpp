@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/predict/file_listing.hpp"
 #include "headrace/predict/full_path.hpp"
@@ -46,6 +47,7 @@ OutputFolder::OutputFolder(const std::string& path, const Json& identity)
     if (!holds_nothing_else(path_)) {
       fail(ErrorCode::usage, "{}: holds other things than predictions; name a new folder", path);
     }
+    store.remove_leftovers();  // of a call that was killed while it wrote this file
     store.put_text(kIdentityFile, dump_json(identity));
     return;
   }
@@ -104,6 +106,7 @@ void OutputFolder::keep_patients_key(const std::string& store) const {
     std::filesystem::copy_file(made, key + ".part",
                                std::filesystem::copy_options::overwrite_existing, error);
     if (!error) std::filesystem::rename(key + ".part", key, error);
+    if (!error) log::info("{}: the new key lies there, beside the predictions", key);
   }
   // An interrupted call leaves its store; the key must not lie in the folder with it.
   if (!error) std::filesystem::remove(made, error);

@@ -284,3 +284,15 @@ def test_what_is_asked_for_must_be_there(cohort, tmp_path, arguments, words):
     done = headrace("predict", "--run", cohort / "run", cohort / "s.zarr", "--out", tmp_path / "out", *arguments, code=2 if words else 0)
     if words:
         assert words in message_of(done)
+
+
+def test_predicts_and_exports_in_one_call(cohort, tmp_path):
+    name = slides_of(cohort)[0]
+    options = ["predict", "--run", cohort / "run", name, "--out", tmp_path / "out"]
+    said = message_of(headrace(*options, "--as", "geojson,nrrd", code=2))
+    assert "nrrd is for volumes" in said and not (tmp_path / "out").exists()
+    files = headrace(*options, "--as", "geojson,parquet").stdout.splitlines()[1:]
+    folder = tmp_path / "out" / name.stem
+    assert [Path(line.strip()).name for line in files] == [f"{name.stem}.geojson", f"{name.stem}.regions.parquet", "cases.parquet"]
+    headrace("export", folder, "--as", "geojson", "--out", tmp_path / "alone")
+    assert (folder / f"{name.stem}.geojson").read_bytes() == (tmp_path / "alone" / f"{name.stem}.geojson").read_bytes()

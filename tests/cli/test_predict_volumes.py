@@ -266,3 +266,13 @@ def test_slides_and_volumes_are_told_apart(run, tmp_path):
     assert "CMU-1-Small-Region.svs: holds no volume" in said
 
 
+
+
+def test_predicts_and_exports_in_one_call(run, tmp_path):
+    options = ["predict", "--run", run, STS, "--out", tmp_path / "out"]
+    assert "geojson is for slides" in message_of(headrace(*options, "--as", "nifti,geojson", code=2)) and not (tmp_path / "out").exists()
+    made = json_of(*options, "--as", "nifti,dicom-seg,dicom-sr", "--json")
+    (image,) = made["images"]
+    endings = [file.removeprefix(f"{image['folder']}/{image['id']}") for file in image["files"]]
+    assert endings == [".nii.gz", ".seg.dcm", ".lesions.seg.dcm", ".sr.dcm"] and made["files"] == []
+    assert nibabel.load(image["files"][0]).get_fdata().any() and pydicom.dcmread(image["files"][1]).Modality == "SEG"

@@ -52,6 +52,14 @@ TEST_F(OutputFolderTest, KnowsAFileUntilItChanges) {
   EXPECT_EQ(out.images_of(inputs), std::vector<std::string>{"slide"});
 }
 
+TEST_F(OutputFolderTest, WhatAKillLeftBeforeTheFirstFileIsRemoved) {
+  fs::create_directories(root_ / "out");
+  write("out/.tmp-1-0", "half");
+  const OutputFolder out = open();
+  EXPECT_FALSE(fs::exists(root_ / "out/.tmp-1-0"));
+  EXPECT_TRUE(fs::exists(root_ / "out/predict.json"));
+}
+
 TEST_F(OutputFolderTest, AFolderThatChangedIsNotKnown) {
   const std::vector<std::string> inputs{(root_ / "in").string()};
   OutputFolder out = open();

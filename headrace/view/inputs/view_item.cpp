@@ -13,14 +13,14 @@ namespace {
 /// The label set that ingest makes where none is named.
 constexpr const char* kUsualSet = "annotation";
 
-Json class_json(std::size_t value, const std::string& name) {
-  return {{"value", value}, {"name", name}, {"colour", pixels::css(pixels::class_colour(value))}};
+Json class_json(std::size_t value, const std::string& name, std::size_t colour) {
+  return {{"value", value}, {"name", name}, {"colour", pixels::css(pixels::class_colour(colour))}};
 }
 
 Json classes_json(const std::vector<std::string>& names) {
   Json out = Json::array();
   for (std::size_t value = 1; value < names.size(); ++value)
-    out.push_back(class_json(value, names[value]));
+    out.push_back(class_json(value, names[value], value));
   return out;
 }
 
@@ -67,8 +67,12 @@ void add_lesions(const result::ImageResult& result, std::vector<ViewLayer>& out)
   const Json* lesions = find_at(result.findings(), {"volume", "lesions"});
   if (lesions == nullptr || !lesions->is_array()) return;
   out.push_back(layer(ViewLayer::What::lesions, "lesions", "Lesions", LayerKind::labels));
-  for (std::size_t number = 1; number <= lesions->size() && number < 255; ++number)
-    out.back().classes.push_back(class_json(number, fmt::format("lesion {}", number)));
+  // They lie over the classes, so the first of them have other colours.
+  const std::size_t classes = result.facts().classes.size() - 1;
+  for (std::size_t number = 1; number <= lesions->size() && number < 255; ++number) {
+    out.back().classes.push_back(
+        class_json(number, fmt::format("lesion {}", number), classes + number));
+  }
 }
 
 void add_result(const result::ImageResult& result, std::vector<ViewLayer>& out) {
@@ -80,7 +84,7 @@ void add_result(const result::ImageResult& result, std::vector<ViewLayer>& out) 
     out.push_back(layer(ViewLayer::What::probability, "probability:" + classes[c],
                         fmt::format("Probability of {}", classes[c]), LayerKind::probability));
     out.back().number = c;
-    out.back().classes.push_back(class_json(c, classes[c]));
+    out.back().classes.push_back(class_json(c, classes[c], c));
   }
 }
 
