@@ -92,6 +92,11 @@ class Orthanc:
     def count(self):
         return self.get("statistics")["CountInstances"]
 
+    def delete_all(self):
+        for study in self.get("studies"):
+            address = urllib.request.Request(f"http://127.0.0.1:{self.http}/studies/{study}", method="DELETE")
+            urllib.request.urlopen(address, timeout=30).close()
+
     def kill(self):
         listed = subprocess.run(["ps", "-o", "pid=", "-s", str(self.process.pid)], capture_output=True, text=True).stdout
         for pid in listed.split():

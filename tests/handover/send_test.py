@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -13,9 +14,10 @@ import sys
 import threading
 import time
 
+import pydicom
+import pynetdicom
 import pytest
 
-pydicom = pytest.importorskip("pydicom", reason="pydicom is not installed")
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from orthanc import free_port, orthanc  # noqa: E402, F401
@@ -187,6 +189,32 @@ def test_pacs_killed_while_sending(orthanc, tmp_path):
     assert server.count() == 150
 
 
+def test_killed_at_any_moment_all_arrive_whole_and_once(orthanc, tmp_path):
+    """HEADRACE_KILLS: how often the sender is killed; half of the moments go by what has arrived, so that they are not all at its start."""
+    server = orthanc()
+    folder = many(tmp_path / "many", 60)
+    sent = {d.SOPInstanceUID: d for d in map(pydicom.dcmread, folder.iterdir())}
+    chance = random.Random(12)
+    for kill in range(int(os.environ.get("HEADRACE_KILLS", 6))):
+        if server.count() == len(sent):
+            server.delete_all()
+        sending = subprocess.Popen([PROGRAM, "send", folder, "--to", server.to], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if kill % 2:
+            time.sleep(chance.uniform(0, 0.5))
+        else:
+            limit, end = chance.randrange(len(sent)), time.monotonic() + 60
+            while server.count() < limit and sending.poll() is None and time.monotonic() < end:
+                time.sleep(0.01)
+        sending.kill()
+        sending.wait(timeout=20)
+        assert server.count() <= len(sent)
+    send(folder, "--to", server.to)
+    assert server.count() == len(sent)
+    for instance in server.get("instances"):
+        got = pydicom.dcmread(io.BytesIO(server.get(f"instances/{instance}/file", binary=True)))
+        assert got == sent[got.SOPInstanceUID]
+
+
 def test_commitment_of_orthanc(orthanc, tmp_path):
     """Orthanc reports on an association of its own, to the modality of its settings."""
     server = orthanc()
@@ -222,7 +250,6 @@ def test_only_the_named_host_and_port(orthanc):
 @contextlib.contextmanager
 def peer(commitment=None, answer=lambda event: 0):
     """A storage SCP. `commitment`: None (not supported), or a function of the request's event."""
-    pynetdicom = pytest.importorskip("pynetdicom", reason="pynetdicom is not installed")
     entity = pynetdicom.AE("PEER")
     entity.add_supported_context("1.2.840.10008.5.1.4.1.1.2")
     handlers = [(pynetdicom.evt.EVT_C_STORE, answer)]
@@ -316,7 +343,6 @@ def test_commitment_that_is_not_to_be_had(tmp_path):
 
 def test_strangers_at_the_report_port(tmp_path):
     """Who else calls at the port of the report gets nothing and breaks nothing."""
-    pynetdicom = pytest.importorskip("pynetdicom", reason="pynetdicom is not installed")
     port, seen = free_port(), []
 
     def commitment(event):

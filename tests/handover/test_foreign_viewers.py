@@ -11,6 +11,8 @@ import imageio.v3 as iio
 import numpy as np
 import pydicom
 import pytest
+import shapely
+import shapely.geometry
 import zarr
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "cli"), str(Path(__file__).resolve().parent)]
@@ -80,8 +82,6 @@ def test_the_class_map_opens_as_a_slide(result, tmp_path):
 
 def painted(shapes, names, facts):
     """Regions as a map: the class whose polygon contains a pixel's centre, 0 where none does; shapely decides."""
-    import shapely
-
     across, down = np.meshgrid((np.arange(facts["width"]) + 0.5) * facts["level0_px_yx"][1], (np.arange(facts["height"]) + 0.5) * facts["level0_px_yx"][0])
     out = np.zeros(across.shape, np.uint8)
     for name, shape in shapes:
@@ -90,15 +90,12 @@ def painted(shapes, names, facts):
 
 
 def shapes_of(file):
-    import shapely.geometry
-
     features = json.loads(file.read_text())["features"]
     return [(f["properties"]["classification"]["name"], shapely.geometry.shape(f["geometry"])) for f in features]
 
 
 def test_shapely_paints_the_map_from_the_outlines(result, tmp_path):
     """Exact without a tolerance; with one, no outline is farther off than that, and only pixels so near to an edge may change."""
-    shapely = pytest.importorskip("shapely", reason="not run: shapely is not installed")
     facts, classes = facts_of(result), maps_of(result)[0]
     names = list(findings_of(result)["slide"]["classes"])
     headrace("export", result, "--as", "geojson", "--min-area-mm2", 0, "--out", tmp_path / "exact")

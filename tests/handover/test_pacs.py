@@ -9,8 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+import dicomweb_client
 import numpy as np
 import pydicom
+import pynetdicom
 import pytest
 import SimpleITK as sitk
 import zarr
@@ -47,7 +49,6 @@ def sent(objects):
 @pytest.fixture(scope="module")
 def receiver():
     """A storage SCP, to which a PACS moves: its port, and what it got."""
-    pynetdicom = pytest.importorskip("pynetdicom", reason="not run: pynetdicom is not installed")
     entity, got = pynetdicom.AE("RECEIVER"), []
     for kind in STORAGE.values():
         entity.add_supported_context(kind)
@@ -100,15 +101,14 @@ def test_all_are_found_in_the_one_study(pacs, sent):
 
 
 def test_wado_gives_them_back(pacs, sent):
-    client = pytest.importorskip("dicomweb_client", reason="not run: dicomweb-client is not installed").DICOMwebClient(url=pacs.web)
+    client = dicomweb_client.DICOMwebClient(url=pacs.web)
     same_objects(client.retrieve_study(study_of(sent)), sent)
 
 
 def test_stow_of_another_sender_gives_the_same_objects(orthanc, sent):  # noqa: F811
     """What dicomweb-client stores is what headrace sends: nothing of the objects hangs on the way in."""
-    client = pytest.importorskip("dicomweb_client", reason="not run: dicomweb-client is not installed")
     server = orthanc(PLUGINS)
-    answer = client.DICOMwebClient(url=server.web).store_instances(list(sent.values()))
+    answer = dicomweb_client.DICOMwebClient(url=server.web).store_instances(list(sent.values()))
     assert len(answer.ReferencedSOPSequence) == len(sent) and not answer.get("FailedSOPSequence")
     same_objects((pydicom.dcmread(io.BytesIO(server.get(f"instances/{i}/file", binary=True))) for i in server.get("instances")), sent)
 
@@ -121,7 +121,6 @@ def query(study):
 
 @contextlib.contextmanager
 def association(pacs, model, handlers=(), roles=()):
-    pynetdicom = pytest.importorskip("pynetdicom", reason="not run: pynetdicom is not installed")
     entity = pynetdicom.AE("RECEIVER")
     entity.add_requested_context(model)
     for kind in STORAGE.values() if roles else ():
@@ -144,7 +143,6 @@ def test_c_move_brings_them(pacs, sent, receiver):
 
 
 def test_c_get_brings_them(pacs, sent):
-    pynetdicom = pytest.importorskip("pynetdicom", reason="not run: pynetdicom is not installed")
     got = []
     store = (pynetdicom.evt.EVT_C_STORE, lambda event: got.append(event.dataset) or 0)
     roles = [pynetdicom.build_role(kind, scp_role=True) for kind in STORAGE.values()]
