@@ -45,18 +45,31 @@ install_packages() {
   exit 1
 }
 
-# One requirements file is installed, with pip's options after it, when its contents differ from what was installed last.
+# One requirements file is installed when its contents differ from what was installed last.
 install_requirements() {
   local file=$1 stamp
-  shift
   stamp="$venv/.headrace-$(basename "$file")"
   cmp -s "$file" "$stamp" && return
   echo "installing Python packages of $(basename "$file") into $venv" >&2
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" -c "$here/requirements.txt" "$@" || {
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" -c "$here/requirements.txt" || {
     echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
     exit 1
   }
   cp "$file" "$stamp"
+}
+
+# The wheel of the viewer, in a folder of its own: only the built client in it is used, not its Python part, nor what that needs.
+install_viewer() {
+  local file=$here/requirements-view.txt folder=$venv/viewer
+  cmp -s "$file" "$folder/requirements.txt" && return
+  echo "installing the viewer of volumes into $folder" >&2
+  rm -rf "$folder" "$folder.new"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$folder.new" -r "$file" || {
+    echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
+    exit 1
+  }
+  cp "$file" "$folder.new/requirements.txt"
+  mv "$folder.new" "$folder"
 }
 
 # Wheels of nvcc and of what it needs, as a toolkit's folder. No part of the environment: nothing that runs needs them.
@@ -84,7 +97,7 @@ mkdir -p "$(dirname "$venv")"
   flock 9  # two clones may install at once
   "$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"  # new, or left half-made
   install_requirements "$here/requirements.txt"
-  install_requirements "$here/requirements-view.txt" --no-deps  # its Python part, and what that needs, is not used
+  install_viewer
   for extra in "$@"; do
     case $extra in
       nvcc) install_nvcc ;;
