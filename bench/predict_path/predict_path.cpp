@@ -22,6 +22,7 @@
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/predict/ensemble_pass.hpp"
 #include "headrace/predict/image_prediction.hpp"
+#include "headrace/predict/prediction_thread.hpp"
 
 namespace {
 
@@ -104,7 +105,9 @@ void whole(const Setting& s) {
     task.facts.classes = s.runs.front().classes();
     task.folder = (s.out / task.facts.id).string();
     const auto prediction = predict::predict_slide(std::move(task));
-    while (pass.image() == image) prediction->add(pass.next());
+    predict::PredictionThread thread(*prediction);
+    while (pass.image() == image) thread.add(pass.next());
+    thread.finish();
     prediction->finish(Json::object());
   }
   std::filesystem::remove_all(s.out);

@@ -11,12 +11,13 @@
 
 namespace headrace::predict {
 
-/// What becomes of one image: takes its blended parts, and leaves the finished result. One thread.
+/// What becomes of one image: takes its blended parts, and leaves the finished result. One thread
+/// at a time.
 class ImagePrediction {
  public:
   virtual ~ImagePrediction() = default;
   /// The next part, from 0 on.
-  virtual void add(const BlendedPart& part) = 0;
+  virtual void add(BlendedPart part) = 0;
   /// After the last part, or without any for an image without tissue: completes the result. `more`
   /// is added to its findings. Returns the findings in one line.
   virtual std::string finish(const Json& more) = 0;

@@ -1,6 +1,7 @@
 #include "headrace/predict/image_predictor.hpp"
 
 #include "headrace/core/log.hpp"
+#include "headrace/predict/prediction_thread.hpp"
 
 namespace headrace::predict {
 
@@ -57,13 +58,15 @@ std::optional<Error> ImagePredictor::run_pass(const InputStore& store, std::span
 void ImagePredictor::predict_image(const Pass& pass, const InputStore& store, const Todo& todo,
                                    PredictOutcome& outcome) const {
   const auto prediction = begin(store, todo);
+  PredictionThread thread(*prediction);
   while (pass.parts.image() == todo.image) {
     if (request_.stopped && request_.stopped())
       fail(ErrorCode::cancelled, "stopped; the same call goes on with this image");
-    prediction->add(pass.parts.next());
+    thread.add(pass.parts.next());
     pass.progress.advance(pass.parts.done() - pass.shown);
     pass.shown = pass.parts.done();
   }
+  thread.finish();
   const std::string line = prediction->finish(more(pass.parts));
   log::info("{}: {}", todo.id, line);
   outcome.images.push_back({todo.id, folder_.result(todo.id).string(), false, line});

@@ -1,7 +1,5 @@
 #include "headrace/predict/tile_pass.hpp"
 
-#include <algorithm>
-
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/patch_grid.hpp"
 
@@ -12,6 +10,7 @@ TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> 
     : network_(options.network),
       cohort_(std::move(cohort)),
       config_(inference::on_the_host(run.config, nullptr)),
+      pool_(config_.loader.threads),
       classes_(run.classes().size()) {
   if (!network_) {
     network_ = [network = run.network, flips = options.flips](const loader::Batch& batch) {
@@ -29,29 +28,28 @@ TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> 
       [this](std::uint32_t image) {
         return inference::extent_zyx(cohort_->images()[image], config_);
       },
-      [this](const inference::StitchedPart& part) {
-        BlendedPart own{part.image, part.at, {}, {}};
-        const bool covered = std::any_of(part.predicted.begin(), part.predicted.end(),
-                                         [](std::uint8_t c) { return c != kIgnoreLabel; });
-        if (covered) {
-          own.classes.assign(part.predicted.begin(), part.predicted.end());
-          own.probabilities.assign(part.probabilities.begin(), part.probabilities.end());
-        }
-        parts_.push_back(std::move(own));
-      });
+      [this](inference::StitchedPart& part) {
+        parts_.push_back({part.image, part.at, {}, {}});
+        if (!part.covered) return;
+        parts_.back().classes = std::move(part.predicted);
+        parts_.back().probabilities = std::move(part.probabilities);
+      },
+      &pool_);
 }
 
 void TilePass::predict_batch(const loader::Batch& batch) {
   const std::span<const float> probabilities = network_(batch);
   const auto samples = static_cast<std::size_t>(batch.samples);
   const std::size_t floats = probabilities.size() / samples;
+  batch_.clear();
   for (std::size_t s = 0; s < samples; ++s) {
     const loader::SampleSite& site = batch.sites[s];
-    stitcher_->add({site.image,
-                    {site.tile_z, site.tile_yx[0], site.tile_yx[1]},
-                    probabilities.data() + s * floats,
-                    nullptr});
+    batch_.push_back({site.image,
+                      {site.tile_z, site.tile_yx[0], site.tile_yx[1]},
+                      probabilities.data() + s * floats,
+                      nullptr});
   }
+  stitcher_->add(batch_);
   done_ += samples;
 }
 

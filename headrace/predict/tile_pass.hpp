@@ -25,9 +25,9 @@ struct BlendedPart {
 
 /// One run over the tiles of some images, through its loader and transforms, blended: the parts are
 /// those of an evaluation. They do not depend on `batch`, on threads, or on other images. One
-/// thread.
+/// thread calls it; tiles are blended on as many as the loader of the run has.
 ///
-/// memory  that of Stitcher, twice
+/// memory  that of Stitcher, and of the parts that the last batch finished
 class TilePass {
  public:
   struct Options {
@@ -58,6 +58,8 @@ class TilePass {
   loader::RunConfig config_;
   std::uint64_t tiles_ = 0, done_ = 0;
   std::unique_ptr<loader::Loader> loader_;
+  ThreadPool pool_;
+  std::vector<inference::TileResult> batch_;
   /// Those without any tile have no pixels here: a tile may be followed by thousands of them.
   std::deque<BlendedPart> parts_;
   std::size_t classes_ = 0;

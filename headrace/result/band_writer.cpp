@@ -37,8 +37,11 @@ zarr::ArrayMetadata metadata_of(const BandWriter::Layout& layout) {
 }  // namespace
 
 BandWriter::BandWriter(std::shared_ptr<storage::Store> store, const std::string& path,
-                       const Layout& layout)
-    : layout_(layout), pixels_(1), writer_(std::move(store), path, metadata_of(layout)) {
+                       const Layout& layout, ThreadPool* pool)
+    : layout_(layout),
+      pixels_(1),
+      writer_(std::move(store), path, metadata_of(layout)),
+      pool_(pool) {
   for (std::size_t axis = 1; axis < layout.shape.size(); ++axis)
     pixels_ *= static_cast<std::size_t>(layout.shape[axis]);
   const auto channels = static_cast<std::size_t>(std::max<std::int64_t>(1, layout.channels));
@@ -64,7 +67,7 @@ void BandWriter::write_band() {
   std::vector<std::int64_t> shard(layout_.shape.size(), 0);
   shard[0] = number;
   if (layout_.channels == 0) {
-    writer_.write_shard(shard, reinterpret_cast<const std::byte*>(band_.data()), strides);
+    writer_.write_shard(shard, reinterpret_cast<const std::byte*>(band_.data()), strides, pool_);
     return;
   }
   const std::int64_t channel = layout_.band * static_cast<std::int64_t>(pixels_);
@@ -73,7 +76,7 @@ void BandWriter::write_band() {
   for (std::int64_t c = 0; c < layout_.channels; ++c) {
     shard[0] = c;
     writer_.write_shard(shard, reinterpret_cast<const std::byte*>(band_.data() + c * channel),
-                        strides);
+                        strides, pool_);
   }
 }
 

@@ -23,7 +23,9 @@ class BandWriter {
     std::uint8_t fill = 0;
   };
 
-  BandWriter(std::shared_ptr<storage::Store> store, const std::string& path, const Layout& layout);
+  /// pool: for the chunks of a band; null: the calling thread.
+  BandWriter(std::shared_ptr<storage::Store> store, const std::string& path, const Layout& layout,
+             ThreadPool* pool = nullptr);
 
   /// The next part: (channels, pixels), or (pixels).
   void add(std::span<const std::uint8_t> part);
@@ -37,6 +39,7 @@ class BandWriter {
   Layout layout_;
   std::size_t pixels_ = 0;  ///< of a part
   zarr::ArrayWriter writer_;
+  ThreadPool* pool_;
   std::int64_t given_ = 0;
   std::vector<std::uint8_t> band_;  ///< (channel, part, pixels)
 };

@@ -12,6 +12,7 @@ constexpr std::int64_t kSmallest = 512;
 
 /// Of up to four values.
 std::uint8_t most_frequent(const std::array<std::uint8_t, 4>& values) {
+  if (values[0] == values[1] && values[0] == values[2] && values[0] == values[3]) return values[0];
   std::uint8_t best = kNotPredicted;
   int most = 0;
   for (const std::uint8_t value : values) {
@@ -38,16 +39,17 @@ std::vector<std::uint8_t> halved(std::span<const std::uint8_t> upper,
 }  // namespace
 
 ClassPyramid::ClassPyramid(std::shared_ptr<storage::Store> store, const std::string& path,
-                           std::int64_t height, std::int64_t width) {
+                           std::int64_t height, std::int64_t width, ThreadPool* pool) {
   for (std::size_t k = 0;; ++k) {
     BandWriter::Layout layout;
     layout.shape = {height, width};
     layout.fill = kNotPredicted;
-    levels_.push_back({std::make_unique<BandWriter>(store, path + "/" + std::to_string(k), layout),
-                       height,
-                       width,
-                       0,
-                       {}});
+    levels_.push_back(
+        {std::make_unique<BandWriter>(store, path + "/" + std::to_string(k), layout, pool),
+         height,
+         width,
+         0,
+         {}});
     if (std::max(height, width) <= kSmallest) break;
     height = (height + 1) / 2;
     width = (width + 1) / 2;

@@ -18,7 +18,7 @@ class ClassPyramid {
  public:
   /// `path`: of the group of levels.
   ClassPyramid(std::shared_ptr<storage::Store> store, const std::string& path, std::int64_t height,
-               std::int64_t width);
+               std::int64_t width, ThreadPool* pool = nullptr);
   void add(std::span<const std::uint8_t> row);
   void finish();
   std::size_t levels() const noexcept { return levels_.size(); }

@@ -85,7 +85,6 @@ struct ResultWriter::State {
   std::shared_ptr<storage::LocalStore> store;
   std::optional<ClassPyramid> slide_classes;
   std::optional<BandWriter> volume_classes, probability;
-  std::vector<std::uint8_t> rounded;
   bool lesions = false;  ///< whether there is a label image of them
 
   void put_groups() {
@@ -105,7 +104,8 @@ struct ResultWriter::State {
   }
 };
 
-ResultWriter::ResultWriter(const std::filesystem::path& folder, const ImageFacts& facts)
+ResultWriter::ResultWriter(const std::filesystem::path& folder, const ImageFacts& facts,
+                           ThreadPool* pool)
     : state_(std::make_unique<State>()) {
   if (std::filesystem::exists(folder)) {
     fail(ErrorCode::usage, "{}: exists; name another output folder", folder.string());
@@ -119,16 +119,16 @@ ResultWriter::ResultWriter(const std::filesystem::path& folder, const ImageFacts
   const auto classes = static_cast<std::int64_t>(facts.classes.size());
   if (facts.volume) {
     s.volume_classes.emplace(s.store, std::string(kClassesGroup) + "/0",
-                             volume_layout(*facts.volume, 0, kNotPredicted));
-    s.probability.emplace(s.store, kProbability, volume_layout(*facts.volume, classes, 0));
+                             volume_layout(*facts.volume, 0, kNotPredicted), pool);
+    s.probability.emplace(s.store, kProbability, volume_layout(*facts.volume, classes, 0), pool);
     return;
   }
   const SlideMap& map = *facts.slide;
-  s.slide_classes.emplace(s.store, kClassesGroup, map.height, map.width);
+  s.slide_classes.emplace(s.store, kClassesGroup, map.height, map.width, pool);
   BandWriter::Layout layout;
   layout.shape = {map.height, map.width};
   layout.channels = classes;
-  s.probability.emplace(s.store, kProbability, layout);
+  s.probability.emplace(s.store, kProbability, layout, pool);
 }
 
 ResultWriter::~ResultWriter() {
@@ -139,17 +139,14 @@ ResultWriter::~ResultWriter() {
 ResultWriter::ResultWriter(ResultWriter&&) noexcept = default;
 
 void ResultWriter::add(std::span<const std::uint8_t> classes,
-                       std::span<const float> probabilities) {
+                       std::span<const std::uint8_t> probabilities) {
   State& s = *state_;
-  s.rounded.resize(probabilities.size());
-  for (std::size_t i = 0; i < probabilities.size(); ++i)
-    s.rounded[i] = static_cast<std::uint8_t>(probabilities[i] * 255.0f + 0.5f);
   if (s.slide_classes) {
     s.slide_classes->add(classes);
   } else {
     s.volume_classes->add(classes);
   }
-  s.probability->add(s.rounded);
+  s.probability->add(probabilities);
 }
 
 void ResultWriter::put_lesions(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
+#include "headrace/core/threads.hpp"
 #include "headrace/result/image_result.hpp"
 
 namespace headrace::result {
@@ -19,14 +20,17 @@ namespace headrace::result {
 class ResultWriter {
  public:
   /// `folder`: of the finished result. What an interrupted writer left beside it is removed.
+  /// Chunks are compressed on `pool`, which must outlive this; null: on the calling thread.
   /// Errors: usage (a finished result is there), io.
-  ResultWriter(const std::filesystem::path& folder, const ImageFacts& facts);
+  ResultWriter(const std::filesystem::path& folder, const ImageFacts& facts,
+               ThreadPool* pool = nullptr);
   /// Without `finish` nothing stays.
   ~ResultWriter();
   ResultWriter(ResultWriter&&) noexcept;
 
-  /// The next part, from 0 on: classes (pixels) and probabilities (classes, pixels), 0 to 1.
-  void add(std::span<const std::uint8_t> classes, std::span<const float> probabilities);
+  /// The next part, from 0 on: classes (pixels) and probabilities (classes, pixels), rounded by
+  /// probability_bytes.
+  void add(std::span<const std::uint8_t> classes, std::span<const std::uint8_t> probabilities);
   /// Volumes: the label image 'lesions'. `slice` gives slice z of it, (y, x), from 0 on; `count`:
   /// number of lesions.
   void put_lesions(std::size_t count,

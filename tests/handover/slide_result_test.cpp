@@ -28,14 +28,10 @@ result::ImageResult written(const std::string& folder, PredictedSlide& slide, co
   };
   const auto width = static_cast<std::size_t>(map.width);
   std::vector<std::uint8_t> scores(4 * width);
-  std::vector<float> probabilities(4 * width);
   result::ResultWriter writer(folder, slide.facts);
   for (std::int64_t y = 0; y < map.height; ++y) {
     slide.probability(y, 1, scores.data());
-    for (std::size_t i = 0; i < scores.size(); ++i)
-      probabilities[i] = static_cast<float>(scores[i]) / 255.0f;
-    writer.add(std::span(map.classes).subspan(static_cast<std::size_t>(y) * width, width),
-               probabilities);
+    writer.add(std::span(map.classes).subspan(static_cast<std::size_t>(y) * width, width), scores);
   }
   writer.put_text("regions.csv", "number,class\n1,benign\n");
   writer.finish({{"slide", {{"regions", {{"least_pixels", 5}}}}}});

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/window.hpp"
 
 namespace headrace::inference {
@@ -309,6 +311,59 @@ TEST(Stitcher, EqualsTheWeightedMeanInDoublePrecision) {
   ASSERT_EQ(sum.size(), static_cast<std::size_t>(depth * 3 * height * width));
   for (std::size_t i = 0; i < sum.size(); ++i) {
     ASSERT_NEAR(blended.probabilities[i], sum[i] / weight[i], 5e-7) << i;
+  }
+}
+
+/// Parts of an image (1, 61, 50) of tiles that overlap, given `batch` at a time; taken: the sink
+/// keeps their memory.
+std::vector<StitchedPart> stitched_by(std::size_t batch, ThreadPool* pool, bool taken) {
+  std::vector<StitchedPart> parts;
+  Stitcher stitcher(
+      3, gaussian({1, 16, 16}),
+      [](std::uint32_t) {
+        return std::array<std::int64_t, 3>{1, 61, 50};
+      },
+      [&](StitchedPart& part) { parts.push_back(taken ? std::move(part) : part); }, pool);
+  std::vector<std::vector<float>> values;
+  std::vector<TileResult> tiles;
+  for (const std::uint32_t image : {0u, 3u}) {
+    for (const std::int64_t y : {-4, 7, 18, 29, 52}) {  // no tile reaches row 45
+      for (const std::int64_t x : {-3, 8, 19, 30}) {
+        auto& own = values.emplace_back(3 * 256);
+        for (std::size_t i = 0; i < own.size(); ++i)
+          own[i] = any_value(values.size(), i / 256, i % 256);
+        tiles.push_back({image, {0, y, x}, nullptr, nullptr});
+      }
+    }
+  }
+  for (std::size_t i = 0; i < tiles.size(); ++i) tiles[i].probabilities = values[i].data();
+  for (std::size_t i = 0; i < tiles.size(); i += batch)
+    stitcher.add(std::span(tiles).subspan(i, std::min(batch, tiles.size() - i)));
+  stitcher.finish();
+  return parts;
+}
+
+TEST(Stitcher, BatchesThreadsAndTakenPartsChangeNothing) {
+  const auto expected = stitched_by(1, nullptr, false);
+  ASSERT_EQ(expected.size(), 2u * 61);
+  EXPECT_TRUE(expected[44].covered);
+  EXPECT_FALSE(expected[45].covered);
+  EXPECT_EQ(expected[45].predicted, std::vector<std::uint8_t>(50, kIgnoreLabel));
+  for (const int threads : {1, 2, 7}) {
+    ThreadPool pool(threads);
+    for (const std::size_t batch : {1u, 3u, 16u, 40u}) {
+      for (const bool taken : {false, true}) {
+        const auto parts = stitched_by(batch, &pool, taken);
+        ASSERT_EQ(parts.size(), expected.size());
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+          ASSERT_EQ(parts[i].image, expected[i].image);
+          ASSERT_EQ(parts[i].at, expected[i].at);
+          ASSERT_EQ(parts[i].covered, expected[i].covered) << i;
+          ASSERT_EQ(parts[i].predicted, expected[i].predicted) << i;
+          ASSERT_EQ(parts[i].probabilities, expected[i].probabilities) << i;
+        }
+      }
+    }
   }
 }
 

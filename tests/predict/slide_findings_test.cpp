@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/predict/slide/pixel_scores.hpp"
 #include "headrace/predict/slide/slide_findings_builder.hpp"
 #include "headrace/predict/slide/slide_findings_json.hpp"
 
@@ -52,7 +53,9 @@ void add_rows(const Picture& picture, std::size_t classes, SlideFindingsBuilder&
         probabilities[predicted[x] * width + x] = 1;
       }
     }
-    builder.add({0, static_cast<std::int64_t>(y), predicted, {}, probabilities});
+    std::vector<std::uint8_t> scores((classes + 1) * width);
+    PixelScores(classes).of(probabilities, scores);
+    builder.add(predicted, scores);
   }
 }
 
@@ -237,12 +240,12 @@ TEST(SlideFindings, OtherTasksHaveNoGrade) {
 TEST(SlideFindings, OtherRowsAreErrors) {
   SlideFindingsBuilder builder(facts_of({"00"}, 1));
   const std::vector<std::uint8_t> row{0, 0}, wrong{0, 4};
-  const std::vector<float> probabilities(8);
-  EXPECT_THROW(builder.add({0, 1, row, {}, probabilities}), Error);
-  EXPECT_THROW(builder.add({0, 0, wrong, {}, probabilities}), Error);
-  EXPECT_THROW(builder.add({0, 0, row, {}, std::span(probabilities).first(6)}), Error);
-  builder.add({0, 0, row, {}, probabilities});
-  EXPECT_THROW(builder.add({0, 1, row, {}, probabilities}), Error);
+  const std::vector<std::uint8_t> scores(10);
+  EXPECT_THROW(builder.add(wrong, scores), Error);
+  EXPECT_THROW(builder.add(row, std::span(scores).first(8)), Error);
+  EXPECT_THROW(builder.add(std::span(row).first(1), scores), Error);
+  builder.add(row, scores);
+  EXPECT_THROW(builder.add(row, scores), Error);  // the slide has one row
 }
 
 TEST(SlideFacts, LeastRegionAndCells) {

@@ -76,10 +76,10 @@ Plane read_level(const ImageResult& result, std::size_t level) {
 }
 
 void write_map(ResultWriter& writer, const Plane& map, std::int64_t rows) {
-  std::vector<float> probabilities(3 * kWidth);
+  std::vector<std::uint8_t> probabilities(3 * kWidth);
   for (std::int64_t y = 0; y < rows; ++y) {
     for (std::size_t i = 0; i < probabilities.size(); ++i)
-      probabilities[i] = static_cast<float>((i * 7 + static_cast<std::size_t>(y)) % 256) / 255.0f;
+      probabilities[i] = static_cast<std::uint8_t>((i * 7 + static_cast<std::size_t>(y)) % 256);
     writer.add(std::span(map).subspan(static_cast<std::size_t>(y * kWidth), kWidth), probabilities);
   }
 }

@@ -67,12 +67,11 @@ result::ImageResult written(const std::filesystem::path& folder, const Maps& map
   result::ResultWriter writer(folder, facts_of(maps, volume));
   const std::int64_t parts = volume ? maps.shape_zyx[0] : maps.shape_zyx[1];
   const std::size_t size = maps.pixels() / static_cast<std::size_t>(parts);
-  std::vector<float> probabilities(kClasses * size);
+  std::vector<std::uint8_t> probabilities(kClasses * size);
   for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part) {
     for (std::size_t c = 0; c < kClasses; ++c) {
       for (std::size_t i = 0; i < size; ++i)
-        probabilities[c * size + i] =
-            static_cast<float>(maps.bytes[c * maps.pixels() + part * size + i]) / 255.0f;
+        probabilities[c * size + i] = maps.bytes[c * maps.pixels() + part * size + i];
     }
     writer.add(std::span(maps.classes).subspan(part * size, size), probabilities);
   }

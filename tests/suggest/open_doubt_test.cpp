@@ -24,7 +24,7 @@ result::ImageResult with(const std::filesystem::path& folder, const Json& findin
     facts.slide = result::SlideMap{1, 1, 2.0, {8, 8}, 8, 8};
   }
   result::ResultWriter writer(folder, facts);
-  writer.add(std::vector<std::uint8_t>{0}, std::vector<float>{1, 0});
+  writer.add(std::vector<std::uint8_t>{0}, std::vector<std::uint8_t>{255, 0});
   writer.finish(findings);
   return result::ImageResult::open(folder);
 }

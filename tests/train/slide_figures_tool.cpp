@@ -58,8 +58,10 @@ SlideCounts counted(const Json& slide, const SlideRules& rules, const char*& byt
         best = row[c * width + x] > row[best * width + x] ? c : best;
       if (row[best * width + x] > 0) predicted[x] = static_cast<std::uint8_t>(best);
     }
-    meter.add({0, static_cast<std::int64_t>(y), predicted, {truth.data() + y * width, width}, row},
-              "slide");
+    const auto* truth_row = truth.data() + y * width;
+    meter.add(
+        {0, static_cast<std::int64_t>(y), true, predicted, {truth_row, truth_row + width}, row},
+        "slide");
   }
   return meter.finish();
 }

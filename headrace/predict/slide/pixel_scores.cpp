@@ -3,29 +3,38 @@
 #include <algorithm>
 
 #include "headrace/pixels/entropy_table.hpp"
+#include "headrace/result/probability_byte.hpp"
 
 namespace headrace::predict {
 
-PixelScores::PixelScores(std::size_t classes)
-    : classes_(classes), table_(pixels::entropy_table()), most_(pixels::most_entropy(classes)) {}
+PixelScores::PixelScores(std::size_t classes) : classes_(classes), table_(pixels::entropy_table()) {
+  const std::uint64_t most = pixels::most_entropy(classes);
+  half_ = static_cast<double>(most / 2) + 0.5;
+  inverse_ = most == 0 ? 0 : 1 / static_cast<double>(most);
+}
 
-std::span<const std::uint8_t> PixelScores::of(std::span<const float> probabilities) {
+void PixelScores::of(std::span<const float> probabilities, std::span<std::uint8_t> out) const {
+  constexpr std::size_t kBlock = 1024;  // pixels; their sums stay in the cache
   const std::size_t pixels = probabilities.size() / classes_;
-  sums_.assign(pixels, 0);
-  scores_.resize(probabilities.size() + pixels);
-  for (std::size_t c = 0; c < classes_; ++c) {
-    for (std::size_t x = 0; x < pixels; ++x) {
-      const std::uint8_t score = probability_byte(probabilities[c * pixels + x]);
-      scores_[c * pixels + x] = score;
-      sums_[x] += table_[score];
+  std::array<std::uint32_t, kBlock> sums;
+  for (std::size_t x0 = 0; x0 < pixels; x0 += kBlock) {
+    const std::size_t count = std::min(kBlock, pixels - x0);
+    std::fill_n(sums.data(), count, 0u);
+    for (std::size_t c = 0; c < classes_; ++c) {
+      const auto scores = out.subspan(c * pixels + x0, count);
+      result::probability_bytes(probabilities.subspan(c * pixels + x0, count), scores);
+      for (std::size_t x = 0; x < count; ++x) sums[x] += table_[scores[x]];
+    }
+    // (255 · sum + most / 2) / most of whole numbers, rounded down. The quotient is a multiple of
+    // 1/most above a whole number; the 0.5 in half_ lifts it off that, so that the last bit of a
+    // product can't decide.
+    const auto entropy = out.subspan(classes_ * pixels + x0, count);
+    for (std::size_t x = 0; x < count; ++x) {
+      const double sum = static_cast<std::int32_t>(sums[x]);
+      const double steps = (sum * 255 + half_) * inverse_;
+      entropy[x] = static_cast<std::uint8_t>(std::min(static_cast<std::int32_t>(steps), 255));
     }
   }
-  std::uint8_t* entropy = scores_.data() + probabilities.size();
-  for (std::size_t x = 0; x < pixels; ++x) {
-    const std::uint64_t steps = most_ == 0 ? 0 : (sums_[x] * 255ull + most_ / 2) / most_;
-    entropy[x] = static_cast<std::uint8_t>(std::min<std::uint64_t>(steps, 255));
-  }
-  return scores_;
 }
 
 }  // namespace headrace::predict

@@ -1,5 +1,6 @@
 #include "headrace/predict/slide/slide_findings_builder.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <utility>
 
@@ -25,7 +26,6 @@ void leave_out(std::uint64_t pixels, LeftOut& small) {
 SlideFindingsBuilder::SlideFindingsBuilder(SlideFacts facts)
     : found_{std::move(facts)},
       least_px_(found_.facts.least_region_px()),
-      scores_(found_.facts.classes()),
       pieces_(found_.facts.map.height, found_.facts.map.width, found_.facts.piece_cell_px()),
       regions_(found_.facts.map.width, classes_above_0(found_.facts.classes()),
                found_.facts.classes() + 1, false,
@@ -37,40 +37,46 @@ SlideFindingsBuilder::SlideFindingsBuilder(SlideFacts facts)
   found_.areas.px.assign(found_.facts.classes(), 0);
 }
 
-void SlideFindingsBuilder::check(const inference::StitchedPart& row) const {
+void SlideFindingsBuilder::check(std::span<const std::uint8_t> predicted,
+                                 std::span<const std::uint8_t> scores) const {
   const SlideFacts& facts = found_.facts;
   const auto width = static_cast<std::size_t>(facts.map.width);
-  if (row.at != next_row_ || row.at >= facts.map.height || row.predicted.size() != width ||
-      row.probabilities.size() != width * facts.classes()) {
+  if (next_row_ >= facts.map.height || predicted.size() != width ||
+      scores.size() != width * (facts.classes() + 1)) {
     fail(ErrorCode::internal,
-         "row {} of a slide: {} pixels and {} probabilities; expected row {} of {} with {} pixels "
-         "of {} classes.",
-         row.at, row.predicted.size(), row.probabilities.size(), next_row_, facts.map.height, width,
-         facts.classes());
-  }
-  for (const std::uint8_t value : row.predicted) {
-    if (value >= facts.classes() && value != result::kNotPredicted)
-      fail(ErrorCode::internal, "row {} of a slide: class {} of {}.", row.at, value,
-           facts.classes());
+         "row {} of a slide: {} pixels and {} scores; expected {} rows of {} pixels of {} classes.",
+         next_row_, predicted.size(), scores.size(), facts.map.height, width, facts.classes());
   }
 }
 
-void SlideFindingsBuilder::add(const inference::StitchedPart& row) {
-  check(row);
-  const std::size_t width = row.predicted.size();
+/// Neighbours are mostly alike, so a run of equal values is counted at once.
+void SlideFindingsBuilder::count_pixels(std::span<const std::uint8_t> predicted) {
+  const std::size_t width = predicted.size();
   kinds_.resize(width);
   tumour_.resize(width);
-  for (std::size_t x = 0; x < width; ++x) {
-    const std::uint8_t value = row.predicted[x];
-    if (value != result::kNotPredicted) ++found_.areas.px[value];
-    const bool tissue = value != result::kNotPredicted && value > 0;
-    tumour_[x] = found_.facts.tumour(value) ? 1 : 0;
-    kinds_[x] = tumour_[x] != 0 ? TissuePieces::tumour
-                : tissue        ? TissuePieces::tissue
-                                : TissuePieces::none;
+  for (std::size_t x = 0, end = 0; x < width; x = end) {
+    const std::uint8_t value = predicted[x];
+    while (end < width && predicted[end] == value) ++end;
+    const bool known = value != result::kNotPredicted;
+    if (known && value >= found_.facts.classes())
+      fail(ErrorCode::internal, "row {} of a slide: class {} of {}.", next_row_, value,
+           found_.facts.classes());
+    if (known) found_.areas.px[value] += end - x;
+    const bool tumour = found_.facts.tumour(value);
+    const auto kind = tumour                ? TissuePieces::tumour
+                      : known && value != 0 ? TissuePieces::tissue
+                                            : TissuePieces::none;
+    std::fill_n(tumour_.data() + x, end - x, tumour ? 1 : 0);
+    std::fill_n(kinds_.data() + x, end - x, kind);
   }
+}
+
+void SlideFindingsBuilder::add(std::span<const std::uint8_t> predicted,
+                               std::span<const std::uint8_t> scores) {
+  check(predicted, scores);
+  count_pixels(predicted);
   pieces_.add_row(kinds_);
-  regions_.add(row.predicted, scores_.of(row.probabilities));
+  regions_.add(predicted, scores);
   foci_.add(tumour_, {});
   ++next_row_;
 }

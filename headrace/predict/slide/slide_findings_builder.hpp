@@ -1,10 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "headrace/inference/stitcher.hpp"
 #include "headrace/pixels/regions/region_tracer.hpp"
-#include "headrace/predict/slide/pixel_scores.hpp"
 #include "headrace/predict/slide/slide_findings.hpp"
 
 namespace headrace::predict {
@@ -21,20 +20,20 @@ class SlideFindingsBuilder {
   SlideFindingsBuilder(const SlideFindingsBuilder&) = delete;
   SlideFindingsBuilder& operator=(const SlideFindingsBuilder&) = delete;
 
-  /// The next row of the map, from row 0 on: classes (255: not predicted) and probabilities
-  /// (classes, pixels). Errors: internal (another row, size or class).
-  void add(const inference::StitchedPart& row);
+  /// The next row of the map, from row 0 on: predicted classes (255: not predicted) and scores of
+  /// PixelScores, (classes + 1, pixels). Errors: internal (another size or class, too many rows).
+  void add(std::span<const std::uint8_t> predicted, std::span<const std::uint8_t> scores);
   /// Rows that did not come count as not predicted: a slide without tissue has none. No rows may
   /// follow.
   SlideFindings finish();
 
  private:
-  void check(const inference::StitchedPart& row) const;
+  void check(std::span<const std::uint8_t> predicted, std::span<const std::uint8_t> scores) const;
+  void count_pixels(std::span<const std::uint8_t> predicted);
   void keep(pixels::TracedRegion&& region);
 
   SlideFindings found_;
   std::uint64_t least_px_;
-  PixelScores scores_;
   TissuePieces pieces_;
   pixels::RegionTracer regions_, foci_;
   std::vector<TissuePieces::Kind> kinds_;

@@ -1,7 +1,9 @@
+#include "headrace/core/error.hpp"
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/inference/slide/tumour_rule.hpp"
 #include "headrace/predict/image_prediction.hpp"
 #include "headrace/predict/quality/slide_quality.hpp"
+#include "headrace/predict/slide/pixel_scores.hpp"
 #include "headrace/predict/slide/slide_findings_builder.hpp"
 #include "headrace/predict/slide/slide_findings_json.hpp"
 #include "headrace/result/result_writer.hpp"
@@ -45,26 +47,28 @@ std::string line_of(const SlideFindings& findings) {
   return out;
 }
 
+/// Rows are taken in blocks: the scores of a block's rows are found in parallel, then the findings
+/// and the files, side by side.
 class SlidePrediction : public ImagePrediction {
  public:
   explicit SlidePrediction(ImageTask task)
       : task_(std::move(task)),
         facts_(facts_of(task_)),
-        writer_(writer_of(task_, facts_.map)),
-        builder_(facts_) {}
+        pool_(task_.run->config.loader.threads),
+        writer_(writer_of(task_, facts_.map, pool_)),
+        builder_(facts_),
+        scores_(facts_.classes()) {}
 
-  void add(const BlendedPart& part) override {
-    writer_.add(part.classes, part.probabilities);
-    inference::StitchedPart row;
-    row.image = part.image;
-    row.at = part.at;
-    row.predicted = part.classes;
-    row.probabilities = part.probabilities;
-    builder_.add(row);
-    ++rows_;
+  void add(BlendedPart part) override {
+    const auto next = rows_ + static_cast<std::int64_t>(block_.size());
+    if (part.at != next)
+      fail(ErrorCode::internal, "row {} of a slide: row {} is the next.", part.at, next);
+    block_.push_back(std::move(part));
+    if (block_.size() == kBlock) take_block();
   }
 
   std::string finish(const Json& more) override {
+    take_block();
     add_blank_rows();
     const SlideFindings findings = builder_.finish();
     const auto remarks =
@@ -77,14 +81,43 @@ class SlidePrediction : public ImagePrediction {
   }
 
  private:
+  static constexpr std::size_t kBlock = 32;
+
   static SlideFacts facts_of(const ImageTask& task) {
     const loader::RunConfig& config = task.run->config;
     return {map_of(task.cohort->images()[task.image], config),
             inference::tumour_rule(task.run->classes(), config), task.request->slide};
   }
-  static result::ResultWriter writer_of(ImageTask& task, const result::SlideMap& map) {
+  static result::ResultWriter writer_of(ImageTask& task, const result::SlideMap& map,
+                                        ThreadPool& pool) {
     task.facts.slide = map;
-    return {task.folder, task.facts};
+    return {task.folder, task.facts, &pool};
+  }
+
+  /// Of row k of the block: (classes + 1, pixels).
+  std::span<std::uint8_t> scores_of(std::size_t k) {
+    const auto size = static_cast<std::size_t>(facts_.map.width) * (facts_.classes() + 1);
+    return {block_scores_.data() + k * size, size};
+  }
+  void find() {
+    for (std::size_t k = 0; k < block_.size(); ++k) builder_.add(block_[k].classes, scores_of(k));
+  }
+  void write() {
+    const auto probabilities = static_cast<std::size_t>(facts_.map.width) * facts_.classes();
+    for (std::size_t k = 0; k < block_.size(); ++k)
+      writer_.add(block_[k].classes, scores_of(k).first(probabilities));
+  }
+
+  void take_block() {
+    block_scores_.resize(block_.size() * static_cast<std::size_t>(facts_.map.width) *
+                         (facts_.classes() + 1));
+    pool_.parallel_for(block_.size(), [this](std::size_t k) {
+      scores_.of(block_[k].probabilities, scores_of(k));
+      std::vector<float>().swap(block_[k].probabilities);
+    });
+    pool_.parallel_for(2, [this](std::size_t half) { half == 0 ? find() : write(); });
+    rows_ += static_cast<std::int64_t>(block_.size());
+    block_.clear();
   }
 
   /// A slide without tissue has no tiles, and so no rows.
@@ -92,14 +125,18 @@ class SlidePrediction : public ImagePrediction {
     if (rows_ == facts_.map.height) return;
     const auto width = static_cast<std::size_t>(facts_.map.width);
     const std::vector<std::uint8_t> classes(width, result::kNotPredicted);
-    const std::vector<float> probabilities(width * facts_.classes(), 0.0f);
+    const std::vector<std::uint8_t> probabilities(width * facts_.classes(), 0);
     for (; rows_ < facts_.map.height; ++rows_) writer_.add(classes, probabilities);
   }
 
   ImageTask task_;
   SlideFacts facts_;
+  ThreadPool pool_;
   result::ResultWriter writer_;
   SlideFindingsBuilder builder_;
+  PixelScores scores_;
+  std::vector<BlendedPart> block_;
+  std::vector<std::uint8_t> block_scores_;
   std::int64_t rows_ = 0;
 };
 

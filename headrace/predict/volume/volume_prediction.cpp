@@ -12,6 +12,7 @@
 #include "headrace/predict/quality/volume_quality.hpp"
 #include "headrace/predict/volume/finding_rules.hpp"
 #include "headrace/predict/volume/findings_collector.hpp"
+#include "headrace/result/probability_byte.hpp"
 #include "headrace/result/result_writer.hpp"
 
 namespace headrace::predict {
@@ -80,7 +81,7 @@ class VolumePrediction : public ImagePrediction {
               }),
         has_body_(!task_.cohort->volume_cells(task_.image, "").cell_zyx.empty()) {}
 
-  void add(const BlendedPart& part) override { grid_.add(part.probabilities); }
+  void add(BlendedPart part) override { grid_.add(part.probabilities); }
 
   std::string finish(const Json& more) override {
     if (!grid_.complete())
@@ -123,7 +124,9 @@ class VolumePrediction : public ImagePrediction {
     const std::span<const std::uint8_t> body = body_.slice(z);
     shown_.assign(probabilities.begin(), probabilities.end());
     if (has_body_) leave_out_air(body);
-    writer_.add(classes_, shown_);
+    rounded_.resize(shown_.size());
+    result::probability_bytes(shown_, rounded_);
+    writer_.add(classes_, rounded_);
     collector_.add(classes_, shown_, body);
   }
 
@@ -145,7 +148,7 @@ class VolumePrediction : public ImagePrediction {
   inference::SliceReader body_;
   inference::OriginalGrid grid_;
   bool has_body_;  ///< where none was found, the whole volume is predicted
-  std::vector<std::uint8_t> classes_;
+  std::vector<std::uint8_t> classes_, rounded_;
   std::vector<float> shown_;
 };
 
