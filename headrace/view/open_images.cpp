@@ -32,23 +32,22 @@ void check_size(const ViewItem& item, bool same) {
 
 }  // namespace
 
-OpenImages::OpenImages(const std::vector<ViewItem>& items)
-    : items_(items),
-      coarse_tiles_(kCoarseTileBytes),
+OpenImages::OpenImages()
+    : coarse_tiles_(kCoarseTileBytes),
       slide_files_(kMostSlideFiles),
       volume_files_(kVolumeBytes),
       slide_layers_(kMostLayers),
       volume_layers_(kMostLayers) {}
 
-std::shared_ptr<const SlideFile> OpenImages::slide_file(std::size_t item) {
-  return slide_files_.get(item, [&]() -> LruCache<std::size_t, SlideFile>::Made {
-    return {std::make_shared<const SlideFile>(open_slide_file(items_[item].file->path)), 1};
+std::shared_ptr<const SlideFile> OpenImages::slide_file(const ShownItem& shown) {
+  return slide_files_.get(shown.number, [&]() -> LruCache<std::size_t, SlideFile>::Made {
+    return {std::make_shared<const SlideFile>(open_slide_file(shown.item.file->path)), 1};
   });
 }
 
-std::shared_ptr<const VolumeInMemory> OpenImages::volume_file(std::size_t item) {
-  return volume_files_.get(item, [&]() -> LruCache<std::size_t, VolumeInMemory>::Made {
-    const FileImage& file = *items_[item].file;
+std::shared_ptr<const VolumeInMemory> OpenImages::volume_file(const ShownItem& shown) {
+  return volume_files_.get(shown.number, [&]() -> LruCache<std::size_t, VolumeInMemory>::Made {
+    const FileImage& file = *shown.item.file;
     const auto reader = file.series
                             ? imaging::open_dicom_series(*file.series, imaging::Irregular::resample)
                             : imaging::open_volume(file.path);
@@ -58,49 +57,49 @@ std::shared_ptr<const VolumeInMemory> OpenImages::volume_file(std::size_t item) 
   });
 }
 
-ShownSlide OpenImages::slide(std::size_t number) {
-  const ViewItem& item = items_[number];
-  ShownSlide shown;
+ShownSlide OpenImages::slide(const ShownItem& shown) {
+  const ViewItem& item = shown.item;
+  ShownSlide out;
   if (item.stored) {
     const auto& level = item.stored->record().levels.front();
-    shown = {{level.height, level.width}, square_mpp(level.mpp_yx)};
+    out = {{level.height, level.width}, square_mpp(level.mpp_yx)};
   } else if (item.file) {
-    const auto file = slide_file(number);
+    const auto file = slide_file(shown);
     const auto& level = file->picture->levels().front();
-    shown = {{level.height, level.width}, file->mpp};
+    out = {{level.height, level.width}, file->mpp};
   }
-  if (!item.result) return shown;
+  if (!item.result) return out;
   const result::SlideMap& map = *item.result->facts().slide;
-  if (shown.zoom.height == 0) {
+  if (out.zoom.height == 0) {
     return {{map.level0_height, map.level0_width}, map.mpp > 0 ? map.mpp / map.level0_px_yx[1] : 0};
   }
-  check_size(item, shown.zoom.height == map.level0_height && shown.zoom.width == map.level0_width);
-  return shown;
+  check_size(item, out.zoom.height == map.level0_height && out.zoom.width == map.level0_width);
+  return out;
 }
 
-ShownVolume OpenImages::volume(std::size_t number) {
-  const ViewItem& item = items_[number];
-  ShownVolume shown;
+ShownVolume OpenImages::volume(const ShownItem& shown) {
+  const ViewItem& item = shown.item;
+  ShownVolume out;
   if (item.stored) {
-    shown = {grid_of(*item.stored->record().volume), item.stored->cohort->unit_of(std::size_t{0})};
+    out = {grid_of(*item.stored->record().volume), item.stored->cohort->unit_of(std::size_t{0})};
   } else if (item.file) {
-    const auto file = volume_file(number);
-    shown = {file->grid, file->unit};
+    const auto file = volume_file(shown);
+    out = {file->grid, file->unit};
   }
-  if (!item.result) return shown;
+  if (!item.result) return out;
   const imaging::VolumeGrid& grid = item.result->facts().volume->grid;
-  if (shown.grid.voxels() == 0) return {grid, IntensityUnit::hu};
-  check_size(item, shown.grid.shape_zyx == grid.shape_zyx);
-  return shown;
+  if (out.grid.voxels() == 0) return {grid, IntensityUnit::hu};
+  check_size(item, out.grid.shape_zyx == grid.shape_zyx);
+  return out;
 }
 
-std::shared_ptr<const SlidePicture> OpenImages::picture(std::size_t number,
+std::shared_ptr<const SlidePicture> OpenImages::picture(const ShownItem& shown,
                                                         const ViewLayer& layer) {
-  const ViewItem& item = items_[number];
+  const ViewItem& item = shown.item;
   switch (layer.what) {
     case ViewLayer::What::image:
       return item.stored ? stored_slide(*item.stored->cohort, item.stored->image)
-                         : slide_file(number)->picture;
+                         : slide_file(shown)->picture;
     case ViewLayer::What::annotation:
       return stored_labels(*item.stored->cohort, item.stored->image, layer.set);
     case ViewLayer::What::prediction:
@@ -113,12 +112,13 @@ std::shared_ptr<const SlidePicture> OpenImages::picture(std::size_t number,
   fail(ErrorCode::internal, "{}: a slide has no layer {}", item.id, layer.name);
 }
 
-std::shared_ptr<const VoxelSource> OpenImages::voxels(std::size_t number, const ViewLayer& layer) {
-  const ViewItem& item = items_[number];
+std::shared_ptr<const VoxelSource> OpenImages::voxels(const ShownItem& shown,
+                                                      const ViewLayer& layer) {
+  const ViewItem& item = shown.item;
   switch (layer.what) {
     case ViewLayer::What::image:
       return item.stored ? stored_volume(*item.stored->cohort, item.stored->image, layer.number)
-                         : volume_file(number)->source;
+                         : volume_file(shown)->source;
     case ViewLayer::What::annotation:
       return stored_volume_labels(*item.stored->cohort, item.stored->image, layer.set);
     case ViewLayer::What::prediction:
@@ -131,22 +131,25 @@ std::shared_ptr<const VoxelSource> OpenImages::voxels(std::size_t number, const 
   fail(ErrorCode::internal, "{}: a volume has no layer {}", item.id, layer.name);
 }
 
-std::shared_ptr<const ZoomTiles> OpenImages::slide_layer(std::size_t item, const ViewLayer& layer) {
-  return slide_layers_.get({item, layer.name}, [&]() -> LruCache<LayerKey, ZoomTiles>::Made {
+std::shared_ptr<const ZoomTiles> OpenImages::slide_layer(const ShownItem& shown,
+                                                         const ViewLayer& layer) {
+  const LayerKey key{shown.number, shown.version, layer.name};
+  return slide_layers_.get(key, [&]() -> LruCache<LayerKey, ZoomTiles>::Made {
     const auto values =
         layer.kind == LayerKind::labels ? ZoomTiles::Values::classes : ZoomTiles::Values::colours;
-    return {std::make_shared<const ZoomTiles>(picture(item, layer), slide(item).zoom, values,
+    return {std::make_shared<const ZoomTiles>(picture(shown, layer), slide(shown).zoom, values,
                                               next_number_++, coarse_tiles_),
             1};
   });
 }
 
-std::shared_ptr<const VoxelSource> OpenImages::volume_layer(std::size_t item,
+std::shared_ptr<const VoxelSource> OpenImages::volume_layer(const ShownItem& shown,
                                                             const ViewLayer& layer) {
-  volume(item);  // checks that the layers fit each other
-  if (layer.what == ViewLayer::What::image && !items_[item].stored) return voxels(item, layer);
-  return volume_layers_.get({item, layer.name}, [&]() -> LruCache<LayerKey, VoxelSource>::Made {
-    return {voxels(item, layer), 1};
+  volume(shown);  // checks that the layers fit each other
+  if (layer.what == ViewLayer::What::image && !shown.item.stored) return voxels(shown, layer);
+  const LayerKey key{shown.number, shown.version, layer.name};
+  return volume_layers_.get(key, [&]() -> LruCache<LayerKey, VoxelSource>::Made {
+    return {voxels(shown, layer), 1};
   });
 }
 

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
+#include <tuple>
 
 #include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
-#include "headrace/view/inputs/view_item.hpp"
 #include "headrace/view/lru_cache.hpp"
+#include "headrace/view/shown_items.hpp"
 #include "headrace/view/slide/zoom_tiles.hpp"
 #include "headrace/view/volume/voxel_source.hpp"
 
@@ -30,27 +29,26 @@ struct ShownVolume {
 
 /// The images of items, opened when they are first looked at, so that a cohort of any size starts
 /// at once and one bad file spoils only its own item. Those that were not used for long are closed
-/// again. Safe from any thread.
+/// again, as are those of an item's older versions. Safe from any thread.
 class OpenImages {
  public:
-  explicit OpenImages(const std::vector<ViewItem>& items);
+  OpenImages();
 
   // Errors of all: those of the readers; usage (the prediction is of an image of another size).
-  ShownSlide slide(std::size_t item);
-  ShownVolume volume(std::size_t item);
-  /// layer: one of layers_of(item).
-  std::shared_ptr<const ZoomTiles> slide_layer(std::size_t item, const ViewLayer& layer);
-  std::shared_ptr<const VoxelSource> volume_layer(std::size_t item, const ViewLayer& layer);
+  ShownSlide slide(const ShownItem& shown);
+  ShownVolume volume(const ShownItem& shown);
+  /// layer: one of shown.layers.
+  std::shared_ptr<const ZoomTiles> slide_layer(const ShownItem& shown, const ViewLayer& layer);
+  std::shared_ptr<const VoxelSource> volume_layer(const ShownItem& shown, const ViewLayer& layer);
 
  private:
-  using LayerKey = std::pair<std::size_t, std::string>;
+  using LayerKey = std::tuple<std::size_t, std::uint64_t, std::string>;  ///< item, version, layer
 
-  std::shared_ptr<const SlideFile> slide_file(std::size_t item);
-  std::shared_ptr<const VolumeInMemory> volume_file(std::size_t item);
-  std::shared_ptr<const SlidePicture> picture(std::size_t item, const ViewLayer& layer);
-  std::shared_ptr<const VoxelSource> voxels(std::size_t item, const ViewLayer& layer);
+  std::shared_ptr<const SlideFile> slide_file(const ShownItem& shown);
+  std::shared_ptr<const VolumeInMemory> volume_file(const ShownItem& shown);
+  std::shared_ptr<const SlidePicture> picture(const ShownItem& shown, const ViewLayer& layer);
+  std::shared_ptr<const VoxelSource> voxels(const ShownItem& shown, const ViewLayer& layer);
 
-  const std::vector<ViewItem>& items_;
   TileCache coarse_tiles_;
   LruCache<std::size_t, SlideFile> slide_files_;
   LruCache<std::size_t, VolumeInMemory> volume_files_;

@@ -1,10 +1,12 @@
 #include "headrace/view/viewer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
 #include "headrace/view/http/whole_number.hpp"
+#include "headrace/view/inputs/view_inputs.hpp"
 
 namespace headrace::view {
 namespace {
@@ -21,27 +23,38 @@ Json window_json(IntensityUnit unit) {
 
 void nothing_there() { fail(ErrorCode::not_found, "There is nothing at this address."); }
 
+const ViewLayer& layer_of(const ShownItem& item, const std::string& name) {
+  const auto found = std::find_if(item.layers.begin(), item.layers.end(),
+                                  [&](const ViewLayer& layer) { return layer.name == name; });
+  if (found == item.layers.end()) nothing_there();
+  return *found;
+}
+
 Viewer::Viewer(const ViewerOptions& options)
+    : Viewer(options, find_view_inputs(options.inputs, options.store)) {}
+
+Viewer::Viewer(const ViewerOptions& options, ViewInputs inputs)
     : options_(options),
-      inputs_(find_view_inputs(options.inputs, options.store)),
+      store_(inputs.store),
+      items_(std::move(inputs.items)),
       page_(options.assets / "page"),
       neuroglancer_(options.assets / "neuroglancer"),
-      images_(inputs_.items),
       encoded_(kEncodedBytes) {
   if (page_.empty()) {
     fail(ErrorCode::not_found, "{}: the files of the page are missing; install Headrace again",
          (options.assets / "page").string());
   }
-  for (const ViewItem& item : inputs_.items) {
-    layers_.push_back(layers_of(item));
+  for (std::size_t number = 0; number < items_.size(); ++number) {
+    const Item item = items_.at(number);
     Reviewed& reviewed = reviewed_.emplace_back();
-    if (!item.result) continue;
-    reviewed.findings = findings_of(*item.result);
-    reviewed.reviews = std::make_unique<ReviewFile>(*item.result);
+    if (!item->item.result) continue;
+    reviewed.findings = findings_of(*item->item.result);
+    reviewed.reviews = std::make_unique<ReviewFile>(*item->item.result);
   }
   add_page();
   add_images();
   add_reviews();
+  add_outlines();
 }
 
 void Viewer::add_page() {
@@ -62,49 +75,41 @@ void Viewer::add_page() {
   });
 }
 
-std::size_t Viewer::item_of(const std::string& text) const {
+Viewer::Item Viewer::item_of(const std::string& text) const {
   const auto number = whole_number(text);
-  if (!number || static_cast<std::size_t>(*number) >= inputs_.items.size()) nothing_there();
-  return static_cast<std::size_t>(*number);
+  if (!number || static_cast<std::size_t>(*number) >= items_.size()) nothing_there();
+  return items_.at(static_cast<std::size_t>(*number));
 }
 
-const ViewLayer& Viewer::layer_of(std::size_t item, const std::string& name) const {
-  const auto& layers = layers_[item];
-  const auto found = std::find_if(layers.begin(), layers.end(),
-                                  [&](const ViewLayer& layer) { return layer.name == name; });
-  if (found == layers.end()) nothing_there();
-  return *found;
-}
-
-std::size_t Viewer::item_of(const std::string& text, ItemKind kind) const {
-  const std::size_t item = item_of(text);
-  if (inputs_.items[item].kind != kind) nothing_there();
+Viewer::Item Viewer::item_of(const std::string& text, ItemKind kind) const {
+  Item item = item_of(text);
+  if (item->item.kind != kind) nothing_there();
   return item;
 }
 
-Json Viewer::item_json(std::size_t number) const {
-  const ViewItem& item = inputs_.items[number];
+Json Viewer::item_json(const ShownItem& shown) const {
+  const ViewItem& item = shown.item;
   Json layers = Json::array();
-  for (const ViewLayer& layer : layers_[number]) {
+  for (const ViewLayer& layer : shown.layers) {
     layers.push_back({{"name", layer.name},
                       {"title", layer.title},
                       {"kind", std::string(name_of(layer.kind))},
                       {"classes", layer.classes}});
   }
-  return {{"n", number},
+  return {{"n", shown.number},
           {"id", item.id},
           {"kind", std::string(name_of(item.kind))},
           {"title", item.id},
           {"case", item.case_id},
           {"layers", layers},
-          {"findings", reviewed_[number].findings.size()},
+          {"findings", reviewed_[shown.number].findings.size()},
           {"prediction", item.result != nullptr}};
 }
 
-Json Viewer::shown_json(std::size_t number) {
-  Json json = item_json(number);
-  if (inputs_.items[number].kind == ItemKind::slide) {
-    const ShownSlide slide = images_.slide(number);
+Json Viewer::shown_json(const ShownItem& shown) {
+  Json json = item_json(shown);
+  if (shown.item.kind == ItemKind::slide) {
+    const ShownSlide slide = images_.slide(shown);
     json.update({{"width", slide.zoom.width},
                  {"height", slide.zoom.height},
                  {"mpp", slide.mpp > 0 ? Json(slide.mpp) : Json()},
@@ -112,13 +117,14 @@ Json Viewer::shown_json(std::size_t number) {
                  {"levels", slide.zoom.levels()}});
     return json;
   }
-  const ShownVolume volume = images_.volume(number);
+  const ShownVolume volume = images_.volume(shown);
   json.update({{"shape_zyx", volume.grid.shape_zyx},
                {"spacing_zyx_mm", imaging::tidy_spacing_mm_zyx(volume.grid)},
                {"affine_lps", volume.grid.affine_lps},
                {"unit", std::string(name_of(volume.unit))},
                {"stored_per_unit", stored_per_unit(volume.unit)},
                {"window", window_json(volume.unit)}});
+  if (shown.item.result) json["erases"] = shown.item.result->facts().classes.front();
   return json;
 }
 

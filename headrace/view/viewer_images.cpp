@@ -53,59 +53,73 @@ void Viewer::add_images() {
   using Args = const Arguments&;
   router_.add(HttpMethod::get, "api/items", [this](Request, Args) {
     Json items = Json::array();
-    for (std::size_t n = 0; n < inputs_.items.size(); ++n) items.push_back(item_json(n));
+    for (std::size_t n = 0; n < items_.size(); ++n) items.push_back(item_json(*items_.at(n)));
     return json_response({{"items", items},
-                          {"store", inputs_.store.empty() ? Json() : Json(inputs_.store)},
+                          {"store", store_.empty() ? Json() : Json(store_)},
                           {"reviewer", options_.reviewer}});
   });
   router_.add(HttpMethod::get, "api/items/*",
-              [this](Request, Args a) { return json_response(shown_json(item_of(a[0]))); });
+              [this](Request, Args a) { return json_response(shown_json(*item_of(a[0]))); });
   router_.add(HttpMethod::get, "slides/*/*/*/*", [this](Request, Args a) { return tile(a); });
   router_.add(HttpMethod::get, "volumes/*/*/info", [this](Request, Args a) { return info(a); });
+  router_.add(HttpMethod::get, "volumes/*/*/slices/*",
+              [this](Request request, Args a) { return slice(request, a); });
   router_.add(HttpMethod::get, "volumes/*/*/*/*",
               [this](Request request, Args a) { return chunk(request, a); });
 }
 
 /// From the cache, or made for it.
-HttpResponse Viewer::kept(const std::string& key, const char* type,
+HttpResponse Viewer::kept(const ShownItem& item, const std::string& key, const char* type,
                           const std::function<std::shared_ptr<const Bytes>()>& make) {
-  auto body = encoded_.get(key, [&]() -> LruCache<std::string, Bytes>::Made {
-    auto bytes = make();
-    const std::uint64_t size = bytes->size();
-    return {std::move(bytes), size};
-  });
+  auto body = encoded_.get(fmt::format("{} {}", item.version, key),
+                           [&]() -> LruCache<std::string, Bytes>::Made {
+                             auto bytes = make();
+                             const std::uint64_t size = bytes->size();
+                             return {std::move(bytes), size};
+                           });
   return {200, type, std::move(body), {}};
 }
 
 HttpResponse Viewer::tile(const Arguments& arguments) {
-  const std::size_t item = item_of(arguments[0], ItemKind::slide);
-  const ViewLayer& layer = layer_of(item, arguments[1]);
+  const Item item = item_of(arguments[0], ItemKind::slide);
+  const ViewLayer& layer = layer_of(*item, arguments[1]);
   const auto level = whole_number(arguments[2]);
   const auto name = tile_name(arguments[3], layer.kind);
   if (!level || *level > kMostLevels || !name) nothing_there();
-  const auto tiles = images_.slide_layer(item, layer);
+  const auto tiles = images_.slide_layer(*item, layer);
   const int number = static_cast<int>(*level);
   if (!tiles->zoom().has(number, name->y, name->x)) nothing_there();
-  const auto key = fmt::format("{} {} {} {} {}", item, number, name->x, name->y, layer.name);
-  return kept(key, layer.kind == LayerKind::image ? "image/jpeg" : "image/png",
+  const auto key =
+      fmt::format("{} {} {} {} {}", item->number, number, name->x, name->y, layer.name);
+  return kept(*item, key, layer.kind == LayerKind::image ? "image/jpeg" : "image/png",
               [&] { return encoded_tile(tiles->tile(number, name->y, name->x), layer); });
 }
 
 HttpResponse Viewer::info(const Arguments& arguments) {
-  const std::size_t item = item_of(arguments[0], ItemKind::volume);
-  const ViewLayer& layer = layer_of(item, arguments[1]);
-  return json_response(precomputed_info(*images_.volume_layer(item, layer)));
+  const Item item = item_of(arguments[0], ItemKind::volume);
+  const ViewLayer& layer = layer_of(*item, arguments[1]);
+  return json_response(precomputed_info(*images_.volume_layer(*item, layer)));
 }
 
 HttpResponse Viewer::chunk(const HttpRequest& request, const Arguments& arguments) {
-  const std::size_t item = item_of(arguments[0], ItemKind::volume);
-  const ViewLayer& layer = layer_of(item, arguments[1]);
-  const auto source = images_.volume_layer(item, layer);
-  return kept(request.path, kBinary, [&] {
+  const Item item = item_of(arguments[0], ItemKind::volume);
+  const ViewLayer& layer = layer_of(*item, arguments[1]);
+  const auto source = images_.volume_layer(*item, layer);
+  return kept(*item, request.path, kBinary, [&] {
     auto bytes = precomputed_chunk(*source, arguments[2], arguments[3]);
     if (!bytes) nothing_there();
     return bytes;
   });
+}
+
+HttpResponse Viewer::slice(const HttpRequest& request, const Arguments& arguments) {
+  const Item item = item_of(arguments[0], ItemKind::volume);
+  const ViewLayer& layer = layer_of(*item, arguments[1]);
+  const auto source = images_.volume_layer(*item, layer);
+  const auto z = whole_number(arguments[2]);
+  if (!z || *z >= source->scales().front().shape_zyx[0]) nothing_there();
+  return kept(*item, request.path, kBinary,
+              [&] { return std::make_shared<const Bytes>(axial_slice(*source, *z)); });
 }
 
 }  // namespace headrace::view

@@ -137,16 +137,9 @@ class Collector {
   }
 
   bool take_from_store(const std::string& path, ViewItem& item) {
-    const CohortPointer cohort = open(path);
-    for (std::size_t i = 0; i < cohort->images().size(); ++i) {
-      const cohort::ImageRecord& record = cohort->images()[i];
-      if (record.id != item.id || record.volume.has_value() != (item.kind == ItemKind::volume))
-        continue;
-      item.stored = StoredImage{cohort, i};
-      item.case_id = record.case_id;
-      return true;
-    }
-    return false;
+    item.stored = stored_image(open(path), item);
+    if (item.stored) item.case_id = item.stored->record().case_id;
+    return item.stored.has_value();
   }
 
   std::map<std::pair<ItemKind, std::string>, ViewItem> items_;

@@ -90,6 +90,17 @@ void add_result(const result::ImageResult& result, std::vector<ViewLayer>& out) 
 
 }  // namespace
 
+std::optional<StoredImage> stored_image(const std::shared_ptr<const cohort::Cohort>& cohort,
+                                        const ViewItem& item) {
+  const auto& images = cohort->images();
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const bool volume = images[i].volume.has_value();
+    if (images[i].id == item.id && volume == (item.kind == ItemKind::volume))
+      return StoredImage{cohort, i};
+  }
+  return std::nullopt;
+}
+
 std::vector<ViewLayer> layers_of(const ViewItem& item) {
   std::vector<ViewLayer> out;
   add_images(item, out);

@@ -56,6 +56,10 @@ struct ViewItem {
   std::shared_ptr<const result::ImageResult> result;
 };
 
+/// The image of a store that has an item's id and kind; nothing where the store has none.
+std::optional<StoredImage> stored_image(const std::shared_ptr<const cohort::Cohort>& cohort,
+                                        const ViewItem& item);
+
 /// Something of an item that can be shown.
 struct ViewLayer {
   enum class What { image, annotation, prediction, lesions, probability };

@@ -32,8 +32,16 @@ async function call(path, options = {}) {
   return text ? JSON.parse(text) : {};
 }
 
-const verdictPath = (item, finding) =>
-    `/api/items/${item}/findings/${encodeURIComponent(finding.list)}/${finding.number}/verdict`;
+const findingPath = (item, finding) =>
+    `/api/items/${item}/findings/${encodeURIComponent(finding.list)}/${finding.number}`;
+const verdictPath = (item, finding) => `${findingPath(item, finding)}/verdict`;
+
+/** The body as one typed array. */
+async function numbers(path, Kind) {
+  const reply = await reach(path);
+  if (!reply.ok) throw new Error(await sentenceOf(reply, path));
+  return new Kind(await reply.arrayBuffer());
+}
 
 export const items = () => call('/api/items');
 export const item = (n) => call(`/api/items/${n}`);
@@ -44,6 +52,17 @@ export const saveVerdict = (n, finding, verdict) =>
     call(verdictPath(n, finding), {method: 'PUT', headers: OWN, body: JSON.stringify(verdict)});
 export const removeVerdict = (n, finding) =>
     call(verdictPath(n, finding), {method: 'DELETE', headers: OWN});
+/** {slice: [{class, rings, reviewer, time}]} */
+export const outlines = async (n) => (await call(`/api/items/${n}/outlines`)).slices;
+/** The outlines of a slice, in place of those it had; gives them as stored. */
+export const saveOutlines = async (n, slice, outlines) =>
+    (await call(
+         `/api/items/${n}/outlines/${slice}`,
+         {method: 'PUT', headers: OWN, body: JSON.stringify({outlines})}))
+        .outlines;
+/** The rings of a lesion on a slice, [[[y, x], …], …]. */
+export const contours = async (n, finding, slice) =>
+    (await call(`${findingPath(n, finding)}/contours/${slice}`)).rings;
 
 /**
  * Throws the server's sentence if this address can't be had; for what images and frames load by
@@ -58,3 +77,6 @@ export async function check(path) {
 export const tileUrl = (n, layer, level, x, y) => `/slides/${n}/${encodeURIComponent(layer.name)}/${
     level}/${x}_${y}.${layer.kind === 'image' ? 'jpg' : 'png'}`;
 export const volumePath = (n, layer) => `/volumes/${n}/${encodeURIComponent(layer.name)}`;
+/** Stored values of an axial slice, row by row. */
+export const slice = (n, layer, z) => numbers(
+    `${volumePath(n, layer)}/slices/${z}`, layer.kind === 'image' ? Int16Array : Uint8Array);

@@ -1,18 +1,23 @@
 // Headrace view: one list of images, one stage, one finding at a time.
 import * as api from './api.js';
 import {byId, element, say} from './dom.js';
+import {keysOf} from './key_table.js';
 import {listenTo} from './keys.js';
 import {Layers, showLayers} from './layer_panel.js';
 import {ListBox} from './lists.js';
+import {showOutlines} from './outline_panel.js';
+import {Outlining} from './outlining.js';
 import {alwaysShown, panesOf} from './panes.js';
 import {Review} from './review.js';
 import {findingRow, itemRow} from './rows.js';
+import {SliceView} from './slice_view.js';
 import {SlideView} from './slide_view.js';
 import {showVerdict} from './verdict_panel.js';
 import {PLANES, WINDOWS} from './volume_state.js';
 import {VolumeView} from './volume_view.js';
 
-// wanted: the number of the image that was asked for last; ready: settled once its stage stands.
+// wanted: the number of the image that was asked for last; ready: settled once its stage stands;
+// outlining: of a volume with a prediction; slices: its slices are drawn on, no planes are shown.
 const state = {
   items: [],
   shown: [],
@@ -23,6 +28,8 @@ const state = {
   ready: null,
   layers: null,
   review: null,
+  outlining: null,
+  slices: false,
   side: false
 };
 const itemList = new ListBox(byId('items'), (index) => openItem(state.shown[index]));
@@ -41,28 +48,73 @@ const openItem = guarded(async (listed) => {
   if (!listed || listed.n === state.wanted) return;
   say(null);
   state.view?.close();
-  Object.assign(state, {wanted: listed.n, view: null, item: null, review: null});
-  const answers = Promise.all([api.item(listed.n), api.findings(listed.n)]);
+  Object.assign(
+      state,
+      {wanted: listed.n, view: null, item: null, review: null, outlining: null, slices: false});
+  const answers = Promise.all([api.item(listed.n), api.findings(listed.n), outliningOf(listed)]);
   answers.catch(() => state.wanted = null);  // so that it can be asked for again
-  const [item, findings] = await answers;
+  const [item, findings, slices] = await answers;
   if (item.n !== state.wanted) return;  // another one was asked for meanwhile
   const layers = new Layers(item.layers);
   const review = new Review(item, findings);
-  Object.assign(state, {item, layers, review, view: makeView(item)});
+  const outlining = slices && new Outlining(item, slices, OUTLINED);
+  Object.assign(state, {item, layers, review, outlining});
+  state.view = makeView(item, null);
   showItem();
   await showPanes();
 });
 
-function makeView(item) {
+/** What was drawn on an image; null where nothing can be: outlines are kept with a prediction. */
+const outliningOf = async ({n, kind, prediction}) =>
+    (kind === 'volume' && prediction ? api.outlines(n) : null);
+
+// What the outlines of a volume need of the page.
+const OUTLINED = {
+  view: () => (state.slices ? state.view : null),
+  lesion: () => state.review?.chosen,
+  open: (z) => openSlice(z),
+  toggle: () => toggleSlices(),
+};
+
+function makeView(item, at) {
   const place = (text, facts) => {
     byId('place').textContent = text;
     for (const [name, value] of Object.entries(facts)) byId('place').dataset[name] = value;
   };
-  if (item.kind === 'slide') return new SlideView(byId('panes'), item, place);
-  const view = new VolumeView(byId('panes'), item, place, keyListener);
+  if (item.kind === 'slide') return new SlideView(byId('panes'), item, place, at);
+  const view = state.slices ?
+      new SliceView(byId('panes'), item, place, at, state.outlining.drawings) :
+      new VolumeView(byId('panes'), item, place, at, keyListener);
   view.plane = byId('plane').value;
   return view;
 }
+
+/** Another view of the same image, at the same place. */
+async function restage() {
+  const {at, window} = state.view;
+  state.view.close();
+  state.view = makeView(state.item, at);
+  if (window) state.view.window = window;
+  byId('plane').disabled = state.slices;
+  const shown = showPanes();
+  showPanel();
+  await shown;
+}
+
+const toggleSlices = guarded(async () => {
+  if (!state.outlining) {
+    return say('Outlines are kept with a prediction, and there is none of this image.', true);
+  }
+  say(null);
+  state.slices = !state.slices;
+  await restage();
+});
+
+const openSlice = guarded(async (z) => {
+  if (!state.slices) await toggleSlices();
+  await state.ready;
+  await state.view?.goToSlice?.(z);
+});
 
 function showItem() {
   const {item, shown} = state;
@@ -72,8 +124,9 @@ function showItem() {
   itemList.mark(shown.findIndex(({n}) => n === item.n));
   byId('stage').classList.toggle('volume', item.kind === 'volume');
   byId('volume-tools').hidden = item.kind !== 'volume';
+  byId('plane').disabled = state.slices;
   if (item.kind === 'volume') chooseWindow(item);
-  byId('save-labels').hidden = !state.store || !state.review.findings.length;
+  byId('save-labels').hidden = !state.store || !(state.outlining || state.review.findings.length);
   showFindings();
   showLayerPanel();
 }
@@ -116,17 +169,21 @@ function showPanel() {
     judge,
     remove: guarded(removeVerdict),
     draw: drawOutline,
-    drawing: view?.drawing,
+    drawing: item.kind === 'slide' && view?.drawing,
     canDraw: item.kind === 'slide',
     classes: review.classes,
   });
+  if (state.outlining)
+    state.outlining.show();
+  else
+    showOutlines(byId('outlines'), null);
 }
 
 const openFinding = guarded(async (index) => {
   const {review, view} = state;
   const finding = review?.choose(index);
   if (!finding) return;
-  if (view.drawing) view.cancelOutline();
+  if (view?.drawing) view.cancelOutline();
   findingList.mark(review.at);
   showPanel();
   mark();
@@ -164,8 +221,10 @@ async function removeVerdict() {
   showFindings();
 }
 
+/** On slides a finding's outline, on CT those of slices. */
 function drawOutline() {
-  if (state.item?.kind !== 'slide' || !state.review.chosen) return false;
+  if (state.item?.kind === 'volume') return toggleSlices();
+  if (!state.review?.chosen) return false;
   state.view.outline((rings) => judge({outline: rings}));
   showPanel();
   return true;
@@ -179,10 +238,29 @@ function judgeByDigit(digit) {
 }
 
 const saveLabels = guarded(async () => {
-  const {set, pixels} = await api.saveLabels(state.item.n);
-  const unit = state.item.kind === 'slide' ? 'pixels' : 'voxels';
-  say(`Saved as label set ${set}: ${pixels} ${unit}.`, true);
+  const {item} = state;
+  const button = byId('save-labels');
+  button.disabled = true;
+  try {
+    const {set, pixels} = await api.saveLabels(item.n);
+    const unit = item.kind === 'slide' ? 'pixels' : 'voxels';
+    if (item === state.item) await showNewSet(`annotation:${set}`);
+    say(`Saved as label set ${set}: ${pixels} ${unit}. It is among the layers.`, true);
+  } finally {
+    button.disabled = false;
+  }
 });
+
+/** The image with the layers that it has now; the new one is switched on. */
+async function showNewSet(name) {
+  const item = await api.item(state.item.n);
+  if (item.n !== state.item?.n) return;
+  state.item = item;
+  state.layers = new Layers(item.layers, state.layers);
+  state.layers.set(name, {on: true});
+  showLayerPanel();
+  await restage();
+}
 
 function stepItem(by) {
   openItem(state.shown[state.shown.findIndex(({n}) => n === state.wanted) + by]);
@@ -209,50 +287,51 @@ function stepOpacity(direction) {
 
 /** A key that only an outline being drawn understands. */
 const whileDrawing = (act) => () => {
-  if (!state.view?.drawing) return false;
-  act(state.view);
+  if (!state.view?.drawing || act(state.view) === false) return false;
   showPanel();
   return true;
 };
 
-const DIGITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
-const keyListener = listenTo([
-  {keys: ['j'], help: 'next finding', act: () => openFinding((state.review?.at ?? -1) + 1)},
-  {keys: ['k'], help: 'finding before', act: () => openFinding((state.review?.at ?? 0) - 1)},
-  {keys: ['a'], help: 'accept the finding', act: () => judge({verdict: 'accept'})},
-  {keys: ['r'], help: 'reject the finding', act: () => judge({verdict: 'reject'})},
-  {
-    keys: DIGITS,
-    label: ['1', '…', '9'],
-    help: 'it is of another class, in the order of the buttons',
-    act: judgeByDigit
-  },
-  {keys: ['x'], help: 'remove the verdict', act: guarded(removeVerdict)},
-  {keys: ['d'], help: 'draw a corrected outline (slides)', act: drawOutline},
-  {keys: ['o'], help: 'overlay on or off', act: toggleOverlay},
-  {
-    keys: ['[', ']'],
-    help: 'overlay weaker, stronger',
-    act: (key) => stepOpacity(key === ']' ? 1 : -1)
-  },
-  {keys: ['s'], help: 'side by side: image, prediction, annotation', act: toggleSide},
-  {
-    keys: ['n', 'p'],
-    help: 'next image, image before',
-    act: (key) => stepItem(key === 'n' ? 1 : -1)
-  },
-  {
-    keys: ['+', '=', '-'],
-    label: ['+', '-'],
-    help: 'zoom in, out',
-    act: (key) => state.view?.zoom(key === '-' ? 1 / 1.5 : 1.5)
-  },
-  {keys: ['0'], help: 'whole image', act: () => state.view?.fit()},
-  {keys: ['?'], help: 'this help', act: () => byId('help').showModal()},
-  {keys: ['Enter'], act: whileDrawing((view) => view.drawing.close())},
-  {keys: ['Backspace'], act: whileDrawing((view) => view.drawing.undo())},
-  {keys: ['Escape'], act: whileDrawing((view) => view.cancelOutline())},
-]);
+/** Escape: first the line that was begun, then the slices. */
+function endDrawing(view) {
+  if (view.cancelOutline() === false) toggleSlices();
+}
+
+/** A key that only slices being drawn on understand. */
+const onSlices = (act) => () => {
+  if (!state.slices) return false;
+  act();
+  return true;
+};
+
+/** Arrows are a list's and a slider's own while these have the focus. */
+function stepSlice(by) {
+  if (document.activeElement?.matches('input, [role=listbox]')) return false;
+  state.view.step(by);
+  return true;
+}
+
+const keyListener = listenTo(keysOf({
+  stepFinding: (by) => openFinding((state.review?.at ?? (by > 0 ? -1 : 0)) + by),
+  judge,
+  judgeByDigit,
+  removeVerdict: guarded(removeVerdict),
+  draw: drawOutline,
+  stepSlice: (by) => state.slices && stepSlice(by),
+  takeOver: onSlices(() => state.outlining.takeOver()),
+  copy: onSlices(() => state.outlining.copy()),
+  undo: onSlices(() => state.outlining.undo()),
+  toggleOverlay,
+  stepOpacity,
+  toggleSide,
+  stepItem,
+  zoom: (factor) => state.view?.zoom(factor),
+  fit: () => state.view?.fit(),
+  help: () => byId('help').showModal(),
+  close: whileDrawing((view) => view.drawing.close()),
+  takeBack: whileDrawing((view) => view.drawing.undo()),
+  stop: whileDrawing(endDrawing),
+}));
 
 function chooseWindow({window: {low, high}, unit = 'HU', stored_per_unit: perUnit = 1}) {
   const presets = unit === 'HU' ? Object.entries(WINDOWS) : [];

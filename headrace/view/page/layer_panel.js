@@ -10,7 +10,8 @@ export class Layers {
   #states;
   #all = true;
 
-  constructor(layers) {
+  /** before: the layers of this image until now, whose switches are kept; or null. */
+  constructor(layers, before = null) {
     const first = layers.find(({name}) => name === 'prediction') ??
         layers.find(({kind}) => kind === 'labels');
     this.#states = new Map(
@@ -20,6 +21,10 @@ export class Layers {
                     [layer.name,
                      {layer, on: layer === first || layer.name === 'lesions', opacity: FIRST},
     ]));
+    if (!before) return;
+    this.#all = before.all;
+    for (const {layer, on, opacity} of before.states)
+      if (this.#states.has(layer.name)) this.set(layer.name, {on, opacity});
   }
 
   get all() {

@@ -1,5 +1,5 @@
 // Draws one closed outline: a click sets a corner, double click or Enter closes it. Dragging still
-// moves the slide.
+// moves the image.
 
 const LEAST_CORNERS = 3;
 
@@ -10,21 +10,15 @@ export class OutlineTool {
   #done;
 
   /**
-   * changed(): the line has another corner; done(rings): closed, [[[y, x], …]] in level-0 pixels.
+   * surfaces: what is drawn on; each has listen(click, close), which calls click([y, x]) and
+   * close(), and gives a function that ends it. changed(): the line has another corner;
+   * done(rings): closed, [[[y, x], …]] in pixels of the image.
    */
-  constructor(panes, changed, done) {
+  constructor(surfaces, changed, done) {
     this.#changed = changed;
     this.#done = done;
-    for (const pane of panes) {
-      this.#listen(pane.viewer, 'canvas-click', (event) => {
-        event.preventDefaultAction = true;
-        if (event.quick) this.#add(pane.pixelAt(event.position));
-      });
-      this.#listen(pane.viewer, 'canvas-double-click', (event) => {
-        event.preventDefaultAction = true;
-        this.close();
-      });
-    }
+    this.#ends = surfaces.map(
+        (surface) => surface.listen((corner) => this.#add(corner), () => this.close()));
   }
 
   /** Closes the outline; false with fewer than three corners. */
@@ -39,6 +33,12 @@ export class OutlineTool {
     this.#changed();
   }
 
+  /** Begins anew. */
+  clear() {
+    this.ring = [];
+    this.#changed();
+  }
+
   end() {
     for (const end of this.#ends) end();
   }
@@ -49,10 +49,5 @@ export class OutlineTool {
     if (last && Math.hypot(last[0] - corner[0], last[1] - corner[1]) < 1e-6) return;
     this.ring.push(corner);
     this.#changed();
-  }
-
-  #listen(viewer, event, handler) {
-    viewer.addHandler(event, handler);
-    this.#ends.push(() => viewer.removeHandler(event, handler));
   }
 }

@@ -1,5 +1,5 @@
 // Starts Neuroglancer inside its frame. The client that its Python package brings is made to be led
-// by a Python server, at an address /v/TOKEN, over an event stream. Here the page leads it by the
+// by a Python server, at an address /v/TOKEN, over an event stream. Here its first state is in the
 // address's hash, and the stream is a stand-in that says one thing: which of Neuroglancer's own
 // bars are hidden, since the page has the controls.
 

@@ -1,32 +1,17 @@
 /* global OpenSeadragon */
-// Boxes and outlines over a slide, in level-0 pixels. Their lines keep their width at every zoom.
-
-const SVG = 'http://www.w3.org/2000/svg';
-
-function shape(tag, attributes) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
-}
-
-const points = (ring) => ring.map(([y, x]) => `${x},${y}`).join(' ');
-
-/** Dark below and bright above, so that a line is seen on every stain. */
-const twice = (tag, attributes, name) =>
-    [shape(tag, {...attributes, class: `${name} under`}), shape(tag, {...attributes, class: name})];
+// Boxes and outlines over a slide, in level-0 pixels.
+import {marksOver, openLine, points, twice} from './marks.js';
 
 export class SlideMarks {
   #viewer;
   #width;
-  #group = shape('g', {});
+  #group;
 
   /** width: of the slide in level-0 pixels. */
   constructor(viewer, width) {
     this.#viewer = viewer;
     this.#width = width;
-    const svg = shape('svg', {class: 'marks', 'aria-hidden': 'true'});
-    svg.append(this.#group);
-    viewer.canvas.append(svg);
+    this.#group = marksOver(viewer.canvas);
     for (const event of ['update-viewport', 'open', 'resize'])
       viewer.addHandler(event, () => this.place());
   }
@@ -41,11 +26,7 @@ export class SlideMarks {
       made.push(...twice('rect', {x: x0, y: y0, width: x1 - x0, height: y1 - y0}, 'box'));
     }
     for (const ring of rings) made.push(...twice('polygon', {points: points(ring)}, 'outline'));
-    if (open.length) {
-      made.push(...twice('polyline', {points: points(open)}, 'outline open'));
-      // A line of no length with round ends is a dot of the line's width.
-      for (const [y, x] of open) made.push(shape('path', {d: `M${x} ${y}h0`, class: 'corner'}));
-    }
+    made.push(...openLine(open));
     this.#group.replaceChildren(...made);
     this.place();
   }

@@ -98,6 +98,27 @@ export class SlidePane {
     ];
   }
 
+  /**
+   * Calls click([y, x]) where it is clicked, level-0 pixels, and close() at a double click; neither
+   * moves the slide any more. Gives a function that ends this.
+   */
+  listen(click, close) {
+    const clicked = (event) => {
+      event.preventDefaultAction = true;
+      if (event.quick) click(this.pixelAt(event.position));
+    };
+    const twice = (event) => {
+      event.preventDefaultAction = true;
+      close();
+    };
+    this.viewer.addHandler('canvas-click', clicked);
+    this.viewer.addHandler('canvas-double-click', twice);
+    return () => {
+      this.viewer.removeHandler('canvas-click', clicked);
+      this.viewer.removeHandler('canvas-double-click', twice);
+    };
+  }
+
   /** [y, x] of the middle of the pane, in level-0 pixels. */
   centre() {
     const {x, y} = this.viewer.viewport.getCenter(true);

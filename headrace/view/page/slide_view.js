@@ -22,6 +22,7 @@ export class SlideView {
   #host;
   #item;
   #place;
+  #at;
   #panes = [];
   #leader = null;  // the viewer under the hand; the others follow it
   #outline = null;
@@ -30,16 +31,25 @@ export class SlideView {
   #rings = [];
   #failed = false;
 
-  /** item: as /api/items/N gives it; place(text, {y, x, pixels}): told at every move. */
-  constructor(host, item, place) {
+  /**
+   * item: as /api/items/N gives it; place(text, {y, x, pixels}): told at every move; at: where
+   * another view of this item was, or null.
+   */
+  constructor(host, item, place, at) {
     this.#host = host;
     this.#item = item;
     this.#place = place;
+    this.#at = at;
+  }
+
+  /** The part of the slide that is shown, for another view of this item. */
+  get at() {
+    return this.#panes[0]?.viewer.viewport.getBounds() ?? this.#at;
   }
 
   /** panes: [{title, layers}], each with the image first. Keeps the place of the panes before. */
   async show(panes) {
-    const before = this.#panes[0]?.viewer.viewport.getBounds();
+    const before = this.at;
     this.close();
     this.#panes = panes.map(({title, layers}, index) => new SlidePane(this.#host, this.#item, {
                               title,

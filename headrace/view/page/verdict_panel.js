@@ -50,8 +50,9 @@ export function showVerdict(host, finding, acts) {
   const comment =
       element('input', {type: 'text', value: finding.verdict?.comment ?? '', maxLength: 500});
   comment.addEventListener('change', () => judge({comment: comment.value}));
-  const group = (label, ...nodes) =>
-      element('div', {className: 'buttons', role: 'group', 'aria-label': label}, ...nodes);
+  const group = (label, ...nodes) => nodes.length ?
+      element('div', {className: 'buttons', role: 'group', 'aria-label': label}, ...nodes) :
+      '';
   host.replaceChildren(
       ...facts(finding).filter(Boolean),
       group(

@@ -1,4 +1,4 @@
-// The stage of a volume: Neuroglancer in a frame of the same origin, told by its address's hash.
+// The stage of a volume: Neuroglancer in a frame of the same origin.
 import {check, volumePath} from './api.js';
 import {element} from './dom.js';
 import {dimensionsOf, layerStates, layoutOf, lettersOf, PLANES, scaleOf} from './volume_state.js';
@@ -22,6 +22,7 @@ export class VolumeView {
   #host;
   #item;
   #place;
+  #at;
   #keys;
   #frame = null;
   #panes = [];
@@ -34,15 +35,25 @@ export class VolumeView {
   window;
 
   /**
-   * keys: the page's key listener, which the frame needs too. place(text, facts): told once a
-   * plane is shown.
+   * place(text, {z, y, x}): told once a plane is shown. at: {z, y, x, mm} of another view of this
+   * item, or null. keys: the page's key listener, which the frame needs too.
    */
-  constructor(host, item, place, keys) {
+  constructor(host, item, place, at, keys) {
     this.#host = host;
     this.#item = item;
     this.#place = place;
+    this.#at = at;
     this.#keys = keys;
     this.window = [item.window.low, item.window.high];
+  }
+
+  /** Where this view is, for another view of this item: voxels, and mm a screen pixel. */
+  get at() {
+    const viewer = this.#frame?.contentWindow.viewer;
+    if (viewer?.position.value.length !== 3) return this.#at;
+    const [x, y, z] = viewer.position.value;
+    const scale = viewer.state.toJSON().crossSectionScale;
+    return {z, y, x, mm: scale ? scale * Math.min(...this.#item.spacing_zyx_mm) : null};
   }
 
   /** panes: [{title, layers}]. Keeps the place and zoom of before. */
@@ -55,11 +66,13 @@ export class VolumeView {
     await check(`${volumePath(this.#item.n, this.#item.layers[0])}/info`);
     await check(CLIENT);
     if (this.#closed) return;
+    const position = this.#at ? [this.#at.x, this.#at.y, this.#at.z] : this.#middle();
     const state = {
       ...LOOK,
       dimensions: dimensionsOf(this.#item),
-      position: this.#middle(),
-      crossSectionScale: this.#scale(this.#wholeMm()),
+      position,
+      crossSectionScale: this.#at?.mm ? scaleOf(this.#item, this.#at.mm, 1) :
+                                        this.#scale(this.#wholeMm()),
       layers: this.#layers(),
       layout: this.#layout()
     };
@@ -69,7 +82,7 @@ export class VolumeView {
     this.#untold = {};  // the first state has it all
     this.#host.replaceChildren(this.#frame);
     this.#letters();
-    this.#say(this.#middle());
+    this.#say(position);
   }
 
   /**
@@ -83,7 +96,6 @@ export class VolumeView {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     if (!frame || frame !== this.#frame) return;
-    frame.contentWindow.addEventListener('hashchange', () => this.#untold = {});
     if (Object.keys(this.#untold).length) this.#tell({});
     const {position, layerSelectedValues} = frame.contentWindow.viewer;
     const tell = () => this.#say([...position.value], layerSelectedValues.toJSON().image?.value);
@@ -165,15 +177,17 @@ export class VolumeView {
   }
 
   /**
-   * "#!+" changes these parts of the state and keeps the others. Neuroglancer reads the address in
-   * an event, later than it is set: what it has not read yet is said again with the next part, and
-   * all of it once it has started.
+   * Changes these parts of the state and keeps the others; what is told before Neuroglancer has
+   * started, once it has. Not by the address: Neuroglancer writes its state there at times of its
+   * own, over what it has not read yet.
    */
   #tell(part) {
     Object.assign(this.#untold, part);
     const frame = this.#frame?.contentWindow;
     if (!frame?.viewer) return;
-    frame.location.replace(`${frame.location.href.split('#')[0]}#!+${hashOf(this.#untold)}`);
+    const told = JSON.stringify(this.#untold);
+    this.#untold = {};
+    frame.viewer.state.restoreState(frame.JSON.parse(told));
   }
 
   #say([x, y, z], value) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
+#include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
@@ -32,12 +34,12 @@ ReviewFile::ReviewFile(const result::ImageResult& result)
       findings_sha256_(sha256_hex(dump_json(result.findings()))),
       classes_(result.facts().classes) {}
 
-ReviewFile::Verdicts ReviewFile::read() const {
+Review ReviewFile::read() const {
   const std::lock_guard lock(mutex_);
   return read_locked();
 }
 
-ReviewFile::Verdicts ReviewFile::read_locked() const {
+Review ReviewFile::read_locked() const {
   if (!fs::exists(path_)) return {};
   const Json json = parse_json(read_file(path_), path_.string());
   return with_context(path_.string(), [&] {
@@ -49,29 +51,53 @@ ReviewFile::Verdicts ReviewFile::read_locked() const {
       fail(ErrorCode::usage,
            "these verdicts are on another prediction of this image; move the file away");
     }
-    Verdicts verdicts;
+    Review review;
     const Json all = json.value("verdicts", Json::object());
     for (const auto& [key, value] : all.items()) {
       const auto number = whole_number(key);
       if (!number) fail(ErrorCode::malformed, "'{}' is not the number of a finding", key);
-      verdicts[static_cast<std::uint64_t>(*number)] = Verdict::from_json(value, classes_);
+      review.verdicts[static_cast<std::uint64_t>(*number)] = Verdict::from_json(value, classes_);
     }
-    return verdicts;
+    review.slices = slices_of_json(json.value("slices", Json::object()), classes_);
+    return review;
   });
 }
 
 void ReviewFile::change(std::uint64_t number, const std::optional<Verdict>& verdict) {
   const std::lock_guard lock(mutex_);
-  Verdicts verdicts = read_locked();
+  Review review = read_locked();
   if (verdict) {
-    verdicts[number] = *verdict;
+    review.verdicts[number] = *verdict;
   } else {
-    verdicts.erase(number);
+    review.verdicts.erase(number);
   }
-  Json all = Json::object();
-  for (const auto& [key, value] : verdicts) all[fmt::format("{}", key)] = value.to_json();
-  const std::string text =
-      dump_json({{"format", kFormat}, {"findings_sha256", findings_sha256_}, {"verdicts", all}});
+  write_locked(review);
+}
+
+std::vector<SliceOutline> ReviewFile::change_slice(std::int64_t slice,
+                                                   std::vector<SliceOutline> outlines) {
+  const std::lock_guard lock(mutex_);
+  Review review = read_locked();
+  const auto& before = review.slices[slice];
+  for (SliceOutline& outline : outlines) {
+    const auto same = std::find_if(before.begin(), before.end(), [&](const SliceOutline& other) {
+      return other.same_area(outline);
+    });
+    if (same != before.end()) outline = *same;
+  }
+  review.slices[slice] = outlines;
+  write_locked(review);
+  return outlines;
+}
+
+void ReviewFile::write_locked(const Review& review) {
+  Json json{
+      {"format", kFormat}, {"findings_sha256", findings_sha256_}, {"verdicts", Json::object()}};
+  for (const auto& [key, value] : review.verdicts)
+    json["verdicts"][fmt::format("{}", key)] = value.to_json();
+  if (Json slices = json_of_slices(review.slices); !slices.empty())
+    json["slices"] = std::move(slices);
+  const std::string text = dump_json(json);
   if (const int error = storage::posix::make_folders(folder_.string()); error != 0) {
     fail(ErrorCode::io, "{}: can't be made: {}", folder_.string(),
          storage::posix::describe_errno(error));

@@ -25,11 +25,21 @@ using LabelledFindings = std::map<std::uint64_t, LabelledFinding>;
 std::uint64_t write_slide_labels(const result::ImageResult& result, const LabelledFindings& labels,
                                  const std::filesystem::path& path);
 
+/// An outline on a slice of a volume, as SliceOutline has it.
+struct LabelledOutline {
+  std::uint8_t value = 0;  ///< of the store's classes
+  std::vector<pixels::Ring> rings;
+};
+/// In the order in which they are painted, by the slice's index in the store's grid.
+using LabelledSlices = std::map<std::int64_t, std::vector<LabelledOutline>>;
+
 /// Writes the label volume of a reviewed scan as NIfTI on the file's own grid, likewise by the
-/// voxels of its lesions. Returns how many voxels are not 255. path: ends in .nii.gz
-/// errors  usage (a lesion after the 254th, which the map does not have), io, those of
-///         handover::file_places
+/// voxels of its lesions; outlines are painted over them, whole voxels whose centre is inside.
+/// Returns how many voxels are not 255. path: ends in .nii.gz
+/// memory  the map
+/// errors  usage (a lesion after the 254th, which the map does not have; a slice that the scan does
+///         not have), io, those of handover::file_places
 std::uint64_t write_volume_labels(const result::ImageResult& result, const LabelledFindings& labels,
-                                  const std::filesystem::path& path);
+                                  const LabelledSlices& slices, const std::filesystem::path& path);
 
 }  // namespace headrace::view

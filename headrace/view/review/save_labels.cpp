@@ -30,9 +30,26 @@ std::string class_of(const Finding& finding, const Verdict& verdict,
   return sought->front().get<std::string>();
 }
 
+/// The label values of a store, for the classes of a run.
+struct StoreClasses {
+  const std::string& store;
+  const std::vector<std::string>& names;
+  const std::string& background;  ///< the run's
+
+  std::uint8_t value_of(const std::string& name) const {
+    if (name == background) return 0;
+    const auto value = ingest::find_class(name, names);
+    if (!value) {
+      fail(ErrorCode::usage,
+           "{}: has no class '{}'; its classes are {}. `headrace ingest labels` adds one ({})",
+           store, name, fmt::join(names, ", "), Option{"classes"});
+    }
+    return *value;
+  }
+};
+
 LabelledFindings labelled(const result::ImageResult& result, const std::vector<Finding>& findings,
-                          const ReviewFile::Verdicts& verdicts,
-                          const std::vector<std::string>& classes, const std::string& store) {
+                          const Review::Verdicts& verdicts, const StoreClasses& classes) {
   LabelledFindings out;
   for (const Finding& finding : findings) {
     const auto found = verdicts.find(finding.number);
@@ -41,15 +58,16 @@ LabelledFindings labelled(const result::ImageResult& result, const std::vector<F
     LabelledFinding& label = out[finding.number];
     label.outline = verdict.outline;
     if (verdict.kind == VerdictKind::reject) continue;
-    const std::string name = class_of(finding, verdict, result);
-    const auto value = ingest::find_class(name, classes);
-    if (!value) {
-      fail(ErrorCode::usage,
-           "{}: has no class '{}'; its classes are {}. `headrace ingest labels` adds one ({})",
-           store, name, fmt::join(classes, ", "), Option{"classes"});
-    }
-    label.value = *value;
+    label.value = classes.value_of(class_of(finding, verdict, result));
   }
+  return out;
+}
+
+LabelledSlices labelled(const SliceOutlines& slices, const StoreClasses& classes) {
+  LabelledSlices out;
+  for (const auto& [slice, outlines] : slices)
+    for (const SliceOutline& outline : outlines)
+      out[slice].push_back({classes.value_of(outline.class_name), outline.rings});
   return out;
 }
 
@@ -81,15 +99,20 @@ SavedLabels save_labels(const result::ImageResult& result, const std::vector<Fin
   }
   const auto cohort = cohort::Cohort::open(store);
   cohort->find_image(facts.id);
-  const auto labels = labelled(result, findings, reviews.read(), cohort->classes(), store);
-  if (labels.empty())
-    fail(ErrorCode::usage, "{}: none of its findings has a verdict yet", facts.id);
+  const Review review = reviews.read();
+  const StoreClasses classes{store, cohort->classes(), facts.classes.front()};
+  const auto labels = labelled(result, findings, review.verdicts, classes);
+  const auto slices = labelled(review.slices, classes);
+  if (labels.empty() && slices.empty()) {
+    fail(ErrorCode::usage, "{}: none of its findings has a verdict yet, and nothing is outlined",
+         facts.id);
+  }
   const fs::path folder = folder_for(reviews, facts.id);
   SavedLabels saved;
   saved.set = set;
   saved.file = (folder / (facts.id + (facts.slide ? ".tif" : ".nii.gz"))).string();
   saved.pixels = facts.slide ? write_slide_labels(result, labels, saved.file)
-                             : write_volume_labels(result, labels, saved.file);
+                             : write_volume_labels(result, labels, slices, saved.file);
   ingest::LabelIngestOptions options;
   options.store = store;
   options.annotations = folder.string();

@@ -26,9 +26,12 @@ std::string review_set(const std::string& reviewer);
 ///     reclassed   the class of the verdict
 ///     the rest    255, ignore: nobody looked at it
 ///
+/// Outlines on slices of a volume lie over these, with the value of their class; that of the run's
+/// value 0 is background.
+///
 /// Classes are matched by name, as those of annotations. The label file stays beside the verdicts
 /// (reviews/labels/ID/), for `ingest labels` into another store.
-/// errors  usage (no verdict; no store, or one without the class or the image), those of
+/// errors  usage (no verdict and no outline; no store, or one without the class or the image), those of
 ///         ingest::ingest_labels
 SavedLabels save_labels(const result::ImageResult& result, const std::vector<Finding>& findings,
                         const ReviewFile& reviews, const std::string& store,

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <vector>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
@@ -9,11 +9,10 @@
 #include "headrace/handover/volume/volume_export.hpp"
 #include "headrace/imaging/nifti/nifti_writer.hpp"
 #include "headrace/view/review/reviewed_masks.hpp"
+#include "headrace/view/volume/lesion_contours.hpp"
 
 namespace headrace::view {
 namespace {
-
-constexpr std::uint64_t kMostLesions = 254;  ///< of a map of lesions
 
 std::array<std::uint8_t, 256> value_table(const result::ImageResult& result,
                                           const LabelledFindings& labels) {
@@ -31,20 +30,40 @@ std::array<std::uint8_t, 256> value_table(const result::ImageResult& result,
   return table;
 }
 
+/// (z, y, x) in stored order: the judged lesions, ignore elsewhere.
+std::vector<std::uint8_t> judged_voxels(const result::ImageResult& result,
+                                        const LabelledFindings& labels) {
+  const auto lesions = result.lesions();
+  if (!lesions) {
+    const auto voxels = static_cast<std::size_t>(result.facts().volume->grid.voxels());
+    return std::vector<std::uint8_t>(voxels, kIgnoreLabel);
+  }
+  const auto table = value_table(result, labels);
+  auto voxels = handover::class_voxels(*lesions);
+  for (std::uint8_t& voxel : voxels) voxel = table[voxel];
+  return voxels;
+}
+
+void paint_slices(const result::ImageResult& result, const LabelledSlices& slices,
+                  std::vector<std::uint8_t>& voxels) {
+  const auto [depth, height, width] = result.facts().volume->grid.shape_zyx;
+  for (const auto& [slice, outlines] : slices) {
+    if (slice < 0 || slice >= depth) {
+      fail(ErrorCode::usage, "{}: has outlines on slice {}, and slices 0 to {}",
+           result.folder().string(), slice, depth - 1);
+    }
+    pixels::PolygonRaster raster;
+    for (const LabelledOutline& outline : outlines) raster.add(outline.rings, outline.value);
+    raster.paint(0, 0, height, width, voxels.data() + slice * height * width, width);
+  }
+}
+
 }  // namespace
 
 std::uint64_t write_volume_labels(const result::ImageResult& result, const LabelledFindings& labels,
-                                  const std::filesystem::path& path) {
-  const auto lesions = result.lesions();
-  if (!lesions)
-    fail(ErrorCode::usage, "{}: its run looks for no lesions", result.folder().string());
-  const auto table = value_table(result, labels);
-  auto voxels = handover::class_voxels(*lesions);
-  std::uint64_t known = 0;
-  for (std::uint8_t& voxel : voxels) {
-    voxel = table[voxel];
-    known += voxel != kIgnoreLabel ? 1 : 0;
-  }
+                                  const LabelledSlices& slices, const std::filesystem::path& path) {
+  auto voxels = judged_voxels(result, labels);
+  paint_slices(result, slices, voxels);
   const result::VolumeMap& map = *result.facts().volume;
   const auto places = handover::file_places(map, voxels.size());
   ThreadPool pool(0);
@@ -53,7 +72,8 @@ std::uint64_t write_volume_labels(const result::ImageResult& result, const Label
                             imaging::slice_in_file_order(voxels.data(), map.file_grid, z, places,
                                                          reinterpret_cast<std::uint8_t*>(dst));
                           });
-  return known;
+  const auto ignored = std::count(voxels.begin(), voxels.end(), kIgnoreLabel);
+  return voxels.size() - static_cast<std::size_t>(ignored);
 }
 
 }  // namespace headrace::view

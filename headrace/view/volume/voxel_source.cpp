@@ -57,6 +57,13 @@ std::shared_ptr<const VoxelSource> map_of(const result::ImageResult& result, Arr
 
 }  // namespace
 
+std::vector<std::byte> axial_slice(const VoxelSource& source, std::int64_t z) {
+  const auto [depth, height, width] = source.scales().front().shape_zyx;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(height * width) * size_of(source.dtype()));
+  source.read(0, {z, 0, 0}, {1, height, width}, bytes.data());
+  return bytes;
+}
+
 std::shared_ptr<const VoxelSource> stored_volume(const cohort::Cohort& cohort, std::size_t image,
                                                  std::size_t channel) {
   auto voxels = std::make_shared<ArrayVoxels>();

@@ -38,6 +38,9 @@ class VoxelSource {
   DType dtype_ = DType::uint8;
 };
 
+/// Axial slice z of the first scale, (y, x), in the machine's byte order. Errors: those of read.
+std::vector<std::byte> axial_slice(const VoxelSource& source, std::int64_t z);
+
 std::shared_ptr<const VoxelSource> stored_volume(const cohort::Cohort& cohort, std::size_t image,
                                                  std::size_t channel);
 /// Values of a label set, as stored.
