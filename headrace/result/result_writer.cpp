@@ -10,6 +10,7 @@
 #include "headrace/result/band_writer.hpp"
 #include "headrace/result/class_pyramid.hpp"
 #include "headrace/result/label_image.hpp"
+#include "headrace/result/level_place.hpp"
 #include "headrace/result/result_format.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -34,10 +35,11 @@ BandWriter::Layout volume_layout(const VolumeMap& map, std::int64_t channels, st
   return {{shape[0], shape[1], shape[2]}, channels, kSlices, kVolumeChunk, fill};
 }
 
-/// Axes of space with their unit, and the distance of pixels of level 0.
+/// Axes of space with their unit; of each the distance of pixels of level 0, how many pixels of the
+/// image that was predicted lie in one, and the place of the first one of these.
 struct Space {
   Json axes = Json::array();
-  std::vector<double> scale;
+  std::vector<double> scale, image_px, origin;
 };
 
 Space space_of(const ImageFacts& facts) {
@@ -51,12 +53,17 @@ Space space_of(const ImageFacts& facts) {
     const auto spacing = facts.volume->grid.spacing_mm_zyx();
     for (const char* name : {"z", "y", "x"}) out.axes.push_back(axis(name, "millimeter"));
     out.scale.assign(spacing.begin(), spacing.end());
+    out.image_px.assign(3, 1.0);
+    const auto origin = facts.volume->grid.origin_lps_mm();
+    out.origin.assign(origin.rbegin(), origin.rend());
     return out;
   }
   const double mpp = facts.slide->mpp;
   for (const char* name : {"y", "x"})
     out.axes.push_back(axis(name, mpp > 0 ? "micrometer" : nullptr));
   out.scale.assign(2, mpp > 0 ? mpp : 1.0);
+  out.image_px.assign(facts.slide->level0_px_yx.begin(), facts.slide->level0_px_yx.end());
+  out.origin.assign(2, 0.0);
   return out;
 }
 
@@ -67,12 +74,15 @@ Json multiscales(const ImageFacts& facts, const std::string& name, std::size_t l
   Json axes = space.axes, datasets = Json::array();
   if (channels) axes.insert(axes.begin(), Json{{"name", "c"}, {"type", "channel"}});
   for (std::size_t k = 0; k < levels; ++k) {
-    Json scale = Json::array();
-    if (channels) scale.push_back(1.0);
-    for (const double step : space.scale) scale.push_back(std::ldexp(step, static_cast<int>(k)));
-    const Json transformation{{"type", "scale"}, {"scale", scale}};
-    datasets.push_back({{"path", std::to_string(k)},
-                        {"coordinateTransformations", Json::array({transformation})}});
+    LevelPlace place;
+    if (channels) place = {{1.0}, {0.0}};
+    for (std::size_t axis = 0; axis < space.scale.size(); ++axis) {
+      const double finest = space.scale[axis] / space.image_px[axis];
+      const double factor = std::ldexp(space.image_px[axis], static_cast<int>(k));
+      place.scale.push_back(std::ldexp(space.scale[axis], static_cast<int>(k)));
+      place.translation.push_back(space.origin[axis] + first_centre(factor, finest));
+    }
+    datasets.push_back(dataset_json(k, place));
   }
   return Json::array({Json{{"name", name}, {"axes", axes}, {"datasets", datasets}}});
 }

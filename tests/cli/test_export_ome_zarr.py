@@ -77,7 +77,9 @@ def test_a_slide_is_pixels_for_anyone(slide, tmp_path, codec):
     whole = tensorstore.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": str(out / "0")}}).result().read().result()
     np.testing.assert_array_equal(whole, array(out, "0"))
     stored = slide / f"images/{SLIDE.stem}"
-    assert ome_of(out) == ome_of(stored) and len(ome_of(out)["omero"]["channels"]) == 3
+    exported = ome_of(out)
+    assert [dataset["coordinateTransformations"].pop()["type"] for dataset in exported["multiscales"][0]["datasets"]] == ["translation"] * 4
+    assert exported == ome_of(stored) and len(exported["omero"]["channels"]) == 3
     for dataset in ome_of(out)["multiscales"][0]["datasets"]:
         pixels = array(out, dataset["path"])
         assert list(pixels.shape) == json.loads((stored / dataset["path"] / "zarr.json").read_text())["shape"]
@@ -154,7 +156,9 @@ def test_a_predicted_slide_lies_beside_its_labels(slide, tmp_path, from_store):
     assert len(levels) == len(image["datasets"]) > 2 and codecs_in(out) <= CORE
     steps = image["datasets"][0]["coordinateTransformations"][0]["scale"][1:]
     for k, level in enumerate(levels):
-        assert level["coordinateTransformations"] == [{"type": "scale", "scale": [step * 4 * 2**k for step in steps]}]
+        first = [(4 * 2**min(k, 1) - 1) / 2 * step for step in steps]  # the result has two levels; the others are thinned from the second
+        assert level["coordinateTransformations"] == [{"type": "scale", "scale": [step * 4 * 2**k for step in steps]},
+                                                      {"type": "translation", "translation": first}]
         np.testing.assert_array_equal(array(out / "labels/classes", str(k)), classes[::2**k, ::2**k])
     colours = {c["label-value"]: c["rgba"] for c in label["image-label"]["colors"]}
     assert {k: colours[k] for k in COLOURS} == {k: [*rgb, 255] for k, rgb in COLOURS.items()} and colours[0][3] == 0
@@ -199,7 +203,9 @@ def test_a_predicted_volume_lies_under_its_labels(ct, tmp_path, from_store):
     for name, values in (("classes", classes), ("lesions", lesions)):
         np.testing.assert_array_equal(array(out, f"labels/{name}/0"), values)
         image, label = ome_of(out)["multiscales"][0], ome_of(out / f"labels/{name}")["multiscales"][0]
-        assert label["datasets"] == image["datasets"] and label["axes"] == image["axes"]
+        assert label["datasets"][0] == image["datasets"][0] and label["axes"] == image["axes"]
+        for ours, theirs in zip(label["datasets"], image["datasets"], strict=True):  # coarser levels are thinned, so their first voxel is level 0's
+            assert ours["coordinateTransformations"] == [theirs["coordinateTransformations"][0], image["datasets"][0]["coordinateTransformations"][1]]
         for k in range(1, len(label["datasets"])):
             step = [-(-a // b) for a, b in zip(values.shape, array(out, str(k)).shape)]
             np.testing.assert_array_equal(array(out, f"labels/{name}/{k}"), values[::step[0], ::step[1], ::step[2]])

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "headrace/core/read_file.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/imaging/sample_files.hpp"
 
@@ -110,6 +111,30 @@ TEST(ResultWriter, EveryLevelOfASlideIsTheMostFrequentClassOfTheOneBefore) {
     ASSERT_EQ(probability[i], (i * 7 + 1000) % 256) << i;
   EXPECT_EQ(result.facts().to_json(), facts_of_slide().to_json());
   EXPECT_EQ(result.lesions(), nullptr);
+}
+
+/// Pixels of the map are 8 of the slide's, 0.25 µm wide: the first of level k covers 8 · 2^k of
+/// them, so its centre lies (8 · 2^k - 1) / 2 of them from that of the slide's first.
+TEST(ResultWriter, EveryLevelOfASlideBeginsAtTheSlidesEdge) {
+  const TempFolder folder;
+  ResultWriter writer(folder / "s", facts_of_slide());
+  write_map(writer, random_map(), kHeight);
+  writer.finish({{"slide", nullptr}});
+  const auto places = [&](const char* group) {
+    const Json json = parse_json(read_file(folder / group), group);
+    Json out = Json::array();
+    for (const Json& level : json.at("attributes").at("ome").at("multiscales").at(0).at("datasets"))
+      out.push_back(level.at("coordinateTransformations"));
+    return out;
+  };
+  const auto place = [](const std::vector<double>& scale, const std::vector<double>& first) {
+    return Json::array({Json{{"type", "scale"}, {"scale", scale}},
+                        Json{{"type", "translation"}, {"translation", first}}});
+  };
+  EXPECT_EQ(places("s/labels/classes/zarr.json"),
+            Json::array({place({2, 2}, {0.875, 0.875}), place({4, 4}, {1.875, 1.875}),
+                         place({8, 8}, {3.875, 3.875})}));
+  EXPECT_EQ(places("s/zarr.json"), Json::array({place({1, 2, 2}, {0, 0.875, 0.875})}));
 }
 
 TEST(ImageFacts, StateTheMapOfASlideOrAVolume) {

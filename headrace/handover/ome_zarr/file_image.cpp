@@ -13,6 +13,7 @@
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/result/level_place.hpp"
 #include "headrace/storage/source_stamp.hpp"
 #include "headrace/zarr/strided.hpp"
 
@@ -59,10 +60,6 @@ Json space_axis(const char* name, const char* unit) {
   return axis;
 }
 
-Json transformation(const char* type, const std::vector<double>& values) {
-  return {{"type", type}, {type, values}};
-}
-
 Json channel(const std::string& label, const char* colour, const std::array<double, 4>& window) {
   return {{"label", label},
           {"color", colour},
@@ -84,12 +81,12 @@ Json slide_ome(const std::string& name, const imaging::SlideInfo& info) {
   const char* unit = known ? "micrometer" : nullptr;
   Json datasets = Json::array();
   for (std::size_t k = 0; k < info.levels.size(); ++k) {
-    const double step = info.levels[k].downsample;
-    const std::vector<double> scale{1.0, (known ? *info.mpp_y : 1.0) * step,
-                                    (known ? *info.mpp_x : 1.0) * step};
-    datasets.push_back(
-        {{"path", std::to_string(k)},
-         {"coordinateTransformations", Json::array({transformation("scale", scale)})}});
+    result::LevelPlace place{{1.0}, {0.0}};
+    for (const double finest : {known ? *info.mpp_y : 1.0, known ? *info.mpp_x : 1.0}) {
+      place.scale.push_back(finest * info.levels[k].downsample);
+      place.translation.push_back(result::first_centre(info.levels[k].downsample, finest));
+    }
+    datasets.push_back(result::dataset_json(k, place));
   }
   const std::array<double, 4> all{0, 255, 0, 255};
   return image_ome(name,
@@ -161,16 +158,13 @@ Json volume_ome(const std::string& name, const imaging::VolumeGrid& grid, Intens
   const auto [low, high] = usual_window(unit);
   Json axes = Json::array();
   for (const char* axis : {"z", "y", "x"}) axes.push_back(space_axis(axis, "millimeter"));
-  const Json transformations =
-      Json::array({transformation("scale", {spacing.begin(), spacing.end()}),
-                   transformation("translation", {origin[2], origin[1], origin[0]})});
+  const result::LevelPlace place{{spacing.begin(), spacing.end()},
+                                 {origin.rbegin(), origin.rend()}};
   const bool suv = unit == IntensityUnit::suv;
   const std::array<double, 4> window{suv ? 0.0 : -1024.0, suv ? 5000.0 : 3071.0, low * steps,
                                      high * steps};
-  return image_ome(
-      name, axes,
-      Json::array({Json{{"path", "0"}, {"coordinateTransformations", transformations}}}),
-      Json::array({channel(suv ? "SUV * 100" : "HU", "FFFFFF", window)}), "greyscale");
+  return image_ome(name, axes, Json::array({result::dataset_json(0, place)}),
+                   Json::array({channel(suv ? "SUV * 100" : "HU", "FFFFFF", window)}), "greyscale");
 }
 
 /// The whole volume in the order of the map.

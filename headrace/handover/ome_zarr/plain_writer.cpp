@@ -15,7 +15,7 @@ namespace headrace::handover {
 namespace {
 
 constexpr const char* kKind = "export";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr std::int64_t kTile = 512, kSlices = 32, kVolumeTile = 128;
 constexpr int kZstdLevel = 3, kBloscLevel = 5, kGzipLevel = 5;
 
@@ -201,11 +201,10 @@ bool is_written(const PlainImage& image, const std::filesystem::path& folder, Pl
     const Json* own = find_at(group, {"attributes", "headrace"});
     if (own != nullptr && *own == own_attributes(image, codec)) return true;
   }
-  fail(
-      ErrorCode::usage,
-      "{}: exists, and is not this export (another codec, image or prediction); remove it, or name "
-      "another output folder",
-      folder.string());
+  fail(ErrorCode::usage,
+       "{}: exists, and is not this export (another codec, image or prediction, or of an older "
+       "version); remove it, or name another output folder",
+       folder.string());
 }
 
 void remove_aside(const std::filesystem::path& aside) {

@@ -1,6 +1,5 @@
 #include "headrace/handover/ome_zarr/predicted_image.hpp"
 
-#include <array>
 #include <cmath>
 
 #include "headrace/cohort/ome_label.hpp"
@@ -12,6 +11,7 @@
 #include "headrace/handover/ome_zarr/file_image.hpp"
 #include "headrace/handover/ome_zarr/stored_image.hpp"
 #include "headrace/result/label_image.hpp"
+#include "headrace/result/level_place.hpp"
 #include "headrace/result/result_format.hpp"
 
 namespace headrace::handover {
@@ -56,29 +56,33 @@ std::vector<std::string> axis_names(const Json& multiscales) {
   return names;
 }
 
-/// Micrometres (or pixels) along y and x of level 0 of a slide's image.
-std::array<double, 2> slide_steps(const Json& multiscales) {
-  const Json& scale =
-      multiscales.at(kDatasets).at(0).at("coordinateTransformations").at(0).at("scale");
-  return {scale.at(1).get<double>(), scale.at(2).get<double>()};
+/// Level k of the labels of a slide, over the image's level 0.
+result::LevelPlace slide_place(const result::LevelPlace& image, const result::SlideMap& map,
+                               std::size_t k) {
+  result::LevelPlace out;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const double finest = image.scale.at(axis + 1);  // after the channels
+    const double factor = std::ldexp(map.level0_px_yx[axis], static_cast<int>(k));
+    out.scale.push_back(finest * factor);
+    out.translation.push_back(image.translation.at(axis + 1) +
+                              result::first_centre(factor, finest));
+  }
+  return out;
 }
 
-/// Multiscales of a label image of as many levels as the image's.
-Json label_multiscales(const Json& image, const result::ImageFacts& facts,
-                       const std::string& name) {
-  Json datasets = image.at(kDatasets);  // of a volume the levels are the image's own
-  if (facts.slide) {
-    const auto steps = slide_steps(image);
-    for (std::size_t k = 0; k < datasets.size(); ++k) {
-      Json scale = Json::array();
-      for (std::size_t axis = 0; axis < 2; ++axis) {
-        const double step = steps[axis] * facts.slide->level0_px_yx[axis];
-        scale.push_back(std::ldexp(step, static_cast<int>(k)));
-      }
-      const Json transformation{{"type", "scale"}, {"scale", scale}};
-      datasets[k] = {{"path", std::to_string(k)},
-                     {"coordinateTransformations", Json::array({transformation})}};
-    }
+/// Multiscales of a label image of as many levels as the image's, the first `own` of which are the
+/// result's: the others hold some pixels of the last of these, at the places that those have.
+Json label_multiscales(const Json& image, const result::ImageFacts& facts, const std::string& name,
+                       std::size_t own) {
+  const Json& levels = image.at(kDatasets);
+  Json datasets = Json::array();
+  result::LevelPlace place;
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const std::vector<double> last = std::move(place.translation);
+    place = facts.slide ? slide_place(result::place_of(levels.at(0)), *facts.slide, k)
+                        : result::place_of(levels.at(k));
+    if (k >= own) place.translation = last;
+    datasets.push_back(result::dataset_json(k, place));
   }
   return Json::array(
       {Json{{"name", name}, {"axes", space_axes(image)}, {kDatasets, std::move(datasets)}}});
@@ -117,7 +121,8 @@ class Labels {
       array.dimension_names = axis_names(image_);
       to_.arrays.push_back(std::move(array));
     }
-    to_.ome[path] = result::label_image(label_multiscales(image_, result_.facts(), name), values);
+    to_.ome[path] = result::label_image(
+        label_multiscales(image_, result_.facts(), name, stored.size()), values);
     names_.emplace_back(name);
   }
 

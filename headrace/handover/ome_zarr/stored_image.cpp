@@ -5,6 +5,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/result/label_image.hpp"
+#include "headrace/result/level_place.hpp"
 
 namespace headrace::handover {
 namespace {
@@ -20,17 +21,33 @@ Json ome_of(const Store& store, const std::string& group) {
   fail(ErrorCode::malformed, "{}: no OME-Zarr image; ingest the store again", store->describe(key));
 }
 
+/// Stores of slides state how far apart the pixels of a level lie, not where the first one is.
+void state_places(Json& ome) {
+  Json& datasets = ome.at("multiscales").at(0).at("datasets");
+  const std::vector<double> finest = result::place_of(datasets.at(0)).scale;
+  for (std::size_t k = 0; k < datasets.size(); ++k) {
+    result::LevelPlace place = result::place_of(datasets[k]);
+    if (!place.translation.empty()) continue;
+    for (std::size_t axis = 0; axis < finest.size(); ++axis) {
+      const double factor = place.scale.at(axis) / finest[axis];
+      place.translation.push_back(result::first_centre(factor, finest[axis]));
+    }
+    datasets[k] = result::dataset_json(k, place);
+  }
+}
+
 /// A stored group of levels as the group `path` of the image.
 void add_levels(PlainImage& to, const Store& store, const std::string& group,
                 const std::string& path, bool label) {
-  const Json ome = ome_of(store, group);
+  Json ome = ome_of(store, group);
   for (const Json& level : ome.at("multiscales").at(0).at("datasets")) {
     const auto name = level.at("path").get<std::string>();
     to.arrays.push_back(plain_array(path.empty() ? name : path + "/" + name, store,
                                     zarr::Array::open(store, group + "/" + name)));
     to.arrays.back().label = label;
   }
-  to.ome[path] = ome;
+  state_places(ome);
+  to.ome[path] = std::move(ome);
 }
 
 cohort::StoreVersion version_of(const cohort::Cohort& cohort) {

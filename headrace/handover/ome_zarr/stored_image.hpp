@@ -9,7 +9,8 @@ namespace headrace::handover {
 
 /// An image of a store with all its levels, its channels (each an OME-Zarr image below channels/),
 /// and as labels/<set> the label image of each label set that it has, in the colours of
-/// predictions. A channel that the image lacks is left out. Errors: malformed (a group without OME
+/// predictions. A channel that the image lacks is left out. Levels that state no translation (those
+/// of slides) get that of the mean of the pixels below. Errors: malformed (a group without OME
 /// metadata), those of opening the arrays.
 PlainImage stored_image(const cohort::Cohort& cohort, std::size_t image);
 
