@@ -3,6 +3,8 @@ SHELL := /bin/bash
 VENV ?= $(if $(HEADRACE_VENV),$(HEADRACE_VENV),$(HOME)/.cache/headrace/venv)
 PYTHON := $(VENV)/bin/python
 JOBS ?= $(shell nproc)
+# Files of Python tests that run at once; the programs that they start use several cores themselves.
+WORKERS ?= 2
 export HEADRACE_VENV := $(VENV)
 export HEADRACE_SYSROOT_AARCH64 ?= $(HOME)/.cache/headrace/sysroot-aarch64
 CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
@@ -39,7 +41,8 @@ test-cpp:  ## C++ tests and the layer checks
 test-python: build  ## the program against independent readers, and its messages
 	@tools/deps/install.sh test
 	@cmake --build build --parallel $(JOBS) --target test_tools
-	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider tests
+	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
+	 tests
 
 test-aarch64: build  ## kernels, codecs and batches compiled for aarch64, under an emulator: the bytes of x86-64
 	@tools/deps/install.sh test aarch64

@@ -21,7 +21,7 @@ class Browser:
         to_child, self._write = os.pipe()
         self._read, from_child = os.pipe()
         self._next, self._rest = 0, b""
-        self.requests, self.problems = [], []
+        self.requests, self.problems, self._loading = [], [], set()
 
         def wire():  # Chromium reads descriptor 3 and writes 4; the copies first, lest one lies on the other
             a, b = os.dup(to_child), os.dup(from_child)
@@ -52,7 +52,7 @@ class Browser:
         os.close(self._write)
         os.close(self._read)
 
-    def call(self, method, timeout=60, **parameters):
+    def call(self, method, timeout=120, **parameters):
         self._next += 1
         message = {"id": self._next, "method": method, "params": parameters} | ({"sessionId": self._session} if self._session else {})
         os.write(self._write, json.dumps(message).encode() + b"\0")
@@ -78,6 +78,10 @@ class Browser:
         kind, values = message.get("method"), message.get("params", {})
         if kind == "Network.requestWillBeSent":
             self.requests.append(values["request"]["url"])
+            if values.get("type") in ("Image", "Fetch", "XHR"):  # the end of others, as of a worker's program, is told to others
+                self._loading.add(values["requestId"])
+        elif kind in ("Network.loadingFinished", "Network.loadingFailed"):
+            self._loading.discard(values["requestId"])
         elif kind == "Runtime.exceptionThrown":
             details = values["exceptionDetails"]
             self.problems.append(details.get("exception", {}).get("description", details["text"]))
@@ -93,7 +97,7 @@ class Browser:
         assert "exceptionDetails" not in done, f"{expression}: {done['exceptionDetails']}"
         return done["result"].get("value")
 
-    def wait(self, ready, seconds=60):
+    def wait(self, ready, seconds=120):
         """Waits for this JavaScript to be true, or gives what ready() does once that is."""
         until = time.monotonic() + seconds
         while True:
@@ -102,6 +106,11 @@ class Browser:
                 return value
             assert time.monotonic() < until, f"not so after {seconds} s: {ready}\n{self.problems}"
             time.sleep(0.1)
+
+    def pending(self):
+        """How many pictures and data the page waits for, once it drew what it had; those of its workers are not counted."""
+        self.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => 0)")
+        return len(self._loading)
 
     def key(self, key):
         for kind in ("keyDown", "keyUp"):

@@ -32,12 +32,12 @@ def small_disk(tmp_path):
 
     def sized(mib):
         if disk.exists():
-            subprocess.run(["mount", "-o", f"remount,size={mib}m", disk], check=True)
+            subprocess.run(["mount", "-o", f"remount,size={mib}m", disk], check=True, timeout=60)
         else:
             disk.mkdir()
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", disk], check=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", disk], check=True, timeout=60)
         return disk
 
     yield sized
     if os.path.ismount(disk):
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", disk], check=True, timeout=60)

@@ -10,21 +10,35 @@ SAMPLES = ROOT / "samples"
 PROGRAM = Path(os.environ.get("HEADRACE", ROOT / "build/headrace")).resolve()
 
 
-def headrace(*arguments, code=0, cwd=None, environment=None):
+def run_tool(name, *arguments, codes=(0,), given=None, text=True):
+    """Runs a program of the tests alone, which is built beside the one that is tested; gives what it printed. `given`: its standard input."""
+    path = PROGRAM.parent / name
+    assert path.exists(), f"{path} is missing: build the target {name}, or set HEADRACE"
+    done = subprocess.run([path, *map(str, arguments)], input=given, capture_output=True, text=text, timeout=600)
+    assert done.returncode in codes, f"{name}: exit code {done.returncode}, expected {codes}\n{done.stderr}{done.stdout[:200]}"
+    return done
+
+
+def headrace(*arguments, code=0, cwd=None, environment=None, seconds=600):
     """Runs the program, checks its exit code, and gives what it printed."""
     assert PROGRAM.exists(), f"{PROGRAM} is not there; run `make`, or set HEADRACE"
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=600,
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=seconds,
                           env=os.environ | (environment or {}))
     assert done.returncode == code, f"exit code {done.returncode}, expected {code}\n{done.stderr[-3000:]}{done.stdout[-500:]}"
     return done
 
 
-def message_of(done):
-    """The last sentence on standard error; it must be one line that names the program."""
+def sentence_of(done):
+    """The sentence on standard error; it must be one line that names the program."""
     lines = [line for line in done.stderr.splitlines() if line.startswith("headrace: ")]
     assert len(lines) == 1, f"expected one sentence, found:\n{done.stderr}"
-    assert done.stdout == ""
     return lines[0]
+
+
+def message_of(done):
+    """The same of a program that printed nothing else."""
+    assert done.stdout == ""
+    return sentence_of(done)
 
 
 def version_of(store, version=None):

@@ -11,7 +11,7 @@ import pytest
 import SimpleITK as sitk
 import zarr
 from channel_inputs import PHASES, ZERO, channel, lps
-from ct_inputs import CT, facts, labels, mask, voxels, write_volume
+from ct_inputs import CT, facts, labels, mask, write_volume
 from driving import PROGRAM, headrace, json_of, label_group, message_of, write_table
 from volume_store import halve
 
@@ -350,7 +350,7 @@ def test_killed_and_finished(scan, tmp_path):
     while process.poll() is None and time.time() < deadline and not list((tmp_path / "ct.zarr").glob("images/c2/channels/1/0")):
         time.sleep(0.002)
     process.kill()
-    assert process.wait() == -signal.SIGKILL
+    assert process.wait(timeout=300) == -signal.SIGKILL
     done = json_of("ingest", "volumes", tmp_path / "in", "--channels", PHASES, "--out", tmp_path / "ct.zarr")
     whole = json_of("ingest", "volumes", tmp_path / "in", "--channels", PHASES, "--out", tmp_path / "whole.zarr")
     assert done["dataset_hash"] == whole["dataset_hash"]

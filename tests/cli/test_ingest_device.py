@@ -22,7 +22,8 @@ def arguments(kind, folder):
 @pytest.mark.parametrize("kind", ["slides", "volumes"])
 def test_without_a_gpu_cuda_is_refused_in_one_sentence(tmp_path, kind):
     out = tmp_path / "a.zarr"
-    run = subprocess.run([PROGRAM, *map(str, arguments(kind, tmp_path)), "--out", out, "--device", "cuda"], capture_output=True, text=True)
+    run = subprocess.run([PROGRAM, *map(str, arguments(kind, tmp_path)), "--out", out, "--device", "cuda"], capture_output=True, text=True,
+                         timeout=300)
     assert run.returncode == 1
     text = message_of(run)
     assert "--device cuda: " in text and ("no GPU" in text or "this build has no CUDA" in text)

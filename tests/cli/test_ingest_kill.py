@@ -46,7 +46,7 @@ def test_killed_at_ten_moments_and_run_again(whole, tmp_path):
             running.wait(timeout=rng.uniform(0.02, 0.4) * whole["seconds"])
         except subprocess.TimeoutExpired:
             running.kill()
-            running.wait()
+            running.wait(timeout=300)
         if (store / "manifest.json").exists():  # it ended before the kill: the next one begins from nothing
             assert json_of("info", store)["dataset_hash"] == whole["hash"]
             shutil.rmtree(store)
@@ -65,7 +65,7 @@ def test_finished_images_are_not_ingested_again(whole, tmp_path):
     while len(list(store.glob(".ingest/done/*.json"))) < 3 and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     running.kill()
-    running.wait()
+    running.wait(timeout=300)
     result = json_of(*arguments(store))
     assert result["reused"] >= 3 and result["dataset_hash"] == whole["hash"]
 

@@ -74,7 +74,7 @@ def test_killed_at_random_moments_and_run_again(sources, whole, tmp_path):
             running.wait(timeout=rng.uniform(0.02, 0.6) * seconds)
         except subprocess.TimeoutExpired:
             running.kill()
-            running.wait()
+            running.wait(timeout=300)
             killed += 1
         if (store / "manifest.json").exists():  # done, or all but: the next one ends it, and another begins from nothing
             seconds = min(seconds, time.monotonic() - start)
@@ -137,7 +137,7 @@ def test_a_disk_that_takes_no_more_leaves_whole_volumes_only(sources, whole, tmp
     store = tmp_path / "full.zarr"
     sizes = sorted((p.stat().st_size for p in whole["store"].rglob("*") if p.is_file()), reverse=True)
     done = subprocess.run([PROGRAM, *map(str, arguments(sources, store))], capture_output=True, text=True,
-                          preexec_fn=limited(sizes[0] - 1))
+                          preexec_fn=limited(sizes[0] - 1), timeout=300)
     assert done.returncode == 1 and len([s for s in done.stderr.splitlines() if s.startswith("headrace: ")]) == 1
     assert not (store / "manifest.json").exists()
     finished = {json.loads(p.read_text())["id"] for p in store.glob(".ingest/done/*.json")}
@@ -162,7 +162,7 @@ def test_a_nearly_full_disk_leaves_whole_volumes_only(sources, whole, small_disk
 def test_bad_options_are_one_sentence_and_leave_no_store(sources, tmp_path, option, value, word):
     command = ["ingest", "volumes", sources / "ct", "--labels", sources / "labels", "--classes", "background,tumour", "--out",
                tmp_path / "s.zarr", option, value]
-    done = subprocess.run([PROGRAM, *map(str, command)], capture_output=True, text=True)
+    done = subprocess.run([PROGRAM, *map(str, command)], capture_output=True, text=True, timeout=300)
     assert done.returncode in (1, 2) and word in message_of(done)
     assert not (tmp_path / "s.zarr").exists()
 
@@ -196,5 +196,5 @@ def test_a_volume_is_ingested_in_bounded_memory(tmp_path):
                                "import resource,subprocess,sys\n"
                                "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
                                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", *map(str, command)],
-                              capture_output=True, text=True, check=True)
+                              capture_output=True, text=True, check=True, timeout=300)
     assert int(measured.stdout) * 1024 < 9.8 * np.prod(shape) + (150 << 20)

@@ -11,28 +11,8 @@ import scipy.ndimage
 import SimpleITK
 import zarr
 from driving import headrace, json_of, label_group, message_of, rows_of, version_of, write_table
+from predictions import phantom_scan_config, slide_config, trained
 
-CONFIG = """task: gleason
-data: {{store: {store}, train: train, val: val}}
-patch: {{size: [64, 64], mpp: 4.0}}
-sampling: {{seed: {seed}, batch: 4, batches_per_epoch: 30}}
-transforms:
-  - stain_normalize: {{}}
-model: {{name: unet2d, widths: [8, 16]}}
-train: {{epochs: {epochs}, lr: 4.0e-3, threads: 1, validate_every: 0}}
-eval: {{overlap: 0.25, batch: 4}}
-loader: {{threads: 1, prefetch: 2}}
-"""
-CT_CONFIG = """task: colorectal
-data: {{store: {store}}}
-patch: {{size: [16, 32, 32], spacing_mm: [16, 8, 8]}}
-sampling: {{seed: 7, batch: 2, batches_per_epoch: 10, foreground: 0.7}}
-transforms: [window_hu: {{low: -160, high: 240}}]
-model: {{name: unet3d, widths: [8, 16]}}
-train: {{epochs: 2, lr: 3.0e-3, threads: 1}}
-loader: {{threads: 1, prefetch: 2}}
-eval: {{lesion_classes: [lesion], lesion_min_mm3: 100}}
-"""
 SLIDES, FIRST, LABELLED = 10, 8, 4  # all; those of the first day; those of them that have labels
 TRUTH = ("primary", "secondary", "grade_group", "annotation")
 STEP = 8  # pixels of level 0 along a pixel of the map
@@ -47,9 +27,7 @@ def labels_of(store, image):
 
 
 def train(loop, name, *options, seed=1, epochs=1):
-    (loop / f"{name}.yaml").write_text(CONFIG.format(store=loop / "s.zarr", seed=seed, epochs=epochs))
-    headrace("train", "--config", loop / f"{name}.yaml", "--out", loop / name, *options)
-    return loop / name
+    return trained(loop, name, slide_config(loop / "s.zarr", seed=seed, batches=30, widths=(8, 16), epochs=epochs), *options)
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +198,7 @@ def test_a_scan_that_was_corrected_in_3d_slicer_comes_back(tmp_path):
     store, name = tmp_path / "ct.zarr", rows[0]["image"]
     headrace("ingest", "volumes", tmp_path / "in/images", "--table", tmp_path / "in/few.csv", "--classes", "background,colon,lesion",
              "--lesion-classes", "lesion", "--out", store)
-    (tmp_path / "run.yaml").write_text(CT_CONFIG.format(store=store))
-    headrace("train", "--config", tmp_path / "run.yaml", "--out", tmp_path / "run")
+    trained(tmp_path, "run", phantom_scan_config(store))
     headrace("predict", "--run", tmp_path / "run", store, "--out", tmp_path / "out")
     headrace("suggest", tmp_path / "out", "--store", store, "--out", tmp_path / "worklist.csv")
     assert [row["id"] for row in rows_of(tmp_path / "worklist.csv")] == [name]

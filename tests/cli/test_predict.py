@@ -1,6 +1,5 @@
 """Predictions of slides: the same bytes for any batch, threads, interruption, and from a file or a store; findings against counts made here
 from the maps; what can't be predicted is said."""
-import hashlib
 import json
 import random
 import shutil
@@ -13,67 +12,8 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 import scipy.ndimage
-import zarr
 from driving import PROGRAM, headrace, json_of, message_of, rows_of
-
-CONFIG = """task: gleason
-data: {{store: {store}, train: train, val: val}}
-patch: {{size: [64, 64], mpp: 4.0}}
-sampling: {{seed: 5, batch: 4, batches_per_epoch: 40}}
-transforms:
-  - stain_normalize: {{}}
-model: {{name: unet2d, widths: [16, 32]}}
-train: {{epochs: {epochs}, lr: 4.0e-3, threads: 1, validate_every: 0}}
-eval: {{overlap: 0.25, batch: 4}}
-loader: {{threads: 1, prefetch: 2}}
-"""
-
-
-@pytest.fixture(scope="module")
-def cohort(tmp_path_factory):
-    """Phantom slides, a lossless store of them, and a run trained on it."""
-    folder = tmp_path_factory.mktemp("predict")
-    headrace("phantom", "slides", "--out", folder / "in", "--count", 6, "--size", 1500, "--scanners", 1, "--seed", 3)
-    headrace("ingest", "slides", folder / "in/slides", "--table", folder / "in/cases.csv", "--codec", "blosc-zstd", "--out", folder / "s.zarr")
-    for name, epochs in (("run", 2), ("fold1", 1)):
-        (folder / f"{name}.yaml").write_text(CONFIG.format(store=folder / "s.zarr", epochs=epochs))
-        headrace("train", "--config", folder / f"{name}.yaml", "--out", folder / name)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def predicted(cohort, tmp_path_factory):
-    out = tmp_path_factory.mktemp("predicted") / "out"
-    headrace("predict", "--run", cohort / "run", cohort / "s.zarr", "--out", out)
-    return out
-
-
-def slides_of(cohort):
-    return sorted(path for path in (cohort / "in/slides").iterdir())
-
-
-def tree(folder, source=True):
-    """Every file of an output folder with the hash of its bytes; without the place that the image came from."""
-    out = {}
-    for path in sorted(Path(folder).rglob("*")):
-        if not path.is_file():
-            continue
-        data = path.read_bytes()
-        if not source and path.name == "zarr.json" and b'"prediction"' in data:
-            group = json.loads(data)
-            group["attributes"]["headrace"]["facts"].pop("source")
-            data = json.dumps(group).encode()
-        out[str(path.relative_to(folder))] = hashlib.sha256(data).hexdigest()
-    return out
-
-
-def maps_of(folder):
-    group = zarr.open_group(folder, mode="r")
-    return group["labels/classes/0"][:], group["0"][:]
-
-
-def findings_of(folder):
-    return json.loads((folder / "findings.json").read_text())
+from predictions import findings_of, maps_of, slides_of, tree
 
 
 def test_each_image_is_a_whole_result(predicted, cohort):
@@ -219,8 +159,8 @@ def test_flips_are_the_mean_over_mirror_images(predicted, cohort, tmp_path):
 
 
 def test_a_folder_of_other_predictions_is_left_alone(predicted, cohort, tmp_path):
-    before = tree(predicted)
-    said = message_of(headrace("predict", "--run", cohort / "fold1", cohort / "s.zarr", "--out", predicted, code=2))
+    out = shutil.copytree(predicted, tmp_path / "out")
+    said = message_of(headrace("predict", "--run", cohort / "fold1", cohort / "s.zarr", "--out", out, code=2))
     assert "holds predictions with another 'runs'" in said and "Name another output folder" in said
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/notes.txt").write_text("mine")
@@ -230,13 +170,13 @@ def test_a_folder_of_other_predictions_is_left_alone(predicted, cohort, tmp_path
     name = slides_of(cohort)[0]
     (tmp_path / "elsewhere").mkdir()
     shutil.copy(slides_of(cohort)[1], tmp_path / "elsewhere" / name.name)
-    said = message_of(headrace("predict", "--run", cohort / "run", tmp_path / "elsewhere" / name.name, "--out", predicted, code=2))
+    said = message_of(headrace("predict", "--run", cohort / "run", tmp_path / "elsewhere" / name.name, "--out", out, code=2))
     assert f"'{name.stem}'" in said and "Predict it into another output folder" in said
-    assert tree(predicted) == before
-    assert not (predicted / ".work").exists()
+    assert tree(out) == tree(predicted)
+    assert not (out / ".work").exists()
     said = message_of(headrace("predict", "--run", cohort / "run", name, "--split", "val", "--out", tmp_path / "new", code=2))
     assert "--images and --split choose images of a store" in said
-    said = message_of(headrace("predict", "--run", cohort / "run", cohort / "in", "--out", cohort / "in/results", code=2))
+    said = message_of(headrace("predict", "--run", cohort / "run", tmp_path / "elsewhere", "--out", tmp_path / "elsewhere/results", code=2))
     assert "lies in the input" in said
 
 

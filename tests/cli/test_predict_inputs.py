@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 from driving import PROGRAM, headrace, json_of, message_of
-from test_predict import cohort, slides_of, tree  # noqa: F401, a fixture
+from predictions import slides_of, tree
 
 PHASES = """task: segmentation
 data: {{store: {store}, channels: [portal-venous]}}
@@ -22,7 +22,7 @@ loader: {{threads: 1, prefetch: 2}}
 """
 
 
-def predict(cohort, *words, **options):  # noqa: F811
+def predict(cohort, *words, **options):
     return headrace("predict", "--run", cohort / "run", *words, **options)
 
 
@@ -35,7 +35,7 @@ def damage(store, image):
             file.write_bytes(data)
 
 
-def test_an_image_that_fails_does_not_end_the_others(cohort, tmp_path):  # noqa: F811
+def test_an_image_that_fails_does_not_end_the_others(cohort, tmp_path):
     names = [slide.stem for slide in slides_of(cohort)]
     shutil.copytree(cohort / "s.zarr", tmp_path / "s.zarr")
     headrace("predict", "--run", cohort / "run", tmp_path / "s.zarr", "--out", tmp_path / "whole")
@@ -55,7 +55,7 @@ def test_an_image_that_fails_does_not_end_the_others(cohort, tmp_path):  # noqa:
     assert "1 input was left out" in alone.stdout
 
 
-def test_one_name_twice_is_refused_before_anything_is_predicted(cohort, tmp_path):  # noqa: F811
+def test_one_name_twice_is_refused_before_anything_is_predicted(cohort, tmp_path):
     slides = slides_of(cohort)
     for name, slide in (("a/same.tiff", slides[0]), ("b/other.tiff", slides[1]), ("c/same.png", slides[2])):
         (tmp_path / name).parent.mkdir()
@@ -80,7 +80,7 @@ def test_one_name_twice_is_refused_before_anything_is_predicted(cohort, tmp_path
     assert [image["kept"] for image in done["images"]] == [True, True]
 
 
-def test_a_folder_may_grow_but_not_change(cohort, tmp_path):  # noqa: F811
+def test_a_folder_may_grow_but_not_change(cohort, tmp_path):
     slides = slides_of(cohort)
     (tmp_path / "in").mkdir()
     shutil.copy(slides[0], tmp_path / "in/first.tiff")
@@ -100,7 +100,7 @@ def test_a_folder_may_grow_but_not_change(cohort, tmp_path):  # noqa: F811
     assert tree(tmp_path / "out/first") == before
 
 
-def test_a_store_at_the_same_path_with_other_images(cohort, tmp_path):  # noqa: F811
+def test_a_store_at_the_same_path_with_other_images(cohort, tmp_path):
     slides = slides_of(cohort)
     for i in range(2):
         (tmp_path / f"in{i}").mkdir()
@@ -115,7 +115,7 @@ def test_a_store_at_the_same_path_with_other_images(cohort, tmp_path):  # noqa: 
     assert f"{tmp_path / 's.zarr'}: image 'slide' has changed since it was predicted" in said and tree(tmp_path / "out") == before
 
 
-def test_a_path_that_results_cannot_state(cohort, tmp_path):  # noqa: F811
+def test_a_path_that_results_cannot_state(cohort, tmp_path):
     name = bytes(tmp_path) + b"/caf\xe9.tiff"
     shutil.copy(slides_of(cohort)[0], name)
     said = headrace_bytes("predict", "--run", cohort / "run", name, "--out", tmp_path / "out")

@@ -12,36 +12,17 @@ import pytest
 import zarr
 from ct_inputs import STS
 from driving import PROGRAM, headrace, json_of
-from test_predict import tree
-from test_predict_volumes import run as ct_run  # noqa: F401, a fixture
+from predictions import slides_of, tree
 
 KILLS = int(os.environ.get("HEADRACE_KILLS", 6))
 LIMIT_S = 300
 
-CONFIG = """task: gleason
-data: {{store: {store}, train: train, val: val}}
-patch: {{size: [64, 64], mpp: 4.0}}
-sampling: {{seed: 5, batch: 4, batches_per_epoch: 10}}
-transforms:
-  - stain_normalize: {{}}
-model: {{name: unet2d, widths: [16, 32]}}
-train: {{epochs: 1, lr: 4.0e-3, threads: 1, validate_every: 0}}
-eval: {{overlap: 0.25, batch: 4}}
-loader: {{threads: 1, prefetch: 2}}
-"""
-
-
 @pytest.fixture(scope="module")
-def cohort(tmp_path_factory):
-    """A run, a store of two slides, and files of three others."""
-    folder = tmp_path_factory.mktemp("kills")
-    headrace("phantom", "slides", "--out", folder / "in", "--count", 5, "--size", 1500, "--scanners", 1, "--seed", 3)
-    headrace("ingest", "slides", folder / "in/slides", "--table", folder / "in/cases.csv", "--out", folder / "all.zarr")
-    (folder / "run.yaml").write_text(CONFIG.format(store=folder / "all.zarr"))
-    headrace("train", "--config", folder / "run.yaml", "--out", folder / "run")
-    files = sorted((folder / "in/slides").iterdir())
-    headrace("ingest", "slides", *files[:2], "--out", folder / "two.zarr")
-    return {"run": folder / "run", "inputs": [folder / "two.zarr", *files[2:]], "ids": [path.stem for path in files]}
+def inputs(cohort, tmp_path_factory):
+    """A store of two slides, and files of three others."""
+    files, store = slides_of(cohort)[:5], tmp_path_factory.mktemp("kills") / "two.zarr"
+    headrace("ingest", "slides", *files[:2], "--out", store)
+    return [store, *files[2:]]
 
 
 def timed(*arguments):
@@ -127,9 +108,9 @@ def assert_goes_on(arguments, out, undisturbed, ids):
     assert [image["kept"] for image in kept["images"]] == [True] * len(ids) and tree(out) == undisturbed
 
 
-def test_a_killed_prediction_of_slides_goes_on(cohort, tmp_path):
-    out, ids = tmp_path / "out", cohort["ids"]
-    command = ["predict", "--run", cohort["run"], *cohort["inputs"], "--out", out]
+def test_a_killed_prediction_of_slides_goes_on(cohort, inputs, tmp_path):
+    out, ids = tmp_path / "out", [path.stem for path in slides_of(cohort)[:5]]
+    command = ["predict", "--run", cohort / "run", *inputs, "--out", out]
     seconds = timed(*command)
     undisturbed = tree(out)
     shutil.rmtree(out)
@@ -137,7 +118,7 @@ def test_a_killed_prediction_of_slides_goes_on(cohort, tmp_path):
     assert_goes_on(command, out, undisturbed, ids)
 
 
-def test_a_killed_prediction_of_scans_goes_on(ct_run, tmp_path):  # noqa: F811
+def test_a_killed_prediction_of_scans_goes_on(ct_run, tmp_path):
     """DICOM is de-identified: the patient keeps the pseudonym of the first call, whatever was interrupted."""
     out, key = tmp_path / "out", tmp_path / "out.key"
     command = ["predict", "--run", ct_run, STS, "--out", out]
@@ -172,13 +153,13 @@ def export_killed(old, new, out, seed):
     assert tree(out) == after
 
 
-def test_killed_exports_of_slides_leave_whole_files(cohort, tmp_path):
-    headrace("predict", "--run", cohort["run"], *cohort["inputs"], "--min-region-mm2", 0, "--out", tmp_path / "results")
+def test_killed_exports_of_slides_leave_whole_files(cohort, inputs, tmp_path):
+    headrace("predict", "--run", cohort / "run", *inputs, "--min-region-mm2", 0, "--out", tmp_path / "results")
     common = ["export", tmp_path / "results", "--as", "geojson,ome-tiff,csv", "--out", tmp_path / "out"]
     export_killed([*common, "--min-area-mm2", 0.001], [*common, "--tolerance", 6], tmp_path / "out", 6)
 
 
-def test_killed_exports_of_scans_leave_whole_files(ct_run, tmp_path):  # noqa: F811
+def test_killed_exports_of_scans_leave_whole_files(ct_run, tmp_path):
     """Of two predictions of one scan, which have the same name and other probabilities."""
     formats = "nifti,nifti-probability,nrrd,dicom-seg,dicom-seg-fractional,dicom-seg-labelmap,dicom-rtstruct,dicom-sr,csv"
     exports = []

@@ -9,8 +9,7 @@ import time
 import pytest
 from driving import PROGRAM
 from large_slide import BLOCK, write_large_slide
-from test_predict import findings_of, tree
-from test_predict_kill import cohort  # noqa: F401, a fixture
+from predictions import findings_of, tree
 
 MB = 10**6
 BLOCKS = int(os.environ.get("HEADRACE_LARGE_BLOCKS", 0))
@@ -51,9 +50,9 @@ def slides(tmp_path_factory):
     return folder
 
 
-def test_a_slide_larger_than_memory(cohort, slides, tmp_path):  # noqa: F811
+def test_a_slide_larger_than_memory(cohort, slides, tmp_path):
     assert HEIGHT * WIDTH * BLOCK_BYTES > 2 * LIMIT
-    command = ["predict", "--run", cohort["run"], "--threads", 2]
+    command = ["predict", "--run", cohort / "run", "--threads", 2]
     peaks = {name: measured([*command, slides / f"{name}.tif", "--out", tmp_path / name], LIMIT) for name in ("half", "large")}
     assert peaks["large"] < LIMIT and peaks["large"] < peaks["half"] + GROWTH, peaks
     measured([*command, slides / "large.tif", "--out", tmp_path / "unlimited"])
@@ -62,7 +61,7 @@ def test_a_slide_larger_than_memory(cohort, slides, tmp_path):  # noqa: F811
     assert areas["large"] > 1.5 * areas["half"] > 1  # mm², so the tissue is really predicted
 
 
-def test_the_limit_is_one(cohort, slides, tmp_path):  # noqa: F811
+def test_the_limit_is_one(cohort, slides, tmp_path):
     """The limit above is enforced: with less than the program needs to start, it does not."""
     with pytest.raises(AssertionError):
-        measured(["predict", "--run", cohort["run"], slides / "half.tif", "--out", tmp_path / "out"], 300 * MB)
+        measured(["predict", "--run", cohort / "run", slides / "half.tif", "--out", tmp_path / "out"], 300 * MB)

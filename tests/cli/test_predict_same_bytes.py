@@ -3,8 +3,7 @@ runs with contexts, mirror images, means of runs, and CT."""
 import pytest
 from ct_inputs import CT
 from driving import SAMPLES, headrace
-from test_predict import tree
-from test_predict_volumes import run as ct_run  # noqa: F401, a fixture
+from predictions import tree
 
 CONFIG = """task: segmentation
 data: {{store: {store}}}
@@ -57,7 +56,7 @@ def test_means_of_runs_and_mirror_images(runs, tmp_path):
     assert_same(["--run", runs[0], "--run", runs[1], "--flips"], SLIDES["jpeg"], tmp_path / "s.zarr", tmp_path, [("file", 3, 7), ("store", 16, 2)])
 
 
-def test_scans(ct_run, tmp_path):  # noqa: F811
+def test_scans(ct_run, tmp_path):
     scan = CT / "sarcoma/sts-012.nii.gz"
     headrace("ingest", "volumes", scan, "--out", tmp_path / "s.zarr")
     assert_same(["--run", ct_run], scan, tmp_path / "s.zarr", tmp_path)

@@ -12,8 +12,7 @@ import time
 import pytest
 from ct_inputs import CT, STS
 from driving import PROGRAM, headrace, message_of, rows_of
-from test_predict import CONFIG, tree
-from test_predict_volumes import run as ct_run  # noqa: F401, a fixture
+from predictions import slides_of, tree
 
 KILLS = int(os.environ.get("HEADRACE_KILLS", 6))
 LIMIT_S = 300
@@ -21,22 +20,11 @@ QUICK = ["--interval", 0.2, "--settle", 1]
 PATIENT = ["--interval", 0.3, "--settle", 6]  # copies of these tests do not pause that long
 
 
-@pytest.fixture(scope="module")
-def cohort(tmp_path_factory):
-    """Phantom slides, and a run trained on them."""
-    folder = tmp_path_factory.mktemp("watch")
-    headrace("phantom", "slides", "--out", folder / "in", "--count", 5, "--size", 1200, "--scanners", 1, "--seed", 3)
-    headrace("ingest", "slides", folder / "in/slides", "--table", folder / "in/cases.csv", "--out", folder / "s.zarr")
-    (folder / "run.yaml").write_text(CONFIG.format(store=folder / "s.zarr", epochs=1).replace("batches_per_epoch: 40", "batches_per_epoch: 10"))
-    headrace("train", "--config", folder / "run.yaml", "--out", folder / "run")
-    return folder
-
-
 @pytest.fixture
 def place(cohort, tmp_path):
     """The run, whole slides, and an empty folder to watch."""
     (tmp_path / "in").mkdir()
-    return cohort / "run", sorted((cohort / "in/slides").iterdir()), tmp_path / "in"
+    return cohort / "run", slides_of(cohort)[:5], tmp_path / "in"
 
 
 def words(run, folder, out, *options):
@@ -222,7 +210,7 @@ def test_asked_to_stop_it_goes_on_later(place, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["{}.dcm", "IM{}"])
-def test_a_series_that_arrives_file_by_file(ct_run, tmp_path, name):  # noqa: F811
+def test_a_series_that_arrives_file_by_file(ct_run, tmp_path, name):
     """With an ending and without one; a volume beside it; DICOM without a folder of its own is said."""
     folder, out = tmp_path / "in", tmp_path / "out"
     (folder / "patient/series").mkdir(parents=True)

@@ -127,7 +127,7 @@ def test_a_killed_run_is_no_image_and_the_next_one_finishes_it(tmp_path):
         while run.poll() is None and not (out / "0/c/0/1").exists():
             time.sleep(0.001)
         run.send_signal(signal.SIGKILL)
-        run.wait()
+        run.wait(timeout=300)
     assert run.returncode == -signal.SIGKILL  # else it was done before: give it more to do
     with pytest.raises(KeyError):
         zarr.open_group(str(out), mode="r")["0"][:]
@@ -185,7 +185,7 @@ def test_what_cannot_be_is_said_in_one_sentence(tmp_path, arguments, words, code
 @pytest.mark.skipif(os.path.exists("/dev/nvidia0"), reason="not run: there is a GPU")
 @pytest.mark.parametrize("arguments", [["load", LZW], ["save", LZW, "o.zarr"], ["sobel", LZW, "o.zarr", "--mode", "global"]])
 def test_without_a_gpu_cuda_is_refused_in_one_sentence(tmp_path, arguments):
-    run = subprocess.run([PROGRAM, "process", *map(str, arguments), "--device", "cuda"], capture_output=True, text=True, cwd=tmp_path)
+    run = subprocess.run([PROGRAM, "process", *map(str, arguments), "--device", "cuda"], capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert run.returncode == 1
     text = message_of(run)
     assert "--device cuda: " in text and ("no GPU" in text or "this build has no CUDA" in text)

@@ -1,5 +1,4 @@
 """Worklists: uncertainty, distances and order against NumPy and SciPy on the maps; what is labelled stays out; what can't be compared is said."""
-import json
 import shutil
 
 import imageio.v3 as iio
@@ -10,24 +9,14 @@ import scipy.spatial.distance
 import scipy.stats
 import zarr
 from driving import headrace, json_of, message_of, rows_of, version_of, write_table
+from predictions import findings_of, phantom_scan_config, slide_config, trained
 
-CONFIG = """task: gleason
-data: {{store: {store}, train: train, val: val}}
-patch: {{size: [64, 64], mpp: 4.0}}
-sampling: {{seed: 5, batch: 4, batches_per_epoch: 30}}
-transforms:
-  - stain_normalize: {{}}
-model: {{name: unet2d, widths: [8, 16]}}
-train: {{epochs: {epochs}, lr: 4.0e-3, threads: 1, validate_every: 0}}
-eval: {{overlap: 0.25, batch: 4}}
-loader: {{threads: 1, prefetch: 2}}
-"""
 LABELLED = 5  # the first slides of the cohort
 TRUTH = ("primary", "secondary", "grade_group", "annotation")
 
 
 @pytest.fixture(scope="module")
-def cohort(tmp_path_factory):
+def few_labelled(tmp_path_factory):
     """Phantom slides of two scanners, of which the first have labels; two runs on these; predictions of all."""
     folder = tmp_path_factory.mktemp("suggest")
     headrace("phantom", "slides", "--out", folder / "in", "--count", 12, "--size", 1100, "--scanners", 2, "--seed", 3)
@@ -38,8 +27,7 @@ def cohort(tmp_path_factory):
     classes = (folder / "in/classes.txt").read_text().split()
     headrace("ingest", "slides", folder / "in/slides", "--table", folder / "in/few.csv", "--classes", ",".join(classes), "--out", folder / "s.zarr")
     for name, epochs in (("run", 2), ("fold1", 1)):
-        (folder / f"{name}.yaml").write_text(CONFIG.format(store=folder / "s.zarr", epochs=epochs))
-        headrace("train", "--config", folder / f"{name}.yaml", "--out", folder / name)
+        trained(folder, name, slide_config(folder / "s.zarr", batches=30, widths=(8, 16), epochs=epochs))
     headrace("predict", "--run", folder / "run", folder / "s.zarr", "--out", folder / "one")
     headrace("predict", "--run", folder / "run", "--run", folder / "fold1", folder / "s.zarr", "--out", folder / "both")
     return folder
@@ -60,7 +48,7 @@ def uncertainty_of(folder):
     mean = scipy.ndimage.mean(entropy[known], cells, np.unique(cells))
     values = np.sort(mean[np.searchsorted(np.unique(cells), cells)])[::-1]
     tail = values[: (len(values) + 9) // 10].mean()
-    found = json.loads((folder / "findings.json").read_text())
+    found = findings_of(folder)
     disputed = found.get("ensemble", {}).get("disputed_share")
     regions, tumour = found["slide"]["equivocal"]["list"], found["slide"]["tumour"]["pixels"]
     opened = 0
@@ -113,13 +101,13 @@ def expected_order(uncertainty, points, labelled, cases):
 
 
 @pytest.mark.parametrize("out", ["one", "both"])
-def test_the_list_is_its_definition(cohort, out):
-    ids = sorted(path.name for path in (cohort / out).iterdir() if path.is_dir() and not path.name.startswith("."))
-    parts = [uncertainty_of(cohort / out / name) for name in ids]
-    rows = {row["image"]: row for row in rows_of(cohort / "in/few.csv")}
+def test_the_list_is_its_definition(few_labelled, out):
+    ids = sorted(path.name for path in (few_labelled / out).iterdir() if path.is_dir() and not path.name.startswith("."))
+    parts = [uncertainty_of(few_labelled / out / name) for name in ids]
+    rows = {row["image"]: row for row in rows_of(few_labelled / "in/few.csv")}
     labelled = [bool(rows[name]["annotation"]) for name in ids]
-    points = features_of(cohort / "s.zarr", cohort / out, ids)
-    done = json_of("suggest", cohort / out, "--store", cohort / "s.zarr")
+    points = features_of(few_labelled / "s.zarr", few_labelled / out, ids)
+    done = json_of("suggest", few_labelled / out, "--store", few_labelled / "s.zarr")
     assert done["candidates"] == len(ids) - LABELLED and done["labelled"] == LABELLED
     expected = expected_order([p[3] for p in parts], points, labelled, [rows[name]["case"] for name in ids])
     assert [line["id"] for line in done["suggestions"]] == [ids[i] for i, _, _ in expected]
@@ -130,14 +118,14 @@ def test_the_list_is_its_definition(cohort, out):
         assert line["open_doubt"] == pytest.approx(opened, abs=1e-4)
         assert line["uncertainty"] == pytest.approx(total, abs=3e-4)
         assert line["distance"] == pytest.approx(distance, abs=1e-3) and line["nearest"] == ids[nearest]
-        assert line["case"] == rows[line["id"]]["case"] and line["source"] == str(cohort / "s.zarr")
-        regions = json.loads((cohort / out / line["id"] / "findings.json").read_text())["slide"]["equivocal"]["list"]
+        assert line["case"] == rows[line["id"]]["case"] and line["source"] == str(few_labelled / "s.zarr")
+        regions = findings_of(few_labelled / out / line["id"])["slide"]["equivocal"]["list"]
         assert line["places"] == [region["number"] for region in regions[:5]]
         assert line["why"] and line["look_first"]
 
 
-def test_the_table_holds_the_list(cohort, tmp_path):
-    arguments = [cohort / "both", "--store", cohort / "s.zarr", "--count", 4]
+def test_the_table_holds_the_list(few_labelled, tmp_path):
+    arguments = [few_labelled / "both", "--store", few_labelled / "s.zarr", "--count", 4]
     shown = headrace("suggest", *arguments, "--out", tmp_path / "worklist.csv").stdout
     lines = json_of("suggest", *arguments)["suggestions"]
     rows = rows_of(tmp_path / "worklist.csv")
@@ -151,72 +139,72 @@ def test_the_table_holds_the_list(cohort, tmp_path):
     assert not list(tmp_path.glob("*part*")) and len(list(tmp_path.iterdir())) == 1
 
 
-def test_threads_and_the_order_of_results_do_not_matter(cohort, tmp_path):
-    folders = sorted(path for path in (cohort / "one").iterdir() if (path / "findings.json").exists())
-    for name, arguments in (("a", [cohort / "one", "--threads", 1]), ("b", [*reversed(folders), "--threads", 5])):
-        headrace("suggest", *arguments, "--store", cohort / "s.zarr", "--out", tmp_path / name)
+def test_threads_and_the_order_of_results_do_not_matter(few_labelled, tmp_path):
+    folders = sorted(path for path in (few_labelled / "one").iterdir() if (path / "findings.json").exists())
+    for name, arguments in (("a", [few_labelled / "one", "--threads", 1]), ("b", [*reversed(folders), "--threads", 5])):
+        headrace("suggest", *arguments, "--store", few_labelled / "s.zarr", "--out", tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_each_case_comes_once_before_any_comes_twice(cohort):
-    cases = {row["image"]: row["case"] for row in rows_of(cohort / "in/few.csv")}
-    order = [cases[name] for name in suggested(cohort / "one", "--count", 12)]  # without a store nothing is labelled
+def test_each_case_comes_once_before_any_comes_twice(few_labelled):
+    cases = {row["image"]: row["case"] for row in rows_of(few_labelled / "in/few.csv")}
+    order = [cases[name] for name in suggested(few_labelled / "one", "--count", 12)]  # without a store nothing is labelled
     number = len(set(cases.values()))
     assert len(order) == 12 and len(set(order[:number])) == number
     # Files that were never ingested have their cases from the prediction: each image is its own.
-    line = json_of("suggest", cohort / "one", "--count", 1)["suggestions"][0]
+    line = json_of("suggest", few_labelled / "one", "--count", 1)["suggestions"][0]
     assert line["distance"] is None and line["nearest"] is None
-    assert line["id"] == max((uncertainty_of(cohort / "one" / name)[3], name) for name in cases)[1]
-    assert sorted(suggested(cohort / "one", "--cases", "any", "--count", 12)) == sorted(cases)
+    assert line["id"] == max((uncertainty_of(few_labelled / "one" / name)[3], name) for name in cases)[1]
+    assert sorted(suggested(few_labelled / "one", "--cases", "any", "--count", 12)) == sorted(cases)
 
 
-def test_another_store_tells_what_is_labelled(cohort, tmp_path):
-    known = {row["image"] for row in rows_of(cohort / "in/few.csv") if row["annotation"]}
-    done = json_of("suggest", cohort / "one", "--labelled", cohort / "s.zarr")
+def test_another_store_tells_what_is_labelled(few_labelled, tmp_path):
+    known = {row["image"] for row in rows_of(few_labelled / "in/few.csv") if row["annotation"]}
+    done = json_of("suggest", few_labelled / "one", "--labelled", few_labelled / "s.zarr")
     assert not known & {line["id"] for line in done["suggestions"]} and done["labelled"] == LABELLED
     # A labelled image without a prediction can't be compared with, and that is said.
     (tmp_path / "some").mkdir()
-    for path in (cohort / "one").glob("phantom-*"):
+    for path in (few_labelled / "one").glob("phantom-*"):
         if path.name not in sorted(known)[1:] + ["phantom-0012"]:
             shutil.copytree(path, tmp_path / "some" / path.name)
-    done = json_of("suggest", tmp_path / "some", "--store", cohort / "s.zarr")
+    done = json_of("suggest", tmp_path / "some", "--store", few_labelled / "s.zarr")
     assert done["labelled"] == 1 and done["labelled_without_prediction"] == LABELLED - 1
     assert done["left_out"]["not_predicted"] == ["phantom-0012"]
-    shown = headrace("suggest", tmp_path / "some", "--store", cohort / "s.zarr").stdout
+    shown = headrace("suggest", tmp_path / "some", "--store", few_labelled / "s.zarr").stdout
     assert "likeness to them is not known" in shown and "neither labels nor a prediction: phantom-0012" in shown
 
 
-def test_labels_of_several_sets(cohort, tmp_path):
+def test_labels_of_several_sets(few_labelled, tmp_path):
     """Another reader's slide counts as labelled where the reader's set is named."""
-    shutil.copytree(cohort / "s.zarr", tmp_path / "s.zarr")
+    shutil.copytree(few_labelled / "s.zarr", tmp_path / "s.zarr")
     (tmp_path / "masks").mkdir()
-    shutil.copy(cohort / "in/masks/phantom-0009.tif", tmp_path / "masks")
+    shutil.copy(few_labelled / "in/masks/phantom-0009.tif", tmp_path / "masks")
     headrace("ingest", "labels", tmp_path / "s.zarr", "--annotations", tmp_path / "masks", "--set", "reader2")
-    own, both = (suggested(cohort / "one", "--store", tmp_path / "s.zarr", "--set", sets) for sets in ("annotation", "annotation,reader2"))
+    own, both = (suggested(few_labelled / "one", "--store", tmp_path / "s.zarr", "--set", sets) for sets in ("annotation", "annotation,reader2"))
     assert set(own) - set(both) == {"phantom-0009"}
-    assert "it has: annotation, reader2" in message_of(headrace("suggest", cohort / "one", "--store", tmp_path / "s.zarr", "--set", "annotation,reader3", code=2))
+    assert "it has: annotation, reader2" in message_of(headrace("suggest", few_labelled / "one", "--store", tmp_path / "s.zarr", "--set", "annotation,reader3", code=2))
 
 
-def test_only_images_of_a_split(cohort):
-    splits = {row["image"]: row["split"] for row in rows_of(cohort / "in/few.csv")}
-    done = json_of("suggest", cohort / "one", "--store", cohort / "s.zarr", "--split", "train")
+def test_only_images_of_a_split(few_labelled):
+    splits = {row["image"]: row["split"] for row in rows_of(few_labelled / "in/few.csv")}
+    done = json_of("suggest", few_labelled / "one", "--store", few_labelled / "s.zarr", "--split", "train")
     assert {splits[line["id"]] for line in done["suggestions"]} == {"train"}
     assert done["of_other_splits"] == sum(s == "val" for name, s in splits.items() if name > f"phantom-{LABELLED:04d}")
 
 
-def test_glass_is_left_out(cohort, tmp_path):
+def test_glass_is_left_out(few_labelled, tmp_path):
     iio.imwrite(tmp_path / "glass.png", np.full((900, 700, 3), 243, np.uint8))
-    headrace("predict", "--run", cohort / "run", tmp_path / "glass.png", "--mpp", 0.5, "--out", tmp_path / "out")
-    done = json_of("suggest", cohort / "one", tmp_path / "out", "--count", 99)
+    headrace("predict", "--run", few_labelled / "run", tmp_path / "glass.png", "--mpp", 0.5, "--out", tmp_path / "out")
+    done = json_of("suggest", few_labelled / "one", tmp_path / "out", "--count", 99)
     assert done["left_out"]["nothing_predicted"] == ["glass"] and len(done["suggestions"]) == 12
     said = message_of(headrace("suggest", tmp_path / "out", code=2))
     assert "in none of the images without labels was anything predicted" in said and "glass" in said
-    done = json_of("suggest", cohort / "one", tmp_path / "out", "--store", cohort / "s.zarr")
+    done = json_of("suggest", few_labelled / "one", tmp_path / "out", "--store", few_labelled / "s.zarr")
     assert done["left_out"]["not_in_store"] == ["glass"]
 
 
-def test_what_can_not_be_compared_is_refused(cohort, tmp_path):
-    one, store = cohort / "one", cohort / "s.zarr"
+def test_what_can_not_be_compared_is_refused(few_labelled, tmp_path):
+    one, store = few_labelled / "one", few_labelled / "s.zarr"
 
     def refusal(*arguments, code=2):
         said = message_of(headrace("suggest", *arguments, "--out", tmp_path / "list.csv", code=code))
@@ -224,7 +212,7 @@ def test_what_can_not_be_compared_is_refused(cohort, tmp_path):
         return said
 
     assert "no finished prediction there" in refusal(tmp_path, code=1)
-    shutil.copytree(cohort / "both/phantom-0001", tmp_path / "other/phantom-0099")
+    shutil.copytree(few_labelled / "both/phantom-0001", tmp_path / "other/phantom-0099")
     group = tmp_path / "other/phantom-0099/zarr.json"
     group.write_text(group.read_text().replace('"phantom-0001"', '"phantom-0099"'))
     assert "different networks can't be compared" in refusal(one, tmp_path / "other")
@@ -250,22 +238,12 @@ def test_scans(tmp_path):
     headrace("phantom", "volumes", "--out", tmp_path / "in", "--count", 3, "--size", 48, "--slices", 24, "--phases", 1, "--lesion-mm", "30,60", "--seed", 4)
     headrace("ingest", "volumes", tmp_path / "in/images", "--table", tmp_path / "in/cases.csv", "--classes", "background,colon,lesion",
              "--lesion-classes", "lesion", "--out", tmp_path / "ct.zarr")
-    (tmp_path / "run.yaml").write_text(f"""task: colorectal
-data: {{store: {tmp_path / "ct.zarr"}}}
-patch: {{size: [16, 32, 32], spacing_mm: [16, 8, 8]}}
-sampling: {{seed: 7, batch: 2, batches_per_epoch: 10, foreground: 0.7}}
-transforms: [window_hu: {{low: -160, high: 240}}]
-model: {{name: unet3d, widths: [8, 16]}}
-train: {{epochs: 2, lr: 3.0e-3, threads: 1}}
-loader: {{threads: 1, prefetch: 2}}
-eval: {{lesion_classes: [lesion], lesion_min_mm3: 100}}
-""")
-    headrace("train", "--config", tmp_path / "run.yaml", "--out", tmp_path / "run")
+    trained(tmp_path, "run", phantom_scan_config(tmp_path / "ct.zarr"))
     headrace("predict", "--run", tmp_path / "run", tmp_path / "ct.zarr", "--out", tmp_path / "out")
     done = json_of("suggest", tmp_path / "out")
     assert len(done["suggestions"]) == 3
     for line in done["suggestions"]:
-        found = json.loads((tmp_path / "out" / line["id"] / "findings.json").read_text())["volume"]
+        found = findings_of(tmp_path / "out" / line["id"])["volume"]
         flag = found["study"]["flag"]
         t = flag["operating_point"]["threshold"] if flag else 0.5
         near = [1 - abs(lesion["score"] - t) / max(t, 1 - t) for lesion in found["lesions"]]

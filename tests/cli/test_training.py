@@ -68,7 +68,7 @@ def test_killed_in_the_middle_and_resumed(trained, nuclei, tmp_path):
             process.send_signal(signal.SIGKILL)
             break
         time.sleep(0.002)
-    process.wait()
+    process.wait(timeout=300)
     headrace("train", "--config", config, "--out", run, "--resume")
     same(trained, run)
 

@@ -125,7 +125,7 @@ def test_one_that_is_killed_ends_all_and_another_number_goes_on(alone, nuclei, t
         environment = dict(entry.split("=", 1) for entry in Path(f"/proc/{child}/environ").read_text().split("\0") if "=" in entry)
         by_rank[int(environment["RANK"])] = child
     os.kill(by_rank[victim], signal.SIGKILL)
-    said = parent.communicate()[1]
+    said = parent.communicate(timeout=300)[1]
     assert parent.returncode == 1
     lines = [line for line in said.splitlines() if line.startswith("headrace: ")]
     assert len(lines) == 1 and f"Process {victim} of 2" in lines[0] and "--resume" in lines[0], said
@@ -140,7 +140,7 @@ def test_a_signal_stops_all_at_one_step(alone, nuclei, tmp_path, to_group):
     config, run = config_of(tmp_path, nuclei), tmp_path / "run"
     parent = started(config, run, start_new_session=True)
     (os.killpg if to_group else os.kill)(parent.pid, signal.SIGTERM)
-    said = parent.communicate()[1]
+    said = parent.communicate(timeout=300)[1]
     assert parent.returncode == 1, said
     lines = [line for line in said.splitlines() if line.startswith("headrace: ")]
     assert len(lines) == 1 and "Stopped by SIGTERM after step" in lines[0], said
@@ -159,7 +159,7 @@ def test_a_launcher_sets_the_places(alone, nuclei, tmp_path):
     assert torchrun.exists(), "torchrun comes with torch, which the tests need"
     config, run = config_of(tmp_path, nuclei), tmp_path / "run"
     done = subprocess.run([torchrun, "--standalone", "--no-python", "--nproc-per-node", "2", PROGRAM, "train", "--config", config, "--out", run],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("trained 6 steps") == 1
     same_run(alone, run)
@@ -192,7 +192,7 @@ def test_two_trainings_do_not_write_into_one_folder(nuclei, tmp_path):
     said = message_of(headrace("train", "--config", config, "--out", run, "--resume", "--processes", 2, code=2))
     assert "Another training writes into" in said and str(run) in said
     parent.terminate()
-    parent.communicate()
+    parent.communicate(timeout=300)
 
 
 def test_processes_with_other_configs_are_refused(nuclei, tmp_path):
@@ -204,7 +204,7 @@ def test_processes_with_other_configs_are_refused(nuclei, tmp_path):
         config.write_text(config.read_text().replace("lr: 1.0e-3", f"lr: {rank + 1}.0e-3"))
         others.append(subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                        env=os.environ | {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)}))
-    said = "".join(other.communicate()[1] for other in others)
+    said = "".join(other.communicate(timeout=300)[1] for other in others)
     assert [other.returncode for other in others] == [2, 2], said
     lines = [line for line in said.splitlines() if line.startswith("headrace: ")]
     assert len(lines) == 1 and "Process 1 would give other results than process 0" in lines[0], said

@@ -80,7 +80,7 @@ def test_killed_in_the_middle_and_resumed(trained, ct, tmp_path):
             process.send_signal(signal.SIGKILL)
             break
         time.sleep(0.002)
-    assert process.wait() == -signal.SIGKILL
+    assert process.wait(timeout=300) == -signal.SIGKILL
     headrace("train", "--config", config, "--out", run, "--resume")
     same(trained, run)
     assert evaluation(trained) == evaluation(run)

@@ -231,7 +231,7 @@ def test_killed_at_ten_moments_there_is_either_version(made, store):
         running = subprocess.Popen([PROGRAM, *map(str, command), "--jobs", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(rng.uniform(0, 1.2) * seconds)
         running.kill()
-        running.wait()
+        running.wait(timeout=300)
         now = json_of("verify", store)
         assert now["ok"] and json_of("info", store)["dataset_hash"] in (made[1], after)
         seen.add(json_of("info", store)["dataset_hash"])
@@ -295,7 +295,7 @@ def test_the_run_of_before_resumes_and_evaluates_on_its_version(made, store):
     while not list(broken.glob("checkpoints/*")) and running.poll() is None:
         time.sleep(0.01)
     running.kill()
-    running.wait()
+    running.wait(timeout=300)
     annotate(store.parent / "notes")
     for name in names():
         polygons(store.parent / f"notes/{name}.geojson", ("stroma", 0, 0, 200, 200))
@@ -384,7 +384,7 @@ def test_a_prune_that_was_killed_promises_nothing_that_is_gone(made, store):
         running = subprocess.Popen([PROGRAM, "prune", str(store), "--keep-last", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(rng.uniform(0, 0.06))
         running.kill()
-        running.wait()
+        running.wait(timeout=300)
         # What the prune was to remove is asked for again.
         assert json_of("ingest", "labels", store, "--annotations", notes)["dataset_hash"] == made[1]
         assert json_of("verify", store)["ok"]

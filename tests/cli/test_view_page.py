@@ -1,12 +1,9 @@
 """The page of `headrace view` in a real browser: what is on the screen is the image's own pixels, at the right place, and what is clicked
 reaches the server."""
+import contextlib
 import io
-import json
-import re
-import signal
-import subprocess
+import shutil
 import time
-import urllib.request
 
 import imageio.v3 as iio
 import numpy as np
@@ -15,90 +12,20 @@ import scipy.ndimage
 import tifffile
 import zarr
 from chromium import CHROMIUM, Browser
-from driving import PROGRAM, headrace, write_table
-from ct_inputs import CT
+from view_server import serving
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="not run: there is no Chromium")
 
-SLIDES = """task: gleason
-data: {{store: {store}, train: train, val: val}}
-patch: {{size: [64, 64], mpp: 4.0}}
-sampling: {{seed: 5, batch: 4, batches_per_epoch: 40}}
-transforms:
-  - stain_normalize: {{}}
-model: {{name: unet2d, widths: [16, 32]}}
-train: {{epochs: 2, lr: 4.0e-3, threads: 1, validate_every: 0}}
-eval: {{overlap: 0.25, batch: 4}}
-loader: {{threads: 1, prefetch: 2}}
-"""
-SCANS = """task: colorectal
-data: {{store: {store}}}
-patch: {{size: [16, 32, 32], spacing_mm: [4, 4, 4]}}
-sampling: {{seed: 7, batch: 2, batches_per_epoch: 10, foreground: 0.7}}
-transforms:
-  - window_hu: {{low: -160, high: 240}}
-model: {{name: unet3d, widths: [8, 16]}}
-train: {{epochs: 1, lr: 3.0e-3, threads: 1, validate_every: 0}}
-loader: {{threads: 1, prefetch: 2}}
-eval: {{lesion_lowest: 0.05, lesion_min_mm3: 100, lesion_classes: [tumour]}}
-"""
 WINDOW = (-160, 240)
 
 
-def trained(folder, text, store):
-    """A run on the store, and what it predicts for its validation images."""
-    (folder / "run.yaml").write_text(text.format(store=store))
-    headrace("train", "--config", folder / "run.yaml", "--out", folder / "run")
-    headrace("predict", "--run", folder / "run", store, "--split", "val", "--out", folder / "out")
-    return folder
-
-
 @pytest.fixture(scope="module")
-def slides(tmp_path_factory):
-    """Phantom slides with their annotation, and results for those of the validation."""
-    folder = tmp_path_factory.mktemp("slides")
-    headrace("phantom", "slides", "--out", folder / "in", "--count", 6, "--size", 1024, "--scanners", 1, "--seed", 3)
-    headrace("ingest", "slides", folder / "in/slides", "--table", folder / "in/cases.csv", "--out", folder / "s.zarr")
-    return trained(folder, SLIDES, folder / "s.zarr")
-
-
-@pytest.fixture(scope="module")
-def scans(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("scans")
-    rows = [{"file": str(CT / f"sarcoma/{name}.nii.gz"), "image": name, "split": split, "labels": str(CT / f"sarcoma/{name}-gtv.nii.gz")}
-            for name, split in (("sts-012", "val"), ("sts-018", "train"))]
-    table = write_table(folder / "cases.csv", rows)
-    headrace("ingest", "volumes", CT / "sarcoma", "--table", table, "--classes", "background,tumour", "--out", folder / "s.zarr")
-    return trained(folder, SCANS, folder / "s.zarr")
-
-
-class Server:
-    def __init__(self, *inputs):
-        self._process = subprocess.Popen([PROGRAM, "view", *map(str, inputs), "--no-open"], stdout=subprocess.PIPE, text=True)
-        self.url = self._process.stdout.readline().strip()
-        self.base, self._token = re.fullmatch(r"(http://127\.0\.0\.1:\d+)/\?token=([0-9a-f]{64})", self.url).groups()
-
-    def get(self, path):
-        request = urllib.request.Request(self.base + path, headers={"Authorization": f"Bearer {self._token}"})
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            return json.load(reply)
-
-    def verdict(self, item, at=0):
-        return self.get(f"/api/items/{item}/findings")["findings"][at]["verdict"]
-
-    def close(self):
-        if self._process.poll() is not None:
-            return
-        self._process.send_signal(signal.SIGINT)
-        self._process.wait(timeout=30)
-        self._process.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def served(slides, scans):
-    server = Server(slides / "s.zarr", slides / "out", scans / "s.zarr", scans / "out")
-    yield server
-    server.close()
+def served(cohort, predicted, ct_cohort, predicted_ct_val, tmp_path_factory):
+    """Slides and scans with annotations and with results, beside which verdicts are kept."""
+    folder = tmp_path_factory.mktemp("view")
+    slides, scans = shutil.copytree(predicted, folder / "slides"), shutil.copytree(predicted_ct_val, folder / "scans")
+    with serving(cohort / "s.zarr", slides, ct_cohort / "ct.zarr", scans) as server:
+        yield server
 
 
 @pytest.fixture
@@ -127,9 +54,10 @@ def choose(page, item):
 
 
 def settle(page):
-    """Waits until the stage's picture stands still."""
+    """Waits until nothing is being loaded and the stage's picture stands still."""
     last = None
-    for _ in range(60):
+    for _ in range(100):
+        page.wait(lambda: not page.pending())
         now = page.screenshot(page.box("#stage"))
         if now == last:
             return
@@ -152,7 +80,7 @@ def middle(page, selector):
     return np.array([x + width / 2, y + height / 2])
 
 
-def test_the_slide_on_the_screen_is_the_slide(page, served, slides):
+def test_the_slide_on_the_screen_is_the_slide(page, served, cohort):
     item = item_of(served, "slide")
     choose(page, item)
     page.key("o")
@@ -160,7 +88,7 @@ def test_the_slide_on_the_screen_is_the_slide(page, served, slides):
     settle(page)
     shown = picture(page, ".pane .slide")
     y, x, pixels = place(page)
-    slide = tifffile.imread(slides / f"in/slides/{item['id']}.tif", level=0).astype(float)
+    slide = tifffile.imread(cohort / f"in/slides/{item['id']}.tif", level=0).astype(float)
     assert slide.shape[:2] == (item["height"], item["width"])
     # Every tenth screen pixel in the middle of the slide, away from navigator and bars, against the mean of the pixels below it.
     size = int(pixels)
@@ -277,7 +205,7 @@ def planes_of(page):
                          "return [f.x + b.x, f.y + b.y, b.width, b.height]; })")
 
 
-def test_ct_shows_three_planes_as_radiologists_look_at_them(page, served, scans):
+def test_ct_shows_three_planes_as_radiologists_look_at_them(page, served, ct_cohort):
     item = item_of(served, "volume")
     choose(page, item)
     page.wait("document.querySelector('iframe')?.contentWindow.viewer?.position.value.length === 3")
@@ -288,7 +216,7 @@ def test_ct_shows_three_planes_as_radiologists_look_at_them(page, served, scans)
     spacing = np.array(item["spacing_zyx_mm"])
     mm = state.get("crossSectionScale", 1) * spacing.min()  # a screen pixel
     middle_zyx = np.array(item["shape_zyx"]) // 2 + 0.5
-    (store,) = [path for path in (scans / "s.zarr/images").iterdir() if path.name == item["id"]]
+    (store,) = [path for path in (ct_cohort / "ct.zarr/images").iterdir() if path.name == item["id"]]
     volume = zarr.open_array(store / "0", mode="r")[:]
     grey = np.clip((volume.reshape(item["shape_zyx"]).astype(float) - WINDOW[0]) / (WINDOW[1] - WINDOW[0]), 0, 1) * 255
     rows, columns = np.mgrid[-90:91:6, -90:91:6]
@@ -333,14 +261,11 @@ def test_ct_findings_windows_and_keys_inside_the_planes(page, served):
     settle(page)
     soft = picture(page, "#panes")
     page.key("o")
-    settle(page)
-    assert (np.abs(picture(page, "#panes") - soft).max(axis=-1) > 20).sum() > 100  # the finding's voxels were coloured
+    page.wait(lambda: (np.abs(picture(page, "#panes") - soft).max(axis=-1) > 20).sum() > 100)  # the finding's voxels were coloured
     page.key("o")
     settle(page)
     page.evaluate("(() => { const w = document.querySelector('#window'); w.value = '-1350,150'; w.dispatchEvent(new Event('change')); })()")
-    settle(page)
-    lung = picture(page, "#panes")
-    assert lung.mean() > soft.mean() + 5
+    page.wait(lambda: picture(page, "#panes").mean() > soft.mean() + 5)
     assert page.evaluate("[...document.querySelector('iframe').contentWindow.viewer.position.value][2]") == pytest.approx(z + 0.5)
     page.click(left + width / 3, top + height / 3)
     assert page.evaluate("document.activeElement.tagName") == "IFRAME"
@@ -348,8 +273,7 @@ def test_ct_findings_windows_and_keys_inside_the_planes(page, served):
     page.wait("document.querySelector('#verdict-state').textContent.startsWith('accepted')")
     page.key("s")
     page.wait("document.querySelectorAll('.pane-title').length === 3")
-    settle(page)
-    assert len(planes_of(page)) == 9
+    page.wait(lambda: len(planes_of(page)) == 9)
     page.key("x")
     page.wait("document.querySelector('#verdict-state').textContent.startsWith('no verdict')")
 
@@ -376,21 +300,17 @@ def test_everything_has_a_name_and_says_that_it_is_research(page):
     assert page.evaluate("document.querySelector('#help').open && document.querySelectorAll('#help dt').length") >= 12
 
 
-def test_a_server_that_went_away_is_said(slides, tmp_path):
-    server = Server(slides / "s.zarr", slides / "out")
+def test_a_server_that_went_away_is_said(cohort, predicted, tmp_path):
     browser = Browser(tmp_path / "profile")
-    try:
+    with serving(cohort / "s.zarr", shutil.copytree(predicted, tmp_path / "out")) as server, contextlib.closing(browser):
         browser.open(server.url)
         item = item_of(server, "slide")
         browser.wait(f"document.querySelector('#items-{item['n']}')")
         choose(browser, item)
         browser.key("j")
         before = browser.evaluate("document.querySelector('#verdict-state').textContent")
-        server.close()
+        server.stop()
         browser.key("a")
         browser.wait("!document.querySelector('#message').hidden")
         assert "does not answer" in browser.evaluate("document.querySelector('#message').textContent")
         assert browser.evaluate("document.querySelector('#verdict-state').textContent") == before
-    finally:
-        browser.close()
-        server.close()

@@ -1,25 +1,17 @@
 """AUC, sensitivity at a specificity, Brier score and calibration against scikit-learn and NumPy."""
 
 import json
-import os
-import pathlib
-import subprocess
 
 import numpy as np
 import pytest
+from driving import run_tool
 from sklearn import metrics
-from volume_tool import ROOT
 
 
 def figures(folder, truth, probabilities):
     file = folder / "predictions.bin"
     file.write_bytes(truth.astype(np.uint8).tobytes() + probabilities.astype(np.float32).tobytes())
-    headrace = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace"))
-    tool = headrace.resolve().parent / "probability_figures_tool"
-    assert tool.exists(), f"{tool} is missing: build the target probability_figures_tool, or set HEADRACE"
-    done = subprocess.run([tool, file, str(probabilities.shape[1])], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run_tool("probability_figures_tool", file, probabilities.shape[1]).stdout)
 
 
 def predictions(seed, classes, count=4000, sharp=2.0):

@@ -1,17 +1,14 @@
 """The figures of slides as eval.json has them, against scikit-learn, MONAI and NumPy: random slides, empties and class sets included."""
 
 import json
-import os
-import pathlib
-import subprocess
 
 import numpy as np
 import pytest
 import torch
+from driving import run_tool
 from monai.metrics.panoptic_quality import compute_panoptic_quality
 from skimage import measure
 from sklearn import metrics
-from volume_tool import ROOT
 
 CLASSES = ["background", "benign", "pattern3", "pattern4", "pattern5"]
 SETS = {"any_tissue": ["background", "benign"], "cancer": ["pattern3", "pattern4", "pattern5"], "unsure": ["benign", "pattern3"]}
@@ -22,18 +19,13 @@ GROUPS = {(3, 3): 1, (3, 4): 2, (4, 3): 3, (4, 4): 4, (3, 5): 4, (5, 3): 4, (4, 
 
 
 def figures(folder, slides, bootstrap=0):
-    headrace = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace"))
-    tool = headrace.resolve().parent / "slide_figures_tool"
-    assert tool.exists(), f"{tool} is missing: build the target slide_figures_tool, or set HEADRACE"
     spec = {"classes": CLASSES, "class_sets": SETS, "tumour": [CLASSES[c] for c in TUMOUR], "gleason": True, "specificity": 0.75,
             "bootstrap": bootstrap, "slides": [{"case": s["case"], "height": s["truth"].shape[0], "width": s["truth"].shape[1], "grade": s["grade"]}
                                                for s in slides]}
     (folder / "spec.json").write_text(json.dumps(spec))
     parts = [s["truth"].tobytes() + np.ascontiguousarray(np.moveaxis(s["p"], 0, 1)).tobytes() for s in slides]
     (folder / "pixels.bin").write_bytes(b"".join(parts))
-    done = subprocess.run([tool, folder / "spec.json", folder / "pixels.bin"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run_tool("slide_figures_tool", folder / "spec.json", folder / "pixels.bin").stdout)
 
 
 def blobs(random, shape, values, count):

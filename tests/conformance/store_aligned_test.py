@@ -1,16 +1,16 @@
 """Stores of `--align BYTES`: inner chunks of images begin at multiples, zarr-python reads the same elements, verify passes, and a run
 that goes on keeps the choice."""
 import json
-import subprocess
 
 import numpy as np
 import pytest
 import zarr
-from store_support import PROGRAM, ROOT, SLIDES, ingest
+from driving import SAMPLES, headrace
+from store_support import SLIDES, ingest
 from volume_store_support import ingest_volumes
 
 SLIDE = SLIDES / "CMU-1-Small-Region.svs"
-VOLUME = ROOT / "samples/ct/sarcoma/sts-002.nii.gz"
+VOLUME = SAMPLES / "ct/sarcoma/sts-002.nii.gz"
 MISSING = 2**64 - 1
 
 
@@ -49,20 +49,16 @@ def test_chunks_begin_at_multiples_and_hold_the_same(tmp_path, kind, align):
         path = f"images/{name}/{level.name}"
         one, other = (np.asarray(zarr.open_group(str(store), mode="r")[path]) for store in (plain, aligned))
         np.testing.assert_array_equal(one, other)
-    subprocess.run([PROGRAM, "verify", aligned], check=True, capture_output=True)
+    headrace("verify", aligned)
     # Run again, a finished store is left as it is, and another choice is refused.
     make(source, "--out", aligned, *codec, "--align", align)
-    refused = make(source, "--out", aligned, *codec, code=2) if kind == "volumes" else subprocess.run(
-        [PROGRAM, "ingest", "slides", source, "--out", aligned, *codec], capture_output=True, text=True)
-    assert refused.returncode == 2 and "with other settings" in refused.stderr
+    assert "with other settings" in make(source, "--out", aligned, *codec, code=2).stderr
 
 
 @pytest.mark.parametrize("kind", ["slides", "volumes"])
 def test_other_numbers_are_refused(tmp_path, kind):
     source = VOLUME if kind == "volumes" else SLIDE
     for align in (-1, 3, 131072):
-        done = subprocess.run([PROGRAM, "ingest", kind, source, "--out", tmp_path / "s.zarr", f"--align={align}"], capture_output=True,
-                              text=True)
-        assert done.returncode == 2
+        done = headrace("ingest", kind, source, "--out", tmp_path / "s.zarr", f"--align={align}", code=2)
         assert f"--align {align}: must be 0, or a power of two up to 65536" in done.stderr
     assert not (tmp_path / "s.zarr").exists()

@@ -7,11 +7,12 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 import zarr
+from driving import SAMPLES, label_group, version_of
 from plain_sites import slide_rows, tissue_rows
 from skimage.draw import polygon2mask
-from store_support import ROOT, SLIDES, centre_picks, group, ingest, label_group, run_ingest, version_of
+from store_support import SLIDES, centre_picks, group, ingest
 
-NUCLEI = ROOT / "samples/nuclei"
+NUCLEI = SAMPLES / "nuclei"
 
 
 @pytest.fixture(scope="session")
@@ -188,5 +189,5 @@ def test_a_single_feature_and_a_file_of_things_to_leave_out(tmp_path):
 def test_all_unknown_classes_of_a_file_are_named(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/CMU-1-Small-Region.geojson").write_text(json.dumps([*QUPATH, qupath("annotation", square(1, 1, 9), "Necrosis"), qupath("annotation", square(1, 1, 9), "Other: Fat")]))
-    done = run_ingest("slides", SLIDES / "CMU-1-Small-Region.svs", "--annotations", tmp_path / "notes", "--classes", "background,tumor,stroma", "--out", tmp_path / "s.zarr", code=2).stderr
+    done = ingest(SLIDES / "CMU-1-Small-Region.svs", "--annotations", tmp_path / "notes", "--classes", "background,tumor,stroma", "--out", tmp_path / "s.zarr", code=2).stderr
     assert "classes 'Necrosis', 'Other: Fat' are not known" in done and not (tmp_path / "s.zarr").exists()

@@ -1,11 +1,11 @@
 """`headrace read` gives exactly the stored pixels, of a store and of a slide file, inside and outside of the image."""
-import subprocess
 
 import imageio.v3 as iio
 import numpy as np
 import openslide
 import pytest
-from store_support import PROGRAM, ROOT, SLIDES, group, ingest
+from driving import SAMPLES, headrace
+from store_support import SLIDES, group, ingest
 
 SLIDE = SLIDES / "derived/cmu-aperio-style-4level.svs"
 NAME = SLIDE.stem
@@ -19,9 +19,7 @@ def store(tmp_path_factory):
 
 
 def read(*arguments, code=0):
-    done = subprocess.run([PROGRAM, "read", *map(str, arguments)], capture_output=True, text=True, timeout=100)
-    assert done.returncode == code, done.stderr
-    return done.stderr
+    return headrace("read", *arguments, code=code).stderr
 
 
 def window(level, y, x, h, w):
@@ -49,7 +47,7 @@ def test_png_holds_the_same_pixels(store, tmp_path):
 
 @pytest.mark.parametrize("codec", ["zstd", "jpeg"])
 def test_other_codecs_read_back(tmp_path, codec):
-    image = ROOT / "samples/nuclei/images/dsb_00ae65c1c663.png"
+    image = SAMPLES / "nuclei/images/dsb_00ae65c1c663.png"
     ingest(image, "--out", tmp_path / "c.zarr", "--codec", codec)
     read(tmp_path / "c.zarr", image.stem, "--origin", "0,0", "--size", "256,320", "--out", tmp_path / "p.npy")
     difference = np.abs(np.load(tmp_path / "p.npy").astype(int) - iio.imread(image)[..., :3])

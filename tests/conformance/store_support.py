@@ -1,31 +1,20 @@
-"""What the store tests share: the program, a JPEG codec for zarr-python, and the stated pyramid in NumPy."""
+"""What the store tests share: a JPEG codec for zarr-python, and the stated pyramid in NumPy."""
 import asyncio
 import io
-import json
-import os
-import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import zarr
+from driving import SAMPLES, headrace
 from PIL import Image
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.registry import register_codec
 
-ROOT = Path(__file__).resolve().parents[2]
-SLIDES = ROOT / "samples/slides"
-PROGRAM = Path(os.environ.get("HEADRACE", ROOT / "build/headrace")).resolve()
+SLIDES = SAMPLES / "slides"
 
 
-def run_ingest(kind, *arguments, code=0):
-    done = subprocess.run([PROGRAM, "ingest", kind, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == code, done.stderr
-    return done
-
-
-def ingest(*arguments):
-    return run_ingest("slides", *arguments)
+def ingest(*arguments, code=0):
+    return headrace("ingest", "slides", *arguments, code=code)
 
 
 @dataclass(frozen=True)
@@ -55,16 +44,6 @@ class Jpeg(ArrayBytesCodec):
 
 
 register_codec("imagecodecs_jpeg", Jpeg)
-
-
-def version_of(store):
-    """What the current version of a store says."""
-    return json.loads((store / f"versions/{json.loads((store / 'manifest.json').read_text())['dataset_hash']}.json").read_text())
-
-
-def label_group(store, image):
-    """The folder of an image's annotation in the current version."""
-    return f"images/{image}/labels/{version_of(store)['images'][image]['labels']['annotation']['group']}"
 
 
 def group(store, image):

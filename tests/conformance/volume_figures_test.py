@@ -1,18 +1,15 @@
 """Dice, surface Dice, HD95 and lesions against DeepMind's surface-distance, MONAI and SciPy."""
 
 import json
-import os
-import pathlib
-import subprocess
 
 import numpy as np
 import pytest
 import scipy.ndimage
 import skimage.transform
 import torch
+from driving import run_tool
 from monai import metrics
 from sklearn.metrics import roc_auc_score
-from volume_tool import ROOT
 
 # surface-distance 0.1 was written for NumPy 1: names that NumPy 2 dropped.
 np.Inf, np.NaN = np.inf, np.nan
@@ -25,12 +22,7 @@ SPACINGS = [(1.0, 1.0, 1.0), (3.0, 0.7, 0.9), (5.0, 1.5, 1.5)]
 
 
 def tool(name, *arguments):
-    headrace = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace"))
-    program = headrace.resolve().parent / name
-    assert program.exists(), f"{program} is missing: build the target {name}, or set HEADRACE"
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_tool(name, *arguments, text=False).stdout
 
 
 def group_of(folder, cases, spacing=(1, 1, 1), tolerance=2.0, classes=2):

@@ -4,22 +4,20 @@ Tolerances: float32 coordinates err by some 1e-5 of a voxel, of neighbours up to
 float output rounds too: 0.1 HU. SimpleITK fills outside the image; there only what both read from inside is compared."""
 
 import json
-import os
-import pathlib
-import subprocess
 
 import numpy as np
 import pytest
 import SimpleITK as sitk
+from ct_inputs import STS
+from driving import run_tool
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE_HU = 0.1
 
 
 @pytest.fixture(scope="module")
 def ct():
     reader = sitk.ImageSeriesReader()
-    reader.SetFileNames(reader.GetGDCMSeriesFileNames(str(ROOT / "samples" / "ct" / "sts-008" / "image")))
+    reader.SetFileNames(reader.GetGDCMSeriesFileNames(str(STS)))
     image = sitk.Cast(reader.Execute(), sitk.sitkInt16)
     image.SetOrigin((0, 0, 0))
     image.SetDirection(np.eye(3).ravel())
@@ -28,14 +26,10 @@ def ct():
 
 def ours(ct, folder, size, spacing, centre, transforms=()):
     """A patch and what it drew. Axes are z, y, x; centre in voxels, the first voxel's centre at 0.5."""
-    tool = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace")).resolve().parent / "volume_patch_tool"
-    assert tool.exists(), f"{tool} is missing: build the target volume_patch_tool, or set HEADRACE"
     voxels = sitk.GetArrayFromImage(ct)
     voxels.tofile(folder / "voxels.raw")
     run = {"level_spacing_mm": ct.GetSpacing()[::-1], "size": size, "spacing_mm": spacing, "centre": centre, "transforms": list(transforms)}
-    arguments = [tool, folder / "voxels.raw", *voxels.shape, folder / "out.raw"]
-    done = subprocess.run(list(map(str, arguments)), input=json.dumps(run), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = run_tool("volume_patch_tool", folder / "voxels.raw", *voxels.shape, folder / "out.raw", given=json.dumps(run))
     return np.fromfile(folder / "out.raw", np.float32).reshape(size), json.loads(done.stdout)
 
 

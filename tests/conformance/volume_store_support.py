@@ -1,8 +1,8 @@
 """What the tests of volume stores share: made volumes, and the store's statements as NumPy, SciPy and SimpleITK say them."""
 import numpy as np
 import SimpleITK as sitk
+from driving import headrace
 from scipy import ndimage
-from store_support import run_ingest
 
 CLASSES = ["background", "liver", "tumour"]
 IGNORE = 255
@@ -13,7 +13,7 @@ MADE = {"oblique": ((37, 150, 131), (0.8, 0.9, 2.5), 20, ".nii.gz"),
 
 
 def ingest_volumes(*arguments, code=0):
-    return run_ingest("volumes", *arguments, code=code)
+    return headrace("ingest", "volumes", *arguments, code=code)
 
 
 def rotation(degrees):

@@ -1,14 +1,13 @@
 """Stores of volumes, held against SimpleITK, NumPy and SciPy through foreign readers of Zarr."""
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
 import SimpleITK as sitk
 import tensorstore
 import zarr
+from driving import SAMPLES, headrace, label_group, version_of
 from plain_sites import thin_part, tissue_rows, volume_rows
-from store_support import PROGRAM, ROOT, label_group, version_of
 from volume_store_support import (CLASSES, MADE, body_mask, cells, halve, ingest_volumes, lesions, make_cohort, pick, plan_levels)
 
 
@@ -162,7 +161,7 @@ def test_ome_zarr_py_reads_image_and_labels(cohort):
 
 @pytest.mark.parametrize("codec", ["blosc-lz4", "blosc-zstd", "zstd"])
 def test_every_codec_is_read_by_others(tmp_path, codec):
-    source = ROOT / "samples/ct/sarcoma/sts-002.nii.gz"
+    source = SAMPLES / "ct/sarcoma/sts-002.nii.gz"
     ingest_volumes(source, "--out", tmp_path / "s.zarr", "--codec", codec)
     expected = sitk.GetArrayFromImage(sitk.ReadImage(str(source)))
     for read in (zarr_python, by_tensorstore):
@@ -171,7 +170,7 @@ def test_every_codec_is_read_by_others(tmp_path, codec):
 
 
 def test_real_dicom_with_its_segmentation_is_simpleitks(tmp_path):
-    folder = ROOT / "samples/ct/liver-3slice"
+    folder = SAMPLES / "ct/liver-3slice"
     files = sorted(str(p) for p in folder.glob("0*.dcm"))
     (tmp_path / "study").mkdir()
     for i, file in enumerate([*reversed(files), str(folder / "liver_seg.dcm")]):
@@ -197,11 +196,10 @@ def test_air_is_not_stored(tmp_path):
 def test_verify_finds_a_flipped_bit(cohort, tmp_path):
     store = tmp_path / "copy.zarr"
     shutil.copytree(cohort[0], store)
-    assert subprocess.run([PROGRAM, "verify", store], capture_output=True).returncode == 0
+    headrace("verify", store)
     for key in ("images/fine/0/c/0/0/0", "images/fine/masks/body/c/1/0/0", "histograms/fine/c/0/0", f"{label_group(store, 'fine')}/lesions/c/0/0"):
         path = store / key
         whole = path.read_bytes()
         path.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
-        done = subprocess.run([PROGRAM, "verify", store], capture_output=True, text=True)
-        assert done.returncode == 4 and key in done.stdout
+        assert key in headrace("verify", store, code=4).stdout
         path.write_bytes(whole)

@@ -1,36 +1,22 @@
 """Runs volume_tool, the program through which these tests drive Headrace's volume readers (tests/imaging/volume_tool.cpp)."""
-
 import json
-import os
 import pathlib
-import subprocess
 
 import numpy as np
+from driving import SAMPLES, run_tool
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-CT = ROOT / "samples" / "ct"
-
-
-def program() -> str:
-    """The program beside the headrace that is tested: $HEADRACE, or build/headrace."""
-    headrace = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace"))
-    tool = headrace.resolve().parent / "volume_tool"
-    assert tool.exists(), f"{tool} is missing: build the target volume_tool, or set HEADRACE"
-    return str(tool)
+CT = SAMPLES / "ct"
 
 
 def run(*arguments) -> dict:
-    done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run_tool("volume_tool", *arguments).stdout)
 
 
 def refused(*arguments) -> str:
     """The one sentence (or few) that the readers say; they must fail by an error, not by a signal."""
-    done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, timeout=60)
-    assert done.returncode in (1, 2, 4), (done.returncode, done.stdout[:200], done.stderr)
-    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
-    return done.stderr
+    said = run_tool("volume_tool", *arguments, codes=(1, 2, 4)).stderr
+    assert said.startswith("error: ") and said.count("\n") == 1, said
+    return said
 
 
 def read(folder, *arguments) -> tuple[np.ndarray, dict]:

@@ -2,17 +2,13 @@
 
 import itertools
 import json
-import pathlib
-import sys
 
 import numpy as np
 import pytest
 import tensorstore as ts
 import zarr
+import zarr_tool
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
-
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import zarr_tool  # noqa: E402
 
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

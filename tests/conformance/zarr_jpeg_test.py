@@ -2,8 +2,6 @@
 
 import io
 import json
-import pathlib
-import sys
 from dataclasses import dataclass
 
 import imagecodecs
@@ -13,13 +11,12 @@ import PIL.Image
 import pytest
 import tifffile
 import zarr
+import zarr_tool
+from driving import SAMPLES
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.registry import register_codec
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import zarr_tool  # noqa: E402
-
-SLIDE = zarr_tool.ROOT / "samples" / "slides" / "derived" / "tcga-jpeg420-256.tif"
+SLIDE = SAMPLES / "slides/derived/tcga-jpeg420-256.tif"
 INNER, SHARD = 256, 1024
 
 

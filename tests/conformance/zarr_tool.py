@@ -1,27 +1,13 @@
 """Runs zarr_tool, the program through which these tests drive Headrace's Zarr (tests/zarr/zarr_tool.cpp)."""
-
 import json
-import os
 import pathlib
-import subprocess
 
 import numpy as np
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def program() -> str:
-    """The program beside the headrace that is tested: $HEADRACE, or build/headrace."""
-    headrace = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace"))
-    tool = headrace.resolve().parent / "zarr_tool"
-    assert tool.exists(), f"{tool} is missing: build the target zarr_tool, or set HEADRACE"
-    return str(tool)
+from driving import run_tool
 
 
 def run(*arguments, expect: int = 0) -> str:
-    done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == expect, done.stderr
-    return done.stderr
+    return run_tool("zarr_tool", *arguments, codes=(expect,)).stderr
 
 
 def numbers(values) -> str:

@@ -1,20 +1,17 @@
 """Bit-shuffled voxels of a real CT under LZ4 and zstd, in the chunks and blocks that stores of volumes may have, both ways."""
 
 import json
-import pathlib
-import sys
 
 import nibabel
 import numpy as np
 import pytest
 import tensorstore as ts
 import zarr
+import zarr_tool
+from driving import SAMPLES
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, ShardingCodec
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import zarr_tool  # noqa: E402
-
-CT = pathlib.Path(__file__).parents[2] / "samples/ct/totalseg-abdomen/ct.nii.gz"
+CT = SAMPLES / "ct/totalseg-abdomen/ct.nii.gz"
 # compressor, level, edge of an inner chunk, bytes of a block; the first two are the defaults
 LAYOUTS = [
     ("lz4hc", 5, 32, 16384), ("zstd", 1, 32, 32768), ("lz4hc", 9, 16, 8192), ("lz4", 1, 24, 9216), ("lz4", 9, 64, 16384),

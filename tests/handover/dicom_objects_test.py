@@ -1,6 +1,5 @@
 """DICOM objects of a prediction: dciodvfy (dicom3tools) accepts them, pydicom, highdicom and SimpleITK find the same voxels in the same place."""
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -13,10 +12,11 @@ import numpy as np
 import pydicom
 import pytest
 import SimpleITK as sitk
+from ct_inputs import CT, STS
+from driving import ROOT, run_tool
 from pydicom.sr._concepts_dict import concepts
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SERIES = {"sts-008": ROOT / "samples/ct/sts-008/image", "trunk": ROOT / "samples/ct/organs/trunk"}
+SERIES = {"sts-008": STS, "trunk": CT / "organs/trunk"}
 SEGMENTS = [(1, "Kidney_left"), (2, "lesion"), (7, "polyp")]  # polyp: nowhere in the map
 LESIONS = [
     {"name": "Lesion 1", "segment": 2, "volume_ml": 1.25, "long_axis_mm": 12.5, "short_axis_mm": 8.125,
@@ -28,14 +28,6 @@ BELOW = [{"name": "Lesion 3, below", "slice": 3, "volume_ml": 0.25, "long_axis_m
           "score": 0.125}]
 FLAG = {"positive": True, "text": "Highest score 0.813, operating point 0.300."}
 WEIGHTS = "ab" * 32
-
-
-def program() -> str:
-    """The program beside the headrace that is tested: $HEADRACE, or build/headrace."""
-    headrace = pathlib.Path(os.environ.get("HEADRACE", ROOT / "build" / "headrace"))
-    tool = headrace.resolve().parent / "dicom_export_tool"
-    assert tool.exists(), f"{tool} is missing: build the target dicom_export_tool, or set HEADRACE"
-    return str(tool)
 
 
 class Written:
@@ -63,8 +55,7 @@ class Written:
                    "write": [{"kind": k, "out": self.path(k), "lesions": lesions, "below": self.below() if lesions else [], "flag": flag}
                              for k in kinds]}
         (self.folder / "request.json").write_text(json.dumps(request))
-        done = subprocess.run([program(), self.folder / "request.json"], capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
+        done = run_tool("dicom_export_tool", self.folder / "request.json")
         return dict(zip(kinds, json.loads(done.stdout)))
 
     def path(self, kind):
@@ -121,7 +112,7 @@ def index_to_mm(image):
 
 def complaints(path):
     """Errors of dciodvfy; what it says of the module is left out, since objects name theirs."""
-    done = subprocess.run(["dciodvfy", path], capture_output=True, text=True)
+    done = subprocess.run(["dciodvfy", path], capture_output=True, text=True, timeout=300)
     lines = (done.stdout + done.stderr).splitlines()
     assert not any("Abort" in line for line in lines), lines
     return {re.sub(r" Module=.*", "", line) for line in lines if line.startswith("Error")}
@@ -278,8 +269,7 @@ def test_a_study_that_is_not_flagged_may_have_lesions_below(written, tmp_path):
     request["write"] = [{"kind": "report", "out": str(tmp_path / "sr.dcm"), "lesions": [], "below": written.below(),
                          "flag": {"positive": False, "text": "Highest score 0.125, operating point 0.300."}}]
     (tmp_path / "request.json").write_text(json.dumps(request))
-    done = subprocess.run([program(), tmp_path / "request.json"], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    run_tool("dicom_export_tool", tmp_path / "request.json")
     lesion, comment = evaluations_of(tmp_path / "sr.dcm")
     assert lesion.ConceptCodeSequence[0].CodeMeaning == "Absent" and "0.300" in comment.TextValue
     content = highdicom.sr.srread(str(tmp_path / "sr.dcm")).content

@@ -1,5 +1,6 @@
 """A PACS for tests: Orthanc with its DICOMweb and whole-slide plugins, on free ports of 127.0.0.1."""
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -35,10 +36,18 @@ def environment():
     return os.environ | {"DCMDICTPATH": ":".join(map(str, sorted(UNPACKED.glob("usr/share/libdcmtk*/*.dic"))))}
 
 
+# Below the ports that the system gives to connections, and other ones in each worker of pytest-xdist: nobody takes one that was found free.
+_PORTS = itertools.count(20_000 + 500 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 20))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of 127.0.0.1 that nobody has, and that no later call gives again."""
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: a connection that ended a moment ago is nobody
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Orthanc:
@@ -98,7 +107,7 @@ class Orthanc:
             urllib.request.urlopen(address, timeout=30).close()
 
     def kill(self):
-        listed = subprocess.run(["ps", "-o", "pid=", "-s", str(self.process.pid)], capture_output=True, text=True).stdout
+        listed = subprocess.run(["ps", "-o", "pid=", "-s", str(self.process.pid)], capture_output=True, text=True, timeout=60).stdout
         for pid in listed.split():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
@@ -111,19 +120,8 @@ class Orthanc:
         self.kill()
 
 
-@pytest.fixture
-def orthanc(tmp_path_factory):
-    """Starts servers, each in a folder of its own; all are stopped after the test."""
-    yield from servers(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def module_orthanc(tmp_path_factory):
-    """The same, stopped after the tests of a file."""
-    yield from servers(tmp_path_factory)
-
-
 def servers(tmp_path_factory):
+    """For a fixture: starts servers, each in a folder of its own, and stops all of them in the end."""
     if installed("Orthanc") is None:
         pytest.skip("not run: Orthanc is neither installed (Debian package orthanc) nor unpacked (tools/deps/install.sh test)")
     started = []

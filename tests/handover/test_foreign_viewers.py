@@ -14,18 +14,16 @@ import pytest
 import shapely
 import shapely.geometry
 import zarr
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "cli"), str(Path(__file__).resolve().parent)]
-from driving import SAMPLES, headrace  # noqa: E402
-from orthanc import PLUGINS, installed, orthanc  # noqa: E402, F401
-from test_predict import cohort, findings_of, maps_of, predicted  # noqa: E402, F401
+from driving import SAMPLES, headrace
+from orthanc import PLUGINS, installed
+from predictions import findings_of, maps_of
 
 SLIDE = SAMPLES / "slides/CMU-1-Small-Region.svs"
 HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="module")
-def result(predicted):  # noqa: F811
+def result(predicted):
     """One predicted slide, that with the most regions."""
     return max((p for p in predicted.iterdir() if p.is_dir()), key=lambda p: findings_of(p)["slide"]["regions"]["count"])
 
@@ -132,7 +130,7 @@ def napari_python():
     return python
 
 
-def test_napari_lays_the_classes_over_the_slide(cohort, result, tmp_path):  # noqa: F811
+def test_napari_lays_the_classes_over_the_slide(cohort, result, tmp_path):
     """Image of the store and labels of the result, of other pixel sizes, in one place; the picture has the slide's colours and those of the classes."""
     image = cohort / "s.zarr/images" / result.name
     done = subprocess.run(["xvfb-run", "-a", napari_python(), HERE / "napari_picture.py", tmp_path / "napari.png", image, result], capture_output=True,
@@ -187,7 +185,7 @@ def write_slide(server, folder):
 
 
 @pytest.fixture
-def slide_server(orthanc, tmp_path):  # noqa: F811
+def slide_server(orthanc, tmp_path):
     """An Orthanc that got the DICOM slide by headrace; the slide's folder; its series in Orthanc."""
     if installed("OrthancWSIDicomizer") is None:
         pytest.skip("not run: Orthanc's whole-slide tools are neither installed (Debian package orthanc-wsi) nor unpacked (tools/deps/install.sh test)")
@@ -198,7 +196,7 @@ def slide_server(orthanc, tmp_path):  # noqa: F811
     return server, slide, series
 
 
-def test_a_dicom_slide_is_predicted_as_its_source(slide_server, cohort, tmp_path):  # noqa: F811
+def test_a_dicom_slide_is_predicted_as_its_source(slide_server, cohort, tmp_path):
     """Files of a PACS are an input as any other; their JPEG was encoded anew, so single pixels may differ."""
     server, slide, series = slide_server
     (tmp_path / "fetched").mkdir()

@@ -5,9 +5,6 @@ import io
 import shutil
 import signal
 import subprocess
-import sys
-import time
-from pathlib import Path
 
 import dicomweb_client
 import numpy as np
@@ -16,13 +13,10 @@ import pynetdicom
 import pytest
 import SimpleITK as sitk
 import zarr
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "cli"), str(Path(__file__).resolve().parent)]
-from ct_inputs import STS  # noqa: E402
-from driving import PROGRAM, headrace, json_of, message_of  # noqa: E402
-from orthanc import PLUGINS, free_port, module_orthanc, orthanc  # noqa: E402, F401
-from dicom_objects_test import complaints, needs_dciodvfy  # noqa: E402
-from test_predict_volumes import dicom, run  # noqa: E402, F401
+from ct_inputs import STS
+from dicom_objects_test import complaints, needs_dciodvfy
+from driving import PROGRAM, headrace, json_of, message_of
+from orthanc import PLUGINS
 
 STORAGE = {"CT": "1.2.840.10008.5.1.4.1.1.2", "SEG": "1.2.840.10008.5.1.4.1.1.66.4", "RTSTRUCT": "1.2.840.10008.5.1.4.1.1.481.3",
            "SR": "1.2.840.10008.5.1.4.1.1.88.22"}
@@ -30,10 +24,10 @@ STUDY_MOVE, STUDY_GET = "1.2.840.10008.5.1.4.1.2.2.2", "1.2.840.10008.5.1.4.1.2.
 
 
 @pytest.fixture(scope="module")
-def objects(dicom, tmp_path_factory):  # noqa: F811
+def objects(predicted_ct, tmp_path_factory):
     """Folder of the exported objects, every kind that PACS of today take."""
     folder = tmp_path_factory.mktemp("for-pacs")
-    headrace("export", dicom, "--as", "dicom-seg,dicom-seg-fractional,dicom-rtstruct,dicom-sr", "--out", folder)
+    headrace("export", predicted_ct, "--as", "dicom-seg,dicom-seg-fractional,dicom-rtstruct,dicom-sr", "--out", folder)
     return folder
 
 
@@ -64,7 +58,7 @@ def receiver():
 
 
 @pytest.fixture(scope="module")
-def pacs(module_orthanc, receiver, objects):  # noqa: F811
+def pacs(module_orthanc, receiver, objects):
     """Holds the study, sent by headrace."""
     server = module_orthanc(PLUGINS, DicomModalities={"receiver": ["RECEIVER", "127.0.0.1", receiver[0]]})
     headrace("send", STS, objects, "--to", server.to)
@@ -105,7 +99,7 @@ def test_wado_gives_them_back(pacs, sent):
     same_objects(client.retrieve_study(study_of(sent)), sent)
 
 
-def test_stow_of_another_sender_gives_the_same_objects(orthanc, sent):  # noqa: F811
+def test_stow_of_another_sender_gives_the_same_objects(orthanc, sent):
     """What dicomweb-client stores is what headrace sends: nothing of the objects hangs on the way in."""
     server = orthanc(PLUGINS)
     answer = dicomweb_client.DICOMwebClient(url=server.web).store_instances(list(sent.values()))
@@ -152,20 +146,20 @@ def test_c_get_brings_them(pacs, sent):
     same_objects(got, sent)
 
 
-def test_exporting_and_sending_again_makes_no_doubles(pacs, dicom, sent, tmp_path):  # noqa: F811
-    headrace("export", dicom, "--as", "dicom-seg,dicom-seg-fractional,dicom-rtstruct,dicom-sr", "--out", tmp_path)
+def test_exporting_and_sending_again_makes_no_doubles(pacs, predicted_ct, sent, tmp_path):
+    headrace("export", predicted_ct, "--as", "dicom-seg,dicom-seg-fractional,dicom-rtstruct,dicom-sr", "--out", tmp_path)
     facts = json_of("send", tmp_path, "--to", pacs.to)
     assert facts["stored"] == len(facts["files"]) == len(list(tmp_path.iterdir())) and pacs.count() == len(sent)
     assert {file["sop_instance_uid"] for file in facts["files"]} <= set(sent)
 
 
-def test_wrong_title_stores_nothing(orthanc, objects):  # noqa: F811
+def test_wrong_title_stores_nothing(orthanc, objects):
     server = orthanc()
     said = message_of(headrace("send", objects, "--to", f"PACS@127.0.0.1:{server.dicom}", code=1))
     assert "it is not called 'PACS'" in said and "Nothing was sent" in said and server.count() == 0
 
 
-def test_pacs_that_stops_half_way_gets_the_rest_later(orthanc, objects, sent):  # noqa: F811
+def test_pacs_that_stops_half_way_gets_the_rest_later(orthanc, objects, sent):
     """Killed while a study of theirs arrives; after its start the same command completes it."""
     server = orthanc(PLUGINS)
     sending = subprocess.Popen([PROGRAM, "send", STS, objects, "--to", server.to], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -183,9 +177,9 @@ def test_pacs_that_stops_half_way_gets_the_rest_later(orthanc, objects, sent):  
     same_objects((pydicom.dcmread(io.BytesIO(server.get(f"instances/{i}/file", binary=True))) for i in server.get("instances")), sent)
 
 
-def test_label_maps_need_a_setting_of_orthanc(orthanc, dicom, tmp_path):  # noqa: F811
+def test_label_maps_need_a_setting_of_orthanc(orthanc, predicted_ct, tmp_path):
     """Their SOP class is younger than many PACS; the objects of the other kinds arrive nevertheless."""
-    headrace("export", dicom, "--as", "dicom-seg-labelmap,dicom-seg", "--out", tmp_path)
+    headrace("export", predicted_ct, "--as", "dicom-seg-labelmap,dicom-seg", "--out", tmp_path)
     server = orthanc()
     done = headrace("send", tmp_path, "--to", server.to, code=1)
     assert "does not take objects of Label Map Segmentation Storage" in done.stderr and server.count() == 1
@@ -209,7 +203,7 @@ def test_dciodvfy_finds_no_more_than_in_the_source(pacs, sent, tmp_path, modalit
     assert checked == sum(data.Modality == modality for data in sent.values()) > 0
 
 
-def test_plastimatch_fills_the_structures_with_the_same_voxels(objects, dicom, tmp_path):  # noqa: F811
+def test_plastimatch_fills_the_structures_with_the_same_voxels(objects, predicted_ct, tmp_path):
     """A reader from radiotherapy makes masks of the outlines, on the grid of the series."""
     if shutil.which("plastimatch") is None:
         pytest.skip("not run: Debian package plastimatch is not installed")
@@ -222,6 +216,6 @@ def test_plastimatch_fills_the_structures_with_the_same_voxels(objects, dicom, t
     scan, mask = reader.Execute(), sitk.ReadImage(str(tmp_path / "masks/tumour.nii.gz"))
     for ours, theirs in ((scan.GetOrigin(), mask.GetOrigin()), (scan.GetSpacing(), mask.GetSpacing()), (scan.GetDirection(), mask.GetDirection())):
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
-    classes = zarr.open_group(dicom, mode="r")["labels/classes/0"][:]  # the series is in the store's order
+    classes = zarr.open_group(predicted_ct, mode="r")["labels/classes/0"][:]  # the series is in the store's order
     assert (classes == 1).any()
     np.testing.assert_array_equal(sitk.GetArrayFromImage(mask) > 0, classes == 1)

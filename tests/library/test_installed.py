@@ -5,13 +5,10 @@ HEADRACE_BUILD names the build folder that is installed (default: build). Needs 
 import os
 import re
 import subprocess
-import sys
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../cli"))
-from driving import ROOT, headrace, json_of  # noqa: E402
+from driving import ROOT, headrace, json_of
 
 BUILD = os.environ.get("HEADRACE_BUILD", ROOT / "build")
 

@@ -45,29 +45,39 @@ install_packages() {
   exit 1
 }
 
+# pip, for a file of requirements; all else are options of `pip install`.
+pip_install() {
+  local file=$1
+  shift
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" "$@" || {
+    echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
+    exit 1
+  }
+}
+
 # One requirements file is installed when its contents differ from what was installed last.
 install_requirements() {
   local file=$1 stamp
   stamp="$venv/.headrace-$(basename "$file")"
   cmp -s "$file" "$stamp" && return
   echo "installing Python packages of $(basename "$file") into $venv" >&2
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" -c "$here/requirements.txt" || {
-    echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
-    exit 1
-  }
+  pip_install "$file" -c "$here/requirements.txt"
   cp "$file" "$stamp"
+}
+
+# Wheels unpacked into FOLDER.new, without what they need; FOLDER is removed.
+unpack_wheels() {
+  local file=$1 folder=$2
+  echo "installing $3 into $folder" >&2
+  rm -rf "$folder" "$folder.new"
+  pip_install "$file" --no-deps --target "$folder.new"
 }
 
 # The wheel of the viewer, in a folder of its own: only the built client in it is used, not its Python part, nor what that needs.
 install_viewer() {
   local file=$here/requirements-view.txt folder=$venv/viewer
   cmp -s "$file" "$folder/requirements.txt" && return
-  echo "installing the viewer of volumes into $folder" >&2
-  rm -rf "$folder" "$folder.new"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$folder.new" -r "$file" || {
-    echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
-    exit 1
-  }
+  unpack_wheels "$file" "$folder" "the viewer of volumes"
   cp "$file" "$folder.new/requirements.txt"
   mv "$folder.new" "$folder"
 }
@@ -77,12 +87,7 @@ install_nvcc() {
   local file=$here/requirements-nvcc.txt toolkit=$venv/cuda
   if PATH=$PATH:/usr/local/cuda/bin nvcc --version 2>/dev/null | grep -q 'release 1[3-9]'; then return; fi
   cmp -s "$file" "$toolkit/requirements.txt" && return
-  echo "installing a CUDA compiler into $toolkit" >&2
-  rm -rf "$toolkit" "$toolkit.new"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$toolkit.new" -r "$file" || {
-    echo "pip could not install $file (is a package index reachable? PIP_INDEX_URL names another). Run again to go on." >&2
-    exit 1
-  }
+  unpack_wheels "$file" "$toolkit" "a CUDA compiler"
   ln -s lib "$toolkit.new/nvidia/cu13/lib64"
   ln -s libcudart.so.13 "$toolkit.new/nvidia/cu13/lib/libcudart.so"
   chmod +x "$toolkit.new"/nvidia/cu13/bin/* "$toolkit.new"/nvidia/cu13/nvvm/bin/*

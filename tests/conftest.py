@@ -1,0 +1,50 @@
+"""Where tests find what they share, and predictions that several files read; nothing may write into these."""
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("cli", "handover")]
+from ct_inputs import STS  # noqa: E402
+from driving import headrace  # noqa: E402
+from made_once import made_once  # noqa: E402
+from predictions import sarcoma_cohort, slide_cohort  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def cohort(tmp_path_factory):
+    """Phantom slides (`in`), a lossless store of them (`s.zarr`), and two runs trained on it (`run`, `fold1`)."""
+    return made_once(tmp_path_factory, "cohort", slide_cohort)
+
+
+@pytest.fixture(scope="session")
+def predicted(cohort, tmp_path_factory):
+    """The results of the cohort's run for all of its store."""
+    return made_once(tmp_path_factory, "predicted",
+                     lambda folder: headrace("predict", "--run", cohort / "run", cohort / "s.zarr", "--out", folder / "out")) / "out"
+
+
+@pytest.fixture(scope="session")
+def ct_cohort(tmp_path_factory):
+    """CT with tumours in a store (`ct.zarr`), and a run trained on it (`run`)."""
+    return made_once(tmp_path_factory, "ct-cohort", sarcoma_cohort)
+
+
+@pytest.fixture(scope="session")
+def ct_run(ct_cohort):
+    return ct_cohort / "run"
+
+
+@pytest.fixture(scope="session")
+def predicted_ct(ct_run, tmp_path_factory):
+    """The result for a DICOM series that was never ingested."""
+    out = made_once(tmp_path_factory, "predicted-ct", lambda folder: headrace("predict", "--run", ct_run, STS, "--out", folder / "out")) / "out"
+    (result,) = [path for path in out.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    return result
+
+
+@pytest.fixture(scope="session")
+def predicted_ct_val(ct_cohort, tmp_path_factory):
+    """The results for the validation images of the CT store."""
+    return made_once(tmp_path_factory, "predicted-ct-val", lambda folder: headrace(
+        "predict", "--run", ct_cohort / "run", ct_cohort / "ct.zarr", "--split", "val", "--out", folder / "out")) / "out"
