@@ -15,7 +15,7 @@ SANITIZED := core cli pixels ranks storage zarr imaging volume cohort transform 
 # What runs on aarch64 under an emulator: lanes, instruction sets, kernels, codecs.
 EMULATED := math device zarr transform process_kernels
 
-.PHONY: all build deps demo test test-cpp test-python test-aarch64 bench asan tsan format lint reference help clean
+.PHONY: all build deps demo wheel test test-cpp test-python test-aarch64 bench asan tsan format lint reference help clean
 all: build
 
 help:  ## this list
@@ -40,9 +40,14 @@ test-cpp:  ## C++ tests and the layer checks
 
 test-python: build  ## the program against independent readers, and its messages
 	@tools/deps/install.sh test
-	@cmake --build build --parallel $(JOBS) --target test_tools
+	@cmake --build build --parallel $(JOBS) --target test_tools --target headrace_python
 	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	 tests
+
+wheel:  ## the wheel of the Python package, into wheel-out/
+	@tools/deps/install.sh
+	@tools/wheel/build.sh $(PYTHON)
+	@HEADRACE_WHEEL=$$(ls -t wheel-out/*.whl | head -1) $(PYTHON) -m pytest -q -p no:cacheprovider tests/python/test_wheel.py
 
 test-aarch64: build  ## kernels, codecs and batches compiled for aarch64, under an emulator: the bytes of x86-64
 	@tools/deps/install.sh test aarch64

@@ -9,7 +9,7 @@
 #include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "cli/npy_file.hpp"
-#include "cli/run_inputs.hpp"
+#include "cli/open_run.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"

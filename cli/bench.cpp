@@ -8,7 +8,7 @@
 #include "cli/bench_work.hpp"
 #include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
-#include "cli/run_inputs.hpp"
+#include "cli/open_run.hpp"
 #include "headrace/core/error.hpp"
 
 namespace headrace::cli {

@@ -7,7 +7,7 @@
 
 #include "cli/bench_meter.hpp"
 #include "cli/bench_work.hpp"
-#include "cli/run_inputs.hpp"
+#include "cli/open_run.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/plan/level_choice.hpp"

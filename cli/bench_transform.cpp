@@ -3,7 +3,7 @@
 
 #include "cli/bench_meter.hpp"
 #include "cli/bench_work.hpp"
-#include "cli/run_inputs.hpp"
+#include "cli/open_run.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/loader_plan.hpp"

@@ -7,8 +7,8 @@
 #include "cli/ingest_kinds.hpp"
 #include "cli/left_out.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/device/cuda_device.hpp"
-#include "headrace/ingest/slide/ingest_slides.hpp"
+#include "headrace/ingest/ingest_report.hpp"
+#include "headrace/pixels/statistics/choose_statistics.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -35,12 +35,6 @@ struct SlidesArguments {
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
-Json annotations_json(const ingest::AnnotationCounts& counts) {
-  return {{"ignored_areas", counts.ignored}, {"unclassified", counts.unclassified},
-          {"outlines", counts.outlines},     {"points", counts.points},
-          {"lines", counts.lines},           {"other_objects", counts.other_objects}};
-}
-
 void print_annotations(const ingest::AnnotationCounts& counts) {
   if (counts.ignored > 0) fmt::print("{} areas of class Ignore* are ignored\n", counts.ignored);
   std::vector<std::string> left_out;
@@ -64,23 +58,7 @@ void print(const ingest::SlideIngestResult& result, const char* device, bool jso
   const std::uint64_t fresh_bytes = result.reused == result.images ? 0 : result.pixel_bytes;
   const double speed = megabytes(fresh_bytes) / seconds;
   if (json) {
-    fmt::print("{}", dump_json({{"dataset_hash", result.dataset_hash},
-                                {"images", result.images},
-                                {"reused", result.reused},
-                                {"left_out_count", result.left_out.size()},
-                                {"left_out", left_out_json(result.left_out)},
-                                {"associated_left_out", result.associated},
-                                {"annotations", annotations_json(result.annotations)},
-                                {"pixel_bytes", result.pixel_bytes},
-                                {"stored_bytes", result.stored_bytes},
-                                {"source_bytes", result.source_bytes},
-                                {"footprint_ratio", ratio},
-                                {"passthrough_bytes", result.passthrough_bytes},
-                                {"passthrough_share", copied},
-                                {"dropped_chunks", result.dropped_chunks},
-                                {"device", device},
-                                {"mb_per_s", speed},
-                                {"seconds", result.seconds}}));
+    fmt::print("{}", dump_json(ingest::report_of(result, device)));
     return;
   }
   fmt::print("{} images ({} already there), {:.1f} MB of pixels in {:.1f} s: {:.0f} MB/s\n",
@@ -103,7 +81,7 @@ void print(const ingest::SlideIngestResult& result, const char* device, bool jso
 }
 
 void ingest_with(const SlidesArguments& arguments) {
-  const auto device = open_device(arguments.device);
+  const auto device = pixels::open_statistics(arguments.device);
   ingest::SlideIngestOptions options = arguments.options;
   if (arguments.mpp != 0) options.mpp = arguments.mpp;
   options.device = device.get();
@@ -193,12 +171,6 @@ void add_device_option(CLI::App& app, device::DeviceChoice& device) {
   add_choice(app, "--device", device,
              "where masks and statistics are computed: cpu, cuda (a GPU; decoding and encoding "
              "stay with the CPU), auto (a GPU where there is one); the store is the same");
-}
-
-std::unique_ptr<pixels::StatisticsDevice> open_device(device::DeviceChoice device) {
-  if (device == device::DeviceChoice::cpu) return nullptr;
-  if (device == device::DeviceChoice::automatic && !device::cuda::cuda_available()) return nullptr;
-  return pixels::open_cuda_statistics();
 }
 
 void add_ingest(CLI::App& app) {

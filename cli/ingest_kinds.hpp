@@ -1,11 +1,9 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "cli/choice_option.hpp"
 #include "headrace/device/device_choice.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
-#include "headrace/pixels/statistics/statistics_device.hpp"
 
 namespace headrace::cli {
 
@@ -18,7 +16,5 @@ void add_ingest_labels(CLI::App& ingest);
 void add_on_error_option(CLI::App& app, ingest::OnError& on_error);
 /// Adds --device, which selects where the statistics of pixels are gathered.
 void add_device_option(CLI::App& app, device::DeviceChoice& device);
-/// The device of --device: null for the CPU. auto: a GPU where there is one. Errors: unsupported.
-std::unique_ptr<pixels::StatisticsDevice> open_device(device::DeviceChoice device);
 
 }  // namespace headrace::cli

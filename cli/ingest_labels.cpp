@@ -1,11 +1,10 @@
-#include "headrace/ingest/labels/ingest_labels.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "cli/ingest_kinds.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/ingest/ingest_report.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -30,19 +29,7 @@ constexpr const char* kFooter =
 
 void print(const ingest::LabelIngestResult& result, bool json) {
   if (json) {
-    fmt::print("{}", dump_json({{"before", result.before},
-                                {"dataset_hash", result.after},
-                                {"changed", result.before != result.after},
-                                {"added", result.added},
-                                {"replaced", result.replaced},
-                                {"withdrawn", result.withdrawn},
-                                {"unchanged", result.unchanged},
-                                {"columns", result.columns},
-                                {"classes_added", result.classes_added},
-                                {"label_bytes", result.label_bytes},
-                                {"version_bytes", result.version_bytes},
-                                {"notes", result.notes},
-                                {"seconds", result.seconds}}));
+    fmt::print("{}", dump_json(ingest::report_of(result)));
     return;
   }
   for (const auto& note : result.notes) fmt::print("{}\n", note);

@@ -5,7 +5,8 @@
 #include "cli/ingest_kinds.hpp"
 #include "cli/left_out.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/ingest/volume/ingest_volumes.hpp"
+#include "headrace/ingest/ingest_report.hpp"
+#include "headrace/pixels/statistics/choose_statistics.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -33,20 +34,7 @@ void print(const ingest::VolumeIngestResult& result, const char* device, bool js
   const double ratio = static_cast<double>(result.stored_bytes) / pixels;
   const double speed = megabytes(result.reused == result.images ? 0 : result.pixel_bytes) / seconds;
   if (json) {
-    fmt::print("{}", dump_json({{"dataset_hash", result.dataset_hash},
-                                {"images", result.images},
-                                {"reused", result.reused},
-                                {"skipped", result.skipped},
-                                {"left_out_count", result.left_out.size()},
-                                {"left_out", left_out_json(result.left_out)},
-                                {"pixel_bytes", result.pixel_bytes},
-                                {"stored_bytes", result.stored_bytes},
-                                {"source_bytes", result.source_bytes},
-                                {"stored_per_pixel_byte", ratio},
-                                {"device", device},
-                                {"mb_per_s", speed},
-                                {"notes", result.notes},
-                                {"seconds", result.seconds}}));
+    fmt::print("{}", dump_json(ingest::report_of(result, device)));
     return;
   }
   for (const auto& note : result.notes) fmt::print("{}\n", note);
@@ -151,7 +139,7 @@ void add_ingest_volumes(CLI::App& parent) {
   app->add_flag("--json", arguments->json, "print one JSON object");
   add_device_option(*app, arguments->device);
   app->callback([arguments] {
-    const auto device = open_device(arguments->device);
+    const auto device = pixels::open_statistics(arguments->device);
     arguments->options.device = device.get();
     print(ingest::ingest_volumes(arguments->options), device ? "cuda" : "cpu", arguments->json);
   });

@@ -4,12 +4,6 @@
 
 namespace headrace::cli {
 
-Json left_out_json(const std::vector<ingest::BadInput>& left_out) {
-  Json list = Json::array();
-  for (const auto& bad : left_out) list.push_back({{"input", bad.input}, {"reason", bad.reason}});
-  return list;
-}
-
 void print_left_out(const std::vector<ingest::BadInput>& left_out) {
   if (left_out.empty()) return;
   fmt::print("{} {} left out:\n", left_out.size(),

@@ -1,13 +1,11 @@
 #pragma once
 #include <vector>
 
-#include "headrace/core/json.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
 
 namespace headrace::cli {
 
-/// The inputs that were left out: for --json, and as lines on standard output.
-Json left_out_json(const std::vector<ingest::BadInput>& left_out);
+/// Prints the inputs that were left out, as lines on standard output.
 void print_left_out(const std::vector<ingest::BadInput>& left_out);
 
 }  // namespace headrace::cli

@@ -15,7 +15,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/device/device_choice.hpp"
 #include "headrace/handover/export_result.hpp"
-#include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/ingest_report.hpp"
 #ifdef HR_TORCH
 #include "cli/left_out.hpp"
 #include "cli/process_settings.hpp"
@@ -115,7 +115,7 @@ void print(const predict::PredictOutcome& outcome, const ResultExports& exports,
     print_files(files);
     return print_left_out(outcome.left_out);
   }
-  Json all{{"images", images}, {"left_out", left_out_json(outcome.left_out)}};
+  Json all{{"images", images}, {"left_out", ingest::report_of(outcome.left_out)}};
   if (!a.formats.empty()) all["files"] = files;
   fmt::print("{}", dump_json(all));
 }

@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/glass_colour.hpp"
 #include "cli/montage.hpp"
-#include "cli/run_inputs.hpp"
+#include "cli/open_run.hpp"
 #include "cli/sample_volumes.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-#include "cli/run_inputs.hpp"
+#include "cli/open_run.hpp"
 #include "headrace/pixels/image.hpp"
 
 namespace headrace::cli {

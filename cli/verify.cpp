@@ -1,15 +1,10 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "headrace/cohort/store_version.hpp"
-#include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/ingest/phi/phi_check.hpp"
-#include "headrace/ingest/versions/verify.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/ingest/versions/verify_folder.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -26,61 +21,37 @@ constexpr const char* kFooter =
     "Exit codes: 0 every object is as it was stored, 1 failed, 4 something is damaged, missing or "
     "foreign, or may identify.";
 
-/// The version that was verified: the current one, where all were.
-std::string current_of(const storage::Store& store, const ingest::Verification& found) {
-  return found.versions.size() == 1 ? found.versions.front()
-                                    : cohort::StoreHead::load(store).current;
+void print(const ingest::FolderVerification& found) {
+  const auto& [damages, versions, unreferenced] = found.objects;
+  const std::string& path = found.folder;
+  for (const auto& damage : damages)
+    fmt::print("{} {}: {}\n", name_of(damage.kind), damage.key, damage.detail);
+  for (const auto& finding : found.phi)
+    fmt::print("may identify {}{}: {}\n", finding.key,
+               finding.at.empty() ? "" : " at " + finding.at, finding.detail);
+  if (damages.empty()) {
+    fmt::print("{}: every object of {} version{} is as it was stored (dataset hash {})\n", path,
+               versions.size(), versions.size() == 1 ? "" : "s", found.dataset_hash);
+  } else {
+    fmt::print("{}: {} objects are not as they were stored\n", path, damages.size());
+  }
+  if (!unreferenced.empty()) {
+    fmt::print("{}: {} objects that no version has; headrace prune removes them\n", path,
+               unreferenced.size());
+  }
+  if (!found.phi.empty())
+    fmt::print("{}: {} texts that the allow-list does not know\n", path, found.phi.size());
 }
 
 void run(const std::string& path, const std::string& version, int jobs, bool json) {
-  if (!std::filesystem::is_directory(path))
-    fail(ErrorCode::not_found, "{}: there is no such store", path);
-  const storage::LocalStore store(path);
   ThreadPool pool(jobs);
-  const auto found = ingest::verify(store, pool, version);
-  const auto& damages = found.damage;
-  const auto phi = ingest::holds_volumes(store) ? ingest::check_phi(store, pool)
-                                                : std::vector<ingest::PhiFinding>();
-  const bool sound = damages.empty() && phi.empty();
+  const auto found = ingest::verify_folder(path, pool, version);
   if (json) {
-    Json list = Json::array();
-    for (const auto& damage : damages) {
-      list.push_back(
-          {{"key", damage.key}, {"kind", name_of(damage.kind)}, {"detail", damage.detail}});
-    }
-    Json texts = Json::array();
-    for (const auto& finding : phi) {
-      texts.push_back({{"key", finding.key}, {"at", finding.at}, {"detail", finding.detail}});
-    }
-    Json facts{{"store", path},
-               {"ok", sound},
-               {"damage", list},
-               {"phi", texts},
-               {"versions", found.versions},
-               {"unreferenced", found.unreferenced}};
-    if (damages.empty()) facts["dataset_hash"] = current_of(store, found);
-    fmt::print("{}", dump_json(facts));
+    fmt::print("{}", dump_json(found.report()));
   } else {
-    for (const auto& damage : damages)
-      fmt::print("{} {}: {}\n", name_of(damage.kind), damage.key, damage.detail);
-    for (const auto& finding : phi)
-      fmt::print("may identify {}{}: {}\n", finding.key,
-                 finding.at.empty() ? "" : " at " + finding.at, finding.detail);
-    if (damages.empty()) {
-      fmt::print("{}: every object of {} version{} is as it was stored (dataset hash {})\n", path,
-                 found.versions.size(), found.versions.size() == 1 ? "" : "s",
-                 current_of(store, found));
-    } else {
-      fmt::print("{}: {} objects are not as they were stored\n", path, damages.size());
-    }
-    if (!found.unreferenced.empty()) {
-      fmt::print("{}: {} objects that no version has; headrace prune removes them\n", path,
-                 found.unreferenced.size());
-    }
-    if (!phi.empty())
-      fmt::print("{}: {} texts that the allow-list does not know\n", path, phi.size());
+    print(found);
   }
-  if (!sound) throw ExitCode{4};
+  if (!found.sound()) throw ExitCode{4};
 }
 
 }  // namespace

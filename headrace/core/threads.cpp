@@ -13,6 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "headrace/core/cancel.hpp"
+#include "headrace/core/error.hpp"
+
 // gcc and clang signal in different ways that ThreadSanitizer is on.
 #if defined(__SANITIZE_THREAD__)
 #define HR_UNDER_TSAN 1
@@ -83,6 +86,7 @@ class Workers {
 struct ThreadPool::State {
   explicit State(int threads) : workers(threads) {}
   Workers workers;
+  const std::shared_ptr<const CancelRequest> cancel = CancelScope::current();
 };
 
 ThreadPool::ThreadPool(int threads)
@@ -94,8 +98,10 @@ void ThreadPool::parallel_for(std::size_t count, const std::function<void(std::s
   std::mutex mutex;
   std::size_t first_failed = std::numeric_limits<std::size_t>::max();
   std::exception_ptr error;
+  const CancelRequest* cancel = state_->cancel.get();
   const auto guarded = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i != end; ++i) {
+      if (cancel && cancel->asked()) return;
       try {
         body(i);
       } catch (...) {
@@ -113,6 +119,8 @@ void ThreadPool::parallel_for(std::size_t count, const std::function<void(std::s
     state_->workers.run(count, std::max<std::size_t>(grain, 1), guarded);
   }
   if (error) std::rethrow_exception(error);
+  if (cancel && cancel->asked())
+    fail(ErrorCode::cancelled, "stopped on request; the same call goes on with what is left");
 }
 
 int available_cores() noexcept {

@@ -19,7 +19,8 @@ class ThreadPool {
 
   /// Runs body(i) for every i in [0, count) and waits. All indices are tried; if some throw, the
   /// exception of the lowest index is rethrown, so the same input gives the same error for any
-  /// number of threads. One thread takes `grain` indices at a time.
+  /// number of threads. One thread takes `grain` indices at a time. Below a CancelScope
+  /// (cancel.hpp) also `cancelled`.
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body,
                     std::size_t grain = 1);
 

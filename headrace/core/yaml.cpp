@@ -52,6 +52,37 @@ void refuse_repeated_keys(const YAML::Node& node, const std::string& file) {
   }
 }
 
+/// A scalar that is not quoted.
+Json plain_scalar(const std::string& text) {
+  if (text.empty() || text == "~" || text == "null") return nullptr;
+  if (text == "true" || text == "false") return text == "true";
+  const char* end = text.data() + text.size();
+  std::int64_t whole = 0;
+  if (const auto read = std::from_chars(text.data(), end, whole);
+      read.ec == std::errc() && read.ptr == end)
+    return whole;
+  double number = 0;
+  if (const auto read = std::from_chars(text.data(), end, number);
+      read.ec == std::errc() && read.ptr == end && std::isfinite(number))
+    return number;
+  return text;
+}
+
+Json json_of(const YAML::Node& node) {
+  if (node.IsMap()) {
+    Json out = Json::object();
+    for (const auto& entry : node) out[entry.first.Scalar()] = json_of(entry.second);
+    return out;
+  }
+  if (node.IsSequence()) {
+    Json out = Json::array();
+    for (const auto& entry : node) out.push_back(json_of(entry));
+    return out;
+  }
+  if (!node.IsScalar()) return nullptr;
+  return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());  // "!": quoted
+}
+
 }  // namespace
 
 YamlValue::YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path)
@@ -114,6 +145,8 @@ std::string YamlValue::as_choice(const std::vector<std::string>& accepted) const
   reject(fmt::format("'{}' is none of: {}{}", text, fmt::join(accepted, ", "),
                      nearest ? fmt::format(". Did you mean '{}'?", *nearest) : ""));
 }
+
+Json YamlValue::as_json() const { return json_of(*node_); }
 
 std::vector<YamlValue> YamlValue::as_list() const {
   if (!node_->IsSequence()) reject(fmt::format("expected a list, found {}", kind_of(*node_)));

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headrace/core/json.hpp"
+
 namespace YAML {
 class Node;
 }
@@ -28,6 +30,9 @@ class YamlValue {
   std::string as_string() const;
   std::string as_choice(const std::vector<std::string>& accepted) const;
   std::vector<YamlValue> as_list() const;
+  /// The value with all that is in it: for options that other code reads. Plain words true, false,
+  /// null and numbers are such values (YAML 1.2's core schema), quoted ones text.
+  Json as_json() const;
   /// A list of exactly `count` values.
   std::vector<YamlValue> as_list(std::size_t count) const;
 

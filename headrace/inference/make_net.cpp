@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/inference/python_plugin.hpp"
 #include "headrace/model/unet2d.hpp"
 #include "headrace/model/unet3d.hpp"
 
@@ -23,6 +24,14 @@ std::vector<Axes> by_axis(const std::vector<std::vector<int>>& levels) {
 std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
                                                  std::size_t classes, std::int64_t channels) {
   const loader::RunConfig::Model& model = config.model;
+  const auto contexts = static_cast<std::int64_t>(config.patch.context.size());
+  if (model.own.given()) {
+    const auto outputs = static_cast<std::int64_t>(classes);
+    const NetworkShape shape{config.volumes ? channels : 3 * contexts, outputs,
+                             config.sampling.seed};
+    return std::make_unique<model::OutsideNet>(python_network(model.own, shape), outputs,
+                                               config.sampling.seed, !config.volumes);
+  }
   const auto fitting = config.volumes ? loader::NetworkName::unet3d : loader::NetworkName::unet2d;
   if (model.name != fitting) {
     fail(ErrorCode::usage, "model.name: '{}' is not for {}; there is {}.", name_of(model.name),

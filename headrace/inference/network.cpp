@@ -7,6 +7,7 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/pinned_range.hpp"
 #include "headrace/inference/make_net.hpp"
+#include "headrace/inference/python_plugin.hpp"
 #include "headrace/model/adamw.hpp"
 #include "headrace/model/flat_gradients.hpp"
 #include "headrace/model/loss.hpp"
@@ -34,6 +36,7 @@ constexpr const char* kWeightPrefix = "model.";
 constexpr const char* kOptimiserPrefix = "optimiser.";
 constexpr const char* kAveragePrefix = "average.";
 constexpr const char* kStepKey = "optimiser_steps";
+constexpr const char* kFactsKey = "optimiser_facts";
 constexpr std::uintptr_t kAlign = 64;  // of LibTorch's own tensors
 
 at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
@@ -120,7 +123,6 @@ struct Network::State {
         channels(channels) {
     net->parameters().place(runtime.device, /*channels_last=*/true);
     net->parameters().freeze(config.train.freeze);
-    optimiser.emplace(net->parameters(), config.train.weight_decay);
     if (config.train.ema == 0) return;
     average = make_net(config, classes, channels);
     average->parameters().place(runtime.device, /*channels_last=*/true);
@@ -149,10 +151,12 @@ struct Network::State {
         .make_tensor();
   }
 
-  /// Forward, loss and backward of each part of a batch; `done` gets each part's losses. Unless it
+  /// Forward, loss and backward of the parts of a batch, which are parts `first`, first + 1, … of
+  /// the step; `done` gets each part's losses. Unless it
   /// takes the gradients, those of the next part are added to them.
   template <typename Done>
-  void each_part(const loader::Batch& batch, std::int64_t parts, const Done& done) const {
+  void each_part(const loader::Batch& batch, std::int64_t first, std::int64_t parts,
+                 const Done& done) {
     if (batch.labels == nullptr) {
       fail(ErrorCode::internal, "A training batch came without labels.");
     }
@@ -160,9 +164,33 @@ struct Network::State {
     const at::Tensor values = images(batch), truth = labels(batch);
     const bool whole = config.train.gradient_parts == 1;
     for (std::int64_t p = 0; p < parts; ++p) {
+      net->seed_part(optimiser().steps(), first + p);
       done(p, add_gradients(whole ? values : part_of(values, p, parts),
                             whole ? truth : part_of(truth, p, parts), batch));
     }
+  }
+
+  /// Processes add up gradients, not what a network changes by itself.
+  void check_alone(std::int64_t own_parts) const {
+    if (own_parts == config.train.gradient_parts || !config.model.own.given()) return;
+    for (const auto& [name, tensor] : net->parameters().states()) {
+      fail(ErrorCode::usage,
+           "model.module: the network changes tensor {} by itself, from the samples of one process "
+           "alone. Train it in one process, or with a normalisation without running means.",
+           name);
+    }
+  }
+
+  /// Made when it is first needed, as predictions need none.
+  model::Optimiser& optimiser() {
+    const loader::RunConfig::Train& train = config.train;
+    if (stepping) return *stepping;
+    if (train.own_optimiser.given()) {
+      stepping = python_optimiser(train.own_optimiser, net->parameters(), train.lr);
+    } else {
+      stepping = std::make_unique<model::AdamW>(net->parameters(), train.weight_decay);
+    }
+    return *stepping;
   }
 
   model::FlatGradients& flat() {
@@ -173,23 +201,35 @@ struct Network::State {
   /// Clips and steps.
   StepLosses update(StepLosses losses, double learning_rate) {
     losses.gradient_norm = model::clip_gradients(net->parameters(), config.train.clip_norm);
-    optimiser->step(learning_rate);
+    optimiser().step(learning_rate);
     if (average) {
       model::average_weights(net->parameters(), average->parameters(), config.train.ema,
-                             optimiser->steps());
+                             optimiser().steps());
     }
     return losses;
   }
 
+  model::LossTerms loss_of(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
+                           const model::ClassSets& sets) {
+    const loader::RunConfig::Train& train = config.train;
+    if (!train.own_loss.given()) {
+      return model::deep_supervision_loss(levels, labels, weights, train.dice_weight, sets,
+                                          train.loss);
+    }
+    if (!own_loss) own_loss = python_loss(train.own_loss);
+    model::LossTerms loss =
+        model::segmentation_loss(levels.front().detach(), labels, weights, 1, sets);
+    loss.total = model::loss_over_levels(levels, labels, own_loss);
+    return loss;
+  }
+
   /// Forward, loss and backward; gradients are added to those that the parameters hold.
   StepLosses add_gradients(const at::Tensor& images, const at::Tensor& labels,
-                           const loader::Batch& batch) const {
+                           const loader::Batch& batch) {
     model::LossTerms loss;
     {
       const model::Autocast autocast(runtime);
-      loss =
-          model::deep_supervision_loss(net->forward_levels(images), labels, weights,
-                                       config.train.dice_weight, sets_of(batch), config.train.loss);
+      loss = loss_of(net->forward_levels(images), labels, sets_of(batch));
     }
     StepLosses out;
     out.total = loss.total.item<double>();
@@ -200,8 +240,26 @@ struct Network::State {
     }
     out.cross_entropy = loss.cross_entropy.item<double>();
     out.dice = loss.dice.item<double>();
-    loss.total.backward();
+    backward(loss.total);
     return out;
+  }
+
+  /// Trained tensors that the loss does not depend on (heads of a network that are not in use) get
+  /// gradients of 0.
+  void backward(const at::Tensor& loss) {
+    try {
+      loss.backward();
+    } catch (const c10::OutOfMemoryError&) {
+      throw;
+    } catch (const std::exception& error) {
+      if (!config.model.own.given() && !config.train.own_loss.given()) throw;
+      fail(ErrorCode::usage, "The backward pass of model.module or train.loss.module: {}",
+           error.what());
+    }
+    for (const auto& parameter : net->parameters().trainable()) {
+      at::Tensor value = parameter.tensor;
+      if (!value.grad().defined()) value.mutable_grad() = at::zeros_like(value.detach());
+    }
   }
 
   /// All later computation waits for a batch that its GPU is still making.
@@ -255,7 +313,8 @@ struct Network::State {
   std::unique_ptr<model::SegmentationNet> net;
   std::unique_ptr<model::SegmentationNet> average;  ///< with train.ema; else null
   at::Tensor weights;
-  std::optional<model::AdamW> optimiser;
+  std::unique_ptr<model::Optimiser> stepping;
+  model::LevelLoss own_loss;
   std::optional<model::FlatGradients> gradients;  ///< where other processes have parts too
   device::cuda::PinnedRange pinned;
   loader::RunConfig config;
@@ -270,7 +329,7 @@ Network::~Network() = default;
 StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
   const std::int64_t parts = state_->config.train.gradient_parts;
   StepLosses sum;
-  state_->each_part(batch, parts, [&](std::int64_t, const StepLosses& part) { add(sum, part); });
+  state_->each_part(batch, 0, parts, [&](std::int64_t, const StepLosses& part) { add(sum, part); });
   if (parts > 1) {
     model::scale_gradients(state_->net->parameters(), 1.0f / static_cast<float>(parts));
   }
@@ -278,7 +337,15 @@ StepLosses Network::step(const loader::Batch& batch, double learning_rate) {
 }
 
 void Network::rehearse(const loader::Batch& batch, std::int64_t parts) {
-  state_->each_part(batch, parts, [](std::int64_t, const StepLosses&) {});
+  const at::NoGradGuard no_grad;
+  const auto states = state_->net->parameters().states();
+  std::vector<at::Tensor> before;
+  for (const auto& state : states) before.push_back(state.tensor.clone());
+  {
+    const at::AutoGradMode grad(true);
+    state_->each_part(batch, 0, parts, [](std::int64_t, const StepLosses&) {});
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) states[i].tensor.copy_(before[i]);
   for (const auto& parameter : state_->net->parameters().all()) {
     at::Tensor value = parameter.tensor;
     value.mutable_grad().reset();
@@ -286,11 +353,13 @@ void Network::rehearse(const loader::Batch& batch, std::int64_t parts) {
 }
 
 void Network::put_parts(const loader::Batch& batch, ranks::OrderedAllReduce& sum) {
-  state_->each_part(batch, sum.mine().count, [&](std::int64_t p, const StepLosses& part) {
-    state_->flat().take(sum.part(p).data());
-    const std::array<double, kPartValues> values{part.total, part.cross_entropy, part.dice};
-    std::copy(values.begin(), values.end(), sum.values(p).begin());
-  });
+  state_->check_alone(sum.mine().count);
+  state_->each_part(
+      batch, sum.mine().first, sum.mine().count, [&](std::int64_t p, const StepLosses& part) {
+        state_->flat().take(sum.part(p).data());
+        const std::array<double, kPartValues> values{part.total, part.cross_entropy, part.dice};
+        std::copy(values.begin(), values.end(), sum.values(p).begin());
+      });
 }
 
 StepLosses Network::finish_step(const ranks::OrderedAllReduce& sum, double learning_rate) {
@@ -337,14 +406,16 @@ std::string Network::weights(const Metadata& metadata) const {
 
 std::string Network::checkpoint(const Metadata& metadata) const {
   auto tensors = prefixed(state_->net->parameters().all(), kWeightPrefix);
-  const auto moments = prefixed(state_->optimiser->state(), kOptimiserPrefix);
+  const model::OptimiserState optimiser = state_->optimiser().state();
+  const auto moments = prefixed(optimiser.tensors, kOptimiserPrefix);
   tensors.insert(tensors.end(), moments.begin(), moments.end());
   if (state_->average) {
     const auto average = prefixed(state_->average->parameters().all(), kAveragePrefix);
     tensors.insert(tensors.end(), average.begin(), average.end());
   }
   Metadata all = metadata;
-  all[kStepKey] = std::to_string(state_->optimiser->steps());
+  all[kStepKey] = std::to_string(state_->optimiser().steps());
+  if (!optimiser.facts.empty()) all[kFactsKey] = optimiser.facts;
   return model::to_safetensors(tensors, all);
 }
 
@@ -354,10 +425,13 @@ Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::
   if (state_->average) {
     model::load_parameters(state_->average->parameters(), file.tensors, kAveragePrefix, origin);
   }
-  std::vector<model::NamedTensor> moments;
+  model::OptimiserState optimiser;
+  if (const auto facts = file.metadata.find(kFactsKey); facts != file.metadata.end())
+    optimiser.facts = facts->second;
   for (const auto& entry : file.tensors) {
     if (!entry.name.starts_with(kOptimiserPrefix)) continue;
-    moments.push_back({entry.name.substr(std::string(kOptimiserPrefix).size()), entry.tensor});
+    optimiser.tensors.push_back(
+        {entry.name.substr(std::string(kOptimiserPrefix).size()), entry.tensor});
   }
   const auto steps = file.metadata.find(kStepKey);
   std::int64_t count = 0;
@@ -367,7 +441,7 @@ Network::Metadata Network::restore(std::span<const std::byte> bytes, const std::
     fail(ErrorCode::malformed, "{}: the metadata has no {}; this is not a checkpoint.", origin,
          kStepKey);
   }
-  with_context(origin, [&] { state_->optimiser->restore(moments, count); });
+  with_context(origin, [&] { state_->optimiser().restore(optimiser, count); });
   return file.metadata;
 }
 

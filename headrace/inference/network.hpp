@@ -31,7 +31,7 @@ class Network {
   ~Network();
 
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
-  /// of their gradients in that order, times 1 / parts (both in float32); clip, AdamW, average of
+  /// of their gradients in that order, times 1 / parts (both in float32); clip, optimiser, average of
   /// the weights. The losses are the parts' means. Errors: diverged when a loss is not finite.
   /// A batch on the model's GPU is used in place, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);

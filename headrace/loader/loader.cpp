@@ -116,6 +116,8 @@ struct Loader::State {
   void record_times(detail::DeviceSlot& device_slot);
   void check_decoded(std::unique_lock<std::mutex>& lock, Slot& slot);
   void wait_for_work(std::unique_lock<std::mutex>& lock);
+  bool front_done() { return next_take < next_start && slot(next_take).stage == Slot::Stage::done; }
+  bool wait(std::chrono::milliseconds at_most);
   std::optional<Batch> next();
 
   const detail::LoaderPlan loader_plan;
@@ -276,6 +278,16 @@ void Loader::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
   --waiting;
 }
 
+bool Loader::State::wait(std::chrono::milliseconds at_most) {
+  std::unique_lock lock(mutex);
+  const Clock::time_point asked = Clock::now();
+  if (!first_next) first_next = asked;
+  if (failed || next_take >= end) return true;
+  const bool ready = batch_done.wait_for(lock, at_most, [&] { return front_done(); });
+  stats.data_wait_s += seconds(Clock::now() - asked);
+  return ready;
+}
+
 std::optional<Batch> Loader::State::next() {
   std::unique_lock lock(mutex);
   const Clock::time_point asked = Clock::now();
@@ -285,8 +297,8 @@ std::optional<Batch> Loader::State::next() {
     if (!ended) ended = asked;
     return std::nullopt;
   }
+  batch_done.wait(lock, [&] { return front_done(); });
   Slot& mine = slot(next_take);
-  batch_done.wait(lock, [&] { return next_take < next_start && mine.stage == Slot::Stage::done; });
   check_decoded(lock, mine);
   stats.data_wait_s += seconds(Clock::now() - asked);
   if (mine.error) {
@@ -325,6 +337,7 @@ Loader::Loader(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& co
 Loader::~Loader() = default;
 
 std::optional<Batch> Loader::next() { return state_->next(); }
+bool Loader::wait(std::chrono::milliseconds at_most) { return state_->wait(at_most); }
 void Loader::fill() {
   std::unique_lock lock(state_->mutex);
   state_->all_idle.wait(lock, [&] { return state_->stop || state_->idle(); });

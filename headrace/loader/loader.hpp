@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,6 +73,10 @@ class Loader {
   /// last batch may hold fewer samples. For one consumer thread. Errors are those of the lowest
   /// failing sample.
   std::optional<Batch> next();
+  /// Waits at most this long for the workers; true when next() would not wait for them: for a
+  /// batch, an error or the end. For callers that look at something else meanwhile. It counts as
+  /// waiting for data. For the thread that calls next().
+  bool wait(std::chrono::milliseconds at_most);
   /// Waits until all batches that may be made ahead are made.
   void fill();
   std::uint64_t batches_per_epoch() const noexcept;

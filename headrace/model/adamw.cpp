@@ -44,7 +44,9 @@ void AdamW::step(double learning_rate) {
   }
 }
 
-std::vector<NamedTensor> AdamW::state() const {
+OptimiserState AdamW::state() const { return {moments(), {}}; }
+
+std::vector<NamedTensor> AdamW::moments() const {
   std::vector<NamedTensor> all;
   for (const Group& group : groups_) {
     for (std::size_t i = 0; i < group.names.size(); ++i) {
@@ -55,11 +57,11 @@ std::vector<NamedTensor> AdamW::state() const {
   return all;
 }
 
-void AdamW::restore(const std::vector<NamedTensor>& state, std::int64_t steps) {
+void AdamW::restore(const OptimiserState& state, std::int64_t steps) {
   const at::NoGradGuard no_grad;
   std::map<std::string, at::Tensor> by_name;
-  for (const NamedTensor& entry : state) by_name[entry.name] = entry.tensor;
-  for (const NamedTensor& own : this->state()) {
+  for (const NamedTensor& entry : state.tensors) by_name[entry.name] = entry.tensor;
+  for (const NamedTensor& own : moments()) {
     const auto found = by_name.find(own.name);
     if (found == by_name.end() || found->second.sizes() != own.tensor.sizes()) {
       fail(ErrorCode::corrupt,

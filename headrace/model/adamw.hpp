@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/model/optimiser.hpp"
 #include "headrace/model/parameters.hpp"
 
 namespace headrace::model {
@@ -12,27 +13,24 @@ namespace headrace::model {
 ///
 /// source  Loshchilov and Hutter, Decoupled weight decay regularization, ICLR 2019, algorithm 2;
 ///         beta 0.9 and 0.999, epsilon 1e-8, LibTorch's fused kernel
-class AdamW {
+class AdamW : public Optimiser {
  public:
   AdamW(const Parameters& parameters, double weight_decay);
 
-  /// One step from the gradients that the parameters hold; drops them afterwards.
-  void step(double learning_rate);
-  std::int64_t steps() const noexcept { return steps_; }
-  /// Moments by name ("first.<parameter>", "second.<parameter>"), for checkpoints. They share
-  /// memory.
-  std::vector<NamedTensor> state() const;
-  /// Continues from the moments that `state` of an equal model returned, and its step count.
-  void restore(const std::vector<NamedTensor>& state, std::int64_t steps);
+  void step(double learning_rate) override;
+  /// Moments by name: "first.<parameter>", "second.<parameter>".
+  OptimiserState state() const override;
+  void restore(const OptimiserState& state, std::int64_t steps) override;
 
  private:
+  std::vector<NamedTensor> moments() const;
+
   struct Group {
     double weight_decay = 0;
     std::vector<at::Tensor> values, first, second, counts;
     std::vector<std::string> names;
   };
   std::vector<Group> groups_;
-  std::int64_t steps_ = 0;
 };
 
 /// Multiplies all gradients of trained parameters by `factor`, rounded to float32 first.

@@ -133,23 +133,34 @@ LossTerms segmentation_loss(const at::Tensor& logits, const at::Tensor& labels,
   return loss;
 }
 
-LossTerms deep_supervision_loss(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
-                                const at::Tensor& class_weights, double dice_weight,
-                                const ClassSets& sets, const LossKind& kind) {
-  LossTerms out = segmentation_loss(levels.front(), labels, class_weights, dice_weight, sets, kind);
+at::Tensor loss_over_levels(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
+                            const LevelLoss& one) {
   // 1 + 1/2 + … + 2^-(n-1) = 2 - 2^-(n-1)
   const double sum = 2 - std::ldexp(1.0, 1 - static_cast<int>(levels.size()));
-  out.total = out.total / sum;
+  at::Tensor total = one(levels.front(), labels) / sum;
   at::Tensor coarse = labels;
   for (std::size_t l = 1; l < levels.size(); ++l) {
     for (std::int64_t axis = 1; axis < coarse.dim(); ++axis) {
       const std::int64_t step = coarse.size(axis) / levels[l].size(axis + 1);  // 1 or 2
       coarse = coarse.slice(axis, step / 2, {}, step);
     }
-    const LossTerms terms =
-        segmentation_loss(levels[l], coarse, class_weights, dice_weight, sets, kind);
-    out.total = out.total + terms.total * (std::ldexp(1.0, -static_cast<int>(l)) / sum);
+    total = total + one(levels[l], coarse) * (std::ldexp(1.0, -static_cast<int>(l)) / sum);
   }
+  return total;
+}
+
+LossTerms deep_supervision_loss(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
+                                const at::Tensor& class_weights, double dice_weight,
+                                const ClassSets& sets, const LossKind& kind) {
+  LossTerms out;
+  const at::Tensor total =
+      loss_over_levels(levels, labels, [&](const at::Tensor& logits, const at::Tensor& truth) {
+        const LossTerms terms =
+            segmentation_loss(logits, truth, class_weights, dice_weight, sets, kind);
+        if (!out.dice.defined()) out = terms;
+        return terms.total;
+      });
+  out.total = total;
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "headrace/model/loss_terms.hpp"
@@ -46,15 +47,23 @@ LossTerms segmentation_loss(const at::Tensor& logits, const at::Tensor& labels,
                             const at::Tensor& class_weights, double dice_weight,
                             const ClassSets& sets = {}, const LossKind& kind = {});
 
+/// A loss of one level: one number, of its logits (n, classes, …) and labels (n, …).
+using LevelLoss = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
+
 /// Deep supervision: the loss of every level, level l weighted 2^-l, the weights adding up to 1.
+/// `one` is called for each, the first level first.
 ///
 /// in      levels  logits; an axis has the edge of the level before, or half of it
 ///         labels  (n, …) at the first level's size; a coarser voxel's label is that of the fine
 ///                 voxel at its middle (the upper one of two along an axis that was halved), so
 ///                 nothing is mixed
-/// out     total is the weighted sum; cross_entropy and dice are those of the first level
 /// source  Dou et al., 3D deeply supervised network, Medical Image Analysis 41, 2017; weights as
 ///         nnU-Net's
+at::Tensor loss_over_levels(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
+                            const LevelLoss& one);
+
+/// segmentation_loss over levels: total is the weighted sum; cross_entropy and dice are those of
+/// the first level.
 LossTerms deep_supervision_loss(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
                                 const at::Tensor& class_weights, double dice_weight,
                                 const ClassSets& sets = {}, const LossKind& kind = {});

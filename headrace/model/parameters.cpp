@@ -48,6 +48,16 @@ at::Tensor Parameters::constant(const std::string& name, std::int64_t count, flo
   return add(name, at::full({count}, value, at::kFloat));
 }
 
+void Parameters::take(const std::string& name, at::Tensor tensor, bool trained) {
+  if (tensor.scalar_type() != at::kFloat)
+    fail(ErrorCode::usage,
+         "tensor {} of the network is of type {}; only float32 is trained and saved.", name,
+         c10::toString(tensor.scalar_type()));
+  tensor.requires_grad_(trained);
+  if (!trained) states_.push_back(all_.size());
+  all_.push_back({name, std::move(tensor)});
+}
+
 void Parameters::freeze(const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     bool found = false;
@@ -67,6 +77,12 @@ void Parameters::freeze(const std::vector<std::string>& parts) {
   if (trainable().empty()) {
     fail(ErrorCode::usage, "train.freeze: every tensor is frozen; leave one to train.");
   }
+}
+
+std::vector<NamedTensor> Parameters::states() const {
+  std::vector<NamedTensor> out;
+  for (const std::size_t place : states_) out.push_back(all_[place]);
+  return out;
 }
 
 std::vector<NamedTensor> Parameters::trainable() const {

@@ -33,11 +33,17 @@ class Parameters {
   /// `count` equal values: scales and offsets.
   at::Tensor constant(const std::string& name, std::int64_t count, float value);
 
+  /// A tensor that other code has made, and keeps sharing. trained: false for what training does
+  /// not step but a network changes by itself (running means). Errors: usage (not float32).
+  void take(const std::string& name, at::Tensor tensor, bool trained);
+
   const std::vector<NamedTensor>& all() const noexcept { return all_; }
   /// Takes tensors out of training: no gradient, no step, no decay. A part is the beginning of
   /// names, whole words between their dots: `encoder` stands for `encoder.0.0.weight` and not for
   /// `encoders.0`. Errors: usage (a part that no tensor has; nothing left to train).
   void freeze(const std::vector<std::string>& parts);
+  /// Those that were taken with trained = false.
+  std::vector<NamedTensor> states() const;
   /// Those that are trained.
   std::vector<NamedTensor> trainable() const;
   /// Moves every tensor; with `channels_last`, 4-D ones are laid out (n, y, x, c). In place: copies
@@ -50,6 +56,7 @@ class Parameters {
 
   std::uint64_t seed_;
   std::vector<NamedTensor> all_;
+  std::vector<std::size_t> states_;  ///< places in all_
 };
 
 }  // namespace headrace::model

@@ -23,6 +23,12 @@ void average_weights(const Parameters& weights, Parameters& average, double deca
     at::Tensor target = average.all()[i].tensor;
     target.lerp_(weights.all()[i].tensor, part);
   }
+  // A running mean is an average already.
+  const auto states = weights.states(), targets = average.states();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    at::Tensor target = targets[i].tensor;
+    target.copy_(states[i].tensor);
+  }
 }
 
 }  // namespace headrace::model

@@ -31,10 +31,13 @@ std::string device_line(const loader::RunConfig& config, const inference::Networ
 /// Including what `model: auto` and the plan of strides have chosen.
 std::string network_line(const loader::RunConfig& config, const inference::Network& network) {
   const loader::RunConfig::Model& model = config.model;
-  std::string line = fmt::format(
-      "{} of widths {}, patches halved to 1/{} at the deepest level; {} parameters",
-      name_of(model.name), fmt::join(model.widths, ", "),
-      fmt::join(loader::edge_divisors(model.strides), ", 1/"), network.parameter_count());
+  std::string line =
+      !model.own.given()
+          ? fmt::format("{} of widths {}, patches halved to 1/{} at the deepest level",
+                        name_of(model.name), fmt::join(model.widths, ", "),
+                        fmt::join(loader::edge_divisors(model.strides), ", 1/"))
+          : model.own.module;
+  line += fmt::format("; {} parameters", network.parameter_count());
   if (!config.train.freeze.empty()) {
     line += fmt::format(", not trained: {}", fmt::join(config.train.freeze, ", "));
   }
@@ -44,7 +47,7 @@ std::string network_line(const loader::RunConfig& config, const inference::Netwo
 /// With patch.spacing_mm null the network is planned for cubes; warns where voxels are not cubes.
 std::optional<std::string> spacing_warning(const loader::RunConfig& config,
                                            const cohort::Cohort& cohort) {
-  if (!config.volumes || !config.patch_in_level0_pixels) return {};
+  if (!config.volumes || !config.patch_in_level0_pixels || config.model.own.given()) return {};
   std::array<std::vector<double>, 3> of_images;
   for (const cohort::ImageRecord& image : cohort.images()) {
     if (image.split != config.data.train) continue;

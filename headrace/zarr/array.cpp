@@ -60,7 +60,7 @@ std::string Array::State::describe(const Index& chunk, std::size_t inner) const 
 std::shared_ptr<const Array> Array::open(std::shared_ptr<const storage::Store> store,
                                          const std::string& path) {
   static std::atomic<std::uint64_t> next_number{0};
-  const std::string key = path.empty() ? "zarr.json" : path + "/zarr.json";
+  const std::string key = State::metadata_key_of(path);
   const std::string origin = store->describe(key);
   if (!store->exists(key)) {
     fail(ErrorCode::not_found, "{}: there is no array (no zarr.json)", store->describe(path));

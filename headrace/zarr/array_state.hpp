@@ -26,6 +26,10 @@ struct Array::State {
   const CodecChain& unit() const noexcept {
     return sharding != nullptr ? sharding->inner() : *chain;
   }
+  std::string metadata_key() const { return metadata_key_of(path); }
+  static std::string metadata_key_of(const std::string& path) {
+    return path.empty() ? "zarr.json" : path + "/zarr.json";
+  }
   std::string key_of(const Index& chunk) const;
   /// "chunk c/0/1 of /store/array", with the inner chunk where there is one.
   std::string describe(const Index& chunk, std::size_t inner) const;

@@ -151,7 +151,10 @@ void ReadPlan::open_source(Source& source) const {
   const Array::State& array = *source.array;
   try {
     source.object = array.store->open(array.key_of(source.chunk));
-    if (!source.object || array.sharding == nullptr) return;
+    if (!source.object && !array.store->exists(array.metadata_key()))
+      fail(ErrorCode::not_found,
+           "is gone, as is the array's zarr.json: the store was removed or its disk is away");
+    if (!source.object || array.sharding == nullptr) return;  // no chunk: fill values
     ShardIndexCache& cache = ShardIndexCache::shared();
     const ShardIndexCache::Key key{array.number, source.chunk};
     source.index = cache.find(key);

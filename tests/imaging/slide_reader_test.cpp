@@ -181,7 +181,7 @@ TEST(SlideReader, ADamagedTileIsNamedAndTheOthersStillRead) {
     const Error error = thrown_by([&] { read(*slide, 0, 5, inside, 20, 20); });
     EXPECT_EQ(error.code(), ErrorCode::corrupt) << name << ": " << error.what();
     EXPECT_THAT(error.what(), HasSubstr("damaged"));
-    EXPECT_THAT(error.what(), AnyOf(HasSubstr("tile row 0, column 1"), HasSubstr("rows 5 to 25"),
+    EXPECT_THAT(error.what(), AnyOf(HasSubstr("tile row 0, column 1"), HasSubstr("column 266, row 5"),
                                     HasSubstr("tile 1 (row 0, column 256)")));
     EXPECT_EQ(read(*slide, 0, 5, 5, 20, 20), read(*good, 0, 5, 5, 20, 20)) << name;
   }

@@ -1,6 +1,7 @@
 // Loaders that share batches: together they make the bytes of the one that makes all.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 
@@ -137,6 +138,39 @@ TEST_P(ShareTest, AShareOutsideOfTheBatchIsRefused) {
   for (const Share share : {Share{4, 3}, Share{6, 0}, Share{-1, 2}, Share{0, 0, 2, 2}}) {
     EXPECT_THROW(Loader(cohort, run, plan, true, 0, 0, std::nullopt, share), Error);
   }
+}
+
+TEST_P(ShareTest, WaitingTellsWhenThereIsAnAnswer) {
+  using namespace std::chrono_literals;
+  const RunConfig run = config();
+  const auto cohort = cohort::Cohort::open(run.data.store);
+  const auto plan = make_training_plan(*cohort, run);
+  Loader patient(cohort, run, plan, true, 0, 0, 3), plain(cohort, run, plan, true, 0, 0, 3);
+  for (int n = 0; n < 3; ++n) {
+    while (!patient.wait(1ms)) continue;
+    EXPECT_TRUE(patient.wait(0ms));
+    EXPECT_TRUE(samples_of(patient.next()) == samples_of(plain.next()));
+  }
+  EXPECT_TRUE(patient.wait(0ms));  // for the end
+  EXPECT_FALSE(patient.next());
+  EXPECT_GT(patient.stats().data_wait_s, 0);
+}
+
+TEST(ShareOf, PartsFollowEachOther) {
+  for (const std::int64_t processes : {1, 2, 3, 4, 6}) {
+    std::int64_t next = 0;
+    for (std::int64_t rank = 0; rank < processes; ++rank) {
+      const Share share = share_of(6, rank, processes);
+      EXPECT_EQ(share.first, next);
+      EXPECT_GE(share.count, 6 / processes);
+      EXPECT_LE(share.count, 6 / processes + 1);
+      next += share.count;
+    }
+    EXPECT_EQ(next, 6);
+  }
+  EXPECT_THROW(share_of(6, 0, 7), Error);
+  EXPECT_THROW(share_of(6, 3, 3), Error);
+  EXPECT_THROW(share_of(6, -1, 3), Error);
 }
 
 /// An error names a sample by its place in the whole batch, whichever loader makes it.

@@ -71,7 +71,7 @@ TEST(Freeze, FrozenTensorsKeepTheirBytesUnderWeightDecay) {
     frozen += kept;
   }
   EXPECT_GT(frozen, 10);
-  for (const auto& [name, tensor] : optimiser.state()) {
+  for (const auto& [name, tensor] : optimiser.state().tensors) {
     EXPECT_EQ(name.find("encoder"), name.npos) << name;
   }
 }

@@ -193,6 +193,18 @@ TEST_F(SlideArray, MissingShardsReadAsFillValue) {
   EXPECT_EQ(got, std::vector<std::byte>(3 * 32 * 64, std::byte{9}));
 }
 
+TEST_F(SlideArray, AnArrayThatIsGoneIsNoFillValue) {
+  for (const std::string& key : store_->list("a")) store_->erase(key);
+  try {
+    test::read_region(*array_, {0, 0, 0}, {3, 40, 40});
+    FAIL() << "a removed array was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::not_found);
+    EXPECT_NE(std::string(error.what()).find("store was removed"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(SlideArray, DamageIsNamedByArrayChunkBytesAndCheck) {
   auto& shard = store_->objects["a/c/0/1/0"];
   shard[20] ^= std::byte{0xff};

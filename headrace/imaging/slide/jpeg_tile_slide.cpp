@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/geometry.hpp"
 #include "headrace/imaging/block_cache.hpp"
+#include "headrace/imaging/slide/place_on_level.hpp"
+#include "headrace/imaging/slide/tile_parts.hpp"
+#include "headrace/imaging/slide/transparent_outside.hpp"
 #include "headrace/imaging/slide/white_outside.hpp"
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
@@ -39,65 +42,172 @@ class JpegTileSlide : public SlideReader {
 
   void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
             std::uint8_t* dst, std::int64_t stride) const override {
-    const bool known = level >= 0 && level < static_cast<int>(tile_level_.size());
-    const int from = known ? tile_level_[static_cast<std::size_t>(level)] : -1;
+    const int from = tile_level(level);
     if (from < 0) return slide_->read(level, y0, x0, height, width, dst, stride);
-    const JpegTileLevel& size = tiles_->levels()[static_cast<std::size_t>(from)];
+    const JpegTileLevel& size = size_of(from);
     read_on_white(
         size.height, size.width, y0, x0, height, width, dst, stride,
         [&](std::int64_t y, std::int64_t x, std::int64_t h, std::int64_t w, std::uint8_t* to) {
-          read_tiles(from, {y, x, h, w}, to, stride);
+          for (const TilePart& part : parts_of(size, from, {y, x, h, w}, to, 3, stride))
+            read_part(part, stride);
         });
+  }
+
+  void read_rgba(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
+                 std::int64_t width, std::uint8_t* dst) const override {
+    const int from = tile_level(level);
+    std::optional<std::int64_t> y, x;
+    if (from >= 0) {
+      const double downsample = info_.levels[static_cast<std::size_t>(level)].downsample;
+      y = stored_pixels_from(y0, height, downsample);
+      x = stored_pixels_from(x0, width, downsample);
+    }
+    if (!y || !x) return slide_->read_rgba(level, y0, x0, height, width, dst);
+    const JpegTileLevel& size = size_of(from);
+    read_on_transparent(size.height, size.width, *y, *x, height, width, dst,
+                        [&](const Box2& box, std::uint8_t* to) {
+                          for (const TilePart& part : parts_of(size, from, box, to, 4, width * 4))
+                            read_rgba_part(part, width * 4);
+                        });
+  }
+
+  void read_patches(std::span<const SlidePatch> patches, std::int64_t height, std::int64_t width,
+                    ThreadPool& pool) const override {
+    std::vector<SlidePatch> others;
+    std::vector<TilePart> parts;
+    for (const SlidePatch& patch : patches) {
+      const int from = tile_level(patch.level);
+      if (from < 0) {
+        others.push_back(patch);
+        continue;
+      }
+      const JpegTileLevel& size = size_of(from);
+      read_on_white(
+          size.height, size.width, patch.y0, patch.x0, height, width, patch.dst, width * 3,
+          [&](std::int64_t y, std::int64_t x, std::int64_t h, std::int64_t w, std::uint8_t* to) {
+            const auto more = parts_of(size, from, {y, x, h, w}, to, 3, width * 3);
+            parts.insert(parts.end(), more.begin(), more.end());
+          });
+    }
+    const auto groups = group_by_tile(parts);
+    pool.parallel_for(groups.size(), [&](std::size_t i) {
+      const auto [begin, end] = groups[i];
+      read_group(std::span(parts).subspan(begin, end - begin), width * 3);
+    });
+    slide_->read_patches(others, height, width, pool);
   }
 
  private:
   using Pixels = std::vector<std::uint8_t>;
 
-  void read_tiles(int from, const Box2& box, std::uint8_t* dst, std::int64_t stride) const {
-    const JpegTileLevel& size = tiles_->levels()[static_cast<std::size_t>(from)];
-    const std::int64_t bottom = box.y0 + box.height, right = box.x0 + box.width;
-    for (std::int64_t ty = box.y0 / size.tile_height; ty * size.tile_height < bottom; ++ty) {
-      for (std::int64_t tx = box.x0 / size.tile_width; tx * size.tile_width < right; ++tx) {
-        const std::int64_t y = std::max(box.y0, ty * size.tile_height),
-                           x = std::max(box.x0, tx * size.tile_width);
-        const Box2 part{y, x, std::min(bottom, (ty + 1) * size.tile_height) - y,
-                        std::min(right, (tx + 1) * size.tile_width) - x};
-        read_part(from, ty, tx, part, dst + (y - box.y0) * stride + (x - box.x0) * 3, stride);
-      }
-    }
+  /// -1: a level that the other reader reads, or none of the slide.
+  int tile_level(int level) const {
+    const bool known = level >= 0 && level < static_cast<int>(tile_level_.size());
+    return known ? tile_level_[static_cast<std::size_t>(level)] : -1;
+  }
+  const JpegTileLevel& size_of(int from) const {
+    return tiles_->levels()[static_cast<std::size_t>(from)];
+  }
+  std::string name_of(const TilePart& part) const {
+    return fmt::format("{}: level {}, tile row {}, column {}", path_, part.level, part.tile_y,
+                       part.tile_x);
+  }
+
+  bool is_whole(const TilePart& part) const {
+    const JpegTileLevel& size = size_of(part.level);
+    return part.box.height == size.tile_height && part.box.width == size.tile_width;
   }
 
   /// Copies the part of a tile that the region needs; whole tiles are decoded in place; cut ones
   /// are kept, since the neighbouring regions need them next.
-  void read_part(int level, std::int64_t ty, std::int64_t tx, const Box2& part, std::uint8_t* dst,
-                 std::int64_t stride) const {
-    const JpegTileLevel& size = tiles_->levels()[static_cast<std::size_t>(level)];
-    const std::int64_t across = (size.width + size.tile_width - 1) / size.tile_width;
-    const std::int64_t key = (ty * across + tx) * 64 + level;
-    const bool whole = part.height == size.tile_height && part.width == size.tile_width;
-    auto kept = cache_.find(key);
+  void read_part(const TilePart& part, std::int64_t stride) const {
+    const JpegTileLevel& size = size_of(part.level);
+    auto kept = cache_.find(key_of(part));
     if (!kept) {
-      const auto jpeg = tiles_->tile(level, ty, tx);
-      if (jpeg.empty()) return fill_white(dst, part.height, part.width, stride);
-      const std::string origin =
-          fmt::format("{}: level {}, tile row {}, column {}", path_, level, ty, tx);
-      if (whole)
-        return pixels::decode_jpeg_rgb(jpeg, origin, size.tile_height, size.tile_width, dst,
-                                       stride);
-      auto decoded = std::make_shared<Pixels>(
-          static_cast<std::size_t>(size.tile_height * size.tile_width * 3));
-      pixels::decode_jpeg_rgb(jpeg, origin, size.tile_height, size.tile_width, decoded->data(),
-                              size.tile_width * 3);
-      kept = std::move(decoded);
-      cache_.put(key, kept, kept->size());
+      const auto jpeg = tiles_->tile(part.level, part.tile_y, part.tile_x);
+      if (jpeg.empty()) return fill_white(part.dst, part.box.height, part.box.width, stride);
+      if (is_whole(part)) {
+        return pixels::decode_jpeg_rgb(jpeg, name_of(part), size.tile_height, size.tile_width,
+                                       part.dst, stride);
+      }
+      kept = decode_and_keep(part, jpeg);
     }
-    const std::uint8_t* from = kept->data() + ((part.y0 - ty * size.tile_height) * size.tile_width +
-                                               (part.x0 - tx * size.tile_width)) *
-                                                  3;
-    for (std::int64_t y = 0; y < part.height; ++y) {
-      std::memcpy(dst + y * stride, from + y * size.tile_width * 3,
-                  static_cast<std::size_t>(part.width * 3));
+    const std::uint8_t* from = row_of(part, *kept);
+    for (std::int64_t y = 0; y < part.box.height; ++y) {
+      std::memcpy(part.dst + y * stride, from + y * size.tile_width * 3,
+                  static_cast<std::size_t>(part.box.width * 3));
     }
+  }
+
+  void read_rgba_part(const TilePart& part, std::int64_t stride) const {
+    const JpegTileLevel& size = size_of(part.level);
+    auto kept = cache_.find(key_of(part));
+    thread_local Pixels whole;
+    if (!kept) {
+      const auto jpeg = tiles_->tile(part.level, part.tile_y, part.tile_x);
+      if (jpeg.empty()) {
+        for (std::int64_t y = 0; y < part.box.height; ++y)
+          std::memset(part.dst + y * stride, 0, static_cast<std::size_t>(part.box.width * 4));
+        return;
+      }
+      if (is_whole(part)) {
+        whole.resize(static_cast<std::size_t>(size.tile_height * size.tile_width * 3));
+        pixels::decode_jpeg_rgb(jpeg, name_of(part), size.tile_height, size.tile_width,
+                                whole.data(), size.tile_width * 3);
+      } else {
+        kept = decode_and_keep(part, jpeg);
+      }
+    }
+    const std::uint8_t* from = row_of(part, kept ? *kept : whole);
+    for (std::int64_t y = 0; y < part.box.height; ++y)
+      opaque_rgba(from + y * size.tile_width * 3, part.box.width, part.dst + y * stride);
+  }
+
+  /// Decodes what all parts of one tile need, once.
+  void read_group(std::span<const TilePart> parts, std::int64_t stride) const {
+    const TilePart& first = parts[0];
+    const auto jpeg = tiles_->tile(first.level, first.tile_y, first.tile_x);
+    if (jpeg.empty()) {
+      for (const TilePart& part : parts)
+        fill_white(part.dst, part.box.height, part.box.width, stride);
+      return;
+    }
+    const Box2 box = box_around(parts);
+    const pixels::JpegWindow window{box.y0, box.y0 + box.height, box.x0, box.x0 + box.width};
+    if (parts.size() == 1)
+      return pixels::decode_jpeg_rgb(jpeg, name_of(first), window, first.dst, stride);
+    thread_local Pixels decoded;
+    decoded.resize(static_cast<std::size_t>(box.height * box.width * 3));
+    pixels::decode_jpeg_rgb(jpeg, name_of(first), window, decoded.data(), box.width * 3);
+    for (const TilePart& part : parts) {
+      const std::uint8_t* from =
+          decoded.data() + ((part.box.y0 - box.y0) * box.width + part.box.x0 - box.x0) * 3;
+      for (std::int64_t y = 0; y < part.box.height; ++y) {
+        std::memcpy(part.dst + y * stride, from + y * box.width * 3,
+                    static_cast<std::size_t>(part.box.width * 3));
+      }
+    }
+  }
+
+  std::int64_t key_of(const TilePart& part) const {
+    const JpegTileLevel& size = size_of(part.level);
+    const std::int64_t across = (size.width + size.tile_width - 1) / size.tile_width;
+    return (part.tile_y * across + part.tile_x) * 64 + part.level;
+  }
+
+  const std::uint8_t* row_of(const TilePart& part, const Pixels& tile) const {
+    return tile.data() + (part.box.y0 * size_of(part.level).tile_width + part.box.x0) * 3;
+  }
+
+  std::shared_ptr<const Pixels> decode_and_keep(const TilePart& part,
+                                                std::span<const std::byte> jpeg) const {
+    const JpegTileLevel& size = size_of(part.level);
+    auto decoded =
+        std::make_shared<Pixels>(static_cast<std::size_t>(size.tile_height * size.tile_width * 3));
+    pixels::decode_jpeg_rgb(jpeg, name_of(part), size.tile_height, size.tile_width, decoded->data(),
+                            size.tile_width * 3);
+    cache_.put(key_of(part), decoded, decoded->size());
+    return decoded;
   }
 
   std::unique_ptr<SlideReader> slide_;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 #include "headrace/core/error.hpp"
@@ -23,22 +24,28 @@ bool load(const std::string& path, OpenSlideLibrary& functions) {
   if (library == nullptr) return false;
   auto& f = functions;
   f.path = path;
-  const bool complete = find(library, "openslide_get_version", f.get_version) &&
-                        find(library, "openslide_detect_vendor", f.detect_vendor) &&
-                        find(library, "openslide_open", f.open) &&
-                        find(library, "openslide_close", f.close) &&
-                        find(library, "openslide_get_error", f.get_error) &&
-                        find(library, "openslide_get_level_count", f.get_level_count) &&
-                        find(library, "openslide_get_level_dimensions", f.get_level_dimensions) &&
-                        find(library, "openslide_get_level_downsample", f.get_level_downsample) &&
-                        find(library, "openslide_read_region", f.read_region) &&
-                        find(library, "openslide_get_property_value", f.get_property_value);
+  const bool complete =
+      find(library, "openslide_get_version", f.get_version) &&
+      find(library, "openslide_detect_vendor", f.detect_vendor) &&
+      find(library, "openslide_open", f.open) && find(library, "openslide_close", f.close) &&
+      find(library, "openslide_get_error", f.get_error) &&
+      find(library, "openslide_get_level_count", f.get_level_count) &&
+      find(library, "openslide_get_level_dimensions", f.get_level_dimensions) &&
+      find(library, "openslide_get_level_downsample", f.get_level_downsample) &&
+      find(library, "openslide_read_region", f.read_region) &&
+      find(library, "openslide_get_property_value", f.get_property_value) &&
+      find(library, "openslide_get_property_names", f.get_property_names) &&
+      find(library, "openslide_get_associated_image_names", f.get_image_names) &&
+      find(library, "openslide_get_associated_image_dimensions", f.get_image_dimensions) &&
+      find(library, "openslide_read_associated_image", f.read_image);
   if (!complete) {
     ::dlclose(library);
     return false;
   }
   find(library, "openslide_get_icc_profile_size", f.get_icc_profile_size);
   find(library, "openslide_read_icc_profile", f.read_icc_profile);
+  find(library, "openslide_get_associated_image_icc_profile_size", f.get_image_icc_size);
+  find(library, "openslide_read_associated_image_icc_profile", f.read_image_icc);
   log::debug("OpenSlide {} from {}", f.get_version(), path);
   return true;
 }
@@ -54,6 +61,16 @@ std::vector<std::string> wheel_libraries() {
     if (std::filesystem::exists(library, ignored)) found.push_back(library.string());
   }
   return found;
+}
+
+struct Suggestion {
+  std::mutex mutex;
+  std::string path;
+};
+
+Suggestion& suggestion() {
+  static Suggestion one;
+  return one;
 }
 
 struct Loaded {
@@ -74,6 +91,10 @@ Loaded load_first() {
     return loaded;
   }
   auto candidates = wheel_libraries();
+  {
+    const std::lock_guard lock(suggestion().mutex);
+    if (!suggestion().path.empty()) candidates.insert(candidates.begin(), suggestion().path);
+  }
   candidates.insert(candidates.end(), {"libopenslide.so.1", "libopenslide.so.0"});
   for (const auto& candidate : candidates) {
     if (load(candidate, loaded.functions)) {
@@ -90,6 +111,11 @@ const OpenSlideLibrary* openslide_library() {
   static const Loaded loaded = load_first();
   if (!loaded.refused.empty()) fail(ErrorCode::usage, "{}", loaded.refused);
   return loaded.ok ? &loaded.functions : nullptr;
+}
+
+void suggest_openslide(const std::string& path) {
+  const std::lock_guard lock(suggestion().mutex);
+  suggestion().path = path;
 }
 
 }  // namespace headrace::imaging

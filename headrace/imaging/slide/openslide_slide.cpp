@@ -1,11 +1,14 @@
 #include "headrace/imaging/slide/openslide_slide.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/slide/transparent_outside.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
 
 namespace headrace::imaging {
@@ -47,10 +50,7 @@ class OpenSlideSlide : public SlideReader {
 
   void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
             std::uint8_t* dst, std::int64_t stride) const override {
-    if (level < 0 || level >= int(info_.levels.size())) {
-      fail(ErrorCode::usage, "{}: has {} levels, level {} was asked for", path_,
-           info_.levels.size(), level);
-    }
+    check_level(level);
     if (height < 1 || width < 1) return;
     // One call where possible: at levels with an uneven downsample OpenSlide rounds the place of
     // each call.
@@ -65,8 +65,21 @@ class OpenSlideSlide : public SlideReader {
     }
   }
 
+  void read_rgba(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
+                 std::int64_t width, std::uint8_t* dst) const override {
+    check_level(level);
+    read_at(level, y0, x0, height, width, reinterpret_cast<std::uint32_t*>(dst));
+    argb_to_rgba(dst, height * width);
+  }
+
  private:
   using Handle = std::shared_ptr<OpenSlideHandle>;
+
+  void check_level(int level) const {
+    if (level >= 0 && level < int(info_.levels.size())) return;
+    fail(ErrorCode::usage, "{}: has {} levels, level {} was asked for", path_, info_.levels.size(),
+         level);
+  }
 
   Handle open_handle() const {
     OpenSlideHandle* raw = library_.open(path_.c_str());
@@ -106,12 +119,32 @@ class OpenSlideSlide : public SlideReader {
     }
     if (!info_.mpp_x && info_.format == "generic-tiff") read_tiff_spacing();
     info_.objective_power = number(property("openslide.objective-power"));
+    read_bounds();
+    const char* colour = property("openslide.background-color");
+    if (colour != nullptr && std::string_view(colour).size() == 6 &&
+        std::string_view(colour).find_first_not_of("0123456789abcdefABCDEF") == std::string::npos) {
+      info_.background_colour = colour;
+    }
     if (library_.get_icc_profile_size == nullptr || library_.read_icc_profile == nullptr) return;
     const std::int64_t size = library_.get_icc_profile_size(handle_.get());
     if (size > 0 && size <= kMaxIccBytes) {
       info_.icc_profile.resize(std::size_t(size));
       library_.read_icc_profile(handle_.get(), info_.icc_profile.data());
     }
+  }
+
+  void read_bounds() {
+    std::array<std::int64_t, 4> found{};
+    const std::array names{"openslide.bounds-y", "openslide.bounds-x", "openslide.bounds-height",
+                           "openslide.bounds-width"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const char* text = property(names[i]);
+      char* end = nullptr;
+      if (text == nullptr) return;
+      found[i] = std::strtoll(text, &end, 10);
+      if (end == text || *end != '\0') return;
+    }
+    info_.bounds = Box2{found[0], found[1], found[2], found[3]};
   }
 
   /// OpenSlide takes a generic TIFF's pixel size from its resolution tags alone; OME-XML has it
@@ -138,15 +171,22 @@ class OpenSlideSlide : public SlideReader {
     const auto level0 = [&](std::int64_t v) {
       return scale == 1 ? v : std::llround(double(v) * scale);
     };
+    read_at(level, level0(y), level0(x), height, width, argb);
+  }
+
+  /// y and x: pixels of level 0.
+  void read_at(int level, std::int64_t y, std::int64_t x, std::int64_t height, std::int64_t width,
+               std::uint32_t* argb) const {
     const Handle handle = current();
-    library_.read_region(handle.get(), argb, level0(x), level0(y), level, width, height);
+    library_.read_region(handle.get(), argb, x, y, level, width, height);
     if (const char* error = library_.get_error(handle.get())) {
       const std::string why = error;
       // OpenSlide's handle keeps an error for ever; the next read starts with a fresh handle.
       const std::lock_guard lock(mutex_);
       if (handle_ == handle) handle_.reset();
-      fail(ErrorCode::corrupt, "{}: level {}, rows {} to {}, columns {} to {} cannot be read: {}",
-           path_, level, y, y + height, x, x + width, why);
+      fail(ErrorCode::corrupt,
+           "{}: level {}, {}x{} pixels from column {}, row {} of level 0 cannot be read: {}", path_,
+           level, width, height, x, y, why);
     }
   }
 

@@ -9,9 +9,11 @@
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
+#include "headrace/imaging/slide/place_on_level.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
 #include "headrace/imaging/slide/tiff_level_slide.hpp"
 #include "headrace/imaging/slide/tiff_pyramid_slide.hpp"
+#include "headrace/imaging/slide/transparent_outside.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
@@ -21,6 +23,32 @@ constexpr std::array kSlideEndings{".svs", ".ndpi",    ".mrxs", ".scn", ".vms", 
                                    ".bif", ".svslide", ".zvi",  ".czi", ".dcm"};
 
 }  // namespace
+
+void SlideReader::read_rgba(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
+                            std::int64_t width, std::uint8_t* dst) const {
+  if (level < 0 || level >= static_cast<int>(info().levels.size())) {
+    fail(ErrorCode::usage, "the slide has {} levels, level {} was asked for", info().levels.size(),
+         level);
+  }
+  const SlideLevel& size = info().levels[static_cast<std::size_t>(level)];
+  read_on_transparent(
+      size.height, size.width, place_on_level(y0, size.downsample).pixel,
+      place_on_level(x0, size.downsample).pixel, height, width, dst,
+      [&](const Box2& box, std::uint8_t* to) {
+        std::vector<std::uint8_t> rgb(static_cast<std::size_t>(box.height * box.width * 3));
+        read(level, box.y0, box.x0, box.height, box.width, rgb.data(), box.width * 3);
+        for (std::int64_t y = 0; y < box.height; ++y)
+          opaque_rgba(rgb.data() + y * box.width * 3, box.width, to + y * width * 4);
+      });
+}
+
+void SlideReader::read_patches(std::span<const SlidePatch> patches, std::int64_t height,
+                               std::int64_t width, ThreadPool& pool) const {
+  pool.parallel_for(patches.size(), [&](std::size_t i) {
+    const SlidePatch& patch = patches[i];
+    read(patch.level, patch.y0, patch.x0, height, width, patch.dst, width * 3);
+  });
+}
 
 std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
   { const FileBytes exists(path); }

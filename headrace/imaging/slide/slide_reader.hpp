@@ -3,8 +3,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "headrace/core/geometry.hpp"
+#include "headrace/core/threads.hpp"
 
 namespace headrace::imaging {
 
@@ -22,6 +26,16 @@ struct SlideInfo {
   std::optional<double> mpp_y, mpp_x;  ///< micrometres a pixel of level 0
   std::optional<double> objective_power;
   std::vector<std::byte> icc_profile;
+  std::optional<Box2> bounds;  ///< what was scanned, in pixels of level 0, where the file says it
+  std::string background_colour;  ///< "rrggbb", where the file says it
+};
+
+/// A patch of a slide: pixels of `level` from (y0, x0), which may be negative, as (y, x, c) uint8
+/// RGB without gaps.
+struct SlidePatch {
+  int level = 0;
+  std::int64_t y0 = 0, x0 = 0;
+  std::uint8_t* dst = nullptr;
 };
 
 /// A reader of one slide or plain image. Safe from any thread.
@@ -37,6 +51,18 @@ class SlideReader {
   /// be decoded), io.
   virtual void read(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
                     std::int64_t width, std::uint8_t* dst, std::int64_t row_stride_bytes) const = 0;
+
+  /// A region as OpenSlide's read_region gives it: its first pixel lies at (y0, x0) of level 0,
+  /// dst is (y, x, c) uint8 RGBA without gaps, not premultiplied; (0, 0, 0, 0) outside the slide
+  /// and where it stores nothing. A place between two pixels of a level is interpolated where
+  /// OpenSlide reads the file, and else moved to the nearest pixel. Errors: as read.
+  virtual void read_rgba(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
+                         std::int64_t width, std::uint8_t* dst) const;
+  /// Many patches of height × width, at once, on the pool's threads: the pixels of `read`. A tile
+  /// under several patches is decoded once where the reader knows the tiles. Errors: as read, of
+  /// the same patch for any number of threads.
+  virtual void read_patches(std::span<const SlidePatch> patches, std::int64_t height,
+                            std::int64_t width, ThreadPool& pool) const;
 
   /// Errors: not_found, malformed (not a slide or truncated), unsupported; each names the file.
   static std::unique_ptr<SlideReader> open(const std::string& path);

@@ -25,6 +25,16 @@ class TiffLevelSlide : public SlideReader {
             std::uint8_t* dst, std::int64_t stride) const override {
     (level == 0 ? level0_ : slide_)->read(level, y0, x0, height, width, dst, stride);
   }
+  /// Which tiles are missing, and so transparent, OpenSlide knows; what it refuses has all of them.
+  void read_rgba(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
+                 std::int64_t width, std::uint8_t* dst) const override {
+    if (level != 0) return slide_->read_rgba(level, y0, x0, height, width, dst);
+    try {
+      slide_->read_rgba(0, y0, x0, height, width, dst);
+    } catch (const Error&) {
+      level0_->read_rgba(0, y0, x0, height, width, dst);
+    }
+  }
 
  private:
   std::unique_ptr<SlideReader> slide_, level0_;

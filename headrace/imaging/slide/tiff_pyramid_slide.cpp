@@ -47,6 +47,12 @@ class TiffPyramidSlide : public SlideReader {
                       std::uint8_t* to) { image.read_rgb(y, x, h, w, to, stride); });
   }
 
+  void read_rgba(int level, std::int64_t y0, std::int64_t x0, std::int64_t height,
+                 std::int64_t width, std::uint8_t* dst) const override {
+    if (level == 0) return level0_->read_rgba(0, y0, x0, height, width, dst);
+    SlideReader::read_rgba(level, y0, x0, height, width, dst);
+  }
+
  private:
   std::unique_ptr<SlideReader> level0_;
   Levels more_;

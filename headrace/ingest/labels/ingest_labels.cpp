@@ -12,6 +12,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/ordered_tasks.hpp"
+#include "headrace/core/progress.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/labels/label_plan.hpp"
@@ -219,12 +220,14 @@ class LabelCommit {
   void write(const std::vector<std::size_t>& fresh, std::size_t at_once) {
     std::vector<VersionLabel> labels(fresh.size());
     std::atomic<std::uint64_t> bytes{0};
+    Progress progress("ingest labels", fresh.size(), "images");
     run_in_order(pool_, fresh.size(), at_once, [&](std::size_t f) {
       const LabelUpdate& update = plan_.updates[fresh[f]];
       StagedLabels staged(counting_, update.image, options_.set);
       with_context(update.where, [&] { plan_.write(fresh[f], staged); });
       labels[f] = staged.finish();
       bytes += staged.bytes_added();
+      progress.advance();
     });
     result_.label_bytes = bytes;
     for (std::size_t f = 0; f < fresh.size(); ++f) {

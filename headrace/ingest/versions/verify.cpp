@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
 #include "headrace/ingest/store/manifest.hpp"
@@ -158,12 +159,16 @@ class Verifier {
     const std::vector<std::pair<std::string, ManifestEntry>> entries(entries_.begin(),
                                                                      entries_.end());
     std::vector<std::vector<Damage>> found(entries.size());
+    std::uint64_t bytes = 0;
+    for (const auto& [key, entry] : entries) bytes += entry.size_bytes;
+    Progress progress("verify", bytes, "B");
     pool_.parallel_for(entries.size(), [&](std::size_t i) {
       try {
         check_object(store_, entries[i].first, entries[i].second, found[i]);
       } catch (const Error& error) {
         found[i] = {{Damage::Kind::changed, entries[i].first, error.what()}};
       }
+      progress.advance(entries[i].second.size_bytes);
     });
     for (auto& list : found) result_.damage.insert(result_.damage.end(), list.begin(), list.end());
   }

@@ -10,6 +10,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/core/loss_kind.hpp"
 #include "headrace/device/device_choice.hpp"
+#include "headrace/loader/config/python_function.hpp"
 #include "headrace/loader/config/run_options.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"
@@ -78,6 +79,7 @@ struct RunConfig {
     std::vector<int> widths{32, 64, 128, 256};
     /// By level and axis (network_plan.hpp). Empty: 2 (the first 1) and 3 throughout.
     std::vector<std::vector<int>> strides, kernels;
+    PythonFunction own;  ///< in place of all of the above
   } model;
   struct Train {
     std::int64_t epochs = 10;
@@ -99,7 +101,9 @@ struct RunConfig {
     double ema = 0;  ///< decay of the average of weights that is evaluated and kept; 0: none
     /// Beginnings of names of tensors that are not trained (model/parameters.hpp).
     std::vector<std::string> freeze;
-    LossKind loss;  ///< pixel + dice_weight · (1 - region)
+    LossKind loss;                 ///< pixel + dice_weight · (1 - region)
+    PythonFunction own_loss;       ///< in place of it, dice_weight and class_weights
+    PythonFunction own_optimiser;  ///< in place of AdamW and weight_decay
   } train;
   struct Eval {
     double overlap = 0.5;  ///< part of the patch edge shared by neighbouring tiles

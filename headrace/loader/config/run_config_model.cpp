@@ -93,7 +93,7 @@ std::vector<std::string> names_for(NetworkName fitting) {
 
 /// The keys of `model` in the config; none where it is `auto` or absent.
 struct ModelKeys {
-  std::optional<YamlValue> section, widths, strides, kernels;
+  std::optional<YamlValue> section, widths, strides, kernels, module, arguments;
   bool automatic = false;
 
   ModelKeys(YamlMap& top, const RunConfig& config) : section(top.find("model")) {
@@ -102,12 +102,21 @@ struct ModelKeys {
       return;
     }
     YamlMap map = top.map("model");
-    if (const auto name = map.find("name"))
-      automatic = name->as_choice(names_for(config.model.name)) == kAuto;
+    const auto name = map.find("name");
+    if (name) automatic = name->as_choice(names_for(config.model.name)) == kAuto;
     widths = map.find("widths");
     strides = map.find("strides");
     kernels = map.find("kernels");
+    module = map.find("module");
+    arguments = map.find("arguments");
     map.finish();
+    if (module) {
+      for (const auto& given : {name, widths, strides, kernels}) {
+        if (given) given->reject("model.module is the network. Leave one of them out");
+      }
+    } else if (arguments) {
+      arguments->reject("are those of model.module, which is not there");
+    }
     if (!automatic) return;
     for (const auto& given : {widths, strides, kernels}) {
       if (given) given->reject("model.name is auto, which chooses this. Leave one of them out");
@@ -153,6 +162,13 @@ bool is_uniform(const RunConfig::Model& model) {
                      [&](const auto& axes) { return all(axes, 3); });
 }
 
+void read_module(const ModelKeys& keys, RunConfig::Model& model) {
+  model = {};
+  model.widths.clear();
+  module_form(model.own.module).read(*keys.module);
+  if (keys.arguments) arguments_form(model.own.arguments).read(*keys.arguments);
+}
+
 // Without `read`: what a key may hold depends on the plan, so read_model reads all four together.
 
 Form name_form(const NetworkName& name) {
@@ -172,26 +188,34 @@ Form written_form(const Values& values, std::string accepts) {
 
 Fields model_fields(RunConfig& config) {
   RunConfig::Model& model = config.model;
-  const bool counts = !is_uniform(model);
-  return {
-      {"name", name_form(model.name), "auto: chooses levels and widths, too"},
-      {"widths",
-       written_form(model.widths,
-                    fmt::format("2 to {} multiples of 8, each 8 to 4096", kMaxNetworkLevels)),
-       "channels of each level"},
+  const bool built_in = !model.own.given();
+  const bool counts = built_in && !is_uniform(model);
+  Fields fields = {
+      Field{"name", name_form(model.name), "auto: chooses levels and widths, too"}.written_if(
+          built_in),
+      Field{"widths",
+            written_form(model.widths,
+                         fmt::format("2 to {} multiples of 8, each 8 to 4096", kMaxNetworkLevels)),
+            "channels of each level"}
+          .written_if(built_in),
       Field{"strides", written_form(model.strides, "1 or 2, by level and axis"),
             "from each level to the next", "planned"}
-          .hashed_if(counts),
+          .hashed_if(counts)
+          .written_if(built_in),
       Field{"kernels", written_form(model.kernels, "1 or 3, by level and axis"),
             "volumes: of each level", "planned"}
           .hashed_if(counts)
-          .written_if(config.volumes),
+          .written_if(built_in && config.volumes),
   };
+  for (Field& field : python_function_fields(model.own, "a network"))
+    fields.push_back(std::move(field).written_if(!built_in));
+  return fields;
 }
 
 void read_model(YamlMap& top, const std::string& file, RunConfig& config) {
   const PatchGrid grid(config);
   const ModelKeys keys(top, config);
+  if (keys.module) return read_module(keys, config.model);
   const std::size_t most = plan_network(grid.spacing, grid.size).strides.size();
   if (most < 2 && !keys.strides) {
     reject(keys.section, file,

@@ -7,37 +7,56 @@
 namespace headrace::loader::detail {
 namespace {
 
+/// For a key of a built-in part: why it does not belong beside a function in Python.
+std::function<std::string()> only_without(const PythonFunction& own, const char* section) {
+  return [&own, section] {
+    if (!own.given()) return std::string();
+    return fmt::format("belongs to the built-in one, but train.{}.module is given. Leave it out",
+                       section);
+  };
+}
+
 /// For a number of one term: why it does not belong beside the chosen one.
 template <typename Term>
-std::function<std::string()> only_of(const char* key, const Term& chosen, Term owner) {
-  return [key, &chosen, owner] {
+std::function<std::string()> only_of(const char* key, const Term& chosen, Term owner,
+                                     const PythonFunction& own) {
+  return [key, &chosen, owner, without = only_without(own, "loss")] {
+    if (std::string problem = without(); !problem.empty()) return problem;
     if (chosen == owner) return std::string();
     return fmt::format("belongs to {}: {}, but {} is '{}'. Leave it out", key, name_of(owner), key,
                        name_of(chosen));
   };
 }
 
-Fields loss_fields(LossKind& loss) {
+Fields loss_fields(RunConfig::Train& train) {
   using Pixel = LossKind::Pixel;
   using Region = LossKind::Region;
-  return {
-      {"pixel", form::choice(loss.pixel), "loss of single pixels"},
-      {"region", form::choice(loss.region), "loss of regions"},
+  LossKind& loss = train.loss;
+  const PythonFunction& own = train.own_loss;
+  Fields fields = python_function_fields(train.own_loss, "a loss");
+  const Fields built_in = {
+      Field{"pixel", form::choice(loss.pixel), "loss of single pixels"}.unless(
+          only_without(own, "loss")),
+      Field{"region", form::choice(loss.region), "loss of regions"}.unless(
+          only_without(own, "loss")),
       Field{"gamma", form::number(loss.gamma, 1, 10),
             "focal: the higher, the less do pixels count that are sure"}
-          .unless(only_of("pixel", loss.pixel, Pixel::focal)),
+          .unless(only_of("pixel", loss.pixel, Pixel::focal, own)),
       Field{"k_percent", form::number(loss.k_percent, 0.01, 100),
             "top_k: percent of the pixels, those with the largest loss"}
-          .unless(only_of("pixel", loss.pixel, Pixel::top_k)),
+          .unless(only_of("pixel", loss.pixel, Pixel::top_k, own)),
       Field{"alpha", form::number(loss.alpha, 0.01, 10), "tversky: weight of invented pixels"}
-          .unless(only_of("region", loss.region, Region::tversky)),
+          .unless(only_of("region", loss.region, Region::tversky, own)),
       Field{"beta", form::number(loss.beta, 0.01, 10), "tversky: weight of missed pixels"}.unless(
-          only_of("region", loss.region, Region::tversky)),
+          only_of("region", loss.region, Region::tversky, own)),
   };
+  fields.insert(fields.end(), built_in.begin(), built_in.end());
+  return fields;
 }
 
-bool is_default(const LossKind& loss) {
-  return loss.pixel == LossKind::Pixel::cross_entropy && loss.region == LossKind::Region::dice;
+bool is_default(const RunConfig::Train& train) {
+  return !train.own_loss.given() && train.loss.pixel == LossKind::Pixel::cross_entropy &&
+         train.loss.region == LossKind::Region::dice;
 }
 
 }  // namespace
@@ -46,8 +65,12 @@ Fields train_fields(RunConfig& config) {
   RunConfig::Train& train = config.train;
   return {
       {"epochs", form::number(train.epochs, 1, 1'000'000), "of sampling.batches_per_epoch steps"},
-      {"lr", form::number(train.lr, 1e-9, 10), "learning rate of AdamW"},
-      {"weight_decay", form::number(train.weight_decay, 0, 10), "of AdamW"},
+      {"lr", form::number(train.lr, 1e-9, 10), "learning rate"},
+      Field{"optimizer", form::section(python_function_fields(train.own_optimiser, "an optimizer")),
+            "AdamW unless given"}
+          .written_if(train.own_optimiser.given()),
+      Field{"weight_decay", form::number(train.weight_decay, 0, 10), "of AdamW"}.unless(
+          only_without(train.own_optimiser, "optimizer")),
       {"schedule", form::choice(train.schedule), "of the learning rate"},
       {"amp", form::choice(train.amp), "mixed precision; auto: on a GPU"},
       Field{"deterministic", form::flag(train.deterministic),
@@ -63,10 +86,13 @@ Fields train_fields(RunConfig& config) {
       {"warmup_steps", form::number(train.warmup_steps, 0, 100'000'000),
        "in which the learning rate rises"},
       {"clip_norm", form::number(train.clip_norm, 0, 1e6), "of the whole gradient; 0: no clipping"},
-      {"dice_weight", form::number(train.dice_weight, 0, 1e3),
-       "loss = pixel + this · (1 - region)"},
-      {"class_weights", form::numbers(train.class_weights, 0, 1e6),
-       "of the pixels' loss, one for each class of the store", "all 1"},
+      Field{"loss", form::section(loss_fields(train)), ""}.hashed_if(!is_default(train)),
+      Field{"dice_weight", form::number(train.dice_weight, 0, 1e3),
+            "loss = pixel + this · (1 - region)"}
+          .unless(only_without(train.own_loss, "loss")),
+      Field{"class_weights", form::numbers(train.class_weights, 0, 1e6),
+            "of the pixels' loss, one for each class of the store", "all 1"}
+          .unless(only_without(train.own_loss, "loss")),
       {"log_every", form::number(train.log_every, 1, 100'000'000),
        "steps between lines of metrics.jsonl"},
       {"validate_every", form::number(train.validate_every, 0, 1'000'000),
@@ -76,7 +102,6 @@ Fields train_fields(RunConfig& config) {
           .hashed_if(train.ema != 0),
       Field{"freeze", form::texts(train.freeze), "beginnings of names of tensors not trained"}
           .hashed_if(!train.freeze.empty()),
-      Field{"loss", form::section(loss_fields(train.loss)), ""}.hashed_if(!is_default(train.loss)),
   };
 }
 

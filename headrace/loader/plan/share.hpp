@@ -12,4 +12,9 @@ struct Share {
   std::int64_t every = 1;
 };
 
+/// The samples of every batch of `batch` samples that process `rank` of `processes` makes: parts
+/// that follow each other, of sizes that differ by at most one.
+/// Errors: usage (no such rank; fewer samples than processes).
+Share share_of(std::int64_t batch, std::int64_t rank, std::int64_t processes);
+
 }  // namespace headrace::loader

@@ -150,6 +150,11 @@ JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, std::string_view origin
 
 void decode_jpeg_rgb(std::span<const std::byte> jpeg, std::string_view origin, std::int64_t rows,
                      std::int64_t columns, std::uint8_t* dst, std::int64_t row_stride_bytes) {
+  decode_jpeg_rgb(jpeg, origin, JpegWindow{0, rows, 0, columns}, dst, row_stride_bytes);
+}
+
+void decode_jpeg_rgb(std::span<const std::byte> jpeg, std::string_view origin,
+                     const JpegWindow& window, std::uint8_t* dst, std::int64_t row_stride_bytes) {
   Decoder decoder(JpegDamage::mended);
   decoder.limit_memory(kMaxCoefficientBytes);
   const auto undecodable = [&] {
@@ -161,14 +166,12 @@ void decode_jpeg_rgb(std::span<const std::byte> jpeg, std::string_view origin, s
     fail(ErrorCode::unsupported, "{}: JPEG with {} components; grey and colour are read", origin,
          info.num_components);
   }
-  if (info.image_width < columns || info.image_height < rows) {
+  if (info.image_width < window.x1 || info.image_height < window.y1) {
     fail(ErrorCode::corrupt, "{}: the JPEG has {}x{} pixels, {}x{} expected", origin,
-         info.image_width, info.image_height, columns, rows);
+         info.image_width, info.image_height, window.x1, window.y1);
   }
-  if (!decoder.read_pixels(3, {0, rows, 0, columns}, reinterpret_cast<std::byte*>(dst),
-                           row_stride_bytes)) {
+  if (!decoder.read_pixels(3, window, reinterpret_cast<std::byte*>(dst), row_stride_bytes))
     undecodable();
-  }
 }
 
 void decode_jpeg_window(std::span<const std::byte> jpeg, std::string_view origin,

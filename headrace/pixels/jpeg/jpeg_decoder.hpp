@@ -24,6 +24,11 @@ struct JpegInfo {
 /// Reads the header alone. Errors: malformed.
 JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, std::string_view origin);
 
+/// A window of an image: rows [y0, y1) and columns [x0, x1).
+struct JpegWindow {
+  std::int64_t y0 = 0, y1 = 0, x0 = 0, x1 = 0;
+};
+
 /// Decodes a JPEG of somebody's file to 8-bit RGB, grey repeated.
 ///
 /// in      rows, columns  size of the part at the top left that is written (the image may be
@@ -33,11 +38,10 @@ JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, std::string_view origin
 /// cost    progressive images need memory for all coefficients: 256 MiB at most, else corrupt
 void decode_jpeg_rgb(std::span<const std::byte> jpeg, std::string_view origin, std::int64_t rows,
                      std::int64_t columns, std::uint8_t* dst, std::int64_t row_stride_bytes);
-
-/// A window of an image: rows [y0, y1) and columns [x0, x1).
-struct JpegWindow {
-  std::int64_t y0 = 0, y1 = 0, x0 = 0, x1 = 0;
-};
+/// The same of a window; dst is its pixel (y0, x0), and the pixels are those of the whole image.
+/// Damage behind the window's last row is not found.
+void decode_jpeg_rgb(std::span<const std::byte> jpeg, std::string_view origin,
+                     const JpegWindow& window, std::uint8_t* dst, std::int64_t row_stride_bytes);
 
 /// Decodes a window of a JPEG of known shape into interleaved rows.
 ///

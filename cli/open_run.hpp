@@ -1,0 +1,18 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "headrace/device/device_choice.hpp"
+#include "headrace/loader/run_inputs.hpp"
+#include "headrace/loader/stall_json.hpp"
+
+namespace headrace::cli {
+
+using loader::RunInputs;
+
+/// Reads a run config and opens its store, as loader::open_run does. `threads` below 0 and no
+/// `device` keep the config's values.
+RunInputs open_run(const std::string& config, const std::string& split, int threads,
+                   std::optional<device::DeviceChoice> device, const std::string& run = {});
+
+}  // namespace headrace::cli

@@ -1,0 +1,10 @@
+#pragma once
+#include "headrace/core/json.hpp"
+#include "headrace/loader/loader.hpp"
+
+namespace headrace::loader {
+
+/// Numbers of StallStats by the names of its members, and stall_fraction.
+Json stall_json(const StallStats& stats);
+
+}  // namespace headrace::loader

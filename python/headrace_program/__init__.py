@@ -1,0 +1,15 @@
+"""The command ``headrace`` of the wheel: the program lies beside this file."""
+
+import os
+import sys
+import sysconfig
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Replaces this process by the program, with its arguments; OpenSlide is that of openslide-bin, where it is installed."""
+    program = os.path.join(os.path.dirname(__file__), "headrace")
+    openslide = os.path.join(sysconfig.get_path("platlib"), "openslide_bin", "libopenslide.so.1")
+    if os.path.exists(openslide):
+        os.environ.setdefault("HEADRACE_OPENSLIDE", openslide)
+    os.execv(program, ["headrace", *sys.argv[1:]])

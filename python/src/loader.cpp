@@ -1,0 +1,168 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "headrace/core/json.hpp"
+#include "headrace/core/yaml.hpp"
+#include "headrace/loader/run_inputs.hpp"
+#include "headrace/loader/stall_json.hpp"
+#include "python/src/batch_meta.hpp"
+#include "python/src/batch_source.hpp"
+#include "python/src/unlocked.hpp"
+
+namespace headrace::python {
+namespace {
+
+using loader::Batch;
+using loader::RunInputs;
+
+/// A batch's memory on loan to tensors.
+struct Lent {
+  Batch batch;
+  pid_t lent_in;
+};
+
+/// The owner of a tensor. In a forked process the memory is a copy, and the ring's mutex may have
+/// been held when it was forked: there it is not given back.
+nb::capsule owner_of(const std::shared_ptr<Lent>& lent) {
+  return nb::capsule(new std::shared_ptr<Lent>(lent), [](void* pointer) noexcept {
+    auto* mine = static_cast<std::shared_ptr<Lent>*>(pointer);
+    if ((*mine)->lent_in == ::getpid()) delete mine;
+  });
+}
+
+using Tensor = nb::ndarray<nb::array_api>;
+
+/// A view of the batch's memory, which may be written to.
+Tensor tensor_of(const std::shared_ptr<Lent>& lent, const void* data,
+                 const std::vector<std::int64_t>& shape, const std::int64_t* strides,
+                 nb::dlpack::dtype dtype) {
+  const std::vector<std::size_t> extents(shape.begin(), shape.end());
+  const int device = lent->batch.device;
+  return {const_cast<void*>(data),
+          extents.size(),
+          extents.data(),
+          owner_of(lent),
+          strides,
+          dtype,
+          device < 0 ? nb::device::cpu::value : nb::device::cuda::value,
+          std::max(device, 0)};
+}
+
+nb::dlpack::dtype dtype_of(transform::Element element) {
+  const auto code = element == transform::Element::bfloat16 ? nb::dlpack::dtype_code::Bfloat
+                                                            : nb::dlpack::dtype_code::Float;
+  return {static_cast<std::uint8_t>(code),
+          static_cast<std::uint8_t>(8 * transform::bytes_of(element)), 1};
+}
+
+/// (images, labels or None, meta); None at the end. Work in `stream` may use a batch on a GPU.
+nb::object next_batch(BatchSource& source, const RunInputs& inputs, std::uintptr_t stream) {
+  std::optional<Batch> made = source.take();
+  if (!made) return nb::none();
+  made->hold(reinterpret_cast<CUstream_st*>(stream));
+  auto meta = std::make_unique<BatchMeta>(*made, inputs.cohort);
+  const auto lent = std::make_shared<Lent>(Lent{std::move(*made), ::getpid()});
+  const Batch& batch = lent->batch;
+  const nb::object images =
+      nb::cast(tensor_of(lent, batch.images, batch.images_shape(), batch.images_strides().data(),
+                         dtype_of(batch.format.element)));
+  const nb::object labels = batch.labels == nullptr
+                                ? nb::none()
+                                : nb::cast(tensor_of(lent, batch.labels, batch.labels_shape(),
+                                                     nullptr, nb::dtype<std::uint8_t>()));
+  return nb::make_tuple(images, labels, nb::cast(std::move(meta)));
+}
+
+std::string stats_of(BatchSource& source) {
+  const loader::StallStats stats = source.stats();
+  Json json = loader::stall_json(stats);
+  json["decoded_by"] = stats.decoded_by;
+  json["left_to_cpu"] = stats.left_to_cpu;
+  json["read_by"] = stats.read_by;
+  return dump_json(json);
+}
+
+/// What Python asks for, in its order of arguments.
+std::unique_ptr<BatchSource> make_source(const RunInputs& inputs, bool labels,
+                                         std::array<std::uint64_t, 2> first,
+                                         std::array<std::int64_t, 2> rank,
+                                         std::array<std::int64_t, 2> turn) {
+  const std::int64_t batch =
+      inputs.plan->random() ? inputs.config.sampling.batch : inputs.config.eval.batch;
+  loader::LoaderStart start{.with_labels = labels && inputs.with_labels(),
+                            .first_epoch = first[0],
+                            .first_batch = first[1],
+                            .share = loader::share_of(batch, rank[0], rank[1])};
+  start.share.turn = turn[0];
+  start.share.every = turn[1];
+  return std::make_unique<BatchSource>(inputs, start);
+}
+
+void bind_inputs(nb::module_& module) {
+  module.def("nearest_name", [](const std::string& name, const std::vector<std::string>& names) {
+    return nearest_name(name, names);
+  });
+  module.def("load_run_config", [](const std::string& file) {
+    return dump_json(loader::RunConfig::load(file).to_json());
+  });
+  module.def("parse_run_config", [](const std::string& text, const std::string& name) {
+    return dump_json(loader::RunConfig::parse(text, name).to_json());
+  });
+  module.def("run_config_keys", [] {
+    std::vector<std::string> keys;
+    for (const KeyFacts& facts : loader::RunConfig::keys(false)) keys.push_back(facts.key);
+    return keys;
+  });
+  nb::class_<RunInputs>(module, "RunInputs")
+      .def(nb::new_([](const std::string& config, const std::string& name, const std::string& split,
+                       const std::string& run) {
+             const Unlocked unlocked;
+             return std::make_unique<RunInputs>(
+                 loader::open_run(loader::RunConfig::parse(config, name), split, run));
+           }),
+           nb::arg("config"), nb::arg("name"), nb::arg("split"), nb::arg("run"))
+      .def_prop_ro("config", [](const RunInputs& i) { return dump_json(i.config.to_json()); })
+      .def_prop_ro("config_hash", [](const RunInputs& i) { return i.config.hash(); })
+      .def_prop_ro("dataset_hash", [](const RunInputs& i) { return i.cohort->dataset_hash(); })
+      .def_prop_ro("classes", [](const RunInputs& i) { return i.cohort->classes(); })
+      .def_prop_ro("random", [](const RunInputs& i) { return i.plan->random(); })
+      .def_prop_ro("samples", [](const RunInputs& i) { return i.plan->samples_per_epoch(); })
+      .def_prop_ro("image_shape", [](const RunInputs& i) { return loader::image_shape(i); });
+}
+
+}  // namespace
+
+void bind_loader(nb::module_& module) {
+  // Daemon threads that iterate keep their loader when the interpreter ends. Nothing is printed.
+  nb::set_leak_warnings(false);
+  bind_inputs(module);
+  nb::class_<BatchMeta>(module, "BatchMeta")
+      .def_prop_ro("epoch", &BatchMeta::epoch)
+      .def_prop_ro("number", &BatchMeta::number)
+      .def("images", &BatchMeta::images)
+      .def("places", &BatchMeta::places)
+      .def("samples", &BatchMeta::samples)
+      .def("aims", &BatchMeta::aims);
+  nb::class_<BatchSource>(module, "BatchSource")
+      .def(nb::new_(&make_source), nb::arg("inputs"), nb::arg("labels"), nb::arg("first"),
+           nb::arg("rank"), nb::arg("turn"))
+      .def("next", &next_batch, nb::arg("inputs"), nb::arg("stream"),
+           nb::sig("def next(self, inputs: RunInputs, stream: int) -> tuple[object, object | None, "
+                   "BatchMeta] | None"))
+      .def("stats", &stats_of)
+      .def("close", &BatchSource::close);
+}
+
+}  // namespace headrace::python
