@@ -1,4 +1,6 @@
 """Where tests find what they share, and predictions that several files read; nothing may write into these."""
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -6,9 +8,17 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("cli", "handover")]
 from ct_inputs import STS  # noqa: E402
-from driving import headrace  # noqa: E402
+from driving import SAMPLES, few_nuclei, headrace  # noqa: E402
 from made_once import made_once  # noqa: E402
 from predictions import sarcoma_cohort, slide_cohort  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def nuclei(tmp_path_factory):
+    """A lossless store of six annotated images, four in train and two in val."""
+    return made_once(tmp_path_factory, "nuclei", lambda folder: headrace(
+        "ingest", "slides", SAMPLES / "nuclei/images", "--table", few_nuclei(folder), "--out", folder / "nuclei.zarr",
+        "--codec", "blosc-zstd")) / "nuclei.zarr"
 
 
 @pytest.fixture(scope="session")
@@ -48,3 +58,23 @@ def predicted_ct_val(ct_cohort, tmp_path_factory):
     """The results for the validation images of the CT store."""
     return made_once(tmp_path_factory, "predicted-ct-val", lambda folder: headrace(
         "predict", "--run", ct_cohort / "run", ct_cohort / "ct.zarr", "--split", "val", "--out", folder / "out")) / "out"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Makes a file system of so many MiB; called again, changes its size. Mounting takes root: others skip, for root it must work."""
+    if os.geteuid() != 0:
+        pytest.skip("not run: mounting a small disk takes root")
+    disk = tmp_path / "disk"
+
+    def sized(mib):
+        if disk.exists():
+            subprocess.run(["mount", "-o", f"remount,size={mib}m", disk], check=True, timeout=60)
+        else:
+            disk.mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", disk], check=True, timeout=60)
+        return disk
+
+    yield sized
+    if os.path.ismount(disk):
+        subprocess.run(["umount", disk], check=True, timeout=60)

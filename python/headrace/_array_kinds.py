@@ -47,7 +47,7 @@ class Slides:
         self, entries: Sequence[Mapping[str, Any]], mpp: float, references: Mapping[str, Colour], cohort: Colour | None
     ) -> None:
         self._json = list_json(entries)
-        self._mpp = float(mpp)
+        self._mpp = _number(mpp, "mpp")
         self._cohort = cohort
         self._references = {name: self._colour_of(colour) for name, colour in references.items()}
         self._names = {name for entry in entries for name in entry}
@@ -204,6 +204,13 @@ def _sizes(value: Any, axes: int, expected: str) -> tuple[int, ...]:
     if len(sizes) != axes or any(not 0 < one < 2**31 for one in sizes):
         raise UsageError(f"{expected} in whole numbers above 0, found {value!r}")
     return sizes
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}: expected a number, found {value!r}") from None
 
 
 def _numbers(value: Any, axes: int, name: str) -> tuple[float, ...]:

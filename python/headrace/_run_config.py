@@ -50,7 +50,10 @@ def read_run_config(config: Config, sections: Mapping[str, Any]) -> tuple[dict[s
     if isinstance(config, Mapping):
         below = config
     elif config is not None:
-        below = json.loads(_core.load_run_config(path_text(config)))
+        path = path_text(config)
+        if os.path.isdir(path):
+            raise _core.UsageError(f"{path}: a run config is a file, and this is a folder; a store is given as data={{'store': {path!r}}}")
+        below = json.loads(_core.load_run_config(path))
     # What comes from a file has no errors any more.
     name = "config" if isinstance(config, Mapping) and not sections else "keyword arguments"
     text = json.dumps(overlaid(below, sections), default=plain, ensure_ascii=False)

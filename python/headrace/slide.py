@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._batch_arrays import checked_output
 from ._core import Error, NotFoundError, OutOfMemoryError, UnsupportedError, UsageError
 from ._image_slide import ImageSlide
 from ._plain import path_text
@@ -365,12 +366,10 @@ def read_regions(
         raise UsageError(f"a size of {width}x{height} was given; sizes are not negative")
     if out is None:
         out = _core.new_patches(*shape[:3])
-    elif not isinstance(out, np.ndarray) or out.dtype != np.uint8 or out.shape != shape:
-        given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise UsageError(f"out must be a uint8 array of shape {shape}, {given} was given")
-    elif not (out.flags.c_contiguous and out.flags.writeable):
-        raise UsageError("out must be C-contiguous and writable: np.ascontiguousarray makes it so")
+        array = out
+    else:
+        array = checked_output(out, "out", shape, np.uint8)
     threads = thread_count(threads)
-    if out.size:
-        _core.read_patches([slide._open() for slide in slides.values()], places, out, threads)
+    if array.size:
+        _core.read_patches([slide._open() for slide in slides.values()], places, array, threads)
     return out

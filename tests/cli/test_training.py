@@ -1,11 +1,9 @@
 """Two trainings of one config are the same bit for bit; so is one that was killed and resumed, and one with other loader threads."""
 import json
-import signal
-import subprocess
-import time
 
 import pytest
-from driving import PROGRAM, headrace, message_of, write_config
+from driving import headrace, message_of, write_config
+from killed_training import train_killed_and_resumed
 
 TRAIN = """model: {name: unet2d, widths: [8, 16]}
 train: {epochs: 2, lr: 1.0e-3, checkpoint_every: 2, threads: 1, log_every: 1}
@@ -61,15 +59,7 @@ def test_loader_threads_do_not_matter(trained, nuclei, tmp_path):
 
 def test_killed_in_the_middle_and_resumed(trained, nuclei, tmp_path):
     config, run = config_of(tmp_path, nuclei), tmp_path / "run"
-    process = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stderr=subprocess.DEVNULL)
-    deadline = time.time() + 120
-    while process.poll() is None and time.time() < deadline:
-        if (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 3:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.002)
-    process.wait(timeout=300)
-    headrace("train", "--config", config, "--out", run, "--resume")
+    train_killed_and_resumed(config, run)
     same(trained, run)
 
 

@@ -1,12 +1,10 @@
 """Losses and optimisers of one's own, in Python (`train.loss.module`, `train.optimizer.module`)."""
 import json
-import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
-from driving import PROGRAM, headrace, message_of, write_config
+from driving import headrace, message_of, write_config
+from killed_training import train_killed_and_resumed
 from test_train_init import tensors
 from test_training import metrics, same
 
@@ -129,15 +127,7 @@ def test_killed_in_the_middle_and_resumed(nuclei, tmp_path, keys):
     train(tmp_path / "whole", nuclei, keys)
     folder = tmp_path / "killed"
     config, run = config_of(folder, nuclei, keys), folder / "run"
-    process = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stderr=subprocess.DEVNULL, cwd=folder)
-    deadline = time.time() + 300
-    while process.poll() is None and time.time() < deadline:
-        if (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 3:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.002)
-    process.wait(timeout=300)
-    headrace("train", "--config", config, "--out", run, "--resume", cwd=folder)
+    train_killed_and_resumed(config, run, cwd=folder)
     same(tmp_path / "whole/run", run)
 
 

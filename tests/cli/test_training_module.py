@@ -1,11 +1,9 @@
 """Networks of one's own, in Python (`model.module`): trained, judged and used for predictions as the built-in ones are."""
 import json
-import signal
-import subprocess
-import time
 
 import pytest
-from driving import PROGRAM, headrace, message_of, write_config
+from driving import headrace, message_of, write_config
+from killed_training import train_killed_and_resumed
 from test_train_init import tensors
 from test_training import metrics, same
 
@@ -146,15 +144,7 @@ def test_twice_the_same(trained, nuclei, tmp_path):
 
 def test_killed_in_the_middle_and_resumed(trained, nuclei, tmp_path):
     config, run = config_of(tmp_path, nuclei), tmp_path / "run"
-    process = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stderr=subprocess.DEVNULL, cwd=tmp_path)
-    deadline = time.time() + 300
-    while process.poll() is None and time.time() < deadline:
-        if (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 3:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.002)
-    process.wait(timeout=300)
-    headrace("train", "--config", config, "--out", run, "--resume", cwd=tmp_path)
+    train_killed_and_resumed(config, run, cwd=tmp_path)
     same(trained, run)
 
 

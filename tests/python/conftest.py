@@ -6,20 +6,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 
 import pytest  # noqa: E402
-from driving import PROGRAM, SAMPLES, few_nuclei, headrace  # noqa: E402
+from driving import PROGRAM  # noqa: E402
 
 PACKAGE = str(PROGRAM.parent / "python")  # of the same build, also for programs that tests start
 sys.path.insert(0, PACKAGE)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [PACKAGE, os.environ.get("PYTHONPATH")]))
 from batches import make_ct  # noqa: E402
-
-
-@pytest.fixture(scope="session")
-def nuclei(tmp_path_factory):
-    """A store of six annotated images, four in train and two in val; nothing may write into it."""
-    folder = tmp_path_factory.mktemp("nuclei")
-    headrace("ingest", "slides", SAMPLES / "nuclei/images", "--table", few_nuclei(folder), "--out", folder / "nuclei.zarr", "--codec", "blosc-zstd")
-    return folder / "nuclei.zarr"
 
 
 @pytest.fixture(scope="session")

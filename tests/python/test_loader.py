@@ -233,6 +233,8 @@ def test_missing_files_are_not_found(slides, tmp_path):
         headrace.Loader(tmp_path / "none.yaml")
     with pytest.raises(headrace.NotFoundError, match="none.zarr"):
         headrace.Loader(slides, data={"store": tmp_path / "none.zarr"})
+    with pytest.raises(headrace.UsageError, match="this is a folder; a store is given as data="):
+        headrace.Loader(tmp_path)
 
 
 def test_two_threads_share_an_epoch(slides):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tifffile
+from batches import child_environment
 from driving import SAMPLES, few_nuclei, headrace, json_of, message_of, version_of
 
 import headrace as hr
@@ -28,9 +29,8 @@ def lasting(report):
 
 def run_python(code, *arguments, **options):
     """A Python of its own with the package of this one."""
-    path = os.pathsep.join(p for p in sys.path if p)
     return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=300,
-                          env=os.environ | {"PYTHONPATH": path}, **options)
+                          env=child_environment(), **options)
 
 
 @pytest.fixture(scope="session")

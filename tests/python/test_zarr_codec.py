@@ -6,7 +6,9 @@ import sys
 import tomllib
 
 import imagecodecs
+import dask.array
 import numpy as np
+import ome_zarr_models.v05
 import openslide
 import pytest
 import zarr
@@ -58,16 +60,14 @@ def test_zarr_python_reads_openslides_pixels(store):
 
 
 def test_dask_reads_the_same(store):
-    dask = pytest.importorskip("dask.array")
-    array = dask.from_zarr(str(store / f"images/{NAME}/0"))
+    array = dask.array.from_zarr(str(store / f"images/{NAME}/0"))
     np.testing.assert_array_equal(array[:, 500:800, 100:900].compute(), openslide_level(0)[500:800, 100:900].transpose(2, 0, 1))
     level = hr.open(store)[NAME].level(1)
-    np.testing.assert_array_equal(dask.from_array(level, chunks=(256, 256, 3))[100:400].compute(), openslide_level(1)[100:400])
+    np.testing.assert_array_equal(dask.array.from_array(level, chunks=(256, 256, 3))[100:400].compute(), openslide_level(1)[100:400])
 
 
 def test_ome_zarr_models_accepts_the_image(store):
-    models = pytest.importorskip("ome_zarr_models.v05")
-    image = models.Image.from_zarr(zarr.open_group(store / f"images/{NAME}", mode="r"))
+    image = ome_zarr_models.v05.Image.from_zarr(zarr.open_group(store / f"images/{NAME}", mode="r"))
     assert len(image.ome_attributes.multiscales[0].datasets) == 4
 
 
