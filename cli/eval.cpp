@@ -12,8 +12,8 @@
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
 #include "cli/process_settings.hpp"
+#include "headrace/measure/gate.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
-#include "headrace/train/figures/gate.hpp"
 #endif
 
 namespace headrace::cli {
@@ -119,12 +119,12 @@ void print_result(const Json& result) {
 void run([[maybe_unused]] const Arguments& arguments) {
 #ifdef HR_TORCH
   set_process_for_torch();
-  const train::Gate gate =
-      arguments.gate.empty() ? train::Gate{} : train::Gate::load(arguments.gate);
+  const measure::Gate gate =
+      arguments.gate.empty() ? measure::Gate{} : measure::Gate::load(arguments.gate);
   const Json result =
       train::evaluate_run({arguments.run, arguments.split, arguments.store, arguments.weights})
           .json;
-  const train::GateResult verdict = gate.check(result);
+  const measure::GateResult verdict = gate.check(result);
   if (arguments.json) {
     Json out = result;
     if (!arguments.gate.empty()) out["gate"] = verdict.to_json();

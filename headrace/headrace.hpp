@@ -1,7 +1,7 @@
 #pragma once
 
-/// What programs that use the library include: stores, reading, batches, transforms, ingest and
-/// processing. Training and evaluation are in headrace/train/trainer.hpp and
+/// What programs that use the library include: stores, reading, batches, transforms, figures, ingest
+/// and processing. Training, and evaluation of a run, are in headrace/train/trainer.hpp and
 /// headrace/train/evaluate/evaluate_run.hpp, in builds with LibTorch. docs/library.md has examples.
 
 #include "headrace/cohort/cohort.hpp"
@@ -18,6 +18,8 @@
 #include "headrace/ingest/volume/ingest_volumes.hpp"
 #include "headrace/loader/dlpack.hpp"
 #include "headrace/loader/loader.hpp"
+#include "headrace/measure/slide/slide_metrics.hpp"
+#include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/process/process.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "headrace/core/error.hpp"
+
 namespace headrace {
 namespace {
 
@@ -15,5 +17,9 @@ CancelScope::CancelScope(std::shared_ptr<const CancelRequest> request)
 CancelScope::~CancelScope() { current_request = std::move(outer_); }
 
 std::shared_ptr<const CancelRequest> CancelScope::current() { return current_request; }
+
+void stop_if_cancelled() {
+  if (current_request && current_request->asked()) fail(ErrorCode::cancelled, "stopped on request");
+}
 
 }  // namespace headrace

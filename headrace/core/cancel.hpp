@@ -33,4 +33,8 @@ class CancelScope {
   std::shared_ptr<const CancelRequest> outer_;
 };
 
+/// For long work on one thread, between its pieces. Errors: cancelled, where the calling thread's
+/// scope was asked to.
+void stop_if_cancelled();
+
 }  // namespace headrace

@@ -34,7 +34,7 @@ std::vector<CohortSlide> plan_slide_cohort(const SlideCohortOptions& options);
 /// the area of each class: cancer is patterns 3 to 5 when they fill at least 2 % of classes 1 to 5;
 /// primary is the most common of them, secondary the highest of the others: a higher one in any
 /// amount (these areas are exact), a lower one from 5 % of the cancer on.
-/// Written independently of the evaluation (train/slide/gleason_grade.hpp), so that it can check
+/// Written independently of the evaluation (measure/slide/gleason_grade.hpp), so that it can check
 /// it.
 struct SlideGrade {
   int primary = 0, secondary = 0, grade_group = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headrace/core/csv_line.hpp"
+#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/predict/slide/cancer_grade.hpp"
 #include "headrace/predict/slide/slide_findings_json.hpp"
 #include "headrace/storage/local_store.hpp"
@@ -46,7 +47,7 @@ Study study_of(const result::ImageResult& image) {
 }
 
 std::string slide_table(const Cases<ClassAreas>& cases, const TrainedRun& run) {
-  const auto rule = inference::tumour_rule(run.classes(), run.config);
+  const auto rule = loader::tumour_rule(run.classes(), run.config);
   std::string out =
       "case,slides,tissue_mm2,tumour_mm2,tumour_share,primary,secondary,tertiary,grade_group\n";
   for (const auto& [name, slides] : cases) {

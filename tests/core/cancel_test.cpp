@@ -88,5 +88,19 @@ TEST(Cancel, AnErrorComesFirst) {
   }
 }
 
+TEST(Cancel, EndsWorkOnOneThreadBetweenItsPieces) {
+  stop_if_cancelled();  // without a scope
+  const auto request = std::make_shared<CancelRequest>();
+  const CancelScope scope(request);
+  stop_if_cancelled();
+  request->ask();
+  try {
+    stop_if_cancelled();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::cancelled);
+  }
+}
+
 }  // namespace
 }  // namespace headrace

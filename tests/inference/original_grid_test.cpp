@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
-#include "tests/train/mask_fixture.hpp"
+#include "tests/measure/mask_fixture.hpp"
 
 namespace headrace::inference {
 namespace {
 
-using train::testing::Lcg;
+using measure::testing::Lcg;
 using Axes = OriginalGrid::Axes;
 
 struct Field {

@@ -16,7 +16,7 @@ SlideFacts gleason_facts() {
   facts.rule.classes = {"background", "benign", "p3", "p4", "p5"};
   facts.rule.tumour = {false, false, true, true, true};
   facts.rule.gleason = true;
-  facts.rule.patterns = inference::find_gleason_classes(facts.rule.classes);
+  facts.rule.patterns = measure::find_gleason_classes(facts.rule.classes);
   return facts;
 }
 

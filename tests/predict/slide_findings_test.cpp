@@ -29,7 +29,7 @@ SlideFacts facts_of(const Picture& picture, double mpp) {
   facts.rule.classes = kClasses;
   facts.rule.tumour = {false, false, true, true};
   facts.rule.gleason = true;
-  facts.rule.patterns = inference::find_gleason_classes(kClasses);
+  facts.rule.patterns = measure::find_gleason_classes(kClasses);
   facts.options.min_region_mm2 = 0.02;
   facts.options.min_region_px = 2;
   facts.options.piece_gap_px = 1;

@@ -65,15 +65,15 @@ def test_memory_does_not_grow(slides):
         import json, os, sys, headrace
         def resident():
             return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
-        loader = headrace.Loader(sys.argv[1], as_="numpy", count=2300, threads=1, patch={"size": [32, 32]}, sampling={"batch": 2}, transforms=[])
+        loader = headrace.Loader(sys.argv[1], as_="numpy", count=10300, threads=1, patch={"size": [32, 32]}, sampling={"batch": 2}, transforms=[])
         for n, batch in enumerate(loader):
             batch["meta"].places, batch["meta"].images
             if n == 300:
                 before = resident()
         print(json.dumps([n, resident() - before]))
     """, slides)
-    assert growth[0] == 2299
-    assert growth[1] < 2 << 20, f"{growth[1]} bytes more after 2000 batches"
+    assert growth[0] == 10299
+    assert growth[1] < 2 << 20, f"{growth[1]} bytes more after 10,000 batches"
 
 
 def test_threads_end_with_the_loader(slides):

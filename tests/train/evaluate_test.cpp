@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/measure/confusion.hpp"
 #include "headrace/train/evaluate/evaluation_csv.hpp"
-#include "headrace/train/figures/confusion.hpp"
 #include "tests/train/training_fixture.hpp"
 
 namespace headrace::train {
@@ -22,7 +22,7 @@ TEST(Evaluate, OneTileOverAnImageIsWholeImageInference) {
   const auto plan = loader::make_tile_plan(*cohort, config, "train");
   EXPECT_EQ(plan->samples_per_epoch(), 2u);
   loader::Loader loader(cohort, config, plan, true);
-  Confusion expected(3);
+  measure::Confusion expected(3);
   while (const auto batch = loader.next()) {
     const auto p = network.predict(*batch);
     const std::size_t plane = 152 * 172;

@@ -7,9 +7,9 @@
 #include "headrace/inference/volume/original_grid.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/measure/volume/volume_meter.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/run/run_identity.hpp"
-#include "headrace/train/volume/volume_meter.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -61,10 +61,10 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
     const auto plan = loader::make_tile_plan(*cohort, run, "train");
     ASSERT_EQ(plan->samples_per_epoch(), 2u);
     loader::Loader loader(cohort, run, plan, true);
-    VolumeRules rules;
+    measure::VolumeRules rules;
     rules.classes = 3;
     rules.lesion_classes = {2};
-    VolumeMeter meter(rules);
+    measure::VolumeMeter meter(rules);
     const auto plane = static_cast<std::size_t>(c.patch[1] * c.patch[2]);
     const auto voxels = plane * static_cast<std::size_t>(c.patch[0]);
     int image = 0;
@@ -96,7 +96,7 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
                         slice.begin() + static_cast<std::ptrdiff_t>(k * plane));
           grid.add(slice);
         }
-        const VolumeFigures expected = meter.finish();
+        const measure::VolumeFigures expected = meter.finish();
         const Json& found = json.at("images").at(static_cast<std::size_t>(image));
         EXPECT_EQ(found.at("voxels"), annotated);
         EXPECT_EQ(expected.confusion.total(), annotated);

@@ -78,15 +78,20 @@ std::optional<Note> uneven_fault(const StackFindings& findings, const Steps& ste
   return std::nullopt;
 }
 
+/// Not std::hypot, whose symbol glibc 2.34 lacks.
+double shift_of(const SlicePlace& place) {
+  return std::sqrt(place.shift_x_mm * place.shift_x_mm + place.shift_y_mm * place.shift_y_mm);
+}
+
 std::optional<Note> shift_fault(StackFindings& findings, const std::vector<SlicePlace>& places,
                                 double pixel_mm) {
   double shift = 0;
   for (const SlicePlace& place : places) {
-    shift = std::max(shift, std::hypot(place.shift_x_mm, place.shift_y_mm));
+    shift = std::max(shift, shift_of(place));
   }
   if (shift <= kShiftTolerancePx * pixel_mm) return std::nullopt;
   const double along = places.back().along_mm - places.front().along_mm;
-  const double drift = std::hypot(places.back().shift_x_mm, places.back().shift_y_mm);
+  const double drift = shift_of(places.back());
   constexpr double kDegrees = 57.29577951308232;
   findings.tilt_deg = along > 0 ? std::atan2(drift, along) * kDegrees : 90;
   return make_note(NoteCode::slices_shifted, {shift, findings.tilt_deg, findings.spacing_mm});

@@ -16,16 +16,16 @@ std::uint64_t ClassAreas::predicted_px() const {
 
 std::uint64_t ClassAreas::tissue_px() const { return px.empty() ? 0 : predicted_px() - px.front(); }
 
-std::uint64_t ClassAreas::tumour_px(const inference::TumourRule& rule) const {
+std::uint64_t ClassAreas::tumour_px(const measure::TumourRule& rule) const {
   std::uint64_t sum = 0;
   for (std::size_t c = 1; c < px.size(); ++c) sum += rule.tumour[c] ? px[c] : 0;
   return sum;
 }
 
 std::optional<CancerGrade> cancer_grade(const std::vector<std::uint64_t>& area_px_by_class,
-                                        const inference::TumourRule& rule) {
+                                        const measure::TumourRule& rule) {
   if (!rule.gleason) return std::nullopt;
-  CancerGrade found{inference::grade_from_areas(area_px_by_class, rule.patterns, rule.grading), {}};
+  CancerGrade found{measure::grade_from_areas(area_px_by_class, rule.patterns, rule.grading), {}};
   if (!found.cancer()) return found;
   const auto& patterns = rule.patterns.pattern;
   std::uint64_t cancer = 0;
@@ -38,7 +38,7 @@ std::optional<CancerGrade> cancer_grade(const std::vector<std::uint64_t>& area_p
   return found;
 }
 
-CaseFindings case_findings(std::span<const ClassAreas> slides, const inference::TumourRule& rule) {
+CaseFindings case_findings(std::span<const ClassAreas> slides, const measure::TumourRule& rule) {
   CaseFindings found{rule, slides.size(), {}, {}};
   if (slides.empty()) {
     found.areas.px.assign(rule.classes.size(), 0);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "headrace/inference/slide/tumour_rule.hpp"
+#include "headrace/measure/slide/tumour_rule.hpp"
 
 namespace headrace::predict {
 
@@ -21,29 +21,29 @@ struct ClassAreas {
   /// All predicted pixels but those of class 0.
   std::uint64_t tissue_px() const;
   /// Pixels of tumour classes above 0.
-  std::uint64_t tumour_px(const inference::TumourRule& rule) const;
+  std::uint64_t tumour_px(const measure::TumourRule& rule) const;
 };
 
 /// The Gleason grade of a slide or case.
 struct CancerGrade {
-  inference::GleasonGrade grade;
+  measure::GleasonGrade grade;
   /// Of patterns 3, 4 and 5, in percent of the three together; none: no cancer, or no such class.
   std::array<std::optional<double>, 3> percent_of_cancer{};
 
   bool cancer() const noexcept { return grade.grade_group > 0; }
 };
-/// By inference::grade_from_areas; none for other tasks than gleason.
+/// By measure::grade_from_areas; none for other tasks than gleason.
 std::optional<CancerGrade> cancer_grade(const std::vector<std::uint64_t>& area_px_by_class,
-                                        const inference::TumourRule& rule);
+                                        const measure::TumourRule& rule);
 
 /// A case: all its slides together.
 struct CaseFindings {
-  inference::TumourRule rule;
+  measure::TumourRule rule;
   std::size_t slides = 0;
   ClassAreas areas;
   std::optional<CancerGrade> grade;
 };
 /// From the summed areas of the slides, as evaluation grades a case. `slides` may be empty.
-CaseFindings case_findings(std::span<const ClassAreas> slides, const inference::TumourRule& rule);
+CaseFindings case_findings(std::span<const ClassAreas> slides, const measure::TumourRule& rule);
 
 }  // namespace headrace::predict

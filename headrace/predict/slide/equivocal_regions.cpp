@@ -60,7 +60,7 @@ int group_with_second(const SlideFacts& facts, std::vector<std::uint64_t> area_p
                       const SlideRegion& region, std::uint8_t second) {
   area_px[region.label] -= region.pixels;
   area_px[second] += region.pixels;
-  return inference::grade_from_areas(area_px, facts.rule.patterns, facts.rule.grading).grade_group;
+  return measure::grade_from_areas(area_px, facts.rule.patterns, facts.rule.grading).grade_group;
 }
 
 /// What to tell of a region; none: its doubt isn't above the bound.

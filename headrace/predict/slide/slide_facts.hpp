@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "headrace/inference/slide/tumour_rule.hpp"
+#include "headrace/measure/slide/tumour_rule.hpp"
 #include "headrace/result/image_result.hpp"
 
 namespace headrace::predict {
@@ -22,7 +22,7 @@ struct FindingOptions {
 /// A predicted slide: its map, what is tumour on it, and what counts.
 struct SlideFacts {
   result::SlideMap map;
-  inference::TumourRule rule;
+  measure::TumourRule rule;
   FindingOptions options;
 
   std::size_t classes() const noexcept { return rule.classes.size(); }

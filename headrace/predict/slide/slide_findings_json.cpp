@@ -39,7 +39,7 @@ Json share(std::uint64_t part, std::uint64_t whole) {
 
 Json or_none(int pattern) { return pattern == 0 ? Json(nullptr) : Json(pattern); }
 
-Json grade_json(const std::optional<CancerGrade>& found, const inference::TumourRule& rule) {
+Json grade_json(const std::optional<CancerGrade>& found, const measure::TumourRule& rule) {
   if (!found) return nullptr;
   Json percent = Json::object();
   for (std::size_t k = 0; k < rule.patterns.pattern.size(); ++k) {
@@ -59,7 +59,7 @@ Json grade_json(const std::optional<CancerGrade>& found, const inference::Tumour
 /// Areas of some classes together.
 class Areas {
  public:
-  Areas(const ClassAreas& areas, const inference::TumourRule& rule) : areas_(areas), rule_(rule) {}
+  Areas(const ClassAreas& areas, const measure::TumourRule& rule) : areas_(areas), rule_(rule) {}
 
   template <typename Inside>
   Json of(const Inside& inside) const {
@@ -102,7 +102,7 @@ class Areas {
 
  private:
   const ClassAreas& areas_;
-  const inference::TumourRule& rule_;
+  const measure::TumourRule& rule_;
 };
 
 /// A box of the map in pixels of level 0; the map's last pixels may reach beyond the slide.

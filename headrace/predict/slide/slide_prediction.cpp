@@ -1,6 +1,6 @@
 #include "headrace/core/error.hpp"
 #include "headrace/inference/patch_grid.hpp"
-#include "headrace/inference/slide/tumour_rule.hpp"
+#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/predict/image_prediction.hpp"
 #include "headrace/predict/quality/slide_quality.hpp"
 #include "headrace/predict/slide/pixel_scores.hpp"
@@ -36,7 +36,7 @@ std::string line_of(const SlideFindings& findings) {
                         ? "no tissue"
                         : fmt::format("tumour in {:.1f} % of the tissue", 100 * tumour / tissue);
   if (findings.grade && findings.grade->cancer()) {
-    const inference::GleasonGrade& grade = findings.grade->grade;
+    const measure::GleasonGrade& grade = findings.grade->grade;
     out += fmt::format(", Gleason {}+{}, grade group {}", grade.primary, grade.secondary,
                        grade.grade_group);
   } else if (findings.grade && tissue > 0) {
@@ -86,7 +86,7 @@ class SlidePrediction : public ImagePrediction {
   static SlideFacts facts_of(const ImageTask& task) {
     const loader::RunConfig& config = task.run->config;
     return {map_of(task.cohort->images()[task.image], config),
-            inference::tumour_rule(task.run->classes(), config), task.request->slide};
+            loader::tumour_rule(task.run->classes(), config), task.request->slide};
   }
   static result::ResultWriter writer_of(ImageTask& task, const result::SlideMap& map,
                                         ThreadPool& pool) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "headrace/inference/volume/lesion_rule.hpp"
+#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/predict/volume/validation_lesions.hpp"
 
 namespace headrace::predict {
@@ -12,7 +12,7 @@ FindingRules finding_rules(const std::vector<std::string>& classes, const loader
                            double false_positives_per_scan) {
   FindingRules out;
   out.classes = classes;
-  out.lesion_classes = inference::lesion_class_values(classes, config);
+  out.lesion_classes = loader::lesion_class_values(classes, config);
   std::sort(out.lesion_classes.begin(), out.lesion_classes.end());
   out.lesion_lowest = config.eval.lesion_lowest;
   out.lesion_min_mm3 = config.eval.lesion_min_mm3;

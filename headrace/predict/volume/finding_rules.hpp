@@ -26,7 +26,7 @@ struct FindingRules {
 ///
 /// in      evaluation  eval.json, or why the run has none that fits the prediction
 ///         origin      names its file in errors
-/// errors  usage (inference::lesion_class_values), malformed (eval.json)
+/// errors  usage (loader::lesion_class_values), malformed (eval.json)
 FindingRules finding_rules(const std::vector<std::string>& classes, const loader::RunConfig& config,
                            const OrReason<Json>& evaluation, const std::string& origin,
                            double false_positives_per_scan = kFlagFalsePositives);

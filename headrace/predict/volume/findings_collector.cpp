@@ -1,10 +1,10 @@
 #include "headrace/predict/volume/findings_collector.hpp"
-#include "headrace/inference/score.hpp"
+#include "headrace/measure/score.hpp"
 
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/inference/volume/lesion_calls.hpp"
+#include "headrace/measure/volume/lesion_calls.hpp"
 #include "headrace/result/image_result.hpp"
 
 namespace headrace::predict {
@@ -70,17 +70,17 @@ void FindingsCollector::keep_for_lesions(std::span<const std::uint8_t> classes,
     float lesion = 0;  // summed by rising class, as an evaluation does
     for (const std::uint8_t value : findings_.rules.lesion_classes)
       lesion += probabilities[value * pixels + i];
-    scores_.push_back(inference::score_of(lesion));
+    scores_.push_back(measure::score_of(lesion));
   }
 }
 
 void FindingsCollector::find_lesions() {
   const FindingRules& rules = findings_.rules;
   const auto [z, y, x] = map_.grid.spacing_mm_zyx();
-  const auto calls = inference::find_calls_with_voxels(
-      scores_, map_.grid.shape_zyx, inference::score_of(static_cast<float>(rules.lesion_lowest)),
-      inference::least_call_voxels(rules.lesion_min_mm3, z * y * x));
-  for (const inference::LocatedCall& call : calls) {
+  const auto calls = measure::find_calls_with_voxels(
+      scores_, map_.grid.shape_zyx, measure::score_of(static_cast<float>(rules.lesion_lowest)),
+      measure::least_call_voxels(rules.lesion_min_mm3, z * y * x));
+  for (const measure::LocatedCall& call : calls) {
     PredictedLesion lesion = describe_lesion(call, map_, rules.lesion_classes);
     lesion.runs = call.runs;
     if (rules.calibration.value) lesion.probability = rules.calibration.value->at(lesion.score);

@@ -1,5 +1,5 @@
 #include "headrace/predict/volume/predicted_lesion.hpp"
-#include "headrace/inference/score.hpp"
+#include "headrace/measure/score.hpp"
 
 #include <array>
 
@@ -17,7 +17,7 @@ std::optional<std::uint8_t> most_frequent(const std::array<std::uint64_t, 256>& 
 
 }  // namespace
 
-PredictedLesion describe_lesion(const inference::LocatedCall& call, const PredictedMap& map,
+PredictedLesion describe_lesion(const measure::LocatedCall& call, const PredictedMap& map,
                                 std::span<const std::uint8_t> lesion_classes) {
   const auto [depth, height, width] = map.grid.shape_zyx;
   PredictedLesion out;
@@ -28,7 +28,7 @@ PredictedLesion describe_lesion(const inference::LocatedCall& call, const Predic
     for (std::int64_t x = run.x0; x < run.x1; ++x)
       ++voxels[map.classes[static_cast<std::size_t>(row + x)]];
   }
-  out.score = inference::probability_of(call.region.score);
+  out.score = measure::probability_of(call.region.score);
   out.class_value = most_frequent(voxels, lesion_classes);
   out.diameter = axial_diameter(call.runs, map.grid);
   out.place = place_in_body(out.extent.centre_index_xyz(), map.grid, map.body);

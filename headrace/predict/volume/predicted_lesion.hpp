@@ -7,7 +7,7 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
-#include "headrace/inference/volume/lesion_calls.hpp"
+#include "headrace/measure/volume/lesion_calls.hpp"
 #include "headrace/predict/volume/axial_diameter.hpp"
 #include "headrace/predict/volume/body_profile.hpp"
 #include "headrace/predict/volume/place_in_words.hpp"
@@ -37,7 +37,7 @@ struct PredictedMap {
 };
 
 /// `probability` is left out. `lesion_classes`: class values, rising.
-PredictedLesion describe_lesion(const inference::LocatedCall& call, const PredictedMap& map,
+PredictedLesion describe_lesion(const measure::LocatedCall& call, const PredictedMap& map,
                                 std::span<const std::uint8_t> lesion_classes);
 
 }  // namespace headrace::predict

@@ -6,7 +6,7 @@
 
 #include "headrace/loader/plan/plan_images.hpp"
 #include "headrace/loader/volume/volume_tile_plan.hpp"
-#include "headrace/train/figures/confusion.hpp"
+#include "headrace/measure/confusion.hpp"
 
 namespace headrace::train {
 namespace {
@@ -89,7 +89,7 @@ Json constant_tumour(const Json& tumour, const std::vector<std::string>& classes
   bool told = region.empty();
   for (std::size_t c = 0; c < classes.size(); ++c)
     told |= !untold[c] && std::find(region.begin(), region.end(), classes[c]) != region.end();
-  Confusion constant(2, {false, !told});
+  measure::Confusion constant(2, {false, !told});
   constant.add(0, said ? 1 : 0, pixels - positives);
   constant.add(1, said ? 1 : 0, positives);
   return {{"dice", or_null(constant.dice(1))},
@@ -202,7 +202,7 @@ Json majority_figures(const Baseline& baseline, const Json& evaluation) {
   for (const std::string& name : baseline.classes)
     untold.push_back(std::find(missing.begin(), missing.end(), name) != missing.end());
   const auto figures = [&](const Json& group) {
-    Confusion constant(classes, untold);
+    measure::Confusion constant(classes, untold);
     for (std::size_t t = 0; t < classes; ++t) {
       for (const Json& count : group.at("matrix").at(t))
         constant.add(t, baseline.majority.value_or(0), count.get<std::uint64_t>());

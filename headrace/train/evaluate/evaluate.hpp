@@ -53,7 +53,7 @@ struct EvaluateOptions {
 /// Pixels count that are annotated and under a tile (tiles cover the tissue); for volumes all
 /// annotated voxels of level 0 count. Class 0 is background: it has its own Dice, which is not part
 /// of the mean. For slides there are figures for the split, each cohort, scanner and image, and for
-/// task gleason also a grade for each slide and kappa; for volumes see VolumeMetrics.
+/// task gleason also a grade for each slide and kappa; for volumes see measure::VolumeMetrics.
 /// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
 /// With a group, call it in its first process: the others, in help_evaluate, predict all but every
 /// size-th batch of tiles. The figures are the same to the last bit.

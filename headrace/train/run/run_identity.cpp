@@ -1,7 +1,5 @@
 #include "headrace/train/run/run_identity.hpp"
 
-#include "headrace/inference/volume/lesion_rule.hpp"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -10,12 +8,11 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/release.hpp"
+#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/expected_dataset.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 #include "headrace/train/run/run_changes.hpp"
-#include "headrace/train/slide/slide_counts.hpp"
-#include "headrace/train/volume/volume_metrics.hpp"
 
 namespace headrace::train {
 namespace {
@@ -116,9 +113,9 @@ std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& confi
   }
   // Both refuse classes that the store does not have.
   if (config.volumes) {
-    inference::lesion_class_values(cohort->classes(), config);
+    loader::lesion_class_values(cohort->classes(), config);
   } else {
-    slide_rules(*cohort, config);
+    loader::slide_rules(loader::judged_classes(*cohort), config);
   }
   return cohort;
 }

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
+#include "headrace/measure/slide/slide_metrics.hpp"
 #include "headrace/report/overlay.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
-#include "headrace/train/slide/slide_metrics.hpp"
 
 namespace headrace::train {
 namespace {
@@ -40,16 +42,33 @@ double classes_seen(std::span<const std::uint8_t> truth, std::size_t classes) {
                     [&](std::uint64_t n) { return n * 100 > truth.size(); }));
 }
 
+measure::SlideFacts facts_of(const cohort::ImageRecord& record) {
+  measure::SlideFacts facts;
+  facts.id = record.id;
+  facts.case_id = record.case_id;
+  facts.cohort = record.cohort;
+  facts.scanner = record.scanner;
+  facts.grade = {record.primary, record.secondary, record.grade_group};
+  return facts;
+}
+
 class SlideEvaluator : public Evaluator {
  public:
   SlideEvaluator(const cohort::Cohort& cohort, const loader::RunConfig& config,
                  const EvaluateOptions& options, std::uint64_t tiles)
       : cohort_(cohort),
         config_(config),
-        metrics_(cohort, config, options.intervals),
+        metrics_(loader::slide_rules(loader::judged_classes(cohort), config),
+                 options.intervals ? config.eval.bootstrap : 0, config.sampling.seed),
+        meter_(metrics_.rules()),
         montage_(options.montage, tiles) {}
 
-  void add(const inference::StitchedPart& part) override { metrics_.add(part); }
+  void add(const inference::StitchedPart& row) override {
+    if (image_ && *image_ != row.image) finish_slide();
+    image_ = row.image;
+    meter_.add({row.at, row.predicted, row.truth, row.probabilities},
+               cohort_.images()[row.image].id);
+  }
 
   void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
     const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];
@@ -69,15 +88,25 @@ class SlideEvaluator : public Evaluator {
   }
 
   void finish(Evaluation& out) override {
-    out.json = metrics_.finish();
+    if (image_) finish_slide();
+    out.json = metrics_.to_json();
     out.mean_dice = metrics_.dice_to_choose_by();
     out.montage = montage_.take();
   }
 
  private:
+  void finish_slide() {
+    measure::SlideCounts counts = meter_.finish();
+    metrics_.add(*image_, facts_of(cohort_.images()[*image_]), std::move(counts),
+                 meter_.exact_scores());
+    image_.reset();
+  }
+
   const cohort::Cohort& cohort_;
   const loader::RunConfig& config_;
-  SlideMetrics metrics_;
+  measure::SlideMetrics metrics_;
+  measure::SlideMeter meter_;
+  std::optional<std::uint32_t> image_;  ///< whose rows come
   MontageSlots montage_;
 };
 

@@ -6,17 +6,35 @@
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/inference/volume/original_grid.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
+#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
+#include "headrace/measure/volume/volume_meter.hpp"
+#include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/train/evaluate/baseline.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
-#include "headrace/train/volume/volume_meter.hpp"
-#include "headrace/train/volume/volume_metrics.hpp"
 #include "headrace/train/volume/volume_montage.hpp"
 #include "headrace/train/volume/volume_truth.hpp"
 
 namespace headrace::train {
 namespace {
+
+measure::VolumeFacts facts_of(const cohort::ImageRecord& record) {
+  measure::VolumeFacts facts;
+  facts.id = record.id;
+  facts.case_id = record.case_id;
+  facts.cohort = record.cohort;
+  facts.scanner = record.scanner;
+  facts.phase = record.volume->phase;
+  facts.affine_lps = record.volume->affine_lps;
+  return facts;
+}
+
+measure::VolumeMetrics metrics_of(const cohort::Cohort& cohort, const loader::RunConfig& config) {
+  const loader::JudgedClasses classes = loader::judged_classes(cohort);
+  return {loader::volume_rules(classes, config), loader::group_rules(classes, config),
+          config.eval.bootstrap, config.sampling.seed};
+}
 
 class VolumeEvaluator : public Evaluator {
  public:
@@ -25,10 +43,10 @@ class VolumeEvaluator : public Evaluator {
       : cohort_(cohort),
         config_(config),
         options_(options),
-        metrics_(cohort, config),
+        metrics_(metrics_of(cohort, config)),
         montage_(options.montage, tiles),
         meter_(metrics_.rules()) {
-    if (options.baseline != nullptr) knowing_nothing_.emplace(cohort, config);
+    if (options.baseline != nullptr) knowing_nothing_.emplace(metrics_of(cohort, config));
     const auto lesion = metrics_.rules().lesion_membership();
     for (std::size_t v = 0; v < shown_.size(); ++v) shown_[v] = lesion[v] == Membership::inside;
     // Without lesions to search for, pictures show any class.
@@ -84,6 +102,8 @@ class VolumeEvaluator : public Evaluator {
     return cohort_.images()[image].volume->levels.front().spacing_mm_zyx;
   }
 
+  measure::VolumeFacts facts() const { return facts_of(cohort_.images()[image_]); }
+
   std::string context() const { return "image " + cohort_.images()[image_].id; }
 
   void start(std::uint32_t image) {
@@ -102,7 +122,7 @@ class VolumeEvaluator : public Evaluator {
   }
 
   void measure() {
-    with_context(context(), [&] { metrics_.add(image_, meter_.finish()); });
+    with_context(context(), [&] { metrics_.add(image_, facts(), meter_.finish()); });
     grid_.reset();
     if (knowing_nothing_) measure_baseline();
   }
@@ -114,17 +134,17 @@ class VolumeEvaluator : public Evaluator {
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
     for (std::int64_t z = 0; z < level.shape_zyx[0]; ++z)
       meter_.add(balls.slice(z), truth_->slice(z), body_->slice(z));
-    knowing_nothing_->add(image_, meter_.finish());
+    knowing_nothing_->add(image_, facts(), meter_.finish());
   }
 
   const cohort::Cohort& cohort_;
   const loader::RunConfig& config_;
   EvaluateOptions options_;
-  VolumeMetrics metrics_;
-  std::optional<VolumeMetrics> knowing_nothing_;
+  measure::VolumeMetrics metrics_;
+  std::optional<measure::VolumeMetrics> knowing_nothing_;
   MontageSlots montage_;
   std::array<bool, 256> shown_{};  ///< label values that a patch is kept for
-  VolumeMeter meter_;
+  measure::VolumeMeter meter_;
   std::uint32_t image_ = 0;
   std::optional<inference::OriginalGrid> grid_;  ///< of the volume that is being given
   std::optional<VolumeTruth> truth_;

@@ -1,0 +1,44 @@
+#include "headrace/measure/slide/object_counts.hpp"
+
+#include "headrace/measure/ratio.hpp"
+
+namespace headrace::measure {
+namespace {
+
+constexpr double kStep = 1.0 / 4294967296.0;
+
+}  // namespace
+
+ObjectCounts& ObjectCounts::operator+=(const ObjectCounts& other) {
+  matched += other.matched;
+  missed += other.missed;
+  invented += other.invented;
+  iou_sum += other.iou_sum;
+  return *this;
+}
+
+std::optional<double> ObjectCounts::f1() const {
+  return ratio(2 * matched, 2 * matched + missed + invented);
+}
+
+std::optional<double> ObjectCounts::segmentation_quality() const {
+  if (matched == 0) return std::nullopt;
+  return static_cast<double>(iou_sum) * kStep / static_cast<double>(matched);
+}
+
+std::optional<double> ObjectCounts::panoptic_quality() const {
+  const std::uint64_t all = 2 * matched + missed + invented;
+  if (all == 0) return std::nullopt;
+  return 2 * static_cast<double>(iou_sum) * kStep / static_cast<double>(all);
+}
+
+Json ObjectCounts::to_json() const {
+  return {{"matched", matched},
+          {"missed", missed},
+          {"invented", invented},
+          {"f1", or_null(f1())},
+          {"sq", or_null(segmentation_quality())},
+          {"pq", or_null(panoptic_quality())}};
+}
+
+}  // namespace headrace::measure

@@ -1,0 +1,38 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headrace/measure/volume/volume_figures.hpp"
+
+namespace headrace::measure {
+
+/// Takes one volume after the other, slice by slice along z, and measures each when it is complete.
+/// memory  four bytes a voxel of the volume, and what measure_volume takes
+class VolumeMeter {
+ public:
+  explicit VolumeMeter(VolumeRules rules);
+
+  void start(const std::array<std::int64_t, 3>& shape_zyx,
+             const std::array<double, 3>& spacing_mm_zyx);
+  /// The next slice. The class of the highest probability (the lower of equals) is the prediction.
+  ///
+  /// in  probabilities  (classes, y, x), summing up to 1
+  ///     truth          (y, x) class or class set, 255 not annotated; empty: nothing is
+  ///     body           (y, x), not 0 is body: where calibration and AUC are counted; as `truth`
+  void add(std::span<const float> probabilities, std::span<const std::uint8_t> truth,
+           std::span<const std::uint8_t> body);
+  /// Of the volume since `start`. Errors: those of measure_volume; internal (slices are missing).
+  VolumeFigures finish();
+
+ private:
+  VolumeRules rules_;
+  std::vector<Membership> lesion_membership_;  ///< by label value
+  std::vector<ClassMask> true_classes_;        ///< by label value; none: no statement
+  PredictedVolume volume_;
+  Calibration calibration_;
+  ScoreCounter scores_;
+};
+
+}  // namespace headrace::measure
