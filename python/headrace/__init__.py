@@ -22,6 +22,7 @@ from ._core import (
 from . import transforms
 from ._augment import Transforms, augment
 from ._estimates import estimate_colour, estimate_intensities
+from ._evaluate import evaluate_segmentation
 from ._work import ingest_labels, ingest_slides, ingest_volumes, process, verify
 from .loader import BatchMeta, Loader
 from .store import (
@@ -72,6 +73,8 @@ __all__ = [
     "augment",
     "estimate_colour",
     "estimate_intensities",
+    "evaluate_segmentation",
+    "features",
     "ingest_labels",
     "ingest_slides",
     "ingest_volumes",
@@ -85,6 +88,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
+    from ._features import features
     from .slide import ImageSlide, OpenSlide, OpenSlideCache, OpenSlideError, OpenSlideUnsupportedFormatError, open_slide, read_regions
 
 _SLIDE_NAMES = ("ImageSlide", "OpenSlide", "OpenSlideCache", "OpenSlideError", "OpenSlideUnsupportedFormatError", "open_slide", "read_regions")
@@ -96,6 +100,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _SLIDE_NAMES:
         return getattr(importlib.import_module(f"{__name__}.slide"), name)
+    if name == "features":
+        return importlib.import_module(f"{__name__}._features").features
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -26,12 +26,15 @@ def as_numpy(value: Any, name: str) -> NDArray[Any]:
         return value
     if is_torch(value):
         if value.device.type != "cpu":
-            raise UnsupportedError(f"{name}: on device {value.device}, and arrays are transformed on the CPU alone; give .cpu()")
-        array: NDArray[Any] = value.detach().numpy()
+            raise UnsupportedError(f"{name}: on device {value.device}, and this works on the CPU alone; give .cpu()")
+        try:
+            array: NDArray[Any] = value.detach().numpy()
+        except TypeError:  # bfloat16, for example, as autocast gives it
+            raise UsageError(f"{name}: NumPy has no {value.dtype}; give .float()") from None
         return array
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         if value.__dlpack_device__()[0] not in _HOST:
-            raise UnsupportedError(f"{name}: on a GPU, and arrays are transformed on the CPU alone; copy it to the CPU first")
+            raise UnsupportedError(f"{name}: on a GPU, and this works on the CPU alone; copy it to the CPU first")
         return np.from_dlpack(value)
     if hasattr(value, "__array__"):
         return np.asarray(value)

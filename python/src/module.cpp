@@ -7,7 +7,10 @@ NB_MODULE(_core, module) {
   headrace::python::bind_errors(module);
   headrace::python::bind_store(module);
   headrace::python::bind_slide(module);
+  headrace::python::bind_tissue(module);
+  headrace::python::bind_patch_pixels(module);
   headrace::python::bind_loader(module);
   headrace::python::bind_augment(module);
+  headrace::python::bind_evaluate(module);
   headrace::python::bind_work(module);
 }
