@@ -1,0 +1,32 @@
+"""The types that the package states: of its own code, of the stub made from the C++ part, and as a user's type checker sees them."""
+import subprocess
+import sys
+from pathlib import Path
+
+import headrace
+
+PACKAGE = Path(headrace.__file__).parent
+
+PROGRAM = """
+import headrace
+
+image = headrace.open("s.zarr")[0]
+reveal_type(image.level(0)[0:4, 0:4])
+reveal_type(headrace.Loader("run.yaml").state_dict())
+reveal_type(headrace.OpenSlide("a.svs").read_regions([((0, 0), 0, (4, 4))]))
+headrace.Loader("run.yaml", epoch="one")
+headrace.ingest_slides("in", "out.zarr", codec=3)
+"""
+
+
+def test_the_package_and_what_its_users_see(tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", PACKAGE, file]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=PACKAGE.parent).stdout.splitlines()
+    level, state, regions = [line.split("Revealed type is ")[1] for line in said if "Revealed type is" in line]
+    assert level.startswith('"numpy.ndarray[') and state == '"dict[str, Any]"'
+    assert regions.startswith('"numpy.ndarray[') and "unsignedinteger" in regions
+    errors = [line for line in said if ": error: " in line]
+    assert len(errors) == 2, "\n".join(errors)
+    assert f"{file}:8: error: Argument \"epoch\"" in errors[0] and f"{file}:9: error: Argument \"codec\"" in errors[1]
