@@ -12,7 +12,7 @@ from ._batch_arrays import as_labels, as_numpy, described
 from ._core import UsageError
 
 Pair = tuple[NDArray[Any], NDArray[np.uint8], Union[NDArray[np.float32], None], Union[NDArray[np.uint8], None]]
-Grade = Union[int, Sequence[int], None]
+Grade = Union[int, Sequence[Union[int, None]], None]
 
 _AXES = {2: "(y, x)", 3: "(z, y, x)"}
 
@@ -205,9 +205,9 @@ def _refuse_reversed(spacing: list[float], affine: list[float] | None, i: int) -
 
 def _grade(value: Grade, name: str) -> dict[str, int]:
     """An ISUP grade group, or a pair of Gleason patterns."""
-    if value is None:
+    numbers: list[Any] = list(value) if isinstance(value, Iterable) else [value]
+    if numbers in ([None], [None, None]):  # the latter: `(image.primary, image.secondary)` of a store
         return {}
-    numbers = list(value) if isinstance(value, Iterable) else [value]
     whole = all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in numbers)
     if whole and len(numbers) == 1 and 0 <= numbers[0] <= 5:
         return {"grade_group": int(numbers[0])}

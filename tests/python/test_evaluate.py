@@ -204,8 +204,8 @@ def test_kappa_as_scikit_learn_has_it():
     kappa = metrics.cohen_kappa_score(rated[:, 0], rated[:, 1], weights="quadratic", labels=range(6))
     assert result["overall"]["gleason"]["kappa"] == pytest.approx(kappa, rel=1e-12)
     assert result["overall"]["gleason"]["matrix"] == metrics.confusion_matrix(*rated.T, labels=range(6)).tolist()
-    both = headrace.evaluate_segmentation(maps[:2], maps[:2], classes=names, task="gleason", grades=[(4, 3), None])
-    assert [one["true_grade"]["from"] for one in both["images"]] == ["table", "annotation"]
+    both = headrace.evaluate_segmentation(maps[:3], maps[:3], classes=names, task="gleason", grades=[(4, 3), None, (None, None)])
+    assert [one["true_grade"]["from"] for one in both["images"]] == ["table", "annotation", "annotation"]
 
 
 def test_panoptic_quality_as_monai_has_it():
@@ -218,6 +218,21 @@ def test_panoptic_quality_as_monai_has_it():
 
 
 # groups and arrays
+
+
+def test_slides_are_ranked_by_their_tumour_where_tissue_has_no_class():
+    """background and tumour alone: a stray pixel is no call of the whole slide."""
+    random = np.random.default_rng(4)
+    truth = [np.full((32, 32), 0, np.uint8) for _ in range(10)]
+    prediction = [np.where(random.random((32, 32)) < share, 1, 0).astype(np.uint8) for share in np.linspace(0.01, 0.4, 10)]
+    for one in truth[4:6] + truth[7:]:
+        one[:4] = 1
+    made = headrace.evaluate_segmentation(prediction, truth, classes=["background", "tumour"], bootstrap=0)
+    shares = [one.mean() for one in prediction]
+    assert made["overall"]["detection"]["slides"]["auc"] == pytest.approx(metrics.roc_auc_score([one.any() for one in truth], shares), abs=1e-3)
+    assert [image["tumour_share"] for image in made["images"]] == pytest.approx(shares)
+    three = headrace.evaluate_segmentation(prediction, truth, classes=["background", "tissue", "tumour"], tumour_classes=["tumour"], bootstrap=0)
+    assert {image["tumour_share"] for image in three["images"]} == {0}
 
 
 def test_groups_are_evaluations_of_their_images():

@@ -88,8 +88,8 @@ class SlideMeter {
   std::vector<std::uint8_t> predicted_row_;
 };
 
-/// Part of the tissue (all pixels under a tile but class 0) that is predicted to be tumour: a
-/// slide's or a case's score. 0 without tissue.
+/// Part of the tissue (all pixels under a tile but class 0; where every class above 0 is tumour,
+/// all of them) that is predicted to be tumour: a slide's or a case's score. 0 without tissue.
 double tumour_share(const std::vector<std::uint64_t>& predicted_px, const SlideRules& rules);
 
 /// Whether the annotated pixels hold cancer: tumour in at least min_cancer of the annotated tissue
