@@ -15,7 +15,7 @@ SANITIZED := core cli pixels ranks storage zarr imaging volume cohort transform 
 # What runs on aarch64 under an emulator: lanes, instruction sets, kernels, codecs.
 EMULATED := math device zarr transform process_kernels
 
-.PHONY: all build deps demo wheel test test-cpp test-python test-aarch64 bench asan tsan format lint reference help clean
+.PHONY: all build deps demo wheel test test-cpp test-python test-aarch64 bench asan tsan tsan-python format lint reference help clean
 all: build
 
 help:  ## this list
@@ -67,6 +67,13 @@ asan tsan:  ## the core layers' tests under a sanitizer: `asan` (address, undefi
 	@cmake --preset $@ -DHR_VENV=$(VENV) --log-level=WARNING >/dev/null
 	@cmake --build build-$@ --parallel $(JOBS) --target $(SANITIZED:%=test_%)
 	@ctest --preset $@ -R '^($(subst $() ,|,$(strip $(SANITIZED))))$$'
+
+tsan-python:  ## threads that use the Python package, its C++ part built under ThreadSanitizer
+	@tools/deps/install.sh
+	@cmake --preset tsan -DHR_VENV=$(VENV) -DHR_WITH_PYTHON=ON -DHR_WITH_CUDA=OFF --log-level=WARNING >/dev/null
+	@cmake --build build-tsan --parallel $(JOBS) --target headrace_python
+	@timeout 900 env LD_PRELOAD=$$($(CXX) -print-file-name=libtsan.so) TSAN_OPTIONS="exitcode=1 history_size=7 suppressions=tests/python/tsan.supp" \
+	 PYTHONPATH=build-tsan/python $(PYTHON) tests/python/sanitized_threads.py samples
 
 format:  ## clang-format every C++ file
 	@git ls-files $(CODE) | xargs clang-format -i
