@@ -3,9 +3,10 @@
 Usage: PYTHONPATH=build/python python compare.py WORK [--rounds 3] [--edge 6144] [--slides 3] [--out results.jsonl]
 
 WORK is a folder for slides of make_slides (made where they are missing) and results. Patches of 256² at level 0 that are tissue by our mask, the
-same for all: finding them is in our figure and not in the peers'. torch has one thread. The network (two convolutions, each of a 16 × 16 square to 8 features) is the same, so that
-data dominate; `network` is its own share, measured on patches in memory. Features are compared first. Each subject is a process of its own, and all
-take turns. A line has CPU milliseconds a patch (user and system, children included, without the start of Python and torch), the median of the rounds.
+same for all: finding them is in our figure and not in the peers'. torch has one thread. The network is the same, and so small (one convolution of
+squares of 16 × 16 to 8 features) that data dominate; `network` is its own share, measured on patches in memory. Features are compared first. Each
+subject is a process of its own, and all take turns. A line has CPU milliseconds a patch (user and system, children included, without the start of
+Python and torch), the median of the rounds.
 """
 import argparse
 import json

@@ -9,8 +9,9 @@ import json
 import os
 import re
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -46,20 +47,14 @@ class FeatureFolder:
         """Notes the settings where there are none, and compares."""
         path = os.path.join(self.path, _STAMP)
         if not os.path.exists(path):
-            own = f"{path}.{os.getpid()}.part"
-            with open(own, "w", encoding="utf-8") as file:
-                file.write(json.dumps(self._stamp, indent=1) + "\n")
-            try:
-                os.link(own, path)  # the first of several processes makes it
-            except FileExistsError:
-                pass
-            finally:
-                os.unlink(own)
+            _make_first(path, json.dumps(self._stamp, indent=1) + "\n")
         try:
             with open(path, encoding="utf-8") as file:
                 there = json.load(file)
         except ValueError:
-            raise UsageError(f"{path}: is not what a call of features wrote; choose another folder") from None
+            there = None
+        if not isinstance(there, dict):
+            raise UsageError(f"{path}: is not what a call of features wrote; choose another folder")
         wrong = [key for key in self._stamp if there.get(key) != self._stamp[key]]
         if wrong:
             said = "; ".join(f"{key} {there.get(key)!r}, this call {self._stamp[key]!r}" for key in wrong)
@@ -109,7 +104,26 @@ class FeatureFolder:
                     _zarr_group.write(part, {"features": (features, {"name": name}), "coords": (coords, attributes)}, {"headrace": facts})
                 os.rename(part, path)
         except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                raise UsageError(f"{path}: another process has made it meanwhile; give each process slides of its own") from error
             raise _storage(path, error) from error
+
+
+def _make_first(path: str, text: str) -> None:
+    """Makes a file whole, unless another process or thread does so first. Errors: OSError."""
+    own = f"{path}.{os.getpid()}-{threading.get_ident()}.part"
+    try:
+        with open(own, "w", encoding="utf-8") as file:
+            file.write(text)
+        try:
+            os.link(own, path)
+        except FileExistsError:
+            pass
+        except OSError:
+            os.rename(own, path)  # a file system without links
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(own)
 
 
 def _storage(path: str, error: OSError) -> StorageError:

@@ -39,35 +39,40 @@ def autocast_type(value: Any) -> torch.dtype | None:
     raise UsageError(f"autocast is {value!r}: expected 'bfloat16', 'float16' or None")
 
 
-def _homes(encoder: Any) -> set[torch.device]:
-    """Where its parameters and buffers are."""
-    return {value.device for value in [*encoder.parameters(), *encoder.buffers()]} if isinstance(encoder, torch.nn.Module) else set()
+def _homes(encoder: Any) -> list[torch.device]:
+    """Where its parameters and buffers are; first where its first one is, which is where a module on several devices gets its input."""
+    if not isinstance(encoder, torch.nn.Module):
+        return []
+    return list(dict.fromkeys(value.device for value in [*encoder.parameters(), *encoder.buffers()]))
 
 
-def _device(wanted: Any, homes: set[torch.device]) -> torch.device:
-    """`wanted`; None: where the encoder is, else the CPU. Errors: UsageError (another kind), DeviceError (no GPU)."""
+def _device(wanted: Any, homes: list[torch.device]) -> torch.device:
+    """`wanted`; None: where the encoder is, else the CPU. Errors: UsageError (another kind), DeviceError (no such GPU)."""
     try:
-        device = torch.device(wanted) if wanted is not None else next(iter(homes), torch.device("cpu"))
+        device = torch.device(wanted) if wanted is not None else [*homes, torch.device("cpu")][0]
     except (RuntimeError, TypeError):
         device = torch.device("meta")
     if device.type not in ("cpu", "cuda"):
         raise UsageError(f"device is {wanted!r}: expected 'cpu' or 'cuda', or an encoder that is on one of them")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise DeviceError(f"device is '{device}', and this PyTorch finds no GPU: give device='cpu'")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise DeviceError(f"device is '{device}', and this PyTorch finds {torch.cuda.device_count()} GPUs, which count from 0")
     return torch.device("cuda", torch.cuda.current_device()) if str(device) == "cuda" else device
 
 
 class Features:
-    """Features of a batch that may still be on their way from the GPU."""
+    """Features of a batch that may still be on their way from the GPU: a copy, since an encoder may give the same memory each time."""
 
     def __init__(self, values: torch.Tensor) -> None:
-        self._values = values
+        on_gpu = values.device.type == "cuda"
+        self._values = torch.empty(values.shape, dtype=values.dtype, device="cpu", pin_memory=on_gpu)
+        self._values.copy_(values, non_blocking=on_gpu)
         self._done: torch.cuda.Event | None = None
-        if values.device.type == "cuda":
-            self._values = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
-            self._values.copy_(values, non_blocking=True)
+        if on_gpu:
             self._done = torch.cuda.Event()  # type: ignore[no-untyped-call]
-            self._done.record()
+            # The stream that copies is of the GPU that has the values, which need not be the current one.
+            self._done.record(torch.cuda.current_stream(values.device))
 
     def values(self) -> NDArray[np.float32]:
         """(n, d) float32."""
@@ -96,7 +101,7 @@ class FeatureNetwork:
         module = self._encoder
         training = [part for part in module.modules() if part.training]
         homes = _homes(module)
-        moved = len(homes) == 1 and homes != {self.device}
+        moved = len(homes) == 1 and homes[0] != self.device
         module.eval()
         try:
             if moved:
@@ -105,7 +110,7 @@ class FeatureNetwork:
                 yield
         finally:
             if moved:
-                module.to(homes.pop())
+                module.to(homes[0])
             for part in training:
                 part.training = True
 

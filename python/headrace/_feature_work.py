@@ -67,7 +67,6 @@ class FeatureWork:
     ) -> None:
         self._network, self._reader, self._folder, self._settings, self._report = network, reader, folder, settings, report
         self._tables: dict[Planned, _Table] = {}
-        self._empty: list[Planned] = []
         self._width: int | None = None
         self.seconds = {"network": 0.0, "stalled": 0.0, "write": 0.0}
 
@@ -101,7 +100,8 @@ class FeatureWork:
                     self._take(*before)
                 before = now
             elif isinstance(event, Planned):
-                self._begin(event)
+                if len(event.grid.coords) == 0:
+                    self._write_empty(event, stream.batch)
             elif isinstance(event, Failed):
                 self._report.bad(event.source, event.error)
                 self._tables = {slide: table for slide, table in self._tables.items() if not slide.failed}
@@ -110,17 +110,12 @@ class FeatureWork:
             self._report.tell()
         if before is not None:
             self._take(*before)
-        self._write_empty(stream.batch)
 
     def _through(self, patches: Any) -> Features:
         start = time.perf_counter()
         made = self._network(patches)
         self.seconds["network"] += time.perf_counter() - start
         return made
-
-    def _begin(self, slide: Planned) -> None:
-        if len(slide.grid.coords) == 0:
-            self._empty.append(slide)
 
     def _take(self, runs: list[Run], made: Features) -> None:
         """Hands each slide its rows; writes those that are complete."""
@@ -137,6 +132,14 @@ class FeatureWork:
             at += run.length
 
     def _fill(self, run: Run, values: NDArray[np.float32]) -> None:
+        finite = np.isfinite(values).all(1)
+        if not finite.all():
+            x, y = run.slide.grid.coords[run.first + int(np.argmin(finite))]
+            run.slide.failed = True
+            self._tables.pop(run.slide, None)
+            text = f"{run.slide.source.label}: the encoder made NaN or infinite features of the patch at x {x}, y {y}: expected finite ones"
+            self._report.bad(run.slide.source, UsageError(f"{text}; where they come of autocast='float16', take 'bfloat16' or none"))
+            return
         if run.slide not in self._tables:
             count = len(run.slide.grid.coords)
             self._tables[run.slide] = _Table(np.empty((count, values.shape[1]), np.float32), count)
@@ -146,13 +149,12 @@ class FeatureWork:
         if table.left == 0:
             self._write(run.slide, self._tables.pop(run.slide).rows)
 
-    def _write_empty(self, batch: int) -> None:
-        """Slides without tissue: the number of features is known from the others, else from a batch of zeros."""
-        if self._empty and self._width is None:
+    def _write_empty(self, slide: Planned, batch: int) -> None:
+        """A slide without tissue: the number of features is known from those before it, else from a batch of zeros."""
+        if self._width is None:  # not put off until a batch tells: a thousand such slides would stay open
             zeros = np.zeros((batch, self._settings.patch, self._settings.patch, 3), np.uint8)
             self._width = self._through(self._reader.network_input(zeros, 0)).values().shape[1]
-        for slide in self._empty:
-            self._write(slide, np.empty((0, self._width or 0), np.float32))
+        self._write(slide, np.empty((0, self._width), np.float32))
 
     def _write(self, slide: Planned, rows: NDArray[np.float32]) -> None:
         start = time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -73,8 +74,9 @@ def features(
     :return: slides (finished by this call), kept (were there), patches, skipped (a list of {slide, reason}), files (by slide), seconds
         (total, and of these network, stalled: the network waited for patches, write; beside it plan, read, convert),
         stalled_share.
-    :raises headrace.Error: UsageError (arguments; other settings than those of the folder; an encoder that gives no (n, d)),
-        NotFoundError, UnsupportedError (PyTorch or h5py is not installed), StorageError, and those of reading slides.
+    :raises headrace.Error: UsageError (arguments; other settings than those of the folder; an encoder that gives no (n, d); of one
+        slide: its features are not finite), NotFoundError, UnsupportedError (PyTorch or h5py is not installed), StorageError, DeviceError,
+        and those of reading slides.
 
     Finished files are kept: the same call goes on after any interruption, with slides added too. Each file is written aside
     and renamed. `out` remembers the settings and a SHA-256 of the encoder's parameters and buffers, and a call with others is
@@ -111,7 +113,7 @@ def features(
         "slide_mpp": stated,
         **({"transform": _name_of(transform)} if transform is not None else {"mean": list(colours[0]), "std": list(colours[1])}),
         "autocast": None if dtype is None else str(dtype).removeprefix("torch."),
-        "name": name or _encoder_name(encoder),
+        "name": _encoder_name(encoder, name),
         "network_sha256": network_sha256(encoder),
     }
     slides = find_slides(source)
@@ -139,24 +141,27 @@ def _colours(mean: Any, std: Any, transform: Any) -> tuple[tuple[float, float, f
     if transform is not None and (mean is not None or std is not None or not callable(transform)):
         raise UsageError("transform: expected a function, and neither mean nor std beside it: it makes all of the encoder's input")
     usual = _IMAGENET
-    return (
-        three_numbers("mean", usual[0] if mean is None else mean),
-        three_numbers("std", usual[1] if std is None else std, above_zero=True),
-    )
+    means = three_numbers("mean", usual[0] if mean is None else mean)
+    if max(means) > 1:
+        raise UsageError(f"mean is {mean!r}: expected that of values of 0 to 1; divide a mean and std of values of 0 to 255 by 255")
+    return means, three_numbers("std", usual[1] if std is None else std, above_zero=True)
 
 
 def _name_of(function: Any) -> str:
     """What tells a function from another one in the next process, too: no address."""
     if hasattr(function, "__qualname__"):
         return f"{function.__module__}.{function.__qualname__}"
-    text = repr(function)
-    return type(function).__qualname__ if " at 0x" in text else text
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(function))
 
 
-def _encoder_name(encoder: Any) -> str:
-    """The class of a module. Errors: UsageError (a function: it may hold any weights)."""
+def _encoder_name(encoder: Any, name: Any) -> str:
+    """`name`; None: the class of a module. Errors: UsageError (no text; none for a function, which may hold any weights)."""
     import torch
 
+    if name is not None and (not isinstance(name, str) or not name):
+        raise UsageError(f"name is {name!r}: expected a text, by which the encoder's features are known again")
+    if name is not None:
+        return name
     if isinstance(encoder, torch.nn.Module):
         return type(encoder).__qualname__
     raise UsageError("encoder is a function, whose weights can't be seen: give name=, by which its features are known again")

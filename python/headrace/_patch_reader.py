@@ -15,6 +15,8 @@ from ._core import UsageError
 if TYPE_CHECKING:
     from ._tile_stream import Planned
 
+_WINDOW_BYTES = 256 << 20  # that are read at a time to be made smaller
+
 Transform = Callable[[torch.Tensor], Any]
 
 
@@ -42,14 +44,17 @@ class PatchReader:
         values = np.arange(256, dtype=np.float32) / np.float32(255)
         self._table = np.stack([(values - np.float32(m)) / np.float32(s) for m, s in zip(mean, std)])
 
-    def pixels(self, runs: list[Run], batch: int) -> NDArray[np.uint8]:
-        """(batch, y, x, 3) uint8, RGB; white outside of a slide, and zeros beyond the runs. Errors: those of reading."""
+    def pixels(self, runs: list[Run], batch: int, stopped: Callable[[], bool]) -> NDArray[np.uint8]:
+        """(batch, y, x, 3) uint8, RGB; white outside of a slide, and zeros beyond the runs. Errors: those of reading.
+
+        stopped: whether nobody waits for the result any more, which then may have any values.
+        """
         pixels = _core.new_patches(batch, self._patch, self._patch)
         used = sum(run.length for run in runs)
         self._read([run for run in runs if run.slide.grid.exact], runs, pixels)
         for run in runs:
             if not run.slide.grid.exact:
-                self._resample(run, pixels[_at(run, runs) :][: run.length])
+                self._resample(run, pixels[_at(run, runs) :][: run.length], stopped)
         pixels[used:] = 0
         return pixels
 
@@ -63,12 +68,17 @@ class PatchReader:
         for run in exact:
             _read_windows([run], pixels[_at(run, runs) :][: run.length], self._threads)
 
-    def _resample(self, run: Run, out: NDArray[np.uint8]) -> None:
+    def _resample(self, run: Run, out: NDArray[np.uint8], stopped: Callable[[], bool]) -> None:
         grid = run.slide.grid
-        windows = _core.new_patches(run.length, *grid.window)
-        _read_windows([run], windows, self._threads)
-        offsets = np.ascontiguousarray(grid.offsets[run.first :][: run.length])
-        _core.resample_patches(windows, offsets, grid.scale, out, self._threads)
+        at_a_time = max(1, _WINDOW_BYTES // (3 * grid.window[0] * grid.window[1]))
+        for at in range(0, run.length, at_a_time):
+            if stopped():
+                return
+            part = Run(run.slide, run.first + at, min(at_a_time, run.length - at))
+            windows = _core.new_patches(part.length, *grid.window)
+            _read_windows([part], windows, self._threads)
+            offsets = np.ascontiguousarray(grid.offsets[part.first :][: part.length])
+            _core.resample_patches(windows, offsets, grid.scale, out[at : at + part.length], self._threads)
 
     def network_input(self, pixels: NDArray[np.uint8], used: int) -> Any:
         """The tensor that the encoder gets: float32 (batch, 3, y, x), zeros beyond `used`; or what the transform makes.
@@ -81,9 +91,9 @@ class PatchReader:
             if not isinstance(made, torch.Tensor) or made.ndim == 0 or len(made) != len(pixels):
                 found = f"{made.dtype} {tuple(made.shape)}" if isinstance(made, torch.Tensor) else type(made).__name__
                 raise UsageError(f"transform made {found} of {len(pixels)} patches: expected a tensor of as many")
-            return made.pin_memory() if self._pinned else made
+            return made.pin_memory() if self._pinned and made.device.type == "cpu" else made
         shape = (len(pixels), 3, self._patch, self._patch)
-        tensor = torch.empty(shape, pin_memory=True) if self._pinned else torch.from_numpy(_core.lent_float32(shape))
+        tensor = torch.empty(shape, device="cpu", pin_memory=True) if self._pinned else torch.from_numpy(_core.lent_float32(shape))
         _core.look_up_patches(pixels[:used], self._table, tensor.numpy(), self._threads)
         tensor[used:] = 0
         return tensor

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Union
 
 import numpy as np
 
 from . import _core
-from ._core import NotFoundError, UsageError
+from ._core import NotFoundError, StorageError, UsageError
 from ._image import Image, Mask
 from ._plain import path_text
 from ._tile_grid import SlideLevels
@@ -54,7 +55,14 @@ class SlideSource:
 
 class _SlideFile(SlideSource):
     def __init__(self, path: str, name: str = "") -> None:
-        self.label, self.name, self.bytes, self.is_file = path, name or Path(path).stem, os.path.getsize(path), True
+        self.label, self.name, self.is_file = path, name or Path(path).stem, True
+
+    @cached_property
+    def bytes(self) -> int:  # type: ignore[override]
+        try:
+            return os.path.getsize(self.label)
+        except OSError as error:  # a link to nowhere, as one slide among others
+            raise NotFoundError(f"{self.label}: can't be opened: {error.strerror}") from error
 
     def open(self) -> _core.Slide:
         return _core.open_slide(self.label)
@@ -129,9 +137,13 @@ def _stored(given: Cohort | Image) -> list[SlideSource]:
     return [_StoreImage(image) for image in (given.images if isinstance(given, Cohort) else [given])]
 
 
+def _not_searched(error: OSError) -> None:
+    raise StorageError(f"{error.filename}: this folder can't be searched for slides: {error.strerror}") from error
+
+
 def _below(folder: str) -> list[str]:
     paths = []
-    for here, folders, names in os.walk(folder):
+    for here, folders, names in os.walk(folder, onerror=_not_searched):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths += [path_text(os.path.join(here, name)) for name in names if name.lower().endswith(slide_endings) and name[0] != "."]
     if not paths:

@@ -165,7 +165,7 @@ class TileStream:
         """Makes a batch of these; where a slide can't be read, gives back the runs of the others instead."""
         start = time.perf_counter()
         try:
-            pixels = self.reader.pixels(runs, self.batch)
+            pixels = self.reader.pixels(runs, self.batch, self._stop.is_set)
         except Error:
             good = [run for run in runs if self._readable(run)]
             if len(good) == len(runs):
@@ -182,7 +182,7 @@ class TileStream:
         if run.slide.failed:
             return False
         try:
-            self.reader.pixels([run], run.length)
+            self.reader.pixels([run], run.length, self._stop.is_set)
         except Error as error:
             run.slide.failed = True
             self._put(self._events, _of_slide(run.slide.source, error))

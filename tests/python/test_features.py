@@ -1,4 +1,5 @@
 """Features of slides: those of a plain loop of openslide-python and torch, at every pixel size, in one stream over the slides."""
+import _thread
 import threading
 
 import numpy as np
@@ -199,6 +200,44 @@ def test_a_transform_of_ones_own_makes_the_input(tmp_path):
         np.testing.assert_allclose(own, small_network().eval()(halves).numpy(), rtol=0, atol=1e-6)
 
 
+def test_an_encoder_may_give_the_same_memory_each_time(tmp_path):
+    """As runtimes with bound outputs do."""
+    memory = torch.empty(7, 3)
+
+    def encoder(patches):
+        return torch.mean(patches, (2, 3), out=memory)
+
+    options = dict(patch=64, tissue=None, batch=7, name="means")
+    same, _, _ = one(JPEG, encoder, tmp_path / "same", **options)
+    torch.set_default_device("meta")  # a caller's own, which is not that of features
+    try:
+        fresh, _, _ = one(JPEG, lambda patches: patches.mean((2, 3)), tmp_path / "fresh", **options)
+    finally:
+        torch.set_default_device(None)
+    assert np.array_equal(same, fresh) and len(np.unique(fresh, axis=0)) > 7
+
+
+def test_large_windows_are_read_in_parts(tmp_path, monkeypatch):
+    """A slide without a pyramid: 16 windows of 1025² pixels, 50 MB, of which two are held at a time."""
+    from headrace import _patch_reader
+
+    slide = tmp_path / "one-level.tif"
+    tifffile.imwrite(slide, level0(JPEG), tile=(256, 256), photometric="rgb", compression="zlib")
+    options = dict(patch=64, mpp=8, step=14, tissue=None, slide_mpp=0.5, threads=1)
+    expected, _, _ = one(slide, Pixels(), tmp_path / "whole", **options)
+    sizes, new_patches = [], _patch_reader._core.new_patches
+
+    def measured(count, height, width):
+        sizes.append(count * height * width * 3)
+        return new_patches(count, height, width)
+
+    monkeypatch.setattr(_patch_reader, "_WINDOW_BYTES", 7_000_000)
+    monkeypatch.setattr(_patch_reader._core, "new_patches", measured)
+    got, _, _ = one(slide, Pixels(), tmp_path / "parts", **options)
+    assert len(got) == 16 and np.array_equal(got, expected)
+    assert len(sizes) == 1 + 8 and max(sizes) <= 7_000_000
+
+
 def test_autocast_rounds_the_network_and_not_the_files(tmp_path):
     exact, _, _ = one(CMU, small_network(), tmp_path / "a")
     rounded, _, _ = one(CMU, small_network(), tmp_path / "b", autocast="bfloat16")
@@ -215,6 +254,32 @@ def test_the_report_adds_up(tmp_path):
     seconds = report["seconds"]
     assert seconds["network"] + seconds["stalled"] + seconds["write"] <= seconds["total"]
     assert 0 <= report["stalled_share"] <= 1
+
+
+def test_ctrl_c_does_not_wait_for_the_windows_of_a_whole_batch(tmp_path, monkeypatch):
+    """It comes while the first of 16 windows is read, and is through before the second."""
+    from headrace import _patch_reader
+
+    asked, reads, read_patches = threading.Event(), [], _patch_reader._core.read_patches
+
+    class Request:
+        def ask(self):
+            asked.set()
+
+    def interrupted(*arguments):
+        reads.append(arguments)
+        _thread.interrupt_main()
+        assert asked.wait(60)
+        read_patches(*arguments)
+
+    slide = tmp_path / "one-level.tif"
+    tifffile.imwrite(slide, level0(JPEG), tile=(256, 256), photometric="rgb", compression="zlib")
+    monkeypatch.setattr(_patch_reader, "_WINDOW_BYTES", 1)
+    monkeypatch.setattr(_patch_reader._core, "CancelRequest", Request)
+    monkeypatch.setattr(_patch_reader._core, "read_patches", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hr.features(slide, Pixels(), tmp_path / "out", patch=64, mpp=8, step=14, tissue=None, slide_mpp=0.5)
+    assert len(reads) == 1
 
 
 def test_no_thread_is_left_after_an_interruption(tmp_path):

@@ -1,4 +1,6 @@
 """Files of features: as CLAM, TRIDENT and zarr-python read them; complete or absent, kept, and never mixed with those of other settings."""
+import errno
+import functools
 import json
 import os
 import signal
@@ -9,6 +11,7 @@ import h5py
 import numpy as np
 import openslide
 import pytest
+import tifffile
 import torch
 import zarr
 from batches import child_environment
@@ -127,6 +130,20 @@ def test_slides_without_tissue_are_empty(layout, tmp_path):
         assert arrays[0].shape == (0, 32) and arrays[0].dtype == np.float32 and arrays[1].shape == (0, 2)
 
 
+def test_slides_without_tissue_do_not_stay_open(tmp_path):
+    slides = [tmp_path / f"{k}.tif" for k in range(20)]
+    for path in slides:
+        tifffile.imwrite(path, np.full((300, 300, 3), 255, np.uint8), tile=(256, 256), photometric="rgb", compression="jpeg")
+    most = []
+
+    def shown(*_):
+        most.append(sum(os.path.realpath(f"/proc/self/fd/{fd}").endswith(".tif") for fd in os.listdir("/proc/self/fd")))
+
+    report = hr.features([*slides, JPEG], small_network(), tmp_path / "out", slide_mpp=0.5, progress=shown)
+    assert report["slides"] == 21 and list(report["files"]) == [*(path.stem for path in slides), JPEG.stem]
+    assert max(most) < 10
+
+
 @pytest.mark.parametrize("layout", ["h5", "zarr"])
 @pytest.mark.parametrize("left", [-1, 2, 12])
 def test_a_killed_call_is_finished_by_the_same_call(layout, left, tmp_path):
@@ -163,6 +180,18 @@ def test_other_settings_are_refused_by_name(options, what, tmp_path):
     with pytest.raises(hr.UsageError, match=what):
         hr.features(CMU, small_network(), tmp_path, **options)
     assert not (tmp_path / f"{CMU.stem}.h5").exists()
+
+
+def test_other_arguments_of_a_transform_are_refused(tmp_path):
+    """Its text has an address, which is another one in each process; the rest of the text counts."""
+    def divided(patches, by):
+        return patches / by
+
+    hr.features(JPEG, small_network(), tmp_path, transform=functools.partial(divided, by=255))
+    assert hr.features(JPEG, small_network(), tmp_path, transform=functools.partial(divided, by=255))["kept"] == 1
+    with pytest.raises(hr.UsageError, match="transform .*by=255.*by=1"):
+        hr.features(JPEG, small_network(), tmp_path, transform=functools.partial(divided, by=1))
+    assert "0x" not in (tmp_path / "headrace-features.json").read_text()
 
 
 def test_other_weights_are_refused(tmp_path):
@@ -202,6 +231,21 @@ def test_a_file_that_is_not_ours_or_of_another_slide_is_refused(tmp_path):
         hr.features(slide, small_network(), out)
     report = hr.features([slide, CMU], small_network(), out, on_error="skip")
     assert report["slides"] == 1 and "a.h5" in report["skipped"][0]["reason"]
+    (out / "headrace-features.json").write_text("[]")
+    with pytest.raises(hr.UsageError, match="is not what a call of features wrote"):
+        hr.features(slide, small_network(), out)
+
+
+def test_disks_without_links(tmp_path, monkeypatch):
+    """Network file systems and FAT refuse them; settings are remembered all the same."""
+    def refused(*_):
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr(os, "link", refused)
+    assert hr.features(JPEG, small_network(), tmp_path)["slides"] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["headrace-features.json", f"{JPEG.stem}.h5"]
+    with pytest.raises(hr.UsageError, match="patch 256, this call 128"):
+        hr.features(JPEG, small_network(), tmp_path, patch=128)
 
 
 @pytest.mark.parametrize("batch", [5, 64])
@@ -223,6 +267,25 @@ def test_one_bad_slide_is_left_out(batch, tmp_path):
     with pytest.raises(hr.CorruptError, match="tile row 3, column 2.*damaged.svs"):
         hr.features(slides, Pixels(), tmp_path / "stop", **options)
     assert not (tmp_path / "stop/damaged.h5").exists()
+
+
+def test_features_that_are_no_numbers_are_not_written(tmp_path):
+    """The encoder's input is beyond float16's 65504 where a patch's first pixel is bright. Rows that only fill a batch up don't count."""
+    def encoder(patches):
+        means = patches.mean((2, 3))
+        means[patches[:, 0, 0, 0] == 0] = float("nan")  # zeros, which are no patch here
+        return torch.where(means > 1.8, (means * 65504).half().float(), means)
+
+    options = dict(name="half", tissue=None, batch=7, patch=64)
+    means = read_h5(hr.features([CMU], lambda patches: patches.mean((2, 3)), tmp_path / "means", **options)["files"][CMU.stem])
+    first = means[1][np.argmax((means[0] > 1.8).any(1))]
+    report = hr.features([CMU, JPEG], encoder, tmp_path / "skip", on_error="skip", **options)
+    assert list(report["files"]) == [JPEG.stem] and report["slides"] == 1
+    (bad,) = report["skipped"]
+    assert bad["slide"] == str(CMU) and f"NaN or infinite features of the patch at x {first[0]}, y {first[1]}:" in bad["reason"]
+    with pytest.raises(hr.UsageError, match="CMU-1-Small-Region.svs: the encoder made NaN"):
+        hr.features([CMU, JPEG], encoder, tmp_path / "stop", **options)
+    assert not list((tmp_path / "stop").glob("*.h5"))
 
 
 @pytest.mark.parametrize("layout", ["h5", "zarr"])
@@ -251,3 +314,13 @@ def test_two_processes_do_not_write_one_file(tmp_path):
             hr.features(JPEG, small_network(), tmp_path)
     assert hr.features(JPEG, small_network(), tmp_path)["slides"] == 1
     assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_group_that_another_process_made_meanwhile_stays(tmp_path):
+    def encoder(patches):
+        (tmp_path / f"{JPEG.stem}.zarr/features").mkdir(parents=True, exist_ok=True)
+        return patches.mean((2, 3))
+
+    with pytest.raises(hr.UsageError, match="another process has made it meanwhile"):
+        hr.features(JPEG, encoder, tmp_path, name="means", layout="zarr")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["headrace-features.json", f"{JPEG.stem}.zarr"]

@@ -1,5 +1,7 @@
 """What features takes: files, folders, DICOM, stores; what is wrong is said before anything is computed; optional packages stay optional."""
+import errno
 import itertools
+import os
 import shutil
 import subprocess
 import sys
@@ -52,6 +54,40 @@ def test_files_of_one_dicom_slide_are_one(tmp_path):
         assert np.allclose(got[0], features, rtol=0, atol=1e-6) and np.array_equal(got[1], coords)
 
 
+def test_a_link_to_nowhere_is_one_bad_slide(tmp_path):
+    (tmp_path / "in").mkdir()
+    shutil.copy(JPEG, tmp_path / "in/a.tif")
+    (tmp_path / "in/b.svs").symlink_to(tmp_path / "moved.svs")
+    report = hr.features(tmp_path / "in", small_network(), tmp_path / "out", on_error="skip")
+    assert list(report["files"]) == ["a"]
+    assert report["skipped"] == [{"slide": str(tmp_path / "in/b.svs"), "reason": f"{tmp_path}/in/b.svs: can't be opened: No such file or directory"}]
+    with pytest.raises(hr.NotFoundError, match=r"b\.svs: can't be opened"):
+        hr.features(tmp_path / "in", small_network(), tmp_path / "again")
+
+
+def test_a_folder_that_cannot_be_searched_is_an_error(tmp_path, monkeypatch):
+    """As for one without the right to read a folder; root has it everywhere, so the system's answer is made here."""
+    (tmp_path / "in/closed").mkdir(parents=True)
+    shutil.copy(JPEG, tmp_path / "in/a.tif")
+    scandir = os.scandir
+
+    def closed(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    with pytest.raises(hr.StorageError, match="in/closed: this folder can't be searched for slides: Permission denied"):
+        hr.features(tmp_path / "in", never, tmp_path / "out", name="never")
+
+
+def test_a_gpu_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(hr.DeviceError, match="device is 'cuda:2', and this PyTorch finds 2 GPUs"):
+        hr.features(CMU, never, tmp_path, name="never", device="cuda:2")
+
+
 def test_images_and_lists_of_them(tmp_path):
     headrace("ingest", "slides", CMU, JPEG, "--out", tmp_path / "s.zarr")
     cohort = hr.open(tmp_path / "s.zarr")
@@ -73,7 +109,9 @@ def test_slides_that_do_not_state_their_pixels(tmp_path):
     ({"mpp": "0.5"}, "mpp is '0.5'"), ({"tissue": 1.5}, "tissue is 1.5: expected a share"), ({"slide_mpp": -1}, "slide_mpp is -1"),
     ({"mean": (0.5, 0.5)}, "mean is .*three numbers"), ({"std": (1, 0, 1)}, "std is .*above 0"), ({"mean": 3}, "mean is 3"),
     ({"transform": torch.nn.Flatten(), "mean": (0, 0, 0)}, "transform: expected a function, and neither mean"),
-    ({"device": "tpu"}, "device is 'tpu'"), ({"device": "mps"}, "device is 'mps'"), ({"autocast": "float64"}, "autocast is 'float64'"), ({"layout": "hdf"}, "layout is 'hdf'.*'h5'"),
+    ({"device": "tpu"}, "device is 'tpu'"), ({"device": "mps"}, "device is 'mps'"), ({"autocast": "float64"}, "autocast is 'float64'"),
+    ({"layout": "hdf"}, "layout is 'hdf'.*'h5'"), ({"name": 3}, "name is 3: expected a text"), ({"name": ""}, "name is '': expected a text"),
+    ({"mean": (123.7, 116.3, 103.5), "std": (58, 57, 57)}, "mean is .*of values of 0 to 1; divide"),
     ({"on_error": "ski"}, "on_error is 'ski'.*did you mean 'skip'"), ({"threads": -2}, "threads"), ({"mpp": 0.2}, "finest pixels are 0.499")])
 def test_options_that_are_wrong(options, what, tmp_path):
     with pytest.raises(hr.UsageError, match=what):
