@@ -43,6 +43,7 @@ from headrace._transform_keys import OPERATIONS
     (lambda i, v: headrace.augment(i, centres=[(1, 2)]), "centres: expected (6, 2), found (1, 2)"),
     (lambda i, v: headrace.augment(i, seed=-1), "seed: expected 0 to 2^64 - 1, found -1"),
     (lambda i, v: headrace.augment(i, threads=-1), "threads: expected 0"),
+    (lambda i, v: headrace.augment(i, threads="2"), "found '2'"),
     (lambda i, v: headrace.augment(i, out=np.zeros(3, np.float32)), "out: expected (6, 3, 61, 83) float32, found (3) float32"),
     (lambda i, v: headrace.augment(i, i[..., 0], out=np.zeros(3)), "out: expected a pair"),
     (lambda i, v: headrace.augment(i, out=np.zeros((6, 3, 61, 166), np.float32)[..., ::2]), "has no gaps"),
