@@ -121,8 +121,18 @@ def foreground_samples(batch: int, percent: float) -> int:
     return batch - round(batch * (1 - percent))
 
 
+def sampling_of(aimed: bool) -> dict[str, Any]:
+    """The section sampling, without batch and seed, of the samples that are centred on a class, or of the others.
+
+    As in nnU-Net, all voxels of a class in an image are equally likely centres; of the others, all images and all places inside of one are.
+    """
+    if aimed:
+        return {"foreground": 1.0, "balance": "class", "lesion_size_power": 1.0}
+    return {"foreground": 0.0, "balance": "image", "background": 1.0}
+
+
 def run_config(plan: NetworkPlan, axes: Axes, units: Sequence[str], channels: Sequence[str], augmentation: Augmentation | None) -> dict[str, Any]:
-    """The sections patch, sampling (without batch, seed and foreground), transforms and model of a run config.
+    """The sections patch, transforms and model of a run config.
 
     axes: those of the network. units, channels: of the store's channels, "HU" or "SUV", and their names (none where there is one channel).
     augmentation: None: validation, nothing random but the place.
@@ -136,10 +146,8 @@ def run_config(plan: NetworkPlan, axes: Axes, units: Sequence[str], channels: Se
         entries += _normalizing(scheme, unit, channel)
     if augmentation is not None:
         entries += _augmenting(augmentation, axes, plan.name)
-    # As nnU-Net, all voxels of a class in an image are equally likely centres; and so are, of the other samples, all places.
-    sampling = {"balance": "class", "lesion_size_power": 1.0, "background": 1.0}
     # The network is nnU-Net's: a model that halves nothing has no say about the patch.
-    return {"patch": {"size": size, "spacing_mm": spacing}, "sampling": sampling, "transforms": entries,
+    return {"patch": {"size": size, "spacing_mm": spacing}, "transforms": entries,
             "model": {"widths": [8, 8], "strides": [[1, 1, 1], [1, 1, 1]]}}
 
 

@@ -13,7 +13,7 @@ from nnunetv2.utilities.default_n_proc_DA import get_allowed_n_proc_DA  # type: 
 
 from ._core import NotFoundError, UnsupportedError, UsageError
 from ._nnunet_batches import EPOCH, BatchForm, Batches
-from ._nnunet_plan import Augmentation, Axes, NetworkPlan, foreground_samples, read_plan, run_config, strides_of
+from ._nnunet_plan import Augmentation, Axes, NetworkPlan, foreground_samples, read_plan, run_config, sampling_of, strides_of
 from ._nnunet_store import Prepared, make_view, network_axes, open_prepared, read_prepared
 from .loader import Loader
 from .store import Cohort
@@ -34,12 +34,14 @@ class HeadraceBatches:
     _headrace_place: dict[str, Any] | None = None
     _headrace_facts: dict[str, Any] | None = None
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if nnUNetTrainer in cls.__mro__ and cls.__mro__.index(nnUNetTrainer) < cls.__mro__.index(HeadraceBatches):
+            raise UsageError(f"class {cls.__name__}: HeadraceBatches stands after a trainer of nnU-Net, whose loader would be taken. Put it first")
+
     def get_dataloaders(self: Any) -> tuple[Batches, Batches]:
         """Endless batches to train and to validate with. Errors: headrace.Error, before anything is read, where they can't be nnU-Net's."""
-        for method in ("get_training_transforms", "get_validation_transforms"):
-            if getattr(type(self), method) is not getattr(nnUNetTrainer, method):
-                raise UnsupportedError(f"{type(self).__name__} has transforms of its own ({method}), and headrace makes nnU-Net's default ones. "
-                                       "Take that trainer without HeadraceBatches")
+        _check_default(type(self), self.probabilistic_oversampling)
         plan = read_plan(self.plans_manager.plans, self.configuration_name, self.configuration_manager.configuration)
         rotation, in_plane, _, mirror_axes = self.configure_rotation_dummyDA_mirroring_and_inital_patch_size()
         augmentation = Augmentation((float(rotation[0]), float(rotation[1])), bool(in_plane), tuple(mirror_axes or ()))
@@ -75,10 +77,10 @@ class HeadraceBatches:
         aimed = foreground_samples(self.batch_size, self.oversample_foreground_percent)
         threads, parts = _threads(training=augmentation is not None), []
         seed = (self.headrace_seed * 1024 + self.local_rank) * 4 + (0 if augmentation else 2)
-        for number, (samples, foreground) in enumerate(((self.batch_size - aimed, 0.0), (aimed, 1.0))):
+        for number, samples in enumerate((self.batch_size - aimed, aimed)):
             if samples == 0:
                 continue
-            sampling = {**config["sampling"], "seed": seed + number, "batch": samples, "batches_per_epoch": EPOCH, "foreground": foreground}
+            sampling = {**sampling_of(number == 1), "seed": seed + number, "batch": samples, "batches_per_epoch": EPOCH}
             parts.append(Loader({**config, "task": "segmentation", "data": {"store": view, "train": split}, "sampling": sampling},
                                 threads=max(1, round(threads * samples / self.batch_size)), device="cpu", as_="numpy", rank=0, world_size=1))
         regions: list[Any] = []
@@ -130,6 +132,19 @@ class HeadraceBatches:
 
 class nnUNetTrainerHeadrace(HeadraceBatches, nnUNetTrainer):  # type: ignore[misc]
     """nnUNetv2_train … -tr nnUNetTrainerHeadrace"""
+
+
+def _check_default(trainer: type, probabilistic: bool) -> None:
+    """What a trainer beside HeadraceBatches changes of samples would be passed over."""
+    changed = [method for method in ("get_training_transforms", "get_validation_transforms", "get_tr_and_val_datasets")
+               if getattr(trainer, method) is not getattr(nnUNetTrainer, method)]
+    if getattr(super(HeadraceBatches, trainer), "get_dataloaders") is not nnUNetTrainer.get_dataloaders:
+        changed.append("get_dataloaders")
+    if probabilistic:
+        changed.append("probabilistic_oversampling")
+    if changed:
+        raise UnsupportedError(f"{trainer.__name__} has its own {' and '.join(changed)}, and headrace makes nnU-Net's default samples. "
+                               "Take that trainer without HeadraceBatches")
 
 
 def _hash_of(view: str) -> str:

@@ -138,6 +138,25 @@ TEST_F(VolumePlanTest, APatchThatIsNotTurnedStaysInsideItsVolumeUnlessItAimsAtAC
   EXPECT_GT(held_back, 0u) << "no class lies so near to a border";
 }
 
+TEST_F(VolumePlanTest, AllPlacesInsideAreEquallyLikelyForAPatchThatLiesAnywhere) {
+  const RunConfig anywhere = config("seed: 6, foreground: 0, background: 1");
+  const auto plan = make_training_plan(*cohort_, anywhere);
+  std::array<std::map<std::uint64_t, std::uint64_t>, 3> tenths;
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const auto at = centre_of(plan->site(0, i));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double half = 0.5 * anywhere.volume_patch.size_zyx[axis] *
+                          anywhere.volume_patch.spacing_mm_zyx[axis] / spec_.spacing_mm_zyx[axis];
+      const double room = static_cast<double>(spec_.shape_zyx[axis]) - 2 * half;
+      ASSERT_GT(room, 0) << "the test's patch is too large to tell";
+      ++tenths[axis][static_cast<std::uint64_t>(10 * (at[axis] - half) / room)];
+    }
+  }
+  std::map<std::uint64_t, double> alike;
+  for (std::uint64_t tenth = 0; tenth < 10; ++tenth) alike[tenth] = 0.1;
+  for (const auto& found : tenths) testing::expect_fits(alike, found, "tenths of the room");
+}
+
 TEST_F(VolumePlanTest, ImageBalanceAndCohortWeightsSetTheImagesShares) {
   const auto images_of = [&](const std::string& sampling) {
     const auto plan = make_training_plan(*cohort_, config(sampling));

@@ -53,10 +53,10 @@ def variables(root):
         "nnUNet_n_proc_DA": "1", "nnUNet_def_n_proc": "1", "nnUNet_compile": "f", "OMP_NUM_THREADS": "1"}
 
 
-def run_nnunet(root, program, *arguments, code=0):
-    """A Python program in nnU-Net's environment; what it printed."""
+def run_nnunet(root, program, *arguments, code=0, **more):
+    """A Python program in nnU-Net's environment, with `more` variables; what it printed."""
     done = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, timeout=900,
-                          env=child_environment(variables(root)), cwd=root)
+                          env=child_environment({**variables(root), **more}), cwd=root)
     assert done.returncode == code, f"exit code {done.returncode}, expected {code}\n{done.stdout[-3000:]}\n{done.stderr[-5000:]}"
     return done.stdout + done.stderr
 

@@ -9,11 +9,12 @@ import SimpleITK as sitk
 import torch
 from nnunet_data import phantoms, variables, write_dataset
 from scipy.ndimage import map_coordinates
+from scipy.stats import kstest
 
 import headrace
 from headrace import nnunet
 from headrace._nnunet_batches import EPOCH, BatchForm, Batches
-from headrace._nnunet_plan import RAS, Augmentation, Axes, foreground_samples, read_plan, run_config, strides_of
+from headrace._nnunet_plan import RAS, Augmentation, Axes, foreground_samples, read_plan, run_config, sampling_of, strides_of
 from headrace._nnunet_raw import label_values
 from headrace._nnunet_store import make_view, network_axes, open_prepared, read_prepared
 
@@ -62,7 +63,7 @@ def batches(prepared, *, augmentation=None, configuration=None, batch=3, aimed=1
     config = run_config(plan, next(iter(axes.values())), ["HU"], (), augmentation)
     data = {"store": view_of_all(folder)}
     parts = [headrace.Loader({**config, "data": data, "task": "segmentation", "sampling": {
-        **config["sampling"], "seed": seed + part, "batch": size, "batches_per_epoch": EPOCH, "foreground": part}}, threads=1, as_="numpy")
+        **sampling_of(part == 1), "seed": seed + part, "batch": size, "batches_per_epoch": EPOCH}}, threads=1, as_="numpy")
              for part, size in enumerate((batch - aimed, aimed)) if size]
     return Batches(parts, BatchForm(plan.patch, axes, **{"strides": [(1, 1, 1)], **form}))
 
@@ -119,6 +120,30 @@ def test_nnunets_share_of_samples_has_a_class_in_its_middle(prepared):
         target = next(made)["target"][0][:, 0].numpy()
         assert all(sample[4:12, 6:18, 5:15].any() for sample in target[2:])  # the aimed ones come last, as in nnU-Net
     made.close()
+
+
+def test_samples_without_an_aim_lie_where_nnunets_do(pairs, tmp_path):
+    """Expected: as nnUNetDataLoader draws them, all images alike, whatever their size, and in an image all corners of patches inside alike."""
+    cut = [sitk.RegionOfInterest(image, (40, 36, 28), (0, 0, 0)) for image in pairs[0]]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables(tmp_path).items():
+            patch.setenv(name, value)
+        raw = write_dataset(tmp_path, [cut, *pairs[1:]])
+        nnunet.prepare(901, jobs=1)
+    folder = tmp_path / "nnUNet_preprocessed" / raw.name
+    images = open_prepared(folder, read_prepared(folder)).images
+    half_mm = np.array([8 * 3.0, 10 * 6.25, 12 * 6.25]) / 2
+    lowest = {image.id: half_mm / image.spacing for image in images}
+    room = {image.id: image.shape - 2 * lowest[image.id] for image in images}
+    made = batches((raw, folder), batch=40, aimed=0, configuration={"patch_size": [10, 8, 12], "spacing": [6.25, 3.0, 6.25]})
+    metas = [part["meta"] for part, _ in zip(made._parts[0], range(15))]
+    drawn = [key for meta in metas for key in meta.images]
+    assert all(120 < drawn.count(key) < 180 for key in room)  # of 600: 150 and standard deviation 11; by volume it were 86 of the cut one
+    places = np.concatenate([meta.places for meta in metas])
+    along = np.array([(place - lowest[key]) / room[key] for key, place in zip(drawn, places)])
+    assert along.min() > -1e-9 and along.max() < 1 + 1e-9
+    for axis in range(3):
+        assert kstest(along[:, axis], "uniform").pvalue > 1e-3
 
 
 @pytest.mark.parametrize("batch, percent", [(2, 0.33), (3, 0.33), (5, 0.33), (12, 0.33), (2, 0.0), (2, 1.0), (9, 0.5)])

@@ -9,6 +9,7 @@ import SimpleITK as sitk
 import torch
 from nnunet_data import phantoms, run_nnunet, small_plan, variables, write_dataset
 from scipy.ndimage import map_coordinates
+from scipy.stats import ks_2samp
 
 from headrace import nnunet
 
@@ -100,6 +101,49 @@ def test_batches_are_nnunets_data_in_form_and_content(root, tmp_path):
         assert np.median(off) < 2e-3 and (off > 0.02).mean() < 0.2 and off.max() < 1
         assert (target != map_coordinates(np.maximum(labels, 0), at, order=0, mode="constant", cval=0)).mean() < 0.002
         assert np.abs(data - data[:, :, ::-1]).mean() > 10 * off.mean()
+
+
+BOTH_PLACES = """
+import sys, torch
+import headrace
+import numpy as np
+from nnunetv2.run.run_training import get_trainer_from_args
+from nnunetv2.training.nnUNetTrainer.nnUNetTrainer import nnUNetTrainer
+
+trainer = get_trainer_from_args("901", "3d_fullres", 0, "nnUNetTrainerHeadraceShort", device=torch.device("cpu"))
+trainer.initialize()
+np.random.seed(3)
+found = {}
+for name, ours, theirs in zip(("train", "val"), trainer.get_dataloaders(), nnUNetTrainer.get_dataloaders(trainer)):
+    loader, transpose = theirs.data_loader, trainer.plans_manager.transpose_forward
+    shapes = {key: loader._data.load_case(key)[0].shape[1:] for key in loader.indices}
+    patch = np.array(loader.final_patch_size)
+    boxes = [(key, loader.get_bbox(shapes[key], False, None)) for _ in range(300) for key in loader.get_indices()]
+    found[f"{name}_nnunet_keys"] = [key for key, _ in boxes]
+    # Of both the corner of the patch that the network gets, as a part of where it can lie; a voxel is half a one from its edges.
+    middles = np.array([(np.array(low) + high) // 2 - patch // 2 + 0.5 for _, (low, high) in boxes])
+    found[f"{name}_nnunet"] = middles / (np.array([shapes[key] for key, _ in boxes]) - patch + 1)
+    metas = [part["meta"] for part, _ in zip(ours._parts[0], range(600))]
+    found[f"{name}_keys"] = keys = [key for meta in metas for key in meta.images]
+    stored = {image.id: np.array(image.shape) for image in headrace.open(trainer.preprocessed_dataset_folder_base + "/headrace.zarr").images}
+    places = np.concatenate([meta.places for meta in metas]) / [stored[key] for key in keys]
+    found[name] = (places[:, transpose] * [shapes[key] for key in keys] - patch / 2) / (np.array([shapes[key] for key in keys]) - patch)
+np.savez(sys.argv[1], **found)
+"""
+
+
+def test_samples_without_a_class_lie_where_nnunets_loader_puts_them(root, tmp_path):
+    """Expected: the same shares of cases, and the same distribution of places, as of nnU-Net's own get_bbox."""
+    run_nnunet(root, BOTH_PLACES, tmp_path / "places.npz", nnUNet_n_proc_DA="0")
+    found = np.load(tmp_path / "places.npz")
+    for name in ("train", "val"):
+        ours, theirs = found[name], found[f"{name}_nnunet"]
+        assert len(ours) == len(theirs) == 600 and ours.min() > -0.03 and ours.max() < 1.03  # nnU-Net rounds sizes to voxels
+        assert theirs.min() > -0.1 and theirs.max() < 1  # an odd padding is rounded to a voxel outside
+        for axis in range(3):
+            assert ks_2samp(ours[:, axis], theirs[:, axis]).pvalue > 1e-3, (name, axis)
+        keys = [(found[which] == case).sum() for which in (f"{name}_keys", f"{name}_nnunet_keys") for case in SPLIT[name]]
+        assert all(abs(count - 600 / len(SPLIT[name])) < 50 for count in keys)  # 4 standard deviations
 
 
 TRAIN = """
@@ -197,3 +241,39 @@ def test_the_trainer_refuses_before_it_reads(root, run):
         assert "body_001.nii.gz: other labels than those with which the store was compared" in run_nnunet(root, PLACES, "-", code=1)
     finally:
         truth.write_bytes(kept)
+
+
+OTHERS = """
+import torch
+from headrace import UnsupportedError, UsageError
+from headrace.nnunet import HeadraceBatches
+from nnunetv2.run.run_training import get_trainer_from_args
+from nnunetv2.training.nnUNetTrainer.nnUNetTrainer import nnUNetTrainer
+from nnunetv2.training.nnUNetTrainer.variants.benchmarking.nnUNetTrainerBenchmark_5epochs_noDataLoading import \\
+    nnUNetTrainerBenchmark_5epochs_noDataLoading
+from nnunetv2.training.nnUNetTrainer.variants.data_augmentation.nnUNetTrainerNoDA import nnUNetTrainerNoDA
+from nnunetv2.training.nnUNetTrainer.variants.sampling.nnUNetTrainer_probabilisticOversampling import nnUNetTrainer_probabilisticOversampling
+
+plain = get_trainer_from_args("901", "3d_fullres", 0, "nnUNetTrainerHeadraceShort", device=torch.device("cpu"))
+for other in (nnUNetTrainerBenchmark_5epochs_noDataLoading, nnUNetTrainerNoDA, nnUNetTrainer_probabilisticOversampling):
+    mixed = type("Mixed", (HeadraceBatches, other), {})
+    trainer = mixed.__new__(mixed)
+    trainer.__dict__.update(plain.__dict__, probabilistic_oversampling=other is nnUNetTrainer_probabilisticOversampling)
+    try:
+        trainer.get_dataloaders()
+    except UnsupportedError as error:
+        print("REFUSED", error)
+try:
+    type("Mixed", (nnUNetTrainerNoDA, HeadraceBatches), {})
+except UsageError as error:
+    print("REFUSED", error)
+"""
+
+
+def test_trainers_with_samples_of_their_own_are_refused(root):
+    """Else what they change would be passed over without a word."""
+    said = [line for line in run_nnunet(root, OTHERS).splitlines() if line.startswith("REFUSED")]
+    assert [line.split(" and headrace")[0] for line in said] == [
+        "REFUSED Mixed has its own get_dataloaders,", "REFUSED Mixed has its own get_training_transforms,",
+        "REFUSED Mixed has its own probabilistic_oversampling,",
+        "REFUSED class Mixed: HeadraceBatches stands after a trainer of nnU-Net, whose loader would be taken. Put it first"]

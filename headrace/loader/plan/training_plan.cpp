@@ -43,6 +43,17 @@ double moved_inside(double at, double margin, double length) {
   return 2 * margin >= length ? 0.5 * length : std::clamp(at, margin, length - margin);
 }
 
+/// Where centres may lie. A place anywhere in an image is drawn in here: drawn in the whole image
+/// and then moved, many of the patches would lie in its corners.
+detail::SiteBox inside_of(const detail::PlanImage& image) {
+  detail::SiteBox box;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    box.low[axis] = moved_inside(0, image.margin[axis], image.size[axis]);
+    box.high[axis] = moved_inside(image.size[axis], image.margin[axis], image.size[axis]);
+  }
+  return box;
+}
+
 /// `centre`, moved only as far as every place of the part [low, high) that was aimed at stays
 /// within a quarter of the patch (half of `margin`); `at` is one of these places. For a wider part
 /// the result is `at`.
@@ -259,7 +270,7 @@ SampleSite TrainingPlan::site(std::uint64_t epoch, std::uint64_t index) const {
   const Target target =
       sampling_.order == SampleOrder::cover ? covered(epoch * samples_ + index, what) : drawn(what);
   const detail::PlanImage& image = images_[target.image];
-  detail::SiteBox box{{}, image.size};
+  detail::SiteBox box = inside_of(image);
   SampleSite site;
   if (target.sites != nullptr) {
     const std::uint32_t region = target.region >= 0 ? static_cast<std::uint32_t>(target.region)
