@@ -1,6 +1,7 @@
 # Sources and libraries of volumes: volume/, nifti/, dicom/.
 target_sources(headrace_imaging PRIVATE
   dicom/contrast_phase.cpp
+  dicom/dicom_dictionary.cpp
   dicom/dicom_time.cpp
   dicom/pseudonym.cpp
   dicom/regular_stack.cpp

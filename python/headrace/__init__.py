@@ -3,6 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from . import _dicom_dictionary as _dicom_dictionary
 from . import _openslide_library as _openslide_library
 from ._core import (
     Cancelled,

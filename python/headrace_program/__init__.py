@@ -8,7 +8,10 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Replaces this process by the program, with its arguments; OpenSlide is that of openslide-bin, where it is installed."""
-    program = os.path.join(os.path.dirname(__file__), "headrace")
+    folder = os.path.dirname(__file__)
+    program = os.path.join(folder, "headrace")
+    dictionary = [os.path.join(os.path.dirname(folder), "headrace", name) for name in ("dicom.dic", "private.dic")]
+    os.environ.setdefault("DCMDICTPATH", os.pathsep.join(dictionary))
     openslide = os.path.join(sysconfig.get_path("platlib"), "openslide_bin", "libopenslide.so.1")
     if os.path.exists(openslide):
         os.environ.setdefault("HEADRACE_OPENSLIDE", openslide)

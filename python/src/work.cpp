@@ -1,5 +1,7 @@
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include "headrace/imaging/dicom/dicom_dictionary.hpp"
 #include "headrace/ingest/ingest_report.hpp"
 #include "headrace/ingest/versions/verify_folder.hpp"
 #include "headrace/pixels/statistics/choose_statistics.hpp"
@@ -64,6 +66,7 @@ void bind_work(nb::module_& module) {
   add("ingest_labels", &ingest_labels);
   add("verify", &verify);
   add("process", &process_image);
+  module.def("suggest_dicom_dictionary", &imaging::suggest_dicom_dictionary, nb::arg("files"));
   log_to_python();
   show_progress_to_python();
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&close_python_calls));

@@ -12,6 +12,7 @@ from driving import ROOT, SAMPLES, few_nuclei
 
 WHEEL = os.environ.get("HEADRACE_WHEEL", "")
 pytestmark = pytest.mark.skipif(not WHEEL, reason="not run: HEADRACE_WHEEL names no wheel (`make wheel` makes one in wheel-out/)")
+CT = [SAMPLES / "ct/liver-3slice" / f"0{slice}.dcm" for slice in (1, 2, 3)]
 GIVEN = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libstdc++.so.6", "libgcc_s.so.1", "libz.so.1",
          "ld-linux-x86-64.so.2"}  # every Linux of the wheel's tag has these
 
@@ -82,6 +83,23 @@ def test_every_file_of_the_package_is_there(contents):
     assert here == there and "headrace/_core.pyi" in contents
 
 
+READ_DICOM = """
+import os, sys
+import headrace, headrace_program
+headrace.ingest_volumes(sys.argv[2:], sys.argv[1])  # DCMDICTPATH names nothing: the wheel's dictionary is read
+del os.environ["DCMDICTPATH"]
+os.execv = lambda program, arguments: print(*[os.path.getsize(file) for file in os.environ["DCMDICTPATH"].split(os.pathsep)])
+headrace_program.main()
+"""
+
+
+def test_it_reads_dicom_without_a_dcmtk_of_the_system(venv, tmp_path):
+    done = subprocess.run([venv / "bin/python", "-c", READ_DICOM, tmp_path / "s.zarr", *CT], capture_output=True, text=True, timeout=300,
+                          env={"PATH": os.environ["PATH"], "DCMDICTPATH": str(tmp_path / "none")})
+    assert done.returncode == 0, done.stderr
+    assert all(int(size) > 100_000 for size in done.stdout.split()) and len(done.stdout.split()) == 2
+
+
 def test_it_needs_no_other_library(venv):
     site = next(venv.glob("lib/python3*/site-packages"))
     for program in (next((site / "headrace").glob("_core*.so")), site / "headrace_program/headrace"):
@@ -120,8 +138,7 @@ def test_it_ingests_reads_and_makes_batches(venv, tmp_path):
 def test_the_program_is_there(venv, tmp_path):
     program = venv / "bin/headrace"
     assert run(program, "--version").stdout.startswith(Path(WHEEL).name.split("-")[1])
-    ct = [SAMPLES / "ct/liver-3slice" / f"0{slice}.dcm" for slice in (1, 2, 3)]  # by DCMTK, with the libraries of the wheel
-    run(program, "ingest", "volumes", *ct, "--out", tmp_path / "s.zarr")
+    run(program, "ingest", "volumes", *CT, "--out", tmp_path / "s.zarr")
     assert json.loads(run(program, "verify", tmp_path / "s.zarr", "--json").stdout)["ok"]
     assert run(program, "inffo", code=2).stderr.startswith("headrace: 'inffo' is not a command; did you mean 'info'?")
     for command in (["train", "--config", "c", "--out", "o"], ["eval", "--run", "r"], ["predict", "--run", "r", "i.svs", "--out", "o"]):

@@ -12,10 +12,21 @@
 #include <mutex>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/dicom/dicom_dictionary.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
 namespace {
+
+/// What DCMTK finds by itself (DCMDICTPATH, the system's) goes first.
+bool load_dictionary() {
+  if (dcmDataDict.isDictionaryLoaded()) return true;
+  for (const auto& file : suggested_dicom_dictionary()) {
+    dcmDataDict.wrlock().loadDictionary(file.c_str());
+    dcmDataDict.wrunlock();
+  }
+  return dcmDataDict.isDictionaryLoaded();
+}
 
 void start_dcmtk() {
   static std::once_flag once;
@@ -24,7 +35,7 @@ void start_dcmtk() {
     DJDecoderRegistration::registerCodecs();
     DJLSDecoderRegistration::registerCodecs();
     DcmRLEDecoderRegistration::registerCodecs();
-    if (!dcmDataDict.isDictionaryLoaded()) {
+    if (!load_dictionary()) {
       fail(ErrorCode::unsupported,
            "DCMTK finds no data dictionary. Install libdcmtk17, or name the file dicom.dic in "
            "DCMDICTPATH.");
