@@ -130,7 +130,7 @@ def test_overlay_and_opacity_change_the_picture(page, served):
     page.key("o")
     page.key("]")
     page.key("]")
-    page.wait(lambda: np.abs(picture(page, ".pane .slide") - bare).mean() > 1.2 * np.abs(half - bare).mean())
+    page.wait(lambda: np.abs(picture(page, ".pane .slide") - bare).mean() > 1.1 * np.abs(half - bare).mean())
 
 
 def test_side_by_side_moves_together(page, served):

@@ -18,7 +18,7 @@ MARK = (slice(768, 1280), slice(512, 1152))  # of the slide that is looked at; e
 CONFIG = """task: segmentation
 data: {{store: {store}, train: train, val: val}}
 patch: {{size: [64, 64], mpp: 4.0}}
-sampling: {{seed: 5, batch: 8, batches_per_epoch: 40}}
+sampling: {{seed: 5, batch: 8, batches_per_epoch: 80}}
 transforms:
   - normalize: {{mean: [0.7, 0.55, 0.7], std: [0.2, 0.22, 0.18]}}
 model: {{name: unet2d, widths: [8, 16]}}
