@@ -1,7 +1,7 @@
 #include "cli/result_exports.hpp"
 
 #include "headrace/core/json.hpp"
-#include "headrace/inference/run_folder.hpp"
+#include "headrace/runs/run_folder.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -12,7 +12,7 @@ std::vector<std::string> names_of_files(const std::vector<std::filesystem::path>
 
 /// patch.size of three numbers: a run on volumes.
 bool is_of_slides(const std::string& run) {
-  const Json config = inference::RunFolder::open(run).read_json("config.json");
+  const Json config = runs::RunFolder::open(run).read_json("config.json");
   const Json* size = find_at(config, {"patch", "size"});
   return size == nullptr || size->size() != 3;
 }

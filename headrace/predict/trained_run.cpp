@@ -15,8 +15,7 @@ namespace {
 constexpr const char* kEvaluationFile = "eval.json";
 
 /// What the run's validation tells about scores, if it is of the weights that predict.
-OrReason<Json> evaluation_of(const inference::RunFolder& folder,
-                             const std::string& weights_sha256) {
+OrReason<Json> evaluation_of(const runs::RunFolder& folder, const std::string& weights_sha256) {
   if (!folder.has(kEvaluationFile)) {
     return OrReason<Json>::none("the run has no eval.json: it was not evaluated");
   }
@@ -46,9 +45,8 @@ std::vector<std::pair<std::string, IntensityUnit>> channels_of(const TrainedRun&
 }  // namespace
 
 TrainedRun open_trained_run(const std::string& path, const RunOptions& options) {
-  const inference::RunFolder folder = inference::RunFolder::open(path);
-  const std::string file =
-      options.weights == "best" ? inference::kBestWeights : inference::kFinalWeights;
+  const runs::RunFolder folder = runs::RunFolder::open(path);
+  const std::string file = options.weights == "best" ? runs::kBestWeights : runs::kFinalWeights;
   if (!folder.has(file)) {
     fail(ErrorCode::not_found,
          "{} is missing; the training has not come that far. Finish the training ({}).",

@@ -5,11 +5,11 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/predict/volume/or_reason.hpp"
 #include "headrace/result/image_result.hpp"
+#include "headrace/runs/run_folder.hpp"
 
 namespace headrace::predict {
 

@@ -9,8 +9,8 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/train/run/run_files.hpp"
 
@@ -27,14 +27,14 @@ fs::path weights_file(const std::string& given) {
     fail(ErrorCode::not_found, "{}: {} is neither a run folder nor a weights file.", Option{"init"},
          given);
   }
-  const inference::RunFolder run = inference::RunFolder::open(path);
-  if (!run.has(inference::kFinalWeights)) {
+  const runs::RunFolder run = runs::RunFolder::open(path);
+  if (!run.has(runs::kFinalWeights)) {
     fail(ErrorCode::not_found,
          "{}: {} is missing; that training has not come to its end. Finish it with headrace "
          "train {}, or give one of its files (best.safetensors, checkpoints/…).",
-         Option{"init"}, run.describe(inference::kFinalWeights), Option{"resume"});
+         Option{"init"}, run.describe(runs::kFinalWeights), Option{"resume"});
   }
-  return path / inference::kFinalWeights;
+  return path / runs::kFinalWeights;
 }
 
 /// The first few; run.json has all.
@@ -66,7 +66,7 @@ Json begin_with_weights(const TrainOptions& options, const std::vector<std::stri
                         inference::Network& network) {
   Json recorded;
   if (options.resume) {
-    const inference::RunFolder run = inference::RunFolder::open(options.out);
+    const runs::RunFolder run = runs::RunFolder::open(options.out);
     recorded = run.read_json(loader::kRunFile).value("init", Json());
     if (recorded.is_null() && !options.init.empty()) {
       fail(ErrorCode::usage,

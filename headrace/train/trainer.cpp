@@ -59,7 +59,7 @@ std::optional<TrainResult> train(const loader::RunConfig& config, const TrainOpt
   return with_team(process_group, [&] {
     ranks::check_parts(config.train.gradient_parts, process_group.size());
     const loader::RunConfig own =
-        options.resume ? with_own_version(config, inference::RunFolder::open(options.out)) : config;
+        options.resume ? with_own_version(config, runs::RunFolder::open(options.out)) : config;
     return result_of(Training(own, options, process_group).run());
   });
 }

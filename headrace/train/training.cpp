@@ -39,7 +39,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
       total_steps_(config.train.epochs * config.sampling.batches_per_epoch),
       folder_(open_folder(options)) {}
 
-inference::RunFolder Training::open_folder(const TrainOptions& options) {
+runs::RunFolder Training::open_folder(const TrainOptions& options) {
   // So that a run that can't begin makes no folder.
   loader::check_decoding_keys(
       config_, network_.on_gpu() && config_.loader.device != device::DeviceChoice::cpu);
@@ -53,7 +53,7 @@ inference::RunFolder Training::open_folder(const TrainOptions& options) {
 
 void Training::prepare(const std::string& out) {
   if (process_group_.first()) {
-    inference::RunFolder::create(out);  // refuses a folder that is taken; makes nothing
+    runs::RunFolder::create(out);  // refuses a folder that is taken; makes nothing
     check_disk(out, network_.checkpoint({}).size(), network_.weights({}).size());
     const StartBanner banner = start_banner(config_, *cohort_, network_);
     for (const std::string& line : banner.lines) log::info("{}", line);
@@ -86,7 +86,7 @@ void Training::resume() {
   const std::string newest = steps.empty() ? "" : std::to_string(steps.back());
   const std::string chosen = process_group_.all_gather(newest).front();
   if (!chosen.empty()) {
-    const std::string name = inference::RunFolder::checkpoint_name(std::stoll(chosen));
+    const std::string name = runs::RunFolder::checkpoint_name(std::stoll(chosen));
     const std::string origin = folder_.describe(name);
     state_ = TrainState::load(network_.restore(folder_.read(name), origin), origin);
     times_.resumed_at = state_.step;
@@ -160,8 +160,8 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
   if (result.mean_dice <= state_.best_dice) return;
   state_.best_dice = result.mean_dice;
   state_.best_step = state_.step;
-  folder_.write(inference::kBestWeights, network_.weights({{"step", std::to_string(state_.step)},
-                                                           {"classes", class_names()}}));
+  folder_.write(runs::kBestWeights, network_.weights({{"step", std::to_string(state_.step)},
+                                                      {"classes", class_names()}}));
 }
 
 void Training::checkpoint() {
@@ -183,7 +183,7 @@ void Training::stop_if_asked() {
        "Stopped by {} after step {} of {}; {} holds the state. Run the same command with {} "
        "to go on.",
        times_.asked == SIGTERM ? "SIGTERM" : "SIGINT", state_.step, total_steps_,
-       folder_.describe(inference::RunFolder::checkpoint_name(state_.step)), Option{"resume"});
+       folder_.describe(runs::RunFolder::checkpoint_name(state_.step)), Option{"resume"});
 }
 
 /// Memory for the gradients of all processes, where there are several.
@@ -265,7 +265,7 @@ Json Training::finish() {
                                                 {"classes", class_names()},
                                                 {"config_hash", config_.hash()},
                                                 {"dataset_hash", cohort_->dataset_hash()}});
-  folder_.write(inference::kFinalWeights, weights);
+  folder_.write(runs::kFinalWeights, weights);
   const Clock::time_point start = Clock::now();
   const Evaluation result = evaluate(network_, cohort_, config_,
                                      {config_.data.val, kReportPictures, true,

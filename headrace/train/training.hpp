@@ -6,9 +6,9 @@
 
 #include "headrace/device/gpu_meter.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/stop_listener.hpp"
 #include "headrace/train/train_state.hpp"
@@ -28,7 +28,7 @@ class Training {
   Json run();
 
  private:
-  inference::RunFolder open_folder(const TrainOptions& options);
+  runs::RunFolder open_folder(const TrainOptions& options);
   /// Checks all that can be known before the first step: reports it, or refuses, before anything is
   /// made.
   void prepare(const std::string& out);
@@ -62,7 +62,7 @@ class Training {
   Json init_;  ///< the weights it began with; null: the seed's
   std::int64_t total_steps_;
   TrainState state_;
-  inference::RunFolder folder_;
+  runs::RunFolder folder_;
   std::optional<loader::Loader> loader_;
   std::optional<device::GpuMeter> meter_;  ///< while a GPU trains
   TrainingTimes times_;

@@ -236,15 +236,6 @@ Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "headrace-test-XXXXXX").string();
-  root_ = mkdtemp(name.data());
-}
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(root_, ignored);
-}
-
 namespace {
 
 /// A part whose hash is of all objects that it has, so that other pixels are another dataset.

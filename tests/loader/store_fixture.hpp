@@ -10,6 +10,7 @@
 
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/storage/store.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace headrace::testing {
 
@@ -33,17 +34,6 @@ struct StoreSpec {
   /// For image i: whether it has label images (where `labels` is set), and its grade group.
   std::function<bool(int)> annotated;
   std::function<int(int)> grade_group;
-};
-
-/// A folder that is removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  std::string path(const std::string& name) const { return (root_ / name).string(); }
-
- private:
-  std::filesystem::path root_;
 };
 
 /// Pixel (y, x) of level 0 of image `i`: a smooth stained-tissue-like pattern, white outside the

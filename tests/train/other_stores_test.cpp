@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "headrace/core/error.hpp"
-#include "headrace/inference/run_folder.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
 #include "headrace/train/trainer.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -20,7 +20,7 @@ void expect_same_everywhere(const testing::TemporaryFolder& folder, const loader
   const std::string run = folder.path("run");
   write(config.data.store, {"train", "train", "val"});
   train(config, {run, false, "test"});
-  const Json own = inference::RunFolder::open(run).read_json("eval.json");
+  const Json own = runs::RunFolder::open(run).read_json("eval.json");
   ASSERT_TRUE(own.at("overall").at("mean_dice").is_number());
   EXPECT_EQ(own.at("unknown_classes"), Json::array());
   const struct {
@@ -80,7 +80,7 @@ TEST(OtherStores, ARunOnVolumesGivesTheSameFiguresWhateverTheSplits) {
 TEST(OtherStores, APreprocessingThatIsNotTheRunsIsRefused) {
   const testing::TrainingFixture fixture;
   train(fixture.config(), {fixture.path("run"), false, "test"});
-  inference::RunFolder folder = inference::RunFolder::open(fixture.path("run"));
+  runs::RunFolder folder = runs::RunFolder::open(fixture.path("run"));
   Json edited = folder.read_json("preprocessing.json");
   edited["classes"] = {"background", "pattern3", "benign"};
   folder.write_json("preprocessing.json", edited);

@@ -9,7 +9,7 @@
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/inference/run_folder.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -39,8 +39,8 @@ class TrainerTest : public ::testing::Test {
     return "accepted";
   }
   static void expect_same(const std::string& name) {
-    const inference::RunFolder a = inference::RunFolder::open(run("whole")),
-                               b = inference::RunFolder::open(run(name));
+    const runs::RunFolder a = runs::RunFolder::open(run("whole")),
+                          b = runs::RunFolder::open(run(name));
     const auto lines_a = a.metrics(), lines_b = b.metrics();
     ASSERT_EQ(lines_a.size(), lines_b.size());
     for (std::size_t i = 0; i < lines_a.size(); ++i) {
@@ -65,7 +65,7 @@ std::unique_ptr<testing::TrainingFixture> TrainerTest::fixture_;
 TrainResult TrainerTest::result_;
 
 TEST_F(TrainerTest, WritesARunThatSaysWhatItIs) {
-  inference::RunFolder folder = inference::RunFolder::open(run("whole"));
+  runs::RunFolder folder = runs::RunFolder::open(run("whole"));
   EXPECT_EQ(folder.read_json("config.json"), fixture_->config().to_json());
   const Json identity = folder.read_json("run.json");
   EXPECT_EQ(identity.at("config_hash"), fixture_->config().hash());
@@ -114,7 +114,7 @@ TEST_F(TrainerTest, ResumedFromAnyCheckpointIsTheUnbrokenRun) {
 }
 
 TEST_F(TrainerTest, ResumedBeforeTheFirstCheckpointStartsAnew) {
-  inference::RunFolder folder = inference::RunFolder::create(run("early"));
+  runs::RunFolder folder = runs::RunFolder::create(run("early"));
   folder.write_json("config.json", fixture_->config().to_json());
   folder.write("run.json", file_text(run("whole") + "/run.json"));
   folder.write("preprocessing.json", file_text(run("whole") + "/preprocessing.json"));
@@ -149,14 +149,14 @@ TEST_F(TrainerTest, ASignalLeavesACheckpointToResumeFrom) {
     EXPECT_NE(text.find("Stopped by SIGTERM after step"), std::string::npos) << text;
     EXPECT_NE(text.find("with resume to go on"), std::string::npos) << text;
   }
-  EXPECT_FALSE(inference::RunFolder::open(run("signal")).checkpoints().empty());
+  EXPECT_FALSE(runs::RunFolder::open(run("signal")).checkpoints().empty());
   train(fixture_->config(), {run("signal"), true, "test"});
   // The kept checkpoints may be of other steps than the unbroken run's; everything else is the
   // same.
   EXPECT_EQ(file_text(run("signal") + "/final.safetensors"),
             file_text(run("whole") + "/final.safetensors"));
-  EXPECT_EQ(without_times(inference::RunFolder::open(run("signal")).read_json("eval.json")),
-            without_times(inference::RunFolder::open(run("whole")).read_json("eval.json")));
+  EXPECT_EQ(without_times(runs::RunFolder::open(run("signal")).read_json("eval.json")),
+            without_times(runs::RunFolder::open(run("whole")).read_json("eval.json")));
 }
 
 TEST_F(TrainerTest, ResumeRefusesWhatWouldChangeTheResult) {
@@ -178,7 +178,7 @@ TEST_F(TrainerTest, AResumedRunMayBeJudgedOnAnotherSplit) {
   auto config = fixture_->config();
   config.data.val = "train";
   train(config, {run("mended"), true, "test+g0123456789.dirty"});  // another build of the release
-  const inference::RunFolder mended = inference::RunFolder::open(run("mended"));
+  const runs::RunFolder mended = runs::RunFolder::open(run("mended"));
   EXPECT_EQ(file_text(run("mended") + "/final.safetensors").substr(1024),
             file_text(run("whole") + "/final.safetensors").substr(1024))
       << "weights; the hash of the config in front of them is another";
@@ -216,7 +216,7 @@ TEST_F(TrainerTest, EvalRepeatsTheFiguresAndTakesAnotherSplitOrStore) {
   std::filesystem::copy(run("whole"), run("evals"), std::filesystem::copy_options::recursive);
   const EvaluationFigures again = evaluate_run({run("evals"), "", "", "final"});
   EXPECT_EQ(again.json.at("overall"),
-            inference::RunFolder::open(run("whole")).read_json("eval.json").at("overall"));
+            runs::RunFolder::open(run("whole")).read_json("eval.json").at("overall"));
   const EvaluationFigures train_split = evaluate_run({run("evals"), "train", "", "best"});
   EXPECT_EQ(train_split.overall.images, 2);
   EXPECT_EQ(train_split.split, "train");
@@ -241,7 +241,7 @@ TEST_F(TrainerTest, GleasonRunsHaveGradesAndKappa) {
   const Json summary =
       train(fixture_->config("gleason"), {run("gleason"), false, "test"}).value().json;
   EXPECT_TRUE(summary.contains("grades"));
-  const Json eval = inference::RunFolder::open(run("gleason")).read_json("eval.json");
+  const Json eval = runs::RunFolder::open(run("gleason")).read_json("eval.json");
   EXPECT_EQ(eval.at("overall").at("gleason").at("slides"), 1);
   EXPECT_TRUE(eval.at("images")[0].at("predicted_grade").at("grade_group").is_number_integer());
   EXPECT_NE(file_text(run("gleason") + "/eval-slides.csv").find("true_grade_group"),

@@ -8,8 +8,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/model/safetensors.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/trainer.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -63,7 +63,7 @@ class TrainingInit : public ::testing::Test {
     return sha256_hex(file_text(path(run) + "/final.safetensors"));
   }
   static Json begun(const std::string& run) {
-    return inference::RunFolder::open(path(run)).read_json("run.json").at("init");
+    return runs::RunFolder::open(path(run)).read_json("run.json").at("init");
   }
   static std::string refusal(const TrainOptions& options) {
     try {

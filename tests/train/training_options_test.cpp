@@ -9,8 +9,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/model/safetensors.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
 #include "headrace/train/trainer.hpp"
 #include "tests/train/training_fixture.hpp"
@@ -65,8 +65,8 @@ TEST_F(TrainingOptions, ResumedIsTheUnbrokenRun) {
     ASSERT_FALSE(file("whole", name).empty());
     EXPECT_EQ(sha256_hex(file("killed", name)), sha256_hex(file("whole", name))) << name;
   }
-  const inference::RunFolder a = inference::RunFolder::open(fixture_->path("whole"));
-  const inference::RunFolder b = inference::RunFolder::open(fixture_->path("killed"));
+  const runs::RunFolder a = runs::RunFolder::open(fixture_->path("whole"));
+  const runs::RunFolder b = runs::RunFolder::open(fixture_->path("killed"));
   EXPECT_EQ(without_times(a.read_json("eval.json")), without_times(b.read_json("eval.json")));
 }
 
@@ -82,7 +82,7 @@ TEST_F(TrainingOptions, TheAverageIsJudgedAndKept) {
   }
   EXPECT_TRUE(differs);
   // The same figures when the weights are loaded again: what was judged is what was kept.
-  const inference::RunFolder folder = inference::RunFolder::open(fixture_->path("whole"));
+  const runs::RunFolder folder = runs::RunFolder::open(fixture_->path("whole"));
   const Json judged = folder.read_json("eval.json").at("overall");
   EvalRequest request;
   request.run = fixture_->path("whole");
@@ -105,7 +105,7 @@ TEST_F(TrainingOptions, FrozenTensorsAreThoseOfTheStart) {
 
 TEST_F(TrainingOptions, RatesFollowThePowerLaw) {
   int seen = 0;
-  for (const Json& line : inference::RunFolder::open(fixture_->path("whole")).metrics()) {
+  for (const Json& line : runs::RunFolder::open(fixture_->path("whole")).metrics()) {
     if (!line.contains("learning_rate")) continue;
     ++seen;
     const double done = (line.at("step").get<double>() - 1) / 8;

@@ -8,8 +8,8 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/preflight.hpp"
@@ -20,7 +20,7 @@
 namespace headrace::train {
 
 EvaluationFigures evaluate_run(const EvalRequest& request) {
-  inference::RunFolder folder = inference::RunFolder::open(request.run);
+  runs::RunFolder folder = runs::RunFolder::open(request.run);
   const Json run = folder.read_json(loader::kRunFile);
   const Json stored = folder.read_json("config.json");
   loader::RunConfig config =
@@ -40,8 +40,7 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
     log::warning("{}", line);
   inference::Network network(config, preprocessing->classes.size(),
                              loader::channel_count(*preprocessing, config));
-  const std::string name =
-      request.weights == "best" ? inference::kBestWeights : inference::kFinalWeights;
+  const std::string name = request.weights == "best" ? runs::kBestWeights : runs::kFinalWeights;
   if (!folder.has(name)) {
     fail(ErrorCode::not_found,
          "{} is missing; the training has not come that far. Finish the "

@@ -2,29 +2,17 @@
 #include <string>
 #include <vector>
 
-#include "headrace/core/json.hpp"
+#include "headrace/core/json_changes.hpp"
 #include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
-
-/// One value that differs between two JSON objects.
-struct Change {
-  std::string key;  ///< "train.lr"
-  Json before, after;
-
-  /// "train.lr: the run has 0.003, the config 0.0001"; `now` names the second.
-  std::string text(const std::string& now) const;
-};
-
-/// Values that differ, comparing objects key by key; an absent value is null.
-std::vector<Change> changes_between(const Json& before, const Json& after);
 
 /// Checks the keys of a config that may differ when a run is resumed: those that decide nothing
 /// (RunConfig::decides_nothing), and data.val and `eval`, which decide how the run is evaluated,
 /// never its weights, so a mistake there can be corrected. All other keys decide the training.
 /// Returns the changes that decide how the run is evaluated.
 /// Errors: usage, where training would change: names every such key with both values.
-std::vector<Change> check_resumed_config(const Json& stored, const Json& given);
+std::vector<JsonChange> check_resumed_config(const Json& stored, const Json& given);
 
 /// SHA-256 of the part of a config that may change in this way.
 std::string judging_hash(const loader::RunConfig& config);

@@ -7,7 +7,7 @@
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
 namespace headrace::train {
-void write_evaluation(inference::RunFolder& folder, const std::string& name,
+void write_evaluation(runs::RunFolder& folder, const std::string& name,
                       const Evaluation& evaluation) {
   Json json = evaluation.json;
   json["montage"] = Json::array();
@@ -36,7 +36,7 @@ void write_evaluation(inference::RunFolder& folder, const std::string& name,
   folder.write_json(name + ".json", json);
 }
 
-void write_report(inference::RunFolder& folder) {
+void write_report(runs::RunFolder& folder) {
   folder.write("report.html", report::render_run(folder.path()));
 }
 

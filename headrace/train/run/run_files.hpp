@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "headrace/inference/run_folder.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 
 namespace headrace::train {
@@ -11,11 +11,11 @@ constexpr std::size_t kReportPictures = 8;  ///< patches that an evaluation keep
 /// Writes <name>.json, <name>-slides.csv and <name>-cases.csv (for volumes <name>-volumes.csv and,
 /// with lesions, <name>-lesions.csv) and, where there are pictures, montage/*.png into the run
 /// folder.
-void write_evaluation(inference::RunFolder& folder, const std::string& name,
+void write_evaluation(runs::RunFolder& folder, const std::string& name,
                       const Evaluation& evaluation);
 
 /// Makes report.html from the files of the run folder.
-void write_report(inference::RunFolder& folder);
+void write_report(runs::RunFolder& folder);
 
 /// Overall kappa of an evaluation; null where there is none.
 Json kappa_of(const Json& evaluation);

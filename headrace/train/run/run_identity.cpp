@@ -82,18 +82,16 @@ void check_same_run(const Json& stored, const Json& current) {
        fmt::join(changes, "; "));
 }
 
-loader::RunConfig with_own_version(const loader::RunConfig& config,
-                                   const inference::RunFolder& folder) {
+loader::RunConfig with_own_version(const loader::RunConfig& config, const runs::RunFolder& folder) {
   loader::RunConfig own = config;
   if (own.data.version.empty())
     own.data.version = folder.read_json(loader::kRunFile).at("dataset_hash").get<std::string>();
   return own;
 }
 
-void check_same_preprocessing(const inference::RunFolder& folder,
-                              const loader::Preprocessing& fitted) {
+void check_same_preprocessing(const runs::RunFolder& folder, const loader::Preprocessing& fitted) {
   std::vector<std::string> changes;
-  for (const Change& change :
+  for (const JsonChange& change :
        changes_between(loader::read_run_preprocessing(folder.files()).to_json(), fitted.to_json()))
     changes.push_back(change.text("the store now gives"));
   if (changes.empty()) return;

@@ -5,9 +5,9 @@
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
 #include "headrace/loader/config/run_config.hpp"
+#include "headrace/runs/run_folder.hpp"
 
 namespace headrace::train {
 
@@ -20,8 +20,7 @@ Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
 
 /// Refuses to resume where the current training split would give another preprocessing: names each
 /// value that differs. Errors: usage, and those of read_run_preprocessing.
-void check_same_preprocessing(const inference::RunFolder& folder,
-                              const loader::Preprocessing& fitted);
+void check_same_preprocessing(const runs::RunFolder& folder, const loader::Preprocessing& fitted);
 
 /// Refuses to resume where dataset, release, LibTorch, threads, device or decoder differ:
 /// names each with both values. Errors: usage.
@@ -29,8 +28,7 @@ void check_same_run(const Json& stored, const Json& current);
 
 /// The config of a run that is resumed: it continues with the version of the store that it began
 /// with, whatever versions came later, unless the config names a version.
-loader::RunConfig with_own_version(const loader::RunConfig& config,
-                                   const inference::RunFolder& folder);
+loader::RunConfig with_own_version(const loader::RunConfig& config, const runs::RunFolder& folder);
 
 /// Opens the version data.version of a cohort and checks that the run's config fits it:
 /// data.expect_hash, labels and classes, and for task gleason a class for a pattern. Errors: usage

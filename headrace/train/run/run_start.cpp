@@ -13,10 +13,10 @@ namespace {
 
 /// The run continues with another validation split or other rules of evaluation. The config is
 /// written last, so after a kill in between this is repeated.
-void judge_otherwise(inference::RunFolder& folder, const loader::RunConfig& config,
-                     const std::vector<Change>& changes) {
+void judge_otherwise(runs::RunFolder& folder, const loader::RunConfig& config,
+                     const std::vector<JsonChange>& changes) {
   std::vector<std::string> texts;
-  for (const Change& change : changes) texts.push_back(change.text("the config"));
+  for (const JsonChange& change : changes) texts.push_back(change.text("the config"));
   log::warning("from here on the run is judged otherwise ({}): validations so far are forgotten",
                fmt::join(texts, "; "));
   folder.forget_validations();
@@ -27,18 +27,18 @@ void judge_otherwise(inference::RunFolder& folder, const loader::RunConfig& conf
 }
 
 /// The current path of the store, where `headrace eval` looks for it.
-void remember_place(inference::RunFolder& folder, const Json& identity) {
+void remember_place(runs::RunFolder& folder, const Json& identity) {
   Json run = folder.read_json(loader::kRunFile);
   if (run.value("store", Json()) == identity.at("store")) return;
   run["store"] = identity.at("store");
   folder.write_json(loader::kRunFile, run);
 }
 
-inference::RunFolder open_own_folder(const loader::RunConfig& config,
-                                     const loader::Preprocessing& preprocessing,
-                                     const TrainOptions& options, const Json& identity) {
+runs::RunFolder open_own_folder(const loader::RunConfig& config,
+                                const loader::Preprocessing& preprocessing,
+                                const TrainOptions& options, const Json& identity) {
   if (options.resume) {
-    inference::RunFolder folder = inference::RunFolder::open(options.out);
+    runs::RunFolder folder = runs::RunFolder::open(options.out);
     folder.lock();
     const auto judging = check_resumed_config(folder.read_json("config.json"), config.to_json());
     check_same_run(folder.read_json(loader::kRunFile), identity);
@@ -47,7 +47,7 @@ inference::RunFolder open_own_folder(const loader::RunConfig& config,
     remember_place(folder, identity);
     return folder;
   }
-  inference::RunFolder folder = inference::RunFolder::create(options.out);
+  runs::RunFolder folder = runs::RunFolder::create(options.out);
   folder.lock();
   folder.write_json(loader::kRunFile, identity);
   folder.write_json(loader::kPreprocessingFile, preprocessing.to_json());
@@ -74,15 +74,14 @@ void check_same_everywhere(const Json& identity, ranks::ProcessGroup& process_gr
   }
 }
 
-inference::RunFolder start_run(const loader::RunConfig& config,
-                               const loader::Preprocessing& preprocessing,
-                               const TrainOptions& options, const Json& identity,
-                               ranks::ProcessGroup& process_group) {
+runs::RunFolder start_run(const loader::RunConfig& config,
+                          const loader::Preprocessing& preprocessing, const TrainOptions& options,
+                          const Json& identity, ranks::ProcessGroup& process_group) {
   if (!process_group.first()) {
     process_group.barrier();  // until the first has made or checked it
-    return inference::RunFolder::open(options.out);
+    return runs::RunFolder::open(options.out);
   }
-  inference::RunFolder folder = open_own_folder(config, preprocessing, options, identity);
+  runs::RunFolder folder = open_own_folder(config, preprocessing, options, identity);
   process_group.barrier();
   return folder;
 }

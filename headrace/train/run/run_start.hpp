@@ -1,8 +1,8 @@
 #pragma once
-#include "headrace/inference/run_folder.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/process_group.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/trainer.hpp"
 
 namespace headrace::train {
@@ -14,9 +14,8 @@ void check_same_everywhere(const Json& identity, ranks::ProcessGroup& process_gr
 /// The first process makes the run folder, or with options.resume checks that it has this config
 /// and identity, and locks it; the others open it afterwards. A collective.
 /// Errors: usage (the folder is taken, another config or identity), not_found (nothing to resume).
-inference::RunFolder start_run(const loader::RunConfig& config,
-                               const loader::Preprocessing& preprocessing,
-                               const TrainOptions& options, const Json& identity,
-                               ranks::ProcessGroup& process_group);
+runs::RunFolder start_run(const loader::RunConfig& config,
+                          const loader::Preprocessing& preprocessing, const TrainOptions& options,
+                          const Json& identity, ranks::ProcessGroup& process_group);
 
 }  // namespace headrace::train

@@ -11,7 +11,7 @@
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/posix.hpp"
 
-namespace headrace::inference {
+namespace headrace::runs {
 
 constexpr const char* kFinalWeights = "final.safetensors";
 constexpr const char* kBestWeights = "best.safetensors";
@@ -62,4 +62,4 @@ class RunFolder {
   std::shared_ptr<storage::posix::Descriptor> lock_;
 };
 
-}  // namespace headrace::inference
+}  // namespace headrace::runs

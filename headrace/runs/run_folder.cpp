@@ -1,4 +1,4 @@
-#include "headrace/inference/run_folder.hpp"
+#include "headrace/runs/run_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/read_file.hpp"
 
-namespace headrace::inference {
+namespace headrace::runs {
 namespace {
 
 constexpr const char* kConfig = "config.json";
@@ -140,4 +140,4 @@ void RunFolder::put_checkpoint(std::int64_t step, const std::string& bytes) {
   }
 }
 
-}  // namespace headrace::inference
+}  // namespace headrace::runs

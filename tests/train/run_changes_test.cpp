@@ -1,0 +1,37 @@
+#include "headrace/train/run/run_changes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace::train {
+namespace {
+
+TEST(CheckResumedConfig, NamesEveryKeyThatChanged) {
+  const Json stored = {{"train", {{"lr", 0.1}, {"epochs", 3}}},
+                       {"loader", {{"threads", 1}, {"prefetch", 2}, {"gpudirect", "off"}}},
+                       {"data", {{"store", "a"}, {"train", "train"}}}};
+  Json given = stored;
+  given["loader"]["threads"] = 7;
+  given["loader"]["prefetch"] = 1;
+  given["loader"]["gpudirect"] = "auto";
+  given["loader"]["device_memory_mib"] = 100;
+  given["data"]["store"] = "b";
+  given["data"]["expect_hash"] = "c";
+  EXPECT_NO_THROW(check_resumed_config(stored, given));
+  given["train"]["lr"] = 0.2;
+  given["train"]["clip"] = 1;
+  try {
+    check_resumed_config(stored, given);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    const std::string text = error.what();
+    EXPECT_NE(text.find("train.lr: the run has 0.1, the config 0.2"), std::string::npos) << text;
+    EXPECT_NE(text.find("train.clip: the run has null, the config 1"), std::string::npos) << text;
+    EXPECT_EQ(text.find("threads"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace headrace::train
