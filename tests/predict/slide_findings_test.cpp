@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -237,6 +238,31 @@ TEST(SlideFindings, OtherTasksHaveNoGrade) {
   EXPECT_EQ(json["tumour"]["pixels"], 22);
 }
 
+TEST(SlideFindings, WithoutAClassForOtherTissueThereIsNoShareOfIt) {
+  // What is not tumour on the slide is class 0, which may be tissue or glass.
+  SlideFacts facts = facts_of(kSlide, 100);
+  facts.rule.tumour[1] = true;
+  const SlideFindings found = find(kSlide, facts);
+  EXPECT_EQ(found.areas.tissue_px(facts.rule), std::nullopt);
+  const CaseFindings together = case_findings(std::vector{found.areas, found.areas}, facts.rule);
+  const Json unknown = Json::parse(R"({"pixels": null, "area_mm2": null})");
+  for (const Json& json : {to_json(found), to_json(together)}) {
+    const int slides = json.value("slides", 1);
+    EXPECT_EQ(json["predicted"]["pixels"], 23 * slides);
+    EXPECT_EQ(json["tissue"], unknown);
+    EXPECT_EQ(json["tumour"]["pixels"], 22 * slides);
+    EXPECT_TRUE(json["tumour"]["share_of_tissue"].is_null());
+    for (const std::string& name : kClasses)
+      EXPECT_TRUE(json["classes"][name]["share_of_tissue"].is_null()) << name;
+  }
+  const Json pieces = to_json(found)["tissue_pieces"]["list"];
+  ASSERT_EQ(pieces.size(), 2u);
+  EXPECT_TRUE(pieces[0]["tissue_pixels"].is_null());
+  EXPECT_TRUE(pieces[0]["tissue_area_mm2"].is_null());
+  EXPECT_EQ(pieces[0]["tumour_pixels"], 10);
+  EXPECT_EQ(pieces[0]["tumour_area_mm2"], 0.1);
+}
+
 TEST(SlideFindings, OtherRowsAreErrors) {
   SlideFindingsBuilder builder(facts_of({"00"}, 1));
   const std::vector<std::uint8_t> row{0, 0}, wrong{0, 4};
@@ -262,6 +288,14 @@ TEST(SlideFacts, LeastRegionAndCells) {
   facts.map.mpp = 1000;
   EXPECT_EQ(facts.least_region_px(), 1u);
   EXPECT_EQ(facts.piece_cell_px(), 1);
+}
+
+TEST(SlideFacts, ShownArea) {
+  SlideFacts facts;
+  EXPECT_EQ(facts.shown_area(5000), "5000 pixels");
+  facts.map.mpp = 10;  // 0.0001 mm² a pixel
+  EXPECT_EQ(facts.shown_area(8125), "0.81 mm²");
+  EXPECT_EQ(facts.shown_area(81250), "8.1 mm²");
 }
 
 TEST(CaseFindings, GradedFromTheAreasOfAllSlides) {

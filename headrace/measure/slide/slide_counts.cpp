@@ -117,13 +117,11 @@ SlideCounts SlideMeter::finish() {
 
 double tumour_share(const std::vector<std::uint64_t>& predicted_px, const SlideRules& rules) {
   std::uint64_t tissue = 0, tumour = 0;
-  bool other_tissue = false;  // a class for tissue that is not tumour
   for (std::size_t c = 1; c < predicted_px.size(); ++c) {
     tissue += predicted_px[c];
     tumour += rules.tumour[c] ? predicted_px[c] : 0;
-    other_tissue = other_tissue || !rules.tumour[c];
   }
-  if (!other_tissue && !predicted_px.empty()) tissue += predicted_px.front();
+  if (!rules.other_tissue() && !predicted_px.empty()) tissue += predicted_px.front();
   return tissue == 0 ? 0 : static_cast<double>(tumour) / static_cast<double>(tissue);
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,15 @@ struct TumourRule {
   bool gleason = false;
   GleasonClasses patterns;  ///< task gleason
   GradingRule grading;
+
+  /// Whether a class above 0 is tissue that is not tumour. Else class 0 holds that tissue too, and
+  /// what part of the tissue is tumour is not known.
+  bool other_tissue() const {
+    for (std::size_t c = 1; c < tumour.size(); ++c) {
+      if (!tumour[c]) return true;
+    }
+    return false;
+  }
 };
 
 }  // namespace headrace::measure

@@ -14,7 +14,10 @@ std::uint64_t ClassAreas::predicted_px() const {
   return std::accumulate(px.begin(), px.end(), std::uint64_t{0});
 }
 
-std::uint64_t ClassAreas::tissue_px() const { return px.empty() ? 0 : predicted_px() - px.front(); }
+std::optional<std::uint64_t> ClassAreas::tissue_px(const measure::TumourRule& rule) const {
+  if (!rule.other_tissue()) return std::nullopt;
+  return px.empty() ? 0 : predicted_px() - px.front();
+}
 
 std::uint64_t ClassAreas::tumour_px(const measure::TumourRule& rule) const {
   std::uint64_t sum = 0;

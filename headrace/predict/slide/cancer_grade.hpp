@@ -18,8 +18,9 @@ struct ClassAreas {
   /// Adds another slide. Its pixels have the same mpp, that of the run's patches.
   void add(const ClassAreas& other);
   std::uint64_t predicted_px() const;
-  /// All predicted pixels but those of class 0.
-  std::uint64_t tissue_px() const;
+  /// All predicted pixels but those of class 0. None where class 0 holds tissue too
+  /// (TumourRule::other_tissue).
+  std::optional<std::uint64_t> tissue_px(const measure::TumourRule& rule) const;
   /// Pixels of tumour classes above 0.
   std::uint64_t tumour_px(const measure::TumourRule& rule) const;
 };

@@ -90,12 +90,6 @@ std::optional<EquivocalRegion> most_telling(const SlideFacts& facts,
   return told;
 }
 
-std::string area_text(const SlideFacts& facts, std::uint64_t pixels) {
-  const auto mm2 = facts.area_mm2(pixels);
-  if (!mm2) return fmt::format("{} pixels", pixels);
-  return *mm2 < 1 ? fmt::format("{:.2g} mm²", *mm2) : fmt::format("{:.1f} mm²", *mm2);
-}
-
 std::string group_text(const EquivocalRegion& equivocal) {
   const int now = equivocal.grade_group, then = equivocal.second_grade_group;
   if (then == 0) return "the slide would have no cancer";
@@ -135,7 +129,7 @@ std::string doubt_sentence(const EquivocalRegion& equivocal, const SlideRegion& 
       tumour ? fmt::format("not ({:.2f}, most likely {})", equivocal.second_probability, second)
              : fmt::format("{} ({:.2f})", second, equivocal.second_probability);
   std::string text = fmt::format("{} ({:.2f}) or {}, {}", first, equivocal.first_probability, other,
-                                 area_text(facts, region.pixels));
+                                 facts.shown_area(region.pixels));
   if (equivocal.changes_grade()) {
     text += fmt::format("; as {} {}", second, group_text(equivocal));
   } else if (equivocal.grade_group > 0) {

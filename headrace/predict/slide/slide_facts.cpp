@@ -38,4 +38,10 @@ std::string SlideFacts::shown_class(std::size_t c) const {
   return rule.classes[c];
 }
 
+std::string SlideFacts::shown_area(std::uint64_t pixels) const {
+  const auto mm2 = area_mm2(pixels);
+  if (!mm2) return fmt::format("{} pixels", pixels);
+  return *mm2 < 1 ? fmt::format("{:.2g} mm²", *mm2) : fmt::format("{:.1f} mm²", *mm2);
+}
+
 }  // namespace headrace::predict

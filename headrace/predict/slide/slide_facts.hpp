@@ -37,6 +37,8 @@ struct SlideFacts {
   std::optional<double> length_mm(double pixels) const;
   /// "pattern 3" for a Gleason pattern, else the class's name.
   std::string shown_class(std::size_t c) const;
+  /// "0.81 mm²", and without mpp "1234 pixels".
+  std::string shown_area(std::uint64_t pixels) const;
 };
 
 }  // namespace headrace::predict

@@ -31,10 +31,10 @@ Json measure(const std::optional<double>& value) {
   return value ? Json(number_of(fmt::format("{:.6g}", *value))) : Json(nullptr);
 }
 
-/// Null where the whole is nothing.
-Json share(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return nullptr;
-  return rounded(static_cast<double>(part) / static_cast<double>(whole), 4);
+/// Null where the whole is nothing or not known.
+Json share(std::uint64_t part, const std::optional<std::uint64_t>& whole) {
+  if (!whole || *whole == 0) return nullptr;
+  return rounded(static_cast<double>(part) / static_cast<double>(*whole), 4);
 }
 
 Json or_none(int pattern) { return pattern == 0 ? Json(nullptr) : Json(pattern); }
@@ -76,16 +76,21 @@ class Areas {
 
   Json by_class() const {
     Json all = Json::object();
+    const auto tissue = areas_.tissue_px(rule_);
     for (std::size_t c = 0; c < areas_.px.size(); ++c) {
       Json one = of([&](std::size_t k) { return k == c; });
-      one["share_of_tissue"] = c == 0 ? Json(nullptr) : share(areas_.px[c], areas_.tissue_px());
+      one["share_of_tissue"] = c == 0 ? Json(nullptr) : share(areas_.px[c], tissue);
       all[rule_.classes[c]] = std::move(one);
     }
     return all;
   }
+  Json tissue() const {
+    if (!rule_.other_tissue()) return {{"pixels", nullptr}, {"area_mm2", nullptr}};
+    return of([](std::size_t c) { return c > 0; });
+  }
   Json tumour() const {
     Json one = of([&](std::size_t c) { return c > 0 && rule_.tumour[c]; });
-    one["share_of_tissue"] = share(areas_.tumour_px(rule_), areas_.tissue_px());
+    one["share_of_tissue"] = share(areas_.tumour_px(rule_), areas_.tissue_px(rule_));
     one["classes"] = Json::array();
     for (std::size_t c = 1; c < rule_.classes.size(); ++c) {
       if (rule_.tumour[c]) one["classes"].push_back(rule_.classes[c]);
@@ -96,7 +101,7 @@ class Areas {
   Json all() const {
     return {{"classes", by_class()},
             {"predicted", of([](std::size_t) { return true; })},
-            {"tissue", of([](std::size_t c) { return c > 0; })},
+            {"tissue", tissue()},
             {"tumour", tumour()}};
   }
 
@@ -158,10 +163,11 @@ Json equivocal_json(const EquivocalRegion& equivocal, const SlideFindings& findi
 
 Json piece_json(const TissuePiece& piece, std::size_t number, const SlideFacts& facts) {
   const double length = std::sqrt(static_cast<double>(piece.squared_length_px));
+  const bool known = facts.rule.other_tissue();
   return {{"number", number},
           {"box_level0_yxyx", box_json(piece, facts.map)},
-          {"tissue_pixels", piece.tissue_px},
-          {"tissue_area_mm2", measure(facts.area_mm2(piece.tissue_px))},
+          {"tissue_pixels", known ? Json(piece.tissue_px) : Json(nullptr)},
+          {"tissue_area_mm2", known ? measure(facts.area_mm2(piece.tissue_px)) : Json(nullptr)},
           {"tumour_pixels", piece.tumour_px},
           {"tumour_area_mm2", measure(facts.area_mm2(piece.tumour_px))},
           {"foci", piece.foci},

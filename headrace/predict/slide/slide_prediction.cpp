@@ -29,17 +29,25 @@ result::SlideMap map_of(const cohort::ImageRecord& image, const loader::RunConfi
   return map;
 }
 
+/// How much tumour: of the tissue, or where that is not known, its area.
+std::string tumour_text(const SlideFindings& findings) {
+  const std::uint64_t tumour = findings.areas.tumour_px(findings.facts.rule);
+  if (const auto tissue = findings.areas.tissue_px(findings.facts.rule)) {
+    return fmt::format("tumour in {:.1f} % of the tissue",
+                       100 * static_cast<double>(tumour) / static_cast<double>(*tissue));
+  }
+  return tumour == 0 ? "no tumour" : findings.facts.shown_area(tumour) + " of tumour";
+}
+
 std::string line_of(const SlideFindings& findings) {
-  const double tissue = static_cast<double>(findings.areas.tissue_px());
-  const double tumour = static_cast<double>(findings.areas.tumour_px(findings.facts.rule));
-  std::string out = tissue == 0
-                        ? "no tissue"
-                        : fmt::format("tumour in {:.1f} % of the tissue", 100 * tumour / tissue);
+  const ClassAreas& areas = findings.areas;
+  const bool blank = areas.tissue_px(findings.facts.rule).value_or(areas.predicted_px()) == 0;
+  std::string out = blank ? "no tissue" : tumour_text(findings);
   if (findings.grade && findings.grade->cancer()) {
     const measure::GleasonGrade& grade = findings.grade->grade;
     out += fmt::format(", Gleason {}+{}, grade group {}", grade.primary, grade.secondary,
                        grade.grade_group);
-  } else if (findings.grade && tissue > 0) {
+  } else if (findings.grade && !blank) {
     out += ", no cancer";
   }
   if (!findings.equivocal.empty())
