@@ -100,15 +100,18 @@ def as_stored(array: NDArray[Any], name: str) -> NDArray[np.int16]:
         raise UsageError(f"{name}: expected int16, found {array.dtype}")
     if array.dtype.kind in "iu" and array.dtype.itemsize == 1:
         return array.astype(np.int16)
+    expected = "whole HU (hundredths of SUV) of -32768 to 32767, as int16; round them: numpy.rint(volume).astype(numpy.int16)"
+    return exactly_int16(array, name, expected)
+
+
+def exactly_int16(array: NDArray[Any], name: str, expected: str) -> NDArray[np.int16]:
+    """Numbers of another type that are all values of int16, too. Errors: UsageError, with one that is not; `expected` is for its end."""
     with np.errstate(invalid="ignore"):
-        stored = array.astype(np.int16)
-    wrong = stored != array
+        values = array.astype(np.int16)
+    wrong = values != array
     if wrong.any():
-        raise UsageError(
-            f"{name}: {array.dtype} with the value {array[wrong][0]}: expected whole HU (hundredths of SUV) of -32768 to 32767, "
-            "as int16; round them: numpy.rint(volume).astype(numpy.int16)"
-        )
-    return stored
+        raise UsageError(f"{name}: {array.dtype} with the value {array[wrong][0]}: expected {expected}")
+    return values
 
 
 def _check_not_empty(array: NDArray[Any], name: str) -> None:

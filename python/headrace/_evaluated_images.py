@@ -8,7 +8,7 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from ._batch_arrays import as_labels, as_numpy, described
+from ._batch_arrays import as_labels, as_numpy, described, exactly_int16
 from ._core import UsageError
 
 Pair = tuple[NDArray[Any], NDArray[np.uint8], Union[NDArray[np.float32], None], Union[NDArray[np.uint8], None]]
@@ -145,15 +145,7 @@ def _whole(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Floats that are whole numbers as such: readers of NIfTI give label maps so."""
     if array.dtype.kind != "f":
         return array
-    with np.errstate(invalid="ignore"):
-        whole = array.astype(np.int16)
-    wrong = whole != array
-    if wrong.any():
-        raise UsageError(
-            f"{name}: {array.dtype} with the value {array[wrong][0]}: expected classes 0 to 255 as uint8; probabilities have the classes "
-            "as their first axis"
-        )
-    return whole
+    return exactly_int16(array, name, "classes 0 to 255 as uint8; probabilities have the classes as their first axis")
 
 
 def _scores(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:

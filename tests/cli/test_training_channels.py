@@ -2,15 +2,13 @@
 what only the second channel shows is learnt from it; channels are matched by name on other stores."""
 import json
 import shutil
-import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
 import SimpleITK as sitk
 from ct_inputs import facts
-from driving import PROGRAM, headrace, json_of, message_of
+from driving import headrace, json_of, message_of
+from killed_training import train_killed_and_resumed
 from test_training import same, without_times
 
 NAMES = ("arterial", "portal-venous")
@@ -225,15 +223,7 @@ def test_twice_the_same_with_other_loader_threads(trained, store, tmp_path):
 
 def test_killed_in_the_middle_and_resumed(trained, store, tmp_path):
     config, run = config_of(tmp_path / "run.yaml", store), tmp_path / "run"
-    process = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stderr=subprocess.DEVNULL)
-    deadline = time.time() + 240
-    while process.poll() is None and time.time() < deadline:
-        if (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 3:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.002)
-    assert process.wait(timeout=300) == -signal.SIGKILL
-    headrace("train", "--config", config, "--out", run, "--resume")
+    train_killed_and_resumed(config, run)
     same(trained, run)
     assert evaluation(trained / "eval.json") == evaluation(run / "eval.json")
 

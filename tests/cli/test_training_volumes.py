@@ -4,15 +4,13 @@ import base64
 import csv
 import json
 import re
-import signal
-import subprocess
-import time
 
 import nibabel
 import numpy as np
 import pytest
 from ct_inputs import CT, key_file
-from driving import PROGRAM, headrace, message_of, write_table
+from driving import headrace, message_of, write_table
+from killed_training import train_killed_and_resumed
 from test_training import same, without_times
 from test_volume_phi import assert_nothing_found, plant, unpacked
 
@@ -73,15 +71,7 @@ def test_twice_the_same_with_other_loader_threads(trained, ct, tmp_path):
 
 def test_killed_in_the_middle_and_resumed(trained, ct, tmp_path):
     config, run = config_of(tmp_path, ct), tmp_path / "run"
-    process = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stderr=subprocess.DEVNULL)
-    deadline = time.time() + 240
-    while process.poll() is None and time.time() < deadline:
-        if (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 3:
-            process.send_signal(signal.SIGKILL)
-            break
-        time.sleep(0.002)
-    assert process.wait(timeout=300) == -signal.SIGKILL
-    headrace("train", "--config", config, "--out", run, "--resume")
+    train_killed_and_resumed(config, run)
     same(trained, run)
     assert evaluation(trained) == evaluation(run)
 

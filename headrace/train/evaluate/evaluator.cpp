@@ -4,6 +4,10 @@
 
 namespace headrace::train {
 
+measure::ImageFacts image_facts(const cohort::ImageRecord& record) {
+  return {record.id, record.case_id, record.cohort, record.scanner};
+}
+
 std::vector<std::uint8_t> most_probable(const float* probabilities, std::size_t classes,
                                         std::size_t pixels) {
   std::vector<std::uint8_t> out(pixels, 0);

@@ -6,6 +6,7 @@
 
 #include "headrace/inference/stitcher.hpp"
 #include "headrace/loader/loader.hpp"
+#include "headrace/measure/image_facts.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 
 namespace headrace::train {
@@ -33,6 +34,9 @@ std::unique_ptr<Evaluator> make_volume_evaluator(const cohort::Cohort& cohort,
                                                  const loader::RunConfig& config,
                                                  const EvaluateOptions& options,
                                                  std::uint64_t tiles);
+
+/// What the store states about an image, and figures are grouped by.
+measure::ImageFacts image_facts(const cohort::ImageRecord& record);
 
 /// The class of the highest probability, pixel by pixel; the lower of equals.
 std::vector<std::uint8_t> most_probable(const float* probabilities, std::size_t classes,

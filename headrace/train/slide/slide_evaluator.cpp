@@ -43,13 +43,7 @@ double classes_seen(std::span<const std::uint8_t> truth, std::size_t classes) {
 }
 
 measure::SlideFacts facts_of(const cohort::ImageRecord& record) {
-  measure::SlideFacts facts;
-  facts.id = record.id;
-  facts.case_id = record.case_id;
-  facts.cohort = record.cohort;
-  facts.scanner = record.scanner;
-  facts.grade = {record.primary, record.secondary, record.grade_group};
-  return facts;
+  return {image_facts(record), {record.primary, record.secondary, record.grade_group}};
 }
 
 class SlideEvaluator : public Evaluator {

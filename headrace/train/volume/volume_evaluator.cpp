@@ -20,14 +20,7 @@ namespace headrace::train {
 namespace {
 
 measure::VolumeFacts facts_of(const cohort::ImageRecord& record) {
-  measure::VolumeFacts facts;
-  facts.id = record.id;
-  facts.case_id = record.case_id;
-  facts.cohort = record.cohort;
-  facts.scanner = record.scanner;
-  facts.phase = record.volume->phase;
-  facts.affine_lps = record.volume->affine_lps;
-  return facts;
+  return {image_facts(record), record.volume->phase, record.volume->affine_lps};
 }
 
 measure::VolumeMetrics metrics_of(const cohort::Cohort& cohort, const loader::RunConfig& config) {
