@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need, when it is missing: Debian packages (root or sudo) and a virtual environment.
 #   tools/deps/install.sh [test] [bench] [nvcc] [aarch64]
-#     test: adds the packages of apt-test.txt and requirements-test.txt and, unpacked into a folder, the PACS of apt-pacs.txt; bench: those of
-#     requirements-bench.txt; nvcc: a CUDA compiler (in the environment's folder cuda/), where there is none of CUDA 13; aarch64: a cross
-#     compiler, an emulator and, in a sysroot, the libraries of apt-aarch64.txt
+#     test: adds the packages of apt-test.txt and requirements-test.txt and, unpacked into folders, the PACS of apt-pacs.txt and the MLflow server
+#     of requirements-mlflow.txt; bench: those of requirements-bench.txt; nvcc: a CUDA compiler (in the environment's folder cuda/), where there is
+#     none of CUDA 13; aarch64: a cross compiler, an emulator and, in a sysroot, the libraries of apt-aarch64.txt
 #   HEADRACE_VENV     where the environment goes (default: ~/.cache/headrace/venv, shared by every clone)
 #   HEADRACE_SYSROOT_AARCH64    where the sysroot goes (default: ~/.cache/headrace/sysroot-aarch64)
 #   HEADRACE_PACS     where the PACS goes (default: ~/.cache/headrace/pacs); on amd64 alone
@@ -73,11 +73,11 @@ unpack_wheels() {
   pip_install "$file" --no-deps --target "$folder.new"
 }
 
-# The wheel of the viewer, in a folder of its own: only the built client in it is used, not its Python part, nor what that needs.
-install_viewer() {
-  local file=$here/requirements-view.txt folder=$venv/viewer
+# Wheels in a folder of their own, apart from the environment's packages: install_apart FILE FOLDER WHAT.
+install_apart() {
+  local file=$1 folder=$2
   cmp -s "$file" "$folder/requirements.txt" && return
-  unpack_wheels "$file" "$folder" "the viewer of volumes"
+  unpack_wheels "$file" "$folder" "$3"
   cp "$file" "$folder.new/requirements.txt"
   mv "$folder.new" "$folder"
 }
@@ -102,7 +102,7 @@ mkdir -p "$(dirname "$venv")"
   flock 9  # two clones may install at once
   "$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"  # new, or left half-made
   install_requirements "$here/requirements.txt"
-  install_viewer
+  install_apart "$here/requirements-view.txt" "$venv/viewer" "the viewer of volumes"  # only the built client in it is used
   for extra in "$@"; do
     case $extra in
       nvcc) install_nvcc ;;
@@ -113,6 +113,7 @@ mkdir -p "$(dirname "$venv")"
       test)
         install_packages "$here/apt-test.txt"
         install_requirements "$here/requirements-test.txt"
+        install_apart "$here/requirements-mlflow.txt" "$venv/mlflow" "an MLflow server"
         [ "$(dpkg --print-architecture)" != amd64 ] || "$here/sysroot.sh" "$here/apt-pacs.txt" amd64 "${HEADRACE_PACS:-$HOME/.cache/headrace/pacs}"
         ;;
       *) install_requirements "$here/requirements-$extra.txt" ;;

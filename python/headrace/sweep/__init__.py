@@ -1,0 +1,1 @@
+"""`headrace sweep`: many trainings, to find the best settings."""

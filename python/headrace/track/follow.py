@@ -1,0 +1,174 @@
+"""Sends a run: all that is there, or also what comes while it trains."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from pathlib import Path
+from typing import Any, Optional, Protocol
+
+from .. import _command
+from .._core import StorageError, UsageError
+from .client import Refused, Unavailable
+from .feed import Feed, Final
+from .group import group_of
+from .journal import Journal, Lock
+from .mlflow import MlflowSink
+from .target import Target
+from .tensorboard import TensorBoardSink
+from .wandb import WandbSink
+
+AT_ONCE = 100  # lines of one batch
+LOOK_S = 2.0  # between two looks at the run folder
+LONGEST_PAUSE_S = 60.0  # between two tries at a server that is down
+TURN_S = 30.0  # to wait for another follower of the same target
+AFTER_RUN_TURN_S = 120.0  # for one whose training has ended, and which finishes its call before it gives way
+
+
+class Sink(Protocol):
+    live: bool  # whether the tracker remembers what it got; else everything is written anew by each follower
+
+    def open(self, started_ms: int) -> None: ...
+    def put(self, points: list[dict[str, Any]]) -> None: ...
+    def finish(self, final: Final, at_ms: int) -> None: ...
+    def end(self, status: str, at_ms: Optional[int]) -> None: ...
+    def place(self) -> str: ...
+    def close(self) -> None: ...
+
+
+class Follower:
+    """One run and one target."""
+
+    def __init__(self, run: Path, target: Target, parent: Optional[int] = None, follow: bool = False) -> None:
+        """`parent`: a pipe of which the training holds the other end, so that it ends with it. `follow`: go on until the training ends."""
+        self._run, self._target, self._parent, self._follow = run, target, parent, follow
+        self._folder = run / "tracking"
+        self._feed = Feed(run, target)
+        self._opened = False
+        self._trouble = ""
+
+    def run(self) -> bool:
+        """Whether all was sent. Errors: UsageError, MalformedError, StorageError, UnsupportedError."""
+        lock = Lock(self._folder, self._target.file_name)
+        try:
+            if not lock.take(AFTER_RUN_TURN_S if self._parent is not None else TURN_S):
+                raise UsageError(f"{self._folder}: another headrace track sends this run to {self._target.file_name} already; wait for it.")
+            self._journal = Journal(self._folder, self._target)
+            self._sink = _sink(self._feed, self._target, self._journal)
+            self._sent: dict[str, Any] = self._journal.data["sent"] if self._sink.live else {}
+            return self._send_all(lock)
+        except OSError as error:
+            raise StorageError(f"{error.filename or self._folder}: {error.strerror or error}.") from error
+        finally:
+            lock.release()
+
+    def _send_all(self, lock: Lock) -> bool:
+        if not self._follow and self._parent is None and self._journal.data.get("done") == self._feed.state():
+            _command.say(f"{self._run}: {self._target.to} has all of it already")
+            return True
+        next_try, pause, deadline = 0.0, 1.0, float("inf")
+        while True:
+            over = self._is_over()  # before the files are read: nothing comes after it
+            if over and deadline == float("inf"):
+                deadline, next_try = time.monotonic() + self._target.wait_s, 0.0
+            if time.monotonic() >= next_try:
+                try:
+                    self._send_new()
+                    pause, self._trouble = 1.0, ""
+                    if over:
+                        self._end()
+                        return True
+                except (Unavailable, Refused) as error:
+                    self._note(" ".join(str(error).split()))
+                    next_try, pause = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE_S)
+            if time.monotonic() >= deadline:
+                self._give_up()
+                return False
+            if over and lock.wanted():
+                _command.say(f"{self._run}: leaves the rest for {self._target.to} to the headrace track that waits")
+                return False
+            self._wait(min(LOOK_S, max(0.1, deadline - time.monotonic())), over)
+
+    def _send_new(self) -> None:
+        """Opens, sends again what may not have come through, then what is new. Errors: Unavailable, Refused."""
+        data = self._journal.data
+        if not self._opened:
+            data.pop("done", None)  # files are made anew from here on
+            self._journal.save()
+            self._sink.open(round(1000 * (self._feed.started() or time.time())))
+            self._opened = True
+        if self._sink.live and data["pending"] is not None:
+            self._deliver(data["pending"])
+        while points := self._feed.points(self._sent, AT_ONCE):
+            now = round(1000 * time.time())
+            self._deliver({"points": [
+                {"kind": one.kind, "step": one.step, "at_ms": now if one.at is None else round(1000 * one.at), "values": one.values}
+                for one in points]})
+        final = self._feed.final()
+        if final is not None and self._sent.get("final") != final.digest:
+            at = final.at if final.at is not None else time.time()
+            self._deliver({"final": final.digest, "at_ms": round(1000 * at)}, final)
+
+    def _deliver(self, batch: dict[str, Any], final: Optional[Final] = None) -> None:
+        data = self._journal.data
+        if self._sink.live and data["pending"] is None:
+            data["pending"] = batch
+            self._journal.save()
+        if "points" in batch:
+            self._sink.put(batch["points"])
+            for point in batch["points"]:
+                self._sent[point["kind"]] = max(self._sent.get(point["kind"], -1), point["step"])
+        else:
+            final = final or self._feed.final()
+            if final is not None and final.digest == batch["final"]:  # else it was judged anew since, and is sent as that
+                self._sink.finish(final, batch["at_ms"])
+                self._sent |= {"final": final.digest, "at_ms": batch["at_ms"]}
+        if self._sink.live:
+            data["pending"] = None
+            self._journal.save()
+
+    def _end(self) -> None:
+        """Errors: Unavailable, Refused."""
+        finished = "final" in self._sent
+        status = "FINISHED" if finished else "KILLED" if self._parent is not None or self._follow else "RUNNING"
+        ended = self._sent.get("at_ms") or round(1000 * (self._feed.last_time() or time.time()))
+        self._sink.end(status, None if status == "RUNNING" else ended)
+        self._journal.data |= {"sent": self._sent, "done": self._feed.state()}
+        self._journal.save()
+        self._sink.close()
+        _command.say(f"{self._run}: sent to {self._target.to}, {self._sink.place()}")
+
+    def _is_over(self) -> bool:
+        if self._parent is not None:
+            readable, _, _ = select.select([self._parent], [], [], 0)
+            return bool(readable) and os.read(self._parent, 1) == b""
+        return not self._follow or (self._feed.final() is not None or not is_trained(self._run))
+
+    def _wait(self, seconds: float, over: bool) -> None:
+        if self._parent is not None and not over:
+            select.select([self._parent], [], [], seconds)
+        else:
+            time.sleep(seconds)
+
+    def _note(self, trouble: str) -> None:
+        """Once, and not at every try."""
+        if trouble != self._trouble:
+            _command.say(f"{trouble}; tried again later", warning=True)
+        self._trouble = trouble
+
+    def _give_up(self) -> None:
+        _command.say(f"{self._run}: {self._target.to} at {self._target.url} did not take all of it within {self._target.wait_s} s of the end "
+                     f"({self._trouble or 'it was slow'}). What is missing is sent by: headrace track {self._run}", warning=True)
+
+
+def is_trained(run: Path) -> bool:
+    """Whether a training has the folder's lock, as the kernel's list shows it: to try the lock would keep a training away that starts just then."""
+    inode = run.stat().st_ino
+    with open("/proc/locks", encoding="ascii") as locks:
+        return any(f":{inode} " in line and " WRITE " in line for line in locks)
+
+
+def _sink(feed: Feed, target: Target, journal: Journal) -> Sink:
+    kinds = {"mlflow": MlflowSink, "wandb": WandbSink, "tensorboard": TensorBoardSink}
+    return kinds[target.to](feed, target, journal, group_of(feed.run))  # type: ignore[no-any-return]

@@ -1,0 +1,94 @@
+"""To Weights & Biases by its own package: an offline run in a folder, or, where a server is named, to that one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Optional
+
+from .. import _command
+from . import allowed
+from .client import Unavailable
+from .feed import Feed, Final
+from .group import Group
+from .journal import Journal
+from .own_folder import own_folder
+from .target import Target
+
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+
+class WandbSink:
+    """An offline run is written anew at every start, as TensorBoard's files are; a server keeps its history and is told what is new."""
+
+    def __init__(self, feed: Feed, target: Target, journal: Journal, group: Optional[Group]) -> None:
+        self._feed, self._target, self._journal, self._group = feed, target, journal, group
+        self.live = bool(target.url)
+        self._run: Any = None
+        self._folder = Path()
+
+    def open(self, started_ms: int) -> None:
+        """Errors: UnsupportedError (the package is not installed), Unavailable, OSError."""
+        if self._run is not None:
+            return
+        data = self._journal.data
+        data.setdefault("run_id", uuid.uuid4().hex[:12])
+        data["closed"] = False
+        self._journal.save()
+        folder = self._folder = own_folder(self._feed.run, self._target, self._group, self._journal)
+        if not self.live:
+            shutil.rmtree(folder / "wandb", ignore_errors=True)
+        for name in _PROXIES:
+            os.environ.pop(name, None)
+        for name in [name for name in os.environ if name.startswith("WANDB_") and name != "WANDB_API_KEY"]:
+            del os.environ[name]
+        places = {f"WANDB_{kind}_DIR": str(folder / "wandb" / ".own") for kind in ("CACHE", "CONFIG", "DATA", "ARTIFACT")}  # not the home folder
+        os.environ |= {**places, "WANDB_ERROR_REPORTING": "false", "WANDB_SILENT": "true", "WANDB_MODE": "online" if self.live else "offline"}
+        if not self.live:
+            os.environ.pop("WANDB_API_KEY", None)
+        wandb = _command.needed("wandb", "track")
+        settings = {"base_url": self._target.url, "init_timeout": 30.0} if self.live else {}
+        group = self._group
+        try:
+            self._run = wandb.init(
+                project=allowed.plain_name(self._target.experiment).replace("/", "_"), id=data["run_id"], dir=str(folder),
+                name=group.member if group is not None else self._feed.run.resolve().name, group=group.name if group is not None else None,
+                mode="online" if self.live else "offline", resume="allow" if self.live else None,
+                config={**self._feed.parameters(), **self._feed.tags()},
+                settings=wandb.Settings(disable_git=True, save_code=False, disable_code=True, x_disable_stats=True, x_disable_meta=True,
+                                        x_disable_machine_info=True, x_save_requirements=False, console="off", silent=True, host="", **settings),
+            )
+        except Exception as error:  # the package's own errors have no common class that tells them from faults here
+            if not self.live:
+                raise
+            raise Unavailable(f"{self._target.url}: {error}") from error
+
+    def put(self, points: Iterable[Mapping[str, Any]]) -> None:
+        """Lines of one step are one row of the history."""
+        for point in points:
+            self._run.log({**{allowed.plain_name(key): value for key, value in point["values"].items()}, "_timestamp": point["at_ms"] / 1000},
+                          step=point["step"])
+
+    def finish(self, final: Final, at_ms: int) -> None:
+        wandb = _command.needed("wandb", "track")
+        row: dict[str, Any] = {f"tables/{name}": wandb.Table(columns=table.columns, data=table.rows) for name, table in final.tables.items()}
+        if final.pictures:
+            row["pictures"] = [wandb.Image(str(picture), caption=picture.stem) for picture in final.pictures]
+        self._run.log({**row, "_timestamp": at_ms / 1000}, step=final.step)
+        self._run.summary.update({allowed.plain_name(key): value for key, value in final.values.items()})
+        self._run.summary.update({**self._feed.tags(), **{f"sha256/{name}": digest for name, digest in final.artefacts.items()}})
+
+    def end(self, status: str, at_ms: Optional[int]) -> None:
+        del at_ms
+        self._run.finish(exit_code=0 if status != "KILLED" else 1)
+        self._run = None
+        self._journal.data["closed"] = True
+
+    def place(self) -> str:
+        return self._target.url or str(self._folder)
+
+    def close(self) -> None:
+        return

@@ -1,0 +1,25 @@
+"""A trained run and an MLflow server for all tests of this folder; tests copy the run."""
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from driving import headrace  # noqa: E402
+from made_once import made_once  # noqa: E402
+from trackers import MlflowServer, small_config  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def trained_run(nuclei, tmp_path_factory):
+    """A finished run of eight steps and two validations."""
+    def make(folder):
+        headrace("train", "--config", small_config(folder, nuclei), "--out", folder / "run")
+    return made_once(tmp_path_factory, "tracked", make) / "run"
+
+
+@pytest.fixture(scope="module")
+def mlflow(tmp_path_factory):
+    server = MlflowServer(tmp_path_factory.mktemp("mlflow"))
+    yield server
+    server.kill()

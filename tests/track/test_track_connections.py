@@ -1,0 +1,214 @@
+"""Which connections are made, and what a server can do to a training that it tracks: nothing."""
+import hashlib
+import http.server
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from driving import PROGRAM, headrace, sentence_of
+from trackers import Follower, copied, entry, free_port, small_config, track
+
+needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="not run: strace is not installed")
+
+
+def connections(log):
+    """Hosts and ports of every connect() to the internet."""
+    found = re.findall(r'connect\(.*?sin6?_port=htons\((\d+)\).*?"([0-9a-f.:]+)"', log.read_text())
+    return {(host, int(port)) for port, host in found}
+
+
+@needs_strace
+@pytest.mark.parametrize("to", ["mlflow", "wandb", "tensorboard"])
+def test_only_the_named_host(trained_run, request, tmp_path, to):
+    if to == "wandb":
+        pytest.importorskip("wandb", reason="not run: the package wandb is not installed")
+    run, log = copied(trained_run, tmp_path / "run"), tmp_path / "strace"
+    server = request.getfixturevalue("mlflow") if to == "mlflow" else None
+    where = ["--url", server.url] if server else []
+    nowhere = "http://127.0.0.1:9"
+    environment = {"http_proxy": nowhere, "HTTP_PROXY": nowhere, "https_proxy": nowhere, "WANDB_MODE": "online", "WANDB_BASE_URL": nowhere}
+    subprocess.run(["strace", "-f", "-q", "-s", "256", "-e", "trace=connect", "-o", log, PROGRAM, "track", run, "--to", to, *where], check=True,
+                   timeout=120, env=os.environ | environment, capture_output=True)
+    assert connections(log) == ({("127.0.0.1", server.port)} if server else set())
+
+
+class Liar(http.server.BaseHTTPRequestHandler):
+    """A server that is none: what it does stands in `how`."""
+
+    protocol_version = "HTTP/1.1"
+    how, elsewhere, seen = "fails", "", []
+
+    def do_GET(self):
+        type(self).seen.append((self.path, dict(self.headers)))
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.how == "drips":
+            for byte in b"HTTP/1.1 200 OK\r\nX-Later: 1\r\n" * 100:
+                self.wfile.write(bytes([byte]))
+                time.sleep(0.2)
+            return
+        status, body = {"fails": (500, b"{}"), "babbles": (200, b"\xff<html>hello"), "lies": (200, b'{"experiment": {"experiment_id": 7}}'),
+                        "redirects": (302, b""), "refuses": (403, b"{}"), "floods": (200, b"x" * (9 << 20))}[self.how]
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", self.elsewhere + self.path)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_PUT = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def liar():
+    handler = type("Handler", (Liar,), {"seen": []})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield handler, f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+
+
+@pytest.mark.parametrize("how, told", [("fails", "answers 500"), ("babbles", "answers 200 and not what"), ("lies", "has no experiment"),
+                                       ("redirects", "is not followed"), ("refuses", "MLFLOW_TRACKING_TOKEN"), ("floods", "more than 8 MiB")])
+def test_a_server_that_lies(trained_run, liar, tmp_path, how, told):
+    """It ends within its time, tells why, and says how to send the rest; the run that a redirect names is not asked."""
+    handler, url = liar
+    other = type("Other", (Liar,), {"seen": [], "how": "fails"})
+    second = http.server.ThreadingHTTPServer(("127.0.0.1", 0), other)
+    threading.Thread(target=second.serve_forever, daemon=True).start()
+    handler.how, handler.elsewhere = how, f"http://127.0.0.1:{second.server_address[1]}"
+    run = copied(trained_run, tmp_path / "run")
+    done = track(run, "--to", "mlflow", "--url", url, "--wait", 1, code=1, environment={"MLFLOW_TRACKING_TOKEN": "sesame-71"})
+    second.shutdown()
+    assert told in done.stderr and f"headrace track {run}" in done.stderr
+    assert other.seen == [] and handler.seen and handler.seen[0][1]["Authorization"] == "Bearer sesame-71"
+    assert all("sesame-71" not in path.read_text(errors="replace") for path in run.rglob("*") if path.is_file()) and "sesame" not in done.stderr
+
+
+def test_a_server_that_drips(trained_run, liar, tmp_path):
+    """Each byte comes in time, the answer never: a call is bounded as a whole."""
+    handler, url = liar
+    handler.how = "drips"
+    program = "from headrace.track import client, __main__\nclient.CALL_S = 1\nimport sys\nsys.exit(__main__.main())"
+    run = copied(trained_run, tmp_path / "run")
+    done = subprocess.run([sys.executable, "-c", program, run, "--to", "mlflow", "--url", url, "--wait", "1"], capture_output=True, text=True,
+                          timeout=60, env=os.environ | {"PYTHONPATH": str(PROGRAM.parent / "python")})
+    assert done.returncode == 1 and "no answer within 1 s" in done.stderr, done.stderr
+
+
+def test_what_failed_is_sent_later_by_the_command_that_was_named(trained_run, mlflow, tmp_path):
+    run = copied(trained_run, tmp_path / "run")
+    mlflow.kill()
+    try:
+        done = track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "later", "--wait", 1, code=1)
+        assert f"sent by: headrace track {run}" in done.stderr
+    finally:
+        mlflow.start()
+    track(run)
+    assert mlflow.run("later")["info"]["status"] == "FINISHED"
+
+
+def test_certificates_are_checked(trained_run, tmp_path):
+    """A server with a certificate that nobody signed, then with that one named."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    if shutil.which("openssl") is None:
+        pytest.skip("not run: openssl is not installed")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key,
+                    "-out", certificate, "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    handler = type("Handler", (Liar,), {"seen": [], "how": "fails"})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"https://127.0.0.1:{server.server_address[1]}"
+    run = copied(trained_run, tmp_path / "run")
+    done = track(run, "--to", "mlflow", "--url", url, "--wait", 0, code=1)
+    assert "CERTIFICATE_VERIFY_FAILED" in done.stderr and handler.seen == []
+    done = track(run, "--to", "mlflow", "--url", url, "--wait", 0, "--ca-file", certificate, code=1)
+    assert "answers 500" in done.stderr and handler.seen
+    server.shutdown()
+
+
+def weights(run):
+    return hashlib.sha256((run / "final.safetensors").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("how", ["nobody listens", "never answers", "fails", "redirects"])
+def test_a_training_does_not_feel_its_tracker(trained_run, nuclei, liar, tmp_path, how):
+    """Exit code, weights and metrics are those of the run without a tracker, and it does not wait for one."""
+    handler, url = liar
+    handler.how, handler.elsewhere = how, "http://127.0.0.1:9"
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        url = {"nobody listens": f"http://127.0.0.1:{free_port()}", "never answers": f"http://127.0.0.1:{deaf.getsockname()[1]}"}.get(how, url)
+        config = small_config(tmp_path, nuclei, f"tracking:\n  - {{to: mlflow, url: \"{url}\", wait_s: 1}}\n")
+        headrace("train", "--config", config, "--out", tmp_path / "run")
+        run = tmp_path / "run"
+        assert weights(run) == weights(trained_run)
+        hashes = [json.loads((folder / "run.json").read_text())["config_hash"] for folder in (run, trained_run)]
+        assert hashes[0] == hashes[1]
+        log, deadline = run / "tracking/mlflow.log", time.time() + 60
+        while "What is missing is sent by: headrace track" not in log.read_text():
+            assert time.time() < deadline, log.read_text()
+            time.sleep(0.1)
+
+
+def test_tracking_may_change_on_resume(trained_run, nuclei, tmp_path):
+    """A finished run that is resumed with a tracker gets sent."""
+    run = copied(trained_run, tmp_path / "run")
+    config = small_config(tmp_path, nuclei, "tracking:\n  - {to: tensorboard}\n")
+    headrace("train", "--config", config, "--out", run, "--resume")
+    deadline = time.time() + 60
+    while not json.loads((run / "tracking/tensorboard.json").read_text() if (run / "tracking/tensorboard.json").exists() else "{}").get("closed"):
+        assert time.time() < deadline
+        time.sleep(0.1)
+    assert len(list((run / "tracking/tensorboard").iterdir())) == 1
+
+
+@pytest.mark.parametrize("wrong, told", [
+    ("{to: mlflo, url: 'http://h'}", "mlflow"), ("{to: mlflow}", "needs a url"), ("{to: mlflow, url: 'ftp://h'}", "http://"),
+    ("{to: mlflow, url: 'http://me:secret@h'}", "MLFLOW_TRACKING_USERNAME"), ("{to: tensorboard, url: 'http://h'}", "writes files"),
+    ("{to: mlflow, url: 'http://h', fields: [cases]}", "none of cohorts"), ("{to: wandb, upload: [eval.json]}", "upload is for mlflow"),
+    ("{to: mlflow, url: 'http://h', upload: [../x]}", "none of report.html"), ("{to: wandb, tok: 1}", "tok"), ("{to: wandb, name: a/b}", "letters")])
+def test_mistakes_in_a_config_are_found_first(nuclei, tmp_path, wrong, told):
+    config = small_config(tmp_path, nuclei, f"tracking:\n  - {wrong}\n")
+    said = sentence_of(headrace("train", "--config", config, "--out", tmp_path / "run", code=2))
+    assert told in said and "secret" not in said and not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("words, told", [(["--to", "mlflow"], "needs a url"), (["--url", "http://h"], "--to"), ([], "was sent nowhere yet"),
+                                         (["--to", "mlflow", "--url", "http://me:secret@h"], "MLFLOW_TRACKING_USERNAME"),
+                                         (["--to", "tensorboard", "--fields", "cases"], "none of cohorts")])
+def test_mistakes_of_the_command(trained_run, tmp_path, words, told):
+    run = copied(trained_run, tmp_path / "run")
+    assert told in sentence_of(track(run, *words, code=2))
+    assert not (run / "tracking").exists()
+
+
+def test_two_followers_of_one_target(trained_run, liar, tmp_path):
+    """The second waits; what goes on after its run's end gives way to it."""
+    handler, url = liar
+    handler.how = "fails"
+    run = copied(trained_run, tmp_path / "run")
+    first = Follower(run, entry(url=url, wait_s=60))
+    first._close()  # its training has ended, and it tries on
+    deadline = time.time() + 30
+    while not handler.seen:
+        assert time.time() < deadline
+        time.sleep(0.05)
+    second = Follower(run, entry(url=url, wait_s=0))
+    assert first.process.wait(timeout=60) == 1 and second.finish() == 1

@@ -1,0 +1,183 @@
+"""TensorBoard's files by its own reader, W&B's offline runs by a reader of their framing and the package's messages."""
+import json
+import os
+import random
+import struct
+import time
+import zlib
+
+import numpy as np
+import pytest
+from trackers import Follower, copied, entry, expected_points, flat, long_lines, track
+
+accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="not run: tensorboard is not installed")
+pytest.importorskip("wandb", reason="not run: the package wandb is not installed")
+
+
+def read_tensorboard(folder):
+    events = accumulator.EventAccumulator(str(folder), size_guidance={"scalars": 0, "images": 0, "tensors": 0})
+    events.Reload()
+    return events
+
+
+def scalars(events):
+    points = [(tag, event.step, event.value) for tag in events.Tags()["scalars"] for event in events.Scalars(tag)]
+    found = {(tag, step): value for tag, step, value in points}
+    assert len(found) == len(points), "a step is there twice"
+    return found
+
+
+def same_points(got, wanted):
+    assert got.keys() == wanted.keys()
+    for key, value in wanted.items():
+        assert np.float32(value) == np.float32(got[key]), key
+
+
+def measured(points):
+    return {key: value for key, value in points.items() if key[0].split("/")[0] in ("train", "val", "time")}
+
+
+def test_tensorboard(trained_run, tmp_path):
+    run = copied(trained_run, tmp_path / "run")
+    for _ in range(2):
+        track(run, "--to", "tensorboard", "--folder", tmp_path / "logs", "--pictures")
+    (file,) = (tmp_path / "logs/run").iterdir()
+    events = read_tensorboard(file.parent)
+    same_points(measured(scalars(events)), expected_points(run))
+    evaluation = json.loads((run / "eval.json").read_text())
+    final = {name: value for (name, _), value in scalars(events).items() if name.startswith("final/dice")}
+    assert final == {name: np.float32(value) for name, value in flat(evaluation["overall"]["dice"], "final/dice").items()}
+    for picture in run.glob("montage/eval-*.png"):
+        (image,) = events.Images(f"pictures/{picture.stem}")
+        assert image.encoded_image_string == picture.read_bytes()
+        assert (image.width, image.height) == struct.unpack(">II", picture.read_bytes()[16:24])
+    text = {tag: events.Tensors(tag)[0].tensor_proto.string_val[0].decode() for tag in events.Tags()["tensors"]}
+    assert json.loads((run / "run.json").read_text())["config_hash"] in text["config"]
+    matrix = [[int(cell) for cell in line.split("|")[2:-1]] for line in text["tables/confusion"].splitlines()[2:]]
+    assert matrix == evaluation["overall"]["matrix"]
+
+
+def half_written(run):
+    """A run that goes on: 150 steps, no end yet. Gives the rest of the lines, and what its end writes."""
+    lines = long_lines(run)
+    ends = {name: (run / name).read_bytes() for name in ("summary.json", "eval.json")}
+    for name in ends:
+        (run / name).unlink()
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines[:150]))
+    return lines[150:], ends
+
+
+@pytest.mark.parametrize("to", ["tensorboard", "wandb"])
+def test_killed_followers_leave_one_file(trained_run, tmp_path, to):
+    run = copied(trained_run, tmp_path / "run")
+    rest, ends = half_written(run)
+    keys = entry(to=to)
+    moments = random.Random(7)
+    for _ in range(5):
+        follower = Follower(run, keys)
+        time.sleep(moments.uniform(0.3, 1.5))
+        follower.kill()
+        with open(run / "metrics.jsonl", "a") as file:
+            file.writelines(json.dumps(line) + "\n" for line in rest[:20])
+        del rest[:20]
+    with open(run / "metrics.jsonl", "a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in rest)
+    for name, content in ends.items():
+        (run / name).write_bytes(content)
+    assert Follower(run, keys).finish() == 0, (run / "follower.log").read_text()
+    if to == "tensorboard":
+        (file,) = (run / "tracking/tensorboard").iterdir()
+        same_points(measured(scalars(read_tensorboard(file.parent))), expected_points(run))
+    else:
+        (file,) = run.glob("tracking/wandb/wandb/offline-run-*/run-*.wandb")
+        same_points(measured(history_of(file)), expected_points(run))
+
+
+def records(file):
+    """LevelDB's log: blocks of 32 KiB; a record has a CRC-32 of kind and bytes, their number, and its kind: whole, first, middle or last part."""
+    data, at, part = file.read_bytes(), 7, b""
+    assert data[:4] == b":W&B"
+    while at + 7 <= len(data):
+        if 32768 - at % 32768 < 7:
+            at += 32768 - at % 32768
+            continue
+        checksum, size, kind = struct.unpack_from("<IHB", data, at)
+        body = data[at + 7:at + 7 + size]
+        if kind == 0:
+            break
+        assert len(body) == size and checksum == zlib.crc32(bytes([kind]) + body)
+        at += 7 + size
+        part += body
+        if kind in (1, 4):
+            yield part
+            part = b""
+    assert part == b""
+
+
+def messages_of(file):
+    from wandb.proto import wandb_internal_pb2
+    return [wandb_internal_pb2.Record.FromString(record) for record in records(file)]
+
+
+def history_of(file):
+    found = {}
+    for message in messages_of(file):
+        if message.WhichOneof("record_type") != "history":
+            continue
+        row = {"/".join(item.nested_key) or item.key: json.loads(item.value_json) for item in message.history.item}
+        for name, value in row.items():
+            if isinstance(value, (int, float)) and not name.startswith("_"):
+                key = (name, message.history.step.num)
+                assert key not in found, "a step is there twice"
+                found[key] = value
+    return found
+
+
+def test_wandb_offline(trained_run, tmp_path):
+    run = copied(trained_run, tmp_path / "run")
+    for _ in range(2):
+        track(run, "--to", "wandb", "--project", "nuclei", environment={"HTTPS_PROXY": "http://127.0.0.1:9"})
+    (file,) = run.glob("tracking/wandb/wandb/offline-run-*/run-*.wandb")
+    messages = messages_of(file)
+    assert measured(history_of(file)) == expected_points(run)
+    (begun,) = [message.run for message in messages if message.WhichOneof("record_type") == "run"]
+    assert begun.project == "nuclei" and begun.display_name == "run" and not begun.host and not begun.git.commit
+    config = {item.key: json.loads(item.value_json) for item in begun.config.update}
+    assert config["headrace.config_hash"] == json.loads((run / "run.json").read_text())["config_hash"] and config["train.lr"] == "0.001"
+    summary = {"/".join(item.nested_key) or item.key: json.loads(item.value_json)
+               for message in messages if message.WhichOneof("record_type") == "summary" for item in message.summary.update}
+    evaluation = json.loads((run / "eval.json").read_text())
+    assert summary["final/mean_dice"] == evaluation["overall"]["mean_dice"]
+    (confusion,) = file.parent.glob("files/media/table/tables/confusion_*.table.json")
+    assert [row[1:] for row in json.loads(confusion.read_text())["data"]] == evaluation["overall"]["matrix"]
+    said = b"".join(path.read_bytes() for path in file.parent.rglob("files/**/*") if path.is_file())
+    said += b"".join(message.SerializeToString() for message in messages if message.WhichOneof("record_type") in ("run", "history", "summary"))
+    for word in {*evaluation["cases"], *evaluation["cohorts"], json.loads((run / "run.json").read_text())["store"], os.uname().nodename + "."}:
+        assert word.encode() not in said, word
+
+
+@pytest.mark.parametrize("to", ["tensorboard", "wandb"])
+def test_runs_of_one_name_in_one_folder(trained_run, tmp_path, to):
+    runs = [copied(trained_run, tmp_path / place / "run") for place in ("a", "b")]
+    for run in runs:
+        track(run, "--to", to, "--folder", tmp_path / "all")
+    before = {path: path.read_bytes() for path in (tmp_path / "all").rglob("*") if path.is_file()}
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["run", "run-2"]
+    (runs[1] / "summary.json").write_text(json.dumps({**json.loads((runs[1] / "summary.json").read_text()), "kappa": 0.5}))
+    track(runs[1])  # which has changed, and is written anew
+    after = {path: path.read_bytes() for path in (tmp_path / "all").rglob("*") if path.is_file()}
+    first = tmp_path / "all/run"
+    assert {path for path in before if first in path.parents} == {path for path in after if first in path.parents}
+    assert all(after[path] == before[path] for path in before if first in path.parents) and after.keys() != before.keys()
+
+
+def test_folds_in_one_folder(trained_run, tmp_path):
+    for fold in range(2):
+        copied(trained_run, tmp_path / f"five/fold-{fold}")
+    track(tmp_path / "five", "--to", "tensorboard", "--folder", tmp_path / "logs")
+    track(tmp_path / "five", "--to", "wandb")
+    assert sorted(path.name for path in (tmp_path / "logs/five").iterdir()) == ["fold-0", "fold-1"]
+    for fold in range(2):
+        (file,) = tmp_path.glob(f"five/fold-{fold}/tracking/wandb/wandb/offline-run-*/run-*.wandb")
+        (begun,) = [message.run for message in messages_of(file) if message.WhichOneof("record_type") == "run"]
+        assert begun.run_group == "five" and begun.display_name == f"fold-{fold}"

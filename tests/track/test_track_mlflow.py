@@ -1,0 +1,187 @@
+"""Runs on a real MLflow server, read back by its REST interface and from its database."""
+import json
+import random
+import subprocess
+import threading
+import time
+from collections import Counter
+
+from driving import PROGRAM, sentence_of
+from killed_training import train_killed_and_resumed
+from trackers import Follower, copied, entry, expected_points, flat, lines_of, long_lines, params_of, small_config, tags_of, track
+
+
+def test_a_finished_run_once_and_in_order(trained_run, mlflow, tmp_path):
+    run = copied(trained_run, tmp_path / "patient-smith")
+    for _ in range(3):  # the second and third have nothing to send
+        track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "once")
+    stored = mlflow.run("once")
+    assert stored["info"]["status"] == "FINISHED"
+    history = mlflow.history(stored)
+    assert max(Counter((name, step) for name, step, _, _ in history).values()) == 1
+    got = {(name, step): value for name, step, value, _ in history if name.split("/")[0] in ("train", "val", "time")}
+    assert got == expected_points(run)
+    for name in {name for name, _, _, _ in history}:
+        steps = [step for key, step, _, _ in history if key == name]
+        assert steps == sorted(steps)
+    moments = {step: at for name, step, _, at in history if name == "train/loss"}
+    assert moments == {line["step"]: round(1000 * line["time"]["at"]) for line in lines_of(run) if "loss" in line}
+    evaluation = json.loads((run / "eval.json").read_text())
+    final = {name: value for name, _, value, _ in history if name.startswith("final/")}
+    for path in ("mean_dice", "dice", "iou", "accuracy"):
+        for name, value in flat(evaluation["overall"][path], f"final/{path}").items():
+            assert final[name] == value
+    tags, facts = tags_of(stored), json.loads((run / "run.json").read_text())
+    assert tags["headrace.config_hash"] == facts["config_hash"] and tags["headrace.dataset_hash"] == facts["dataset_hash"]
+    assert tags["headrace.code_version"] == facts["code_version"]
+    assert tags["headrace.weights_sha256"] == tags["headrace.sha256.final.safetensors"]
+    assert params_of(stored)["train.lr"] == "0.001" and params_of(stored)["patch.size"] == "64, 64"
+
+
+def test_tables_on_the_server(trained_run, mlflow, tmp_path):
+    run = copied(trained_run, tmp_path / "run")
+    track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "tables", "--pictures", "--upload", "report.html")
+    stored = mlflow.run("tables")
+    files = mlflow.files(stored)
+    evaluation = json.loads((run / "eval.json").read_text())
+    (confusion,) = [path for name, path in files.items() if name.startswith("tables/confusion-")]
+    table = json.loads(confusion.read_text())
+    assert [row[1:] for row in table["data"]] == evaluation["overall"]["matrix"] and table["columns"][1:] == ["called background", "called object"]
+    (cohorts,) = [path for name, path in files.items() if name.startswith("tables/by_cohort-")]
+    rows = {row[0]: row for row in json.loads(cohorts.read_text())["data"]}
+    assert set(rows) == {"all", *(f"cohort-{n}" for n in range(1, len(rows)))}
+    assert rows["all"][2] == evaluation["overall"]["mean_dice"]
+    pictures = sorted(path.read_bytes() for name, path in files.items() if name.startswith("pictures/"))
+    assert pictures == sorted(set(path.read_bytes() for path in run.glob("montage/eval-*.png"))) and pictures
+    assert files["report.html"].read_bytes() == (run / "report.html").read_bytes()
+    listed = json.loads(tags_of(stored)["mlflow.loggedArtifacts"])
+    assert {one["path"] for one in listed} == {name for name in files if name.startswith("tables/")}
+
+
+def test_names_stay_unless_they_are_asked_for(trained_run, mlflow, tmp_path):
+    """Ids, paths and names of groups: looked for in all that the server has."""
+    run = copied(trained_run, tmp_path / "run")
+    evaluation = json.loads((run / "eval.json").read_text())
+    ids = {str(image["image"] if "image" in image else image["id"]) for image in evaluation["images"]} | set(evaluation["cases"])
+    cohorts = {name for name in evaluation["cohorts"]}
+    track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "closed")
+    track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "open", "--name", "open", "--fields", "cohorts")
+
+    def said(experiment):
+        stored = mlflow.run(experiment)
+        tables = "".join(path.read_text() for path in mlflow.files(stored).values())
+        return json.dumps(stored) + json.dumps(mlflow.history(stored)) + tables
+
+    closed, opened = said("closed"), said("open")
+    store = json.loads((run / "run.json").read_text())["store"]
+    for word in {*ids, *cohorts, store, str(run.parent)}:
+        assert word not in closed, word
+    assert ids and all(word not in opened for word in {*ids, store}) and all(f"final/cohorts/{name}/" in opened for name in cohorts)
+
+
+def test_killed_at_any_moment(trained_run, mlflow, tmp_path):
+    """Twelve kills of the follower and three of the server while a run grows, is killed itself and goes on: each point is there once, in order."""
+    run = copied(trained_run, tmp_path / "run")
+    ends = {name: (run / name).read_bytes() for name in ("summary.json", "eval.json")}
+    lines = long_lines(trained_run)
+    for name in ("metrics.jsonl", *ends):
+        (run / name).unlink()
+    moments = random.Random(20261123)
+
+    def grow():
+        written, resumes = 0, [97, 211]
+        while written < len(lines):
+            with open(run / "metrics.jsonl", "a") as file:
+                text = json.dumps(lines[written]) + "\n"
+                cut = moments.randrange(len(text))  # a reader may see half a line
+                file.write(text[:cut])
+                file.flush()
+                file.write(text[cut:])
+            written += 1
+            time.sleep(0.05)
+            if written in resumes:  # killed and resumed: lines are made again, at other times
+                resumes.remove(written)
+                written -= 30
+                again = [{**line, "time": {**line["time"], "at": line["time"]["at"] + 1e4}} for line in lines[:written]]
+                (run / "part").write_text("".join(json.dumps(line) + "\n" for line in again))
+                (run / "part").rename(run / "metrics.jsonl")
+
+    growing = threading.Thread(target=grow)
+    growing.start()
+    keys = entry(url=mlflow.url, experiment="killed", wait_s=60)
+    for kill in range(12):
+        follower = Follower(run, keys)
+        time.sleep(moments.uniform(0.2, 2.5))
+        if kill in (3, 6, 9):
+            mlflow.kill()
+            time.sleep(moments.uniform(0, 0.5))
+        follower.kill()
+        if kill in (3, 6, 9):
+            mlflow.start()
+    growing.join(timeout=120)
+    assert not growing.is_alive()
+    for name, content in ends.items():
+        (run / name).write_bytes(content)
+    assert Follower(run, keys).finish() == 0, (run / "follower.log").read_text()[-2000:]
+    stored = mlflow.run("killed")
+    history = [point for point in mlflow.history(stored) if point[0].split("/")[0] in ("train", "val", "time")]
+    assert max(Counter((name, step) for name, step, _, _ in history).values()) == 1
+    assert {(name, step): value for name, step, value, _ in history} == expected_points(run)
+    for wanted in ("train/loss", "val/mean_dice"):
+        steps = [step for name, step, _, _ in history if name == wanted]
+        assert steps == sorted(steps) and len(steps) == (300 if wanted == "train/loss" else 6)
+    assert stored["info"]["status"] == "FINISHED"
+
+
+def wait_for(run, words):
+    """Until the follower's log has so many of its last words."""
+    log, deadline = run / "tracking/mlflow.log", time.time() + 60
+    while log.read_text().count("sent to mlflow") < words:
+        assert time.time() < deadline, log.read_text()
+        time.sleep(0.1)
+
+
+def test_a_training_that_is_killed_and_resumed(nuclei, mlflow, tmp_path):
+    """By `tracking:` in its config. The follower of the killed training ends too, that of the resumed one goes on."""
+    tracking = f"tracking:\n  - {{to: mlflow, url: \"{mlflow.url}\", experiment: resumed, wait_s: 30}}\n"
+    config, run = small_config(tmp_path, nuclei, tracking, batches=6), tmp_path / "run"
+    train_killed_and_resumed(config, run)
+    wait_for(run, 2)
+    stored = mlflow.run("resumed")
+    history = [point for point in mlflow.history(stored) if point[0].split("/")[0] in ("train", "val")]
+    assert max(Counter((name, step) for name, step, _, _ in history).values()) == 1
+    assert {(name, step): value for name, step, value, _ in history} == {
+        point: value for point, value in expected_points(run).items() if not point[0].startswith("time/")}
+    assert stored["info"]["status"] == "FINISHED"
+
+
+def test_follow_by_hand(nuclei, mlflow, tmp_path):
+    config, run = small_config(tmp_path, nuclei, batches=20), tmp_path / "run"
+    training = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run, "--quiet"])
+    deadline = time.time() + 60
+    while not (run / "config.json").exists():
+        assert time.time() < deadline and training.poll() is None
+        time.sleep(0.02)
+    track(run, "--follow", "--to", "mlflow", "--url", mlflow.url, "--experiment", "followed")
+    assert training.wait(timeout=60) == 0
+    assert mlflow.run("followed")["info"]["status"] == "FINISHED"
+    assert len({step for name, step, _, _ in mlflow.history(mlflow.run("followed")) if name == "train/loss"}) == 40
+
+
+def test_folds_and_trials_are_nested(trained_run, mlflow, tmp_path):
+    for place in ("five/fold-0", "five/fold-1", "search/trials/0000/run", "search/trials/0001/run"):
+        copied(trained_run, tmp_path / place)
+    for name in ("five", "search"):
+        track(tmp_path / name, "--to", "mlflow", "--url", mlflow.url, "--experiment", name)
+        runs = {run["info"]["run_name"]: run for run in mlflow.runs(name)}
+        parent = runs.pop(name)
+        assert sorted(runs) == (["fold-0", "fold-1"] if name == "five" else ["trial-0000", "trial-0001"])
+        assert {tags_of(run)["mlflow.parentRunId"] for run in runs.values()} == {parent["info"]["run_id"]}
+        assert {run["info"]["status"] for run in [parent, *runs.values()]} == {"FINISHED"}
+
+
+def test_a_state_of_another_tracker_is_not_taken(trained_run, mlflow, tmp_path):
+    run = copied(trained_run, tmp_path / "run")
+    track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "one")
+    said = sentence_of(track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "two", code=2))
+    assert "tracking/mlflow.json" in said and "--name" in said
