@@ -8,4 +8,13 @@ namespace headrace {
 /// (cmake/HeadraceCodeVersion.cmake).
 const char* code_version() noexcept;
 
+/// How it was compiled, as far as that can decide a result's bytes.
+struct BuildFacts {
+  const char* type;      ///< "Release"
+  const char* compiler;  ///< "GNU 12.2.0"
+  const char*
+      flags;  ///< -O, -f and -m of every C++ file; levels of a CPU come on top, kernel by kernel
+};
+BuildFacts build_facts() noexcept;
+
 }  // namespace headrace

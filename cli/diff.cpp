@@ -7,33 +7,39 @@
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/versions/version_diff.hpp"
+#include "headrace/loader/config/run_config.hpp"
+#include "headrace/runs/run_comparison.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "A version is named by its dataset hash or the first digits of it; headrace info STORE\n"
-    "--versions lists them. Labels are compared pixel by pixel at level 0.\n"
+    "Of a store: two versions, each named by its dataset hash or the first digits of it; headrace\n"
+    "info STORE --versions lists them. Labels are compared pixel by pixel at level 0.\n"
+    "Of two run folders: config, data, code, libraries, hardware, preprocessing, first weights; and\n"
+    "figures by cohort, scanner and phase, with a paired bootstrap interval of each difference where\n"
+    "both were evaluated on the same split of the same dataset.\n"
     "\n"
     "Examples:\n"
     "  headrace diff cohort.zarr 3f2a 91bc\n"
     "  headrace diff cohort.zarr 3f2a 91bc --json\n"
+    "  headrace diff runs/a runs/b\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 usage (no such version).";
 
 struct Arguments {
-  std::string store, before, after;
+  std::string first, second, third;
   int jobs = 0;
   bool json = false;
 };
 
-void run(const Arguments& a) {
-  if (!std::filesystem::is_directory(a.store))
-    fail(ErrorCode::not_found, "{}: there is no such store", a.store);
-  const auto store = std::make_shared<const storage::LocalStore>(a.store);
+void diff_versions(const Arguments& a) {
+  if (!std::filesystem::is_directory(a.first))
+    fail(ErrorCode::not_found, "{}: there is no such store", a.first);
+  const auto store = std::make_shared<const storage::LocalStore>(a.first);
   ThreadPool pool(a.jobs);
-  const auto diff = ingest::diff_versions(store, a.before, a.after, pool);
+  const auto diff = ingest::diff_versions(store, a.second, a.third, pool);
   if (a.json) {
     fmt::print("{}", dump_json(to_json(diff)));
     return;
@@ -42,15 +48,32 @@ void run(const Arguments& a) {
   for (const auto& line : in_words(diff, kind)) fmt::print("{}\n", line);
 }
 
+void diff_runs(const Arguments& a) {
+  for (const std::string& path : {a.first, a.second}) {
+    if (runs::RunFolder::holds_run(path)) continue;
+    fail(ErrorCode::usage,
+         "{} holds no run. Two arguments are run folders (headrace diff RUN RUN); versions of a "
+         "store need three (headrace diff STORE BEFORE AFTER).",
+         path);
+  }
+  const Json comparison =
+      runs::compare_runs(runs::RunFolder::open(a.first), runs::RunFolder::open(a.second),
+                         loader::RunConfig::decides_nothing);
+  fmt::print("{}", a.json ? dump_json(comparison) : runs::in_words(comparison));
+}
+
+void run(const Arguments& a) { a.third.empty() ? diff_runs(a) : diff_versions(a); }
+
 }  // namespace
 
 void add_diff(CLI::App& app) {
-  CLI::App* diff = app.add_subcommand("diff", "Says what differs between two versions of a store.");
+  CLI::App* diff =
+      app.add_subcommand("diff", "Says what differs between two versions of a store, or two runs.");
   diff->footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
-  diff->add_option("STORE", arguments->store, "the store's folder")->required();
-  diff->add_option("BEFORE", arguments->before, "a version")->required();
-  diff->add_option("AFTER", arguments->after, "another version")->required();
+  diff->add_option("STORE", arguments->first, "the store's folder; or a run folder")->required();
+  diff->add_option("BEFORE", arguments->second, "a version; or another run folder")->required();
+  diff->add_option("AFTER", arguments->third, "another version; not of runs");
   diff->add_option("--jobs", arguments->jobs, "threads; 0: every core")->capture_default_str();
   diff->add_flag("--json", arguments->json, "print one JSON object");
   diff->callback([arguments] { run(*arguments); });

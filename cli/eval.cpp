@@ -12,7 +12,10 @@
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
 #include "cli/process_settings.hpp"
+#include "headrace/loader/config/figure_rules.hpp"
+#include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/measure/gate.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
 #endif
 
@@ -25,10 +28,11 @@ constexpr const char* kFooter =
     "eval-WEIGHTS-SPLIT-DATASET.json beside them. "
     "The\n"
     "report is made again.\n"
-    "A gate file holds figures and what they must reach, e.g. {mean_dice: 0.7, gleason.kappa: "
-    "0.6},\n"
-    "or must not exceed, e.g. {lesion.sensitivity_at_1: 0.8, hd95.lesion: {most: 10}}. Those of a\n"
-    "group stand after its name, e.g. cohorts.a.dice.liver; an undefined figure misses.\n"
+    "Gates are those of the run's config, or of a file instead: a list of entries, such as\n"
+    "  - {figure: dice.tumour, least: 0.7, scope: each cohort}\n"
+    "  - {figure: hd95_penalised.liver, most: 10, bound: upper}      # the end of its 95 % interval\n"
+    "or a mapping, {mean_dice: 0.7, hd95.lesion: {most: 10}, cohorts.a.dice.liver: 0.8}. An\n"
+    "undefined figure or interval, or an absent group, is a miss; each is named.\n"
     "\n"
     "Examples:\n"
     "  headrace eval --run runs/gleason\n"
@@ -114,20 +118,31 @@ void print_result(const Json& result) {
     fmt::print("\n");
   }
 }
+
+/// Those of the file, or of the run's own config. Their names are checked before the evaluation,
+/// which may take long.
+measure::Gate gates_of(const Arguments& arguments) {
+  const runs::RunFolder folder = runs::RunFolder::open(arguments.run);
+  const auto config = loader::RunConfig::parse(folder.read_json("config.json").dump(),
+                                               folder.describe("config.json"));
+  const measure::Gate gate =
+      arguments.gate.empty() ? config.gates : measure::Gate::load(arguments.gate);
+  loader::check_gates(gate, loader::read_run_preprocessing(folder.files()).classes, config);
+  return gate;
+}
 #endif
 
 void run([[maybe_unused]] const Arguments& arguments) {
 #ifdef HR_TORCH
   set_process_for_torch();
-  const measure::Gate gate =
-      arguments.gate.empty() ? measure::Gate{} : measure::Gate::load(arguments.gate);
+  const measure::Gate gate = gates_of(arguments);
   const Json result =
       train::evaluate_run({arguments.run, arguments.split, arguments.store, arguments.weights})
           .json;
   const measure::GateResult verdict = gate.check(result);
   if (arguments.json) {
     Json out = result;
-    if (!arguments.gate.empty()) out["gate"] = verdict.to_json();
+    if (!gate.empty()) out["gate"] = verdict.to_json();
     fmt::print("{}", dump_json(out));
   } else {
     print_result(result);
@@ -152,7 +167,7 @@ void add_eval(CLI::App& app) {
   eval->add_option("--weights", arguments->weights, "final, or best by validation Dice")
       ->check(CLI::IsMember({"final", "best"}))
       ->capture_default_str();
-  eval->add_option("--gate", arguments->gate, "file of figures that must be reached (YAML)");
+  eval->add_option("--gate", arguments->gate, "file of gates, in place of the run's own (YAML)");
   eval->add_flag("--json", arguments->json, "print one JSON object");
   eval->callback([arguments] { run(*arguments); });
 }

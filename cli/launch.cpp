@@ -53,6 +53,7 @@ class Processes {
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
   int wait();
+  bool asked() const { return asked_ != 0; }
 
  private:
   struct Process {
@@ -189,8 +190,11 @@ int Processes::verdict() const {
 
 }  // namespace
 
-int run_processes(int count, const std::string& program, char* const* arguments) {
-  return Processes(count, program, arguments).wait();
+int run_processes(int count, const std::string& program, char* const* arguments, bool* asked) {
+  Processes processes(count, program, arguments);
+  const int code = processes.wait();
+  if (asked != nullptr) *asked = processes.asked();
+  return code;
 }
 
 bool started_here() noexcept { return std::getenv(ranks::kStartVariable) != nullptr; }

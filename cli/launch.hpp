@@ -10,8 +10,10 @@ namespace headrace::cli {
 /// SIGINT and SIGTERM, to this process or to the group, become one stop_request_signal to each; a
 /// second one kills them. If one fails, those that do not notice it themselves get SIGTERM. If this
 /// process is killed, the others get SIGTERM. For a process without other threads.
+/// `asked`: set to whether there was such a signal, even one that came too late to stop anything.
 /// errors  io (no process can be started), cancelled (killed: names the process and the signal)
-int run_processes(int count, const std::string& program, char* const* arguments);
+int run_processes(int count, const std::string& program, char* const* arguments,
+                  bool* asked = nullptr);
 
 /// Whether run_processes started this process.
 bool started_here() noexcept;

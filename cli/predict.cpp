@@ -16,6 +16,7 @@
 #include "headrace/device/device_choice.hpp"
 #include "headrace/handover/export_result.hpp"
 #include "headrace/ingest/ingest_report.hpp"
+#include "headrace/runs/folds_folder.hpp"
 #ifdef HR_TORCH
 #include "cli/left_out.hpp"
 #include "cli/process_settings.hpp"
@@ -33,8 +34,8 @@ constexpr const char* kFooter =
     "were never ingested. Each image becomes a folder OUT/ID, which is an OME-Zarr image: the\n"
     "probabilities, the class map as its label image 'classes', findings.json, and regions.csv or\n"
     "lesions.csv. OUT/cases.csv has one line a case. A finished image is whole, and is kept when the\n"
-    "same command is given again; an interrupted one goes on. Several runs (folds) give the mean of\n"
-    "their probabilities.\n"
+    "same command is given again; an interrupted one goes on. Several runs give the mean of their\n"
+    "probabilities; the folder of train --folds stands for the runs of all its folds.\n"
     "\n"
     "--watch predicts what is copied into a folder, each slide, volume or folder of DICOM when it\n"
     "is whole, until Ctrl-C; the same command goes on. It prints one line for each, with --json\n"
@@ -44,7 +45,7 @@ constexpr const char* kFooter =
     "\n"
     "Examples:\n"
     "  headrace predict --run runs/gleason slide.svs --out results\n"
-    "  headrace predict --run runs/fold0 --run runs/fold1 scans/ --out results --flips\n"
+    "  headrace predict --run runs/five scans/ --out results --flips\n"
     "  headrace predict --run runs/gleason cohort.zarr --split test --out results\n"
     "  headrace predict --run runs/liver series7 --out results --as dicom-seg,dicom-sr\n"
     "  headrace predict --run runs/gleason --watch /scanner --out results --as geojson";
@@ -165,8 +166,9 @@ void watch(const Arguments& a, const ResultExports& exports) {
 }
 #endif
 
-void run([[maybe_unused]] const Arguments& arguments) {
+void run(Arguments arguments) {
   check_inputs(arguments);
+  arguments.runs = runs::with_folds_expanded(arguments.runs);
 #ifdef HR_TORCH
   set_process_for_torch();
   const ResultExports exports(arguments.formats, arguments.runs.front());
@@ -208,11 +210,13 @@ void add_predict(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
   predict->add_option("inputs", a.inputs, "stores, files, folders");
-  predict->add_option("--run", a.runs, "run folder of headrace train; several: their mean")
+  predict
+      ->add_option("--run", a.runs,
+                   "run folder of headrace train; several, or a folder of folds: their mean")
       ->required()
       ->allow_extra_args(false);
   predict->add_option("--out", a.out, "folder for the results")->required();
-  predict->add_option("--weights", a.weights, "final, or best by validation Dice")
+  predict->add_option("--weights", a.weights, "final, or best by validation")
       ->check(CLI::IsMember({"final", "best"}))
       ->capture_default_str();
   predict->add_option("--images", a.images, "of stores: only these ids, separated by commas")

@@ -6,24 +6,46 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
+#include "headrace/core/error.hpp"
+#include "headrace/report/comparison.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
 namespace {
 
 constexpr const char* kFooter =
+    "One run: its page, made again from the files of its folder. Several runs: one page with their\n"
+    "curves over each other, figures with intervals side by side by cohort, scanner and phase, and\n"
+    "the config keys that differ. A page is one file that loads nothing from anywhere; it shows what\n"
+    "the run folders hold, identifiers of images included.\n"
+    "\n"
     "Examples:\n"
     "  headrace report runs/gleason\n"
     "  headrace report runs/gleason --out gleason.html\n"
+    "  headrace report runs/a runs/b runs/c --out compare.html\n"
     "\n"
-    "Exit codes: 0 done, 1 failed (no run in that folder).";
+    "Exit codes: 0 done, 1 failed (no run in a folder, a damaged file), 2 usage.";
 
-void run(const std::string& folder, const std::string& out) {
-  const std::string html = report::render_run(folder);
+struct Arguments {
+  std::vector<std::string> runs;
+  std::string out;
+};
+
+void run(const Arguments& arguments) {
+  const std::vector<std::string>& runs = arguments.runs;
+  if (runs.size() > 1 && arguments.out.empty()) {
+    fail(ErrorCode::usage,
+         "{} runs make one page that belongs to no run folder: say with --out where it goes.",
+         runs.size());
+  }
+  const std::string html = runs.size() == 1 ? report::render_run(runs.front())
+                                            : report::render_comparison({runs.begin(), runs.end()});
   const std::filesystem::path target = std::filesystem::absolute(
-      out.empty() ? std::filesystem::path(folder) / "report.html" : std::filesystem::path(out));
+      arguments.out.empty() ? std::filesystem::path(runs.front()) / "report.html"
+                            : std::filesystem::path(arguments.out));
   storage::LocalStore(target.parent_path()).put_text(target.filename().string(), html);
   fmt::print("{}\n", target.string());
 }
@@ -31,16 +53,14 @@ void run(const std::string& folder, const std::string& out) {
 }  // namespace
 
 void add_report(CLI::App& app) {
-  CLI::App* report =
-      app.add_subcommand("report", "Makes a run's HTML report again from the files of its folder.");
+  CLI::App* report = app.add_subcommand(
+      "report", "Makes a run's HTML report again, or one page that compares several runs.");
   report->footer(kFooter);
-  struct Arguments {
-    std::string run, out;
-  };
   auto arguments = std::make_shared<Arguments>();
-  report->add_option("RUN", arguments->run, "run folder of headrace train")->required();
-  report->add_option("--out", arguments->out, "HTML file to write (default: RUN/report.html)");
-  report->callback([arguments] { run(arguments->run, arguments->out); });
+  report->add_option("RUN", arguments->runs, "run folders of headrace train")->required();
+  report->add_option("--out", arguments->out,
+                     "HTML file to write (default for one run: RUN/report.html)");
+  report->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace headrace::cli

@@ -11,15 +11,19 @@
 #include "cli/figure_text.hpp"
 #include "cli/launch.hpp"
 #include "cli/torch_program.hpp"
+#include "cli/train_folds.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/ranks/rank_info.hpp"
+#include "headrace/runs/folds_folder.hpp"
 #ifdef HR_TORCH
+#include "cli/code_facts.hpp"
 #include "cli/process_settings.hpp"
 #include "cli/stop_signal.hpp"
+#include "cli/trackers.hpp"
 #include "headrace/train/trainer.hpp"
 #endif
 
@@ -39,11 +43,17 @@ constexpr const char* kFooter =
     "bit, and --resume may take another number. torchrun --no-python and other launchers that set\n"
     "RANK, WORLD_SIZE and LOCAL_RANK do instead of --processes.\n"
     "\n"
+    "--folds K deals the patients of data.train and data.val into K parts and trains a run for each,\n"
+    "judged by that part; OUT/folds.json has the figures of all. An interrupted one goes on by\n"
+    "--resume. --fold I trains one of them alone, as in a job array; --resume without it adds the\n"
+    "rest.\n"
+    "\n"
     "Examples:\n"
     "  headrace train --config gleason.yaml --out runs/gleason\n"
     "  headrace train --config gleason.yaml --out runs/gleason --resume --json\n"
     "  headrace train --config eight-parts.yaml --out runs/a --processes 4\n"
     "  headrace train --config next-round.yaml --out runs/b --init runs/a\n"
+    "  headrace train --config gleason.yaml --out runs/five --folds 5\n"
     "  headrace train --keys\n"
     "\n"
     "Exit codes: 0 done, 1 failed or stopped, 2 usage (config, other dataset).";
@@ -52,6 +62,10 @@ struct Arguments {
   std::string config, out, init;
   bool resume = false, json = false;
   int processes = 1;
+  int folds = 0;
+  std::optional<int> fold;  ///< of the folds, the one that this process trains
+
+  FoldsRequest folds_request() const { return {folds, fold, config, out, resume, json, processes}; }
 };
 
 /// Starts the processes that train. What can be refused earlier is refused here, once.
@@ -79,6 +93,8 @@ void print_summary(const std::string& out, const Json& summary) {
   fmt::print("trained {} steps in {:.1f} s, last loss {}\n",
              summary.at("steps").get<std::int64_t>(), time.at("wall_s").get<double>(),
              figure(summary.at("loss")));
+  if (summary.value("stopped_early", false))
+    fmt::print("ended early: no validation was better (train.patience)\n");
   fmt::print("mean Dice {}\n", figure(summary.at("mean_dice")));
   for (const auto& [name, dice] : summary.at("dice").items()) {
     fmt::print("  {:<24} {}\n", name, figure(dice));
@@ -100,23 +116,37 @@ void print_summary(const std::string& out, const Json& summary) {
 }
 #endif
 
-void run(const Arguments& arguments) {
+void run(Arguments arguments) {
+  if (arguments.folds > 0 && !arguments.fold) return train_folds(arguments.folds_request());
   if (arguments.processes > 1 && !started_here()) return launch(arguments);
 #ifdef HR_TORCH
   set_process_for_torch();
   const ranks::RankInfo rank_info = ranks::RankInfo::from_environment();
   if (rank_info.rank > 0) log::set_level(log::Level::warning);
-  const auto config = loader::RunConfig::load(arguments.config);
+  auto config = loader::RunConfig::load(arguments.config);
+  if (arguments.fold) {
+    config = config_of_fold(config, arguments.folds_request(), *arguments.fold);
+    arguments.out = runs::fold_folder(arguments.out, *arguments.fold).string();
+  }
+  Trackers trackers(config, arguments.out);
+  const auto listen = [&trackers, &rank_info] {
+    if (rank_info.rank == 0) trackers.start();
+    return std::make_unique<StopSignal>();
+  };
   std::optional<train::TrainResult> result;
   try {
-    result = train::train(config, {arguments.out, arguments.resume, code_version(), rank_info,
-                                   arguments.init, [] { return std::make_unique<StopSignal>(); }});
+    train::TrainOptions options{arguments.out, arguments.resume, code_version(),
+                                rank_info,     arguments.init,   listen};
+    options.code = code_facts();
+    result = train::train(config, options);
   } catch (const train::ToldElsewhere& told) {
     throw ExitCode{exit_code(told.code)};
   }
   if (!result) return;  // another process reports
+  trackers.start();     // of a run that had no step left to take
   if (arguments.json) {
-    fmt::print("{}", dump_json(result->json));
+    // Of all folds together one object is printed, at the end.
+    if (!arguments.fold || !started_here()) fmt::print("{}", dump_json(result->json));
   } else {
     print_summary(arguments.out, result->json);
   }
@@ -143,6 +173,15 @@ void add_train(CLI::App& app) {
                    "processes that train together on this machine")
       ->check(CLI::Range(1, ranks::kMaxProcesses))
       ->capture_default_str();
+  CLI::Option* folds =
+      train
+          ->add_option(
+              "--folds", arguments->folds,
+              "cross-validate: train OUT/fold-0, fold-1 … of so many folds of the patients")
+          ->check(CLI::Range(2, 50));
+  train->add_option("--fold", arguments->fold, "of these folds train only this one, from 0")
+      ->check(CLI::Range(0, 49))
+      ->needs(folds);
   train->add_flag("--json", arguments->json, "print one JSON object");
   train->add_flag_callback(
       "--keys",

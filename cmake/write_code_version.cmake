@@ -1,5 +1,6 @@
-# cmake -DHR_GIT=<git, or empty> -DHR_SOURCE=<folder> -DHR_VERSION=0.1.0 -DHR_FILE=<file> -P write_code_version.cmake
-# Writes the function of cli/code_version.hpp, if it is not there with this answer: 0.1.0+g0123456789 of a checkout, 0.1.0+g0123456789.dirty where
+# cmake -DHR_GIT=<git, or empty> -DHR_SOURCE=<folder> -DHR_VERSION=0.1.0 -DHR_FILE=<file>
+#   [-DHR_BUILD_TYPE=Release "-DHR_COMPILER=GNU 12.2.0" "-DHR_FLAGS=-O3 …"] -P write_code_version.cmake
+# Writes the functions of cli/code_version.hpp, if they are not there with this answer: 0.1.0+g0123456789 of a checkout, 0.1.0+g0123456789.dirty where
 # tracked files differ from the commit, 0.1.0 of anything else.
 set(code_version ${HR_VERSION})
 if(HR_GIT)
@@ -19,6 +20,8 @@ file(CONFIGURE OUTPUT ${HR_FILE} @ONLY CONTENT [[
 namespace headrace {
 
 const char* code_version() noexcept { return "@code_version@"; }
+
+BuildFacts build_facts() noexcept { return {"@HR_BUILD_TYPE@", "@HR_COMPILER@", "@HR_FLAGS@"}; }
 
 }  // namespace headrace
 ]])

@@ -165,6 +165,12 @@ std::shared_ptr<const Cohort> Cohort::seen_by(const std::vector<std::string>& cl
   return std::shared_ptr<const Cohort>(new Cohort(std::move(state)));
 }
 
+std::shared_ptr<const Cohort> Cohort::with_splits(const std::vector<std::string>& splits) const {
+  auto state = std::make_unique<State>(*state_);
+  for (std::size_t i = 0; i < state->images.size(); ++i) state->images[i].split = splits.at(i);
+  return std::shared_ptr<const Cohort>(new Cohort(std::move(state)));
+}
+
 const std::string& Cohort::path() const noexcept { return state_->path; }
 const std::string& Cohort::kind() const noexcept { return state_->kind; }
 const std::vector<std::string>& Cohort::classes() const noexcept { return state_->seen; }

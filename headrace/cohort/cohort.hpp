@@ -73,6 +73,8 @@ class Cohort {
   /// are in terms of these. Label arrays keep their bytes; class_match() maps their values.
   std::shared_ptr<const Cohort> seen_by(const std::vector<std::string>& classes,
                                         const std::vector<ClassSet>& class_sets = {}) const;
+  /// The same store and view with these names of splits, one for each of images().
+  std::shared_ptr<const Cohort> with_splits(const std::vector<std::string>& splits) const;
 
   const std::string& path() const noexcept;
   const std::string& kind() const noexcept;                  ///< "slide" or "volume"

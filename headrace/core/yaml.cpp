@@ -85,6 +85,16 @@ Json json_of(const YAML::Node& node) {
 
 }  // namespace
 
+YamlValue YamlValue::parse(const std::string& text, const std::string& name) {
+  try {
+    const auto node = std::make_shared<const YAML::Node>(YAML::Load(text));
+    refuse_repeated_keys(*node, name);
+    return {node, name, ""};
+  } catch (const YAML::Exception& error) {
+    fail(ErrorCode::usage, "{}:{}: not valid YAML: {}", name, error.mark.line + 1, error.msg);
+  }
+}
+
 YamlValue::YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path)
     : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)) {}
 
@@ -168,13 +178,7 @@ std::vector<YamlValue> YamlValue::as_list(std::size_t count) const {
 YamlMap YamlMap::load(const std::string& file) { return parse(read_file(file), file); }
 
 YamlMap YamlMap::parse(const std::string& text, const std::string& name) {
-  try {
-    const auto node = std::make_shared<const YAML::Node>(YAML::Load(text));
-    refuse_repeated_keys(*node, name);
-    return YamlMap(YamlValue(node, name, ""));
-  } catch (const YAML::Exception& error) {
-    fail(ErrorCode::usage, "{}:{}: not valid YAML: {}", name, error.mark.line + 1, error.msg);
-  }
+  return YamlMap(YamlValue::parse(text, name));
 }
 
 YamlMap::YamlMap(const YamlValue& value) : value_(value) {

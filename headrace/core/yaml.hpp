@@ -19,6 +19,9 @@ namespace headrace {
 /// that names the file, the line, the key path, what was found and what is accepted.
 class YamlValue {
  public:
+  /// All of a file's text, whatever it is: for files that need not be a mapping (YamlMap::parse).
+  /// Errors: usage (not YAML, with the line; a key stands twice).
+  static YamlValue parse(const std::string& text, const std::string& name);
   YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path);
 
   bool is_null() const;

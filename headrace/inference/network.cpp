@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/pinned_range.hpp"
@@ -404,6 +405,10 @@ std::string Network::weights(const Metadata& metadata) const {
                                metadata);
 }
 
+std::string Network::weights_sha256() const {
+  return sha256_hex(model::to_safetensors(state_->net->parameters().all(), {}));
+}
+
 std::string Network::checkpoint(const Metadata& metadata) const {
   auto tensors = prefixed(state_->net->parameters().all(), kWeightPrefix);
   const model::OptimiserState optimiser = state_->optimiser().state();
@@ -476,6 +481,8 @@ Json Network::runtime() const {
           {"device", runtime.device.is_cuda() ? "cuda" : runtime.device.str()},
           {"bfloat16", runtime.bfloat16}};
 }
+
+Json Network::libraries() { return model::library_versions(); }
 
 bool Network::on_gpu() const {
   return state_->runtime.device.is_cuda() && device::cuda::cuda_available();

@@ -60,6 +60,9 @@ class Network {
   /// Safetensors bytes; equal weights and metadata give equal bytes. With train.ema these are the
   /// averaged weights.
   std::string weights(const Metadata& metadata) const;
+  /// SHA-256 over the trained network's own tensors, names and values; not the averaged ones, which a
+  /// small difference may not reach.
+  std::string weights_sha256() const;
   /// Weights, optimiser and averaged weights.
   std::string checkpoint(const Metadata& metadata) const;
   /// Loads a checkpoint and returns the metadata that was saved with it. `origin` names the file in
@@ -77,6 +80,8 @@ class Network {
   /// {torch, threads, cpu_capability, device (cpu or cuda), bfloat16}: all that the result depends
   /// on besides config and data.
   Json runtime() const;
+  /// Versions of the libraries that compute: {libtorch, onednn, mkl, cuda, cudnn}, those there are.
+  static Json libraries();
   /// Whether the model, and so its batches, are on a GPU that the loader can also use.
   bool on_gpu() const;
   std::int64_t channels() const;

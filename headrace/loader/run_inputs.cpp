@@ -4,6 +4,7 @@
 
 #include "headrace/core/log.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/folds.hpp"
 
 namespace headrace::loader {
 
@@ -20,7 +21,7 @@ std::vector<std::int64_t> image_shape(const RunInputs& inputs) {
 RunInputs open_run(RunConfig config, const std::string& split, const std::string& run) {
   RunInputs inputs;
   inputs.config = std::move(config);
-  inputs.cohort = cohort::Cohort::open(inputs.config.data.store, inputs.config.data.version);
+  inputs.cohort = open_split(inputs.config);
   inputs.preprocessing = std::make_shared<const Preprocessing>(
       run.empty() ? Preprocessing::fit(*inputs.cohort, inputs.config)
                   : read_run_preprocessing(storage::LocalStore(run)));

@@ -62,6 +62,17 @@ Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch a
   return runtime;
 }
 
+std::map<std::string, std::string> library_versions() {
+  std::map<std::string, std::string> out{{"libtorch", TORCH_VERSION}};
+  if (at::hasMKL()) out["mkl"] = at::get_mkl_version();
+  if (at::hasMKLDNN()) out["onednn"] = at::get_mkldnn_version();
+  if (!at::hasCUDA()) return out;
+  const at::CUDAHooksInterface& cuda = at::detail::getCUDAHooks();
+  out["cuda"] = std::to_string(cuda.versionCUDART());
+  if (cuda.hasCuDNN()) out["cudnn"] = std::to_string(cuda.versionRuntimeCuDNN());
+  return out;
+}
+
 Autocast::Autocast(const Runtime& runtime) : on_(runtime.bfloat16) {
   if (!on_) return;
   at::autocast::set_autocast_enabled(runtime.device.type(), true);

@@ -1,6 +1,7 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <map>
 #include <string>
 
 #include "headrace/core/auto_switch.hpp"
@@ -28,6 +29,11 @@ struct Runtime {
 ///         on a GPU without CUBLAS_WORKSPACE_CONFIG)
 Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch amp,
                           bool deterministic = true);
+
+/// Versions of what computes: libtorch, onednn and mkl; in a build with CUDA also cuda and cudnn, as
+/// numbers of their makers (12080 is 12.8, 91002 is 9.10.2). None is left out silently but those that
+/// LibTorch does not have.
+std::map<std::string, std::string> library_versions();
 
 /// Mixed precision during its lifetime, where `runtime` has it.
 class Autocast {

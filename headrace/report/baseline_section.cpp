@@ -5,15 +5,10 @@
 #include "headrace/core/text.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
+#include "headrace/report/main_figures.hpp"
 
 namespace headrace::report {
 namespace {
-
-/// A value at a path, null where there is none.
-Json at(const Json& json, const JsonPath& path) {
-  const Json* value = find_at(json, path);
-  return value != nullptr ? *value : Json(nullptr);
-}
 
 struct Row {
   std::string name;
@@ -60,8 +55,8 @@ std::string baseline_section(const RunData& data) {
   const Json& baseline = data.eval.at("baseline");
   Table table{{"", "Network", "Baseline"}, {}, {false, true, true}};
   for (const Row& row : rows_of(data)) {
-    const Json theirs = at(baseline.at("overall"), row.path);
-    const Json ours = at(data.eval.at("overall"), row.path);
+    const Json theirs = value_at(baseline.at("overall"), row.path);
+    const Json ours = value_at(data.eval.at("overall"), row.path);
     if (theirs.is_null() && ours.is_null()) continue;
     table.rows.push_back(
         {row.name, "<b>" + figure(ours, row.digits) + "</b>", figure(theirs, row.digits)});
@@ -69,9 +64,10 @@ std::string baseline_section(const RunData& data) {
   for (const char* groups : {"cohorts", "scanners", "phases"}) {
     if (!baseline.contains(groups) || baseline.at(groups).size() < 2) continue;
     for (const auto& [name, group] : baseline.at(groups).items()) {
-      table.rows.push_back({"Mean Dice, " + escaped_markup(name),
-                            "<b>" + figure(at(data.eval, {groups, name, "mean_dice"})) + "</b>",
-                            figure(group.at("mean_dice"))});
+      table.rows.push_back(
+          {"Mean Dice, " + escaped_markup(name),
+           "<b>" + figure(value_at(data.eval, {groups, name, "mean_dice"})) + "</b>",
+           figure(group.at("mean_dice"))});
     }
   }
   return fmt::format(

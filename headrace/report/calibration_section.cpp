@@ -15,11 +15,20 @@ struct Predictions {
 };
 
 Series reliability(const Predictions& of) {
-  Series series{of.name, of.colour, {}, true};
+  Series series{of.name, of.colour, {}, true, false};
   for (const Json& bin : of.calibration->at("bins")) {
     if (!bin.is_null()) series.points.push_back({bin[0].get<double>(), bin[1].get<double>()});
   }
   return series;
+}
+
+/// How many predictions each range has.
+std::string histogram(const Predictions& of) {
+  std::vector<std::uint64_t> counts;
+  for (const Json& bin : of.calibration->at("bins"))
+    counts.push_back(bin.is_null() ? 0 : bin[2].get<std::uint64_t>());
+  return column_chart(fmt::format("Predictions by probability: {}", of.name), "probability", counts,
+                      of.colour);
 }
 
 }  // namespace
@@ -32,11 +41,13 @@ std::string calibration_section(const RunData& data) {
     all.push_back({"lesion", "#d6384a", &overall.at("lesion").at("voxel")});
   Chart chart{"How often it was true",
               "probability that was given",
-              {{"as it should be", "#9bb8cb", {{0, 0}, {1, 1}}, false}},
+              {{"as it should be", "#9bb8cb", {{0, 0}, {1, 1}}, false, false}},
               std::array<double, 2>{0, 1}};
   Table table{
       {"Probability of", "ECE", "Brier score", "Predictions"}, {}, {false, true, true, true}};
+  std::string counts;
   for (const Predictions& of : all) {
+    counts += histogram(of);
     chart.series.push_back(reliability(of));
     table.rows.push_back({of.name, figure(of.calibration->at("ece"), 4),
                           figure(of.calibration->at("brier"), 4),
@@ -49,7 +60,7 @@ std::string calibration_section(const RunData& data) {
       "the diagonal, by predictions; the Brier score the mean squared error (0 to 1 of a lesion, 0 "
       "to 2 of classes).</p><div class=\"two\"><div>{}</div><div>{}</div></div></section>\n",
       data.volumes() ? "Predictions of annotated voxels in the body," : "Predictions of pixels,",
-      svg(chart), table.html());
+      svg(chart), table.html() + counts);
 }
 
 }  // namespace headrace::report

@@ -30,19 +30,23 @@ std::string figure(const Json& value, int digits) {
   return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–";
 }
 
+std::string interval_of(const Json& group, const JsonPath& path, int digits) {
+  JsonPath interval_path{"interval_95"};
+  interval_path.insert(interval_path.end(), path.begin(), path.end());
+  const Json* interval = find_at(group, interval_path);
+  if (interval == nullptr || !interval->is_array()) return "";
+  const Json &low = (*interval)[0], &high = (*interval)[1];
+  const bool negative = low.is_number() && low.get<double>() < 0;
+  return fmt::format("{}{}{}", figure(low, digits), negative ? " to " : "–", figure(high, digits));
+}
+
 std::string with_interval(const Json& group, const JsonPath& path, int digits) {
   const Json* value = find_at(group, path);
   if (value == nullptr)
     fail(ErrorCode::malformed, "eval.json: a group has no {}", fmt::join(path, "."));
-  std::string out = "<b>" + figure(*value, digits) + "</b>";
-  JsonPath interval_path{"interval_95"};
-  interval_path.insert(interval_path.end(), path.begin(), path.end());
-  const Json* interval = find_at(group, interval_path);
-  if (interval != nullptr && interval->is_array()) {
-    out += fmt::format(" <small>{}–{}</small>", figure((*interval)[0], digits),
-                       figure((*interval)[1], digits));
-  }
-  return out;
+  const std::string interval = interval_of(group, path, digits);
+  return "<b>" + figure(*value, digits) + "</b>" +
+         (interval.empty() ? "" : " <small>" + interval + "</small>");
 }
 
 std::string interval_text(const Json& group) {

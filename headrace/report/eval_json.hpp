@@ -21,6 +21,8 @@ std::uint64_t row_sum(const Json& row);
 
 /// "0.873", or a dash for null.
 std::string figure(const Json& value, int digits = 3);
+/// "0.616–0.838"; empty where the group has no interval of this figure.
+std::string interval_of(const Json& group, const JsonPath& path, int digits = 3);
 /// A figure of a group and, where there is one, its interval. Errors: malformed (no such figure).
 std::string with_interval(const Json& group, const JsonPath& path, int digits = 3);
 /// Explains the small figures; empty where the group has no intervals.

@@ -14,6 +14,10 @@ Json optional_json(const std::filesystem::path& path) {
   return parse_json(read_file(path), path.string());
 }
 
+Json value_of(const Json& object, const char* key) {
+  return object.is_object() ? object.value(key, Json()) : Json();
+}
+
 Json required_json(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
     fail(ErrorCode::not_found, "{} is missing: {} is not a run folder.", path.string(),
@@ -31,6 +35,21 @@ bool RunData::phantom() const {
   });
 }
 
+Json without_paths(const Json& value) {
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    const bool path = text.starts_with('/') || text.starts_with('~') || text.starts_with("./") ||
+                      text.find("../") != std::string::npos || text.starts_with("file:");
+    if (!path) return value;
+    const std::filesystem::path whole = std::filesystem::path(text).lexically_normal();
+    return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  }
+  if (!value.is_structured()) return value;
+  Json out = value;
+  for (Json& child : out) child = without_paths(child);
+  return out;
+}
+
 RunData read_run(const std::filesystem::path& run) {
   RunData data;
   data.path = run;
@@ -43,6 +62,14 @@ RunData read_run(const std::filesystem::path& run) {
          (run / "eval.json").string());
   }
   data.summary = optional_json(run / "summary.json");
+  data.preprocessing = optional_json(run / "preprocessing.json");
+  if (data.preprocessing.is_null()) data.preprocessing = Json::object();
+  data.card = optional_json(run / "data_card.json");
+  data.promoted = std::filesystem::exists(run / "gate.json");
+  const Json promoted_by = optional_json(run / "gate.json");
+  for (const Json& gate : {promoted_by, value_of(data.eval, "gate"), value_of(data.summary, "gate")}) {
+    if (data.gate.is_null() && gate.is_object()) data.gate = gate;
+  }
   if (std::filesystem::exists(run / "metrics.jsonl")) {
     std::istringstream text(read_file(run / "metrics.jsonl"));
     for (std::string line; std::getline(text, line) && !text.eof();) {

@@ -11,7 +11,10 @@ namespace headrace::report {
 /// The files of a run folder that the report shows; null where a file is absent.
 struct RunData {
   std::filesystem::path path;
-  Json config, run, eval, summary;
+  Json config, run, eval, summary, preprocessing;
+  Json card;  ///< data_card.json
+  Json gate;  ///< the gates' outcome: of gate.json, eval.json or summary.json, the first that has it
+  bool promoted = false;  ///< a model of a registry: it has gate.json, and nothing of its training
   std::vector<Json> metrics;
   std::vector<std::pair<std::string, Json>> other_evals;  ///< name and content, by name
 
@@ -19,6 +22,10 @@ struct RunData {
   bool volumes() const { return eval.contains("phases"); }
   bool gleason() const { return config.at("task") == "gleason"; }
 };
+
+/// A value whose texts that are paths (from the root or home, or up and over folders) are reduced to
+/// their last name: a report goes to people who have nothing to do with the machine.
+Json without_paths(const Json& value);
 
 RunData read_run(const std::filesystem::path& run);
 

@@ -12,6 +12,7 @@ namespace headrace::report {
 namespace {
 
 constexpr double kWidth = 560, kHeight = 270, kLeft = 48, kRight = 14, kTop = 14, kBottom = 34;
+constexpr std::size_t kMostPoints = 600;  ///< of a curve: finer than the picture
 
 struct Frame {
   double x0, x1, y0, y1;
@@ -66,19 +67,34 @@ std::string axes(const Chart& chart, const Frame& frame) {
 
 std::string curve(const Series& series, const Frame& frame) {
   std::string path, dots;
-  for (const auto& [x, y] : series.points) {
+  for (const auto& [x, y] : thinned(series.points, kMostPoints)) {
     const double px = frame.px(x), py = frame.py(std::clamp(y, frame.y0, frame.y1));
     path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "M" : " L", px, py);
     if (series.dots || series.points.size() == 1) {
       dots += fmt::format(
-          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {:.4f} at "
+          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" style=\"fill:{}\"><title>{}: {:.4f} at "
           "{:g}</title></circle>",
           px, py, series.colour, escaped_markup(series.name), y, x);
     }
   }
   return fmt::format(
-      "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"/>{}",
+      "<path d=\"{}\" fill=\"none\" style=\"stroke:{}\" stroke-width=\"2\" stroke-linejoin=\"round\"/>{}",
       path, series.colour, dots);
+}
+
+/// Vertical lines, each with its name beside its upper end.
+std::string marks(const Chart& chart, const Frame& frame) {
+  std::string out;
+  for (const ChartMark& mark : chart.marks) {
+    const double px = frame.px(mark.x);
+    const bool right = px > kWidth / 2;
+    out += fmt::format(
+        "<line class=\"marked\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>"
+        "<text class=\"tick\" text-anchor=\"{3}\" x=\"{4:.1f}\" y=\"{1:.1f}\">{5}</text>",
+        px, kTop - 3, kHeight - kBottom, right ? "end" : "start", right ? px - 4 : px + 4,
+        escaped_markup(mark.name));
+  }
+  return out;
 }
 
 std::string legend_entry(const std::string& colour, const std::string& text) {
@@ -116,11 +132,65 @@ std::string svg(const Chart& chart) {
   for (const Series& series : chart.series) {
     if (series.points.empty()) continue;
     out += curve(series, frame);
-    legend += legend_entry(
-        series.colour,
-        fmt::format("{} <b>{:.3f}</b>", escaped_markup(series.name), series.points.back()[1]));
+    std::string text = escaped_markup(series.name);
+    if (series.last_value) text += fmt::format(" <b>{:.3f}</b>", series.points.back()[1]);
+    legend += legend_entry(series.colour, text);
   }
-  return out + "</svg><div class=\"legend\">" + legend + "</div></figure>\n";
+  return out + marks(chart, frame) + "</svg><div class=\"legend\">" + legend + "</div></figure>\n";
+}
+
+std::string column_chart(const std::string& title, const std::string& x_label,
+                         const std::vector<std::uint64_t>& counts, const std::string& colour) {
+  const std::uint64_t most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+  if (most == 0) return "";
+  constexpr double kColumnsHeight = 130;
+  const double base = kColumnsHeight - kBottom;
+  const double step = (kWidth - kLeft - kRight) / static_cast<double>(counts.size());
+  std::string out = fmt::format(
+      "<figure class=\"chart\"><figcaption>{0}</figcaption><svg viewBox=\"0 0 {1} {2}\" "
+      "role=\"img\" aria-label=\"{0}\"><line class=\"grid\" x1=\"{3}\" x2=\"{4}\" "
+      "y1=\"{5:.1f}\" y2=\"{5:.1f}\"/>",
+      escaped_markup(title), kWidth, kColumnsHeight, kLeft, kWidth - kRight, base);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const double height =
+        (base - kTop) * static_cast<double>(counts[i]) / static_cast<double>(most);
+    out += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+        "style=\"fill:{}\"><title>{}</title></rect>",
+        kLeft + step * static_cast<double>(i) + 1, base - height, step - 2, height, colour,
+        grouped(counts[i]));
+  }
+  for (const double x : ticks(0, 1, 6)) {
+    if (x > 1) continue;
+    out += fmt::format(
+        "<text class=\"tick\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{:.6g}</text>",
+        kLeft + x * (kWidth - kLeft - kRight), base + 16, x);
+  }
+  return out + fmt::format(
+                   "<text class=\"tick\" text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>"
+                   "<text class=\"tick\" text-anchor=\"end\" x=\"{:.1f}\" "
+                   "y=\"{:.1f}\">{:.2g}</text></svg></figure>\n",
+                   kWidth - kRight, kColumnsHeight - 3, escaped_markup(x_label), kLeft - 6,
+                   kTop + 8, static_cast<double>(most));
+}
+
+std::vector<std::array<double, 2>> thinned(const std::vector<std::array<double, 2>>& points,
+                                           std::size_t most) {
+  if (points.size() <= most || most < 4) return points;
+  std::vector<std::array<double, 2>> out{points.front()};
+  const std::size_t inner = points.size() - 2, stretches = (most - 2) / 2;
+  const auto lower = [](const auto& a, const auto& b) { return a[1] < b[1]; };
+  for (std::size_t s = 0; s < stretches; ++s) {
+    const auto at = [&](std::size_t i) {
+      return points.begin() + 1 + static_cast<std::ptrdiff_t>(i * inner / stretches);
+    };
+    auto [low, high] = std::minmax_element(at(s), at(s + 1), lower);
+    if (high < low) std::swap(low, high);
+    out.push_back(*low);
+    if (low != high) out.push_back(*high);
+  }
+  out.push_back(points.back());
+  return out;
 }
 
 std::string stacked_bar(const std::vector<BarPart>& parts, const std::string& unit) {

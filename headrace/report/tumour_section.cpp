@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
+#include "headrace/report/svg_chart.hpp"
 
 namespace headrace::report {
 namespace {
@@ -50,6 +53,43 @@ Table structure_table(const RunData& data, const Json& overall) {
   return table;
 }
 
+/// Sensitivity over the false positive rate, for every threshold of the score: equal scores fall
+/// together. No points where one of the two kinds is missing.
+Series roc_curve(const Json& of, const char* name, const char* colour) {
+  std::vector<std::pair<double, bool>> scores;
+  std::size_t positives = 0;
+  for (const Json& one : of) {
+    const Json cancer = one.value("cancer", Json()), share = one.value("tumour_share", Json());
+    if (!cancer.is_boolean() || !share.is_number()) continue;
+    scores.emplace_back(share.get<double>(), cancer.get<bool>());
+    positives += scores.back().second ? 1 : 0;
+  }
+  Series series{name, colour, {}, false, false};
+  const std::size_t negatives = scores.size() - positives;
+  if (positives == 0 || negatives == 0) return series;
+  std::sort(scores.rbegin(), scores.rend());
+  series.points.push_back({0, 0});
+  std::size_t hits = 0, alarms = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    ++(scores[i].second ? hits : alarms);
+    if (i + 1 < scores.size() && scores[i + 1].first == scores[i].first) continue;
+    series.points.push_back({static_cast<double>(alarms) / static_cast<double>(negatives),
+                             static_cast<double>(hits) / static_cast<double>(positives)});
+  }
+  return series;
+}
+
+/// Of slides and cases; empty where there are none with and without tumour.
+std::string roc_chart(const RunData& data) {
+  const Chart chart{"ROC of slides and cases",
+                    "false positive rate",
+                    {roc_curve(data.eval.at("images"), "slides", "#1f6f9f"),
+                     roc_curve(data.eval.value("cases", Json::object()), "cases", "#16966e")},
+                    std::array<double, 2>{0, 1}};
+  const std::string drawn = svg(chart);
+  return drawn.empty() ? "" : "<div class=\"two\">" + drawn + "<div></div></div>";
+}
+
 }  // namespace
 
 std::string tumour_section(const RunData& data) {
@@ -58,13 +98,13 @@ std::string tumour_section(const RunData& data) {
       "<section><h2>Tumour against the rest</h2><p>Tumour is {}, taken together; pixels count "
       "whose label says whether they are tumour, also where it does not say of which class. A "
       "slide’s or case’s score is the predicted tumour’s part of its predicted tissue; the "
-      "sensitivity is at a specificity of at least {:g}.{}</p>{}<h3>Structures</h3><p>A structure "
+      "sensitivity is at a specificity of at least {:g}.{}</p>{}{}<h3>Structures</h3><p>A structure "
       "is a connected part of a class. It is matched by a predicted one from an intersection over "
       "union above 1/2; what is then left is missed or invented. SQ is the mean intersection over "
       "union of the matched, panoptic quality PQ = SQ · F1.</p>{}</section>\n",
       joined_names(overall.at("tumour").at("classes")),
       overall.at("detection").at("specificity").get<double>(), interval_text(overall),
-      detection_table(overall).html(), structure_table(data, overall).html());
+      detection_table(overall).html(), roc_chart(data), structure_table(data, overall).html());
 }
 
 }  // namespace headrace::report

@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "headrace/core/text.hpp"
 #include "headrace/pixels/palette.hpp"
+#include "headrace/report/class_section.hpp"
 #include "headrace/report/eval_json.hpp"
-#include "headrace/report/evaluation_section.hpp"
 #include "headrace/report/html.hpp"
+#include "headrace/report/style_sheet.hpp"
 #include "headrace/report/svg_chart.hpp"
 
 namespace headrace::report {
 namespace {
 
-constexpr double kMostFalsePositives = 8;  ///< right end of the FROC chart
+/// Right end of the FROC chart: that of the figure, or further to where the run is used.
+constexpr double kMostFalsePositives = 8, kFurthest = 30;
 
 bool has_lesions(const RunData& data) { return !data.eval.at("lesion_classes").empty(); }
 
@@ -23,35 +26,33 @@ std::string tolerance_text(const RunData& data) {
   return fmt::format("{:g}", data.config.at("eval").value("surface_tolerance_mm", 2.0));
 }
 
-Series froc_curve(const std::string& name, const std::string& colour, const Json& lesion) {
-  Series series{name, colour, {{0, 0}}, false};
+double chart_end(const Json& lesion) {
+  const Json at = lesion.at("false_positives_per_scan");
+  const double used = at.is_number() ? at.get<double>() : 0;
+  return used > kFurthest ? kMostFalsePositives : std::max(kMostFalsePositives, std::ceil(used));
+}
+
+Series froc_curve(const std::string& name, const std::string& colour, const Json& lesion,
+                  double end) {
+  Series series{name, colour, {{0, 0}}, false, false};
   for (const Json& point : lesion.at("curve")) {
     const double x = point[0].get<double>(), y = point[1].get<double>();
     // Sensitivity is what the thresholds so far reached: steps, not lines.
-    if (x > kMostFalsePositives) break;
+    if (x > end) break;
     series.points.push_back({x, series.points.back()[1]});
     series.points.push_back({x, y});
   }
-  series.points.push_back({kMostFalsePositives, series.points.back()[1]});
+  series.points.push_back({end, series.points.back()[1]});
   return series;
 }
 
-void add_group(Table& table, const std::string& kind, const std::string& name, const Json& group,
-               const std::vector<std::string>& classes, bool lesions) {
-  std::vector<std::string> row{
-      kind, escaped_markup(name), std::to_string(group.at("cases").get<std::uint64_t>()),
-      std::to_string(group.at("images").get<std::uint64_t>()), with_interval(group, {"mean_dice"})};
-  if (lesions) {
-    row.push_back(std::to_string(group.at("lesion").at("lesions").get<std::uint64_t>()));
-    row.push_back(with_interval(group, {"lesion", "froc"}));
-    row.push_back(with_interval(group, {"lesion", "sensitivity_at_1"}));
-  }
-  for (std::size_t c = 1; c < classes.size(); ++c) {
-    row.push_back(with_interval(group, {"dice", classes[c]}));
-    row.push_back(with_interval(group, {"surface_dice", classes[c]}));
-    row.push_back(with_interval(group, {"hd95", classes[c]}, 1));
-  }
-  table.rows.push_back(std::move(row));
+/// Where calls of at least eval.lesion_probability lie; no points where that is off the chart.
+Series operating_point(const Json& lesion, double probability, double end) {
+  Series series{fmt::format("operating point, calls from {:g}", probability), "#d6384a", {}, true};
+  const Json &x = lesion.at("false_positives_per_scan"), &y = lesion.at("sensitivity");
+  if (x.is_number() && y.is_number() && x.get<double>() <= end)
+    series.points.push_back({x.get<double>(), y.get<double>()});
+  return series;
 }
 
 }  // namespace
@@ -87,11 +88,11 @@ std::string volume_class_section(const RunData& data) {
       "Dice, surface Dice (tolerance {} mm) and HD95 are means over volumes; a volume without the "
       "class in truth and prediction is left out. A structure that was missed or invented has a "
       "Dice of 0; its HD95 is undefined, and penalised the volume’s diagonal. Pooled Dice is of "
-      "all voxels together.{}{}</p>{}"
+      "all voxels together.{}{}</p>{}{}"
       "</section>\n",
       text_of(data.eval.at("split")), overall.at("images").get<std::uint64_t>(),
       overall.at("cases").get<std::uint64_t>(), grouped(overall.at("voxels").get<std::uint64_t>()),
-      tolerance_text(data), sets_text(data), interval_text(overall), table.html());
+      tolerance_text(data), sets_text(data), interval_text(overall), table.html(), confusion(data));
 }
 
 namespace {
@@ -156,14 +157,16 @@ std::string lesion_section(const RunData& data) {
   const Json& lesion = overall.at("lesion");
   Chart chart{"FROC", "false positives a scan", {}, std::array<double, 2>{0, 1}};
   std::size_t colour = 1;
+  const double end = chart_end(lesion);
   const Json& cohorts = data.eval.at("cohorts");
   if (cohorts.size() > 1) {
     for (const auto& [name, group] : cohorts.items())
       chart.series.push_back(
-          froc_curve(name, pixels::css(pixels::class_colour(colour++)), group.at("lesion")));
+          froc_curve(name, pixels::css(pixels::class_colour(colour++)), group.at("lesion"), end));
   }
-  chart.series.push_back(froc_curve("all", "#1c2530", lesion));
+  chart.series.push_back(froc_curve("all", kInk, lesion, end));
   const Json& eval = data.config.at("eval");
+  chart.series.push_back(operating_point(lesion, eval.value("lesion_probability", 0.5), end));
   return fmt::format(
       "<section><h2>Lesions</h2><p>{} annotated lesions ({}) in {} scans; {} calls of at least "
       "{:g}, {} of them hits. A call of score s is a connected part of the voxels with a "
@@ -182,74 +185,6 @@ std::string lesion_section(const RunData& data) {
       eval.value("lesion_overlap", 0.0), interval_text(overall), svg(chart),
       froc_table(overall).html(), size_table(overall).html(),
       detection_table(data, overall).html());
-}
-
-std::string volume_group_section(const RunData& data) {
-  const auto classes = names_of(data.eval.at("classes"));
-  const bool lesions = has_lesions(data);
-  Table table{{"", "Name", "Cases", "Volumes", "Mean Dice"}, {}, {false, false, true, true, true}};
-  if (lesions) {
-    table.head.insert(table.head.end(), {"Lesions", "FROC", "Sensitivity at 1"});
-  }
-  for (std::size_t c = 1; c < classes.size(); ++c) {
-    const std::string label = class_label(classes[c], c);
-    table.head.insert(table.head.end(),
-                      {label + " Dice", label + " surface Dice", label + " HD95, mm"});
-  }
-  table.numeric.resize(table.head.size(), true);
-  add_group(table, "All", "", data.eval.at("overall"), classes, lesions);
-  for (const auto& [name, group] : data.eval.at("cohorts").items())
-    add_group(table, "Cohort", name, group, classes, lesions);
-  const Json scanners = data.eval.value("scanners", Json::object());
-  for (const auto& [name, group] : scanners.items())
-    add_group(table, "Scanner", name, group, classes, lesions);
-  for (const auto& [name, group] : data.eval.at("phases").items())
-    add_group(table, "Phase", name, group, classes, lesions);
-  return fmt::format("<section><h2>By cohort{} and phase</h2>",
-                     scanners.empty() ? "" : ", scanner") +
-         table.html() + other_evaluations(data) + "</section>\n";
-}
-
-std::string volume_image_section(const RunData& data) {
-  const auto classes = names_of(data.eval.at("classes"));
-  const bool lesions = has_lesions(data);
-  const double operating = data.eval.value("lesion_probability", 0.0);
-  Table table{
-      {"Volume", "Case", "Cohort", "Phase", "Mean Dice"}, {}, {false, false, false, false, true}};
-  if (lesions) table.head.insert(table.head.end(), {"Lesions hit", "False positives"});
-  for (std::size_t c = 1; c < classes.size(); ++c)
-    table.head.insert(table.head.end(), {class_label(classes[c], c) + " Dice", "HD95, mm"});
-  table.numeric.resize(table.head.size(), true);
-  const Json& images = data.eval.at("images");
-  for (const Json& image : images) {
-    if (table.rows.size() == kImagesShown) break;
-    std::vector<std::string> row{text_of(image.at("id")), text_of(image.at("case")),
-                                 text_of(image.at("cohort")), text_of(image.at("phase")),
-                                 figure(image.at("mean_dice"))};
-    if (lesions) {
-      std::size_t hits = 0, wrong = 0;
-      for (const Json& call : image.at("calls")) {
-        if (call.at("score").get<double>() >= operating)
-          ++(call.at("hit").get<bool>() ? hits : wrong);
-      }
-      row.push_back(fmt::format("{} of {}", hits, image.at("lesions").size()));
-      row.push_back(std::to_string(wrong));
-    }
-    for (std::size_t c = 1; c < classes.size(); ++c) {
-      row.push_back(figure(image.at("dice").at(classes[c])));
-      const Json& word = image.at("structure").at(classes[c]);
-      const bool plain = word.is_null() || word == "found" || word == "absent";
-      row.push_back(plain ? figure(image.at("hd95").at(classes[c]), 1)
-                          : "<span class=\"off\">" + text_of(word) + "</span>");
-    }
-    table.rows.push_back(std::move(row));
-  }
-  const std::string rest =
-      images.size() > kImagesShown
-          ? fmt::format("<p>The first {} of {} volumes; eval-volumes.csv has all.</p>",
-                        kImagesShown, images.size())
-          : "";
-  return "<section><h2>Volumes</h2>" + rest + table.html() + "</section>\n";
 }
 
 }  // namespace headrace::report

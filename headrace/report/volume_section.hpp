@@ -10,8 +10,4 @@ namespace headrace::report {
 std::string volume_class_section(const RunData& data);  ///< Dice, surface Dice, HD95 by class
 std::string lesion_section(const RunData& data);        ///< FROC; empty where lesions were not
                                                         ///< searched for
-std::string volume_group_section(
-    const RunData& data);  ///< by cohort, scanner, phase; other evaluations
-std::string volume_image_section(const RunData& data);  ///< one row for each volume
-
 }  // namespace headrace::report

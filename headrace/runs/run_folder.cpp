@@ -7,11 +7,9 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
-#include <sstream>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/core/read_file.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -20,7 +18,6 @@ constexpr const char* kConfig = "config.json";
 constexpr const char* kMetrics = "metrics.jsonl";
 constexpr std::string_view kCheckpointPrefix = "checkpoints/step-";
 constexpr std::string_view kCheckpointSuffix = ".safetensors";
-constexpr std::size_t kCheckpointsKept = 2;
 
 std::optional<std::int64_t> step_of(const std::string& key) {
   if (!key.starts_with(kCheckpointPrefix) || !key.ends_with(kCheckpointSuffix)) return std::nullopt;
@@ -81,33 +78,44 @@ Json RunFolder::read_json(const std::string& name) const {
   return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, describe(name));
 }
 
-void RunFolder::append_metrics(const Json& line) {
+void RunFolder::append(const std::string& name, const std::string& lines) {
   std::filesystem::create_directories(path());
-  std::ofstream file(path() / kMetrics, std::ios::binary | std::ios::app);
-  file << line.dump() << '\n' << std::flush;
-  if (!file)
-    fail(ErrorCode::io, "{}: a line cannot be written. Is the disk full?", describe(kMetrics));
+  std::ofstream file(path() / name, std::ios::binary | std::ios::app);
+  file << lines << std::flush;
+  if (!file) fail(ErrorCode::io, "{}: a line cannot be written. Is the disk full?", describe(name));
 }
 
-std::vector<Json> RunFolder::metrics() const {
-  std::vector<Json> lines;
-  if (!has(kMetrics)) return lines;
-  std::istringstream text(read_file(path() / kMetrics));
-  for (std::string line; std::getline(text, line);) {
-    const bool cut = text.eof();  // no newline after it: a kill in the middle of the write
-    if (!line.empty() && !cut) {
-      lines.push_back(parse_json(line, fmt::format("{}:{}", describe(kMetrics), lines.size() + 1)));
-    }
-  }
-  return lines;
+void RunFolder::append_metrics(const Json& line) { append(kMetrics, line.dump() + "\n"); }
+
+void RunFolder::append_start(const Json& line) {
+  std::string all;
+  for (const Json& before : lines(kStarts)) all += before.dump() + "\n";
+  write(kStarts, all + line.dump() + "\n");
 }
+
+std::vector<Json> RunFolder::lines(const std::string& name, std::size_t at_most) const {
+  std::vector<Json> out;
+  std::ifstream file(path() / name, std::ios::binary);
+  for (std::string line; out.size() < at_most && std::getline(file, line);) {
+    if (file.eof()) break;  // no newline after it: a kill in the middle of the write
+    if (!line.empty())
+      out.push_back(parse_json(line, fmt::format("{}:{}", describe(name), out.size() + 1)));
+  }
+  if (file.bad()) fail(ErrorCode::io, "{} cannot be read to its end.", describe(name));
+  return out;
+}
+
+std::vector<Json> RunFolder::metrics() const { return lines(kMetrics); }
 
 void RunFolder::rewind_metrics(std::int64_t step) {
-  std::string kept;
-  for (const Json& line : metrics()) {
-    if (line.value("step", std::int64_t{0}) <= step) kept += line.dump() + "\n";
+  for (const char* name : {kMetrics, kSteps}) {
+    if (name == kSteps && !has(name)) continue;  // a run of before it was written
+    std::string kept;
+    for (const Json& line : lines(name)) {
+      if (line.value("step", std::int64_t{0}) <= step) kept += line.dump() + "\n";
+    }
+    write(name, kept);
   }
-  write(kMetrics, kept);
 }
 
 void RunFolder::forget_validations() {
@@ -131,10 +139,10 @@ std::vector<std::int64_t> RunFolder::checkpoints() const {
   return steps;
 }
 
-void RunFolder::put_checkpoint(std::int64_t step, const std::string& bytes) {
+void RunFolder::put_checkpoint(std::int64_t step, const std::string& bytes, std::size_t keep) {
   write(checkpoint_name(step), bytes);
   std::vector<std::int64_t> steps = checkpoints();
-  while (steps.size() > kCheckpointsKept) {
+  while (steps.size() > keep) {
     store_->erase(checkpoint_name(steps.front()));
     steps.erase(steps.begin());
   }

@@ -15,9 +15,11 @@ namespace headrace::runs {
 
 constexpr const char* kFinalWeights = "final.safetensors";
 constexpr const char* kBestWeights = "best.safetensors";
+constexpr const char* kSteps = "steps.jsonl";
+constexpr const char* kStarts = "starts.jsonl";
 
 /// The files of one run (docs/formats.md, "Run folder"). Every file is written whole or not at all;
-/// metrics.jsonl grows by one line at a time.
+/// those of lines grow by whole lines.
 class RunFolder {
  public:
   /// A folder for a new run, absent or empty; the first write, or lock, creates it. Errors: usage
@@ -42,19 +44,29 @@ class RunFolder {
   const storage::LocalStore& files() const noexcept { return *store_; }
 
   void append_metrics(const Json& line);
-  /// Drops the lines of steps after `step`, and a last line that a kill truncated.
+  /// Drops the lines of steps after `step`, and a last line that a kill truncated, from metrics.jsonl
+  /// and steps.jsonl.
   void rewind_metrics(std::int64_t step);
   /// Drops the lines of validations.
   void forget_validations();
   std::vector<Json> metrics() const;
+  /// Lines of steps.jsonl, each with its newline.
+  void append_steps(const std::string& lines) { append(kSteps, lines); }
+  /// A further line of starts.jsonl, which is written whole.
+  void append_start(const Json& line);
+  /// The whole lines of a file of lines, without what a kill truncated; none where it is absent.
+  /// `at_most` of them. Errors: malformed.
+  std::vector<Json> lines(const std::string& name, std::size_t at_most = SIZE_MAX) const;
 
   /// Steps that have a checkpoint, ascending.
   std::vector<std::int64_t> checkpoints() const;
   static std::string checkpoint_name(std::int64_t step);
-  /// Stores a checkpoint, then removes all but the newest two.
-  void put_checkpoint(std::int64_t step, const std::string& bytes);
+  /// Stores a checkpoint, then removes all but the newest `keep`.
+  void put_checkpoint(std::int64_t step, const std::string& bytes, std::size_t keep = 2);
 
  private:
+  void append(const std::string& name, const std::string& lines);
+
   explicit RunFolder(const std::filesystem::path& path)
       : store_(std::make_shared<storage::LocalStore>(path)) {}
 

@@ -106,13 +106,14 @@ void check_images(const cohort::Cohort& cohort, const loader::RunConfig& config,
 }
 
 void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes,
-                std::uint64_t weights_bytes) {
+                std::uint64_t weights_bytes, std::int64_t checkpoints) {
   std::filesystem::path present = std::filesystem::absolute(out);
   while (!std::filesystem::exists(present)) present = present.parent_path();
   std::error_code unknown;
   const auto space = std::filesystem::space(present, unknown);
   if (unknown) return;  // a file system that does not report it
-  const std::uint64_t needed = 3 * checkpoint_bytes + 2 * weights_bytes;
+  const auto written = static_cast<std::uint64_t>(checkpoints) + 1;  // a new one before an old goes
+  const std::uint64_t needed = written * checkpoint_bytes + 2 * weights_bytes;
   if (space.available >= needed) return;
   fail(ErrorCode::io,
        "{}: checkpoints and weights take {} MB, but {} MB are free. Make room, or give another "

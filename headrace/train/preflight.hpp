@@ -23,10 +23,10 @@ void check_images(const cohort::Cohort& cohort, const loader::RunConfig& config,
 void check_channels(const cohort::Cohort& cohort, const loader::Preprocessing& preprocessing,
                     const std::set<std::string>& splits);
 
-/// Checks that the disk has room for the most that the run folder `out` will hold: three
-/// checkpoints (two and the one being written) and two files of weights.
+/// Checks that the disk has room for the most that the run folder `out` will hold: so many
+/// checkpoints and the one being written, and two files of weights.
 /// Errors: io, with both numbers.
 void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes,
-                std::uint64_t weights_bytes);
+                std::uint64_t weights_bytes, std::int64_t checkpoints = 2);
 
 }  // namespace headrace::train

@@ -10,6 +10,7 @@
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/evaluate/evaluation_memory.hpp"
+#include "headrace/train/evaluate/validation_subset.hpp"
 #include "headrace/train/feeding.hpp"
 #include "headrace/train/training_times.hpp"
 
@@ -128,7 +129,13 @@ Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const coho
     const auto tiles = loader::make_tile_plan(*cohort, config, config.data.val);
     loader::Loader loader(cohort, inference::on_the_host(config, nullptr), tiles, preprocessing,
                           {.with_labels = true, .count = 1});
-    out.validation_batches = loader.batches_per_epoch();
+    out.final_batches = out.validation_batches = loader.batches_per_epoch();
+    if (config.eval.subset > 0) {
+      const auto some =
+          loader::make_tile_plan(*validation_cohort(cohort, config), config, config.data.val);
+      const auto batch = static_cast<std::uint64_t>(config.eval.batch);
+      out.validation_batches = (some->samples_per_epoch() + batch - 1) / batch;
+    }
     const auto batch = loader.next();
     const Clock::time_point start = Clock::now();
     network.predict(*batch);

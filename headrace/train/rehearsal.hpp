@@ -27,7 +27,8 @@ struct Rehearsed {
   bool on_gpu = false;
   double step_s = 0;   ///< one training batch through the network, without waiting for data
   double tiles_s = 0;  ///< one batch of the validation split
-  std::uint64_t validation_batches = 0;
+  std::uint64_t validation_batches = 0;  ///< of one validation during training
+  std::uint64_t final_batches = 0;       ///< of the evaluation at the end
 };
 
 /// One batch of training and one of validation through loader and network, before there is a run

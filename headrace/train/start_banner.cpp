@@ -143,6 +143,11 @@ StartBanner start_banner(const loader::RunConfig& config, const cohort::Cohort& 
                          const inference::Network& network) {
   StartBanner out;
   out.lines.push_back(device_line(config, network));
+  if (config.data.folds > 0) {
+    out.lines.push_back(
+        fmt::format("judges by fold {} of {}, dealt by patient, and trains on the others",
+                    config.data.fold, config.data.folds));
+  }
   const auto train = cohort::supervision_of(cohort, config.data.labels, config.data.train);
   const auto val = cohort::supervision_of(cohort, config.data.labels, config.data.val);
   out.lines.push_back(split_line("trains", config.data.train, train, cohort));
@@ -207,14 +212,17 @@ std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehea
   const std::int64_t every = config.train.validate_every;
   const std::int64_t epochs = (steps + per_epoch - 1) / per_epoch;
   const std::int64_t validations = every > 0 ? (epochs + every - 1) / every : 1;  // one at the end
-  const double validation_s = rehearsed.tiles_s * static_cast<double>(rehearsed.validation_batches);
+  const bool subset = config.eval.subset > 0;  // judges the last step, too, before all images do
+  const std::uint64_t batches =
+      rehearsed.validation_batches * static_cast<std::uint64_t>(validations - (subset ? 0 : 1)) +
+      rehearsed.final_batches;
+  const double validation_s = rehearsed.tiles_s * static_cast<double>(batches);
   const double training_s = rehearsed.step_s * static_cast<double>(steps);
   std::vector<std::string> lines{memory_line(rehearsed.host, "host")};
   if (rehearsed.on_gpu) lines.push_back(memory_line(rehearsed.gpu, "GPU"));
   lines.push_back(fmt::format("about {} for {} steps ({:.2g} s each) and {} for {} validations",
                               rough_time(training_s), steps, rehearsed.step_s,
-                              rough_time(validation_s * static_cast<double>(validations)),
-                              validations));
+                              rough_time(validation_s), validations));
   return lines;
 }
 

@@ -10,15 +10,19 @@ namespace headrace::train {
 
 TrainState::Metadata TrainState::save() const {
   const auto text = [](double value) { return fmt::format("{:a}", value); };
-  return {{"step", std::to_string(step)},
-          {"loss", text(loss)},
-          {"cross_entropy", text(cross_entropy)},
-          {"dice", text(dice)},
-          {"since_log", std::to_string(since_log)},
-          {"last_loss", text(last_loss)},
-          {"best_dice", text(best_dice)},
-          {"best_step", std::to_string(best_step)},
-          {"judged_by", judged_by}};
+  Metadata out = {{"step", std::to_string(step)},
+                  {"loss", text(loss)},
+                  {"cross_entropy", text(cross_entropy)},
+                  {"dice", text(dice)},
+                  {"since_log", std::to_string(since_log)},
+                  {"last_loss", text(last_loss)},
+                  {"best_dice", text(best_dice)},
+                  {"best_step", std::to_string(best_step)},
+                  {"judged_by", judged_by}};
+  if (best_value != best_dice) out["best_value"] = text(best_value);
+  if (to_beat) out["to_beat"] = text(*to_beat);
+  if (since_better > 0) out["since_better"] = std::to_string(since_better);
+  return out;
 }
 
 TrainState TrainState::load(const Metadata& metadata, const std::string& origin) {
@@ -34,9 +38,13 @@ TrainState TrainState::load(const Metadata& metadata, const std::string& origin)
   const auto whole = [&](const char* key) {
     return static_cast<std::int64_t>(std::strtoll(get(key).c_str(), nullptr, 10));
   };
-  return {whole("step"),     real("loss"),       real("cross_entropy"),
-          real("dice"),      whole("since_log"), real("last_loss"),
-          real("best_dice"), whole("best_step"), get("judged_by")};
+  TrainState out{whole("step"),     real("loss"),       real("cross_entropy"),
+                 real("dice"),      whole("since_log"), real("last_loss"),
+                 real("best_dice"), whole("best_step"), get("judged_by")};
+  out.best_value = metadata.contains("best_value") ? real("best_value") : out.best_dice;
+  if (metadata.contains("to_beat")) out.to_beat = real("to_beat");
+  if (metadata.contains("since_better")) out.since_better = whole("since_better");
+  return out;
 }
 
 }  // namespace headrace::train

@@ -6,11 +6,23 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/loader/config/preprocessing.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/rank_info.hpp"
+#include "headrace/train/run/step_record.hpp"
 #include "headrace/train/stop_listener.hpp"
 
 namespace headrace::train {
+
+/// Sees a training as it goes: what replays a run compares it with this.
+class TrainingWatcher {
+ public:
+  virtual ~TrainingWatcher() = default;
+  /// Before the first step. `run`: what run.json has of it; `preprocessing`: as fitted.
+  virtual void begins(const Json& run, const loader::Preprocessing& preprocessing) = 0;
+  /// After each step. False: the training ends here, without evaluation or result.
+  virtual bool goes_on(const StepRecord& step) = 0;
+};
 
 struct TrainOptions {
   std::string out;                  ///< run folder
@@ -19,6 +31,12 @@ struct TrainOptions {
   ranks::RankInfo rank_info{};      ///< this process's, where several train together
   std::string init{};               ///< run folder or weights file to begin with; empty: none
   ListenForStop listen_for_stop{};  ///< empty: nothing stops it but its end or an error
+  Json code{};                      ///< what the program was built with; recorded
+  int threads = 0;                  ///< LibTorch's, in place of train.threads; 0: those
+  bool cpu_only = false;            ///< on the CPU where loader.device leaves the choice
+  TrainingWatcher* watcher = nullptr;
+  /// Takes steps for the watcher alone: nothing is written, and nothing validated.
+  bool steps_only = false;
 };
 
 /// Thrown instead of an Error that another process of the training reports to the user.
@@ -33,7 +51,7 @@ struct TrainResult {
   std::map<std::string, std::optional<double>> dice;  ///< by class; nothing where undefined
   std::optional<double> mean_dice;                    ///< over the classes but background
   std::optional<double> kappa;                        ///< task gleason
-  std::int64_t best_step = 0;                         ///< whose weights are kept as the best
+  std::int64_t best_step = 0;  ///< whose weights are kept as the best; 0: no validation had a value
   double best_mean_dice = 0;
   std::string weights_sha256, config_hash, dataset_hash;
   /// summary.json (docs/formats.md, "Run folder"): also times and the figures of lesions.
@@ -46,7 +64,7 @@ struct TrainResult {
 /// `runtime` in run.json (LibTorch's version, threads, device): the same for any number of loader
 /// threads, after a stop or kill at any moment and a resume, and for any number of processes that
 /// divides train.gradient_parts. The first of them writes the run folder and evaluates; the others
-/// return nothing.
+/// return nothing, nor does a training that its watcher has ended, or of steps alone.
 ///
 /// errors  usage (config, another dataset or config on resume), cancelled (asked to by
 ///         `listen_for_stop`, after a checkpoint), those of the loader

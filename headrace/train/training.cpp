@@ -12,28 +12,48 @@
 #include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
+#include "headrace/train/evaluate/validation_subset.hpp"
 #include "headrace/train/feeding.hpp"
 #include "headrace/train/init_weights.hpp"
 #include "headrace/train/preflight.hpp"
 #include "headrace/train/rehearsal.hpp"
+#include "headrace/train/run/data_card.hpp"
 #include "headrace/train/run/run_changes.hpp"
 #include "headrace/train/run/run_files.hpp"
 #include "headrace/train/run/run_identity.hpp"
 #include "headrace/train/run/run_start.hpp"
+#include "headrace/train/run/start_record.hpp"
 #include "headrace/train/schedule.hpp"
 #include "headrace/train/start_banner.hpp"
 
 namespace headrace::train {
+namespace {
+
+constexpr std::size_t kLinesKept = 1 << 20;  // bytes, where metrics and checkpoints are rare
+
+/// As the network is to compute, whatever the recorded config leaves open.
+loader::RunConfig computed_by(loader::RunConfig config, const TrainOptions& options) {
+  if (options.threads > 0) config.train.threads = options.threads;
+  if (options.cpu_only && config.loader.device == device::DeviceChoice::automatic)
+    config.loader.device = device::DeviceChoice::cpu;
+  return config;
+}
+
+}  // namespace
 
 Training::Training(const loader::RunConfig& config, const TrainOptions& options,
                    ranks::ProcessGroup& process_group)
     : config_(config),
+      watcher_(options.watcher),
+      steps_only_(options.steps_only),
       process_group_(process_group),
       listen_for_stop_(options.listen_for_stop),
       cohort_(open_cohort(config)),
       preprocessing_(std::make_shared<const loader::Preprocessing>(
           loader::Preprocessing::fit(*cohort_, config))),
-      network_(config, cohort_->classes().size(), loader::channel_count(*preprocessing_, config)),
+      network_(computed_by(config, options), cohort_->classes().size(),
+               loader::channel_count(*preprocessing_, config)),
+      validated_(validation_cohort(cohort_, config)),
       plan_(loader::make_training_plan(*cohort_, config)),
       init_(begin_with_weights(options, cohort_->classes(), network_)),
       total_steps_(config.train.epochs * config.sampling.batches_per_epoch),
@@ -44,17 +64,22 @@ runs::RunFolder Training::open_folder(const TrainOptions& options) {
   loader::check_decoding_keys(
       config_, network_.on_gpu() && config_.loader.device != device::DeviceChoice::cpu);
   check_images(*cohort_, config_, *preprocessing_);
-  Json identity = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
-  identity["init"] = init_;
-  check_same_everywhere(identity, process_group_);
+  check_chosen_figure(*cohort_, config_);
+  identity_ = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
+  identity_["init"] = init_;
+  identity_["code"] = options.code;
+  if (watcher_ != nullptr) watcher_->begins(identity_, *preprocessing_);
+  if (steps_only_) return runs::RunFolder::create(options.out);  // makes nothing
+  check_same_everywhere(identity_, process_group_);
   if (!options.resume) prepare(options.out);
-  return start_run(config_, *preprocessing_, options, identity, process_group_);
+  return start_run(config_, *cohort_, *preprocessing_, options, identity_, process_group_);
 }
 
 void Training::prepare(const std::string& out) {
   if (process_group_.first()) {
     runs::RunFolder::create(out);  // refuses a folder that is taken; makes nothing
-    check_disk(out, network_.checkpoint({}).size(), network_.weights({}).size());
+    check_disk(out, network_.checkpoint({}).size(), network_.weights({}).size(),
+               config_.train.keep_checkpoints);
     const StartBanner banner = start_banner(config_, *cohort_, network_);
     for (const std::string& line : banner.lines) log::info("{}", line);
     for (const std::string& line : banner.warnings) log::warning("{}", line);
@@ -76,8 +101,8 @@ Json Training::time_json() {
                         config_.loader.threads);
 }
 
-StepNote Training::own_note() const {
-  return {asked_to_stop(), loader_->stats().data_wait_s, times_.step_s};
+StepNote Training::own_note(std::uint64_t batch) const {
+  return {asked_to_stop(), loader_->stats().data_wait_s, times_.step_s, batch};
 }
 
 void Training::resume() {
@@ -92,12 +117,15 @@ void Training::resume() {
     times_.resumed_at = state_.step;
     log::info("resuming at step {} of {}", state_.step, total_steps_);
   }
-  if (process_group_.first()) folder_.rewind_metrics(state_.step);
+  if (process_group_.first()) {
+    folder_.rewind_metrics(state_.step);
+    folder_.append_start(start_record(state_.step, config_, identity_, process_group_.size()));
+  }
   const std::string judged_by = judging_hash(config_);
   if (state_.judged_by == judged_by) return;
   // A best value by another split or other rules is not comparable.
   state_.judged_by = judged_by;
-  state_.best_dice = -1;
+  state_.best_dice = state_.best_value = -1;
   state_.best_step = 0;
 }
 
@@ -106,18 +134,20 @@ void Training::take(const inference::StepLosses& losses, double rate) {
   state_.cross_entropy += losses.cross_entropy;
   state_.dice += losses.dice;
   ++state_.since_log;
-  ++state_.step;
   if (state_.step % config_.train.log_every != 0 && state_.step != total_steps_) return;
   state_.last_loss = state_.loss / static_cast<double>(state_.since_log);
   times_.loader = loader_->stats();
   if (!sum_) times_.hear({std::string(own_note().bytes())});
-  if (process_group_.first()) append_step(losses, rate);
+  if (process_group_.first() && !steps_only_) append_step(losses, rate);
   state_.loss = state_.cross_entropy = state_.dice = 0;
   state_.since_log = 0;
 }
 
 void Training::append_step(const inference::StepLosses& losses, double rate) {
   const auto count = static_cast<double>(state_.since_log);
+  Json time = time_json();
+  time["at"] = utc_seconds();
+  write_steps();
   folder_.append_metrics({{"step", state_.step},
                           {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
                           {"loss", state_.last_loss},
@@ -125,7 +155,7 @@ void Training::append_step(const inference::StepLosses& losses, double rate) {
                           {"soft_dice", state_.dice / count},
                           {"learning_rate", rate},
                           {"gradient_norm", losses.gradient_norm},
-                          {"time", time_json()}});
+                          {"time", std::move(time)}});
 }
 
 EvaluateOptions Training::validation() const {
@@ -135,11 +165,35 @@ EvaluateOptions Training::validation() const {
 void Training::validate() {
   const Clock::time_point start = Clock::now();
   if (process_group_.first()) {
-    record_validation(evaluate(network_, cohort_, config_, validation(), &process_group_), start);
+    const Evaluation result =
+        evaluate(network_, validated_, config_, validation(), &process_group_);
+    record_validation(result, start);
+    count_without_improvement(result);
   } else {
-    help_evaluate(network_, cohort_, config_, validation(), process_group_);
+    help_evaluate(network_, validated_, config_, validation(), process_group_);
+  }
+  if (config_.train.patience > 0) {
+    // Only the first process has the figures, but all end at the same step.
+    const std::string count = std::to_string(state_.since_better);
+    state_.since_better = std::stoll(process_group_.all_gather(count).front());
   }
   times_.validate_s += seconds_since(start);
+}
+
+void Training::count_without_improvement(const Evaluation& result) {
+  if (config_.train.patience == 0) return;
+  const ChosenFigure figure = chosen_figure(result, config_);
+  ++state_.since_better;
+  if (!figure.value) return;
+  if (state_.to_beat &&
+      !is_better(*figure.value, *state_.to_beat, config_.train.min_delta, config_))
+    return;
+  state_.to_beat = figure.value;
+  state_.since_better = 0;
+}
+
+bool Training::ends_early() const {
+  return config_.train.patience > 0 && state_.since_better >= config_.train.patience;
 }
 
 void Training::record_validation(const Evaluation& result, Clock::time_point start) {
@@ -151,13 +205,27 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
   }
   const Json lesion = lesion_of(result.json);
   if (!lesion.is_null()) figures["lesion"] = lesion;
+  const ChosenFigure chosen = chosen_figure(result, config_);
+  if (has_chosen_figure(config_)) figures["best_by"] = or_null(chosen.value);
   if (!has_validation()) {
-    folder_.append_metrics({{"step", state_.step},
-                            {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
-                            {"validation", figures},
-                            {"time", {{"wall_s", seconds_since(start)}}}});
+    Json line = {{"step", state_.step},
+                 {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
+                 {"validation", figures},
+                 {"time", {{"wall_s", seconds_since(start)}, {"at", utc_seconds()}}}};
+    if (config_.eval.subset > 0) line["of_images"] = result.json.at("images").size();
+    folder_.append_metrics(line);
   }
-  if (result.mean_dice <= state_.best_dice) return;
+  keep_if_best(result, chosen);
+}
+
+void Training::keep_if_best(const Evaluation& result, const ChosenFigure& chosen) {
+  if (!chosen.value) {
+    log::warning("step {}: {} is undefined for {}, so these weights can't be the best", state_.step,
+                 chosen_figure_text(config_), chosen.undefined_in);
+    return;
+  }
+  if (state_.best_step > 0 && !is_better(*chosen.value, state_.best_value, 0, config_)) return;
+  state_.best_value = *chosen.value;
   state_.best_dice = result.mean_dice;
   state_.best_step = state_.step;
   folder_.write(runs::kBestWeights, network_.weights({{"step", std::to_string(state_.step)},
@@ -166,10 +234,12 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
 
 void Training::checkpoint() {
   if (!process_group_.first()) return;
+  write_steps();
   const Clock::time_point start = Clock::now();
   TrainState::Metadata metadata = state_.save();
   metadata["classes"] = class_names();
-  folder_.put_checkpoint(state_.step, network_.checkpoint(metadata));
+  folder_.put_checkpoint(state_.step, network_.checkpoint(metadata),
+                         static_cast<std::size_t>(config_.train.keep_checkpoints));
   times_.checkpoint_s += seconds_since(start);
 }
 
@@ -195,11 +265,42 @@ void Training::join_sum() {
   if (network_.on_gpu()) network_.pin(sum_->memory());
 }
 
+std::uint64_t Training::digest(const loader::Batch& batch) {
+  if (!batch_is_recorded(config_, state_.step + 1)) return 0;
+  const Clock::time_point start = Clock::now();
+  const std::uint64_t sum =
+      batch_digest(batch, own_share(config_, process_group_).first, digesting_);
+  times_.record_s += seconds_since(start);
+  return sum;
+}
+
+bool Training::record(const inference::StepLosses& losses) {
+  if (!process_group_.first()) return true;
+  StepRecord line{state_.step, losses.total, losses.gradient_norm, {}, {}};
+  if (batch_is_recorded(config_, line.step)) line.batch = batch_digest_;
+  if (weights_are_recorded(config_, line.step, total_steps_)) {
+    const Clock::time_point start = Clock::now();
+    line.weights = network_.weights_sha256();
+    times_.record_s += seconds_since(start);
+  }
+  if (!steps_only_) step_lines_ += line.to_json().dump() + "\n";
+  if (step_lines_.size() > kLinesKept) write_steps();
+  return watcher_ == nullptr || watcher_->goes_on(line);
+}
+
+void Training::write_steps() {
+  if (step_lines_.empty()) return;
+  folder_.append_steps(step_lines_);
+  step_lines_.clear();
+}
+
 inference::StepLosses Training::step(const loader::Batch& batch, double rate) {
+  const std::uint64_t own = digest(batch);
+  batch_digest_ = own;
   if (!sum_) return network_.step(batch, rate);
   network_.put_parts(batch, *sum_);
   const Clock::time_point start = Clock::now();
-  times_.hear(sum_->sum(own_note().bytes()));
+  batch_digest_ = times_.hear(sum_->sum(own_note(own).bytes()));
   times_.exchange_s += seconds_since(start);
   return network_.finish_step(*sum_, rate);
 }
@@ -231,16 +332,23 @@ void Training::train_steps() {
       losses = step(*batch, rate);
       times_.step_s += seconds_since(step_start);
     }
+    ++state_.step;
+    if (!record(losses)) {
+      ended_by_watcher_ = true;
+      break;
+    }
     take(losses, rate);
     if (progress) {
       progress->note(fmt::format("loss {:.4g}", losses.total));
       progress->advance();
     }
+    if (steps_only_) continue;
     const bool epoch_ends = state_.step % per_epoch == 0;
     const std::int64_t every = config_.train.validate_every;
     const bool last = state_.step == total_steps_;  // whose validation is the final evaluation
     if (epoch_ends && !last && every > 0 && (state_.step / per_epoch) % every == 0) validate();
-    if (last || state_.step % config_.train.checkpoint_every == 0) checkpoint();
+    if (last || ends_early() || state_.step % config_.train.checkpoint_every == 0) checkpoint();
+    if (ends_early()) break;
     stop_if_asked();
   }
   times_.loop_s = seconds_since(start);
@@ -267,12 +375,15 @@ Json Training::finish() {
                                                 {"dataset_hash", cohort_->dataset_hash()}});
   folder_.write(runs::kFinalWeights, weights);
   const Clock::time_point start = Clock::now();
-  const Evaluation result = evaluate(network_, cohort_, config_,
-                                     {config_.data.val, kReportPictures, true,
-                                      keep_baseline(folder_, *cohort_, config_), preprocessing_},
-                                     &process_group_);
+  Evaluation result = evaluate(network_, cohort_, config_,
+                               {config_.data.val, kReportPictures, true,
+                                keep_baseline(folder_, *cohort_, config_), preprocessing_},
+                               &process_group_);
+  const std::string weights_sha256 = sha256_hex(weights);
+  put_weights(result, "final", weights_sha256, config_.data.store);
   write_evaluation(folder_, "eval", result);
-  record_validation(result, start);
+  // Figures of all images are not to be compared with those of some.
+  if (config_.eval.subset == 0) record_validation(result, start);
   Json time = time_json();
   time["evaluate"] = result.json.at("time");
   Json summary = {{"steps", state_.step},
@@ -282,21 +393,40 @@ Json Training::finish() {
                   {"kappa", kappa_of(result.json)},
                   {"lesion", lesion_of(result.json)},
                   {"best", {{"step", state_.best_step}, {"mean_dice", state_.best_dice}}},
-                  {"weights_sha256", sha256_hex(weights)},
+                  {"weights_sha256", weights_sha256},
                   {"config_hash", config_.hash()},
                   {"dataset_hash", cohort_->dataset_hash()},
                   {"time", time}};
+  if (has_chosen_figure(config_)) {
+    summary["best"]["figure"] = chosen_figure_text(config_);
+    summary["best"]["value"] = state_.best_value;
+    if (state_.best_step == 0) summary["best"]["value"] = summary["best"]["mean_dice"] = nullptr;
+  }
+  if (config_.train.patience > 0) summary["stopped_early"] = state_.step < total_steps_;
   if (config_.task == loader::Task::gleason) {
     summary["grades"] = result.json.at("overall").at("gleason").at("slides");
   }
+  if (!config_.gates.empty()) summary["gate"] = told_gates(config_.gates, result.json);
   folder_.write_json("summary.json", summary);
   write_report(folder_);
   return summary;
 }
 
 Json Training::run() {
-  resume();
-  if (state_.step < total_steps_) train_steps();
+  if (!steps_only_) resume();
+  if (!steps_only_ && process_group_.first())
+    folder_.write_json(kDataCardFile, data_card(*cohort_, config_));
+  if (state_.step < total_steps_ && !ends_early()) train_steps();
+  if (ended_by_watcher_ || steps_only_) return nullptr;
+  if (state_.step < total_steps_ && process_group_.first()) {
+    log::info(
+        "no better {} in {} validations in a row, the best at step {}: training ends at step {} "
+        "of {}",
+        chosen_figure_text(config_), config_.train.patience, state_.best_step, state_.step,
+        total_steps_);
+  }
+  // The last step is compared with the others by the same images.
+  if (config_.eval.subset > 0 && state_.step == total_steps_) validate();
   if (process_group_.first()) return finish();
   help_evaluate(network_, cohort_, config_, validation(), process_group_);
   process_group_.barrier();  // until the first has finished, or failed

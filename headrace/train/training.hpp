@@ -9,6 +9,7 @@
 #include "headrace/loader/loader.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/runs/run_folder.hpp"
+#include "headrace/train/evaluate/chosen_figure.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/stop_listener.hpp"
 #include "headrace/train/train_state.hpp"
@@ -36,13 +37,24 @@ class Training {
   void train_steps();
   void join_sum();
   inference::StepLosses step(const loader::Batch& batch, double rate);
-  StepNote own_note() const;
+  /// Keeps what steps.jsonl has of the step that was just taken; false: the watcher ends it.
+  bool record(const inference::StepLosses& losses);
+  /// Writes the kept lines. Before each line of metrics and each checkpoint, so that a kill loses
+  /// none of a step that isn't taken again.
+  void write_steps();
+  StepNote own_note(std::uint64_t batch = 0) const;
+  /// Of this process's samples of the batch of the next step, where it is recorded; else 0.
+  std::uint64_t digest(const loader::Batch& batch);
   int asked_to_stop() const { return stop_ ? stop_->asked() : 0; }
   void take(const inference::StepLosses& losses, double rate);
   void append_step(const inference::StepLosses& losses, double rate);
   EvaluateOptions validation() const;
   void validate();
   void record_validation(const Evaluation& result, Clock::time_point start);
+  void keep_if_best(const Evaluation& result, const ChosenFigure& chosen);
+  void count_without_improvement(const Evaluation& result);
+  /// Whether train.patience is used up.
+  bool ends_early() const;
   void checkpoint();
   void stop_if_asked();
   bool has_validation() const;
@@ -51,6 +63,8 @@ class Training {
   std::string class_names() const { return Json(cohort_->classes()).dump(); }
 
   const loader::RunConfig& config_;
+  TrainingWatcher* const watcher_;
+  const bool steps_only_;
   ranks::ProcessGroup& process_group_;
   ListenForStop listen_for_stop_;
   std::shared_ptr<const cohort::Cohort> cohort_;
@@ -58,10 +72,16 @@ class Training {
   std::unique_ptr<StopListener> stop_;          ///< while steps are taken, where someone listens
   std::optional<ranks::OrderedAllReduce> sum_;  ///< where several processes train
   inference::Network network_;
+  std::shared_ptr<const cohort::Cohort> validated_;  ///< as validations see it: eval.subset
   std::shared_ptr<const loader::SamplePlan> plan_;
-  Json init_;  ///< the weights it began with; null: the seed's
+  Json init_;      ///< the weights it began with; null: the seed's
+  Json identity_;  ///< what run.json has of it now
   std::int64_t total_steps_;
   TrainState state_;
+  std::uint64_t batch_digest_ = 0;  ///< of the whole batch of the last step, where it is recorded
+  std::string step_lines_;          ///< of steps.jsonl, not yet written
+  bool ended_by_watcher_ = false;
+  ThreadPool digesting_{0};
   runs::RunFolder folder_;
   std::optional<loader::Loader> loader_;
   std::optional<device::GpuMeter> meter_;  ///< while a GPU trains

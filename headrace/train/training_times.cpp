@@ -9,14 +9,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void TrainingTimes::hear(const std::vector<std::string>& notes) {
+std::uint64_t TrainingTimes::hear(const std::vector<std::string>& notes) {
   slowest = {};
+  std::uint64_t batch = 0;
   for (const std::string& text : notes) {
     StepNote note;
     std::memcpy(&note, text.data(), sizeof note);
     asked = std::max(asked, note.signal);
+    batch += note.batch;
     if (note.data_wait_s >= slowest.data_wait_s) slowest = note;
   }
+  return batch;
 }
 
 Json TrainingTimes::to_json(std::int64_t step, std::int64_t batch, int processes,
@@ -32,6 +35,7 @@ Json TrainingTimes::to_json(std::int64_t step, std::int64_t batch, int processes
                {"exchange_s", exchange_s},
                {"validate_s", validate_s},
                {"checkpoint_s", checkpoint_s},
+               {"record_s", record_s},
                {"patches_per_s", feeding_s > 0 ? patches / feeding_s : 0},
                {"resumed_at", resumed_at},
                {"loader",

@@ -19,6 +19,7 @@ double seconds_since(Clock::time_point start);
 struct StepNote {
   int signal = 0;  ///< the user asked this process to stop
   double data_wait_s = 0, model_s = 0;
+  std::uint64_t batch = 0;  ///< batch_digest of its samples, where the step's is recorded
 
   std::string_view bytes() const { return {reinterpret_cast<const char*>(this), sizeof *this}; }
 };
@@ -27,14 +28,15 @@ struct StepNote {
 struct TrainingTimes {
   Clock::time_point start = Clock::now();
   double step_s = 0, exchange_s = 0, validate_s = 0, checkpoint_s = 0, loop_s = 0;
-  StepNote slowest;  ///< of the process that waited longest for data
-  int asked = 0;     ///< the signal by which one of the processes was asked to stop
+  double record_s = 0;  ///< digests for steps.jsonl
+  StepNote slowest;     ///< of the process that waited longest for data
+  int asked = 0;        ///< the signal by which one of the processes was asked to stop
   loader::StallStats loader;
   device::GpuUsage gpu;
   std::int64_t resumed_at = 0;  ///< step
 
-  /// Takes the notes of all processes.
-  void hear(const std::vector<std::string>& notes);
+  /// Takes the notes of all processes. Returns the sum of their digests.
+  std::uint64_t hear(const std::vector<std::string>& notes);
   /// `step`: finished ones; `batch`: samples of one, by all `processes`.
   Json to_json(std::int64_t step, std::int64_t batch, int processes, int loader_threads) const;
 };

@@ -109,27 +109,15 @@ auto measure_all(const Request& request, const Measured& measured) {
   return out;
 }
 
-/// Of each image, which eval.json leaves out: sensitivity and precision come from them.
-void put_matrices(Json& json, const std::vector<measure::Confusion>& confusions,
-                  const std::vector<std::string>& classes) {
-  for (std::size_t i = 0; i < confusions.size(); ++i)
-    json["images"][i]["matrix"] = confusions[i].to_json(classes).at("matrix");
-}
-
 std::string evaluate_slides(const Request& request, const std::vector<EvaluatedArrays>& arrays) {
   const measure::SlideRules rules = loader::slide_rules(request.classes, request.config);
   auto all =
       measure_all(request, [&](std::size_t i) { return measure_slide_arrays(arrays[i], rules); });
   measure::SlideMetrics metrics(rules, request.config.eval.bootstrap, request.config.sampling.seed);
-  std::vector<measure::Confusion> confusions;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    confusions.push_back(all[i]->counts.confusion);
+  for (std::size_t i = 0; i < all.size(); ++i)
     metrics.add(static_cast<std::uint32_t>(i), slide_facts(request.images[i]),
                 std::move(all[i]->counts), all[i]->exact_scores);
-  }
-  Json json = metrics.to_json();
-  put_matrices(json, confusions, rules.classes);
-  return dump_json(json);
+  return dump_json(metrics.to_json());
 }
 
 std::string evaluate_volumes(const Request& request, const std::vector<EvaluatedArrays>& arrays) {
@@ -138,14 +126,9 @@ std::string evaluate_volumes(const Request& request, const std::vector<Evaluated
       measure_all(request, [&](std::size_t i) { return measure_volume_arrays(arrays[i], rules); });
   measure::VolumeMetrics metrics(rules, loader::group_rules(request.classes, request.config),
                                  request.config.eval.bootstrap, request.config.sampling.seed);
-  std::vector<measure::Confusion> confusions;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    confusions.push_back(all[i]->confusion);
+  for (std::size_t i = 0; i < all.size(); ++i)
     metrics.add(static_cast<std::uint32_t>(i), volume_facts(request.images[i]), std::move(*all[i]));
-  }
-  Json json = metrics.to_json(true);
-  put_matrices(json, confusions, request.classes.names);
-  return dump_json(json);
+  return dump_json(metrics.to_json(true));
 }
 
 std::string evaluate(const std::string& text, const std::vector<ImageTuple>& images,

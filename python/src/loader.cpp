@@ -15,8 +15,10 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/core/yaml.hpp"
+#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/run_inputs.hpp"
 #include "headrace/loader/stall_json.hpp"
+#include "headrace/measure/figure_names.hpp"
 #include "python/src/batch_meta.hpp"
 #include "python/src/batch_source.hpp"
 #include "python/src/unlocked.hpp"
@@ -119,6 +121,14 @@ void bind_inputs(nb::module_& module) {
   });
   module.def("parse_run_config", [](const std::string& text, const std::string& name) {
     return dump_json(loader::RunConfig::parse(text, name).to_json());
+  });
+  module.def("known_figures",
+             [](const std::string& config, const std::vector<std::string>& classes) {
+               return loader::figure_names(classes, loader::RunConfig::parse(config, "config"));
+             });
+  module.def("smaller_is_better", &measure::smaller_is_better);
+  module.def("parse_yaml", [](const std::string& text, const std::string& name) {
+    return dump_json(YamlValue::parse(text, name).as_json());
   });
   module.def("run_config_keys", [] {
     std::vector<std::string> keys;

@@ -1,6 +1,8 @@
 """Stores that several tests read; nothing may write into them."""
 import pytest
 from driving import SAMPLES, headrace
+from made_once import made_once
+from promoted_runs import promotable_runs
 
 
 @pytest.fixture(scope="session")
@@ -9,3 +11,9 @@ def slide(tmp_path_factory):
     folder = tmp_path_factory.mktemp("slide")
     headrace("ingest", "slides", SAMPLES / "slides/derived/cmu-aperio-style-4level.svs", "--out", folder / "slide.zarr")
     return folder / "slide.zarr"
+
+
+@pytest.fixture(scope="session")
+def promotable(tmp_path_factory):
+    """A store and two runs that pass their gates (promoted_runs.py)."""
+    return made_once(tmp_path_factory, "promotable", promotable_runs)

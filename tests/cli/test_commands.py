@@ -4,7 +4,7 @@ import pytest
 from driving import SAMPLES, headrace, json_of, message_of
 
 COMMANDS = ["ingest", "info", "verify", "diff", "prune", "read", "batches", "sample", "phantom", "train", "eval", "predict", "suggest", "view", "export", "send",
-            "report", "process", "bench"]
+            "report", "process", "bench", "sweep", "track"]
 
 
 def test_help_lists_every_command():

@@ -5,7 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
@@ -71,6 +74,39 @@ TEST(RunConfig, OptionsOfTrainingAreReadRecordedAndPartOfTheHash) {
     EXPECT_EQ(again.hash(), config.hash()) << text;
   }
   EXPECT_EQ(parse("ema: 0, freeze: [], loss: {pixel: cross_entropy}").hash(), base);
+}
+
+TEST(RunConfig, KeysOfFoldsAndValidationsAreWrittenAndHashedOnlyWhereTheySayMore) {
+  const RunConfig plain = RunConfig::parse(kBase, "run.yaml");
+  const std::string base = dump_json(plain.to_json());
+  for (const char* key :
+       {"folds", "patience", "min_delta", "\"best\"", "keep_checkpoints", "subset"})
+    EXPECT_EQ(base.find(key), std::string::npos) << key;
+  const auto parse = [](const std::string& data, const std::string& rest) {
+    return RunConfig::parse("task: segmentation\ndata: {store: a.zarr" + data + "}\n" + rest, "r");
+  };
+  // What these say is what is done without them.
+  EXPECT_EQ(parse(", folds: 0",
+                  "train: {patience: 0, best: {figure: mean_dice, over: overall}}\n"
+                  "eval: {subset: 0}\n")
+                .hash(),
+            plain.hash());
+  EXPECT_EQ(parse("", "train: {keep_checkpoints: 5}\n").hash(), plain.hash());
+  std::set<std::string> hashes{plain.hash()};
+  for (const auto& [data, rest] : std::vector<std::pair<std::string, std::string>>{
+           {", folds: 5", ""},
+           {", folds: 5, fold: 1", ""},
+           {", folds: 5, folds_seed: 1", ""},
+           {"", "train: {patience: 3}\n"},
+           {"", "train: {patience: 3, min_delta: 0.01}\n"},
+           {"", "train: {best: {figure: dice.tumour}}\n"},
+           {"", "train: {best: {over: worst_cohort}}\n"},
+           {"", "eval: {subset: 9}\n"}}) {
+    const RunConfig config = parse(data, rest);
+    EXPECT_TRUE(hashes.insert(config.hash()).second) << data << rest;
+    const RunConfig again = RunConfig::parse(config.to_json().dump(), "config.json");
+    EXPECT_EQ(again.to_json(), config.to_json()) << data << rest;
+  }
 }
 
 TEST(RunConfig, NullLabelsAndNullMppSwitchOff) {

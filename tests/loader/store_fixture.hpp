@@ -34,6 +34,7 @@ struct StoreSpec {
   /// For image i: whether it has label images (where `labels` is set), and its grade group.
   std::function<bool(int)> annotated;
   std::function<int(int)> grade_group;
+  std::function<std::string(int)> case_id;  ///< by default a case for each image
 };
 
 /// Pixel (y, x) of level 0 of image `i`: a smooth stained-tissue-like pattern, white outside the

@@ -9,7 +9,7 @@ import torch
 from ct_inputs import CT
 from driving import headrace, write_table
 
-OURS = {"matrix", "sensitivity", "precision", "volume_ml"}  # of images, and of groups that eval.json does not have
+OURS = {"sensitivity", "precision", "volume_ml"}  # of images, and of groups that eval.json does not have
 NETWORK = """
 import torch
 

@@ -22,7 +22,13 @@ class RunReportTest : public ::testing::Test {
             ::testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(run_);
     std::filesystem::create_directories(run_ / "montage");
-    put("config.json", {{"task", "gleason"}, {"eval", {{"min_cancer", 0.02}, {"min_area", 0.05}}}});
+    put("config.json",
+        {{"task", "gleason"},
+         {"data", {{"store", "/home/someone/phantoms.zarr"}, {"train", "train"}, {"val", "val"}}},
+         {"patch", {{"size", {64, 64}}, {"mpp", 4.0}}},
+         {"model", {{"name", "unet2d"}, {"widths", {8, 16}}}},
+         {"train", {{"loss", {{"pixel", "cross_entropy"}, {"region", "dice"}}}}},
+         {"eval", {{"min_cancer", 0.02}, {"min_area", 0.05}}}});
     put("run.json", {{"config_hash", "c0ffee"},
                      {"dataset_hash", "da7a5e7"},
                      {"code_version", "1.2.3"},
@@ -40,7 +46,7 @@ class RunReportTest : public ::testing::Test {
   }
   void finish() {
     std::ofstream(run_ / "metrics.jsonl")
-        << R"({"step":5,"loss":1.5,"cross_entropy":1.0})"
+        << R"({"step":5,"loss":1.5,"cross_entropy":1.0,"learning_rate":0.004})"
         << "\n"
         << R"({"step":10,"loss":0.75,"cross_entropy":0.5})"
         << "\n"
@@ -109,6 +115,7 @@ class RunReportTest : public ::testing::Test {
          {"loss", 0.75},
          {"mean_dice", 0.6543},
          {"kappa", 0.4321},
+         {"best", {{"step", 10}, {"mean_dice", 0.6}}},
          {"weights_sha256", "feed"},
          {"time",
           {{"wall_s", 9.0},
@@ -133,14 +140,35 @@ void expect_holds(const std::string& html, const std::string& text) {
 TEST_F(RunReportTest, HoldsEveryPartAndNothingFromOutside) {
   finish();
   const std::string html = render_run(run_);
-  for (const char* text :
-       {"0.654", "0.432", "c0ffee", "da7a5e7", "feed", "pattern3", "slide-1", "3+4 (group 2)",
-        "<svg", "data:image/png;base64,iVBOR", "waiting for data", "25.0", "Phantoms.",
-        "not a model’s worth in the clinic", "scanner &lt;X&gt;", "ISUP grade groups"}) {
+  for (const char* text : {"0.654",
+                           "0.432",
+                           "c0ffee",
+                           "da7a5e7",
+                           "feed",
+                           "pattern3",
+                           "slide-1",
+                           "3+4 (group 2)",
+                           "<svg",
+                           "data:image/png;base64,iVBOR",
+                           "waiting for data",
+                           "25.0",
+                           "Phantoms.",
+                           "best weights",
+                           "Learning rate",
+                           "No gates",
+                           "Data card",
+                           "Model card",
+                           "medical device",
+                           "headrace replay",
+                           "phantoms.zarr",
+                           "default-src 'none'",
+                           "not a model’s worth in the clinic",
+                           "scanner &lt;X&gt;",
+                           "ISUP grade groups"}) {
     expect_holds(html, text);
   }
   for (const char* text :
-       {"http:", "https:", "//cdn", "<script", "<link", "url(", "@import", "<X>"}) {
+       {"http:", "https:", "//cdn", "<script", "<link", "url(", "@import", "<X>", "/home/"}) {
     EXPECT_EQ(html.find(text), std::string::npos) << "found: " << text;
   }
   EXPECT_EQ(html.find(run_.parent_path().string() + "/"), std::string::npos);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace headrace::report {
 namespace {
 
@@ -28,6 +30,36 @@ TEST(Svg, PlacesPointsOnTheAxes) {
 
 TEST(Svg, NothingToShowIsNothing) {
   EXPECT_EQ(svg({"t", "x", {{"a", "#000", {}, false}}, std::nullopt}), "");
+}
+
+TEST(Svg, MarksAPlaceOfTheAxis) {
+  Chart chart{
+      "Dice", "step", {{"mean", "#123456", {{0, 0}, {100, 1}}, true, false}}, {}, {{"<b>", 50}}};
+  const std::string out = svg(chart);
+  EXPECT_NE(out.find("class=\"marked\" x1=\"297.0\""), std::string::npos) << out;  // (48 + 546) / 2
+  EXPECT_NE(out.find("&lt;b&gt;"), std::string::npos);
+  EXPECT_EQ(out.find("<b>1.000"), std::string::npos);  // no last value asked for
+}
+
+TEST(Thinned, KeepsEndsAndPeaksOfALongCurve) {
+  std::vector<std::array<double, 2>> points;
+  for (int i = 0; i < 10'000; ++i)
+    points.push_back({double(i), i == 4321 ? 9.0 : i == 77 ? -9.0 : 1.0});
+  const auto few = thinned(points, 600);
+  EXPECT_LE(few.size(), 602u);
+  EXPECT_EQ(few.front(), points.front());
+  EXPECT_EQ(few.back(), points.back());
+  EXPECT_NE(std::find(few.begin(), few.end(), points[4321]), few.end());
+  EXPECT_NE(std::find(few.begin(), few.end(), points[77]), few.end());
+  EXPECT_TRUE(std::is_sorted(few.begin(), few.end()));
+  EXPECT_EQ(thinned(few, 1000), few);
+}
+
+TEST(ColumnChart, TheHighestFillsTheChart) {
+  const std::string out = column_chart("n", "p", {0, 5, 10}, "#111");
+  EXPECT_NE(out.find("height=\"82.0\""), std::string::npos) << out;  // from 14 to 96
+  EXPECT_NE(out.find("height=\"41.0\""), std::string::npos) << out;
+  EXPECT_EQ(column_chart("n", "p", {0, 0}, "#111"), "");
 }
 
 TEST(StackedBar, SharesAddUp) {

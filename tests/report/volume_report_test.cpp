@@ -66,6 +66,10 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
   };
   const Json classes = {"background", "lesion"};
   put("config.json", {{"task", "colorectal"},
+                      {"data", {{"store", "ct.zarr"}, {"train", "train"}, {"val", "val"}}},
+                      {"patch", {{"size", {32, 32, 32}}, {"spacing_mm", {5.0, 5.0, 5.0}}}},
+                      {"model", {{"name", "unet3d"}, {"widths", {8, 16}}}},
+                      {"train", {{"loss", {{"pixel", "cross_entropy"}, {"region", "dice"}}}}},
                       {"eval", {{"lesion_probability", 0.4}, {"surface_tolerance_mm", 2.5}}}});
   put("run.json", {{"config_hash", "c"},
                    {"dataset_hash", "d"},

@@ -37,6 +37,27 @@ TEST(RunFolder, MetricsAreRewoundToACheckpointAndCutLinesDropped) {
   EXPECT_EQ(run.metrics().back().at("step"), 3);
 }
 
+TEST(RunFolder, StepsAreRewoundWithMetricsAndStartsAreKept) {
+  const testing::TemporaryFolder folder;
+  RunFolder run = RunFolder::create(folder.path("run"));
+  run.rewind_metrics(0);
+  EXPECT_FALSE(run.has("steps.jsonl"));  // nor does a run of before get one
+  run.append_steps("{\"step\":1,\"loss\":0.1}\n{\"step\":2,\"loss\":0.30000000000000004}\n");
+  run.append_steps("{\"step\":3}\n{\"step\":4,\"lo");
+  run.append_start({{"step", 0}});
+  EXPECT_EQ(run.lines("steps.jsonl").size(), 3u);
+  EXPECT_EQ(run.lines("steps.jsonl", 2).size(), 2u);
+  run.rewind_metrics(2);
+  run.append_start({{"step", 2}});
+  const auto steps = run.lines("steps.jsonl");
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[1].at("loss").get<double>(), 0.1 + 0.2);
+  const auto starts = run.lines("starts.jsonl");
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_EQ(starts[1].at("step"), 2);
+  EXPECT_TRUE(run.lines("none.jsonl").empty());
+}
+
 TEST(RunFolder, KeepsTheNewestTwoCheckpoints) {
   const testing::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));

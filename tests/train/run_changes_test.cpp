@@ -33,5 +33,28 @@ TEST(CheckResumedConfig, NamesEveryKeyThatChanged) {
   }
 }
 
+TEST(CheckResumedConfig, HowARunIsJudgedMayChangeWhereItDoesNotDecideTheTraining) {
+  const Json stored = {
+      {"data", {{"val", "val"}}}, {"eval", {{"overlap", 0.5}}}, {"train", {{"lr", 0.1}}}};
+  Json given = stored;
+  given["data"]["val"] = "test";
+  given["eval"]["overlap"] = 0.25;
+  EXPECT_EQ(check_resumed_config(stored, given).size(), 2u);
+  for (const auto& [section, key] : {std::pair{"train", "patience"}, {"data", "folds"}}) {
+    Json before = stored, after = given;
+    before[section][key] = after[section][key] = 5;
+    try {
+      check_resumed_config(before, after);
+      ADD_FAILURE() << key;
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("data.val: the run has"), std::string::npos) << text;
+      // Folds do not end by validations.
+      EXPECT_EQ(text.find("eval.overlap") == std::string::npos, std::string(key) == "folds")
+          << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headrace::train

@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/measure/known_figures.hpp"
 
 namespace headrace::loader {
 
@@ -82,6 +83,27 @@ measure::GroupRules group_rules(const JudgedClasses& classes, const RunConfig& c
           eval.lesion_probability,
           eval.specificity,
           eval.lesion_diameters_mm};
+}
+
+std::vector<std::string> figure_names(const std::vector<std::string>& classes,
+                                      const RunConfig& config) {
+  if (config.volumes) {
+    measure::GroupRules rules;
+    rules.classes = classes;
+    rules.lesions = config.task == Task::colorectal;
+    rules.diameters_mm = config.eval.lesion_diameters_mm;
+    return measure::known_volume_figures(rules);
+  }
+  measure::SlideRules rules;
+  rules.classes = classes;
+  rules.tumour.assign(classes.size(), true);  // which of them are tumour changes no name
+  rules.gleason = config.task == Task::gleason;
+  return measure::known_slide_figures(rules);
+}
+
+void check_gates(const measure::Gate& gates, const std::vector<std::string>& classes,
+                 const RunConfig& config) {
+  gates.check_names(figure_names(classes, config), config.volumes);
 }
 
 }  // namespace headrace::loader

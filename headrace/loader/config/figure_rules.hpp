@@ -39,4 +39,14 @@ measure::SlideRules slide_rules(const JudgedClasses& classes, const RunConfig& c
 measure::VolumeRules volume_rules(const JudgedClasses& classes, const RunConfig& config);
 measure::GroupRules group_rules(const JudgedClasses& classes, const RunConfig& config);
 
+/// The figures that an evaluation by this config has for each group of images (measure/
+/// figure_names.hpp). A class may be `*`, which stands for any.
+std::vector<std::string> figure_names(const std::vector<std::string>& classes,
+                                      const RunConfig& config);
+
+/// Refuses gates that name a figure which no evaluation with these classes has. Errors: usage, with
+/// the gate's place and the nearest figure.
+void check_gates(const measure::Gate& gates, const std::vector<std::string>& classes,
+                 const RunConfig& config);
+
 }  // namespace headrace::loader

@@ -35,6 +35,8 @@ Fields run_fields(RunConfig& config) {
       section("model", detail::model_fields(config)),
       section("train", detail::train_fields(config)),
       section("eval", detail::eval_fields(config)),
+      detail::gates_field(config),
+      detail::tracking_field(config),
   };
 }
 
@@ -65,6 +67,8 @@ RunConfig parse_map(YamlMap top, const std::string& name) {
   detail::read_model(top, name, config);
   detail::read_train(top.map("train"), config);
   detail::read_eval(top.map("eval"), config);
+  if (const auto list = top.find("gates")) detail::read_gates(*list, config);
+  if (const auto list = top.find("tracking")) detail::read_tracking(*list, config);
   return config;
 }
 
@@ -87,6 +91,11 @@ RunConfig RunConfig::load(const std::string& file) {
 Json RunConfig::to_json() const {
   RunConfig copy = *this;  // fields are bound to what may be changed
   return fields_json(run_fields(copy));
+}
+
+Json RunConfig::tracking_json() const {
+  RunConfig copy = *this;
+  return detail::tracking_field(copy).form.json();
 }
 
 std::string RunConfig::hash() const {

@@ -12,6 +12,7 @@
 #include "headrace/device/device_choice.hpp"
 #include "headrace/loader/config/python_function.hpp"
 #include "headrace/loader/config/run_options.hpp"
+#include "headrace/measure/gate.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
 #include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"
@@ -32,6 +33,10 @@ struct RunConfig {
     std::vector<std::string> channels;
     std::string version;  ///< of the store: a dataset hash or its beginning; empty: the current one
     Outside outside = Outside::background;
+    /// Cross-validation by patient (plan/folds.hpp): 0 takes the splits as they are; else `fold` of
+    /// so many is judged, and the others are trained on.
+    int folds = 0, fold = 0;
+    std::uint64_t folds_seed = 0;  ///< of the deal, so that it is the same for every sampling.seed
   } data;
   /// patch.mpp: null sets mpp = 1 and patch_in_level0_pixels: every "micrometre" is then a pixel of
   /// level 0.
@@ -104,6 +109,16 @@ struct RunConfig {
     LossKind loss;                 ///< pixel + dice_weight · (1 - region)
     PythonFunction own_loss;       ///< in place of it, dice_weight and class_weights
     PythonFunction own_optimiser;  ///< in place of AdamW and weight_decay
+    /// Validations in a row that are not better by more than min_delta, after which training ends;
+    /// 0: it never ends early.
+    std::int64_t patience = 0;
+    double min_delta = 0;
+    struct Best {
+      std::string figure;  ///< as eval.json names it; empty: the mean Dice (evaluate.hpp)
+      BestOver over = BestOver::overall;
+      BetterWhen better = BetterWhen::automatic;
+    } best;                             ///< by which validations are compared
+    std::int64_t keep_checkpoints = 2;  ///< the newest
   } train;
   struct Eval {
     double overlap = 0.5;  ///< part of the patch edge shared by neighbouring tiles
@@ -128,13 +143,31 @@ struct RunConfig {
     std::vector<double> lesion_diameters_mm{6, 10, 20};  ///< colorectal: between sizes; ascending
     double specificity = 0.9;  ///< at which the sensitivity for slides and cases is read off
     std::vector<std::string> lesion_classes;  ///< colorectal; empty: every class above 0
+    std::int64_t subset = 0;                  ///< images of the validations during training; 0: all
   } eval;
+  measure::Gate gates;  ///< figures that the run must reach to be promoted
+  /// A tracker that the run is sent to while it trains (headrace track); empty text: not given.
+  struct Tracker {
+    TrackerKind to = TrackerKind::mlflow;
+    std::string url, folder, experiment = "headrace", name;
+    std::vector<std::string> fields;  ///< what may be sent by name: cohorts, scanners, phases
+    bool pictures = false;
+    std::vector<std::string> upload;
+    std::string ca_file;
+    std::int64_t wait_s = 600;  ///< after the run's end, for a server that fails
+
+    /// Of its files in the run folder's tracking/.
+    std::string file_name() const { return name.empty() ? std::string(name_of(to)) : name; }
+  };
+  std::vector<Tracker> tracking;
 
   /// Errors: usage, with file, line, key and the nearest valid key or value.
   static RunConfig load(const std::string& file);
   static RunConfig parse(const std::string& text, const std::string& name);
   /// In full, with defaults.
   Json to_json() const;
+  /// The entries of `tracking`, as headrace track takes them.
+  Json tracking_json() const;
   /// Every key that a config may have, with the defaults of slides or volumes.
   static std::vector<KeyFacts> keys(bool volumes);
   /// Whether a key ("loader.threads") changes neither batches nor weights: the dataset's place and

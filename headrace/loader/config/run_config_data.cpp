@@ -31,6 +31,30 @@ Form hash_form(std::optional<std::string>& hash) {
   return {read, [&hash] { return or_null(hash); }, "64 hexadecimal digits or null", {}};
 }
 
+constexpr int kMostFolds = 50;
+
+Form folds_form(int& folds) {
+  Form form = form::number(folds, 0, kMostFolds);
+  form.accepts = fmt::format("0, 2 to {}", kMostFolds);
+  form.read = [&folds, read = form.read](const YamlValue& value) {
+    read(value);
+    if (folds == 1) value.reject(fmt::format("expected 0 or 2 to {} folds, found 1", kMostFolds));
+  };
+  return form;
+}
+
+/// What `folds` and the keys beside it must not say together.
+void check_folds(YamlMap& map, const RunConfig::Data& data) {
+  for (const char* key : {"fold", "folds_seed"}) {
+    const auto value = map.find(key);
+    if (value && data.folds == 0) value->reject("needs data.folds; give it, or leave this out");
+  }
+  if (data.folds != 0 && data.fold >= data.folds) {
+    map.find("fold")->reject(
+        fmt::format("expected 0 to {}, since data.folds is {}", data.folds - 1, data.folds));
+  }
+}
+
 }  // namespace
 
 Fields data_fields(RunConfig& config) {
@@ -49,6 +73,15 @@ Fields data_fields(RunConfig& config) {
             "of the store: a dataset hash or its beginning; null: the current one"}
           .decides_nothing(),
       {"outside", form::choice(data.outside), "what label 0 means inside an annotated image"},
+      Field{"folds", folds_form(data.folds),
+            "parts by patient, of one of which each run is judged; 0: the splits as they are"}
+          .written_if(data.folds != 0),
+      Field{"fold", form::number(data.fold, 0, kMostFolds - 1),
+            "the part to judge by; others train"}
+          .written_if(data.folds != 0),
+      Field{"folds_seed", form::number(data.folds_seed, 0, INT64_MAX),
+            "by which patients are dealt into folds"}
+          .written_if(data.folds != 0),
   };
 }
 
@@ -57,6 +90,7 @@ void read_data(YamlMap map, RunConfig& config) {
   read_fields(map, data_fields(config));
   if (const auto value = map.find("channels"); value && config.data.channels.empty())
     value->reject("expected names of channels; leave it out for all");
+  check_folds(map, config.data);
   map.finish();
 }
 

@@ -111,6 +111,9 @@ Fields eval_fields(RunConfig& config) {
       {"batch", form::number(eval.batch, 1, 4096), "tiles of a batch"},
       {"bootstrap", form::number(eval.bootstrap, 0, 1'000'000),
        "resamples of the cases for the intervals of figures; 0: none"},
+      Field{"subset", form::number(eval.subset, 0, 1'000'000),
+            "images of each validation during training, the same ones every time; 0: all"}
+          .written_if(eval.subset != 0),
   };
   for (Field& field : slide_fields(config)) fields.push_back(std::move(field));
   for (Field& field : volume_fields(config)) fields.push_back(std::move(field));

@@ -39,4 +39,11 @@ void read_train(YamlMap map, RunConfig& config);
 Fields eval_fields(RunConfig& config);
 void read_eval(YamlMap map, RunConfig& config);
 
+Field gates_field(RunConfig& config);
+/// Last of all, since figures depend on task, kind and eval.
+void read_gates(const YamlValue& value, RunConfig& config);
+
+Field tracking_field(RunConfig& config);
+void read_tracking(const YamlValue& list, RunConfig& config);
+
 }  // namespace headrace::loader::detail

@@ -7,6 +7,8 @@
 namespace headrace::loader::detail {
 namespace {
 
+constexpr const char* kMeanDice = "mean_dice";
+
 /// For a key of a built-in part: why it does not belong beside a function in Python.
 std::function<std::string()> only_without(const PythonFunction& own, const char* section) {
   return [&own, section] {
@@ -59,6 +61,46 @@ bool is_default(const RunConfig::Train& train) {
          train.loss.region == LossKind::Region::dice;
 }
 
+/// mean_dice is the same as none.
+Form figure_form(std::string& figure) {
+  Form form = form::text(figure);
+  form.read = [&figure](const YamlValue& value) {
+    figure = value.as_string();
+    if (figure == kMeanDice) figure.clear();
+  };
+  form.json = [&figure] { return figure.empty() ? Json(kMeanDice) : Json(figure); };
+  form.accepts = "path of a figure";
+  return form;
+}
+
+Fields best_fields(RunConfig::Train::Best& best) {
+  return {
+      {"figure", figure_form(best.figure),
+       "figure of eval.json, as lesion.froc or dice.tumour, that chooses the best weights"},
+      {"over", form::choice(best.over), "all images, or the group that is worst in it"},
+      {"better", form::choice(best.better), "auto: less for distances and errors, else more"},
+  };
+}
+
+bool is_default(const RunConfig::Train::Best& best) {
+  return best.figure.empty() && best.over == BestOver::overall &&
+         best.better == BetterWhen::automatic;
+}
+
+/// Training ends early only by validations that there are.
+void check_patience(YamlMap& map, const RunConfig::Train& train) {
+  if (train.patience == 0) {
+    if (const auto delta = map.find("min_delta"); delta && train.min_delta > 0)
+      delta->reject("needs train.patience; give it, or leave this out");
+    return;
+  }
+  if (train.validate_every > 0) return;
+  map.find("patience")
+      ->reject(
+          "needs validations during training, but train.validate_every is 0. Give it a number of "
+          "epochs, or leave this out");
+}
+
 }  // namespace
 
 Fields train_fields(RunConfig& config) {
@@ -102,6 +144,17 @@ Fields train_fields(RunConfig& config) {
           .hashed_if(train.ema != 0),
       Field{"freeze", form::texts(train.freeze), "beginnings of names of tensors not trained"}
           .hashed_if(!train.freeze.empty()),
+      Field{"patience", form::number(train.patience, 0, 1'000'000),
+            "validations in a row without improvement after which training ends; 0: it never does"}
+          .written_if(train.patience != 0),
+      Field{"min_delta", form::number(train.min_delta, 0, 1e9),
+            "what a validation must be better by to count as improvement"}
+          .written_if(train.min_delta != 0),
+      Field{"best", form::section(best_fields(train.best)), ""}.written_if(!is_default(train.best)),
+      Field{"keep_checkpoints", form::number(train.keep_checkpoints, 1, 1'000'000),
+            "newest checkpoints that are kept"}
+          .written_if(train.keep_checkpoints != RunConfig::Train().keep_checkpoints)
+          .decides_nothing(),
   };
 }
 
@@ -116,6 +169,7 @@ void read_train(YamlMap map, RunConfig& config) {
   const auto& weights = train.class_weights;
   if (!weights.empty() && std::accumulate(weights.begin(), weights.end(), 0.0) <= 0)
     map.find("class_weights")->reject("every weight is 0; at least one must be above 0");
+  check_patience(map, train);
   map.finish();
 }
 

@@ -21,6 +21,11 @@ enum class Schedule { cosine, poly, constant };
 enum class TileWindow { gaussian, linear };
 /// Which rule grades slides.
 enum class Specimen { biopsy, prostatectomy };
+enum class TrackerKind { mlflow, wandb, tensorboard };
+/// Over which images the figure is taken that validations are compared by.
+enum class BestOver { overall, worst_cohort, worst_scanner, worst_phase };
+/// automatic: less for distances and errors, else more.
+enum class BetterWhen { automatic, more, less };
 
 }  // namespace headrace::loader
 
@@ -67,7 +72,24 @@ template <>
 inline constexpr auto kNamesOf<loader::TileWindow> = names<loader::TileWindow>(
     {{loader::TileWindow::gaussian, "gaussian"}, {loader::TileWindow::linear, "linear"}});
 template <>
+inline constexpr auto kNamesOf<loader::TrackerKind> =
+    names<loader::TrackerKind>({{loader::TrackerKind::mlflow, "mlflow"},
+                                {loader::TrackerKind::wandb, "wandb"},
+                                {loader::TrackerKind::tensorboard, "tensorboard"}});
+template <>
 inline constexpr auto kNamesOf<loader::Specimen> = names<loader::Specimen>(
     {{loader::Specimen::biopsy, "biopsy"}, {loader::Specimen::prostatectomy, "prostatectomy"}});
+
+template <>
+inline constexpr auto kNamesOf<loader::BestOver> =
+    names<loader::BestOver>({{loader::BestOver::overall, "overall"},
+                             {loader::BestOver::worst_cohort, "worst_cohort"},
+                             {loader::BestOver::worst_scanner, "worst_scanner"},
+                             {loader::BestOver::worst_phase, "worst_phase"}});
+template <>
+inline constexpr auto kNamesOf<loader::BetterWhen> =
+    names<loader::BetterWhen>({{loader::BetterWhen::automatic, "auto"},
+                               {loader::BetterWhen::more, "more"},
+                               {loader::BetterWhen::less, "less"}});
 
 }  // namespace headrace

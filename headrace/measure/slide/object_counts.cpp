@@ -1,5 +1,7 @@
 #include "headrace/measure/slide/object_counts.hpp"
 
+#include <cmath>
+
 #include "headrace/measure/ratio.hpp"
 
 namespace headrace::measure {
@@ -39,6 +41,18 @@ Json ObjectCounts::to_json() const {
           {"f1", or_null(f1())},
           {"sq", or_null(segmentation_quality())},
           {"pq", or_null(panoptic_quality())}};
+}
+
+ObjectCounts ObjectCounts::from_json(const Json& json) {
+  ObjectCounts out;
+  out.matched = json.at("matched");
+  out.missed = json.at("missed");
+  out.invented = json.at("invented");
+  if (out.matched == 0) return out;
+  // sq is their mean in steps of 2^-32, rounded to a double: exact below 2^21 matches.
+  const double sum = json.at("sq").get<double>() * static_cast<double>(out.matched) / kStep;
+  out.iou_sum = static_cast<std::uint64_t>(std::llround(sum));
+  return out;
 }
 
 }  // namespace headrace::measure

@@ -25,6 +25,8 @@ struct ObjectCounts {
   std::optional<double> panoptic_quality() const;
   /// {matched, missed, invented, f1, sq, pq}; undefined figures are null.
   Json to_json() const;
+  /// The counts of which to_json made this.
+  static ObjectCounts from_json(const Json& json);
 };
 
 }  // namespace headrace::measure

@@ -46,7 +46,6 @@ void SlideMetrics::add(std::uint32_t image, SlideFacts facts, SlideCounts counts
 
 Json SlideMetrics::image_json(const JudgedSlide& slide) const {
   Json out = slide.counts.confusion.to_json(rules_.classes);
-  out.erase("matrix");
   out["id"] = slide.facts.id;
   out["case"] = slide.facts.case_id;
   out["cohort"] = or_null(slide.facts.cohort);

@@ -104,7 +104,6 @@ Json VolumeMetrics::image_json(std::uint32_t image) const {
   const VolumeFigures& figures = images_.at(image);
   const auto& classes = group_rules_.classes;
   Json out = figures.confusion.to_json(classes);
-  out.erase("matrix");
   out["voxels"] = out.at("pixels");
   out.erase("pixels");
   out["set_voxels"] = figures.set_voxels;
@@ -162,7 +161,11 @@ Json VolumeMetrics::to_json(bool intervals) const {
   out["lesion_classes"] = Json::array();
   for (const std::uint8_t value : rules_.lesion_classes)
     out["lesion_classes"].push_back(classes[value]);
-  if (group_rules_.lesions) out["lesion_probability"] = group_rules_.operating_score;
+  if (group_rules_.lesions) {
+    out["lesion_probability"] = group_rules_.operating_score;
+    out["lesion_specificity"] = group_rules_.specificity;
+    out["lesion_diameters_mm"] = group_rules_.diameters_mm;
+  }
   out["overall"] = group_json(all, intervals);
   out["cohorts"] = out["scanners"] = out["phases"] = out["cases"] = Json::object();
   for (const auto& [name, group] : cohorts) out["cohorts"][name] = group_json(group, intervals);

@@ -30,7 +30,7 @@ class VolumeMetrics {
   void add(std::uint32_t image, VolumeFacts facts, VolumeFigures figures);
 
   /// {classes, labels, class_sets, lesion_classes, overall, cohorts, phases, cases, images[]} and,
-  /// with lesion classes, lesion_probability.
+  /// with lesion classes, lesion_probability, lesion_specificity and lesion_diameters_mm.
   Json to_json(bool intervals) const;
   double mean_dice() const;  ///< 0 when undefined
 

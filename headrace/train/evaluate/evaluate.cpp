@@ -60,6 +60,11 @@ void put_facts(const cohort::Cohort& cohort, const loader::RunConfig& config,
   }
   out["unknown_scanners"] = loader::unknown_scanners(preprocessing, cohort, options.split);
   out["split"] = options.split;
+  if (config.data.folds > 0) {
+    out["fold"] = {{"fold", config.data.fold},
+                   {"folds", config.data.folds},
+                   {"folds_seed", config.data.folds_seed}};
+  }
   out["task"] = name_of(config.task);
   out["dataset_hash"] = cohort.dataset_hash();
   out["patch"] = config.to_json()["patch"];

@@ -13,6 +13,7 @@
 #include "headrace/pixels/image.hpp"
 #include "headrace/ranks/process_group.hpp"
 #include "headrace/train/evaluate/baseline.hpp"
+#include "headrace/train/evaluate/examples.hpp"
 
 namespace headrace::train {
 
@@ -31,15 +32,18 @@ struct MontagePatch {
 struct Evaluation {
   Json json;  ///< eval.json (docs/formats.md, "Run folder")
   std::vector<MontagePatch> montage;
+  std::vector<ExamplePictures> examples;  ///< the worst and the best images
   loader::StallStats loader;
   /// Mean Dice over the classes but background, by which the best weights are chosen; for slides
   /// whose labels do not distinguish classes, the tumour's Dice; 0 when undefined.
   double mean_dice = 0;
+
+  void add_example(const ExampleKeeper::Example& of, ExamplePictures pictures);
 };
 
 struct EvaluateOptions {
   std::string split;
-  std::size_t montage = 0;  ///< how many patches to keep
+  std::size_t montage = 0;  ///< how many patches to keep; 0: no pictures at all
   bool intervals = true;    ///< also the bootstrap intervals that config.eval asks for
   /// Evaluated beside the network, under "baseline"; null: nothing is.
   std::shared_ptr<const Baseline> baseline = nullptr;

@@ -9,6 +9,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
@@ -18,6 +19,25 @@
 #include "headrace/train/start_banner.hpp"
 
 namespace headrace::train {
+namespace {
+
+/// A run of a fold has its own split of the dataset that it was trained on. Another store, or another
+/// version, has the splits that its table states: there the default one may hold cases of training.
+void settle_folds(loader::RunConfig& config, const EvalRequest& request, const Json& run) {
+  if (config.data.folds == 0 || request.store.empty()) return;
+  const auto& own = run.at("dataset_hash");
+  if (cohort::Cohort::open(config.data.store)->dataset_hash() == own) return;
+  if (request.split.empty()) {
+    fail(ErrorCode::usage,
+         "{} is fold {} of {} of dataset {}, and {} is another dataset, which is not dealt into "
+         "folds. Name the split to judge by ({}), one whose patients the run has not seen.",
+         request.run, config.data.fold, config.data.folds, own.get<std::string>().substr(0, 12),
+         config.data.store, Option{"split"});
+  }
+  config.data.folds = 0;
+}
+
+}  // namespace
 
 EvaluationFigures evaluate_run(const EvalRequest& request) {
   runs::RunFolder folder = runs::RunFolder::open(request.run);
@@ -29,6 +49,7 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   if (!request.store.empty()) config.data.expect_hash.reset();
   // Its own store in the version that it was trained on, whatever versions came later.
   config.data.version = request.store.empty() ? run.at("dataset_hash").get<std::string>() : "";
+  settle_folds(config, request, run);
   const std::string split = request.split.empty() ? config.data.val : request.split;
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::read_run_preprocessing(folder.files()));
@@ -52,17 +73,17 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   Evaluation result = evaluate(
       network, cohort, config,
       {split, kReportPictures, true, read_baseline(folder, preprocessing->classes), preprocessing});
-  result.json["weights"] = request.weights;
-  result.json["weights_sha256"] = sha256_hex(bytes);
-  result.json["store"] = std::filesystem::path(config.data.store).filename().string();
+  put_weights(result, request.weights, sha256_hex(bytes), config.data.store);
   const std::string& hash = cohort->dataset_hash();
-  const bool own =
-      request.weights == "final" && split == config.data.val && run.at("dataset_hash") == hash;
+  // A promoted model keeps the evaluation by which it passed its gates, and the report of then.
+  const bool promoted = folder.has(runs::kGateFile);
+  const bool own = request.weights == "final" && split == config.data.val &&
+                   run.at("dataset_hash") == hash && !promoted;
   write_evaluation(
       folder,
       own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
       result);
-  write_report(folder);
+  if (!promoted) write_report(folder);
   return EvaluationFigures(std::move(result.json));
 }
 

@@ -13,9 +13,9 @@ struct EvalRequest {
 };
 
 /// Evaluates a run's weights again, on its own or on another store, and writes the result into the
-/// run folder: eval.json for the final weights on the run's own split and store, else
-/// eval-<weights>-<split>-<dataset hash>.json; beside it the tables that write_evaluation names,
-/// and a new report.
+/// run folder: eval.json for the final weights on the run's own split and store, else (and for a
+/// promoted model, whose eval.json stays) eval-<weights>-<split>-<dataset hash>.json; beside it the
+/// tables that write_evaluation names, and a new report (but of a promoted model).
 ///
 /// The run's own preprocessing is used whatever the store's splits; classes are matched by name.
 /// errors  not_found (no run, no weights), usage (no truth to evaluate with), unsupported and

@@ -8,6 +8,14 @@ measure::ImageFacts image_facts(const cohort::ImageRecord& record) {
   return {record.id, record.case_id, record.cohort, record.scanner};
 }
 
+void Evaluation::add_example(const ExampleKeeper::Example& of, ExamplePictures pictures) {
+  pictures.worst = of.worst;
+  pictures.number = of.number;
+  pictures.image = of.image->id;
+  pictures.value = of.image->value;
+  examples.push_back(std::move(pictures));
+}
+
 std::vector<std::uint8_t> most_probable(const float* probabilities, std::size_t classes,
                                         std::size_t pixels) {
   std::vector<std::uint8_t> out(pixels, 0);

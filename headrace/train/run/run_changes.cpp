@@ -8,9 +8,17 @@
 #include "headrace/core/sha256.hpp"
 
 namespace headrace::train {
-namespace {
 
 bool only_judges(const std::string& key) { return key == "data.val" || key.starts_with("eval."); }
+
+namespace {
+
+/// Whether a key that only judges as a rule decides this training: what ends by its validations, or
+/// trains on all that data.val does not take.
+bool decides_training(const std::string& key, const Json& config) {
+  if (key == "data.val" && config.at("data").contains("folds")) return true;
+  return config.at("train").contains("patience");
+}
 
 }  // namespace
 
@@ -19,7 +27,7 @@ std::vector<JsonChange> check_resumed_config(const Json& stored, const Json& giv
   std::vector<std::string> refused;
   for (const JsonChange& change : changes_between(stored, given)) {
     if (loader::RunConfig::decides_nothing(change.key)) continue;
-    if (only_judges(change.key)) {
+    if (only_judges(change.key) && !decides_training(change.key, given)) {
       judging.push_back(change);
     } else {
       refused.push_back(change.text("the config"));

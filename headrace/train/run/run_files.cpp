@@ -2,11 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
+#include "headrace/core/log.hpp"
 #include "headrace/report/picture_file.hpp"
 #include "headrace/report/run_report.hpp"
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
 namespace headrace::train {
+namespace {
+
+/// Writes the pictures of an example; its entry in eval.json.
+Json put_example(runs::RunFolder& folder, const std::string& name, const ExamplePictures& example) {
+  const char* rank = example.worst ? "worst" : "best";
+  Json entry = {{"image", example.image},
+                {"rank", rank},
+                {"number", example.number},
+                {"figure", example.figure},
+                {"value", example.value}};
+  if (example.slices > 0) {
+    entry["slice"] = example.slice;
+    entry["slices"] = example.slices;
+  }
+  for (const auto& [key, pixels] :
+       {std::pair{"original", &example.original}, std::pair{"truth", &example.truth},
+        std::pair{"prediction", &example.prediction}}) {
+    const std::string file =
+        fmt::format("montage/{}-{}-{}-{}.jpg", name, rank, example.number, key);
+    folder.write(file, report::photo_file(*pixels));
+    entry[key] = file;
+  }
+  return entry;
+}
+
+}  // namespace
+
 void write_evaluation(runs::RunFolder& folder, const std::string& name,
                       const Evaluation& evaluation) {
   Json json = evaluation.json;
@@ -24,6 +54,9 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
     }
     json["montage"].push_back(std::move(entry));
   }
+  json["examples"] = Json::array();
+  for (const ExamplePictures& example : evaluation.examples)
+    json["examples"].push_back(put_example(folder, name, example));
   if (volumes) {
     folder.write(name + "-volumes.csv", volumes_csv(json));
     if (!json.at("lesion_classes").empty()) {
@@ -34,6 +67,22 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
     folder.write(name + "-cases.csv", cases_csv(json));
   }
   folder.write_json(name + ".json", json);
+}
+
+void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
+                 const std::string& store) {
+  evaluation.json["weights"] = which;
+  evaluation.json["weights_sha256"] = sha256;
+  evaluation.json["store"] = std::filesystem::path(store).filename().string();
+}
+
+Json told_gates(const measure::Gate& gates, const Json& evaluation) {
+  const measure::GateResult result = gates.check(evaluation);
+  for (const measure::GateFigure& figure : result.figures) {
+    const std::string line = figure.text();
+    figure.passed() ? log::info("{}", line) : log::warning("{}", line);
+  }
+  return result.to_json();
 }
 
 void write_report(runs::RunFolder& folder) {

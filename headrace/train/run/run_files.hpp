@@ -14,6 +14,15 @@ constexpr std::size_t kReportPictures = 8;  ///< patches that an evaluation keep
 void write_evaluation(runs::RunFolder& folder, const std::string& name,
                       const Evaluation& evaluation);
 
+/// States in an evaluation what was judged: which weights (final or best), their SHA-256, and the
+/// store's name.
+void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
+                 const std::string& store);
+
+/// Holds gates against an evaluation and logs the outcome, a warning for each miss; returns it as
+/// JSON. Errors: usage (a figure that the evaluation does not have).
+Json told_gates(const measure::Gate& gates, const Json& evaluation);
+
 /// Makes report.html from the files of the run folder.
 void write_report(runs::RunFolder& folder);
 

@@ -11,26 +11,21 @@
 #include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/expected_dataset.hpp"
+#include "headrace/loader/plan/folds.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/train/run/machine_facts.hpp"
 #include "headrace/train/run/run_changes.hpp"
 
 namespace headrace::train {
 namespace {
 
 std::shared_ptr<const cohort::Cohort> open_expected(const loader::RunConfig& config) {
-  auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
+  auto cohort = loader::open_split(config);
   loader::check_expected_dataset(*cohort, config);
   if (config.data.labels.empty()) {
     fail(ErrorCode::usage, "data.labels is null, but training and evaluation need labels.");
   }
   return cohort;
-}
-
-/// Whether a label image of this label set, or a grade of the table, gives a truth to evaluate
-/// with.
-bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
-  return image.has_labels(config.data.labels) ||
-         (config.task == loader::Task::gleason && image.has_grade());
 }
 
 /// Two builds of one release go on with each other's runs (core/release.hpp says why).
@@ -40,6 +35,11 @@ bool are_of_one_release(std::string_view key, const Json& before, const Json& no
 }
 
 }  // namespace
+
+bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+  return image.has_labels(config.data.labels) ||
+         (config.task == loader::Task::gleason && image.has_grade());
+}
 
 Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const inference::Network& network,
@@ -62,12 +62,15 @@ Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
               {"classes", cohort.classes()},
               {"runtime", network.runtime()},
               {"decoder", pixels::jpeg_library()},
-              {"parameters", network.parameter_count()}};
+              {"parameters", network.parameter_count()},
+              {"seed", config.sampling.seed},
+              {"hardware", machine_facts()},
+              {"libraries", inference::Network::libraries()}};
   if (config.volumes) out["phases"] = phases;
   return out;
 }
 
-void check_same_run(const Json& stored, const Json& current) {
+void check_same_run(const Json& stored, const Json& current, const cohort::Cohort& cohort) {
   std::vector<std::string> changes;
   for (const char* key : {"dataset_hash", "code_version", "runtime", "decoder"}) {
     const Json before = stored.value(key, Json());
@@ -78,8 +81,9 @@ void check_same_run(const Json& stored, const Json& current) {
   if (changes.empty()) return;
   fail(ErrorCode::usage,
        "A resumed run would not give the result of an unbroken one: {}. Resume where these are the "
-       "same, or start a new run.",
-       fmt::join(changes, "; "));
+       "same, or start a new run.{}",
+       fmt::join(changes, "; "),
+       loader::how_to_compare(cohort, stored.value("dataset_hash", ""), cohort.dataset_hash()));
 }
 
 loader::RunConfig with_own_version(const loader::RunConfig& config, const runs::RunFolder& folder) {
@@ -115,6 +119,7 @@ std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& confi
   } else {
     loader::slide_rules(loader::judged_classes(*cohort), config);
   }
+  loader::check_gates(config.gates, cohort->classes(), config);
   return cohort;
 }
 

@@ -13,7 +13,8 @@ namespace headrace::train {
 
 /// run.json: all that a result depends on, and the path of the store.
 /// {format, code_version, config_hash, dataset_hash, preprocessing_sha256, store, images, cohorts,
-/// scanners, classes, runtime, decoder, parameters; for volumes phases}
+/// scanners, classes, runtime, decoder, parameters, seed, hardware (machine_facts), libraries; for
+/// volumes phases}
 Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const inference::Network& network,
                   const std::string& code_version);
@@ -24,7 +25,8 @@ void check_same_preprocessing(const runs::RunFolder& folder, const loader::Prepr
 
 /// Refuses to resume where dataset, release, LibTorch, threads, device or decoder differ:
 /// names each with both values. Errors: usage.
-void check_same_run(const Json& stored, const Json& current);
+/// With other data it also names the command that compares them.
+void check_same_run(const Json& stored, const Json& current, const cohort::Cohort& cohort);
 
 /// The config of a run that is resumed: it continues with the version of the store that it began
 /// with, whatever versions came later, unless the config names a version.
@@ -34,6 +36,10 @@ loader::RunConfig with_own_version(const loader::RunConfig& config, const runs::
 /// data.expect_hash, labels and classes, and for task gleason a class for a pattern. Errors: usage
 /// and those of Cohort::open.
 std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& config);
+
+/// Whether a label image of the set data.labels, or for task gleason a grade of the table, gives a
+/// truth to evaluate with.
+bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config);
 
 /// Refuses a split whose images have no truth to evaluate with: no labels `data.labels`, and for
 /// task gleason no grades. The tile plan refuses a split without images. Errors: usage.

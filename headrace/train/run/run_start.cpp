@@ -34,16 +34,30 @@ void remember_place(runs::RunFolder& folder, const Json& identity) {
   folder.write_json(loader::kRunFile, run);
 }
 
-runs::RunFolder open_own_folder(const loader::RunConfig& config,
+/// The gates as the config has them now: they decide nothing that was trained.
+void remember_gates(runs::RunFolder& folder, const loader::RunConfig& config) {
+  Json stored = folder.read_json("config.json");
+  const Json now = config.to_json().value("gates", Json());
+  if (stored.value("gates", Json()) == now) return;
+  if (now.is_null()) {
+    stored.erase("gates");
+  } else {
+    stored["gates"] = now;
+  }
+  folder.write_json("config.json", stored);
+}
+
+runs::RunFolder open_own_folder(const loader::RunConfig& config, const cohort::Cohort& cohort,
                                 const loader::Preprocessing& preprocessing,
                                 const TrainOptions& options, const Json& identity) {
   if (options.resume) {
     runs::RunFolder folder = runs::RunFolder::open(options.out);
     folder.lock();
     const auto judging = check_resumed_config(folder.read_json("config.json"), config.to_json());
-    check_same_run(folder.read_json(loader::kRunFile), identity);
+    check_same_run(folder.read_json(loader::kRunFile), identity, cohort);
     check_same_preprocessing(folder, preprocessing);
     if (!judging.empty()) judge_otherwise(folder, config, judging);
+    remember_gates(folder, config);
     remember_place(folder, identity);
     return folder;
   }
@@ -74,14 +88,14 @@ void check_same_everywhere(const Json& identity, ranks::ProcessGroup& process_gr
   }
 }
 
-runs::RunFolder start_run(const loader::RunConfig& config,
+runs::RunFolder start_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
                           const loader::Preprocessing& preprocessing, const TrainOptions& options,
                           const Json& identity, ranks::ProcessGroup& process_group) {
   if (!process_group.first()) {
     process_group.barrier();  // until the first has made or checked it
     return runs::RunFolder::open(options.out);
   }
-  runs::RunFolder folder = open_own_folder(config, preprocessing, options, identity);
+  runs::RunFolder folder = open_own_folder(config, cohort, preprocessing, options, identity);
   process_group.barrier();
   return folder;
 }

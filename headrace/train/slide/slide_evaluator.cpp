@@ -2,12 +2,14 @@
 #include <cmath>
 #include <optional>
 
+#include "headrace/inference/patch_grid.hpp"
 #include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
 #include "headrace/measure/slide/slide_metrics.hpp"
 #include "headrace/report/overlay.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
+#include "headrace/train/slide/slide_examples.hpp"
 
 namespace headrace::train {
 namespace {
@@ -55,10 +57,12 @@ class SlideEvaluator : public Evaluator {
         metrics_(loader::slide_rules(loader::judged_classes(cohort), config),
                  options.intervals ? config.eval.bootstrap : 0, config.sampling.seed),
         meter_(metrics_.rules()),
-        montage_(options.montage, tiles) {}
+        montage_(options.montage, tiles),
+        pictures_(options.montage > 0) {}
 
   void add(const inference::StitchedPart& row) override {
     if (image_ && *image_ != row.image) finish_slide();
+    if (pictures_) add_to_overview(row);
     image_ = row.image;
     meter_.add({row.at, row.predicted, row.truth, row.probabilities},
                cohort_.images()[row.image].id);
@@ -86,11 +90,47 @@ class SlideEvaluator : public Evaluator {
     out.json = metrics_.to_json();
     out.mean_dice = metrics_.dice_to_choose_by();
     out.montage = montage_.take();
+    // Labels that are only class sets tell tumour from the rest, and no class from another.
+    const bool by_classes = !by_dice_.empty();
+    for (const auto& example : (by_classes ? by_dice_ : by_tumour_).chosen()) {
+      ExamplePictures pictures = slide_pictures(cohort_, *example.image);
+      pictures.figure = by_classes ? "Mean Dice" : "Tumour Dice";
+      out.add_example(example, std::move(pictures));
+    }
   }
 
  private:
+  void add_to_overview(const inference::StitchedPart& row) {
+    if (image_ != row.image) {
+      const auto extent = inference::extent_zyx(cohort_.images()[row.image], config_);
+      overview_.start(extent[1], extent[2]);
+    }
+    overview_.add(row);
+  }
+
+  void offer_example(const measure::SlideCounts& counts) {
+    const std::string& id = cohort_.images()[*image_].id;
+    const auto mean = counts.confusion.mean_dice(), tumour = counts.tumour.dice(1);
+    const bool first = mean && by_dice_.wants(*mean, id),
+               second = tumour && by_tumour_.wants(*tumour, id);
+    if (!first && !second) {
+      if (mean) by_dice_.pass();
+      if (tumour) by_tumour_.pass();
+      return;
+    }
+    ShownImage image{*image_, id, 0, overview_.take(), {}, 0, 0};
+    const auto offer = [&](ExampleKeeper& keeper, const std::optional<double>& value) {
+      if (!value) return;
+      image.value = *value;
+      keeper.offer(image);
+    };
+    offer(by_dice_, mean);
+    offer(by_tumour_, tumour);
+  }
+
   void finish_slide() {
     measure::SlideCounts counts = meter_.finish();
+    if (pictures_) offer_example(counts);
     metrics_.add(*image_, facts_of(cohort_.images()[*image_]), std::move(counts),
                  meter_.exact_scores());
     image_.reset();
@@ -102,6 +142,9 @@ class SlideEvaluator : public Evaluator {
   measure::SlideMeter meter_;
   std::optional<std::uint32_t> image_;  ///< whose rows come
   MontageSlots montage_;
+  bool pictures_;
+  SlideOverview overview_;
+  ExampleKeeper by_dice_, by_tumour_;
 };
 
 }  // namespace

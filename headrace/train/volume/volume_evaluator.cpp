@@ -13,6 +13,7 @@
 #include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/train/evaluate/baseline.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
+#include "headrace/train/volume/volume_examples.hpp"
 #include "headrace/train/volume/volume_montage.hpp"
 #include "headrace/train/volume/volume_truth.hpp"
 
@@ -45,6 +46,7 @@ class VolumeEvaluator : public Evaluator {
     // Without lesions to search for, pictures show any class.
     if (metrics_.rules().lesion_classes.empty()) std::fill(shown_.begin() + 1, shown_.end(), true);
     shown_[kIgnoreLabel] = false;
+    if (options.montage > 0) slices_.emplace(shown_, metrics_.rules().classes);
   }
 
   void add(const inference::StitchedPart& slice) override {
@@ -87,6 +89,11 @@ class VolumeEvaluator : public Evaluator {
     }
     out.mean_dice = metrics_.mean_dice();
     out.montage = montage_.take();
+    for (const auto& example : examples_.chosen()) {
+      ExamplePictures pictures = volume_pictures(cohort_, config_, *example.image, example.worst);
+      pictures.figure = "Mean Dice";
+      out.add_example(example, std::move(pictures));
+    }
   }
 
  private:
@@ -107,17 +114,33 @@ class VolumeEvaluator : public Evaluator {
     truth_.emplace(cohort_, config_, image);
     body_.emplace(cohort_.body_mask(image));
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
+    if (slices_) slices_->start(level.shape_zyx);
     grid_.emplace(metrics_.rules().classes, inference::extent_zyx(record, config_), level.shape_zyx,
                   inference::step_zyx(record, config_),
                   [this](std::int64_t z, std::span<const float> probabilities) {
-                    meter_.add(probabilities, truth_->slice(z), body_->slice(z));
+                    const auto truth = truth_->slice(z);
+                    if (slices_) slices_->add(z, probabilities, truth);
+                    meter_.add(probabilities, truth, body_->slice(z));
                   });
   }
 
   void measure() {
-    with_context(context(), [&] { metrics_.add(image_, facts(), meter_.finish()); });
+    with_context(context(), [&] {
+      measure::VolumeFigures figures = meter_.finish();
+      if (slices_) offer_example(figures.confusion.mean_dice());
+      metrics_.add(image_, facts(), std::move(figures));
+    });
     grid_.reset();
     if (knowing_nothing_) measure_baseline();
+  }
+
+  void offer_example(const std::optional<double>& value) {
+    const std::string& id = cohort_.images()[image_].id;
+    if (!value) return;
+    if (!examples_.wants(*value, id)) return examples_.pass();
+    ShownImage shown{image_, id, *value, {}, {}, 0, 0};
+    slices_->finish(shown);
+    examples_.offer(std::move(shown));
   }
 
   /// The same measurement of the baseline, which does not look at pixels.
@@ -138,6 +161,8 @@ class VolumeEvaluator : public Evaluator {
   MontageSlots montage_;
   std::array<bool, 256> shown_{};  ///< label values that a patch is kept for
   measure::VolumeMeter meter_;
+  std::optional<SliceChooser> slices_;  ///< none: no pictures
+  ExampleKeeper examples_;
   std::uint32_t image_ = 0;
   std::optional<inference::OriginalGrid> grid_;  ///< of the volume that is being given
   std::optional<VolumeTruth> truth_;

@@ -1,0 +1,107 @@
+#include "cli/scratch_work.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "headrace/core/error.hpp"
+#include "headrace/storage/posix.hpp"
+
+namespace headrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile pid_t the_child = 0;
+
+void pass_on(int signal) {
+  if (the_child > 0) kill(the_child, signal);
+}
+
+/// The folder, empty, and locked while this lives; removed at the end.
+class Scratch {
+ public:
+  explicit Scratch(const fs::path& path) : path_(path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    lock_ = storage::posix::open_file(path.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (error || !lock_.valid()) {
+      fail(ErrorCode::io, "{} can't be made ({}). The work needs a folder there, for a while.",
+           path.string(), error ? error.message() : std::strerror(errno));
+    }
+    if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      fail(ErrorCode::usage, "Another process works in {}. Wait for it.", path.string());
+    }
+    for (const auto& entry : fs::directory_iterator(path)) fs::remove_all(entry.path());
+    locked_ = true;
+  }
+  ~Scratch() {
+    std::error_code error;
+    if (locked_) fs::remove_all(path_, error);
+    if (error)
+      std::fprintf(stderr, "headrace: %s can't be removed (%s)\n", path_.c_str(),
+                   error.message().c_str());
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+ private:
+  fs::path path_;
+  storage::posix::Descriptor lock_;
+  bool locked_ = false;
+};
+
+/// While it lives, SIGINT and SIGTERM go on to the child.
+class PassedOn {
+ public:
+  PassedOn() {
+    struct sigaction action {};
+    action.sa_handler = pass_on;
+    for (std::size_t i = 0; i < 2; ++i) sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~PassedOn() { restore(); }
+  PassedOn(const PassedOn&) = delete;
+  PassedOn& operator=(const PassedOn&) = delete;
+  void restore() {
+    for (std::size_t i = 0; i < 2; ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM};
+  struct sigaction before_[2]{};
+};
+
+}  // namespace
+
+int work_in_scratch(const fs::path& scratch, const std::function<int()>& work) {
+  const Scratch folder(scratch);
+  const pid_t parent = getpid();
+  PassedOn signals;
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    signals.restore();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    const int code = work();
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  if (child < 0) fail(ErrorCode::io, "A process can't be started ({}).", std::strerror(errno));
+  the_child = child;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  the_child = 0;
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  fail(ErrorCode::cancelled, "Stopped by signal {} ({}); {} is removed.", WTERMSIG(status),
+       strsignal(WTERMSIG(status)), scratch.string());
+}
+
+}  // namespace headrace::cli

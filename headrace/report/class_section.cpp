@@ -1,0 +1,66 @@
+#include "headrace/report/class_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headrace/core/text.hpp"
+#include "headrace/pixels/palette.hpp"
+#include "headrace/report/eval_json.hpp"
+#include "headrace/report/html.hpp"
+#include "headrace/report/matrix.hpp"
+
+namespace headrace::report {
+namespace {
+
+std::string bar(const Json& value, const std::string& colour) {
+  const double part = value.is_null() ? 0 : std::clamp(value.get<double>(), 0.0, 1.0);
+  return fmt::format("<span class=\"bar\"><i style=\"width:{:.1f}%;background:{}\"></i></span>",
+                     part * 100, colour);
+}
+
+}  // namespace
+
+std::string sets_text(const RunData& data) {
+  const char* key = data.volumes() ? "set_voxels" : "set_pixels";
+  const auto pixels = data.eval.at("overall").at(key).get<std::uint64_t>();
+  if (pixels == 0) return "";
+  std::string names;
+  for (const auto& [name, classes] : data.eval.at("class_sets").items()) {
+    names += fmt::format("{}{} (one of {})", names.empty() ? "" : "; ", escaped_markup(name),
+                         joined_names(classes));
+  }
+  return fmt::format(
+      " {} more have a label that stands for several classes: {}. They take no part here, where "
+      "one class is told from another.",
+      grouped(pixels), names);
+}
+
+std::string confusion(const RunData& data) {
+  const auto names = names_of(data.eval.at("classes"));
+  std::vector<std::string> labels;
+  for (std::size_t c = 0; c < names.size(); ++c) labels.push_back(class_label(names[c], c));
+  return "<h3>Confusion, share of each true class</h3>" +
+         matrix_html(data.eval.at("overall").at("matrix"), labels, /*percent=*/true);
+}
+
+std::string class_section(const RunData& data) {
+  const auto names = names_of(data.eval.at("classes"));
+  const Json& overall = data.eval.at("overall");
+  Table table{{"Class", "Dice", "", "IoU", "True pixels"}, {}, {false, true, false, true, true}};
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    table.rows.push_back(
+        {class_label(names[c], c), with_interval(overall, {"dice", names[c]}),
+         bar(overall.at("dice").at(names[c]), pixels::css(pixels::class_colour(c))),
+         with_interval(overall, {"iou", names[c]}), grouped(row_sum(overall.at("matrix")[c]))});
+  }
+  return fmt::format(
+      "<section><h2>Segmentation on split “{}”</h2><p>{} annotated pixels in {} tiles, at the "
+      "patch’s "
+      "resolution. Mean Dice leaves out {}.{}{}</p>{}{}</section>\n",
+      text_of(data.eval.at("split")), grouped(overall.at("pixels").get<std::uint64_t>()),
+      grouped(data.eval.at("tiles").get<std::uint64_t>()), escaped_markup(names.front()),
+      sets_text(data), interval_text(overall), table.html(), confusion(data));
+}
+
+}  // namespace headrace::report

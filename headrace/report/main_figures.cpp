@@ -1,0 +1,81 @@
+#include "headrace/report/main_figures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace headrace::report {
+
+std::vector<MainFigure> main_figures(const RunData& data) {
+  const Json& overall = data.eval.at("overall");
+  std::vector<MainFigure> out;
+  if (data.gleason()) {
+    out = {{"Quadratic kappa of slides", {"gleason", "kappa"}},
+           {"Quadratic kappa of cases", {"gleason", "by_case", "kappa"}},
+           {"Mean Dice", {"mean_dice"}},
+           {"Tumour Dice", {"tumour", "dice"}}};
+  } else if (overall.contains("lesion")) {
+    out = {{"FROC", {"lesion", "froc"}},
+           {"Sensitivity at 1 false positive a scan", {"lesion", "sensitivity_at_1"}},
+           {"AUC of cases with a lesion", {"lesion", "case", "auc"}},
+           {"Mean Dice", {"mean_dice"}}};
+  } else if (data.volumes()) {
+    out = {{"Mean Dice", {"mean_dice"}}};
+  } else {
+    out = {{"Mean Dice", {"mean_dice"}},
+           {"Tumour Dice", {"tumour", "dice"}},
+           {"Tumour AUC, pixels", {"tumour", "auc"}}};
+  }
+  // Where every class above 0 is tumour and there is only one, both Dice are one figure.
+  if (!data.volumes() && data.eval.at("classes").size() == 2)
+    std::erase_if(out, [](const MainFigure& f) { return f.name == "Tumour Dice"; });
+  return out;
+}
+
+MainFigure image_figure(const Json& eval) {
+  const Json& images = eval.at("images");
+  const bool any = std::any_of(images.begin(), images.end(),
+                               [](const Json& image) { return image.at("mean_dice").is_number(); });
+  // Labels that are only class sets tell tumour from the rest, and no class from another.
+  if (!any && !eval.contains("phases")) return {"Tumour Dice", {"tumour", "dice"}};
+  return {"Mean Dice", {"mean_dice"}};
+}
+
+Json value_at(const Json& json, const JsonPath& path) {
+  const Json* value = find_at(json, path);
+  return value != nullptr ? *value : Json(nullptr);
+}
+
+std::vector<GroupKind> group_kinds(const Json& eval) {
+  constexpr std::array<GroupKind, 3> kKinds{{{"cohorts", "Cohort", "cohort"},
+                                             {"scanners", "Scanner", "scanner"},
+                                             {"phases", "Phase", "phase"}}};
+  std::vector<GroupKind> out;
+  for (const GroupKind& kind : kKinds) {
+    if (eval.contains(kind.key) && !eval.at(kind.key).empty()) out.push_back(kind);
+  }
+  return out;
+}
+
+std::vector<NamedGroup> worst_first(const Json& groups, const JsonPath& path) {
+  std::vector<NamedGroup> out;
+  for (const auto& [name, group] : groups.items()) out.push_back({name, &group});
+  const auto value = [&](const NamedGroup& group) {
+    const Json found = value_at(*group.figures, path);
+    return found.is_number() ? found.get<double>() : 1e300;
+  };
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const NamedGroup& a, const NamedGroup& b) { return value(a) < value(b); });
+  return out;
+}
+
+std::size_t count_cases(const Json& eval, const GroupKind* kind, const std::string& name) {
+  std::set<std::string> cases;
+  for (const Json& image : eval.at("images")) {
+    if (kind != nullptr && image.value(kind->image_key, Json()) != name) continue;
+    cases.insert(image.at("case").get<std::string>());
+  }
+  return cases.size();
+}
+
+}  // namespace headrace::report

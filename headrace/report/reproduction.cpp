@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include "headrace/core/option_name.hpp"
+#include "headrace/core/text.hpp"
+#include "headrace/report/card_sections.hpp"
+#include "headrace/report/eval_json.hpp"
+#include "headrace/report/html.hpp"
+#include "headrace/report/summary_section.hpp"
+
+namespace headrace::report {
+namespace {
+
+/// Values of nested objects, one row each: "runtime.torch".
+void add_rows(Table& table, const std::string& name, const Json& value) {
+  if (value.is_object()) {
+    for (const auto& [key, child] : value.items()) add_rows(table, name + " " + key, child);
+    return;
+  }
+  if (value.is_null()) return;
+  table.rows.push_back(
+      {escaped_markup(name),
+       "<code>" + escaped_markup(value.is_string() ? value.get<std::string>() : value.dump()) +
+           "</code>"});
+}
+
+/// A word of a command line: quoted where a shell would split or expand it.
+std::string shell_word(const std::string& word) {
+  const bool plain =
+      !word.empty() &&
+      word.find_first_not_of(
+          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/=+:@%-") ==
+          std::string::npos;
+  if (plain && word.front() != '-') return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string commands(const RunData& data) {
+  const std::string run = shell_word(run_name(data));
+  const std::string store = shell_word(
+      without_paths(data.config.at("data").value("store", Json("STORE"))).get<std::string>());
+  std::string text = fmt::format(
+      "headrace replay {0}            # trains its first steps again and compares every byte\n"
+      "headrace eval {1} {0}        # judges it again, with the same preprocessing\n"
+      "headrace view {0}              # its images and their annotation, in a browser\n",
+      run, Option{"run"});
+  const Json examples =
+      data.eval.is_object() ? data.eval.value("examples", Json::array()) : Json::array();
+  if (!examples.empty()) {
+    text += fmt::format(
+        "# the worst image of this page with its prediction, pixel by pixel:\n"
+        "headrace predict {} {} {} {} {} {} seen\nheadrace view {} seen\n",
+        Option{"run"}, run, store, Option{"images"},
+        shell_word(examples.front().at("image").get<std::string>()), Option{"out"}, store);
+  }
+  return "<p>In the folder that holds this run; paths of the machine are not on this page, so put "
+         "the store’s before its name. <code>headrace view</code> prints an address that works as "
+         "long as it runs, on that machine alone, so no link to it can be kept here.</p><pre "
+         "class=\"commands\">" +
+         escaped_markup(text) + "</pre>";
+}
+
+}  // namespace
+
+std::string reproduction(const RunData& data) {
+  Table table{{"", ""}, {}, {}};
+  for (const auto& [key, name] :
+       {std::pair{"config_hash", "config hash"}, std::pair{"dataset_hash", "dataset hash"},
+        std::pair{"preprocessing_sha256", "preprocessing SHA-256"}})
+    add_rows(table, name, data.run.value(key, Json()));
+  if (!data.summary.is_null())
+    add_rows(table, "weights SHA-256", data.summary.value("weights_sha256", Json()));
+  add_rows(table, "seed", data.config.value("sampling", Json::object()).value("seed", Json()));
+  for (const auto& [key, name] :
+       {std::pair{"code_version", "code version"}, std::pair{"code", "code"},
+        std::pair{"runtime", "runtime"}, std::pair{"libraries", "library"},
+        std::pair{"hardware", "hardware"}, std::pair{"decoder", "JPEG decoder"}})
+    add_rows(table, name, without_paths(data.run.value(key, Json())));
+  return section(
+      "Reproduce",
+      "<p>The same config, dataset, code and runtime give these weights again, bit for bit on a "
+      "CPU.</p>" +
+          table.html("identity") + "<h3>Commands</h3>" + commands(data) +
+          folded("Full config",
+                 "<pre>" + escaped_markup(without_paths(data.config).dump(2)) + "</pre>"));
+}
+
+}  // namespace headrace::report

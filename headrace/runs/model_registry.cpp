@@ -1,0 +1,229 @@
+#include "headrace/runs/model_registry.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/storage/local_store.hpp"
+
+namespace headrace::runs {
+namespace {
+
+namespace fs = std::filesystem;
+namespace posix = storage::posix;
+
+constexpr std::size_t kIdDigits = 16;
+constexpr const char* kPart = ".part-";  ///< a model that is being written
+constexpr const char* kLink = ".link-";  ///< a link that is about to replace one
+constexpr std::chrono::seconds kWait{30};
+
+[[noreturn]] void refuse(int error, const std::string& what, const fs::path& path) {
+  fail(ErrorCode::io, "{} while {} {}", posix::describe_errno(error), what, path.string());
+}
+
+bool is_link_name(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.front() != '-' &&
+         name.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+             std::string::npos;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> out;
+  if (!fs::is_directory(folder)) return out;
+  for (const auto& entry : fs::directory_iterator(folder)) out.push_back(entry.path());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// What of these files a folder lacks or has otherwise, a sentence each.
+std::vector<std::string> damage_of(const fs::path& folder, const Json& files) {
+  const storage::LocalStore store(folder);
+  std::vector<std::string> out;
+  for (const auto& [name, hash] : files.items()) {
+    if (!store.exists(name)) {
+      out.push_back(fmt::format("{} is missing", (folder / name).string()));
+    } else if (sha256_hex(store.get(name)) != hash.get<std::string>()) {
+      out.push_back(fmt::format("{} is not what was promoted: its SHA-256 differs from the log's",
+                                (folder / name).string()));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+FileHashes hashes_of(const ModelFiles& files) {
+  FileHashes out;
+  for (const auto& [name, bytes] : files) out[name] = sha256_hex(bytes);
+  return out;
+}
+
+std::string model_id(const FileHashes& files) {
+  Sha256 hash;
+  for (const auto& [name, sha256] : files) hash.update(fmt::format("{}  {}\n", sha256, name));
+  return hash.hex().substr(0, kIdDigits);
+}
+
+Registry::Registry(fs::path path) : path_(std::move(path)) {
+  if (!fs::exists(path_)) return;
+  const bool folder = fs::is_directory(path_);
+  if (folder && (fs::is_empty(path_) || fs::exists(path_ / kModels) || fs::exists(path_ / kLog)))
+    return;
+  fail(ErrorCode::usage,
+       "{} is {} and no registry. Give a folder that headrace promote made, or one that is not "
+       "there yet",
+       path_.string(), folder ? "not empty" : "no folder");
+}
+
+fs::path Registry::link(const std::string& name) const {
+  if (!is_link_name(name) || name == kModels || name == kLog) {
+    fail(ErrorCode::usage,
+         "'{}' can't be the name of a model: give letters, digits, '-', '_' and '.', not one of "
+         "the last three first, and neither {} nor {}",
+         name, kModels, kLog);
+  }
+  fs::path link = path_ / name;
+  if (fs::exists(fs::symlink_status(link)) && !fs::is_symlink(fs::symlink_status(link))) {
+    fail(ErrorCode::usage, "{} is in the way: a file or folder, no link to a model", link.string());
+  }
+  return link;
+}
+
+void Registry::lock() {
+  if (const int error = posix::make_folders(path_.string()); error != 0)
+    refuse(error, "making the registry", path_);
+  auto folder = std::make_shared<posix::Descriptor>(
+      posix::open_file(path_.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder->valid()) refuse(errno, "opening", path_);
+  const auto end = std::chrono::steady_clock::now() + kWait;
+  while (flock(folder->get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) refuse(errno, "locking", path_);
+    if (std::chrono::steady_clock::now() > end) {
+      fail(ErrorCode::usage, "Another promotion into {} has gone on for {} s. Try again later",
+           path_.string(), kWait.count());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  lock_ = std::move(folder);
+}
+
+bool Registry::put_model(const std::string& id, const ModelFiles& files) {
+  if (fs::exists(model(id))) {
+    const auto damage = damage_of(model(id), Json(hashes_of(files)));
+    if (damage.empty()) return false;
+    fail(ErrorCode::corrupt, "{}. Put it back from a copy, or remove {}", damage.front(),
+         model(id).string());
+  }
+  const std::string part = fmt::format("{}/{}{}", kModels, kPart, id);
+  fs::remove_all(path_ / part);  // what a killed promotion left
+  storage::LocalStore store(path_);
+  try {
+    for (const auto& [name, bytes] : files) store.put(part + "/" + name, bytes);
+    store.move_folder(part, fmt::format("{}/{}", kModels, id));
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::remove_all(path_ / part, ignored);
+    drop_model(id);  // which was moved, but not synced
+    throw;
+  }
+  return true;
+}
+
+void Registry::drop_model(const std::string& id) noexcept {
+  std::error_code ignored;
+  fs::remove_all(model(id), ignored);
+}
+
+std::string Registry::target(const std::string& name) const {
+  std::error_code error;
+  const fs::path to = fs::read_symlink(path_ / name, error);
+  return error || to.parent_path() != kModels ? "" : to.filename().string();
+}
+
+void Registry::point(const std::string& name, const std::string& id) {
+  const fs::path to = link(name), fresh = path_ / (kLink + name);
+  const std::string aim = fmt::format("{}/{}", kModels, id);
+  if (::unlink(fresh.c_str()) != 0 && errno != ENOENT) refuse(errno, "removing", fresh);
+  if (::symlink(aim.c_str(), fresh.c_str()) != 0) refuse(errno, "making", fresh);
+  if (posix::calls().rename(fresh.c_str(), to.c_str()) != 0) refuse(errno, "replacing", to);
+  if (const int error = posix::sync_folder(path_.string()); error != 0)
+    refuse(error, "syncing", path_);
+}
+
+void Registry::tidy(const RegistryLog& log) {
+  std::map<std::string, std::string> current;
+  std::set<std::string> kept;
+  for (const Json& line : log.lines()) {
+    current[line.at("name")] = line.at("model");
+    kept.insert(line.at("model").get<std::string>());
+  }
+  for (const auto& [name, id] : current) {
+    if (target(name) != id) point(name, id);
+  }
+  for (const fs::path& entry : entries_of(path_)) {
+    const std::string name = entry.filename().string();
+    if (name.starts_with(kLink)) fs::remove(entry);
+    if (fs::is_symlink(fs::symlink_status(entry))) kept.insert(target(name));
+  }
+  for (const fs::path& entry : entries_of(path_ / kModels)) {
+    if (!kept.contains(entry.filename().string())) fs::remove_all(entry);
+  }
+}
+
+std::vector<std::string> Registry::stray_links(const RegistryLog& log) const {
+  std::map<std::string, std::set<std::string>> models;  // of each name, all that it ever was
+  for (const Json& line : log.lines())
+    models[line.at("name").get<std::string>()].insert(line.at("model").get<std::string>());
+  std::vector<std::string> out;
+  for (const fs::path& entry : entries_of(path_)) {
+    const std::string name = entry.filename().string();
+    if (name.starts_with(kLink) || !fs::is_symlink(fs::symlink_status(entry))) continue;
+    if (!models.contains(name)) {
+      out.push_back(fmt::format("{} is a name that the log does not have", entry.string()));
+    } else if (!models.at(name).contains(target(name))) {
+      out.push_back(
+          fmt::format("{} leads to a model that the log never gave this name", entry.string()));
+    }
+  }
+  return out;
+}
+
+RegistryState Registry::state() const {
+  RegistryState out;
+  RegistryLog log;
+  try {
+    log = this->log();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;
+    out.damage.emplace_back(error.what());
+    return out;
+  }
+  out.promotions = log.lines().size();
+  out.head = log.head();
+  out.damage = stray_links(log);
+  std::map<std::string, RegistryState::Name> names;
+  std::map<std::string, Json> files;
+  for (const Json& line : log.lines()) {
+    const std::string name = line.at("name"), id = line.at("model");
+    names[name] = {name, id, line.at("time"), line.at("by"), target(name) != id};
+    files[id] = line.at("files");
+  }
+  for (const auto& [id, hashes] : files) {
+    for (std::string& sentence : damage_of(model(id), hashes))
+      out.damage.push_back(std::move(sentence));
+  }
+  for (auto& [name, entry] : names) out.names.push_back(std::move(entry));
+  return out;
+}
+
+}  // namespace headrace::runs

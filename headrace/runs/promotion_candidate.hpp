@@ -1,0 +1,42 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "headrace/core/json.hpp"
+#include "headrace/measure/gate.hpp"
+#include "headrace/runs/evaluation_comparison.hpp"
+#include "headrace/runs/model_registry.hpp"
+#include "headrace/runs/run_folder.hpp"
+
+namespace headrace::runs {
+
+inline constexpr const char* kEvaluation = "eval.json";
+inline constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
+
+/// A run that may be promoted.
+struct PromotionCandidate {
+  /// As they will be in the registry: the weights as final.safetensors, the evaluation as
+  /// eval.json, config.json, preprocessing.json, run.json, and what else the run has for those who
+  /// use or question it. Without gate.json.
+  ModelFiles files;
+  Json config, run;
+  NamedEvaluation evaluation;
+  std::string weights_sha256;
+  /// What the run's config asks for; of a promoted model all that it passed.
+  measure::Gate gates;
+};
+
+/// in      weights     "final" or "best"
+///         evaluation  a file; empty: that of the run which is of exactly these weights, on the
+///                     run's own validation split if there are several
+/// errors  not_found (no weights, no evaluation of them; says how to make it), usage (the evaluation
+///         is of other weights), malformed
+PromotionCandidate read_candidate(const RunFolder& folder, const std::string& weights,
+                                  const std::string& evaluation);
+
+/// An evaluation in the run folder of weights of this hash, of the data that `like` was made with;
+/// none where there is none.
+std::optional<NamedEvaluation> find_evaluation(const RunFolder& folder,
+                                               const std::string& weights_sha256, const Json& like);
+
+}  // namespace headrace::runs

@@ -1,0 +1,82 @@
+#include "headrace/runs/run_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "headrace/core/json_changes.hpp"
+#include "headrace/runs/evaluation_comparison.hpp"
+
+namespace headrace::runs {
+namespace {
+
+constexpr const char* kRun = "run.json";
+constexpr const char* kEvaluation = "eval.json";
+
+Json json_of(const std::vector<JsonChange>& changes) {
+  Json out = Json::array();
+  for (const JsonChange& change : changes)
+    out.push_back({{"key", change.key}, {"before", change.before}, {"after", change.after}});
+  return out;
+}
+
+/// A part of run.json in both: the value where it is the same, else the changes.
+Json part(const Json& before, const Json& after, const char* key) {
+  const Json one = before.value(key, Json()), other = after.value(key, Json());
+  if (one == other) return {{"same", true}, {"value", one}};
+  return {{"same", false}, {"changes", json_of(changes_between({{key, one}}, {{key, other}}))}};
+}
+
+Json config_changes(const Json& before, const Json& after,
+                    const std::function<bool(const std::string& key)>& decides_nothing) {
+  std::vector<JsonChange> decide, nothing;
+  for (JsonChange& change : changes_between(before, after))
+    (decides_nothing(change.key) ? nothing : decide).push_back(std::move(change));
+  return {{"decides", json_of(decide)}, {"decides_nothing", json_of(nothing)}};
+}
+
+Json facts_of(const RunFolder& folder) {
+  const auto path = (std::filesystem::absolute(folder.path()) / ".").lexically_normal();
+  Json out = {{"run", path.parent_path().filename().string()}};
+  const Json evaluation = folder.has(kEvaluation) ? folder.read_json(kEvaluation) : Json();
+  const Json summary = folder.has("summary.json") ? folder.read_json("summary.json") : Json();
+  for (const Json& from : {evaluation, summary}) {
+    if (from.contains("weights_sha256") && !out.contains("weights_sha256"))
+      out["weights_sha256"] = from.at("weights_sha256");
+  }
+  for (const char* key : {"dataset_hash", "split", "store"}) {
+    if (evaluation.contains(key)) out["evaluated"][key] = evaluation.at(key);
+  }
+  return out;
+}
+
+Json figures_of(const RunFolder& before, const RunFolder& after) {
+  for (const RunFolder* folder : {&before, &after}) {
+    if (folder->has(kEvaluation)) continue;
+    return {{"paired", false},
+            {"why_not_paired", fmt::format("{} is missing: the run was not evaluated",
+                                           folder->describe(kEvaluation))},
+            {"groups", Json::object()}};
+  }
+  return compare_evaluations({before.read_json(kEvaluation), before.describe(kEvaluation)},
+                             {after.read_json(kEvaluation), after.describe(kEvaluation)})
+      .to_json();
+}
+
+}  // namespace
+
+Json compare_runs(const RunFolder& before, const RunFolder& after,
+                  const std::function<bool(const std::string& key)>& decides_nothing) {
+  const Json one = before.read_json(kRun), other = after.read_json(kRun);
+  Json out = {{"before", facts_of(before)},
+              {"after", facts_of(after)},
+              {"config", config_changes(before.read_json("config.json"),
+                                        after.read_json("config.json"), decides_nothing)}};
+  for (const char* key : {"dataset_hash", "code_version", "code", "libraries", "runtime", "decoder",
+                          "hardware", "preprocessing_sha256", "init", "classes", "parameters"})
+    out["run"][key] = part(one, other, key);
+  out["evaluation"] = figures_of(before, after);
+  return out;
+}
+
+}  // namespace headrace::runs

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "headrace/runs/run_comparison.hpp"
+
+namespace headrace::runs {
+namespace {
+
+constexpr std::size_t kHashDigits = 16;
+
+std::string number(const Json& value) {
+  return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "undefined";
+}
+
+std::string interval(const Json& ends) {
+  if (!ends.is_array()) return "";
+  return fmt::format(" ({:.4f} to {:.4f})", ends.at(0).get<double>(), ends.at(1).get<double>());
+}
+
+/// A value of a config or of run.json; of long texts, such as hashes, the beginning.
+std::string value_text(const Json& value) {
+  if (value.is_null()) return "nothing";
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos
+             ? text.substr(0, kHashDigits)
+             : text;
+}
+
+std::string changes(const Json& list, const std::string& title) {
+  std::string out;
+  for (const Json& change : list) {
+    out += fmt::format("{} {}: {} -> {}\n", title, change.at("key").get<std::string>(),
+                       value_text(change.at("before")), value_text(change.at("after")));
+  }
+  return out;
+}
+
+/// Whether a figure is one of those that are printed; all are in the JSON.
+bool is_main(const std::string& figure) {
+  static constexpr std::string_view kNames[] = {"mean_dice",
+                                                "tumour.dice",
+                                                "tumour.auc",
+                                                "tumour.objects.pq",
+                                                "calibration.ece",
+                                                "detection.slides.auc",
+                                                "detection.cases.auc",
+                                                "gleason.kappa",
+                                                "gleason.by_case.kappa",
+                                                "lesion.froc",
+                                                "lesion.sensitivity_at_1",
+                                                "lesion.case.auc"};
+  static constexpr std::string_view kHeads[] = {"dice.", "surface_dice.", "hd95_penalised."};
+  return std::find(std::begin(kNames), std::end(kNames), figure) != std::end(kNames) ||
+         std::any_of(std::begin(kHeads), std::end(kHeads),
+                     [&](std::string_view head) { return figure.starts_with(head); });
+}
+
+std::string figures(const std::string& name, const Json& group) {
+  std::string out;
+  for (const auto& [figure, values] : group.at("figures").items()) {
+    if (!is_main(figure)) continue;
+    if (values.at("before").is_null() && values.at("after").is_null()) continue;
+    out += fmt::format("  {:<28} {}{} -> {}{}", figure, number(values.at("before")),
+                       interval(values.at("before_interval_95")), number(values.at("after")),
+                       interval(values.at("after_interval_95")));
+    if (values.at("difference").is_number()) {
+      out += fmt::format("   {:+.4f}{}", values.at("difference").get<double>(),
+                         interval(values.at("difference_interval_95")));
+    }
+    out += '\n';
+  }
+  const auto cases = group.at("paired_cases").get<std::size_t>();
+  const std::string paired = cases > 0 ? fmt::format(", {} cases in both", cases) : "";
+  return out.empty() ? "" : fmt::format("{}{}:\n{}", name, paired, out);
+}
+
+}  // namespace
+
+std::string in_words(const Json& comparison) {
+  std::string out = fmt::format("{} -> {}\n", value_text(comparison.at("before").at("run")),
+                                value_text(comparison.at("after").at("run")));
+  const Json& config = comparison.at("config");
+  out += changes(config.at("decides"), "config");
+  out += changes(config.at("decides_nothing"), "config (decides neither batches nor weights)");
+  if (config.at("decides").empty())
+    out += "config: nothing differs that decides batches or weights\n";
+  std::string same;
+  for (const auto& [key, part] : comparison.at("run").items()) {
+    if (part.at("same") == true) {
+      same += (same.empty() ? "" : ", ") + key;
+    } else {
+      out += changes(part.at("changes"), "run");
+    }
+  }
+  if (!same.empty()) out += fmt::format("the same: {}\n", same);
+  const Json& evaluation = comparison.at("evaluation");
+  if (evaluation.at("paired") == false) {
+    out += fmt::format("differences have no intervals: {}\n",
+                       evaluation.at("why_not_paired").get<std::string>());
+  } else {
+    out += "figures with 95 % intervals; of differences by paired bootstrap over cases\n";
+  }
+  const Json& groups = evaluation.at("groups");
+  if (groups.contains("overall")) out += figures("overall", groups.at("overall"));
+  for (const auto& [name, group] : groups.items()) {
+    if (name != "overall") out += figures(name, group);
+  }
+  return out;
+}
+
+}  // namespace headrace::runs

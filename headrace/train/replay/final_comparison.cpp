@@ -1,0 +1,114 @@
+#include "headrace/train/replay/final_comparison.hpp"
+
+#include <algorithm>
+
+#include "headrace/core/json_changes.hpp"
+#include "headrace/core/sha256.hpp"
+#include "headrace/train/run/run_changes.hpp"
+
+namespace headrace::train {
+namespace {
+
+constexpr const char* kEvaluation = "eval.json";
+
+/// Keys that `headrace eval` adds when it makes the file again.
+constexpr const char* kOfEval[] = {"weights", "weights_sha256", "store", "gate"};
+
+bool judged_otherwise(const RecordedRun& recorded) {
+  for (const Json& start : recorded.starts) {
+    const auto changes = changes_between(start.at("config"), recorded.judged_with());
+    if (std::any_of(changes.begin(), changes.end(),
+                    [](const JsonChange& change) { return only_judges(change.key); }))
+      return true;
+  }
+  return false;
+}
+
+Json validations_of(const std::vector<Json>& metrics) {
+  Json out = Json::object();
+  for (const Json& line : metrics) {
+    if (line.contains("validation"))
+      out["step " + std::to_string(line.at("step").get<std::int64_t>())] = line.at("validation");
+  }
+  return out;
+}
+
+class Comparison {
+ public:
+  Comparison(const runs::RunFolder& recorded, const runs::RunFolder& replayed, ReplayResult& result)
+      : recorded_(recorded), replayed_(replayed), result_(result) {}
+
+  void bytes(const std::string& name) {
+    if (!both_have(name)) return;
+    values(name, "", sha256_hex(recorded_.read(name)), sha256_hex(replayed_.read(name)));
+  }
+
+  void evaluation() {
+    if (!both_have(kEvaluation)) return;
+    Json before = recorded_.read_json(kEvaluation), now = replayed_.read_json(kEvaluation);
+    for (Json* json : {&before, &now}) json->erase("time");
+    for (const char* key : kOfEval) {
+      if (before.contains(key) && now.contains(key)) continue;
+      before.erase(key);
+      now.erase(key);
+    }
+    tree(kEvaluation, before, now);
+  }
+
+  void tree(const std::string& name, const Json& before, const Json& now) {
+    if (result_.difference) return;
+    const auto changes = changes_between(before, now);
+    if (changes.empty()) {
+      result_.files.push_back(name);
+    } else {
+      values(name, ": " + changes.front().key, changes.front().before, changes.front().after);
+    }
+  }
+
+ private:
+  bool both_have(const std::string& name) {
+    if (result_.difference) return false;
+    if (recorded_.has(name) && replayed_.has(name)) return true;
+    if (recorded_.has(name) != replayed_.has(name)) {
+      const auto state = [&](const runs::RunFolder& folder) {
+        return folder.has(name) ? "it" : "none";
+      };
+      values(name, "", state(recorded_), state(replayed_));
+    }
+    return false;
+  }
+
+  void values(const std::string& name, const std::string& place, const Json& before,
+              const Json& now) {
+    if (before == now) {
+      result_.files.push_back(name);
+    } else {
+      result_.difference = ReplayDifference{
+          ReplayDifference::What::figures, result_.steps, name + place, before, now, false};
+    }
+  }
+
+  const runs::RunFolder& recorded_;
+  const runs::RunFolder& replayed_;
+  ReplayResult& result_;
+};
+
+}  // namespace
+
+void compare_results(const RecordedRun& recorded, const runs::RunFolder& replayed,
+                     ReplayResult& result) {
+  Comparison compare(recorded.folder, replayed, result);
+  compare.bytes(runs::kFinalWeights);
+  if (judged_otherwise(recorded)) {
+    result.notes.emplace_back(
+        "A resume changed how the run is judged, so its best weights and validations are not "
+        "those of one training and were not compared.");
+  } else {
+    compare.tree("validations of metrics.jsonl", validations_of(recorded.metrics),
+                 validations_of(replayed.metrics()));
+    compare.bytes(runs::kBestWeights);
+  }
+  compare.evaluation();
+}
+
+}  // namespace headrace::train

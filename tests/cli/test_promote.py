@@ -1,0 +1,299 @@
+"""`headrace promote`: what gets into a registry and what does not, what the log says, and how damage shows. Hashes are Python's own."""
+import fcntl
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+
+import pytest
+from driving import PROGRAM, headrace, message_of
+from promoted_runs import contents, log_of, promote, sha256
+
+FIGURES = ("dice.background", "mean_dice")  # that the gates name
+
+
+@pytest.fixture
+def registry(promotable, tmp_path):
+    """One in which `gleason` is run `a`."""
+    promote(promotable / "a", tmp_path / "registry", "--message", "first", "--by", "anna")
+    return tmp_path / "registry"
+
+
+@pytest.fixture
+def run(promotable, tmp_path):
+    return shutil.copytree(promotable / "b", tmp_path / "b")
+
+
+def worse_ends(before, after):
+    """By figure, how much worse the second run may be by: the largest over all images and the cohorts."""
+    groups = json.loads(headrace("diff", before, after, "--json").stdout)["evaluation"]["groups"]
+    of = [figures["figures"] for name, figures in groups.items() if name == "overall" or name.startswith("cohorts.")]
+    return {name: max(-figures[name]["difference_interval_95"][0] for figures in of) for name in FIGURES}
+
+
+def margins(ends, add):
+    return [option for name, end in ends.items() for option in ("--worse", f"{name}={max(0, end + add):.9f}")]
+
+
+def test_a_model_is_a_complete_copy_of_what_passed(promotable, registry):
+    run = promotable / "a"
+    (line,) = log_of(registry)
+    model = registry / "models" / line["model"]
+    assert (registry / "gleason").readlink() == model.relative_to(registry)
+    assert line["files"] == {path.name: sha256(path) for path in model.iterdir()}
+    for name in ("config.json", "preprocessing.json", "run.json", "final.safetensors", "eval.json", "baseline.json"):
+        assert (model / name).read_bytes() == (run / name).read_bytes(), name
+    listed = "".join(f"{digest}  {name}\n" for name, digest in sorted(line["files"].items()))
+    assert line["model"] == hashlib.sha256(listed.encode()).hexdigest()[:16]
+    facts = json.loads((run / "run.json").read_text())
+    assert {key: line[key] for key in ("config_hash", "dataset_hash", "code_version")} == {
+        key: facts[key] for key in ("config_hash", "dataset_hash", "code_version")}
+    assert line["weights_sha256"] == sha256(run / "final.safetensors") and (line["by"], line["message"]) == ("anna", "first")
+    assert line["before"] is None and line["number"] == 1 and line["comparison"] is None
+    gate = json.loads((model / "gate.json").read_text())
+    assert gate["passed"] and gate["figures"] == line["gates"] == json.loads((run / "summary.json").read_text())["gate"]["figures"]
+    assert line["evaluated"] == {"dataset_hash": facts["dataset_hash"], "split": "val"}
+
+
+def test_predictions_are_of_the_weights_that_passed(promotable, registry, tmp_path):
+    slide = sorted((promotable / "in/slides").iterdir())[0]
+    headrace("predict", "--run", registry / "gleason", slide, "--out", tmp_path / "out")
+    (result,) = (tmp_path / "out").glob("*/zarr.json")
+    (network,) = json.loads(result.read_text())["attributes"]["headrace"]["facts"]["networks"]
+    assert network["weights_sha256"] == log_of(registry)[0]["weights_sha256"] == sha256(promotable / "a/final.safetensors")
+    headrace("predict", "--run", promotable / "a", slide, "--out", tmp_path / "same")
+    (same,) = (tmp_path / "same").glob("*/findings.json")
+    assert same.read_bytes() == (result.parent / "findings.json").read_bytes()
+
+
+def test_a_missed_gate_changes_nothing(promotable, registry, run, tmp_path):
+    before = contents(registry)
+    gate = tmp_path / "gate.yaml"
+    gate.write_text("- {figure: dice.background, least: 1.5, scope: each cohort}")
+    out = promote(run, registry, "--gate", gate, "--without-comparison", "none", code=3).stdout
+    assert "gate MISSED: cohorts.phantom-site-1.dice.background" in out and "not promoted" in out
+    assert contents(registry) == before
+    gate.write_text("dice.hgpin: 0")  # undefined: no validation slide has it
+    assert "dice.hgpin is undefined" in promote(run, registry, "--gate", gate, "--without-comparison", "none", code=3).stdout
+    assert contents(registry) == before
+    promote(run, tmp_path / "none", "--gate", gate, code=3)
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_run_without_gates_is_refused(registry, run):
+    before = contents(registry)
+    config = json.loads((run / "config.json").read_text())
+    del config["gates"]
+    (run / "config.json").write_text(json.dumps(config))
+    message = message_of(promote(run, registry, code=2))
+    assert "states no gates" in message and "gates: [{figure: mean_dice" in message and "--gate" in message
+    assert contents(registry) == before
+
+
+def test_nothing_may_get_worse(promotable, tmp_path):
+    # One of the two is worse than the other somewhere, be it at the end of an interval.
+    for before, run in ((promotable / "a", promotable / "b"), (promotable / "b", promotable / "a")):
+        ends = worse_ends(before, run)
+        name = max(ends, key=ends.get)
+        if ends[name] > 1e-5:
+            break
+    registry = tmp_path / "registry"
+    promote(before, registry)
+    before = contents(registry)
+    almost = margins(ends, 1e-6)
+    almost[almost.index(next(option for option in almost if option.startswith(name)))] = f"{name}={ends[name] - 1e-6:.9f}"
+    out = promote(run, registry, *almost, code=3).stdout
+    assert out.count("WORSE: ") == 1 and name in next(line for line in out.splitlines() if "WORSE: " in line)
+    assert contents(registry) == before
+    result = json.loads(promote(run, registry, *margins(ends, 1e-6), "--json").stdout)
+    assert result["promoted"] and result["comparison"]["passed"]
+    first, second = log_of(registry)
+    assert second["before"] == hashlib.sha256((registry / "log.jsonl").read_bytes().splitlines()[0]).hexdigest()
+    assert second["comparison"]["model"] == first["model"] and len(second["comparison"]["figures"]) == 2 * 3
+    assert (registry / "gleason").resolve().name == second["model"] == result["model"] != first["model"]
+
+
+def test_margins_of_gates_and_those_that_are_wrong(promotable, registry, run, tmp_path):
+    ends = worse_ends(promotable / "a", run)
+    gate = tmp_path / "gate.yaml"
+    gate.write_text("\n".join(f"- {{figure: {name}, least: 0, worse_than_promoted: {max(0, end) + 1e-6:.9f}}}" for name, end in ends.items()))
+    for wrong in ("mean_dice", "mean_dice=", "=1", "mean_dice=-1", "mean_dice=x"):
+        assert "FIGURE=MARGIN" in message_of(promote(run, registry, "--worse", wrong, code=2))
+    assert "did you mean 'mean_dice'" in message_of(promote(run, registry, "--worse", "mean_dise=1", code=2))
+    # An option takes one value: what follows it is the run.
+    margin = f"mean_dice={max(0, ends['mean_dice']) + 1e-6:.9f}"
+    headrace("promote", "--as", "gleason", "--registry", registry, "--gate", gate, "--worse", margin, run)
+    assert {one["margin"] for one in log_of(registry)[1]["comparison"]["figures"]} == {round(max(0, end) + 1e-6, 9) for end in ends.values()}
+
+
+def test_the_same_again_adds_nothing(promotable, registry):
+    before = contents(registry)
+    assert "gleason is already model" in promote(promotable / "a", registry).stdout
+    assert contents(registry) == before
+    promote(promotable / "a", registry, name="second")  # another name for it
+    assert (registry / "second").resolve() == (registry / "gleason").resolve() and len(log_of(registry)) == 2
+
+
+def test_back_to_an_older_model(registry, run):
+    promote(run, registry, "--without-comparison", "another network")
+    older, newer = (line["model"] for line in log_of(registry))
+    promote(registry / "models" / older, registry, "--without-comparison", "back", "--message", "fell behind in use")
+    assert (registry / "gleason").resolve().name == older != newer
+    assert [line["model"] for line in log_of(registry)] == [older, newer, older]
+    assert log_of(registry)[2]["without_comparison"] == "back"
+    assert len(list((registry / "models").iterdir())) == 2
+    headrace("promote", "--list", "--registry", registry)
+
+
+def test_evaluations_of_other_data_are_not_compared(promotable, run, tmp_path):
+    registry, old = tmp_path / "registry", shutil.copytree(promotable / "a", tmp_path / "a")
+    headrace("eval", "--run", old, "--split", "train")
+    (other,) = old.glob("eval-final-train-*.json")
+    promote(old, registry, "--evaluation", other)
+    before = contents(registry)
+    message = message_of(promote(run, registry, code=2))
+    assert "was not evaluated on the images" in message and "--without-comparison" in message and contents(registry) == before
+    command = message.split("Evaluate it on them: ")[1].split(";")[0]
+    assert shlex.split(command)[0] == "headrace"
+    subprocess.run([PROGRAM, *shlex.split(command)[1:]], check=True, capture_output=True, timeout=300)
+    promote(run, registry, "--worse", "mean_dice=2", "--worse", "dice.background=2")
+    headrace("promote", "--list", "--registry", registry)  # evaluating a model did not touch what was promoted
+
+
+def test_other_rules_of_evaluation_are_not_compared(registry, run):
+    config = json.loads((run / "config.json").read_text())
+    config["eval"]["min_cancer"] = 0.5
+    (run / "config.json").write_text(json.dumps(config))
+    assert "not the config that the run was trained with" in message_of(promote(run, registry, code=4))
+    (registry / "gleason/config.json").write_text(json.dumps(config))  # instead the promoted one was judged otherwise
+    config["eval"]["min_cancer"] = 0.02
+    (run / "config.json").write_text(json.dumps(config))
+    message = message_of(promote(run, registry, code=2))
+    assert "eval.min_cancer 0.5 and 0.02" in message and "--without-comparison" in message
+
+
+@pytest.mark.parametrize("change, sentence, code", [
+    ("weights", "has no evaluation of its final weights", 1),
+    ("preprocessing", "not the preprocessing that the run was trained with", 4),
+    ("evaluation", "does not say which weights", 1),
+    ("unfinished", "final.safetensors is missing", 1),
+])
+def test_runs_that_do_not_hang_together_are_refused(registry, run, change, sentence, code):
+    before = contents(registry)
+    if change == "weights":
+        data = bytearray((run / "final.safetensors").read_bytes())
+        data[-1] ^= 1
+        (run / "final.safetensors").write_bytes(data)
+    elif change == "preprocessing":
+        file = run / "preprocessing.json"
+        file.write_text(file.read_text().replace('"benign"', '"stroma"', 1))
+    elif change == "evaluation":
+        evaluation = json.loads((run / "eval.json").read_text())
+        del evaluation["weights_sha256"]
+        (run / "eval.json").write_text(json.dumps(evaluation))
+    else:
+        (run / "final.safetensors").unlink()
+    message = message_of(promote(run, registry, code=code))
+    assert sentence in message and contents(registry) == before
+    if change in ("weights", "evaluation"):
+        assert f"headrace eval --run {run}" in message
+
+
+def test_the_best_weights(promotable, registry, run, tmp_path):
+    assert sha256(run / "best.safetensors") != sha256(run / "final.safetensors")
+    message = message_of(promote(run, registry, "--weights", "best", name="best", code=1))
+    assert f"headrace eval --run {run} --weights best" in message
+    wrong = message_of(promote(run, registry, "--weights", "best", "--evaluation", run / "eval.json", name="best", code=2))
+    assert "is an evaluation of other weights" in wrong
+    headrace("eval", "--run", run, "--weights", "best")
+    promote(run, registry, "--weights", "best", name="best")
+    assert sha256(registry / "best/final.safetensors") == sha256(run / "best.safetensors") == log_of(registry)[1]["weights_sha256"]
+    headrace("predict", "--run", registry / "best", sorted((promotable / "in/slides").iterdir())[0], "--out", tmp_path / "out")
+    assert json.loads((tmp_path / "out/predict.json").read_text())["runs"][0]["weights_sha256"] == log_of(registry)[1]["weights_sha256"]
+
+
+def test_names_and_folders_that_are_no_registry(registry, run, tmp_path):
+    for name in ("models", "log.jsonl", ".hidden", "a/b", "", "-x y"):
+        done = subprocess.run([PROGRAM, "promote", run, f"--as={name}", "--registry", registry], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2, (name, done.stderr)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/file").write_text("")
+    assert "is not empty and no registry" in message_of(promote(run, tmp_path / "other", code=2))
+    (registry / "taken").mkdir()
+    assert "is in the way" in message_of(promote(run, registry, name="taken", code=2))
+    assert "there is no such registry" in message_of(headrace("promote", "--list", "--registry", tmp_path / "absent", code=1))
+
+
+def listed(registry, code=0):
+    return json.loads(headrace("promote", "--list", "--registry", registry, "--json", code=code).stdout)
+
+
+def test_damage_shows(registry, run):
+    promote(run, registry, "--without-comparison", "none", name="other")
+    assert listed(registry)["damage"] == [] and [one["name"] for one in listed(registry)["names"]] == ["gleason", "other"]
+    log = (registry / "log.jsonl").read_bytes()
+    assert listed(registry)["head"] == hashlib.sha256(log.splitlines()[-1]).hexdigest()
+    first, second = log.splitlines(keepends=True)
+    for damaged in (first.replace(b'"by":"anna"', b'"by":"otto"') + second, second, second + first, b"x" + log, first + first + second):
+        (registry / "log.jsonl").write_bytes(damaged)
+        assert len(listed(registry, code=4)["damage"]) == 1, damaged
+        assert "Put the log back" in message_of(promote(run, registry, name="third", code=4))
+    (registry / "log.jsonl").write_bytes(first)  # the last line gone: its name is left over
+    assert "the log does not have" in listed(registry, code=4)["damage"][0]
+    before = contents(registry)  # a promotion would take the model for a rest and remove it
+    assert "the end of the log is lost" in message_of(promote(run, registry, "--without-comparison", "none", name="third", code=4))
+    assert contents(registry) == before
+    (registry / "log.jsonl").write_bytes(log)
+    weights = registry / "gleason/final.safetensors"
+    data = weights.read_bytes()
+    weights.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert "final.safetensors is not what was promoted" in listed(registry, code=4)["damage"][0]
+    weights.unlink()
+    assert "final.safetensors is missing" in listed(registry, code=4)["damage"][0]
+    weights.write_bytes(data)
+    (registry / "gleason").unlink()
+    (registry / "gleason").symlink_to("models/elsewhere")
+    assert "never gave this name" in listed(registry, code=4)["damage"][0]
+
+
+def test_two_at_once(promotable, registry):
+    lock = os.open(registry, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    both = [subprocess.Popen([PROGRAM, "promote", promotable / name, "--as", f"of-{name}", "--registry", registry],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for name in "ab"]
+    with pytest.raises(subprocess.TimeoutExpired):
+        both[0].wait(timeout=1)
+    assert both[1].poll() is None and len(log_of(registry)) == 1
+    os.close(lock)
+    for process in both:
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+    assert sorted(line["name"] for line in log_of(registry)) == ["gleason", "of-a", "of-b"] and listed(registry)["damage"] == []
+
+
+def test_a_read_only_registry(promotable, run, small_disk):
+    disk = small_disk(16)
+    promote(promotable / "a", disk / "registry")
+    before = contents(disk / "registry")
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True, timeout=60)
+    try:
+        assert "ead-only file system" in message_of(promote(run, disk / "registry", "--without-comparison", "none", code=1))
+        assert contents(disk / "registry") == before
+        headrace("promote", "--list", "--registry", disk / "registry")
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", disk], check=True, timeout=60)
+
+
+def test_a_full_disk(promotable, run, small_disk):
+    disk = small_disk(16)
+    promote(promotable / "a", disk / "registry")
+    before = contents(disk / "registry")
+    with open(disk / "full", "wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+    assert "disk full" in message_of(promote(run, disk / "registry", "--without-comparison", "none", code=1))
+    assert contents(disk / "registry") == before
+    (disk / "full").unlink()
+    promote(run, disk / "registry", "--without-comparison", "none")

@@ -1,0 +1,194 @@
+// Cross-validation: which patients are judged by which fold.
+#include "headrace/loader/plan/folds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "headrace/core/error.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
+#include "tests/loader/store_fixture.hpp"
+
+namespace headrace::loader {
+namespace {
+
+constexpr int kImages = 44;
+
+/// Images 2k and 2k + 1 are of patient k: 22 patients, of which the last two are the test split.
+/// Every fifth patient has no labels; of those with labels every third shows no class.
+testing::StoreSpec patients() {
+  testing::StoreSpec spec;
+  spec.images = kImages;
+  spec.height = spec.width = 64;
+  spec.levels = 1;
+  spec.inner = spec.shard = 64;
+  spec.cell = 32;
+  spec.case_id = [](int i) { return fmt::format("p{:02}", i / 2); };
+  spec.annotated = [](int i) { return i / 2 % 5 != 4; };
+  spec.label = [](int i, std::int64_t, std::int64_t) -> std::uint8_t {
+    return i / 2 % 3 == 0 ? 0 : 1;
+  };
+  spec.grade_group = [](int i) { return i / 2 % 3 == 0 ? 0 : 1 + i / 2 % 4; };
+  spec.splits.clear();
+  spec.cohorts.clear();
+  for (int i = 0; i < kImages; ++i) {
+    const int patient = i / 2;
+    spec.splits.push_back(patient >= 20 ? "test" : patient % 4 == 3 ? "val" : "train");
+    spec.cohorts.push_back(patient % 7 < 4 ? "east" : "west");
+  }
+  return spec;
+}
+
+class FoldsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    testing::write_store(folder_->path("p.zarr"), patients());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static RunConfig config(const std::string& data, const std::string& rest = "") {
+    return RunConfig::parse(
+        fmt::format("task: segmentation\ndata: {{store: {}, {}}}\npatch: {{size: "
+                    "[32, 32], mpp: 0.25}}\n{}",
+                    folder_->path("p.zarr"), data, rest),
+        "run.yaml");
+  }
+  static std::shared_ptr<const cohort::Cohort> store() {
+    return cohort::Cohort::open(folder_->path("p.zarr"));
+  }
+  static std::string message_of(const RunConfig& config) {
+    try {
+      open_split(config);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      return error.what();
+    }
+    return "nothing was refused";
+  }
+
+  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+};
+
+TEST_F(FoldsTest, EveryPatientIsJudgedOnceAndTestIsLeftAlone) {
+  const auto table = store();
+  std::map<std::string, int> judged;
+  for (int fold = 0; fold < 4; ++fold) {
+    const auto dealt = open_split(config(fmt::format("folds: 4, fold: {}", fold)));
+    std::map<std::string, std::set<std::string>> splits;
+    for (std::size_t i = 0; i < dealt->images().size(); ++i) {
+      const auto& image = dealt->images()[i];
+      splits[image.case_id].insert(image.split);
+      EXPECT_EQ(image.split == "test", table->images()[i].split == "test") << image.id;
+    }
+    for (const auto& [patient, of] : splits) {
+      EXPECT_EQ(of.size(), 1u) << patient << " is torn apart";
+      judged[patient] += of.contains("val") ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(judged.size(), 22u);
+  for (const auto& [patient, times] : judged) EXPECT_EQ(times, patient >= "p20" ? 0 : 1) << patient;
+}
+
+TEST_F(FoldsTest, FoldsAreAlikeInWhatIsKnownOfThePatients) {
+  const auto fold_of = deal_folds(*store(), config("folds: 4"));
+  const auto spec = patients();
+  std::map<std::string, std::array<int, 4>> counts;
+  for (const auto& [patient, fold] : fold_of) {
+    const int image = 2 * std::stoi(patient.substr(1));
+    const auto f = static_cast<std::size_t>(fold);
+    const bool labelled = spec.annotated(image);
+    ++counts["patients"][f];
+    ++counts[labelled ? "labelled" : "not labelled"][f];
+    ++counts[fmt::format("{}, class {}", labelled, spec.label(image, 0, 0))][f];
+    ++counts[fmt::format("{} in {}", labelled, spec.cohorts[static_cast<std::size_t>(image)])][f];
+  }
+  const auto spread = [&](const std::string& group) {
+    const auto [least, most] =
+        std::minmax_element(counts.at(group).begin(), counts.at(group).end());
+    return *most - *least;
+  };
+  EXPECT_EQ(fold_of.size(), 20u);
+  EXPECT_LE(spread("labelled"), 1);
+  EXPECT_LE(spread("not labelled"), 1);
+  for (const auto& [group, of] : counts) EXPECT_LE(spread(group), 2) << group;
+}
+
+TEST_F(FoldsTest, OnlyTheFoldsSeedDecidesNotTheRunsSeedNorTheOrderOfImages) {
+  const auto fold_of = deal_folds(*store(), config("folds: 4"));
+  EXPECT_EQ(deal_folds(*store(), config("folds: 4, fold: 3", "sampling: {seed: 99}\n")), fold_of);
+  EXPECT_NE(deal_folds(*store(), config("folds: 4, folds_seed: 1")), fold_of);
+
+  // The same patients with their images in the opposite order, and other scanners.
+  auto spec = patients();
+  const auto forward = spec;
+  const auto turned = [](int i) { return kImages - 1 - i; };
+  spec.case_id = [=](int i) { return forward.case_id(turned(i)); };
+  spec.annotated = [=](int i) { return forward.annotated(turned(i)); };
+  spec.label = [=](int i, std::int64_t y, std::int64_t x) {
+    return forward.label(turned(i), y, x);
+  };
+  spec.grade_group = [=](int i) { return forward.grade_group(turned(i)); };
+  std::reverse(spec.splits.begin(), spec.splits.end());
+  std::reverse(spec.cohorts.begin(), spec.cohorts.end());
+  testing::write_store(folder_->path("turned.zarr"), spec);
+  const auto other = cohort::Cohort::open(folder_->path("turned.zarr"));
+  EXPECT_EQ(deal_folds(*other, config("folds: 4")), fold_of);
+}
+
+TEST_F(FoldsTest, PlansTakeTheFold) {
+  for (int fold = 0; fold < 4; ++fold) {
+    const RunConfig of = config(fmt::format("folds: 4, fold: {}", fold));
+    const auto fold_of = deal_folds(*store(), of);
+    const auto dealt = open_split(of);
+    const auto drawn = make_training_plan(*dealt, of);
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      const auto& image = dealt->images()[drawn->site(0, i).image];
+      EXPECT_NE(fold_of.at(image.case_id), fold) << image.id;
+    }
+    const auto tiles = make_tile_plan(*dealt, of, "val");
+    for (std::uint64_t i = 0; i < tiles->samples_per_epoch(); ++i) {
+      const auto& image = dealt->images()[tiles->site(0, i).image];
+      EXPECT_EQ(fold_of.at(image.case_id), fold) << image.id;
+    }
+  }
+}
+
+TEST_F(FoldsTest, AStoreWithoutValidationIsDealtAllTheSame) {
+  const auto fold_of = deal_folds(*store(), config("folds: 3, val: judged"));
+  EXPECT_EQ(fold_of.size(), 15u);  // patients of train alone
+  const auto dealt = open_split(config("folds: 3, val: judged"));
+  EXPECT_TRUE(std::any_of(dealt->images().begin(), dealt->images().end(),
+                          [](const auto& image) { return image.split == "judged"; }));
+}
+
+TEST_F(FoldsTest, WhatCantBeDealtIsRefused) {
+  EXPECT_NE(message_of(config("folds: 21")).find("have 20 cases"), std::string::npos)
+      << message_of(config("folds: 21"));
+  EXPECT_NE(message_of(config("folds: 18")).find("have only 16 cases with labels"),
+            std::string::npos)
+      << message_of(config("folds: 18"));
+  EXPECT_NE(message_of(config("folds: 2, val: train")).find("both are 'train'"), std::string::npos);
+  // That no image is there is said by the plan, which knows the names that there are.
+  EXPECT_NO_THROW(open_split(config("folds: 2, train: trian")));
+}
+
+TEST(FoldsConfig, KeysAreRefusedThatDontFitTogether) {
+  const auto message = [](const std::string& data) -> std::string {
+    try {
+      RunConfig::parse("task: segmentation\ndata: {store: a, " + data + "}\n", "run.yaml");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_NE(message("folds: 1").find("data.folds"), std::string::npos) << message("folds: 1");
+  EXPECT_NE(message("folds: 51").find("0 to 50"), std::string::npos) << message("folds: 51");
+  EXPECT_NE(message("folds: 5, fold: 5").find("0 to 4"), std::string::npos);
+  EXPECT_NE(message("fold: 2").find("needs data.folds"), std::string::npos) << message("fold: 2");
+}
+
+}  // namespace
+}  // namespace headrace::loader

@@ -1,0 +1,159 @@
+#include "headrace/runs/promotion_comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include "headrace/core/error.hpp"
+#include "headrace/measure/volume/volume_metrics.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace headrace::runs {
+namespace {
+
+constexpr std::uint32_t kCases = 6;
+
+/// Volumes of 100 voxels, half of which are liver; of these `hit` are found, by case. In cohort "b"
+/// are the last two cases.
+Json evaluation_of(const std::function<std::uint64_t(std::uint32_t)>& hit,
+                   const std::function<std::optional<double>(std::uint32_t)>& hd95) {
+  measure::VolumeRules rules;
+  measure::GroupRules groups;
+  groups.classes = {"background", "liver"};
+  measure::VolumeMetrics metrics(rules, groups, 0, 0);
+  for (std::uint32_t i = 0; i < kCases; ++i) {
+    measure::VolumeFacts facts;
+    facts.id = facts.case_id = "case-" + std::to_string(i);
+    facts.cohort = i < 4 ? "a" : "b";
+    measure::VolumeFigures figures(2);
+    figures.confusion.add(0, 0, 50);
+    figures.confusion.add(1, 1, hit(i));
+    figures.confusion.add(1, 0, 50 - hit(i));
+    figures.surface_dice[1] = 1;
+    figures.hd95_mm[1] = hd95(i);
+    figures.hd95_penalised_mm[1] = hd95(i).value_or(100);
+    metrics.add(i, facts, figures);
+  }
+  Json out = metrics.to_json(false);
+  out["dataset_hash"] = "d";
+  out["split"] = "val";
+  out["weights_sha256"] = "w";
+  return out;
+}
+
+const Json kConfig = {{"task", "segmentation"},
+                      {"data", {{"labels", "annotation"}, {"outside", "background"}}},
+                      {"eval", {{"surface_tolerance_mm", 2}, {"batch", 2}}}};
+
+PromotionComparison compare(const Json& before, const Json& after, const std::string& gates,
+                            const std::map<std::string, double>& margins = {}) {
+  const testing::TemporaryFolder folder;
+  RunFolder promoted = RunFolder::create(folder.path("promoted"));
+  promoted.write_json("config.json", kConfig);
+  promoted.write_json("eval.json", before);
+  PromotionCandidate candidate;
+  candidate.config = kConfig;
+  candidate.run = {{"dataset_hash", "d"}, {"store", "/ct.zarr"}};
+  candidate.evaluation = {after, "eval.json"};
+  return compare_with_promoted(candidate, promoted, {{"model", "m"}, {"weights_sha256", "w"}},
+                               measure::Gate::parse(gates, "gates"), margins);
+}
+
+/// Dice of a volume of which `hit` of 50 voxels are found and nothing is invented.
+double dice(double hit) { return 2 * hit / (hit + 50); }
+
+const auto kNear = [](std::uint32_t) { return std::optional(5.0); };
+const auto kForty = [](std::uint32_t) { return std::uint64_t{40}; };
+
+TEST(PromotionComparison, TheSameIsNotWorse) {
+  const Json one = evaluation_of(kForty, kNear);
+  const auto result = compare(one, one, "{mean_dice: 0.1, hd95.liver: {most: 20}}");
+  EXPECT_TRUE(result.passed());
+  ASSERT_EQ(result.checks.size(), 6u);  // two figures; over all and in two cohorts
+  for (const WorseCheck& check : result.checks) {
+    EXPECT_EQ(check.worse_by, 0.0);
+    EXPECT_EQ(check.margin, check.figure.figure == "hd95.liver" ? 1 : 0.02);
+    EXPECT_TRUE(check.figure.interval) << check.group;
+  }
+}
+
+TEST(PromotionComparison, TheWorseEndOfTheIntervalIsHeld) {
+  // One case of six loses, the others gain: better on average, but a draw may take the loser often.
+  const Json before = evaluation_of(kForty, kNear);
+  const Json after =
+      evaluation_of([](std::uint32_t i) { return std::uint64_t{i == 0 ? 35u : 42u}; }, kNear);
+  const auto result = compare(before, after, "mean_dice: 0.1");
+  const WorseCheck& overall = result.checks.front();
+  EXPECT_EQ(overall.group, "overall");
+  const double gain = dice(42) - dice(40), loss = dice(40) - dice(35);
+  EXPECT_NEAR(*overall.figure.difference, (5 * gain - loss) / 6, 1e-12);
+  EXPECT_GT(*overall.figure.difference, 0);
+  EXPECT_GT(*overall.worse_by, 0.0);
+  // Of every draw the mean has the form (k · loss - (6 - k) · gain) / 6: so has a quantile here.
+  const double k = (*overall.worse_by * 6 + 6 * gain) / (loss + gain);
+  EXPECT_NEAR(k, 3, 1e-9);  // P(k > 3) = 0.9 %, P(k > 2) = 6.2 % of draws: binomial, 6 of 1/6
+  EXPECT_EQ(overall.passed(), *overall.worse_by <= 0.02);
+  EXPECT_TRUE(compare(before, after, "mean_dice: 0.1", {{"mean_dice", 1}}).passed());
+  EXPECT_FALSE(compare(before, after, "mean_dice: 0.1", {{"mean_dice", 0}}).passed());
+}
+
+TEST(PromotionComparison, DistancesAreBetterWhenSmall) {
+  const Json before = evaluation_of(kForty, kNear);
+  const auto with = [&](double mm) {
+    return compare(before, evaluation_of(kForty, [mm](std::uint32_t) { return std::optional(mm); }),
+                   "hd95.liver: {most: 20}");
+  };
+  EXPECT_TRUE(with(2.0).passed());
+  EXPECT_TRUE(with(5.9).passed());
+  EXPECT_FALSE(with(6.1).passed());
+  EXPECT_NEAR(*with(6.1).checks.front().worse_by, 1.1, 1e-12);
+  EXPECT_NE(with(6.1).text().find("WORSE: hd95.liver 5.0000 -> 6.1000"), std::string::npos);
+}
+
+TEST(PromotionComparison, WhatIsNoLongerDefinedIsWorse) {
+  const Json before = evaluation_of(kForty, kNear);
+  const Json after = evaluation_of(
+      kForty, [](std::uint32_t i) { return i < 4 ? std::optional(5.0) : std::nullopt; });
+  const auto result = compare(before, after, "hd95.liver: {most: 20}");
+  EXPECT_TRUE(result.checks[0].passed());
+  EXPECT_EQ(result.checks[2].group, "cohorts.b");
+  EXPECT_FALSE(result.checks[2].passed());
+  EXPECT_TRUE(compare(after, before, "hd95.liver: {most: 20}").passed());
+  EXPECT_TRUE(compare(after, after, "hd95.liver: {most: 20}").passed());  // undefined in both
+}
+
+TEST(PromotionComparison, OfSeveralMarginsTheStrictestHolds) {
+  const Json one = evaluation_of(kForty, kNear);
+  const char* gates =
+      "[{figure: mean_dice, least: 0, worse_than_promoted: 0.3}, {figure: mean_dice, least: 0, "
+      "scope: each cohort, worse_than_promoted: 0.1}]";
+  EXPECT_EQ(compare(one, one, gates).checks.front().margin, 0.1);
+  EXPECT_EQ(compare(one, one, gates, {{"mean_dice", 0.2}}).checks.front().margin, 0.2);
+}
+
+TEST(PromotionComparison, OtherImagesAreNotCompared) {
+  const Json one = evaluation_of(kForty, kNear);
+  Json fold = one;
+  for (Json& image : fold["images"]) image["id"] = "other-" + image["id"].get<std::string>();
+  Json split = one;
+  split["split"] = "test";
+  for (const Json& other : {fold, split}) {
+    try {
+      compare(other, one, "mean_dice: 0.1");
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      EXPECT_NE(std::string(error.what()).find("was not evaluated on the images"),
+                std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("/ct.zarr"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(DefaultMargin, GoesByTheFiguresUnit) {
+  EXPECT_EQ(default_margin("dice.tumour", false), 0.02);
+  EXPECT_EQ(default_margin("hd95_penalised.liver", false), 1);
+  EXPECT_EQ(default_margin("lesion.false_positives_per_scan", false), 0.25);
+  EXPECT_EQ(default_margin("hd95_undefined.liver", true), 0);
+}
+
+}  // namespace
+}  // namespace headrace::runs
