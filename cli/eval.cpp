@@ -136,14 +136,12 @@ void run([[maybe_unused]] const Arguments& arguments) {
 #ifdef HR_TORCH
   set_process_for_torch();
   const measure::Gate gate = gates_of(arguments);
-  const Json result =
-      train::evaluate_run({arguments.run, arguments.split, arguments.store, arguments.weights})
-          .json;
+  const Json result = train::evaluate_run({arguments.run, arguments.split, arguments.store,
+                                           arguments.weights, gate})
+                          .json;
   const measure::GateResult verdict = gate.check(result);
   if (arguments.json) {
-    Json out = result;
-    if (!gate.empty()) out["gate"] = verdict.to_json();
-    fmt::print("{}", dump_json(out));
+    fmt::print("{}", dump_json(result));
   } else {
     print_result(result);
     print_mismatch(result);

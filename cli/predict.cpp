@@ -12,11 +12,13 @@
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/device/device_choice.hpp"
 #include "headrace/handover/export_result.hpp"
 #include "headrace/ingest/ingest_report.hpp"
 #include "headrace/runs/folds_folder.hpp"
+#include "headrace/runs/run_folder.hpp"
 #ifdef HR_TORCH
 #include "cli/left_out.hpp"
 #include "cli/process_settings.hpp"
@@ -164,6 +166,22 @@ void watch(const Arguments& a, const ResultExports& exports) {
   };
   predict::watch(request);
 }
+
+/// `--split` goes by the store's table, of which the run of a fold has trained on other parts.
+void warn_of_folds(const Arguments& arguments) {
+  if (arguments.split.empty()) return;
+  for (const std::string& run : arguments.runs) {
+    const Json config = runs::RunFolder::open(run).read_json("config.json");
+    const Json& data = config.at("data");
+    if (!data.contains("folds") ||
+        (arguments.split != data.at("train") && arguments.split != data.at("val")))
+      continue;
+    log::warning(
+        "{} {} is the split of the store's table, not the fold by which {} was judged: that network "
+        "may have been trained on its patients",
+        Option{"split"}, arguments.split, run);
+  }
+}
 #endif
 
 void run(Arguments arguments) {
@@ -171,6 +189,7 @@ void run(Arguments arguments) {
   arguments.runs = runs::with_folds_expanded(arguments.runs);
 #ifdef HR_TORCH
   set_process_for_torch();
+  warn_of_folds(arguments);
   const ResultExports exports(arguments.formats, arguments.runs.front());
   if (!arguments.watch.empty()) return watch(arguments, exports);
   const predict::PredictOutcome outcome = predict::predict(request_of(arguments));

@@ -21,8 +21,9 @@ constexpr const char* kFooter =
     "Copies what is needed to use the run's weights into a registry: models/ID (whole, never\n"
     "changed), NAME (a link to it, which `headrace predict --run REGISTRY/NAME` takes like any run)\n"
     "and a line of log.jsonl. Only if every gate holds: those of the run's config, and of --gate.\n"
-    "And only if no figure that a gate names got worse than the model that has the name now, over\n"
-    "all images and in each cohort, by paired bootstrap over the cases of the same evaluation: the\n"
+    "And only if no figure that a gate names, now or when the model that has the name was promoted,\n"
+    "got worse than with that model, over all images, in each cohort and where a gate holds it, by\n"
+    "paired bootstrap over the cases of the same evaluation: the\n"
     "end of the difference's 95 % interval that is worse may reach the margin (the gate's\n"
     "worse_than_promoted, or --worse; else 0.02, of distances 1 mm). Otherwise nothing is changed.\n"
     "An older model is promoted again by its folder: REGISTRY/models/ID. Everything that was\n"
@@ -81,8 +82,7 @@ std::map<std::string, double> margins_of(const std::vector<std::string>& worse) 
 }
 
 /// Refuses a run whose config or preprocessing is not that which its weights were trained with.
-void check_recorded(const std::string& run) {
-  const runs::RunFolder folder = runs::RunFolder::open(run);
+void check_recorded(const runs::RunFolder& folder) {
   loader::read_run_preprocessing(folder.files());
   const std::string file = folder.describe("config.json");
   const std::string found =
@@ -104,7 +104,9 @@ void promote(Arguments& a) {
   request.margins = margins_of(a.worse);
   request.time = now_utc();
   if (request.by.empty()) request.by = user_name();
-  check_recorded(request.run);
+  const runs::RunFolder folder = runs::RunFolder::open(request.run);
+  check_recorded(folder);
+  request.run = folder.path().string();  // a name in a registry may mean another model by then
   const runs::Promotion outcome = runs::promote(request);
   if (a.json) {
     fmt::print("{}", dump_json(outcome.to_json()));

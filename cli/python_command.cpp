@@ -52,8 +52,14 @@ Package find_package(const fs::path& program) {
   return {holds_module(beside.parent_path() / "headrace"), ""};
 }
 
+/// What HEADRACE_PYTHON says; empty where it says nothing.
+std::string chosen_python() {
+  const char* chosen = std::getenv("HEADRACE_PYTHON");
+  return chosen ? chosen : "";
+}
+
 std::string find_python() {
-  if (const char* chosen = std::getenv("HEADRACE_PYTHON")) return chosen;
+  if (const std::string chosen = chosen_python(); !chosen.empty()) return chosen;
 #ifdef HR_BUILD_PYTHON
   if (fs::exists(HR_BUILD_PYTHON)) return HR_BUILD_PYTHON;
 #endif
@@ -66,8 +72,7 @@ std::string find_python() {
 void run_with_python(const char* command) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const Package package = find_package(program);
-  const bool chosen = std::getenv("HEADRACE_PYTHON") != nullptr;
-  if (!package.found && !chosen) {
+  if (!package.found && chosen_python().empty()) {
     fail(ErrorCode::unsupported,
          "headrace {}: the Python package, which this command is part of, was not built. Run "
          "tools/deps/install.sh and cmake --build {} --target headrace_python, or name a Python "

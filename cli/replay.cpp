@@ -19,6 +19,7 @@
 #include "cli/scratch_work.hpp"
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/ingest/versions/verify.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/train/replay/replay.hpp"
 #endif
@@ -217,6 +218,7 @@ int replay(const Arguments& a, const std::filesystem::path& scratch) {
 void run([[maybe_unused]] const Arguments& a) {
 #ifdef HR_TORCH
   namespace fs = std::filesystem;
+  runs::RunFolder::open(a.run);  // before anything is made beside it
   fs::path folder = fs::absolute(a.run).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // "runs/a/"
   const std::string name = "." + folder.filename().string() + ".replay";
@@ -240,7 +242,7 @@ void add_replay(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   replay->add_option("RUN", a->run, "run folder of headrace train")->required();
   CLI::Option* steps = replay->add_option("--steps", a->steps, "steps to compare")
-                           ->check(CLI::PositiveNumber)
+                           ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}))
                            ->capture_default_str();
   replay->add_flag("--full", a->full, "all steps, and what comes after them")->excludes(steps);
   replay->add_option("--config", a->config, "train by this config instead of the run's (YAML)");

@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/report/comparison.hpp"
+#include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
@@ -35,16 +36,25 @@ struct Arguments {
 };
 
 void run(const Arguments& arguments) {
-  const std::vector<std::string>& runs = arguments.runs;
-  if (runs.size() > 1 && arguments.out.empty()) {
+  const std::vector<std::string>& folders = arguments.runs;
+  if (folders.size() > 1 && arguments.out.empty()) {
     fail(ErrorCode::usage,
          "{} runs make one page that belongs to no run folder: say with --out where it goes.",
-         runs.size());
+         folders.size());
   }
-  const std::string html = runs.size() == 1 ? report::render_run(runs.front())
-                                            : report::render_comparison({runs.begin(), runs.end()});
+  // Its files are those that the registry's log names by their hashes.
+  if (folders.size() == 1 && arguments.out.empty() &&
+      runs::RunFolder::is_promoted(folders.front())) {
+    fail(ErrorCode::usage,
+         "{} is a promoted model, which stays as it was promoted: say with --out where its page "
+         "goes.",
+         folders.front());
+  }
+  const std::string html = folders.size() == 1
+                               ? report::render_run(folders.front())
+                               : report::render_comparison({folders.begin(), folders.end()});
   const std::filesystem::path target = std::filesystem::absolute(
-      arguments.out.empty() ? std::filesystem::path(runs.front()) / "report.html"
+      arguments.out.empty() ? std::filesystem::path(folders.front()) / "report.html"
                             : std::filesystem::path(arguments.out));
   storage::LocalStore(target.parent_path()).put_text(target.filename().string(), html);
   fmt::print("{}\n", target.string());
@@ -58,8 +68,9 @@ void add_report(CLI::App& app) {
   report->footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
   report->add_option("RUN", arguments->runs, "run folders of headrace train")->required();
-  report->add_option("--out", arguments->out,
-                     "HTML file to write (default for one run: RUN/report.html)");
+  report->add_option(
+      "--out", arguments->out,
+      "HTML file to write (default for one run: RUN/report.html; a promoted model needs it)");
   report->callback([arguments] { run(*arguments); });
 }
 

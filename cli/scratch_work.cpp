@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "headrace/core/error.hpp"
 #include "headrace/storage/posix.hpp"
@@ -20,8 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 volatile pid_t the_child = 0;
+volatile std::sig_atomic_t the_signal = 0;  ///< the last one, also where no child was there yet
 
 void pass_on(int signal) {
+  the_signal = signal;
   if (the_child > 0) kill(the_child, signal);
 }
 
@@ -30,10 +33,12 @@ class Scratch {
  public:
   explicit Scratch(const fs::path& path) : path_(path) {
     std::error_code error;
-    fs::create_directories(path, error);
+    fs::create_directory(path, error);
     lock_ = storage::posix::open_file(path.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (error || !lock_.valid()) {
-      fail(ErrorCode::io, "{} can't be made ({}). The work needs a folder there, for a while.",
+      fail(ErrorCode::io,
+           "{} can't be made ({}). The work needs a folder there, for a while: where "
+           "nothing can be written, work on a copy.",
            path.string(), error ? error.message() : std::strerror(errno));
     }
     if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -58,36 +63,43 @@ class Scratch {
   bool locked_ = false;
 };
 
-/// While it lives, SIGINT and SIGTERM go on to the child.
+/// While it lives, the signals that end a program go on to the child. One that was ignored, as
+/// SIGHUP under nohup, stays so.
 class PassedOn {
  public:
   PassedOn() {
+    the_signal = 0;
     struct sigaction action {};
     action.sa_handler = pass_on;
-    for (std::size_t i = 0; i < 2; ++i) sigaction(kSignals[i], &action, &before_[i]);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    }
   }
   ~PassedOn() { restore(); }
   PassedOn(const PassedOn&) = delete;
   PassedOn& operator=(const PassedOn&) = delete;
   void restore() {
-    for (std::size_t i = 0; i < 2; ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    for (std::size_t i = 0; i < kCount; ++i) sigaction(kSignals[i], &before_[i], nullptr);
   }
 
  private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM};
-  struct sigaction before_[2]{};
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  static constexpr std::size_t kCount = std::size(kSignals);
+  struct sigaction before_[kCount] {};
 };
 
 }  // namespace
 
 int work_in_scratch(const fs::path& scratch, const std::function<int()>& work) {
+  PassedOn signals;  // also while the folder is removed
   const Scratch folder(scratch);
   const pid_t parent = getpid();
-  PassedOn signals;
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     signals.restore();
+    if (the_signal != 0) raise(the_signal);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     const int code = work();
@@ -96,6 +108,7 @@ int work_in_scratch(const fs::path& scratch, const std::function<int()>& work) {
   }
   if (child < 0) fail(ErrorCode::io, "A process can't be started ({}).", std::strerror(errno));
   the_child = child;
+  if (the_signal != 0) kill(child, the_signal);  // it came before there was a child to pass it to
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   the_child = 0;

@@ -28,6 +28,8 @@ class SpawnRules {
     posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, log.c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND, 0644);
     posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+    // What the training inherited may be locks, such as a sweep's on its cores.
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
     posix_spawnattr_init(&attributes_);
     sigset_t none, defaults;
     sigemptyset(&none);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -30,7 +31,16 @@ namespace fs = std::filesystem;
 /// Refuses what a fold was begun with another config than is given now.
 void check_begun(const fs::path& run, const loader::RunConfig& config) {
   if (!runs::RunFolder::holds_run(run)) return;
-  const Json stored = runs::RunFolder::open(run).read_json("config.json");
+  const runs::RunFolder folder = runs::RunFolder::open(run);
+  const auto hash = folder.read_json("run.json").at("dataset_hash").get<std::string>();
+  if (!hash.starts_with(config.data.version)) {
+    fail(
+        ErrorCode::usage,
+        "{} was trained on dataset {}, expected {} (data.version, or that of the first fold begun): "
+        "other versions are dealt otherwise. Put it back, or train all folds in another {}.",
+        run.string(), hash, config.data.version, Option{"out"});
+  }
+  const Json stored = folder.read_json("config.json");
   std::vector<std::string> changes;
   for (const JsonChange& change : changes_between(stored, config.to_json())) {
     if (!loader::RunConfig::decides_nothing(change.key)) changes.push_back(change.text("now"));
@@ -47,10 +57,6 @@ void check_request(const FoldsRequest& request, const loader::RunConfig& config)
          "{} starts the processes of each fold itself, but RANK is set. Unset RANK and WORLD_SIZE, "
          "or train each fold by {} and {}.",
          Option{"folds"}, Option{"folds"}, Option{"fold"});
-  }
-  if (runs::RunFolder::holds_run(request.out)) {
-    fail(ErrorCode::usage, "{} is a run folder. Give the folds another {}.", request.out,
-         Option{"out"});
   }
   if (!request.resume && runs::holds_folds(request.out)) {
     fail(ErrorCode::usage, "{} already holds folds. Go on with them by {}, or give another {}.",
@@ -98,16 +104,22 @@ void train_one(const FoldsRequest& request, int fold) {
   bool asked = false;
   const int code = run_processes(request.processes, torch_program(), pointers.data(), &asked);
   if (code == 0 && !asked) return;
+  if (!runs::holds_folds(request.out)) throw ExitCode{code == 0 ? 1 : code};  // nothing was begun
   log::warning("fold {} {}; the same command with {} goes on", fold,
                code == 0 ? "has come to its end, others have not" : "has not come to its end",
                Option{"resume"});
   throw ExitCode{code == 0 ? 1 : code};
 }
 
-/// "0.8123 ± 0.0214"
+/// "0.8123 ± 0.0214", and of how many folds where the others have none: "(3 of 5)"
 std::string spread_text(const Json& spread) {
   std::string out = fmt::format("{:>9}", figure(spread.at("mean")));
-  if (!spread.at("sd").is_null()) out += fmt::format(" ± {:<9}", figure(spread.at("sd")));
+  if (!spread.at("sd").is_null()) out += fmt::format(" ± {}", figure(spread.at("sd")));
+  const Json& values = spread.at("values");
+  const auto undefined = std::count(values.begin(), values.end(), Json());
+  if (undefined > 0)
+    out += fmt::format(" ({} of {})", values.size() - static_cast<std::size_t>(undefined),
+                       values.size());
   return out;
 }
 
@@ -138,13 +150,13 @@ void print_group(const std::string& title, const Json& spreads, const Json& pool
   collect(spreads, {}, paths);
   for (const JsonPath& path : paths) {
     if (find_at(spreads, path)->at("mean").is_null()) continue;  // undefined in every fold
-    fmt::print("  {:<44} {:<22} {}\n", fmt::format("{}", fmt::join(path, ".")),
+    fmt::print("  {:<44} {:<29} {}\n", fmt::format("{}", fmt::join(path, ".")),
                spread_text(*find_at(spreads, path)), pooled_text(pooled, path));
   }
 }
 
 void print_folds(const std::string& out, const Json& json) {
-  fmt::print("{:<46} {:<22} {}\n", "figure", "mean ± sd of folds",
+  fmt::print("{:<46} {:<29} {}\n", "figure", "mean ± sd of folds",
              "all cases, each by the network that never saw it (95 % interval)");
   const Json& over = json.at("over_folds");
   const Json& pooled = json.at("pooled");
@@ -161,6 +173,10 @@ loader::RunConfig config_of_fold(loader::RunConfig config, const FoldsRequest& r
   if (fold < 0 || fold >= request.folds) {
     fail(ErrorCode::usage, "{} is {}, expected 0 to {}: there are {} folds.", Option{"fold"}, fold,
          request.folds - 1, request.folds);
+  }
+  if (runs::RunFolder::holds_run(request.out)) {
+    fail(ErrorCode::usage, "{} is a run folder. Give the folds another {}.", request.out,
+         Option{"out"});
   }
   config.data.folds = request.folds;
   config.data.fold = fold;

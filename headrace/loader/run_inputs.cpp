@@ -2,11 +2,39 @@
 
 #include <utility>
 
+#include "headrace/core/error.hpp"
+#include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/plan/folds.hpp"
+#include "headrace/storage/local_store.hpp"
 
 namespace headrace::loader {
+
+namespace {
+
+/// Refuses a run of a fold beside another dataset than its own: that is dealt anew, so the fold's
+/// split would hold patients that the run was trained on.
+void check_own_deal(const RunInputs& inputs, const std::string& split, const std::string& run) {
+  const RunConfig& config = inputs.config;
+  if (config.data.folds == 0 || (split != config.data.val && split != config.data.train)) return;
+  const storage::LocalStore files(run);
+  const auto read = [&](const char* name) {
+    return parse_json(files.get_text(name), files.describe(name));
+  };
+  if (!read("config.json").at("data").contains("folds")) return;
+  const auto own = read(kRunFile).at("dataset_hash").get<std::string>();
+  if (own == inputs.cohort->dataset_hash()) return;
+  fail(
+      ErrorCode::usage,
+      "{} is a fold of dataset {}, but {} is dataset {}, which is dealt anew: its split '{}' would "
+      "hold patients that the run was trained on. Give the run's own (data.version: {}), or leave "
+      "data.folds out.",
+      run, own.substr(0, 16), config.data.store, inputs.cohort->dataset_hash().substr(0, 16), split,
+      own.substr(0, 16));
+}
+
+}  // namespace
 
 std::vector<std::int64_t> image_shape(const RunInputs& inputs) {
   const RunConfig& config = inputs.config;
@@ -26,6 +54,7 @@ RunInputs open_run(RunConfig config, const std::string& split, const std::string
       run.empty() ? Preprocessing::fit(*inputs.cohort, inputs.config)
                   : read_run_preprocessing(storage::LocalStore(run)));
   if (!run.empty()) {
+    check_own_deal(inputs, split, run);
     const auto& seen = *inputs.preprocessing;
     inputs.cohort = inputs.cohort->seen_by(seen.classes, seen.class_sets);
   }

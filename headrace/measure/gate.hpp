@@ -64,7 +64,8 @@ struct GateResult {
 class Gate {
  public:
   Gate() = default;  ///< asks for nothing
-  /// Errors: not_found, malformed, usage (not of this form; names file, line and key).
+  /// Errors: not_found, malformed, usage (not of this form; names file, line and key; asks for
+  /// nothing).
   static Gate load(const std::string& file);
   static Gate parse(const std::string& text, const std::string& name);
   static Gate read(const YamlValue& value);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/measure/figure_names.hpp"
 #include "headrace/measure/gate.hpp"
@@ -100,7 +101,16 @@ Gate Gate::read(const YamlValue& value) {
   return gate;
 }
 
-Gate Gate::load(const std::string& file) { return parse(read_file(file), file); }
+Gate Gate::load(const std::string& file) {
+  Gate gate = parse(read_file(file), file);
+  if (gate.empty()) {
+    fail(ErrorCode::usage,
+         "{}: asks for nothing, so that everything would pass. State at least one figure, e.g. "
+         "`- {{figure: mean_dice, least: 0.7}}`",
+         file);
+  }
+  return gate;
+}
 
 Gate Gate::parse(const std::string& text, const std::string& name) {
   return read(YamlValue::parse(text, name));

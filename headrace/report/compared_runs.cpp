@@ -100,7 +100,8 @@ std::string figure_cell(const ComparedRun& run, const JsonPath& group, const Jso
 
 std::string judged_images(const ComparedRun& run) {
   if (!run.data.eval.is_object()) return "";
-  std::string out = run.data.eval.value("dataset_hash", Json()).dump();
+  std::string out = run.data.eval.value("dataset_hash", Json()).dump() + "\n" +
+                    run.data.config.at("data").value("labels", Json()).dump();
   for (const Json& image : run.data.eval.at("images")) out += "\n" + image.at("id").dump();
   return out;
 }

@@ -29,7 +29,8 @@ std::vector<MainFigure> shared_figures(const std::vector<ComparedRun>& runs);
 std::string figure_cell(const ComparedRun& run, const JsonPath& group, const JsonPath& path,
                         int digits);
 
-/// Equal where the evaluations of two runs are of the same images of the same dataset.
+/// Equal where the evaluations of two runs are of the same images of the same dataset, by the same
+/// labels; empty of a run without evaluation.
 std::string judged_images(const ComparedRun& run);
 
 /// Main figures and Dice by class, of all images and of every cohort, scanner and phase that any

@@ -1,6 +1,7 @@
 #include "headrace/report/comparison.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -82,7 +83,11 @@ std::string value_text(const Json& value) {
   const Json shown = without_paths(value);
   std::string text = shown.is_string() ? shown.get<std::string>() : shown.dump();
   constexpr std::size_t kLongest = 300;
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + " …";
+  if (text.size() > kLongest) {
+    std::size_t end = kLongest;  // not inside a character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    text = text.substr(0, end) + " …";
+  }
   return "<code>" + escaped_markup(text) + "</code>";
 }
 
@@ -116,6 +121,24 @@ std::string config_section(const std::vector<ComparedRun>& runs) {
                  keys.empty() ? "<p>None: the configs are equal.</p>" : table.html("wrapped"));
 }
 
+/// Whether the figures may be held against each other. `judged`: how many sets of images there are.
+std::string data_text(std::size_t judged, std::size_t evaluated, std::size_t runs) {
+  const std::string missing =
+      evaluated == runs
+          ? ""
+          : fmt::format("<p>{} of {} runs have no evaluation.</p>", runs - evaluated, runs);
+  if (judged > 1) {
+    return missing +
+           "<div class=\"notice\"><b>Not the same images.</b> The runs were judged on other "
+           "datasets, splits, images or labels, so their figures can’t be compared one by "
+           "one.</div>";
+  }
+  if (evaluated < 2) return missing;
+  return missing + (evaluated == runs ? "<p>All" : "<p>The others") +
+         " were judged on the same images of the same dataset. <code>headrace diff</code> of two "
+         "runs gives intervals of the differences, by resampling the same cases.</p>";
+}
+
 /// Dataset, split and weights of each, and whether the figures are of the same images.
 std::string data_section(const std::vector<ComparedRun>& runs) {
   Table table{
@@ -123,6 +146,7 @@ std::string data_section(const std::vector<ComparedRun>& runs) {
       {},
       {false, false, false, false, true, true, false, false}};
   std::set<std::string> judged;
+  std::size_t evaluated = 0;
   const auto hash = [](const Json& value) {
     return value.is_string()
                ? "<code>" + escaped_markup(value.get<std::string>().substr(0, 12)) + "</code>"
@@ -131,7 +155,8 @@ std::string data_section(const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs) {
     const Json& eval = run.data.eval;
     const bool has = eval.is_object();
-    judged.insert(judged_images(run));
+    if (has) judged.insert(judged_images(run));
+    evaluated += has ? 1 : 0;
     table.rows.push_back(
         {run_label(run), hash(run.data.run.at("dataset_hash")),
          hash(has ? eval.value("dataset_hash", Json()) : Json()),
@@ -142,29 +167,27 @@ std::string data_section(const std::vector<ComparedRun>& runs) {
          hash(run.data.summary.is_object() ? run.data.summary.value("weights_sha256", Json())
                                            : Json())});
   }
-  const std::string text =
-      judged.size() == 1
-          ? "<p>All were judged on the same images of the same dataset. <code>headrace diff</code> "
-            "of two runs gives intervals of the differences, by resampling the same cases.</p>"
-          : "<div class=\"notice\"><b>Not the same images.</b> The runs were judged on other "
-            "datasets, splits or images, so their figures can’t be compared one by one.</div>";
-  return section("Data", text + table.html());
+  return section("Data", data_text(judged.size(), evaluated, runs.size()) + table.html());
 }
 
 }  // namespace
 
 std::string render_comparison(const std::vector<std::filesystem::path>& paths) {
   if (paths.size() < 2) fail(ErrorCode::usage, "A comparison needs two runs or more.");
-  const std::vector<ComparedRun> runs = read_compared(paths);
-  std::string names;
-  for (const ComparedRun& run : runs) names += (names.empty() ? "" : " · ") + run_label(run);
-  const std::string body =
-      fmt::format("<header><h1>{} runs beside each other</h1><p>{}</p></header>\n", runs.size(),
-                  names) +
-      section("Main figures", key_table(runs)) + data_section(runs) + curves(runs) +
-      figures_by_group(runs) + config_section(runs);
-  return page(fmt::format("{} Headrace runs", runs.size()), body,
-              runs.front().data.run.at("code_version").get<std::string>());
+  std::vector<std::string> of;
+  for (const std::filesystem::path& path : paths) of.push_back(path.string());
+  return made_of(fmt::format("{}", fmt::join(of, ", ")), [&] {
+    const std::vector<ComparedRun> runs = read_compared(paths);
+    std::string names;
+    for (const ComparedRun& run : runs) names += (names.empty() ? "" : " · ") + run_label(run);
+    const std::string body =
+        fmt::format("<header><h1>{} runs beside each other</h1><p>{}</p></header>\n", runs.size(),
+                    names) +
+        section("Main figures", key_table(runs)) + data_section(runs) + curves(runs) +
+        figures_by_group(runs) + config_section(runs);
+    return page(fmt::format("{} Headrace runs", runs.size()), body,
+                runs.front().data.run.at("code_version").get<std::string>());
+  });
 }
 
 }  // namespace headrace::report

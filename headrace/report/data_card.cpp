@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headrace/core/text.hpp"
 #include "headrace/report/card_sections.hpp"
 #include "headrace/report/eval_json.hpp"
@@ -28,6 +30,10 @@ std::string counted_names(const Json& groups) {
                        grouped(images.get<std::uint64_t>()));
   }
   return out.empty() ? "none stated" : out;
+}
+
+std::string stated(const Json& names) {
+  return names.empty() ? "none stated" : joined_names(names);
 }
 
 /// What the run does with a split.
@@ -62,8 +68,9 @@ std::string group_table(const RunData& data) {
   return table.html("wrapped");
 }
 
-/// Supervised pixels, or voxels, by class and split; of volumes also lesions.
-std::string supervision_table(const RunData& data, const char* key) {
+/// Counts by class and split; of classes for which `shown` holds.
+template <typename Shown>
+std::string supervision_table(const RunData& data, const char* key, const Shown& shown) {
   const auto names = names_of(data.card.at("label_names"));
   Table table{{"Class"}, {}, {false}};
   const Json& splits = data.card.at("splits");
@@ -72,12 +79,25 @@ std::string supervision_table(const RunData& data, const char* key) {
     table.numeric.push_back(true);
   }
   for (std::size_t v = 0; v < names.size(); ++v) {
+    if (!shown(names[v])) continue;
     std::vector<std::string> row{class_label(names[v], v)};
     for (const auto& [name, split] : splits.items())
-      row.push_back(grouped(split.at(key).at(names[v]).get<std::uint64_t>()));
+      row.push_back(grouped(split.at(key).at(names[v]).template get<std::uint64_t>()));
     table.rows.push_back(std::move(row));
   }
   return table.html();
+}
+
+/// Only classes with lesions: of others the store has not counted any, which is not that there are none.
+std::string lesion_table(const RunData& data) {
+  const Json& splits = data.card.at("splits");
+  const auto counted = [&](const std::string& name) {
+    return std::any_of(splits.begin(), splits.end(),
+                       [&](const Json& split) { return split.at("lesions").at(name) != 0; });
+  };
+  const auto names = names_of(data.card.at("label_names"));
+  if (std::none_of(names.begin(), names.end(), counted)) return "";
+  return "<h3>Annotated lesions by class</h3>" + supervision_table(data, "lesions", counted);
 }
 
 }  // namespace
@@ -98,9 +118,9 @@ std::string data_card(const RunData& data) {
   add("store", code(without_paths(data.config.at("data").value("store", Json("")))));
   add("images in the store", grouped(data.run.at("images").get<std::uint64_t>()));
   add("classes", joined_names(data.run.at("classes")));
-  if (data.run.contains("cohorts")) add("cohorts", joined_names(data.run.at("cohorts")));
-  if (data.run.contains("scanners")) add("scanners", joined_names(data.run.at("scanners")));
-  if (data.run.contains("phases")) add("phases", joined_names(data.run.at("phases")));
+  if (data.run.contains("cohorts")) add("cohorts", stated(data.run.at("cohorts")));
+  if (data.run.contains("scanners")) add("scanners", stated(data.run.at("scanners")));
+  if (data.run.contains("phases")) add("phases", stated(data.run.at("phases")));
   std::string body = facts.html("identity");
   if (data.card.is_null()) {
     body += "<p>This run has no data_card.json, so counts by split are not known here.</p>";
@@ -110,9 +130,8 @@ std::string data_card(const RunData& data) {
                 "<h3>Supervised {} by class</h3><p>Of level 0, with labels “{}”, as the "
                 "sampler’s index counts them.</p>{}",
                 data.run.contains("phases") ? "voxels" : "pixels", text_of(data.card.at("labels")),
-                supervision_table(data, "pixels"));
-    if (data.card.value("kind", "") == "volume")
-      body += "<h3>Annotated structures by class</h3>" + supervision_table(data, "lesions");
+                supervision_table(data, "pixels", [](const std::string&) { return true; }));
+    if (data.card.value("kind", "") == "volume") body += lesion_table(data);
   }
   return section("Data card", body);
 }

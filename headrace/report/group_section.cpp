@@ -12,19 +12,17 @@ namespace {
 
 constexpr std::size_t kGroupsShown = 40;  ///< of each kind
 
-/// A group's name; the worst of several marked.
-std::string name_cell(const std::vector<NamedGroup>& groups, std::size_t at, const JsonPath& path) {
-  // Marked only where the figures as shown differ.
-  const Json lowest = value_at(*groups.front().figures, path),
-             highest = value_at(*groups.back().figures, path);
-  const bool differs = lowest.is_number() && figure(lowest) != figure(highest);
+/// A group's name; the worst of several marked, in the table that has the figure by which it is.
+std::string name_cell(const std::vector<NamedGroup>& groups, std::size_t at, const JsonPath& path,
+                      bool marked) {
   return escaped_markup(groups[at].name) +
-         (at == 0 && differs ? "<span class=\"mark\">worst</span>" : "");
+         (marked && at == 0 && has_worst(groups, path) ? "<span class=\"mark\">worst</span>" : "");
 }
 
 /// One row for each group of every kind, and one for all; `cells` gives what follows the counts.
 template <typename Cells>
-void add_rows(const RunData& data, const JsonPath& sorted_by, Table& table, const Cells& cells) {
+void add_rows(const RunData& data, const JsonPath& sorted_by, bool marked, Table& table,
+              const Cells& cells) {
   const Json& eval = data.eval;
   const auto add = [&](const std::string& kind, const std::string& name, std::size_t cases,
                        const Json& group) {
@@ -37,8 +35,8 @@ void add_rows(const RunData& data, const JsonPath& sorted_by, Table& table, cons
   for (const GroupKind& kind : group_kinds(eval)) {
     const auto groups = worst_first(eval.at(kind.key), sorted_by);
     for (std::size_t g = 0; g < groups.size() && g < kGroupsShown; ++g) {
-      add(kind.word, name_cell(groups, g, sorted_by), count_cases(eval, &kind, groups[g].name),
-          *groups[g].figures);
+      add(kind.word, name_cell(groups, g, sorted_by, marked),
+          count_cases(eval, &kind, groups[g].name), *groups[g].figures);
     }
     if (groups.size() > kGroupsShown) {
       std::vector<std::string> rest(table.head.size());
@@ -64,7 +62,7 @@ std::string figures_table(const RunData& data, const std::vector<MainFigure>& fi
   for (const MainFigure& figure : figures) columns.push_back(figure.name);
   if (data.gleason()) columns.push_back("Tumour AUC");
   Table table = table_of(data, columns);
-  add_rows(data, figures.front().path, table, [&](const Json& group, auto& row) {
+  add_rows(data, figures.front().path, /*marked=*/true, table, [&](const Json& group, auto& row) {
     if (lesions)
       row.push_back(std::to_string(group.at("lesion").at("lesions").template get<std::uint64_t>()));
     for (const MainFigure& figure : figures) row.push_back(with_interval(group, figure.path));
@@ -80,7 +78,7 @@ std::string class_table(const RunData& data, const JsonPath& sorted_by, const ch
   std::vector<std::string> columns;
   for (std::size_t c = first; c < names.size(); ++c) columns.push_back(class_label(names[c], c));
   Table table = table_of(data, columns);
-  add_rows(data, sorted_by, table, [&](const Json& group, auto& row) {
+  add_rows(data, sorted_by, /*marked=*/false, table, [&](const Json& group, auto& row) {
     for (std::size_t c = first; c < names.size(); ++c)
       row.push_back(with_interval(group, {figure, names[c]}, digits));
   });

@@ -4,6 +4,8 @@
 #include <array>
 #include <set>
 
+#include "headrace/report/eval_json.hpp"
+
 namespace headrace::report {
 
 std::vector<MainFigure> main_figures(const RunData& data) {
@@ -29,6 +31,12 @@ std::vector<MainFigure> main_figures(const RunData& data) {
   // Where every class above 0 is tumour and there is only one, both Dice are one figure.
   if (!data.volumes() && data.eval.at("classes").size() == 2)
     std::erase_if(out, [](const MainFigure& f) { return f.name == "Tumour Dice"; });
+  // Labels that are only class sets have no Dice of classes: the tumour's is what there is to sort by.
+  if (!value_at(overall, out.front().path).is_number()) {
+    std::stable_partition(out.begin(), out.end(), [&](const MainFigure& f) {
+      return value_at(overall, f.path).is_number();
+    });
+  }
   return out;
 }
 
@@ -67,6 +75,13 @@ std::vector<NamedGroup> worst_first(const Json& groups, const JsonPath& path) {
   std::stable_sort(out.begin(), out.end(),
                    [&](const NamedGroup& a, const NamedGroup& b) { return value(a) < value(b); });
   return out;
+}
+
+bool has_worst(const std::vector<NamedGroup>& sorted, const JsonPath& path) {
+  const auto text = [&](const NamedGroup& group) { return figure(value_at(*group.figures, path)); };
+  return std::any_of(sorted.begin(), sorted.end(), [&](const NamedGroup& group) {
+    return value_at(*group.figures, path).is_number() && text(group) != text(sorted.front());
+  });
 }
 
 std::size_t count_cases(const Json& eval, const GroupKind* kind, const std::string& name) {

@@ -37,6 +37,9 @@ struct NamedGroup {
 /// Worst first by a figure; those where it is undefined last; equal ones by name.
 std::vector<NamedGroup> worst_first(const Json& groups, const JsonPath& path);
 
+/// Whether the first of sorted groups is worse than another one, in figures as they are shown.
+bool has_worst(const std::vector<NamedGroup>& sorted, const JsonPath& path);
+
 /// Cases with an image in a group; `kind` null: all.
 std::size_t count_cases(const Json& eval, const GroupKind* kind, const std::string& name);
 

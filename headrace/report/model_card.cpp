@@ -73,10 +73,10 @@ void add_worst_groups(const RunData& data, std::vector<std::string>& out) {
   const MainFigure of = main_figures(data).front();
   const std::string all = figure(value_at(data.eval.at("overall"), of.path));
   for (const GroupKind& kind : group_kinds(data.eval)) {
-    if (data.eval.at(kind.key).size() < 2) continue;
-    const NamedGroup worst = worst_first(data.eval.at(kind.key), of.path).front();
+    const auto groups = worst_first(data.eval.at(kind.key), of.path);
+    if (!has_worst(groups, of.path)) continue;
+    const NamedGroup& worst = groups.front();
     const Json value = value_at(*worst.figures, of.path);
-    if (!value.is_number()) continue;
     out.push_back(fmt::format("{} {} is the worst: {} {}, {} over all; {} cases.", kind.word,
                               escaped_markup(worst.name), of.name, figure(value), all,
                               count_cases(data.eval, &kind, worst.name)));

@@ -11,18 +11,30 @@
 namespace headrace::report {
 namespace {
 
-/// The picture of this name in the run folder; a word where it is gone, as of a promoted model, which
-/// has no pictures. Errors: malformed (a place outside montage/).
-std::string image_tag(const RunData& data, const Json& file, const std::string& alt) {
+/// The file of a picture. Errors: malformed (a place outside montage/).
+std::filesystem::path picture_path(const RunData& data, const Json& file) {
   const std::string name = file.get<std::string>();
   if (!name.starts_with("montage/") || name.find("..") != std::string::npos)
     fail(ErrorCode::malformed, "eval.json: the picture {} is not in montage/.", name);
-  if (!std::filesystem::exists(data.path / name)) return "<i>not in this folder:</i> ";
-  const std::string bytes = read_file(data.path / name);
+  return data.path / name;
+}
+
+/// Whether the folder still has it: pictures may have been left out of a copy.
+bool kept(const RunData& data, const Json& file) {
+  return std::filesystem::exists(picture_path(data, file));
+}
+
+/// Empty where it is gone.
+std::string image_tag(const RunData& data, const Json& file, const std::string& alt) {
+  if (!kept(data, file)) return "";
+  const std::filesystem::path path = picture_path(data, file);
+  const std::string bytes = read_file(path);
   return fmt::format("<img alt=\"{}\" src=\"data:image/{};base64,{}\">", alt,
-                     name.ends_with(".jpg") ? "jpeg" : "png",
+                     path.extension() == ".jpg" ? "jpeg" : "png",
                      base64(std::as_bytes(std::span(bytes))));
 }
+
+constexpr const char* kNotKept = "<p>The pictures are not in this folder.</p>";
 
 /// With the sides of the patient marked, for a plane of this name.
 std::string with_sides(const std::string& image, const std::string& plane) {
@@ -62,6 +74,8 @@ std::string example_caption(const Json& example, bool volumes) {
 std::string example_section(const RunData& data) {
   const Json examples = data.eval.value("examples", Json::array());
   if (examples.empty()) return "";
+  if (!kept(data, examples.front().at("original")))
+    return section("Worst and best images", kNotKept);
   const bool volumes = data.volumes();
   std::string rows;
   for (const Json& example : examples) {
@@ -95,6 +109,8 @@ std::string montage_section(const RunData& data) {
   std::string rows;
   const std::vector<const char*> slide_kinds{"input", "truth", "prediction"},
       plane_kinds{"axial", "coronal", "sagittal"};
+  if (!kept(data, montage.front().at(data.volumes() ? plane_kinds.front() : slide_kinds.front())))
+    return section("What the model saw and said", kNotKept);
   for (const Json& patch : montage) {
     rows += "<figure><div class=\"row\">";
     for (const char* kind : data.volumes() ? plane_kinds : slide_kinds) {

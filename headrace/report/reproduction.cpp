@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/shell_word.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/report/card_sections.hpp"
 #include "headrace/report/eval_json.hpp"
@@ -21,19 +22,6 @@ void add_rows(Table& table, const std::string& name, const Json& value) {
       {escaped_markup(name),
        "<code>" + escaped_markup(value.is_string() ? value.get<std::string>() : value.dump()) +
            "</code>"});
-}
-
-/// A word of a command line: quoted where a shell would split or expand it.
-std::string shell_word(const std::string& word) {
-  const bool plain =
-      !word.empty() &&
-      word.find_first_not_of(
-          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/=+:@%-") ==
-          std::string::npos;
-  if (plain && word.front() != '-') return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 std::string commands(const RunData& data) {

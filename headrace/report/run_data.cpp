@@ -67,7 +67,8 @@ RunData read_run(const std::filesystem::path& run) {
   data.card = optional_json(run / "data_card.json");
   data.promoted = std::filesystem::exists(run / "gate.json");
   const Json promoted_by = optional_json(run / "gate.json");
-  for (const Json& gate : {promoted_by, value_of(data.eval, "gate"), value_of(data.summary, "gate")}) {
+  for (const Json& gate :
+       {promoted_by, value_of(data.eval, "gate"), value_of(data.summary, "gate")}) {
     if (data.gate.is_null() && gate.is_object()) data.gate = gate;
   }
   if (std::filesystem::exists(run / "metrics.jsonl")) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 
 namespace headrace::report {
@@ -13,7 +14,8 @@ struct RunData {
   std::filesystem::path path;
   Json config, run, eval, summary, preprocessing;
   Json card;  ///< data_card.json
-  Json gate;  ///< the gates' outcome: of gate.json, eval.json or summary.json, the first that has it
+  Json
+      gate;  ///< the gates' outcome: of gate.json, eval.json or summary.json, the first that has it
   bool promoted = false;  ///< a model of a registry: it has gate.json, and nothing of its training
   std::vector<Json> metrics;
   std::vector<std::pair<std::string, Json>> other_evals;  ///< name and content, by name
@@ -28,5 +30,20 @@ struct RunData {
 Json without_paths(const Json& value);
 
 RunData read_run(const std::filesystem::path& run);
+
+/// What `body` makes of the files of runs, named by `runs` in the error. Errors: those of body;
+/// malformed (a file lacks what a page shows).
+template <typename Body>
+std::string made_of(const std::string& runs, Body&& body) {
+  try {
+    return body();
+  } catch (const Json::exception& error) {
+    fail(
+        ErrorCode::malformed,
+        "{}: a file of the run lacks what a report shows ({}). Was it changed by hand, or written by "
+        "another version of Headrace?",
+        runs, error.what());
+  }
+}
 
 }  // namespace headrace::report

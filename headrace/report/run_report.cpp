@@ -33,12 +33,14 @@ std::string evaluation(const RunData& data) {
 }  // namespace
 
 std::string render_run(const std::filesystem::path& run) {
-  const RunData data = read_run(run);
-  const std::string body = header(data) + verdict(data) + key_figures(data) + curves(data) +
-                           evaluation(data) + time_section(data) + data_card(data) +
-                           model_card(data) + reproduction(data);
-  return page(run_name(data) + ", Headrace run", body,
-              data.run.at("code_version").get<std::string>());
+  return made_of(run.string(), [&] {
+    const RunData data = read_run(run);
+    const std::string body = header(data) + verdict(data) + key_figures(data) + curves(data) +
+                             evaluation(data) + time_section(data) + data_card(data) +
+                             model_card(data) + reproduction(data);
+    return page(run_name(data) + ", Headrace run", body,
+                data.run.at("code_version").get<std::string>());
+  });
 }
 
 }  // namespace headrace::report

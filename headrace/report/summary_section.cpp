@@ -40,6 +40,17 @@ std::string why(const Json& entry) {
   return text.empty() ? "" : ": " + escaped_markup(text);
 }
 
+/// Rounded, but in full where a miss, rounded, would read as what was asked for.
+std::string found_text(const Json& entry, double found, bool held) {
+  const auto rounded = [](double value) { return fmt::format("{:.4g}", value); };
+  for (const char* key : {"least", "most"}) {
+    const Json bound = entry.value(key, Json());
+    if (!held && bound.is_number() && rounded(bound.get<double>()) == rounded(found))
+      return fmt::format("{}", found);
+  }
+  return rounded(found);
+}
+
 struct Entry {
   std::string name;
   const Json* json;
@@ -109,7 +120,8 @@ std::string verdict_of(const Json& gate) {
          asked_for(*entry) + (bound.empty() || bound == "value"
                                   ? ""
                                   : escaped_markup(fmt::format(", {} end of the interval", bound))),
-         found.is_number() ? fmt::format("{:.4g}", found.get<double>()) : "undefined" + why(*entry),
+         found.is_number() ? found_text(*entry, found.get<double>(), held)
+                           : "undefined" + why(*entry),
          held ? "<span class=\"good\">✓ held</span>" : "<span class=\"off\">✗ missed</span>"});
   }
   const std::string title = passed ? fmt::format("Gates passed: all {} hold.", entries.size())

@@ -35,8 +35,8 @@ bool frame_of(const Chart& chart, Frame& frame) {
   if (!any) return false;
   frame.x0 = std::min(frame.x0, 0.0);
   if (chart.y_range) {
-    frame.y0 = (*chart.y_range)[0];
-    frame.y1 = (*chart.y_range)[1];
+    frame.y0 = std::min(frame.y0, (*chart.y_range)[0]);
+    frame.y1 = std::max(frame.y1, (*chart.y_range)[1]);
   }
   if (frame.x1 <= frame.x0) frame.x1 = frame.x0 + 1;
   if (frame.y1 <= frame.y0) frame.y1 = frame.y0 + 1;
@@ -80,6 +80,18 @@ std::string curve(const Series& series, const Frame& frame) {
   return fmt::format(
       "<path d=\"{}\" fill=\"none\" style=\"stroke:{}\" stroke-width=\"2\" stroke-linejoin=\"round\"/>{}",
       path, series.colour, dots);
+}
+
+/// "950", "17k", "5.1M": fits beside an axis.
+std::string short_count(std::uint64_t count) {
+  auto value = static_cast<double>(count);
+  const char* unit = "";
+  for (const char* next : {"k", "M", "G", "T"}) {
+    if (value < 999.5) break;
+    value /= 1000;
+    unit = next;
+  }
+  return fmt::format("{:.{}f}{}", value, *unit != '\0' && value < 9.95 ? 1 : 0, unit);
 }
 
 /// Vertical lines, each with its name beside its upper end.
@@ -169,9 +181,9 @@ std::string column_chart(const std::string& title, const std::string& x_label,
   return out + fmt::format(
                    "<text class=\"tick\" text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>"
                    "<text class=\"tick\" text-anchor=\"end\" x=\"{:.1f}\" "
-                   "y=\"{:.1f}\">{:.2g}</text></svg></figure>\n",
+                   "y=\"{:.1f}\">{}</text></svg></figure>\n",
                    kWidth - kRight, kColumnsHeight - 3, escaped_markup(x_label), kLeft - 6,
-                   kTop + 8, static_cast<double>(most));
+                   kTop + 8, short_count(most));
 }
 
 std::vector<std::array<double, 2>> thinned(const std::vector<std::array<double, 2>>& points,

@@ -24,7 +24,7 @@ struct ChartMark {
 struct Chart {
   std::string title, x_label;
   std::vector<Series> series;
-  std::optional<std::array<double, 2>> y_range;  ///< else from the data
+  std::optional<std::array<double, 2>> y_range;  ///< at least; wider where the data are
   std::vector<ChartMark> marks = {};
 };
 

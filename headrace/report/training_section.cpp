@@ -60,6 +60,13 @@ Chart validation_chart(const RunData& data) {
   return chart;
 }
 
+/// The figure by which the best weights are chosen where the config names none.
+const char* chosen_by(const RunData& data) {
+  const bool by_tumour = data.eval.is_object() && !data.volumes() &&
+                         !value_at(data.eval, {"overall", "mean_dice"}).is_number();
+  return by_tumour ? "tumour Dice" : "mean Dice";
+}
+
 }  // namespace
 
 std::string curves(const RunData& data) {
@@ -84,7 +91,7 @@ std::string curves(const RunData& data) {
         grouped(data.summary.at("steps").get<std::uint64_t>()),
         data.summary.value("stopped_early", false) ? ", stopped early" : "",
         figure(data.summary.at("loss")), best.at("step").get<std::int64_t>(),
-        escaped_markup(best.value("figure", "mean Dice")), figure(value));
+        escaped_markup(best.value("figure", chosen_by(data))), figure(value));
   }
   return section("Training", text + "<div class=\"two\">" + charts + "</div>");
 }

@@ -34,7 +34,9 @@ double chart_end(const Json& lesion) {
 
 Series froc_curve(const std::string& name, const std::string& colour, const Json& lesion,
                   double end) {
-  Series series{name, colour, {{0, 0}}, false, false};
+  Series series{name, colour, {}, false, false};
+  if (lesion.at("lesions") == 0) return series;  // undefined, not 0
+  series.points.push_back({0, 0});
   for (const Json& point : lesion.at("curve")) {
     const double x = point[0].get<double>(), y = point[1].get<double>();
     // Sensitivity is what the thresholds so far reached: steps, not lines.

@@ -49,11 +49,6 @@ std::set<std::string> images_of(const Json& evaluation) {
   return out;
 }
 
-bool about(const std::optional<double>& a, const std::optional<double>& b) {
-  if (!a || !b) return !a && !b;
-  return std::abs(*a - *b) <= 1e-9 * std::max(1.0, std::abs(*b));
-}
-
 /// Intervals of differences; only where the images give the evaluations' own values again, or are
 /// some of those that the values are of.
 void put_intervals(ComparedGroup& to, const measure::PairedFigures& paired,
@@ -79,6 +74,11 @@ void put_intervals(ComparedGroup& to, const measure::PairedFigures& paired,
 }
 
 }  // namespace
+
+bool about(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b) return !a && !b;
+  return std::abs(*a - *b) <= 1e-9 * std::max(1.0, std::abs(*b));
+}
 
 bool of_same_data(const Json& before, const Json& after) {
   if (before.value("dataset_hash", "") != after.value("dataset_hash", "") ||

@@ -40,6 +40,9 @@ struct NamedEvaluation {
   std::string origin;
 };
 
+/// Whether a figure is the same when it is made again, but for rounding; none is none alone.
+bool about(const std::optional<double>& a, const std::optional<double>& b);
+
 /// Whether both judged the same images by the same truth: the same dataset hash and split, and the
 /// same images where both list some (folds share a split).
 bool of_same_data(const Json& before, const Json& after);

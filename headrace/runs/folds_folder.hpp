@@ -26,7 +26,7 @@ std::vector<std::string> with_folds_expanded(const std::vector<std::string>& run
 
 /// Makes folds.json of the finished folds, and returns it: the figures over folds (fold_spread.hpp)
 /// and those of all cases, each judged by the network that never saw it (fold_pool.hpp).
-/// Errors: those of finished_folds; usage (folds of different datasets or code, a case in two).
+/// Errors: those of finished_folds; usage (folds of different datasets or classes, a case in two).
 Json summarise_folds(const std::filesystem::path& folds);
 
 }  // namespace headrace::runs

@@ -22,8 +22,9 @@ namespace fs = std::filesystem;
 namespace posix = storage::posix;
 
 constexpr std::size_t kIdDigits = 16;
-constexpr const char* kPart = ".part-";  ///< a model that is being written
-constexpr const char* kLink = ".link-";  ///< a link that is about to replace one
+constexpr std::size_t kLongestName = 100;  ///< far below what file systems take, prefixed by kLink
+constexpr const char* kPart = ".part-";    ///< a model that is being written
+constexpr const char* kLink = ".link-";    ///< a link that is about to replace one
 constexpr std::chrono::seconds kWait{30};
 
 [[noreturn]] void refuse(int error, const std::string& what, const fs::path& path) {
@@ -31,10 +32,16 @@ constexpr std::chrono::seconds kWait{30};
 }
 
 bool is_link_name(const std::string& name) {
-  return !name.empty() && name.front() != '.' && name.front() != '-' &&
+  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+         name.front() != '-' &&
          name.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
              std::string::npos;
+}
+
+bool is_id(const std::string& name) {
+  return name.size() == kIdDigits &&
+         name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -43,6 +50,17 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) out.push_back(entry.path());
   std::sort(out.begin(), out.end());
   return out;
+}
+
+/// Refuses a line that chains well but is none of promote's.
+void check_line(const Json& line, const fs::path& log) {
+  const auto text = [&](const char* key) { return line.contains(key) && line.at(key).is_string(); };
+  if (text("name") && text("time") && text("by") && text("model") &&
+      is_id(line.at("model").get<std::string>()) && is_link_name(line.at("name")) &&
+      text("weights_sha256") && line.contains("files") && line.at("files").is_object())
+    return;
+  fail(ErrorCode::corrupt, "{}:{}: not a line of a registry's log. Put the log back from a copy",
+       log.string(), line.at("number").dump());
 }
 
 /// What of these files a folder lacks or has otherwise, a sentence each.
@@ -88,9 +106,9 @@ Registry::Registry(fs::path path) : path_(std::move(path)) {
 fs::path Registry::link(const std::string& name) const {
   if (!is_link_name(name) || name == kModels || name == kLog) {
     fail(ErrorCode::usage,
-         "'{}' can't be the name of a model: give letters, digits, '-', '_' and '.', not one of "
-         "the last three first, and neither {} nor {}",
-         name, kModels, kLog);
+         "'{}' can't be the name of a model: give up to {} letters, digits, '-', '_' and '.', the "
+         "first neither '-' nor '.', and neither {} nor {}",
+         name, kLongestName, kModels, kLog);
   }
   fs::path link = path_ / name;
   if (fs::exists(fs::symlink_status(link)) && !fs::is_symlink(fs::symlink_status(link))) {
@@ -102,19 +120,39 @@ fs::path Registry::link(const std::string& name) const {
 void Registry::lock() {
   if (const int error = posix::make_folders(path_.string()); error != 0)
     refuse(error, "making the registry", path_);
-  auto folder = std::make_shared<posix::Descriptor>(
-      posix::open_file(path_.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder->valid()) refuse(errno, "opening", path_);
+  // The log, and open to be written: NFS locks neither folders nor what is only read.
+  const fs::path log = path_ / kLog;
+  auto file = std::make_shared<posix::Descriptor>(
+      posix::open_file(log.string(), O_RDWR | O_CREAT | O_CLOEXEC));
+  if (!file->valid()) refuse(errno, "opening", log);
   const auto end = std::chrono::steady_clock::now() + kWait;
-  while (flock(folder->get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) refuse(errno, "locking", path_);
+  while (flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == ENOLCK || errno == EOPNOTSUPP) {
+      fail(
+          ErrorCode::io,
+          "{} while locking {}: its file system has no locks, so two promotions at once could spoil "
+          "it. Mount it with locks, or put the registry on another",
+          posix::describe_errno(errno), log.string());
+    }
+    if (errno != EWOULDBLOCK && errno != EINTR) refuse(errno, "locking", log);
     if (std::chrono::steady_clock::now() > end) {
       fail(ErrorCode::usage, "Another promotion into {} has gone on for {} s. Try again later",
            path_.string(), kWait.count());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  lock_ = std::move(folder);
+  lock_ = std::move(file);
+}
+
+RegistryLog Registry::log() const {
+  RegistryLog out = RegistryLog::load(path_ / kLog);
+  for (const Json& line : out.lines()) check_line(line, path_ / kLog);
+  return out;
+}
+
+void Registry::check_model(const Json& line) const {
+  const auto damage = damage_of(model(line.at("model")), line.at("files"));
+  if (!damage.empty()) fail(ErrorCode::corrupt, "{}. Put it back from a copy", damage.front());
 }
 
 bool Registry::put_model(const std::string& id, const ModelFiles& files) {
@@ -176,7 +214,8 @@ void Registry::tidy(const RegistryLog& log) {
     if (fs::is_symlink(fs::symlink_status(entry))) kept.insert(target(name));
   }
   for (const fs::path& entry : entries_of(path_ / kModels)) {
-    if (!kept.contains(entry.filename().string())) fs::remove_all(entry);
+    const std::string name = entry.filename().string();
+    if (name.starts_with(kPart) || (is_id(name) && !kept.contains(name))) fs::remove_all(entry);
   }
 }
 

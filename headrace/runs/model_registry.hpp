@@ -43,10 +43,13 @@ class Registry {
   const std::filesystem::path& path() const noexcept { return path_; }
 
   /// Makes the folder where it is absent, and keeps others from changing it as long as this object
-  /// lives; waits for another promotion for a while. Errors: io, usage (another one goes on).
+  /// lives; waits for another promotion for a while. The lock is on the log. Errors: io (also a file
+  /// system without locks), usage (another one goes on).
   void lock();
-  /// As the log is now. Errors: those of RegistryLog::load.
-  RegistryLog log() const { return RegistryLog::load(path_ / kLog); }
+  /// As the log is now. Errors: those of RegistryLog::load; corrupt (a line that promote did not make).
+  RegistryLog log() const;
+  /// Refuses a model whose files are not those that this line of the log names. Errors: corrupt, io.
+  void check_model(const Json& line) const;
   std::filesystem::path model(const std::string& id) const { return path_ / kModels / id; }
   /// Where a name's link is. Errors: usage (no name for a link; a file of this name that is none).
   std::filesystem::path link(const std::string& name) const;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <utility>
+
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 
@@ -18,6 +21,20 @@ void put_gate_file(PromotionCandidate& candidate, const Json& json) {
   const std::string text = dump_json(json);
   const auto bytes = std::as_bytes(std::span(text));
   candidate.files[kGateFile] = {bytes.begin(), bytes.end()};
+}
+
+/// What is not UTF-8 can't be written into the log.
+void check_texts(const PromoteRequest& request) {
+  for (const auto& [option, text] :
+       {std::pair{"message", request.message},
+        {"by", request.by},
+        {"without_comparison", request.without_comparison.value_or("")}}) {
+    try {
+      static_cast<void>(Json(text).dump());
+    } catch (const Json::exception&) {
+      fail(ErrorCode::usage, "{}: the text is not UTF-8, so the log can't take it", Option{option});
+    }
+  }
 }
 
 Json log_line(const PromoteRequest& request, const PromotionCandidate& candidate,
@@ -55,6 +72,7 @@ Json Promotion::to_json() const {
 Promotion promote(const PromoteRequest& request) {
   Registry registry(request.registry);
   registry.link(request.name);
+  check_texts(request);
   PromotionCandidate candidate =
       read_candidate(RunFolder::open(request.run), request.weights, request.evaluation);
   const measure::Gate gates = candidate.gates.with(request.gates);
@@ -85,6 +103,7 @@ Promotion promote(const PromoteRequest& request) {
   out.was_already = now != nullptr && now->at("model") == id;
   if (now != nullptr && !out.was_already && !request.without_comparison) {
     const std::string current = now->at("model");
+    registry.check_model(*now);
     out.comparison = compare_with_promoted(candidate, RunFolder::open(registry.model(current)),
                                            *now, gates, request.margins);
     if (!out.comparison->passed()) return out;
@@ -93,11 +112,18 @@ Promotion promote(const PromoteRequest& request) {
   const bool fresh = registry.put_model(id, candidate.files);
   try {
     if (!out.was_already) log.append(log_line(request, candidate, files, out));
-  } catch (const Error&) {
+  } catch (...) {
     if (fresh) registry.drop_model(id);
     throw;
   }
-  registry.tidy(log);
+  try {
+    registry.tidy(log);
+  } catch (const std::exception& error) {
+    fail(ErrorCode::io,
+         "{} is promoted as {}, and the log says so; but the links could not follow it: {}. Give "
+         "the same command again when this is mended",
+         id, request.name, error.what());
+  }
   out.promoted = true;
   return out;
 }

@@ -1,19 +1,30 @@
 #include "headrace/runs/promotion_candidate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_changes.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/core/shell_word.hpp"
+#include "headrace/runs/evaluation_check.hpp"
 
 namespace headrace::runs {
 namespace {
 
 constexpr const char* kWeightsHash = "weights_sha256";
+constexpr const char* kRules = "rules";
 constexpr const char* kReport = "report.html";  ///< of the final weights
+constexpr const char* kPictures = "montage/";
+/// Keys of `eval` that change how tiles are made or what is counted beside figures, not the figures'
+/// meaning.
+const std::set<std::string> kOfNoMeaning{"eval.batch", "eval.bootstrap", "eval.overlap",
+                                         "eval.subset", "eval.window"};
 /// Files of a run that a model has too, where the run has them.
 constexpr const char* kAlso[] = {"baseline.json", "data_card.json", kStarts};
 
@@ -34,9 +45,13 @@ std::vector<std::string> evaluations_in(const RunFolder& folder) {
   return out;
 }
 
+std::string eval_command(const RunFolder& folder, const std::string& weights) {
+  return fmt::format("headrace eval {} {}{}", Option{"run"}, shell_word(folder.path().string()),
+                     weights == "final" ? "" : fmt::format(" {} {}", Option{"weights"}, weights));
+}
+
 [[noreturn]] void no_evaluation(const RunFolder& folder, const std::string& weights) {
-  std::string command = fmt::format("headrace eval {} {}", Option{"run"}, folder.path().string());
-  if (weights != "final") command += fmt::format(" {} {}", Option{"weights"}, weights);
+  const std::string command = eval_command(folder, weights);
   const bool old = weights == "final" && folder.has(kEvaluation) &&
                    !folder.read_json(kEvaluation).contains(kWeightsHash);
   if (old) {
@@ -51,6 +66,7 @@ std::vector<std::string> evaluations_in(const RunFolder& folder) {
 
 NamedEvaluation evaluation_of(const RunFolder& folder, const std::string& weights,
                               const std::string& hash, const std::string& file) {
+  const Json config = folder.read_json("config.json"), run = folder.read_json("run.json");
   if (!file.empty()) {
     NamedEvaluation given{parse_json(read_file(file), file), file};
     const std::string of = given.json.value(kWeightsHash, "");
@@ -60,14 +76,68 @@ NamedEvaluation evaluation_of(const RunFolder& folder, const std::string& weight
          of.empty() ? "not stated" : of.substr(0, 16), weights, folder.path().string(),
          hash.substr(0, 16));
   }
-  const Json config = folder.read_json("config.json"), run = folder.read_json("run.json");
   const Json own = {{"dataset_hash", run.at("dataset_hash")},
                     {"split", config.at("data").at("val")}};
   if (auto found = find_evaluation(folder, hash, own)) return *found;
   no_evaluation(folder, weights);
 }
 
+/// Refuses an evaluation that says nothing about how good the weights are on what they have not seen,
+/// or that was made by other rules than those that the run states now.
+void check_judged(const PromotionCandidate& candidate, const std::string& command) {
+  const auto& [json, origin] = candidate.evaluation;
+  const std::string split = json.value("split", "");
+  if (json.value("dataset_hash", "") == candidate.run.at("dataset_hash") &&
+      split == candidate.config.at("data").at("train")) {
+    fail(ErrorCode::usage,
+         "{} is an evaluation of split {}, which the weights were trained on. Judge by another "
+         "split, or another store",
+         origin, split);
+  }
+  if (!json.contains(kRules)) {
+    fail(ErrorCode::usage,
+         "{} does not say by which rules it was made, as those of earlier versions. Evaluate "
+         "again: {}",
+         origin, command);
+  }
+  const auto changes = rule_changes(json.at(kRules), rules_of(candidate.config));
+  if (changes.empty()) return;
+  fail(ErrorCode::usage,
+       "{} was made by other rules than those of the run's config ({}). Evaluate again: {}", origin,
+       fmt::join(changes, "; "), command);
+}
+
+/// The pictures that the evaluation's report shows.
+void put_pictures(const RunFolder& folder, const Json& evaluation, ModelFiles& to) {
+  for (const char* list : {"montage", "examples"}) {
+    for (const Json& entry : evaluation.value(list, Json::array())) {
+      for (const auto& [key, value] : entry.items()) {
+        const std::string name = value.is_string() ? value.get<std::string>() : "";
+        if (name.starts_with(kPictures) && name.find("..") == std::string::npos && folder.has(name))
+          to[name] = folder.read(name);
+      }
+    }
+  }
+}
+
 }  // namespace
+
+Json rules_of(const Json& config) {
+  const Json& data = config.at("data");
+  return {{"task", config.at("task")},
+          {"data", {{"labels", data.at("labels")}, {"outside", data.at("outside")}}},
+          {"eval", config.at("eval")}};
+}
+
+std::vector<std::string> rule_changes(const Json& before, const Json& after) {
+  std::vector<std::string> out;
+  for (const JsonChange& change : changes_between(before, after)) {
+    if (!kOfNoMeaning.contains(change.key))
+      out.push_back(
+          fmt::format("{} {} and {}", change.key, change.before.dump(), change.after.dump()));
+  }
+  return out;
+}
 
 std::optional<NamedEvaluation> find_evaluation(const RunFolder& folder,
                                                const std::string& weights_sha256,
@@ -94,7 +164,10 @@ PromotionCandidate read_candidate(const RunFolder& folder, const std::string& we
   out.files[kFinalWeights] = folder.read(file);
   out.weights_sha256 = sha256_hex(out.files.at(kFinalWeights));
   out.evaluation = evaluation_of(folder, weights, out.weights_sha256, evaluation);
+  check_judged(out, eval_command(folder, weights));
+  check_figures(out.evaluation);
   out.files[kEvaluation] = bytes_of(read_file(out.evaluation.origin));
+  put_pictures(folder, out.evaluation.json, out.files);
   for (const char* name : {"config.json", "preprocessing.json", "run.json"})
     out.files[name] = folder.read(name);
   for (const char* name : kAlso) {

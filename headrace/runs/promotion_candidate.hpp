@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "headrace/core/json.hpp"
 #include "headrace/measure/gate.hpp"
@@ -11,7 +12,6 @@
 namespace headrace::runs {
 
 inline constexpr const char* kEvaluation = "eval.json";
-inline constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
 
 /// A run that may be promoted.
 struct PromotionCandidate {
@@ -26,11 +26,18 @@ struct PromotionCandidate {
   measure::Gate gates;
 };
 
+/// What of a config says what figures mean, as eval.json keeps it (`rules`): {task, data{labels,
+/// outside}, eval}.
+Json rules_of(const Json& config);
+/// How rules differ, a phrase each; without keys that only change how tiles are made.
+std::vector<std::string> rule_changes(const Json& before, const Json& after);
+
 /// in      weights     "final" or "best"
 ///         evaluation  a file; empty: that of the run which is of exactly these weights, on the
 ///                     run's own validation split if there are several
 /// errors  not_found (no weights, no evaluation of them; says how to make it), usage (the evaluation
-///         is of other weights), malformed
+///         is of other weights, by other rules than the config's, or of what they were trained on),
+///         corrupt (its figures are not those of its images), malformed
 PromotionCandidate read_candidate(const RunFolder& folder, const std::string& weights,
                                   const std::string& evaluation);
 

@@ -7,35 +7,19 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/json_changes.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/shell_word.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/measure/figure_names.hpp"
 
 namespace headrace::runs {
 namespace {
 
-/// Keys of `eval` that change how tiles are made or what is counted beside figures, not the figures'
-/// meaning.
-const std::set<std::string> kOfNoMeaning{"eval.batch", "eval.bootstrap", "eval.overlap",
-                                         "eval.subset", "eval.window"};
-
-/// What of a config says what figures mean.
-Json meaning_of(const Json& config) {
-  const Json& data = config.at("data");
-  return {{"task", config.at("task")},
-          {"data", {{"labels", data.at("labels")}, {"outside", data.at("outside")}}},
-          {"eval", config.at("eval")}};
-}
-
 void check_same_meaning(const PromotionCandidate& candidate, const RunFolder& promoted) {
-  std::vector<std::string> changes;
-  for (const JsonChange& change : changes_between(meaning_of(promoted.read_json("config.json")),
-                                                  meaning_of(candidate.config))) {
-    if (!kOfNoMeaning.contains(change.key))
-      changes.push_back(
-          fmt::format("{} {} and {}", change.key, change.before.dump(), change.after.dump()));
-  }
+  Json one = rules_of(promoted.read_json("config.json")), other = rules_of(candidate.config);
+  one["classes"] = promoted.read_json(kEvaluation).value("classes", Json());
+  other["classes"] = candidate.evaluation.json.value("classes", Json());
+  const std::vector<std::string> changes = rule_changes(one, other);
   if (changes.empty()) return;
   fail(ErrorCode::usage,
        "The promoted model was judged by other rules ({}), so its figures can't be compared. Train "
@@ -43,51 +27,125 @@ void check_same_meaning(const PromotionCandidate& candidate, const RunFolder& pr
        fmt::join(changes, "; "), Option{"without_comparison"});
 }
 
+/// Whether the split that a run judges by is made by data.folds: no other run can be judged by its
+/// images, of which it trained on some.
+bool judges_by_fold(const Json& evaluation, const Json& config) {
+  const Json& data = config.at("data");
+  const Json split = evaluation.value("split", Json());
+  return data.contains("folds") &&
+         (split == data.value("train", Json()) || split == data.value("val", Json()));
+}
+
+/// Folds have other images by one name, and `headrace eval` gives a run only its own.
+void check_not_of_folds(const PromotionCandidate& candidate, const RunFolder& promoted) {
+  const Json& ours = candidate.evaluation.json;
+  if (!judges_by_fold(ours, candidate.config) &&
+      !judges_by_fold(ours, promoted.read_json("config.json")))
+    return;
+  fail(
+      ErrorCode::usage,
+      "{} was not evaluated on the images that the new one was, and can't be: split {} is a fold of "
+      "data.folds, and other folds' networks trained on its patients. Evaluate both on a split that "
+      "neither trained on (headrace eval {} RUN {} test) and promote by that ({}); or say why there "
+      "is no comparison: {} \"…\"",
+      promoted.path().string(), ours.value("split", ""), Option{"run"}, Option{"split"},
+      Option{"evaluation"}, Option{"without_comparison"});
+}
+
 NamedEvaluation evaluation_of_promoted(const PromotionCandidate& candidate,
                                        const RunFolder& promoted, const Json& log_line) {
   const Json& ours = candidate.evaluation.json;
   if (auto found = find_evaluation(promoted, log_line.at("weights_sha256"), ours)) return *found;
+  check_not_of_folds(candidate, promoted);
   // The path of its store, where the candidate was judged on that of its own training.
   const bool own = ours.value("dataset_hash", "") == candidate.run.at("dataset_hash");
   const std::string store = own ? candidate.run.at("store").get<std::string>()
                                 : ours.value("store", std::string("STORE"));
+  const std::string folder = shell_word(promoted.path().string());
   fail(ErrorCode::usage,
        "{} was not evaluated on the images that the new one was (split {}, dataset {}), so nothing "
        "says whether it got worse. Evaluate it on them: headrace eval {} {} {} {} {} {}; or say "
        "why there is no comparison: {} \"…\"",
        promoted.path().string(), ours.value("split", ""),
-       ours.value("dataset_hash", "").substr(0, 16), Option{"run"}, promoted.path().string(),
-       Option{"store"}, store, Option{"split"}, ours.value("split", ""),
+       ours.value("dataset_hash", "").substr(0, 16), Option{"run"}, folder, Option{"store"},
+       shell_word(store), Option{"split"}, shell_word(ours.value("split", "")),
        Option{"without_comparison"});
 }
 
-/// The figures to compare, with their margins.
-std::map<std::string, std::optional<double>> figures_of(
-    const PromotionCandidate& candidate, const measure::Gate& gates,
-    const std::map<std::string, double>& margins) {
-  std::map<std::string, std::optional<double>> out;
-  for (const measure::GateFigure& figure : gates.check(candidate.evaluation.json).figures) {
-    auto& margin = out[figure.figure];
-    const auto& asked = figure.asked.worse_than_promoted;
-    if (asked && (!margin || *asked < *margin)) margin = asked;  // of several the strictest
-  }
-  std::vector<std::string> known;
-  for (const auto& figure : measure::figures_of_group(candidate.evaluation.json.at("overall")))
-    known.push_back(figure.name);
-  for (const auto& [name, margin] : margins) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      const auto nearest = nearest_name(name, known);
-      fail(ErrorCode::usage, "{} {}: {} has no such figure{}", Option{"worse"}, name,
-           candidate.evaluation.origin,
-           nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+/// What is compared, and by how much it may be worse.
+class Asked {
+ public:
+  Asked(const PromotionCandidate& candidate, const RunFolder& promoted, const measure::Gate& gates,
+        const std::map<std::string, double>& given)
+      : given_(given) {
+    for (const measure::GateFigure& figure : gates.check(candidate.evaluation.json).figures) {
+      figures_.insert(figure.figure);
+      groups_.insert(figure.group);
+      const auto& worse = figure.asked.worse_than_promoted;
+      if (!worse) continue;
+      put(of_groups_, {figure.figure, figure.group}, *worse);
+      if (figure.group == kOverall) put(of_figures_, figure.figure, *worse);
     }
-    out[name] = margin;
+    // A run that asks for less than the promoted one had to reach is held against all of that, too.
+    if (promoted.has(kGateFile)) {
+      const Json passed = promoted.read_json(kGateFile);
+      for (const Json& figure : passed.at("figures"))
+        figures_.insert(figure.at("figure").get<std::string>());
+    }
+    std::vector<std::string> known;
+    for (const auto& figure : measure::figures_of_group(candidate.evaluation.json.at("overall")))
+      known.push_back(figure.name);
+    for (const auto& [name, margin] : given) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        const auto nearest = nearest_name(name, known);
+        fail(ErrorCode::usage, "{} {}: {} has no such figure{}", Option{"worse"}, name,
+             candidate.evaluation.origin,
+             nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+      }
+      figures_.insert(name);
+    }
   }
-  return out;
-}
 
-WorseCheck check_of(const ComparedGroup& group, const ComparedFigure& figure, double margin) {
-  WorseCheck out{group.group, figure, margin, {}};
+  const std::set<std::string>& figures() const noexcept { return figures_; }
+  /// Kinds of groups to compare: of scanners and phases where a gate holds one.
+  bool takes_kind(const std::string& kind) const {
+    return kind == kOverall || kind == kCohorts ||
+           std::any_of(groups_.begin(), groups_.end(),
+                       [&](const std::string& group) { return group.starts_with(kind + "."); });
+  }
+  bool takes(const std::string& group) const {
+    return group == kOverall || group.starts_with(std::string(kCohorts) + ".") ||
+           groups_.contains(group);
+  }
+  /// The one of the command; else the strictest that a gate states for this group; else that of all
+  /// images; else the default.
+  double margin(const std::string& group, const ComparedFigure& figure) const {
+    if (const auto found = given_.find(figure.figure); found != given_.end()) return found->second;
+    if (const auto found = of_groups_.find({figure.figure, group}); found != of_groups_.end())
+      return found->second;
+    if (const auto found = of_figures_.find(figure.figure); found != of_figures_.end())
+      return found->second;
+    return default_margin(figure.figure, figure.count);
+  }
+
+ private:
+  static constexpr const char* kOverall = "overall";
+  static constexpr const char* kCohorts = "cohorts";
+
+  template <typename Key>
+  static void put(std::map<Key, double>& to, const Key& key, double margin) {
+    const auto [place, fresh] = to.emplace(key, margin);
+    if (!fresh) place->second = std::min(place->second, margin);
+  }
+
+  const std::map<std::string, double>& given_;
+  std::set<std::string> figures_, groups_;
+  std::map<std::pair<std::string, std::string>, double> of_groups_;  ///< by figure and group
+  std::map<std::string, double> of_figures_;                         ///< stated for all images
+};
+
+WorseCheck check_of(const std::string& group, const ComparedFigure& figure, double margin) {
+  WorseCheck out{group, figure, margin, {}};
   if (!figure.difference) return out;
   const bool smaller = measure::smaller_is_better(figure.figure);
   const double worst = !figure.interval ? *figure.difference
@@ -117,7 +175,8 @@ std::string line_of(const WorseCheck& check) {
       figure.interval
           ? fmt::format(" (difference {:+.4f}, 95 % interval {:+.4f} to {:+.4f})",
                         *figure.difference, (*figure.interval)[0], (*figure.interval)[1])
-          : "";
+      : figure.difference ? fmt::format(" (difference {:+.4f}, no interval)", *figure.difference)
+                          : "";
   return fmt::format("{}: {} {} -> {}{}, at most {} worse asked for\n", verdict_of(check), name,
                      number(figure.before), number(figure.after), end, check.margin);
 }
@@ -170,20 +229,24 @@ PromotionComparison compare_with_promoted(const PromotionCandidate& candidate,
                                           const std::map<std::string, double>& margins) {
   check_same_meaning(candidate, promoted);
   const NamedEvaluation before = evaluation_of_promoted(candidate, promoted, log_line);
-  const auto figures = figures_of(candidate, gates, margins);
-  const ComparedEvaluations compared = compare_evaluations(
-      before, candidate.evaluation,
-      [](const std::string& kind) { return kind == "overall" || kind == "cohorts"; });
+  const Asked asked(candidate, promoted, gates, margins);
+  const ComparedEvaluations compared =
+      compare_evaluations(before, candidate.evaluation,
+                          [&](const std::string& kind) { return asked.takes_kind(kind); });
   PromotionComparison out{log_line.at("model"), {}};
   for (const ComparedGroup& group : compared.groups) {
-    for (const auto& [name, margin] : figures) {
-      const auto found = std::find_if(
-          group.figures.begin(), group.figures.end(),
-          [&, &wanted = name](const ComparedFigure& one) { return one.figure == wanted; });
-      if (found == group.figures.end()) continue;
-      out.checks.push_back(
-          check_of(group, *found, margin.value_or(default_margin(name, found->count))));
+    if (!asked.takes(group.group)) continue;
+    for (const ComparedFigure& figure : group.figures) {
+      if (asked.figures().contains(figure.figure))
+        out.checks.push_back(check_of(group.group, figure, asked.margin(group.group, figure)));
     }
+  }
+  if (out.checks.empty()) {
+    fail(ErrorCode::usage,
+         "The gates hold only figures of cases, which are not compared, so nothing says whether "
+         "the model got worse. Name a figure of all images ({} mean_dice=0.02), or say why there "
+         "is no comparison: {} \"…\"",
+         Option{"worse"}, Option{"without_comparison"});
   }
   return out;
 }

@@ -33,8 +33,10 @@ struct PromotionComparison {
 /// 0.25 false positives a scan, nothing of counts.
 double default_margin(const std::string& figure, bool count);
 
-/// Holds every figure that a gate or `margins` names, over all images and in each cohort, against
-/// the model that is promoted now. The margin is held against the end of the difference's 95 %
+/// Holds every figure that a gate, a gate which the promoted model passed, or `margins` names, over all
+/// images, in each cohort and in the groups that a gate holds, against the model that is promoted
+/// now. A gate's margin holds for its groups, that of all images also where no gate of a group states
+/// one. The margin is held against the end of the difference's 95 %
 /// interval that is worse (non-inferiority): who says that nothing got worse must show it. Where no
 /// interval can be made (one case; a count), the figures themselves are compared. A figure that was
 /// defined and no longer is counts as worse.

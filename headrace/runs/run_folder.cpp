@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
@@ -29,10 +30,44 @@ std::optional<std::int64_t> step_of(const std::string& key) {
   return step;
 }
 
+/// Where a path leads that is a link itself; else the path as it is.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as the system's own limit
+  for (int i = 0; i < kMostLinks; ++i) {
+    const std::filesystem::path bare = path.has_filename() ? path : path.parent_path();
+    std::error_code no_link;
+    const std::filesystem::path to = std::filesystem::read_symlink(bare, no_link);
+    if (no_link) break;
+    path = bare.parent_path() / to;
+  }
+  return path;
+}
+
+/// Of a file that grows; empty where there is none. The store keeps a file open with the size that it
+/// had when it was first read, so it would not give lines that came later.
+std::string text_now(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) fail(ErrorCode::io, "{} cannot be read to its end.", path.string());
+  return text;
+}
+
+/// Of whole lines, without its newline; what a kill truncated is left out. Empty: there is none.
+std::string_view last_line(std::string_view text) {
+  text = text.substr(0, text.rfind('\n') + 1);
+  if (text.empty()) return text;
+  text.remove_suffix(1);
+  return text.substr(text.rfind('\n') + 1);
+}
+
 }  // namespace
 
 bool RunFolder::holds_run(const std::filesystem::path& path) {
   return std::filesystem::exists(path / kConfig);
+}
+
+bool RunFolder::is_promoted(const std::filesystem::path& path) {
+  return holds_run(path) && std::filesystem::exists(path / kGateFile);
 }
 
 RunFolder RunFolder::create(const std::filesystem::path& path) {
@@ -54,10 +89,17 @@ RunFolder RunFolder::open(const std::filesystem::path& path) {
          "{} holds no run: there is no {} in it. Give the folder of headrace train {}.",
          path.string(), kConfig, Option{"out"});
   }
-  return RunFolder(path);
+  return RunFolder(behind_links(path));
 }
 
 void RunFolder::lock() {
+  if (is_promoted(path())) {
+    fail(
+        ErrorCode::usage,
+        "{} is a promoted model, which nothing may change. Train in the folder of its run, or give "
+        "another {}.",
+        path().string(), Option{"out"});
+  }
   std::filesystem::create_directories(path());
   auto folder = std::make_shared<storage::posix::Descriptor>(
       storage::posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -95,14 +137,32 @@ void RunFolder::append_start(const Json& line) {
 
 std::vector<Json> RunFolder::lines(const std::string& name, std::size_t at_most) const {
   std::vector<Json> out;
+  if (at_most == 0) return out;
+  for_each_line(name, [&](Json line) {
+    out.push_back(std::move(line));
+    return out.size() < at_most;
+  });
+  return out;
+}
+
+void RunFolder::for_each_line(const std::string& name,
+                              const std::function<bool(Json line)>& take) const {
   std::ifstream file(path() / name, std::ios::binary);
-  for (std::string line; out.size() < at_most && std::getline(file, line);) {
+  std::size_t number = 0;
+  for (std::string line; std::getline(file, line);) {
     if (file.eof()) break;  // no newline after it: a kill in the middle of the write
-    if (!line.empty())
-      out.push_back(parse_json(line, fmt::format("{}:{}", describe(name), out.size() + 1)));
+    ++number;
+    if (line.empty()) continue;
+    if (!take(parse_json(line, fmt::format("{}:{}", describe(name), number)))) return;
   }
   if (file.bad()) fail(ErrorCode::io, "{} cannot be read to its end.", describe(name));
-  return out;
+}
+
+Json RunFolder::last_metrics() const {
+  if (!has(kMetrics)) return nullptr;
+  const std::string text = text_now(path() / kMetrics);
+  const std::string_view line = last_line(text);
+  return line.empty() ? Json() : parse_json(line, describe(kMetrics));
 }
 
 std::vector<Json> RunFolder::metrics() const { return lines(kMetrics); }
@@ -110,11 +170,17 @@ std::vector<Json> RunFolder::metrics() const { return lines(kMetrics); }
 void RunFolder::rewind_metrics(std::int64_t step) {
   for (const char* name : {kMetrics, kSteps}) {
     if (name == kSteps && !has(name)) continue;  // a run of before it was written
-    std::string kept;
-    for (const Json& line : lines(name)) {
-      if (line.value("step", std::int64_t{0}) <= step) kept += line.dump() + "\n";
+    const std::string text = text_now(path() / name);
+    std::string_view kept(text);
+    kept = kept.substr(0, kept.rfind('\n') + 1);
+    // Lines are in the order of their steps, so only those from the end are looked at.
+    while (!kept.empty()) {
+      const std::string_view line = last_line(kept);
+      if (!line.empty() && parse_json(line, describe(name)).value("step", std::int64_t{0}) <= step)
+        break;
+      kept.remove_suffix(line.size() + 1);
     }
-    write(name, kept);
+    write(name, std::string(kept));
   }
 }
 

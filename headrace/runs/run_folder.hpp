@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ constexpr const char* kFinalWeights = "final.safetensors";
 constexpr const char* kBestWeights = "best.safetensors";
 constexpr const char* kSteps = "steps.jsonl";
 constexpr const char* kStarts = "starts.jsonl";
+constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
 
 /// The files of one run (docs/formats.md, "Run folder"). Every file is written whole or not at all;
 /// those of lines grow by whole lines.
@@ -25,13 +27,16 @@ class RunFolder {
   /// A folder for a new run, absent or empty; the first write, or lock, creates it. Errors: usage
   /// (it holds a run, or anything else).
   static RunFolder create(const std::filesystem::path& path);
-  /// The folder of a run that was started. Errors: not_found.
+  /// The folder of a run that was started. A link, such as a name in a registry, is followed once,
+  /// so that all files are of one run even if the link is replaced meanwhile. Errors: not_found.
   static RunFolder open(const std::filesystem::path& path);
   static bool holds_run(const std::filesystem::path& path);
+  /// Whether it is a model of a registry, which nothing may change.
+  static bool is_promoted(const std::filesystem::path& path);
 
   /// Keeps other trainings out of the folder as long as this object, or a copy of it, lives;
-  /// creates the folder if absent. Errors: usage (another training has it). Without effect where
-  /// the file system does not support locks.
+  /// creates the folder if absent. Errors: usage (another training has it; a promoted model).
+  /// Without effect where the file system does not support locks.
   void lock();
 
   void write(const std::string& name, const std::string& bytes);
@@ -57,6 +62,11 @@ class RunFolder {
   /// The whole lines of a file of lines, without what a kill truncated; none where it is absent.
   /// `at_most` of them. Errors: malformed.
   std::vector<Json> lines(const std::string& name, std::size_t at_most = SIZE_MAX) const;
+  /// The same, one by one, until `take` returns false: a file may have a line for each of millions
+  /// of steps.
+  void for_each_line(const std::string& name, const std::function<bool(Json line)>& take) const;
+  /// The last whole line of metrics.jsonl; null: there is none.
+  Json last_metrics() const;
 
   /// Steps that have a checkpoint, ascending.
   std::vector<std::int64_t> checkpoints() const;

@@ -64,7 +64,7 @@ runs::RunFolder Training::open_folder(const TrainOptions& options) {
   loader::check_decoding_keys(
       config_, network_.on_gpu() && config_.loader.device != device::DeviceChoice::cpu);
   check_images(*cohort_, config_, *preprocessing_);
-  check_chosen_figure(*cohort_, config_);
+  check_chosen_figure(*validated_, config_);
   identity_ = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
   identity_["init"] = init_;
   identity_["code"] = options.code;
@@ -182,7 +182,9 @@ void Training::validate() {
 
 void Training::count_without_improvement(const Evaluation& result) {
   if (config_.train.patience == 0) return;
-  const ChosenFigure figure = chosen_figure(result, config_);
+  const ChosenFigure figure = chosen_figure(result, *validated_, config_);
+  // Before the first value there is nothing that could be better or not.
+  if (!figure.value && !state_.to_beat) return;
   ++state_.since_better;
   if (!figure.value) return;
   if (state_.to_beat &&
@@ -205,7 +207,7 @@ void Training::record_validation(const Evaluation& result, Clock::time_point sta
   }
   const Json lesion = lesion_of(result.json);
   if (!lesion.is_null()) figures["lesion"] = lesion;
-  const ChosenFigure chosen = chosen_figure(result, config_);
+  const ChosenFigure chosen = chosen_figure(result, *validated_, config_);
   if (has_chosen_figure(config_)) figures["best_by"] = or_null(chosen.value);
   if (!has_validation()) {
     Json line = {{"step", state_.step},
@@ -363,9 +365,8 @@ void Training::train_steps() {
 /// Whether metrics.jsonl has the validation of this step already, as when a finished run is resumed
 /// again.
 bool Training::has_validation() const {
-  const std::vector<Json> lines = folder_.metrics();
-  return !lines.empty() && lines.back().contains("validation") &&
-         lines.back().at("step").get<std::int64_t>() == state_.step;
+  const Json last = folder_.last_metrics();
+  return last.contains("validation") && last.at("step").get<std::int64_t>() == state_.step;
 }
 
 Json Training::finish() {
@@ -380,7 +381,7 @@ Json Training::finish() {
                                 keep_baseline(folder_, *cohort_, config_), preprocessing_},
                                &process_group_);
   const std::string weights_sha256 = sha256_hex(weights);
-  put_weights(result, "final", weights_sha256, config_.data.store);
+  put_weights(result, "final", weights_sha256, config_);
   write_evaluation(folder_, "eval", result);
   // Figures of all images are not to be compared with those of some.
   if (config_.eval.subset == 0) record_validation(result, start);

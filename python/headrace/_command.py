@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -15,7 +17,7 @@ from typing import NoReturn
 
 from . import _core
 
-EXTRAS = {"optuna": "optuna>=5.0,<5.1", "sklearn": "scikit-learn>=1.4", "wandb": "wandb>=0.31,<0.32"}  # what pyproject.toml's extras ask for, by module
+EXTRAS = {"optuna": "optuna>=5.0,<5.1", "sklearn": "scikit-learn>=1.4", "wandb": "wandb>=0.31,<0.32"}  # as pyproject.toml, by module
 _quiet = False
 
 
@@ -58,13 +60,20 @@ def program() -> str:
     return found
 
 
-def needed(module: str, command: str) -> ModuleType:
-    """A package that not every Python has. Errors: UnsupportedError, with the command that installs it."""
+def needed(module: str, command: str, *also: str) -> ModuleType:
+    """A package that not every Python has; those of `also` must be there, too, and are not loaded. Errors: UnsupportedError, with the command that
+    installs all that is missing."""
+    missing = [name for name in also if importlib.util.find_spec(name) is None]
+    why = f"no module named '{missing[0]}'" if missing else ""
     try:
-        return importlib.import_module(module)
+        found = importlib.import_module(module)
     except ImportError as error:
-        raise _core.UnsupportedError(f"headrace {command} needs the package {module}, which {sys.executable} lacks ({error}): "
-                                     f"{sys.executable} -m pip install '{EXTRAS.get(module, module)}'") from error
+        missing, why = [module, *missing], str(error)
+    if missing:
+        asked = " ".join(shlex.quote(EXTRAS.get(name, name)) for name in missing)
+        raise _core.UnsupportedError(f"headrace {command} needs the package {missing[0]}, which {sys.executable} lacks ({why}): "
+                                     f"{shlex.quote(sys.executable)} -m pip install {asked}")
+    return found
 
 
 def run(main: Callable[[], int]) -> int:

@@ -205,6 +205,55 @@ def test_a_figure_that_is_never_defined_has_no_best(made, tmp_path):
     assert best["step"] == 0 and best["value"] is None and best["mean_dice"] is None
 
 
+def store_with_other_cohorts(folder):
+    """Beside the two cohorts with nuclei one without any truth, and one that only the table declares negative."""
+    rows = rows_of(SAMPLES / "nuclei/cases.csv")
+    chosen = [row for row in rows if row["split"] == "train"][:4] + [row for row in rows if row["split"] == "val"][:6]
+    for i, row in enumerate(chosen):
+        row["negative"] = ""
+        row["file"], row["annotation"] = (str(SAMPLES / "nuclei" / row[key]) for key in ("file", "annotation"))
+        if i >= 7:
+            row["cohort"], row["annotation"] = "clear" if i == 9 else "bare", ""
+            row["negative"] = "1" if i == 9 else ""
+    headrace("ingest", "slides", SAMPLES / "nuclei/images", "--table", write_table(folder / "cases.csv", chosen),
+             "--classes", "background,nucleus", "--out", folder / "o.zarr")
+    return folder / "o.zarr"
+
+
+def test_a_cohort_without_truth_is_not_the_worst(tmp_path):
+    """No network has a figure in it, so it must neither end the training nor leave it without a best."""
+    store = store_with_other_cohorts(tmp_path)
+    run = tmp_path / "run"
+    train = "patience: 2, min_delta: 1, best: {figure: dice.background, over: worst_cohort}"
+    headrace("train", "--config", config_of(tmp_path, store, train, epochs=6), "--out", run)
+    lines = validations(run)
+    cohorts = json.loads((run / "eval.json").read_text())["cohorts"]
+    assert cohorts["bare"]["dice"]["background"] is None and cohorts["clear"]["dice"]["background"] is not None
+    assert lines[-1][1]["validation"]["best_by"] == min(group["dice"]["background"] for name, group in cohorts.items() if name != "bare")
+    assert summary_of(run)["best"]["step"] > 0 and (run / "best.safetensors").exists()
+
+
+def test_the_subset_has_images_that_the_table_declares_negative(tmp_path):
+    store = store_with_other_cohorts(tmp_path)
+    with_truth = {row["cohort"] for row in rows_of(tmp_path / "cases.csv") if row["split"] == "val"} - {"bare"}
+    run = tmp_path / "run"
+    best = "best: {figure: dice.background, over: worst_cohort}"
+    headrace("train", "--config", config_of(tmp_path, store, best, f"subset: {len(with_truth)}", epochs=2), "--out", run)
+    cohorts = json.loads((run / "eval.json").read_text())["cohorts"]
+    assert {line["of_images"] for _, line in validations(run)} == {len(with_truth)}
+    said = sentence_of(headrace("train", "--config", config_of(tmp_path, store, best, f"subset: {len(with_truth) - 1}"), "--out", tmp_path / "no",
+                                code=2))
+    assert f"images of {len(with_truth)} cohorts" in said
+    assert set(cohorts) == with_truth | {"bare"}
+
+
+def test_validations_without_a_value_do_not_end_the_training(made, tmp_path):
+    config = config_of(tmp_path, made / "n.zarr", "patience: 1, best: {figure: detection.slides.auc}", epochs=4)
+    headrace("train", "--config", config, "--out", tmp_path / "run")
+    assert summary_of(tmp_path / "run")["stopped_early"] is False
+    assert summary_of(tmp_path / "run")["steps"] == 4 * BATCHES
+
+
 def test_what_no_evaluation_has_is_refused_at_once(made, tmp_path):
     for train, words in {"best: {figure: dice.nuclei}": "did you mean 'dice.nucleus'",
                          "best: {figure: lesion.froc}": "train.best.figure is 'lesion.froc'",

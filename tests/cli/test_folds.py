@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from driving import PROGRAM, SAMPLES, headrace, json_of, sentence_of
+from driving import PROGRAM, SAMPLES, headrace, json_of, rows_of, sentence_of, write_table
 from folded import FOLDS, folds_config, trained_folds
 from made_once import made_once
 from scipy import stats
@@ -182,6 +182,70 @@ def test_another_dataset_has_no_folds(five, folded, tmp_path):
     assert "--split" in sentence_of(headrace("eval", "--run", tmp_path / "run", "--store", tmp_path / "other.zarr", code=2))
     found = json_of("eval", "--run", tmp_path / "run", "--store", tmp_path / "other.zarr", "--split", "val")
     assert len(found["images"]) == 1
+    own = set(json.loads((five / "fold-2/eval.json").read_text())["cases"])
+    for split in ("train", "val"):
+        seen = {row["case"] for row in rows_of(tmp_path / "cases.csv") if row["split"] == split} - own
+        said = headrace("eval", "--run", tmp_path / "run", "--store", tmp_path / "other.zarr", "--split", split).stderr
+        assert (f"was trained on {len(seen)} of the cases (patients) of split '{split}'" in said) == bool(seen)
+
+
+def test_folds_are_not_promoted_by_each_others_patients(five, tmp_path):
+    """No evaluation of a fold's network can be of another fold's images; one of the split test is."""
+    runs = [shutil.copytree(five / f"fold-{fold}", tmp_path / f"fold-{fold}") for fold in range(2)]
+    (tmp_path / "gates.yaml").write_text("mean_dice: 0\n")
+    how = ("--as", "nuclei", "--registry", tmp_path / "registry", "--gate", tmp_path / "gates.yaml", "--worse", "mean_dice=1")
+    headrace("promote", runs[0], *how)
+    said = sentence_of(headrace("promote", runs[1], *how, code=2))
+    assert "split val is a fold" in said and "--split test" in said
+    for run in (runs[1], tmp_path / "registry/nuclei"):
+        headrace("eval", "--run", run, "--split", "test")
+    on_test = next(runs[1].glob("eval-final-test-*.json"))
+    headrace("promote", runs[1], *how, "--evaluation", on_test)
+
+
+def test_folds_that_join_keep_the_version_of_the_first(folded, tmp_path):
+    """A row that changes a patient's cohort makes a version that is dealt anew."""
+    store = shutil.copytree(folded / "n.zarr", tmp_path / "n.zarr")
+    config = folds_config(tmp_path / "run.yaml", store)
+    headrace("train", "--config", config, "--folds", FOLDS, "--fold", 0, "--out", tmp_path / "out")
+    image = rows_of(folded / "cases.csv")[0]["image"]
+    headrace("ingest", "labels", store, "--table", write_table(tmp_path / "t.csv", [{"image": image, "cohort": "moved"}]))
+    headrace("train", "--config", config, "--folds", FOLDS, "--out", tmp_path / "out", "--resume")
+    hashes = {json.loads((tmp_path / f"out/fold-{fold}/run.json").read_text())["dataset_hash"] for fold in range(FOLDS)}
+    now = json.loads((store / "manifest.json").read_text())["dataset_hash"]
+    assert len(hashes) == 1 and now not in hashes
+    config.write_text(config.read_text().replace("n.zarr}", f"n.zarr, version: {now}}}"))
+    said = sentence_of(headrace("train", "--config", config, "--folds", FOLDS, "--out", tmp_path / "out", "--resume", code=2))
+    assert "fold-0 was trained on dataset" in said and now in said
+
+
+def test_predict_warns_where_a_split_is_not_the_fold(five, folded, tmp_path):
+    store = folded / "n.zarr"
+    said = headrace("predict", "--run", five / "fold-0", store, "--split", "val", "--out", tmp_path / "val").stderr
+    assert "may have been trained on its patients" in said
+    assert "may have been" not in headrace("predict", "--run", five / "fold-0", store, "--split", "test", "--out", tmp_path / "test").stderr
+
+
+def test_a_figure_that_some_folds_lack_says_so_in_the_table(five, folded, tmp_path):
+    """One fold's tumour Dice is taken away by hand, as where no image of a fold shows any."""
+    for name in range(FOLDS):
+        shutil.copytree(five / f"fold-{name}", tmp_path / f"five/fold-{name}")
+    file = tmp_path / "five/fold-1/eval.json"
+    evaluation = json.loads(file.read_text())
+    evaluation["overall"]["tumour"]["dice"] = None
+    file.write_text(json.dumps(evaluation))
+    table = headrace("train", "--config", folded / "run.yaml", "--folds", FOLDS, "--out", tmp_path / "five", "--resume").stdout
+    lines = {line.split()[0]: line for line in table[table.index("overall"):table.index("cohort ")].splitlines()[1:]}
+    assert "(2 of 3)" in lines["tumour.dice"]
+    assert " of 3)" not in lines["dice.nucleus"]
+
+
+def test_what_fails_before_a_fold_is_begun_does_not_speak_of_going_on(folded, tmp_path):
+    config = folds_config(tmp_path / "run.yaml", folded / "n.zarr")
+    config.write_text(config.read_text().replace("log_every: 1", "log_every: 1, best: {figure: dice.nope}"))
+    done = headrace("train", "--config", config, "--folds", 3, "--out", tmp_path / "out", code=2)
+    assert "dice.nope" in sentence_of(done) and "--resume" not in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_cant_be_done_is_refused_before_anything_is_made(five, folded, tmp_path):
@@ -198,6 +262,7 @@ def test_what_cant_be_done_is_refused_before_anything_is_made(five, folded, tmp_
     text = sentence_of(headrace("train", "--config", other, "--folds", 3, "--out", five, "--resume", code=2))
     assert "fold-0" in text and "sampling.batches_per_epoch: the run has 2, now 3" in text
     assert "is a run folder" in said("--folds", 3, to=five / "fold-0")
+    assert "is a run folder" in said("--folds", 3, "--fold", 1, to=five / "fold-0")
     headrace("train", "--config", config, "--folds", 3, "--out", out, "--resume", code=1)
     assert not out.exists()
 

@@ -77,6 +77,10 @@ def test_a_file_of_gates_replaces_them(run, tmp_path):
         assert gates_of(run, "--gate", gate)["passed"], text
     gate.write_text("- {figure: mean_dice, least: 2}")
     assert "gate MISSED: mean_dice" in headrace("eval", "--run", run, "--gate", gate, code=3).stdout
+    # The verdict stands in the evaluation and in its report.
+    kept = json.loads((run / "eval.json").read_text())["gate"]
+    assert not kept["passed"] and [f["figure"] for f in kept["figures"] if not f["passed"]] == ["mean_dice"]
+    assert "Gates missed: 1 of" in (run / "report.html").read_text()
 
 
 def test_bounds_of_intervals(run, tmp_path):
@@ -125,3 +129,8 @@ def test_eval_refuses_unknown_figures_before_it_evaluates(run, tmp_path):
     assert "did you mean 'mean_dice'" in message_of(headrace("eval", "--run", with_gates(run, [{"figure": "mean_dic", "least": 0}]), code=2))
 
 
+@pytest.mark.parametrize("text", ["", "{}", "[]", "gates: []"])
+def test_a_file_that_asks_for_nothing_is_refused(run, tmp_path, text):
+    gate = tmp_path / "gate.yaml"
+    gate.write_text(text)
+    assert "asks for nothing" in message_of(headrace("eval", "--run", run, "--gate", gate, code=2))

@@ -42,7 +42,9 @@ def test_a_model_is_a_complete_copy_of_what_passed(promotable, registry):
     (line,) = log_of(registry)
     model = registry / "models" / line["model"]
     assert (registry / "gleason").readlink() == model.relative_to(registry)
-    assert line["files"] == {path.name: sha256(path) for path in model.iterdir()}
+    assert line["files"] == {str(path.relative_to(model)): sha256(path) for path in model.rglob("*") if path.is_file()}
+    pictures = [value for entry in json.loads((run / "eval.json").read_text())["examples"] for value in entry.values() if "montage/" in str(value)]
+    assert len(pictures) > 3 and set(pictures) <= set(line["files"])  # so that `headrace report` can make its page again
     for name in ("config.json", "preprocessing.json", "run.json", "final.safetensors", "eval.json", "baseline.json"):
         assert (model / name).read_bytes() == (run / name).read_bytes(), name
     listed = "".join(f"{digest}  {name}\n" for name, digest in sorted(line["files"].items()))
@@ -148,9 +150,11 @@ def test_back_to_an_older_model(registry, run):
 
 
 def test_evaluations_of_other_data_are_not_compared(promotable, run, tmp_path):
-    registry, old = tmp_path / "registry", shutil.copytree(promotable / "a", tmp_path / "a")
-    headrace("eval", "--run", old, "--split", "train")
-    (other,) = old.glob("eval-final-train-*.json")
+    registry, old = tmp_path / "my registry", shutil.copytree(promotable / "a", tmp_path / "a")
+    headrace("phantom", "slides", "--out", tmp_path / "in", "--count", 4, "--size", 600, "--scanners", 1, "--seed", 9)
+    headrace("ingest", "slides", tmp_path / "in/slides", "--table", tmp_path / "in/cases.csv", "--out", tmp_path / "other.zarr")
+    headrace("eval", "--run", old, "--store", tmp_path / "other.zarr")
+    (other,) = old.glob("eval-final-val-*.json")
     promote(old, registry, "--evaluation", other)
     before = contents(registry)
     message = message_of(promote(run, registry, code=2))
@@ -162,16 +166,55 @@ def test_evaluations_of_other_data_are_not_compared(promotable, run, tmp_path):
     headrace("promote", "--list", "--registry", registry)  # evaluating a model did not touch what was promoted
 
 
-def test_other_rules_of_evaluation_are_not_compared(registry, run):
-    config = json.loads((run / "config.json").read_text())
+def test_a_config_or_an_evaluation_that_was_changed(registry, run):
+    config, evaluation = (json.loads((run / name).read_text()) for name in ("config.json", "eval.json"))
+    before = contents(registry)
     config["eval"]["min_cancer"] = 0.5
     (run / "config.json").write_text(json.dumps(config))
     assert "not the config that the run was trained with" in message_of(promote(run, registry, code=4))
-    (registry / "gleason/config.json").write_text(json.dumps(config))  # instead the promoted one was judged otherwise
     config["eval"]["min_cancer"] = 0.02
     (run / "config.json").write_text(json.dumps(config))
+    # An evaluation of before the rules were changed by a resume that did not come to its end.
+    (run / "eval.json").write_text(json.dumps(evaluation | {"rules": evaluation["rules"] | {"eval": config["eval"] | {"min_cancer": 0.5}}}))
     message = message_of(promote(run, registry, code=2))
-    assert "eval.min_cancer 0.5 and 0.02" in message and "--without-comparison" in message
+    assert "made by other rules" in message and "eval.min_cancer 0.5 and 0.02" in message and f"headrace eval --run {run}" in message
+    better = json.loads(json.dumps(evaluation))
+    better["overall"]["mean_dice"] = 0.999
+    (run / "eval.json").write_text(json.dumps(better))
+    assert "mean_dice of overall is 0.999" in message_of(promote(run, registry, code=4))
+    assert contents(registry) == before
+
+
+def test_a_damaged_model_is_not_compared_with(registry, run):
+    file = registry / "gleason/eval.json"
+    file.chmod(0o644)
+    file.write_text(file.read_text().replace("0.", "0.0", 1))  # the bar would be lower
+    before = contents(registry)
+    assert "eval.json is not what was promoted" in message_of(promote(run, registry, code=4))
+    assert contents(registry) == before
+
+
+def test_what_was_trained_on_is_no_proof(registry, run):
+    headrace("eval", "--run", run, "--split", "train")
+    (seen,) = run.glob("eval-final-train-*.json")
+    before = contents(registry)
+    assert "split train, which the weights were trained on" in message_of(promote(run, registry, "--evaluation", seen, name="other", code=2))
+    assert contents(registry) == before
+
+
+def test_nothing_changes_a_model(promotable, registry, tmp_path):
+    before = contents(registry)
+    refused = headrace("train", "--config", promotable / "a.yaml", "--out", registry / "gleason", "--resume", code=2)
+    assert "is a promoted model, which nothing may change" in message_of(refused)
+    assert "promoted model" in message_of(headrace("report", registry / "gleason", code=2))
+    headrace("report", registry / "gleason", "--out", tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 100_000 and contents(registry) == before
+
+
+def test_commands_in_refusals_are_quoted(promotable, tmp_path):
+    run = shutil.copytree(promotable / "b", tmp_path / "it's b")
+    message = message_of(promote(run, tmp_path / "registry", "--weights", "best", code=1))
+    assert shlex.split(message.split("Make it: ")[1]) == ["headrace", "eval", "--run", str(run), "--weights", "best"]
 
 
 @pytest.mark.parametrize("change, sentence, code", [
@@ -215,7 +258,7 @@ def test_the_best_weights(promotable, registry, run, tmp_path):
 
 
 def test_names_and_folders_that_are_no_registry(registry, run, tmp_path):
-    for name in ("models", "log.jsonl", ".hidden", "a/b", "", "-x y"):
+    for name in ("models", "log.jsonl", ".hidden", "..", "a/b", "", "-x y", "n" * 101):
         done = subprocess.run([PROGRAM, "promote", run, f"--as={name}", "--registry", registry], capture_output=True, text=True, timeout=60)
         assert done.returncode == 2, (name, done.stderr)
     (tmp_path / "other").mkdir()
@@ -258,8 +301,31 @@ def test_damage_shows(registry, run):
     assert "never gave this name" in listed(registry, code=4)["damage"][0]
 
 
+def test_texts_that_the_log_cannot_take(registry, run):
+    before = contents(registry)
+    command = [PROGRAM, "promote", run, "--as", "other", "--registry", registry, "--message", b"\xff"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "--message: the text is not UTF-8" in done.stderr and contents(registry) == before
+
+
+def test_lines_that_promote_did_not_write(registry, run):
+    log = registry / "log.jsonl"
+    last = hashlib.sha256(log.read_bytes().splitlines()[-1]).hexdigest()
+    with log.open("a") as file:
+        file.write(json.dumps(log_of(registry)[0] | {"before": last, "number": 2, "model": "../../elsewhere"}) + "\n")
+    assert "log.jsonl:2: not a line of a registry's log" in listed(registry, code=4)["damage"][0]
+    assert "Put the log back" in message_of(promote(run, registry, name="third", code=4))
+
+
+def test_files_of_others_in_models_are_left_alone(registry, run):
+    (registry / "models/README").write_text("ours")
+    (registry / "models/.part-0123456789abcdef").mkdir()
+    promote(run, registry, name="third")
+    assert sorted(path.name for path in (registry / "models").iterdir()) == sorted(["README", *{line["model"] for line in log_of(registry)}])
+
+
 def test_two_at_once(promotable, registry):
-    lock = os.open(registry, os.O_RDONLY)
+    lock = os.open(registry / "log.jsonl", os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
     both = [subprocess.Popen([PROGRAM, "promote", promotable / name, "--as", f"of-{name}", "--registry", registry],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) for name in "ab"]

@@ -30,7 +30,7 @@ def beginnings(promotable, tmp_path_factory):
 
 
 def whole(model, files):
-    return {path.name: sha256(path) for path in model.iterdir()} == files
+    return {str(path.relative_to(model)): sha256(path) for path in model.rglob("*") if path.is_file()} == files
 
 
 def run_with(strace, inject, run, registry, log):

@@ -137,6 +137,46 @@ def test_a_config_that_decides_but_gives_the_same_bytes(trained, tmp_path):
     assert found["difference"] is None and found["steps"] == 10
 
 
+@pytest.mark.parametrize("key, value", [("data.labels", "others"), ("patch.size", [31, 31]), ("train.foo", 1)])
+def test_a_config_that_was_changed_and_is_refused(own, key, value):
+    config = json.loads((own / "config.json").read_text())
+    section, name = key.split(".")
+    config[section][name] = value
+    (own / "config.json").write_text(json.dumps(config))
+    said = message_of(headrace("replay", own, code=4))
+    assert f"config.json is not what the run was trained by ({key}: the run has " in said
+
+
+def test_a_config_that_is_not_there_or_no_config(trained, tmp_path):
+    assert "none.yaml" in message_of(headrace("replay", trained, "--config", tmp_path / "none.yaml", code=1))
+    (tmp_path / "bad.yaml").write_text("task: [")
+    assert "bad.yaml" in message_of(headrace("replay", trained, "--config", tmp_path / "bad.yaml", code=2))
+
+
+def test_a_config_with_other_threads_is_trained_by_them(own):
+    config = json.loads((own / "config.json").read_text())
+    config["train"]["threads"] = 3
+    (own / "config.json").write_text(json.dumps(config))
+    found = differs(own)
+    assert [(one["key"], one["now"]) for one in found["known"]] == [("train.threads", 3), ("runtime.threads", 3)]
+
+
+def test_other_keys_of_the_evaluation_differ_in_figures_not_in_weights(trained, tmp_path):
+    config = config_of(tmp_path, trained.parent / "nuclei.zarr", extra=TRAIN + "eval: {overlap: 0.25}\n")
+    found = differs(trained, "--config", config, "--full")
+    assert found["files"][0] == "final.safetensors but for its metadata"
+    assert found["difference"]["what"] == "figures" and "safetensors" not in found["difference"]["key"]
+    assert found["likely_causes"] == ["evaluation: eval.overlap: the run has 0.5, now 0.25"]
+
+
+def test_a_long_run_is_read_no_further_than_asked(own):
+    """Lines of later steps aren't read: here they can't be. A run may have millions."""
+    for name in ("steps.jsonl", "metrics.jsonl"):
+        with open(own / name, "a") as file:
+            file.write('{"step":13,"loss":1,"gradient_norm":1}\n{"step":14,"loss":1,"gradient_norm":1}\nno JSON\n')
+    assert json_of("replay", own, "--steps", 12)["same"]
+
+
 def change_a_byte(path, at):
     data = bytearray(path.read_bytes())
     data[at] ^= 0x55
@@ -172,6 +212,13 @@ def test_an_object_that_is_gone(own):
     found = differs(own)
     assert found["difference"]["what"] == "data" and image in found["difference"]["key"]
     assert [(damage["kind"], damage["key"]) for damage in found["store"]["damage"]] == [("missing", f"images/{image}/0/zarr.json")]
+
+
+def test_a_changed_byte_of_the_manifest(own):
+    manifest = own.parent / "nuclei.zarr/manifest.json"
+    change_a_byte(manifest, manifest.read_bytes().index(b'"dataset_hash"'))
+    found = differs(own)
+    assert found["difference"]["what"] == "data" and "manifest.json: not valid JSON" in found["difference"]["key"]
 
 
 @pytest.mark.parametrize("what", ["pixels of the validation split", "labels"])
@@ -265,7 +312,16 @@ def test_final_files_are_compared(own):
     assert not list(own.parent.glob(".*.replay*"))
 
 
-@pytest.mark.parametrize("stopped_by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_evaluation_made_again_or_by_an_earlier_release(own):
+    headrace("eval", "--run", own)
+    assert json_of("replay", own, "--full")["same"]
+    evaluation = json.loads((own / "eval.json").read_text())
+    del evaluation["examples"]  # a key that came later
+    (own / "eval.json").write_text(json.dumps(evaluation))
+    assert json_of("replay", own, "--full")["same"]
+
+
+@pytest.mark.parametrize("stopped_by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_full_replay_that_is_stopped_leaves_nothing(own, stopped_by):
     before = files_of(own)
     scratch = own.parent / ".run.replay"
@@ -281,6 +337,12 @@ def test_a_full_replay_that_is_stopped_leaves_nothing(own, stopped_by):
     else:
         assert replaying.returncode == 1 and "Stopped by signal" in said, said
     assert not scratch.exists() and files_of(own) == before
+
+
+def test_no_folder_is_made_for_a_run_that_is_not_there(tmp_path):
+    assert "holds no run" in message_of(headrace("replay", tmp_path / "none", "--full", code=1))
+    headrace("replay", tmp_path / "none/run", "--full", code=1)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_run_of_before(own):
@@ -327,6 +389,8 @@ def test_weights_that_a_run_began_with(trained, tmp_path):
     (tmp_path / "first.safetensors").rename(tmp_path / "moved.safetensors")
     assert "--weights-from-init" in message_of(headrace("replay", tmp_path / "run", code=1))
     assert json_of("replay", tmp_path / "run", "--weights-from-init", tmp_path / "moved.safetensors")["same"]
+    (tmp_path / "none.safetensors").write_bytes(b"no weights at all")
+    assert "none.safetensors: " in message_of(headrace("replay", tmp_path / "run", "--weights-from-init", tmp_path / "none.safetensors", code=1))
     found = differs(tmp_path / "run", "--weights-from-init", trained / "best.safetensors")
     known = [one["kind"] for one in found["known"]]
     assert known == ["first weights"] if (trained / "best.safetensors").read_bytes() != (trained / "final.safetensors").read_bytes() else not known
@@ -335,7 +399,7 @@ def test_weights_that_a_run_began_with(trained, tmp_path):
 def test_a_store_that_moved(own):
     moved = (own.parent / "nuclei.zarr").rename(own.parent / "elsewhere.zarr")
     assert "--store" in message_of(headrace("replay", own, code=1))
-    assert json_of("replay", own, "--store", moved, "--steps", 2)["same"]
+    assert json_of("replay", own, "--store", moved, "--full")["same"]  # its name in eval.json is no figure
 
 
 def test_another_dataset(own, tmp_path):

@@ -102,6 +102,8 @@ def test_figures_are_those_of_eval_json(made):
     cohorts = [row[1] for row in rows if row[0] == "Cohort"]
     by_dice = sorted(result["cohorts"], key=lambda name: result["cohorts"][name]["mean_dice"])
     assert cohorts == [by_dice[0] + "worst", *by_dice[1:]] and len(cohorts) == 3
+    by_class = page.table("", "Name", "Cases", "Images", "background")[1:]  # the cohort with the lowest mean may have a class's best
+    assert [row[1] for row in by_class if row[0] == "Cohort"] == by_dice
     listed = page.table("Image", "Case", "Cohort")[1:]
     assert [row[0] for row in listed] == [i["id"] for i in sorted(images, key=lambda i: (i["mean_dice"], i["id"]))]
     assert {row[0]: row[4] for row in listed} == {i["id"]: shown(i["mean_dice"]) for i in images}
@@ -246,6 +248,58 @@ def test_many_cohorts_are_cut_with_a_count(run):
     assert [row[1] for row in rows if row[0] == "Cohort"][-1] == "20 more in eval.json"
 
 
+def test_no_cohort_is_worse_than_one_without_a_figure(run):
+    """Two of three have no mean Dice: there is nothing to be worse than."""
+    def undefine(result):
+        for name in sorted(result["cohorts"])[1:]:
+            result["cohorts"][name]["mean_dice"] = None
+    change(run / "eval.json", undefine)
+    page = page_of(run)
+    assert "worst" not in "".join(row[1] for row in page.table("", "Name", "Cases")[1:]) and "is the worst: Mean Dice" not in page.text
+    assert page.text.count("Mean Dice is undefined there.") == 2
+
+
+def test_a_missed_gate_never_reads_like_a_held_one(run):
+    """0.79999 is 0.8 in four digits, and so is the bound that it misses."""
+    def nearly(summary):
+        summary["gate"] = {"passed": False, "figures": [
+            {"figure": "mean_dice", "group": "overall", "least": 0.8, "found": 0.79999, "passed": False, "bound": "value"},
+            {"figure": "hd95.nucleus", "group": "cohorts.pink", "most": 7, "found": None, "passed": False, "bound": "upper", "why": "<undefined>"}]}
+    change(run / "summary.json", nearly)
+    rows = page_of(run).table("Figure", "Of", "Asked for", "Found")[1:]
+    assert rows == [["mean_dice", "overall", "at least 0.8", "0.79999", "✗ missed"],
+                    ["hd95.nucleus", "cohorts.pink", "at most 7, upper end of the interval", "undefined: <undefined>", "✗ missed"]]
+
+
+def test_pictures_that_are_gone_do_not_stop_the_page(run):
+    shutil.rmtree(run / "montage")
+    page = page_of(run)
+    assert page.text.count("The pictures are not in this folder.") == 2 and not page.sources()
+
+
+def test_a_promoted_model_has_its_page_elsewhere(run, tmp_path):
+    """Its folder has no summary and no curves; another page in it would be damage."""
+    change(run / "config.json", lambda config: config.update(gates=[{"figure": "mean_dice", "least": 0.01}]))
+    headrace("promote", run, "--as", "nuclei", "--registry", tmp_path / "models")
+    model = tmp_path / "models/nuclei"
+    before = {path: path.read_bytes() for path in model.rglob("*") if path.is_file()}
+    assert "--out" in message_of(headrace("report", model, code=2))
+    page = page_of(model, out=tmp_path / "model.html")
+    assert "A promoted model" in page.text and "has not come to its end" not in page.text and "Gates passed: all 1 hold." in page.text
+    assert {path: path.read_bytes() for path in model.rglob("*") if path.is_file()} == before
+    headrace("promote", "--list", "--registry", tmp_path / "models")
+    both = page_of(run, model, out=tmp_path / "both.html")
+    gates = {row[0]: row[3] for row in both.table("Run", "Task", "Steps", "Gates")[1:]}
+    assert gates == {"A: run": "missed", "B: nuclei": "passed"}
+
+
+@pytest.mark.parametrize("name", ["summary.json", "eval.json", "run.json"])
+def test_a_file_that_lacks_something_is_no_failure_of_the_program(run, name):
+    (run / name).write_text('{"labels": []}')
+    message = message_of(headrace("report", run, code=1))
+    assert str(run) in message and "another version" in message and "unexpected" not in message
+
+
 def test_a_run_of_before_is_shown_without_what_it_lacks(run):
     """Neither data card nor pictures of examples nor gates, as runs had none."""
     (run / "data_card.json").unlink()
@@ -295,6 +349,32 @@ def test_runs_stand_beside_each_other(run, other, tmp_path):
 def test_runs_judged_on_other_images_are_told_apart(run, other, tmp_path):
     change(other / "eval.json", lambda result: result["images"].pop())
     assert "Not the same images." in page_of(run, other, out=tmp_path / "compare.html").text
+
+
+def test_only_evaluated_runs_are_called_comparable(run, other, tmp_path):
+    third = shutil.copytree(run, tmp_path / "third")
+    same = "judged on the same images"
+
+    def text():
+        return page_of(run, other, third, out=tmp_path / "compare.html").text
+    assert f"All were {same}" in text()
+    (third / "eval.json").unlink()
+    assert "1 of 3 runs have no evaluation." in text() and f"The others were {same}" in text() and "Not the same" not in text()
+    (other / "eval.json").unlink()
+    assert "2 of 3 runs have no evaluation." in text() and same not in text()
+    (run / "eval.json").unlink()
+    assert "3 of 3 runs have no evaluation." in text() and same not in text() and "Not the same" not in text()
+
+
+def test_the_same_images_with_other_labels_are_not_comparable(run, other, tmp_path):
+    change(other / "config.json", lambda config: config["data"].update(labels="second-reader"))
+    page = page_of(run, other, out=tmp_path / "compare.html")
+    assert "Not the same images." in page.text and ["data.labels", "annotation", "second-reader"] in page.table("Key")
+
+
+def test_a_long_value_of_the_config_is_cut_between_characters(run, other, tmp_path):
+    change(other / "config.json", lambda config: config["data"].update(version="a" + "é" * 200))
+    page_of(run, other, out=tmp_path / "compare.html")  # reads the file as UTF-8
 
 
 def test_several_runs_need_a_place_for_their_page(run, other):

@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "headrace/core/error.hpp"
+#include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/loader/run_inputs.hpp"
+#include "headrace/storage/local_store.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::loader {
@@ -173,6 +177,32 @@ TEST_F(FoldsTest, WhatCantBeDealtIsRefused) {
   EXPECT_NE(message_of(config("folds: 2, val: train")).find("both are 'train'"), std::string::npos);
   // That no image is there is said by the plan, which knows the names that there are.
   EXPECT_NO_THROW(open_split(config("folds: 2, train: trian")));
+}
+
+TEST_F(FoldsTest, ARunOfAFoldGoesWithTheDatasetThatItWasDealtOf) {
+  const RunConfig of = config("folds: 4, fold: 1");
+  const Preprocessing fitted = Preprocessing::fit(*open_split(of), of);
+  const auto make_run = [&](const std::string& dataset_hash, const RunConfig& trained_by) {
+    const storage::LocalStore run(folder_->path("run"));
+    const auto put = [&](const char* name, const Json& json) {
+      const std::string text = dump_json(json);
+      storage::LocalStore(run.root()).put(name, std::as_bytes(std::span(text)));
+    };
+    put("config.json", trained_by.to_json());
+    put(kPreprocessingFile, fitted.to_json());
+    put(kRunFile, {{"format", kRunFormat},
+                   {"dataset_hash", dataset_hash},
+                   {kPreprocessingHash, hash_of(fitted)}});
+    return run.root().string();
+  };
+  EXPECT_NO_THROW(open_run(of, "val", make_run(store()->dataset_hash(), of)));
+  const std::string other = make_run(std::string(64, 'e'), of);
+  EXPECT_THROW(open_run(of, "val", other), Error);
+  EXPECT_THROW(open_run(of, "train", other), Error);
+  EXPECT_NO_THROW(open_run(of, "test", other));
+  // A run without folds only lends its preprocessing.
+  const RunConfig whole = config("train: train");
+  EXPECT_NO_THROW(open_run(of, "val", make_run(std::string(64, 'e'), whole)));
 }
 
 TEST(FoldsConfig, KeysAreRefusedThatDontFitTogether) {

@@ -55,11 +55,26 @@ TEST(Thinned, KeepsEndsAndPeaksOfALongCurve) {
   EXPECT_EQ(thinned(few, 1000), few);
 }
 
+TEST(Chart, AKappaBelowZeroIsDrawnBelowZero) {
+  const Chart chart{"kappa", "step", {{"a", "#111", {{0, 0.5}, {10, -0.4}}}}, {{0, 1}}};
+  EXPECT_NE(svg(chart).find(">-0.5<"), std::string::npos) << svg(chart);  // the axis goes on
+}
+
 TEST(ColumnChart, TheHighestFillsTheChart) {
   const std::string out = column_chart("n", "p", {0, 5, 10}, "#111");
   EXPECT_NE(out.find("height=\"82.0\""), std::string::npos) << out;  // from 14 to 96
   EXPECT_NE(out.find("height=\"41.0\""), std::string::npos) << out;
   EXPECT_EQ(column_chart("n", "p", {0, 0}, "#111"), "");
+}
+
+TEST(ColumnChart, TheHighestCountIsNamedInFewLetters) {
+  // Its text ends 42 units from the left edge: what is longer would lose its first digit.
+  for (const auto& [count, text] :
+       {std::pair{7ull, ">7<"}, std::pair{999ull, ">999<"}, std::pair{1000ull, ">1.0k<"},
+        std::pair{165888ull, ">166k<"}, std::pair{999700ull, ">1.0M<"},
+        std::pair{5218760ull, ">5.2M<"}, std::pair{12000000000ull, ">12G<"}}) {
+    EXPECT_NE(column_chart("n", "p", {1, count}, "#111").find(text), std::string::npos) << count;
+  }
 }
 
 TEST(StackedBar, SharesAddUp) {

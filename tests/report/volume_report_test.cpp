@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "headrace/report/plane_picture.hpp"
@@ -186,6 +187,42 @@ TEST(VolumeReport, ShowsFrocIntervalsPhasesAndPlanes) {
   EXPECT_EQ(html.find("http:"), std::string::npos);
   EXPECT_LT(html.find("below 6 mm"), html.find("6 to 10 mm"));
   EXPECT_LT(html.find("6 to 10 mm"), html.find("10 to 20 mm"));
+
+  // A cohort without lesions has an undefined sensitivity, not one of 0: no curve, and nobody is worse.
+  Json eval = parse_json(read_file(run / "eval.json"), "eval.json");
+  const auto in_legend = [&](const std::string& page, const std::string& cohort) {
+    return page.find("\"></i>" + cohort + "</span>") != std::string::npos;
+  };
+  for (const int lesions : {2, 0}) {
+    Json& other = eval["cohorts"]["none"] = eval["cohorts"]["a"];
+    other["lesion"]["lesions"] = lesions;
+    other["lesion"]["curve"] = {{3.0, lesions > 0 ? 0.5 : 0.0, 0.6}};
+    other["lesion"]["froc"] = lesions > 0 ? Json(0.1) : Json(nullptr);
+    put("eval.json", eval);
+    const std::string page = render_run(run);
+    EXPECT_TRUE(in_legend(page, "a"));
+    EXPECT_EQ(in_legend(page, "none"), lesions > 0);
+    EXPECT_EQ(page.find("none<span class=\"mark\">worst") != std::string::npos, lesions > 0);
+    EXPECT_EQ(page.find("Cohort a is the worst"), std::string::npos);
+  }
+
+  // Lesions are counted of some classes only: no zeros for the others.
+  Json card = {{"kind", "volume"}, {"labels", "annotation"}, {"label_names", classes}};
+  for (const int lesions : {3, 0}) {
+    card["splits"]["val"] = {{"cohorts", Json::object()},
+                             {"scanners", Json::object()},
+                             {"pixels", {{"background", 70}, {"lesion", 12345}}},
+                             {"lesions", {{"background", 0}, {"lesion", lesions}}}};
+    put("data_card.json", card);
+    const std::string page = render_run(run);
+    const std::size_t table = page.find("Annotated lesions by class");
+    EXPECT_EQ(table != std::string::npos, lesions > 0);
+    EXPECT_NE(page.find("12&#8239;345"), std::string::npos);
+    if (table == std::string::npos) continue;
+    const std::string rows = page.substr(table, page.find("</table>", table) - table);
+    EXPECT_NE(rows.find("<td class=\"n\">3</td>"), std::string::npos) << rows;
+    EXPECT_EQ(rows.find("background</td>"), std::string::npos) << rows;
+  }
   std::filesystem::remove_all(run);
 }
 

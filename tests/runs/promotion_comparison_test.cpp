@@ -4,6 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/measure/volume/volume_metrics.hpp"
+#include "headrace/runs/evaluation_check.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace headrace::runs {
@@ -23,6 +24,7 @@ Json evaluation_of(const std::function<std::uint64_t(std::uint32_t)>& hit,
     measure::VolumeFacts facts;
     facts.id = facts.case_id = "case-" + std::to_string(i);
     facts.cohort = i < 4 ? "a" : "b";
+    facts.scanner = "s";
     measure::VolumeFigures figures(2);
     figures.confusion.add(0, 0, 50);
     figures.confusion.add(1, 1, hit(i));
@@ -44,11 +46,13 @@ const Json kConfig = {{"task", "segmentation"},
                       {"eval", {{"surface_tolerance_mm", 2}, {"batch", 2}}}};
 
 PromotionComparison compare(const Json& before, const Json& after, const std::string& gates,
-                            const std::map<std::string, double>& margins = {}) {
+                            const std::map<std::string, double>& margins = {},
+                            const Json& gate_file = {}, const Json& config = kConfig) {
   const testing::TemporaryFolder folder;
   RunFolder promoted = RunFolder::create(folder.path("promoted"));
-  promoted.write_json("config.json", kConfig);
+  promoted.write_json("config.json", config);
   promoted.write_json("eval.json", before);
+  if (!gate_file.is_null()) promoted.write_json("gate.json", gate_file);
   PromotionCandidate candidate;
   candidate.config = kConfig;
   candidate.run = {{"dataset_hash", "d"}, {"store", "/ct.zarr"}};
@@ -125,8 +129,88 @@ TEST(PromotionComparison, OfSeveralMarginsTheStrictestHolds) {
   const char* gates =
       "[{figure: mean_dice, least: 0, worse_than_promoted: 0.3}, {figure: mean_dice, least: 0, "
       "scope: each cohort, worse_than_promoted: 0.1}]";
-  EXPECT_EQ(compare(one, one, gates).checks.front().margin, 0.1);
-  EXPECT_EQ(compare(one, one, gates, {{"mean_dice", 0.2}}).checks.front().margin, 0.2);
+  const auto margins = [&](const std::string& of, const std::map<std::string, double>& given = {}) {
+    std::vector<double> out;
+    for (const WorseCheck& check : compare(one, one, of, given).checks) out.push_back(check.margin);
+    return out;
+  };
+  // Over all images, then cohorts a and b: each has the margin that is stated for it.
+  EXPECT_EQ(margins(gates), (std::vector<double>{0.3, 0.1, 0.1}));
+  EXPECT_EQ(margins(gates, {{"mean_dice", 0.2}}), (std::vector<double>{0.2, 0.2, 0.2}));
+  EXPECT_EQ(margins("[{figure: mean_dice, least: 0, worse_than_promoted: 0.3}, {figure: mean_dice, "
+                    "least: 0.1, worse_than_promoted: 0.2}]"),
+            (std::vector<double>{0.2, 0.2, 0.2}));
+  // What is allowed to one cohort is not to the others.
+  EXPECT_EQ(margins("[{figure: mean_dice, least: 0, scope: cohorts.b, worse_than_promoted: 0.5}, "
+                    "{figure: mean_dice, least: 0}]"),
+            (std::vector<double>{0.02, 0.02, 0.5}));
+}
+
+TEST(PromotionComparison, AGateOfAScannerIsComparedThere) {
+  const Json one = evaluation_of(kForty, kNear);
+  const auto result = compare(one, one, "[{figure: mean_dice, least: 0, scope: each scanner}]");
+  ASSERT_EQ(result.checks.size(), 4u);
+  EXPECT_EQ(result.checks.back().group, "scanners.s");
+}
+
+TEST(PromotionComparison, WhatThePromotedOneHadToReachIsCompared) {
+  // The new run asks for little: its gate says nothing of the distance, which got worse.
+  const Json before = evaluation_of(kForty, kNear);
+  const Json after = evaluation_of(kForty, [](std::uint32_t) { return std::optional(50.0); });
+  EXPECT_TRUE(compare(before, after, "mean_dice: 0").passed());
+  const Json gates = {{"figures", Json::array({Json{{"figure", "hd95.liver"}}})}};
+  EXPECT_FALSE(compare(before, after, "mean_dice: 0", {}, gates).passed());
+}
+
+TEST(PromotionComparison, OtherClassesOrRulesAreNotCompared) {
+  const Json one = evaluation_of(kForty, kNear);
+  Json classes = one;
+  classes["classes"] = {"background", "spleen"};
+  Json rules = kConfig, tiles = kConfig;
+  rules["eval"]["surface_tolerance_mm"] = 3;
+  tiles["eval"]["batch"] = 8;
+  const auto refusal = [&](const Json& before, const Json& config) -> std::string {
+    try {
+      compare(before, one, "mean_dice: 0.1", {}, {}, config);
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      return error.what();
+    }
+  };
+  EXPECT_NE(refusal(classes, kConfig).find("\"spleen\""), std::string::npos);
+  EXPECT_NE(refusal(one, rules).find("eval.surface_tolerance_mm 3 and 2"), std::string::npos);
+  EXPECT_EQ(refusal(one, tiles), "");
+}
+
+TEST(PromotionComparison, GatesOfCasesAloneCompareNothing) {
+  Json one = evaluation_of(kForty, kNear);
+  for (auto& [id, figures] : one["cases"].items()) figures["only_here"] = 1;
+  EXPECT_THROW(compare(one, one, "[{figure: only_here, least: 0, scope: each case}]"), Error);
+}
+
+TEST(CheckFigures, FiguresAreThoseOfTheImages) {
+  const Json one = evaluation_of(kForty, kNear);
+  check_figures({one, "eval.json"});
+  const auto refusal = [](const Json& changed) -> std::string {
+    try {
+      check_figures({changed, "eval.json"});
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::corrupt);
+      return error.what();
+    }
+  };
+  Json better = one;
+  better["overall"]["mean_dice"] = 0.99;
+  EXPECT_NE(refusal(better).find("mean_dice of overall is 0.990000 there"), std::string::npos);
+  better = one;
+  better["cohorts"]["b"]["hd95"]["liver"] = nullptr;
+  EXPECT_NE(refusal(better).find("hd95.liver of cohorts.b is undefined there"), std::string::npos);
+  better = one;
+  better["images"].erase(0);
+  EXPECT_NE(refusal(better).find("overall has 6 images there, but 5 are listed"),
+            std::string::npos);
 }
 
 TEST(PromotionComparison, OtherImagesAreNotCompared) {

@@ -37,6 +37,49 @@ TEST(RunFolder, MetricsAreRewoundToACheckpointAndCutLinesDropped) {
   EXPECT_EQ(run.metrics().back().at("step"), 3);
 }
 
+TEST(RunFolder, RewindingKeepsTheBytesOfTheLinesThatStay) {
+  const testing::TemporaryFolder folder;
+  RunFolder run = RunFolder::create(folder.path("run"));
+  EXPECT_TRUE(run.last_metrics().is_null());
+  const std::string stays = "{\"step\":1,  \"loss\":1e0}\n\n{\"step\":2}\n";
+  run.append_steps(stays + "{\"step\":3}\n\n{\"step\":4}\n");
+  for (const int step : {1, 2, 2, 3}) run.append_metrics({{"step", step}});
+  EXPECT_EQ(run.last_metrics().at("step"), 3);
+  run.rewind_metrics(2);
+  const auto bytes = run.read("steps.jsonl");
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), stays);
+  EXPECT_EQ(run.metrics().size(), 3u);
+  EXPECT_EQ(run.last_metrics().at("step"), 2);
+  run.rewind_metrics(0);
+  EXPECT_TRUE(run.last_metrics().is_null());
+  EXPECT_TRUE(run.metrics().empty() && run.lines("steps.jsonl").empty());
+}
+
+TEST(RunFolder, TheLastLineIsThatOfNowAlsoWhenItWasReadBefore) {
+  const testing::TemporaryFolder folder;
+  RunFolder run = RunFolder::create(folder.path("run"));
+  for (const int step : {1, 2, 3}) {
+    run.append_metrics({{"step", step}});
+    EXPECT_EQ(run.last_metrics().at("step"), step);
+  }
+  run.rewind_metrics(2);
+  run.append_metrics({{"step", 7}});
+  EXPECT_EQ(run.last_metrics().at("step"), 7);
+}
+
+TEST(RunFolder, LinesAreReadOnlyAsFarAsTheyAreWanted) {
+  const testing::TemporaryFolder folder;
+  RunFolder run = RunFolder::create(folder.path("run"));
+  run.append_steps("{\"step\":1}\n{\"step\":2}\nno JSON\n");
+  std::vector<Json> seen;
+  run.for_each_line("steps.jsonl", [&](const Json& line) {
+    seen.push_back(line);
+    return seen.size() < 2;
+  });
+  EXPECT_EQ(seen.size(), 2u);
+  EXPECT_THROW(run.lines("steps.jsonl"), Error);
+}
+
 TEST(RunFolder, StepsAreRewoundWithMetricsAndStartsAreKept) {
   const testing::TemporaryFolder folder;
   RunFolder run = RunFolder::create(folder.path("run"));
@@ -56,6 +99,33 @@ TEST(RunFolder, StepsAreRewoundWithMetricsAndStartsAreKept) {
   ASSERT_EQ(starts.size(), 2u);
   EXPECT_EQ(starts[1].at("step"), 2);
   EXPECT_TRUE(run.lines("none.jsonl").empty());
+}
+
+TEST(RunFolder, ALinkIsFollowedOnce) {
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"one", "two"}) {
+    RunFolder run = RunFolder::create(folder.path(name));
+    run.write_json("config.json", {{"of", name}});
+    run.write_json("weights", {{"of", name}});
+  }
+  const std::filesystem::path link = folder.path("link"), other = folder.path("other");
+  std::filesystem::create_symlink("one", link);
+  std::filesystem::create_symlink(link, other);
+  const RunFolder run = RunFolder::open(link), further = RunFolder::open(other.string() + "/");
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("two", link);
+  EXPECT_EQ(run.read_json("weights").at("of"), "one");  // that of the config, which was there then
+  EXPECT_EQ(further.read_json("weights").at("of"), "one");
+  EXPECT_EQ(RunFolder::open(link).read_json("weights").at("of"), "two");
+}
+
+TEST(RunFolder, NothingTrainsInAPromotedModel) {
+  const testing::TemporaryFolder folder;
+  RunFolder run = RunFolder::create(folder.path("run"));
+  run.write_json("config.json", {});
+  RunFolder(run).lock();
+  run.write_json("gate.json", {});
+  EXPECT_THROW(run.lock(), Error);
 }
 
 TEST(RunFolder, KeepsTheNewestTwoCheckpoints) {

@@ -55,9 +55,9 @@ def sweep(path, out, *options, environment=None, **others):
     return headrace("sweep", path, "--out", out, *options, environment=environment or leases(path.parent / "leases"), **others)
 
 
-def killed(path, out, ended, after_s):
+def killed(path, out, ended, after_s, *options):
     """A sweep that gets SIGKILL so long after so many of its trials have ended, and one more is begun; gives whether it was still running."""
-    process = subprocess.Popen([PROGRAM, "sweep", path, "--out", out], env=os.environ | leases(path.parent / "leases"),
+    process = subprocess.Popen([PROGRAM, "sweep", path, "--out", out, *map(str, options)], env=os.environ | leases(path.parent / "leases"),
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def states():
@@ -72,13 +72,17 @@ def killed(path, out, ended, after_s):
 
 
 def trainings(out):
-    """Numbers of the processes that train for a sweep."""
+    return processes_of("train", out)
+
+
+def processes_of(command, out):
+    """Numbers of the processes that run this command for a sweep."""
     found = []
     for process in os.listdir("/proc"):
         try:
             words = open(f"/proc/{process}/cmdline", "rb").read().split(b"\0")
         except (OSError, NotADirectoryError):
             continue
-        if b"train" in words and any(word.startswith(os.fsencode(str(out))) for word in words):
+        if command.encode() in words and any(word.startswith(os.fsencode(str(out))) for word in words):
             found.append(int(process))
     return found

@@ -4,13 +4,18 @@ import json
 import os
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import headrace as hr
+import optuna
 import pytest
 from chromium import CHROMIUM, Browser
 from driving import headrace, json_of, message_of, sentence_of
 from headrace.sweep._definition import read_definition
+from headrace.sweep._folder import Trial
 from headrace.sweep._page import page
+from headrace.sweep._results import Results
+from headrace.sweep._space import read_range
 from sweeps import SEARCH, leases, outcome, sweep, write_sweep
 
 GRID = """config: run.yaml
@@ -26,14 +31,13 @@ search:
   train.class_weights: [[1, 1], [1, 1, 1]]
 method: grid
 threads_per_trial: 1
-figure: %s
 """
 
 
 @pytest.fixture(scope="module")
 def grid(nuclei, tmp_path_factory):
     folder = tmp_path_factory.mktemp("grid")
-    said = sweep(write_sweep(folder, nuclei, GRID), folder / "out")
+    said = sweep(write_sweep(folder, nuclei, GRID), folder / "out", "--jobs", 2)
     return folder / "out", said
 
 
@@ -68,7 +72,7 @@ def test_random_draws_follow_from_the_seed_and_number(nuclei, tmp_path):
 
 def test_a_failing_trial_is_recorded_and_others_go_on(nuclei, tmp_path):
     """A list of three class weights for two classes is refused by the program when it knows the store."""
-    sweep(write_sweep(tmp_path, nuclei, FAILING % "mean_dice"), tmp_path / "out")
+    sweep(write_sweep(tmp_path, nuclei, FAILING), tmp_path / "out", "--jobs", 2)
     trials = outcome(tmp_path / "out")["trials"]
     failed = [trial for trial in trials if trial["state"] == "failed"]
     assert [trial["params"]["train.class_weights"] for trial in failed] == [[1, 1, 1], [1, 1, 1]]
@@ -117,6 +121,8 @@ def test_other_figures_prune_too(nuclei, tmp_path):
     ("config: run.yaml\nsearch: {train.lr: [0.1]}\nfigure: dice.objekt\n", "did you mean 'dice.object'?"),
     ("config: run.yaml\nsearch: {train.lr: [0.1]}\nmethod: tpo\n", "did you mean 'tpe'?"),
     ("config: run.yaml\nsearch: {train.lr: [0.1]}\nprune: {method: median, after: 9}\n", "a training has 1 validations at most"),
+    ("config: run.yaml\nsearch: {train.best.figure: [mean_dice], train.epochs: [4]}\nfigure: accuracy\nprune: {method: median}\n", "train.best"),
+    ("config: run.yaml\nsearch: {train.²: [0.1]}\n", "train.²"),
     ("config: run.yaml\nsearch: {train.lr: [0.1]}\nthreads_per_trial: 1024\n", "expected at most that"),
     ("config: run.yaml\nsearch: {train.lr: [0.1]\n", "sweep.yaml:"),
 ])
@@ -165,6 +171,22 @@ def test_the_page_stands_alone_and_has_the_figures(grid):
     for trial in found["trials"]:
         assert f"{trial['value']:.4f}" in seen.texts
     assert any("4 complete trials, which tell little" in one for one in seen.texts)
+
+
+@pytest.mark.parametrize("search, rows, expected", [
+    ({"a": [1]}, [({"a": 1}, 0.1 * i) for i in range(4)], None),
+    ({"a": [1, 2]}, [({"a": 1}, 0.1 * i) for i in range(4)], None),
+    ({"a": [1, 2], "b": [1, 2]}, [({"a": 1 + i % 2, "b": 1}, 0.1 * (i % 2)) for i in range(8)], {"a": 1.0, "b": 0.0}),
+    ({"a": {"float": [0, 1]}}, [({"a": 0.1 * i}, 0.5 + 1e-16 * (i == 5)) for i in range(8)], None),
+    ({"a": {"float": [0, 1]}}, [({"a": 0.1 * i}, 0.5 + 2e-16 * (i == 5)) for i in range(8)], None),
+    ({"a": {"float": [0, 1]}}, [({"a": 0.1 * i}, 0.5) for i in range(8)], None),
+    ({"a": {"float": [0, 1]}}, [({"a": 0.1 * i}, 0.1 * i) for i in range(3)], None),
+])
+def test_importance_where_there_is_little_to_explain(search, rows, expected):
+    """Keys or figures that do not differ explain nothing; Optuna refuses, or gives all to one of them."""
+    definition = SimpleNamespace(seed=0, space={key: read_range(key, allowed) for key, allowed in search.items()})
+    trials = [Trial(i, params, 0, "complete", value) for i, (params, value) in enumerate(rows)]
+    assert Results(SimpleNamespace(trials=trials, definition=definition, optuna=optuna)).importance() == expected
 
 
 def test_text_of_data_is_escaped():

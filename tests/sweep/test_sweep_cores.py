@@ -1,13 +1,14 @@
 """Two sweeps at once on one machine: no core is lent to two trainings at any time, also when one sweep is killed and goes on."""
 import os
+import signal
 import subprocess
 import tempfile
 import time
 
 import pytest
 from driving import PROGRAM
-from headrace.sweep._leases import lease, locked, shared_folder
-from sweeps import SEARCH, leases, outcome, trainings, write_sweep
+from headrace.sweep._leases import lease, locked, shared_folder, usable_gpus
+from sweeps import SEARCH, leases, outcome, processes_of, sweep, trainings, write_sweep
 
 
 def cores_of(process):
@@ -85,12 +86,45 @@ def test_who_inherits_a_lease_holds_it(tmp_path, monkeypatch):
     assert lease([5], 1).cores == [5]
 
 
+def test_a_tracker_does_not_keep_the_cores(nuclei, tmp_path, monkeypatch):
+    """It goes on after its training where the server does not answer; the next trial does not wait for it."""
+    path = write_sweep(tmp_path, nuclei, "config: run.yaml\nsearch: {train.lr: [0.001]}\nmethod: grid\nthreads_per_trial: 1\n")
+    with open(tmp_path / "run.yaml", "a") as config:
+        config.write('tracking: [{to: mlflow, url: "http://127.0.0.1:9", wait_s: 60}]\n')
+    sweep(path, tmp_path / "out")
+    followers = processes_of("track", tmp_path / "out")
+    try:
+        assert followers, "it ended before it was looked at"
+        monkeypatch.setenv("HEADRACE_LEASES", str(tmp_path / "leases"))
+        cores = sorted(os.sched_getaffinity(0))
+        assert lease(cores, len(cores)) is not None
+        assert locked(tmp_path / "out/trials/0000/.lock") is not None
+    finally:
+        for process in followers:
+            os.kill(process, signal.SIGKILL)
+
+
+def test_gpus_are_those_that_cuda_would_see(tmp_path, monkeypatch):
+    """As CUDA's documentation of CUDA_VISIBLE_DEVICES: numbers or beginnings of UUIDs, none from the first wrong one on."""
+    driver = tmp_path / "nvidia-smi"
+    driver.write_text("#!/bin/sh\necho '0, GPU-aa'\necho '1, GPU-bb'\n")
+    driver.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert usable_gpus() == ["GPU-aa", "GPU-bb"]
+    for visible, expected in [("-1", []), ("", []), ("1", ["GPU-bb"]), ("1,0", ["GPU-bb", "GPU-aa"]), ("0,7,1", ["GPU-aa"]), ("GPU-b", ["GPU-bb"])]:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert usable_gpus() == expected
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="not run: acting as another user takes root")
 def test_another_users_sweeps_are_seen(monkeypatch):
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         os.chmod(folder, 0o755)
         monkeypatch.setenv("HEADRACE_LEASES", f"{folder}/leases")
+        before = os.umask(0o077)
         own = lease([0], 1)
+        os.umask(before)
         child = os.fork()
         if child == 0:
             os.setuid(65534)

@@ -3,12 +3,15 @@ import hashlib
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import time
 
+import headrace as hr
 import pytest
-from driving import PROGRAM, message_of, sentence_of
+from driving import PROGRAM, headrace, message_of, sentence_of
+from headrace.sweep._folder import Folder, write_whole
 from sweeps import SEARCH, killed, leases, outcome, sweep, trainings, write_sweep
 
 TPE = SEARCH + "method: tpe\ntrials: 8\nstartup: 3\nseed: 5\nprocesses_at_once: 2\nprune: {method: median, startup: 2}\n"
@@ -73,18 +76,15 @@ def test_median_pruning_is_what_its_rule_says(undisturbed):
 
 def test_killed_at_any_moment_and_gone_on_with(undisturbed, nuclei, tmp_path):
     path = write_sweep(tmp_path, nuclei, TPE, epochs=3)
+    """Also by turns with one trial at a time and with two."""
     draw = random.Random(11)
-    for ended in (0, 0, 1, 3, 5):
-        assert killed(path, tmp_path / "out", ended, draw.uniform(0, 0.4)), "it was done before it was killed"
+    for ended, jobs in ((0, 2), (0, 1), (1, 1), (3, 2), (5, 1)):
+        assert killed(path, tmp_path / "out", ended, draw.uniform(0, 0.4), "--jobs", jobs), "it was done before it was killed"
+        for file in (tmp_path / "out").glob("trials/*/run.yaml"):  # as after a loss of power: the folder has its name, not yet its content
+            file.write_text("")
     sweep(path, tmp_path / "out")
     assert outcome(tmp_path / "out") == outcome(undisturbed)
     assert not trainings(tmp_path / "out")
-
-
-def test_one_at_a_time_gives_the_same(undisturbed, nuclei, tmp_path):
-    path = write_sweep(tmp_path, nuclei, TPE, epochs=3)
-    sweep(path, tmp_path / "out", "--jobs", 1)
-    assert outcome(tmp_path / "out") == outcome(undisturbed)
 
 
 def test_again_trains_nothing(undisturbed, nuclei):
@@ -116,6 +116,52 @@ def test_a_signal_stops_all_with_checkpoints(nuclei, tmp_path, number):
     log = (tmp_path / "out/trials/0000/log.txt").read_text()
     assert "checkpoint" in log or "resume" in log, log
     assert json.loads((tmp_path / "out/trials/0000/trial.json").read_text())["state"] == "chosen"
+
+
+def test_a_trial_that_is_ended_from_outside_goes_on(nuclei, tmp_path):
+    """Alone, as by what frees memory; one that has the time writes a checkpoint. It ends as the same config trained by itself."""
+    path = write_sweep(tmp_path, nuclei, "config: run.yaml\nsearch: {train.lr: [0.001]}\nmethod: grid\nthreads_per_trial: 1\n", batches=20, epochs=8)
+    process = subprocess.Popen([PROGRAM, "sweep", path, "--out", tmp_path / "out"], env=os.environ | leases(tmp_path / "leases"),
+                               stderr=subprocess.PIPE, text=True)
+    metrics, ended = tmp_path / "out/trials/0000/run/metrics.jsonl", []
+    for number, step in ((signal.SIGTERM, 20), (signal.SIGKILL, 60)):
+        deadline = time.time() + 60
+        while True:
+            assert time.time() < deadline and process.poll() is None
+            found = [one for one in trainings(tmp_path / "out") if one not in ended]
+            lines = metrics.read_text().splitlines()[:-1] if metrics.exists() else []
+            if found and any(json.loads(line)["step"] >= step for line in lines):
+                break
+            time.sleep(0.01)
+        ended.append(found[0])
+        os.kill(found[0], number)
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 0 and said.count("was ended from outside") == 2, said
+    trial, = outcome(tmp_path / "out")["trials"]
+    headrace("train", "--config", tmp_path / "out/trials/0000/run.yaml", "--out", tmp_path / "alone")
+    assert trial["value"] == json.loads((tmp_path / "alone/eval.json").read_text())["overall"]["mean_dice"]
+
+
+def test_a_damaged_trial_is_named(tmp_path):
+    folder = Folder(str(tmp_path))
+    folder.of(0).mkdir(parents=True)
+    for text in ("", "[]", '{"number": 0}', '{"number": 0, "validations": 5}'):
+        (folder.of(0) / "trial.json").write_text(text)
+        with pytest.raises(hr.MalformedError, match="trials/0000/trial.json"):
+            folder.load_trial(0)
+
+
+def test_a_file_that_can_not_be_written_stays_as_it_was(tmp_path):
+    """A limit on the size of files stands for a full disk: the write fails in the middle."""
+    path, soft_hard = tmp_path / "trial.json", resource.getrlimit(resource.RLIMIT_FSIZE)
+    write_whole(path, "old")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, soft_hard[1]))
+    try:
+        with pytest.raises(hr.StorageError, match="trial.json can't be written"):
+            write_whole(path, "new" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, soft_hard)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
 def test_two_processes_in_one_folder(nuclei, tmp_path):

@@ -18,7 +18,7 @@ def trained_run(nuclei, tmp_path_factory):
     return made_once(tmp_path_factory, "tracked", make) / "run"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def mlflow(tmp_path_factory):
     server = MlflowServer(tmp_path_factory.mktemp("mlflow"))
     yield server

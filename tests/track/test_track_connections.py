@@ -55,7 +55,9 @@ class Liar(http.server.BaseHTTPRequestHandler):
                 time.sleep(0.2)
             return
         status, body = {"fails": (500, b"{}"), "babbles": (200, b"\xff<html>hello"), "lies": (200, b'{"experiment": {"experiment_id": 7}}'),
-                        "redirects": (302, b""), "refuses": (403, b"{}"), "floods": (200, b"x" * (9 << 20))}[self.how]
+                        "redirects": (302, b""), "refuses": (403, b"{}"), "floods": (200, b"x" * (9 << 20)),
+                        "echoes": (400, json.dumps({"error_code": "INVALID", "message": f"\x1b[2J{self.headers['Authorization']}"}).encode()),
+                        }[self.how]
         self.send_response(status)
         if status == 302:
             self.send_header("Location", self.elsewhere + self.path)
@@ -81,20 +83,35 @@ def liar():
 
 
 @pytest.mark.parametrize("how, told", [("fails", "answers 500"), ("babbles", "answers 200 and not what"), ("lies", "has no experiment"),
-                                       ("redirects", "is not followed"), ("refuses", "MLFLOW_TRACKING_TOKEN"), ("floods", "more than 8 MiB")])
+                                       ("redirects", "is not followed"), ("refuses", "MLFLOW_TRACKING_TOKEN"), ("floods", "more than 8 MiB"),
+                                       ("echoes", "INVALID:")])
 def test_a_server_that_lies(trained_run, liar, tmp_path, how, told):
     """It ends within its time, tells why, and says how to send the rest; the run that a redirect names is not asked."""
     handler, url = liar
+    token = "sesame-71"
     other = type("Other", (Liar,), {"seen": [], "how": "fails"})
     second = http.server.ThreadingHTTPServer(("127.0.0.1", 0), other)
     threading.Thread(target=second.serve_forever, daemon=True).start()
     handler.how, handler.elsewhere = how, f"http://127.0.0.1:{second.server_address[1]}"
     run = copied(trained_run, tmp_path / "run")
-    done = track(run, "--to", "mlflow", "--url", url, "--wait", 1, code=1, environment={"MLFLOW_TRACKING_TOKEN": "sesame-71"})
+    done = track(run, "--to", "mlflow", "--url", url, "--wait", 0, code=1, environment={"MLFLOW_TRACKING_TOKEN": token})
     second.shutdown()
     assert told in done.stderr and f"headrace track {run}" in done.stderr
+    assert token not in done.stderr and "\x1b" not in done.stderr
     assert other.seen == [] and handler.seen and handler.seen[0][1]["Authorization"] == "Bearer sesame-71"
     assert all("sesame-71" not in path.read_text(errors="replace") for path in run.rglob("*") if path.is_file()) and "sesame" not in done.stderr
+
+
+def test_a_token_from_a_file(trained_run, liar, tmp_path):
+    """One that ends in a line feed is taken without it; one that can't be is refused, and not said."""
+    handler, url = liar
+    handler.how = "fails"
+    run = copied(trained_run, tmp_path / "run")
+    track(run, "--to", "mlflow", "--url", url, "--wait", 0, code=1, environment={"MLFLOW_TRACKING_TOKEN": "sesame-71\r\n"})
+    assert handler.seen[0][1]["Authorization"] == "Bearer sesame-71"
+    asked = len(handler.seen)
+    done = track(run, "--to", "mlflow", "--url", url, "--wait", 0, code=2, environment={"MLFLOW_TRACKING_TOKEN": "sesame\n71"})
+    assert "MLFLOW_TRACKING_TOKEN" in sentence_of(done) and "sesame" not in done.stderr and len(handler.seen) == asked
 
 
 def test_a_server_that_drips(trained_run, liar, tmp_path):
@@ -109,11 +126,11 @@ def test_a_server_that_drips(trained_run, liar, tmp_path):
 
 
 def test_what_failed_is_sent_later_by_the_command_that_was_named(trained_run, mlflow, tmp_path):
-    run = copied(trained_run, tmp_path / "run")
+    run = copied(trained_run, tmp_path / "a run")
     mlflow.kill()
     try:
-        done = track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "later", "--wait", 1, code=1)
-        assert f"sent by: headrace track {run}" in done.stderr
+        done = track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "later", "--wait", 0, code=1)
+        assert f"sent by: headrace track '{run}'" in done.stderr
     finally:
         mlflow.start()
     track(run)
@@ -126,7 +143,8 @@ def test_certificates_are_checked(trained_run, tmp_path):
     if shutil.which("openssl") is None:
         pytest.skip("not run: openssl is not installed")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key,
-                    "-out", certificate, "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+                    "-out", certificate, "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+                   check=True, capture_output=True)
     handler = type("Handler", (Liar,), {"seen": [], "how": "fails"})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -146,25 +164,31 @@ def weights(run):
     return hashlib.sha256((run / "final.safetensors").read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("how", ["nobody listens", "never answers", "fails", "redirects"])
-def test_a_training_does_not_feel_its_tracker(trained_run, nuclei, liar, tmp_path, how):
-    """Exit code, weights and metrics are those of the run without a tracker, and it does not wait for one."""
-    handler, url = liar
-    handler.how, handler.elsewhere = how, "http://127.0.0.1:9"
+def test_a_training_does_not_feel_its_trackers(trained_run, nuclei, liar, tmp_path):
+    """Four at once, none of which takes anything. Exit code, weights and metrics are those of the run without, and it does not wait for one."""
+    handler, failing = liar
+    handler.how = "fails"
+    redirecting = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Other", (Liar,), {"seen": [], "how": "redirects", "elsewhere": failing}))
+    threading.Thread(target=redirecting.serve_forever, daemon=True).start()
+    run = tmp_path / "run"
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
-        url = {"nobody listens": f"http://127.0.0.1:{free_port()}", "never answers": f"http://127.0.0.1:{deaf.getsockname()[1]}"}.get(how, url)
-        config = small_config(tmp_path, nuclei, f"tracking:\n  - {{to: mlflow, url: \"{url}\", wait_s: 1}}\n")
-        headrace("train", "--config", config, "--out", tmp_path / "run")
-        run = tmp_path / "run"
+        ports = {"nobody-listens": free_port(), "never-answers": deaf.getsockname()[1], "fails": failing.rsplit(":")[-1],
+                 "redirects": redirecting.server_address[1]}
+        entries = "".join(f"  - {{to: mlflow, name: {name}, url: \"http://127.0.0.1:{port}\", wait_s: 1}}\n" for name, port in ports.items())
+        headrace("train", "--config", small_config(tmp_path, nuclei, f"tracking:\n{entries}"), "--out", run)
         assert weights(run) == weights(trained_run)
         hashes = [json.loads((folder / "run.json").read_text())["config_hash"] for folder in (run, trained_run)]
         assert hashes[0] == hashes[1]
-        log, deadline = run / "tracking/mlflow.log", time.time() + 60
+        assert "What is missing" not in (run / "tracking/never-answers.log").read_text()  # it still waits, and the training has ended
+    deadline = time.time() + 60  # the deaf one is closed, so its follower need not wait for a call's longest time
+    for name in ports:
+        log = run / f"tracking/{name}.log"
         while "What is missing is sent by: headrace track" not in log.read_text():
             assert time.time() < deadline, log.read_text()
             time.sleep(0.1)
+    redirecting.shutdown()
 
 
 def test_tracking_may_change_on_resume(trained_run, nuclei, tmp_path):
@@ -212,3 +236,30 @@ def test_two_followers_of_one_target(trained_run, liar, tmp_path):
         time.sleep(0.05)
     second = Follower(run, entry(url=url, wait_s=0))
     assert first.process.wait(timeout=60) == 1 and second.finish() == 1
+
+
+def test_one_that_waited_in_vain_is_not_waited_for(trained_run, liar, tmp_path):
+    """What a waiting follower that was killed left behind does not end the first one's tries."""
+    handler, url = liar
+    handler.how = "fails"
+    run = copied(trained_run, tmp_path / "run")
+    (run / "tracking").mkdir()
+    (run / "tracking/.mlflow.wanted").touch()
+    os.utime(run / "tracking/.mlflow.wanted", (1.7e9, 1.7e9))
+    first = Follower(run, entry(url=url, wait_s=2))
+    time.sleep(0.5)
+    (run / "tracking/.mlflow.wanted").touch()
+    os.utime(run / "tracking/.mlflow.wanted", (1.7e9, 1.7e9))
+    assert first.finish() == 1
+    said = (run / "follower.log").read_text()
+    assert "What is missing is sent by" in said and "leaves the rest" not in said
+
+
+@pytest.mark.parametrize("state", [
+    "[]", "{}", '{"format": 1, "target": 5}', '{"format": 1, "target": {"to": "tensorboard"}}', "\udcff", '{"format": 1'])
+def test_a_damaged_state(trained_run, tmp_path, state):
+    run = copied(trained_run, tmp_path / "run")
+    (run / "tracking").mkdir()
+    (run / "tracking/tensorboard.json").write_text(state, errors="surrogateescape")
+    said = sentence_of(track(run, "--to", "tensorboard", code=1))
+    assert "tracking/tensorboard.json" in said and "Move the file away" in said

@@ -1,5 +1,6 @@
 """Runs on a real MLflow server, read back by its REST interface and from its database."""
 import json
+import os
 import random
 import subprocess
 import threading
@@ -98,7 +99,7 @@ def test_killed_at_any_moment(trained_run, mlflow, tmp_path):
                 file.flush()
                 file.write(text[cut:])
             written += 1
-            time.sleep(0.05)
+            time.sleep(0.03)
             if written in resumes:  # killed and resumed: lines are made again, at other times
                 resumes.remove(written)
                 written -= 30
@@ -111,7 +112,7 @@ def test_killed_at_any_moment(trained_run, mlflow, tmp_path):
     keys = entry(url=mlflow.url, experiment="killed", wait_s=60)
     for kill in range(12):
         follower = Follower(run, keys)
-        time.sleep(moments.uniform(0.2, 2.5))
+        time.sleep(moments.uniform(0.2, 1.5))
         if kill in (3, 6, 9):
             mlflow.kill()
             time.sleep(moments.uniform(0, 0.5))
@@ -185,3 +186,52 @@ def test_a_state_of_another_tracker_is_not_taken(trained_run, mlflow, tmp_path):
     track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "one")
     said = sentence_of(track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "two", code=2))
     assert "tracking/mlflow.json" in said and "--name" in said
+
+
+def test_what_is_asked_for_later_is_sent(trained_run, mlflow, tmp_path):
+    run = copied(trained_run, tmp_path / "run")
+    where = ("--to", "mlflow", "--url", mlflow.url, "--experiment", "more")
+    track(run, *where)
+    assert "report.html" not in mlflow.files(mlflow.run("more"))
+    track(run, *where, "--upload", "report.html", "--fields", "cohorts")
+    cohorts = json.loads((run / "eval.json").read_text())["cohorts"]
+    assert "report.html" in mlflow.files(mlflow.run("more"))
+    named = {name.split("/")[2] for name, _, _, _ in mlflow.history(mlflow.run("more")) if name.startswith("final/cohorts/")}
+    assert cohorts and named >= set(cohorts)
+
+
+def test_a_run_that_is_judged_otherwise(trained_run, mlflow, tmp_path):
+    """Its validations are made anew, of steps that were sent: it gets a run of its own, and that of before stays as it was."""
+    run = copied(trained_run, tmp_path / "run")
+    where = ("--to", "mlflow", "--url", mlflow.url, "--experiment", "otherwise")
+    track(run, *where)
+    before = mlflow.run("otherwise")
+    history = mlflow.history(before)
+    facts = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**facts, "config_hash": "0" * 64}))
+    lines = [line if "validation" not in line else {**line, "validation": {"mean_dice": 0.125}} for line in lines_of(run)]
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    track(run)
+    (after,) = [one for one in mlflow.runs("otherwise") if one["info"]["run_id"] != before["info"]["run_id"]]
+    got = {(name, step): value for name, step, value, _ in mlflow.history(after) if name.split("/")[0] in ("train", "val", "time")}
+    assert got == expected_points(run) and mlflow.history(before) == history
+    assert tags_of(after)["headrace.config_hash"] == "0" * 64
+
+
+def test_the_end_waits_for_the_training(trained_run, mlflow, tmp_path):
+    """summary.json is written before the report: what is sent while a training has the folder's lock has no end, and afterwards all of it."""
+    import fcntl
+    run = copied(trained_run, tmp_path / "run")
+    report = (run / "report.html").read_bytes()
+    (run / "report.html").unlink()
+    where = ("--to", "mlflow", "--url", mlflow.url, "--experiment", "ends", "--upload", "report.html")
+    lock = os.open(run, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    track(run, *where)
+    assert mlflow.run("ends")["info"]["status"] == "RUNNING"
+    (run / "report.html").write_bytes(report)
+    os.close(lock)
+    track(run)
+    stored = mlflow.run("ends")
+    assert stored["info"]["status"] == "FINISHED" and mlflow.files(stored)["report.html"].read_bytes() == report
+    assert "headrace.sha256.report.html" in tags_of(stored)

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "headrace/train/slide/slide_examples.hpp"
+
 namespace headrace::train {
 namespace {
 
@@ -38,6 +40,31 @@ TEST(ExampleKeeper, OfFewImagesNoneIsShownTwice) {
   EXPECT_EQ(chosen({{"a", 0.5}, {"b", 0.4}, {"c", 0.6}}), "w1b w2a b1c ");
   EXPECT_EQ(chosen({{"a", 0.5}, {"b", 0.4}, {"c", 0.6}, {"d", 0.1}, {"e", 0.2}}),
             "w1d w2e w3b w4a b1c ");
+}
+
+TEST(SlideOverview, TakesTheMiddleOfEveryBlockAlsoOfACutOne) {
+  SlideOverview overview;
+  overview.start(513, 5);  // blocks of 2 × 2; the last ones of 1 row, of 1 column
+  for (std::int64_t y = 0; y < 513; ++y) {
+    inference::StitchedPart row;
+    row.at = y;
+    for (int x = 0; x < 5; ++x) {
+      row.predicted.push_back(static_cast<std::uint8_t>(y % 50 * 5 + x));
+      row.truth.push_back(static_cast<std::uint8_t>(y / 50));
+    }
+    overview.add(row);
+  }
+  const LabelPicture labels = overview.take();
+  ASSERT_EQ(labels.height, 257);
+  ASSERT_EQ(labels.width, 3);
+  for (std::int64_t y = 0; y < 257; ++y) {
+    const std::int64_t row = y < 256 ? 2 * y + 1 : 512;
+    for (std::int64_t x = 0; x < 3; ++x) {
+      const auto at = static_cast<std::size_t>(y * 3 + x);
+      EXPECT_EQ(labels.predicted[at], row % 50 * 5 + (x < 2 ? 2 * x + 1 : 4)) << y << " " << x;
+      EXPECT_EQ(labels.truth[at], row / 50) << y;
+    }
+  }
 }
 
 }  // namespace

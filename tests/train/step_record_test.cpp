@@ -79,6 +79,12 @@ TEST(StepRecord, TheStepAloneSaysWhichDigestsAreTaken) {
   EXPECT_TRUE(batch_is_recorded(config, 100));
   EXPECT_FALSE(batch_is_recorded(config, 101));
   EXPECT_TRUE(batch_is_recorded(config, 120));
+  config.train.log_every = 1;  // a large batch is not hashed at each step
+  EXPECT_FALSE(batch_is_recorded(config, 101));
+  EXPECT_TRUE(batch_is_recorded(config, 110));
+  config.train.log_every = 4;
+  EXPECT_FALSE(batch_is_recorded(config, 104));
+  EXPECT_TRUE(batch_is_recorded(config, 108));
   EXPECT_TRUE(weights_are_recorded(config, 10, 123));
   EXPECT_FALSE(weights_are_recorded(config, 11, 123));
   EXPECT_TRUE(weights_are_recorded(config, 50, 123));

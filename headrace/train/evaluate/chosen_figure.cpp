@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/measure/figure_names.hpp"
+#include "headrace/train/run/run_identity.hpp"
 
 namespace headrace::train {
 namespace {
@@ -58,6 +60,24 @@ std::optional<double> value_in(const Json& group, const RunConfig& config) {
   return tumour ? tumour->value : std::nullopt;
 }
 
+/// The name in eval.json of an image's group; empty where it is in none.
+std::string group_of(const cohort::ImageRecord& image, BestOver over) {
+  if (over == BestOver::worst_cohort) return image.cohort;
+  if (over == BestOver::worst_phase) return image.volume ? image.volume->phase : "";
+  return image.scanner;
+}
+
+/// Groups of the split to judge by in which no image has a truth: no network has a figure there.
+std::set<std::string> groups_without_truth(const cohort::Cohort& cohort, const RunConfig& config) {
+  std::set<std::string> without, with;
+  for (const cohort::ImageRecord& image : cohort.images()) {
+    if (image.split != config.data.val) continue;
+    (has_truth(image, config) ? with : without).insert(group_of(image, config.train.best.over));
+  }
+  for (const std::string& name : with) without.erase(name);
+  return without;
+}
+
 void check_groups(const cohort::Cohort& cohort, const RunConfig& config) {
   const BestOver over = config.train.best.over;
   if (over == BestOver::worst_phase && !config.volumes) {
@@ -79,7 +99,8 @@ void check_groups(const cohort::Cohort& cohort, const RunConfig& config) {
 
 }  // namespace
 
-ChosenFigure chosen_figure(const Evaluation& evaluation, const RunConfig& config) {
+ChosenFigure chosen_figure(const Evaluation& evaluation, const cohort::Cohort& cohort,
+                           const RunConfig& config) {
   const auto over = groups_over(config);
   if (!over) {
     if (config.train.best.figure.empty()) return {evaluation.mean_dice, {}};
@@ -88,7 +109,9 @@ ChosenFigure chosen_figure(const Evaluation& evaluation, const RunConfig& config
     return out;
   }
   ChosenFigure worst;
+  const std::set<std::string> without_truth = groups_without_truth(cohort, config);
   for (const auto& [name, group] : evaluation.json.at(over->key).items()) {
+    if (without_truth.contains(name)) continue;
     const auto value = value_in(group, config);
     if (!value) return {std::nullopt, fmt::format("{} '{}'", over->word, name)};
     if (!worst.value || is_better(*worst.value, *value, 0, config)) worst.value = value;

@@ -14,9 +14,11 @@ struct ChosenFigure {
   std::string undefined_in;  ///< without a value: where the figure is undefined
 };
 
-/// The figure of an evaluation. Over groups it is that of the worst one, and undefined where one of
-/// them has none, since what a network misses altogether must not count as good.
-ChosenFigure chosen_figure(const Evaluation& evaluation, const loader::RunConfig& config);
+/// The figure of an evaluation of `cohort`. Over groups it is that of the worst one, and undefined
+/// where one of them has none, since what a network misses altogether must not count as good. Groups
+/// in which no image has a truth are left out.
+ChosenFigure chosen_figure(const Evaluation& evaluation, const cohort::Cohort& cohort,
+                           const loader::RunConfig& config);
 
 /// Whether a value is better than another by more than `by`.
 bool is_better(double value, double than, double by, const loader::RunConfig& config);

@@ -1,6 +1,8 @@
 #include "headrace/train/evaluate/evaluate_run.hpp"
 
 #include <filesystem>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "headrace/core/error.hpp"
@@ -9,6 +11,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
+#include "headrace/loader/plan/folds.hpp"
 #include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
@@ -21,12 +24,42 @@
 namespace headrace::train {
 namespace {
 
+/// Cases that the run of a fold was trained on; none where the store of then is not there.
+std::set<std::string> trained_cases(loader::RunConfig config, const Json& run) {
+  config.data.store = run.at("store").get<std::string>();
+  config.data.version = run.at("dataset_hash").get<std::string>();
+  std::set<std::string> out;
+  try {
+    for (const auto& image : loader::open_split(config)->images()) {
+      if (image.split == config.data.train) out.insert(image.case_id);
+    }
+  } catch (const Error&) {
+    return {};
+  }
+  return out;
+}
+
+void warn_of_trained_cases(const loader::RunConfig& config, const EvalRequest& request,
+                           const Json& run, const cohort::Cohort& judged) {
+  const std::set<std::string> trained = trained_cases(config, run);
+  std::set<std::string> both;
+  for (const auto& image : judged.images()) {
+    if (image.split == request.split && trained.contains(image.case_id)) both.insert(image.case_id);
+  }
+  if (both.empty()) return;
+  log::warning(
+      "{} was trained on {} of the cases (patients) of split '{}', such as {}: its figures there do "
+      "not tell how it does on new ones",
+      request.run, both.size(), request.split, *both.begin());
+}
+
 /// A run of a fold has its own split of the dataset that it was trained on. Another store, or another
 /// version, has the splits that its table states: there the default one may hold cases of training.
 void settle_folds(loader::RunConfig& config, const EvalRequest& request, const Json& run) {
   if (config.data.folds == 0 || request.store.empty()) return;
   const auto& own = run.at("dataset_hash");
-  if (cohort::Cohort::open(config.data.store)->dataset_hash() == own) return;
+  const auto judged = cohort::Cohort::open(config.data.store);
+  if (judged->dataset_hash() == own) return;
   if (request.split.empty()) {
     fail(ErrorCode::usage,
          "{} is fold {} of {} of dataset {}, and {} is another dataset, which is not dealt into "
@@ -34,6 +67,7 @@ void settle_folds(loader::RunConfig& config, const EvalRequest& request, const J
          request.run, config.data.fold, config.data.folds, own.get<std::string>().substr(0, 12),
          config.data.store, Option{"split"});
   }
+  warn_of_trained_cases(config, request, run, *judged);
   config.data.folds = 0;
 }
 
@@ -73,7 +107,8 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   Evaluation result = evaluate(
       network, cohort, config,
       {split, kReportPictures, true, read_baseline(folder, preprocessing->classes), preprocessing});
-  put_weights(result, request.weights, sha256_hex(bytes), config.data.store);
+  put_weights(result, request.weights, sha256_hex(bytes), config);
+  if (!request.gate.empty()) result.json["gate"] = request.gate.check(result.json).to_json();
   const std::string& hash = cohort->dataset_hash();
   // A promoted model keeps the evaluation by which it passed its gates, and the report of then.
   const bool promoted = folder.has(runs::kGateFile);

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "headrace/measure/gate.hpp"
 #include "headrace/train/evaluate/evaluation_figures.hpp"
 
 namespace headrace::train {
@@ -10,6 +11,7 @@ struct EvalRequest {
   std::string split;              ///< empty: the run's validation split
   std::string store;              ///< empty: the run's store
   std::string weights = "final";  ///< final | best
+  measure::Gate gate{};           ///< held at the end; the outcome is `gate` of the result
 };
 
 /// Evaluates a run's weights again, on its own or on another store, and writes the result into the

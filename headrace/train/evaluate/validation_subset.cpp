@@ -21,7 +21,7 @@ std::vector<std::size_t> judged_images(const cohort::Cohort& cohort,
   std::vector<std::pair<std::string, std::size_t>> by_hash;
   for (std::size_t i = 0; i < cohort.images().size(); ++i) {
     const cohort::ImageRecord& image = cohort.images()[i];
-    if (image.split == config.data.val && judges(image, config))
+    if (image.split == config.data.val && has_truth(image, config))
       by_hash.emplace_back(sha256_hex(image.id), i);
   }
   std::sort(by_hash.begin(), by_hash.end());

@@ -4,6 +4,7 @@
 
 #include "headrace/core/json_changes.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/model/safetensors.hpp"
 #include "headrace/train/run/run_changes.hpp"
 
 namespace headrace::train {
@@ -12,7 +13,7 @@ namespace {
 constexpr const char* kEvaluation = "eval.json";
 
 /// Keys that `headrace eval` adds when it makes the file again.
-constexpr const char* kOfEval[] = {"weights", "weights_sha256", "store", "gate"};
+constexpr const char* kOfEval[] = {"weights", "weights_sha256", "gate"};
 
 bool judged_otherwise(const RecordedRun& recorded) {
   for (const Json& start : recorded.starts) {
@@ -38,17 +39,34 @@ class Comparison {
   Comparison(const runs::RunFolder& recorded, const runs::RunFolder& replayed, ReplayResult& result)
       : recorded_(recorded), replayed_(replayed), result_(result) {}
 
-  void bytes(const std::string& name) {
+  /// With other keys of `eval` the metadata have another hash of the config.
+  void weights(const std::string& name) {
     if (!both_have(name)) return;
-    values(name, "", sha256_hex(recorded_.read(name)), sha256_hex(replayed_.read(name)));
+    const auto before = recorded_.read(name), now = replayed_.read(name);
+    if (name == runs::kFinalWeights) before_sha256_ = sha256_hex(before);
+    if (before != now && tensors_of(recorded_, name, before) == tensors_of(replayed_, name, now)) {
+      result_.files.push_back(name + " but for its metadata");
+    } else {
+      values(name, "", sha256_hex(before), sha256_hex(now));
+    }
   }
 
   void evaluation() {
     if (!both_have(kEvaluation)) return;
     Json before = recorded_.read_json(kEvaluation), now = replayed_.read_json(kEvaluation);
-    for (Json* json : {&before, &now}) json->erase("time");
+    const bool same_weights = before.value("weights_sha256", Json()) == before_sha256_;
+    for (Json* json : {&before, &now}) {
+      json->erase("time");
+      json->erase("store");  // its name: it may have moved
+    }
+    // What came into the file with a later release.
+    for (const auto& [key, value] : Json(now).items()) {
+      if (!before.contains(key)) now.erase(key);
+    }
     for (const char* key : kOfEval) {
-      if (before.contains(key) && now.contains(key)) continue;
+      // Of the same weights, but for the hashes in their metadata.
+      const bool of_metadata = std::string_view(key) == "weights_sha256" && same_weights;
+      if (before.contains(key) && now.contains(key) && !of_metadata) continue;
       before.erase(key);
       now.erase(key);
     }
@@ -66,6 +84,12 @@ class Comparison {
   }
 
  private:
+  static std::string tensors_of(const runs::RunFolder& folder, const std::string& name,
+                                const std::vector<std::byte>& bytes) {
+    return model::to_safetensors(model::parse_safetensors(bytes, folder.describe(name)).tensors,
+                                 {});
+  }
+
   bool both_have(const std::string& name) {
     if (result_.difference) return false;
     if (recorded_.has(name) && replayed_.has(name)) return true;
@@ -91,6 +115,7 @@ class Comparison {
   const runs::RunFolder& recorded_;
   const runs::RunFolder& replayed_;
   ReplayResult& result_;
+  std::string before_sha256_;  ///< of the run's final weights
 };
 
 }  // namespace
@@ -98,15 +123,15 @@ class Comparison {
 void compare_results(const RecordedRun& recorded, const runs::RunFolder& replayed,
                      ReplayResult& result) {
   Comparison compare(recorded.folder, replayed, result);
-  compare.bytes(runs::kFinalWeights);
+  compare.weights(runs::kFinalWeights);
   if (judged_otherwise(recorded)) {
     result.notes.emplace_back(
         "A resume changed how the run is judged, so its best weights and validations are not "
         "those of one training and were not compared.");
   } else {
-    compare.tree("validations of metrics.jsonl", validations_of(recorded.metrics),
+    compare.tree("validations of metrics.jsonl", validations_of(recorded.validations),
                  validations_of(replayed.metrics()));
-    compare.bytes(runs::kBestWeights);
+    compare.weights(runs::kBestWeights);
   }
   compare.evaluation();
 }

@@ -10,17 +10,25 @@
 
 namespace headrace::train {
 
-/// What a run folder says about a training, read once.
+/// A line of metrics.jsonl: the loss is the mean since the line before.
+struct MeanRecord {
+  double loss = 0, gradient_norm = 0;  ///< NaN where not finite
+};
+
+/// What a run folder says about a training, read once: it may be training now.
 struct RecordedRun {
   runs::RunFolder folder;
-  Json run;                   ///< run.json
-  Json config;                ///< config.json, which anyone may have changed since
-  std::vector<Json> starts;   ///< starts.jsonl; empty: a run made before there was one
-  std::vector<Json> metrics;  ///< metrics.jsonl
-  std::map<std::int64_t, StepRecord> steps;  ///< steps.jsonl, by step; the same
+  Json run;                  ///< run.json
+  Json config;               ///< config.json, which anyone may have changed since
+  std::vector<Json> starts;  ///< starts.jsonl; empty: a run made before there was one
+  std::map<std::int64_t, MeanRecord> means;  ///< of metrics.jsonl, by step
+  std::vector<Json> validations;             ///< lines of metrics.jsonl
+  std::map<std::int64_t, StepRecord> steps;  ///< steps.jsonl, by step
+  bool finished = false;                     ///< it had come to its end when this was read
 
-  /// Reads the first `steps` lines of steps.jsonl. Errors: not_found, malformed.
-  static RecordedRun read(const std::string& path, std::size_t steps);
+  /// Reads steps.jsonl and metrics.jsonl up to this step, or where there is none up to there, to
+  /// the first mean: files of long runs have millions of lines. Errors: not_found, malformed.
+  static RecordedRun read(const std::string& path, std::int64_t steps);
 
   /// The config that it was started with: of starts.jsonl, else config.json.
   const Json& started_with() const;
@@ -29,9 +37,7 @@ struct RecordedRun {
   /// What it was computed by, from its beginning on: the lines of starts.jsonl, and before them
   /// run.json where an earlier release began it.
   std::vector<Json> computed_by() const;
-  /// Whether it came to its end.
-  bool finished() const { return folder.has(runs::kFinalWeights); }
-  /// The last step of steps.jsonl and metrics.jsonl; 0: none.
+  /// The last step of `steps` and `means`; 0: none.
   std::int64_t last_step() const;
 };
 

@@ -1,11 +1,14 @@
 #include "headrace/train/replay/replay.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_changes.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/train/replay/final_comparison.hpp"
@@ -20,23 +23,27 @@ using What = ReplayDifference::What;
 /// The run's version, where the store has it; else empty, the current one, and the replay says that
 /// the data differ.
 std::string version_in(const std::string& path, const std::string& wanted) {
-  if (!fs::is_directory(path)) {
-    fail(ErrorCode::not_found,
-         "The store of the run, {}, is not there. Say where it lies now by {}.", path,
-         Option{"store"});
-  }
   const auto log = cohort::StoreHead::load(storage::LocalStore(path)).log;
   const bool has = std::any_of(log.begin(), log.end(),
                                [&](const auto& commit) { return commit.version == wanted; });
   return has ? wanted : "";
 }
 
-loader::RunConfig config_of(const ReplayRequest& request, const RecordedRun& recorded) {
+/// Where the run's store lies.
+std::string store_of(const ReplayRequest& request, const RecordedRun& recorded) {
+  const std::string path = request.store.empty() ? recorded.run.value("store", "") : request.store;
+  if (fs::is_directory(path)) return path;
+  fail(ErrorCode::not_found, "The store of the run, {}, is not there. Say where it lies now by {}.",
+       path, Option{"store"});
+}
+
+loader::RunConfig config_of(const ReplayRequest& request, const RecordedRun& recorded,
+                            const std::string& store) {
   loader::RunConfig config = request.config.empty()
                                  ? loader::RunConfig::parse(recorded.config.dump(),
                                                             recorded.folder.describe("config.json"))
                                  : loader::RunConfig::load(request.config);
-  config.data.store = request.store.empty() ? recorded.run.value("store", "") : request.store;
+  config.data.store = store;
   config.data.expect_hash.reset();  // another dataset is a difference to be named
   if (request.config.empty() || config.data.version.empty())
     config.data.version = version_in(config.data.store, recorded.run.value("dataset_hash", ""));
@@ -69,7 +76,7 @@ std::int64_t last_step(const ReplayRequest& request, const RecordedRun& recorded
          "{} records no step yet, in steps.jsonl or metrics.jsonl: there is nothing to compare.",
          request.run);
   }
-  if (request.full && recorded.finished()) return 0;
+  if (request.full && recorded.finished) return 0;
   if (request.full) {
     result.notes.push_back(fmt::format(
         "The run has not come to its end: only its {} recorded steps can be replayed.", last));
@@ -78,15 +85,34 @@ std::int64_t last_step(const ReplayRequest& request, const RecordedRun& recorded
   const std::int64_t wanted = std::min(request.steps, last);
   if (!recorded.steps.empty() && recorded.steps.begin()->first <= wanted) return wanted;
   // Nothing is recorded up to there but, with some luck, a mean.
-  for (const Json& line : recorded.metrics) {
-    if (line.contains("loss")) return std::max(wanted, line.at("step").get<std::int64_t>());
-  }
-  return wanted;
+  return recorded.means.empty() ? wanted : std::max(wanted, recorded.means.begin()->first);
 }
 
 /// Errors of objects that are damaged or gone.
 bool is_of_data(ErrorCode code) {
   return code == ErrorCode::corrupt || code == ErrorCode::malformed || code == ErrorCode::not_found;
+}
+
+bool names(const Error& error, const std::string& file) {
+  return !file.empty() && std::string_view(error.what()).find(file) != std::string_view::npos;
+}
+
+/// LibTorch's threads of the run, unless the config used asks for others than the run's did.
+int threads_of(const RecordedRun& recorded, const loader::RunConfig& config) {
+  const Json train = recorded.started_with().value("train", Json::object());
+  if (train.value("threads", config.train.threads) != config.train.threads) return 0;
+  return recorded.run.value("runtime", Json::object()).value("threads", 0);
+}
+
+/// A config.json that can't be trained by, and is not what the run was trained by, is the reason.
+void refuse_changed_config(const RecordedRun& recorded, const Error& error) {
+  std::vector<std::string> texts;
+  for (const JsonChange& change : changes_between(recorded.judged_with(), recorded.config)) {
+    if (!loader::RunConfig::decides_nothing(change.key)) texts.push_back(change.text("now"));
+  }
+  if (texts.empty()) return;
+  fail(ErrorCode::corrupt, "{} is not what the run was trained by ({}), and can't be: {}",
+       recorded.folder.describe("config.json"), fmt::join(texts, "; "), error.what());
 }
 
 TrainOptions options_of(const ReplayRequest& request, const RecordedRun& recorded) {
@@ -96,7 +122,7 @@ TrainOptions options_of(const ReplayRequest& request, const RecordedRun& recorde
   options.code_version = request.code_version;
   options.code = request.code;
   options.init = first_weights(request, recorded);
-  options.threads = request.threads > 0 ? request.threads : runtime.value("threads", 0);
+  options.threads = request.threads;
   options.cpu_only = runtime.value("device", "") == "cpu";
   options.steps_only = !request.full;
   return options;
@@ -105,21 +131,25 @@ TrainOptions options_of(const ReplayRequest& request, const RecordedRun& recorde
 }  // namespace
 
 ReplayResult replay(const ReplayRequest& request) {
-  const RecordedRun recorded = RecordedRun::read(
-      request.run, request.full ? SIZE_MAX : static_cast<std::size_t>(request.steps));
+  const RecordedRun recorded =
+      RecordedRun::read(request.run, request.full ? INT64_MAX : request.steps);
   ReplayResult result;
-  const loader::RunConfig config = config_of(request, recorded);
-  TrainOptions options = options_of(request, recorded);
-  result.known = config_differences(recorded, config);
-  result.store = config.data.store;
-  result.dataset_hash = config.data.version;
-  result.total_steps = config.train.epochs * config.sampling.batches_per_epoch;
+  result.store = store_of(request, recorded);
   result.by_means = recorded.steps.empty();
+  TrainOptions options = options_of(request, recorded);
   StepComparison comparison(recorded, last_step(request, recorded, result), result, request.say);
   options.watcher = &comparison;
   try {
+    const loader::RunConfig config = config_of(request, recorded, result.store);
+    if (request.threads == 0) options.threads = threads_of(recorded, config);
+    result.known = config_differences(recorded, config);
+    result.dataset_hash = config.data.version;
+    result.total_steps = config.train.epochs * config.sampling.batches_per_epoch;
     train(config, options);
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::usage && request.config.empty())
+      refuse_changed_config(recorded, error);
+    if (names(error, options.init) || names(error, request.config)) throw;
     if (is_of_data(error.code())) {
       result.difference =
           ReplayDifference{What::data, comparison.last(), error.what(), {}, {}, false};
@@ -130,7 +160,7 @@ ReplayResult replay(const ReplayRequest& request) {
       throw;
     }
   }
-  if (request.full && recorded.finished() && !result.difference)
+  if (request.full && recorded.finished && !result.difference)
     compare_results(recorded, runs::RunFolder::open(request.scratch), result);
   return result;
 }

@@ -19,9 +19,6 @@ void StepComparison::begins(const Json& run, const loader::Preprocessing& prepro
   result_.dataset_hash = run.at("dataset_hash").get<std::string>();
   for (KnownDifference& one : made_differently(recorded_, run, preprocessing))
     result_.known.push_back(std::move(one));
-  for (const Json& line : recorded_.metrics) {
-    if (line.contains("loss")) means_[line.at("step").get<std::int64_t>()] = line;
-  }
   if (say_) say_(result_.known);
 }
 
@@ -44,11 +41,11 @@ bool StepComparison::differs(const StepRecord& step) {
   if (found != recorded_.steps.end()) {
     ++result_.steps;
     other = differs_from(found->second, step);
-  } else if (means_.contains(step.step)) {
+  } else if (recorded_.means.contains(step.step)) {
     result_.steps = step.step;
     other = mean_differs(step);
   }
-  if (means_.contains(step.step)) {
+  if (recorded_.means.contains(step.step)) {
     loss_ = 0;
     since_line_ = 0;
   }
@@ -82,18 +79,15 @@ bool StepComparison::differs_from(const StepRecord& before, const StepRecord& no
 
 bool StepComparison::mean_differs(const StepRecord& now) {
   batch_agrees_ = false;
-  const Json& line = means_.at(now.step);
+  const MeanRecord& before = recorded_.means.at(now.step);
   const double mean = loss_ / static_cast<double>(since_line_);
-  if (!same(line.at("loss").is_null() ? std::nan("") : line.at("loss").get<double>(),
-            as_recorded(mean))) {
-    set(What::loss, now.step, line.at("loss"), mean,
+  if (!same(before.loss, as_recorded(mean))) {
+    set(What::loss, now.step, before.loss, mean,
         fmt::format(" (mean of the last {} steps)", since_line_));
     return true;
   }
-  const Json& norm = line.at("gradient_norm");
-  if (same(norm.is_null() ? std::nan("") : norm.get<double>(), as_recorded(now.gradient_norm)))
-    return false;
-  set(What::gradient_norm, now.step, norm, now.gradient_norm);
+  if (same(before.gradient_norm, as_recorded(now.gradient_norm))) return false;
+  set(What::gradient_norm, now.step, before.gradient_norm, now.gradient_norm);
   return true;
 }
 

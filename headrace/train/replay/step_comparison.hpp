@@ -37,8 +37,6 @@ class StepComparison : public TrainingWatcher {
   std::int64_t steps_;
   ReplayResult& result_;
   const SayKnown& say_;
-  std::map<std::int64_t, Json>
-      means_;  ///< lines of metrics.jsonl of steps without one of steps.jsonl
   std::int64_t last_ = 0;
   bool batch_agrees_ = false;  ///< of the last step: it was compared
   double loss_ = 0;            ///< sum since the last line of metrics.jsonl

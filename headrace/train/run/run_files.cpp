@@ -7,6 +7,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/report/picture_file.hpp"
 #include "headrace/report/run_report.hpp"
+#include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
 namespace headrace::train {
@@ -70,10 +71,11 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
 }
 
 void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
-                 const std::string& store) {
+                 const loader::RunConfig& config) {
   evaluation.json["weights"] = which;
   evaluation.json["weights_sha256"] = sha256;
-  evaluation.json["store"] = std::filesystem::path(store).filename().string();
+  evaluation.json["store"] = std::filesystem::path(config.data.store).filename().string();
+  evaluation.json["rules"] = runs::rules_of(config.to_json());
 }
 
 Json told_gates(const measure::Gate& gates, const Json& evaluation) {

@@ -14,10 +14,10 @@ constexpr std::size_t kReportPictures = 8;  ///< patches that an evaluation keep
 void write_evaluation(runs::RunFolder& folder, const std::string& name,
                       const Evaluation& evaluation);
 
-/// States in an evaluation what was judged: which weights (final or best), their SHA-256, and the
-/// store's name.
+/// States in an evaluation what was judged: which weights (final or best), their SHA-256, the
+/// store's name, and by which rules.
 void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
-                 const std::string& store);
+                 const loader::RunConfig& config);
 
 /// Holds gates against an evaluation and logs the outcome, a warning for each miss; returns it as
 /// JSON. Errors: usage (a figure that the evaluation does not have).

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "headrace/cohort/annotation.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/release.hpp"
 #include "headrace/loader/config/figure_rules.hpp"
@@ -39,6 +40,10 @@ bool are_of_one_release(std::string_view key, const Json& before, const Json& no
 bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
   return image.has_labels(config.data.labels) ||
          (config.task == loader::Task::gleason && image.has_grade());
+}
+
+bool has_truth(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+  return judges(image, config) || cohort::declared_negative(image);
 }
 
 Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,

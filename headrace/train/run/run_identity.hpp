@@ -40,6 +40,8 @@ std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& confi
 /// Whether a label image of the set data.labels, or for task gleason a grade of the table, gives a
 /// truth to evaluate with.
 bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config);
+/// The same, or the table says that it holds no class.
+bool has_truth(const cohort::ImageRecord& image, const loader::RunConfig& config);
 
 /// Refuses a split whose images have no truth to evaluate with: no labels `data.labels`, and for
 /// task gleason no grades. The tile plan refuses a split without images. Errors: usage.

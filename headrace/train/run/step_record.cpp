@@ -13,7 +13,7 @@
 namespace headrace::train {
 namespace {
 
-constexpr std::int64_t kFirstBatches = 100, kFirstWeights = 10;
+constexpr std::int64_t kFirstBatches = 100, kBatchesApart = 10, kFirstWeights = 10;
 constexpr std::size_t kDigits = 16;  // of 64 bits
 
 std::uint64_t parse_digest(std::string_view text, const std::string& origin) {
@@ -64,7 +64,9 @@ StepRecord StepRecord::parse(const Json& line, const std::string& origin) {
 }
 
 bool batch_is_recorded(const loader::RunConfig& config, std::int64_t step) {
-  return step <= kFirstBatches || step % config.train.log_every == 0;
+  // Not each step, whatever log_every is: a large volume takes milliseconds to hash.
+  const std::int64_t lines = (kBatchesApart + config.train.log_every - 1) / config.train.log_every;
+  return step <= kFirstBatches || step % (lines * config.train.log_every) == 0;
 }
 
 bool weights_are_recorded(const loader::RunConfig& config, std::int64_t step,

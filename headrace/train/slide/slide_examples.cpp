@@ -37,6 +37,7 @@ std::size_t level_for(const cohort::ImageRecord& record, std::int64_t longest) {
 }  // namespace
 
 void SlideOverview::start(std::int64_t height, std::int64_t width) {
+  last_row_ = height - 1;
   step_ = std::max<std::int64_t>(1, (std::max(height, width) + kLongest - 1) / kLongest);
   labels_.height = (height + step_ - 1) / step_;
   labels_.width = (width + step_ - 1) / step_;
@@ -48,7 +49,8 @@ void SlideOverview::start(std::int64_t height, std::int64_t width) {
 void SlideOverview::add(const inference::StitchedPart& row) {
   const auto width = static_cast<std::int64_t>(row.predicted.size());
   const std::int64_t y = row.at / step_;
-  if (row.at % step_ != step_ / 2 || y >= labels_.height) return;
+  // The last block may end above its middle.
+  if (row.at != std::min(last_row_, y * step_ + step_ / 2)) return;
   for (std::int64_t x = 0; x < labels_.width; ++x) {
     const auto from = static_cast<std::size_t>(std::min(width - 1, x * step_ + step_ / 2));
     const auto to = static_cast<std::size_t>(y * labels_.width + x);

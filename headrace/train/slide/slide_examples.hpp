@@ -17,7 +17,7 @@ class SlideOverview {
   LabelPicture take() { return std::move(labels_); }
 
  private:
-  std::int64_t step_ = 1;
+  std::int64_t step_ = 1, last_row_ = 0;
   LabelPicture labels_;
 };
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -56,9 +55,7 @@ def _main() -> int:
     stored = folder.stored()
     gpus = usable_gpus()
     definition = read_definition(options.sweep, len(usable_cores()), len(gpus), stored["definition"] if stored else None)
-    optuna = _command.needed("optuna", "sweep")
-    if importlib.util.find_spec("sklearn") is None:  # Optuna takes it at the end, for the importance of parameters
-        _command.needed("sklearn", "sweep")
+    optuna = _command.needed("optuna", "sweep", "sklearn")  # which Optuna takes at the end, for the importance of parameters
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     folder.hold()
     stored = folder.stored()  # again: only now no other process changes it

@@ -230,7 +230,8 @@ def read_definition(path: str, cores: int, gpus: int, stored: Mapping[str, Any] 
     found = Definition(config, space, method, len(grid) or count, seed, startup, figure, over, direction == "minimize",
                       Prune(pruner, after, starting, most), at_once, threads, per_trial, grid)
     own = checked(config, config_name)["train"].get("best")
-    if pruner != "none" and found.in_validations() == "best_by" and own and own != found.best_rule():
-        raise top.fail("prune", f"the config chooses the best weights by another figure (train.best), so its validations lack {figure}: leave "
-                                f"train.best out, or search for {own['figure'] or 'mean_dice'}")
+    searched = any(f"{key}.".startswith("train.best.") for key in space)
+    if pruner != "none" and found.in_validations() == "best_by" and (searched or own and own != found.best_rule()):
+        raise top.fail("prune", f"the config or search chooses the best weights by another figure (train.best), so validations lack {figure}: leave "
+                                "train.best out, or make it the sweep's figure")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -40,16 +41,32 @@ class Trial:
 def write_whole(path: Path, text: str) -> None:
     """Replaces a file; whatever kills this process, the old text or the new one is there."""
     aside = path.with_name(f".{path.name}.new")
-    with open(aside, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(aside, path)
+    try:
+        with open(aside, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            aside.unlink()
+        raise _core.StorageError(f"{path} can't be written: {error.strerror or error}.") from error
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Errors: FileNotFoundError, MalformedError."""
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError as error:  # no UTF-8 either
+        raise _core.MalformedError(f"{path}: is no JSON ({error}).") from None
+    if not isinstance(found, dict):
+        raise _core.MalformedError(f"{path}: expected a JSON object.")
+    return found
 
 
 def json_text(value: Any) -> str:
@@ -76,12 +93,10 @@ class Folder:
     def stored(self) -> dict[str, Any] | None:
         """What sweep.json says, None before a sweep began. Errors: MalformedError."""
         try:
-            found = json.loads((self.path / "sweep.json").read_text())
+            found = read_json(self.path / "sweep.json")
         except FileNotFoundError:
             return None
-        except ValueError as error:
-            raise _core.MalformedError(f"{self.path / 'sweep.json'}: is no JSON ({error}).") from None
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
+        if found.get("format") != FORMAT:
             raise _core.MalformedError(f"{self.path / 'sweep.json'}: expected format {FORMAT}; it was written by another version of headrace.")
         return found
 
@@ -101,13 +116,15 @@ class Folder:
         write_whole(self.of(trial.number) / "trial.json", json_text(asdict(trial)))
 
     def load_trial(self, number: int) -> Trial | None:
-        """A trial whose parameters are chosen; None before."""
+        """A trial whose parameters are chosen; None before. Errors: MalformedError."""
+        path = self.of(number) / "trial.json"
         try:
-            found = json.loads((self.of(number) / "trial.json").read_text())
+            found = read_json(path)
+            return Trial(**(found | {"validations": [(step, value) for step, value in found["validations"]]}))
         except FileNotFoundError:
             return None
-        found["validations"] = [(step, value) for step, value in found["validations"]]
-        return Trial(**found)
+        except (KeyError, TypeError, ValueError):
+            raise _core.MalformedError(f"{path}: is not what a sweep writes. Without {path.parent} the trial is trained again.") from None
 
 
 def check_same_sweep(stored: Mapping[str, Any], definition: Definition, optuna: str, folder: Path) -> None:

@@ -37,7 +37,9 @@ def _opened(path: Path) -> int:
         with contextlib.suppress(FileNotFoundError):
             return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with contextlib.suppress(FileExistsError):
-            return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+            os.fchmod(descriptor, 0o644)  # whatever the umask: other users open it, too
+            return descriptor
     raise _core.StorageError(f"{path} can't be opened.")
 
 
@@ -126,4 +128,10 @@ def usable_gpus() -> list[str]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return list(by_index.values())
-    return [by_index.get(name.strip(), name.strip()) for name in visible.split(",") if name.strip()]
+    found: list[str] = []
+    for name in map(str.strip, visible.split(",")):
+        known = by_index.get(name) or next((uuid for uuid in by_index.values() if name.startswith("GPU-") and uuid.startswith(name)), None)
+        if known is None and not name.startswith("MIG-"):
+            break  # CUDA, too, sees none from the first wrong name on: -1 hides all
+        found.append(known or name)
+    return found

@@ -93,10 +93,11 @@ def _failures(trials: _charts.Trials) -> str:
 
 def _importance(found: Mapping[str, float] | None, complete: int) -> str:
     if not found:
-        return "<p>Too few complete trials, or all with one figure: nothing can be said.</p>"
+        return "<p>Too few complete trials, or all with one figure or the same values: nothing can be said.</p>"
     warning = (f"These are {complete} complete trials, which tell little: with so few, the order of keys can be chance. " if complete < FEW else "")
-    return (f"<p>{warning}The share of the figure's variance over the searched ranges that each key explains, by functional ANOVA over random "
-            f"forests (Hutter et al., ICML 2014). Trials also differ in their seed, which no key explains.</p>{_charts.bars(found)}")
+    return (f"<p>{warning}Each key's share of the figure's variance over the searched ranges, by functional ANOVA over random forests (Hutter et al. "
+            "2014). Shares add up to 1, also where keys explain little: trials differ in their seed, too, which no key explains.</p>"
+            + _charts.bars(found))
 
 
 def page(found: Mapping[str, Any]) -> str:

@@ -39,20 +39,25 @@ class Results:
 
     def importance(self) -> dict[str, float] | None:
         """By key the share of the figure's variance that it explains, by functional ANOVA over random forests (Hutter et al. 2014) of the complete
-        trials; None with fewer than four, or where all have one figure."""
+        trials; None with fewer than four, or where no key or not the figure differs between them. The shares of the keys that differ add up to 1."""
         sweep, optuna = self._sweep, self._sweep.optuna
         complete = [trial for trial in sweep.trials if trial.state == "complete"]
         if len(complete) < 4 or len({trial.value for trial in complete}) < 2:
             return None
+        space = {key: allowed for key, allowed in sweep.definition.space.items() if len({as_text(trial.params[key]) for trial in complete}) > 1}
+        if not space:
+            return None
         study = optuna.create_study()
-        space = sweep.definition.space
         for trial in complete:
             study.add_trial(optuna.trial.create_trial(
                 value=trial.value, params={key: allowed.drawn_of(trial.params[key]) for key, allowed in space.items()},
                 distributions={key: allowed.distribution(optuna) for key, allowed in space.items()}))
         evaluator = optuna.importance.FanovaImportanceEvaluator(seed=seed_of("importance", sweep.definition.seed))
-        found = optuna.importance.get_param_importances(study, evaluator=evaluator)
-        return {key: float(f"{share:.6g}") for key, share in found.items()}
+        try:
+            found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+        except RuntimeError:  # no tree tells the figures apart: they differ by their last bits
+            return None
+        return {key: float(f"{found.get(key, 0.0):.6g}") for key in sweep.definition.space}
 
     def as_csv(self) -> str:
         keys = list(self._sweep.definition.space)

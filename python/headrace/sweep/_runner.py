@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 from .. import _core
 from ._leases import Lease, locked
 
-KILLED_AT_MOST = 3  # times that the system may kill a trial's process, such as for memory, before the trial counts as failed
+KILLED_AT_MOST = 3  # times that others may end a trial's process, such as for memory, before the trial counts as failed
 _PR_SET_PDEATHSIG = 1
 
 
@@ -72,6 +73,7 @@ class Training:
         return self._stopped is not None
 
     def kill(self) -> None:
+        self._stopped = time.monotonic()  # whoever kills it means to stop it
         self._signal(signal.SIGKILL)
         self._process.wait()
 
@@ -79,6 +81,14 @@ class Training:
         """Gives the lease back; the process has ended."""
         self._process.wait()
         self.lease.close()
+
+    def interrupted(self) -> str:
+        """The signal by which somebody else ended it, empty where none did. One that had the time to write a checkpoint says so itself."""
+        code = self._process.returncode
+        if code < 0:
+            return signal.strsignal(-code) or f"signal {-code}"
+        said = re.match(r"Stopped by (SIG[A-Z]+) ", self.sentence()) if code == 1 else None
+        return said.group(1) if said else ""
 
     def sentence(self) -> str:
         """The program's own sentence on why it failed, else what is known."""

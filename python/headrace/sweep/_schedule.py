@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 from .. import _command, _core
 from ._definition import Definition, checked
 from ._figures import Validations, figure_of
-from ._folder import Folder, Trial, yaml_text
+from ._folder import Folder, Trial, read_json, write_whole, yaml_text
 from ._leases import lease, usable_cores, usable_gpus
 from ._runner import KILLED_AT_MOST, Training
 from ._sampling import Pruning, known_to, propose, seed_of
@@ -116,20 +115,17 @@ class Sweep:
     def _propose(self, number: int) -> Trial:
         definition = self.definition
         trial = Trial(number, propose(self.optuna, definition, number, self.trials), seed_of("trial", definition.seed, number))
-        folder = self.folder.of(number)
-        folder.mkdir(parents=True, exist_ok=True)
+        self.folder.of(number).mkdir(parents=True, exist_ok=True)
         try:
-            config = definition.trial_config(trial.params, trial.seed)
-            (folder / "run.yaml").write_text(yaml_text(config, f"trial {number}: {words_of(trial)}"), encoding="utf-8")
+            definition.trial_config(trial.params, trial.seed)
         except _core.UsageError as error:
             trial.state, trial.why = "failed", str(error)
-        self.folder.save_trial(trial)  # last: what says that the trial is there
+        self.folder.save_trial(trial)
         self.trials.append(trial)
         return trial
 
     def _start(self, trial: Trial) -> bool:
         definition = self.definition
-        config = checked(definition.trial_config(trial.params, trial.seed), "config")
         given = lease(self._cores, definition.threads, self._gpus, definition.gpus)
         if given is None:
             if not self._said_waiting and not self._running:
@@ -137,17 +133,23 @@ class Sweep:
                 _command.say(f"trial {trial.number} waits for {what} to be free: other trainings of sweeps hold them")
                 self._said_waiting = True
             return False
-        self._said_waiting = False
+        config = definition.trial_config(trial.params, trial.seed)
+        whole = checked(config, "config")
         try:
+            write_whole(self.folder.of(trial.number) / "run.yaml", yaml_text(config, f"trial {trial.number}: {words_of(trial)}"))
             training = Training(self.program, self.folder.of(trial.number), given)
-        except BlockingIOError:  # the process of a sweep that was killed writes its checkpoint
+        except BlockingIOError as error:  # the process of a sweep that was killed writes its checkpoint
             given.close()
+            if not self._said_waiting:
+                _command.say(f"trial {trial.number} waits: {error}")
+                self._said_waiting = True
             return False
         except BaseException:
             given.close()
             raise
+        self._said_waiting = False
         pruning = Pruning(self.optuna, definition, trial, self.trials)
-        steps = config["train"]["epochs"] * config["sampling"]["batches_per_epoch"]
+        steps = whole["train"]["epochs"] * whole["sampling"]["batches_per_epoch"]
         self._running.append(_Running(trial, training, pruning, steps))
         _command.say(f"trial {trial.number} on core{'s' * (len(given.cores) > 1)} {', '.join(map(str, given.cores))}"
                      f"{', GPU ' + given.gpus[0] if given.gpus else ''}: {words_of(trial)}")
@@ -175,9 +177,9 @@ class Sweep:
             self._complete(trial)
         elif one.training.asked_to_stop():
             return False
-        elif code < 0 and self._killed.setdefault(trial.number, 0) + 1 < KILLED_AT_MOST:
-            self._killed[trial.number] += 1
-            _command.say(f"trial {trial.number} was killed by signal {-code} and goes on from its checkpoint", warning=True)
+        elif (by := one.training.interrupted()) and self._killed.get(trial.number, 0) + 1 < KILLED_AT_MOST:
+            self._killed[trial.number] = self._killed.get(trial.number, 0) + 1
+            _command.say(f"trial {trial.number} was ended from outside ({by}) and goes on from its checkpoint", warning=True)
             return False
         else:
             trial.state, trial.why = "failed", one.training.sentence()
@@ -189,7 +191,7 @@ class Sweep:
 
     def _complete(self, trial: Trial) -> None:
         definition = self.definition
-        evaluation = json.loads((self.folder.of(trial.number) / "run" / "eval.json").read_text())
+        evaluation = read_json(self.folder.of(trial.number) / "run" / "eval.json")
         value = figure_of(evaluation, definition.figure, definition.over, definition.smaller)
         if value is None:
             trial.state, trial.why = "failed", f"{definition.figure} is undefined in its eval.json ({definition.over})"

@@ -148,7 +148,7 @@ def grid_points(space: Mapping[str, Range], name: str) -> list[dict[str, Value]]
 
 
 def _steps(path: str) -> list[str | int]:
-    return [int(part) if part.isdigit() else part for part in path.split(".")]
+    return [int(part) if part.isascii() and part.isdigit() else part for part in path.split(".")]
 
 
 def with_values(config: Mapping[str, Value], values: Mapping[str, Value], name: str) -> dict[str, Value]:

@@ -81,7 +81,7 @@ def _text(value: Any) -> str:
 
 def plain_name(name: str) -> str:
     """A name that every tracker takes. One that had other characters gets a part of its hash, so that two stay two."""
-    kept = re.sub(r"[^\w.\- /]", "_", name)
+    kept = "/".join(re.sub(r"[^\w.\- ]", "_", part) if part.strip(".") else "_" * max(1, len(part)) for part in name.split("/"))
     if kept == name and len(name) <= 200:
         return name
     return f"{kept[:190]}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"

@@ -36,7 +36,7 @@ class Client:
     """Not for several threads."""
 
     def __init__(self, url: str, ca_file: str = "") -> None:
-        """Errors: UsageError (the CA file can't be read)."""
+        """Errors: UsageError (the CA file can't be read, or the password of the environment is none)."""
         parts = urlsplit(url)
         self.url, self._host, self._path = url, parts.hostname or "", parts.path.rstrip("/")
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -47,12 +47,13 @@ class Client:
             except (OSError, ssl.SSLError) as error:
                 raise UsageError(f"{ca_file}: is no file of CA certificates in PEM ({error}).") from error
         self._connection: Optional[http.client.HTTPConnection] = None
+        self._authorization = _authorization()
 
     def call(self, method: str, path: str, body: Union[Mapping[str, Any], bytes, None] = None, query: Optional[Mapping[str, str]] = None) -> Any:
         """The answer's JSON. Errors: Unavailable, Refused."""
         target = self._path + quote(path) + (f"?{urlencode(query)}" if query else "")
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        headers = {"Accept": "application/json", **_authorization()}
+        headers = {"Accept": "application/json", **self._authorization}
         if data is not None:
             headers["Content-Type"] = "application/octet-stream" if isinstance(body, bytes) else "application/json"
         try:
@@ -60,7 +61,7 @@ class Client:
                 status, location, answer = self._exchange(method, target, data, headers)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
-            raise Unavailable(f"{self.url}: {str(error) or type(error).__name__}") from None
+            raise Unavailable(f"{self.url}: {self._said(str(error) or type(error).__name__)}") from None
         return self._read(status, location, answer)
 
     def _exchange(self, method: str, target: str, data: Optional[bytes], headers: Mapping[str, str]) -> tuple[int, str, bytes]:
@@ -77,8 +78,8 @@ class Client:
     def _read(self, status: int, location: str, answer: bytes) -> Any:
         if 300 <= status < 400:
             self.close()
-            raise Unavailable(f"{self.url}: answers {status}, a redirect to {urlsplit(location).netloc or 'elsewhere'}, which is not followed: only "
-                              "the host that is named is connected to")
+            raise Unavailable(f"{self.url}: answers {status}, a redirect to {self._said(_host(location)) or 'elsewhere'}, which is not followed: "
+                              "only the host that is named is connected to")
         try:
             value = json.loads(answer) if answer.strip() else {}
         except ValueError:
@@ -87,12 +88,19 @@ class Client:
             raise Unavailable(f"{self.url}: answers {status}: not allowed. Set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and "
                               "MLFLOW_TRACKING_PASSWORD, where headrace runs")
         if 400 <= status < 500 and status not in (404, 408, 429) and isinstance(value, dict) and "error_code" in value:
-            raise Refused(f"{self.url}: {value['error_code']}: {str(value.get('message'))[:500]}", str(value["error_code"]))
+            raise Refused(f"{self.url}: {self._said(value['error_code'])}: {self._said(value.get('message'))}", str(value["error_code"]))
         if status == 404 and isinstance(value, dict) and value.get("error_code") == "RESOURCE_DOES_NOT_EXIST":
-            raise Refused(f"{self.url}: {str(value.get('message'))[:500]}", "RESOURCE_DOES_NOT_EXIST")
+            raise Refused(f"{self.url}: {self._said(value.get('message'))}", "RESOURCE_DOES_NOT_EXIST")
         if status != 200 or not isinstance(value, dict):
             raise Unavailable(f"{self.url}: answers {status} and not what an MLflow server does")
         return value
+
+    def _said(self, words: Any) -> str:
+        """What a server said, for a log that is kept: printable, and without the password that it may say back."""
+        text = "".join(one if one.isprintable() else " " for one in str(words))
+        for secret in {self._authorization.get("Authorization", "").partition(" ")[2], *(os.environ.get(name, "").strip() for name in _SECRETS)}:
+            text = text.replace(secret, "…") if secret else text
+        return text[:500]
 
     def close(self) -> None:
         if self._connection is not None:
@@ -100,9 +108,22 @@ class Client:
             self._connection = None
 
 
+_SECRETS = ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD")
+
+
+def _host(location: str) -> str:
+    try:
+        return urlsplit(location).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
+
+
 def _authorization() -> dict[str, str]:
-    token = os.environ.get("MLFLOW_TRACKING_TOKEN")
+    """Errors: UsageError, which does not say the token: one from a file often ends in a line feed, and the HTTP package would print it."""
+    token = os.environ.get("MLFLOW_TRACKING_TOKEN", "").strip()
     if token:
+        if not token.isascii() or not token.isprintable():
+            raise UsageError("MLFLOW_TRACKING_TOKEN holds characters that no token has: it must be one line of ASCII.")
         return {"Authorization": f"Bearer {token}"}
     name = os.environ.get("MLFLOW_TRACKING_USERNAME")
     if not name:

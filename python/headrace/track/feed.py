@@ -57,6 +57,11 @@ class Feed:
             return {}
         return value if isinstance(value, dict) else {}
 
+    def config_hash(self) -> Optional[str]:
+        """What the run is; None where run.json is not there (yet)."""
+        value = self._json("run.json").get("config_hash")
+        return value if isinstance(value, str) else None
+
     def parameters(self) -> dict[str, str]:
         return allowed.parameters(self._json("config.json"))
 
@@ -131,6 +136,7 @@ class Feed:
             values |= tables.main_figures(baseline.get("overall", {}), "baseline")
         pictures = sorted(self.run.glob("montage/eval-*.png")) if self._target.pictures else []
         facts = {"summary": {key: value for key, value in summary.items() if key != "time"}, "pictures": [picture.name for picture in pictures],
+                 "fields": sorted(self._target.fields), "upload": sorted(self._target.upload),
                  "evaluation": hashlib.sha256(json.dumps(_without_time(evaluation), sort_keys=True).encode()).hexdigest()}
         return Final(
             hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest(), int(summary.get("steps", 0)), self.last_time(), values,

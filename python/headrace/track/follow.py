@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 import time
 from pathlib import Path
 from typing import Any, Optional, Protocol
@@ -55,6 +56,8 @@ class Follower:
             if not lock.take(AFTER_RUN_TURN_S if self._parent is not None else TURN_S):
                 raise UsageError(f"{self._folder}: another headrace track sends this run to {self._target.file_name} already; wait for it.")
             self._journal = Journal(self._folder, self._target)
+            if not self._journal.belongs_to(self._feed.config_hash()):
+                _command.say(f"{self._run}: is another run, or judged by other rules, than what {self._target.to} has: sent as a run of its own")
             self._sink = _sink(self._feed, self._target, self._journal)
             self._sent: dict[str, Any] = self._journal.data["sent"] if self._sink.live else {}
             return self._send_all(lock)
@@ -74,7 +77,7 @@ class Follower:
                 deadline, next_try = time.monotonic() + self._target.wait_s, 0.0
             if time.monotonic() >= next_try:
                 try:
-                    self._send_new()
+                    self._send_new(over)
                     pause, self._trouble = 1.0, ""
                     if over:
                         self._end()
@@ -90,8 +93,9 @@ class Follower:
                 return False
             self._wait(min(LOOK_S, max(0.1, deadline - time.monotonic())), over)
 
-    def _send_new(self) -> None:
-        """Opens, sends again what may not have come through, then what is new. Errors: Unavailable, Refused."""
+    def _send_new(self, over: bool) -> None:
+        """Opens, sends again what may not have come through, then what is new. The end waits until no training has the folder: it writes the report
+        after its figures, and one that goes on has those of its last end still there. Errors: Unavailable, Refused."""
         data = self._journal.data
         if not self._opened:
             data.pop("done", None)  # files are made anew from here on
@@ -105,7 +109,7 @@ class Follower:
             self._deliver({"points": [
                 {"kind": one.kind, "step": one.step, "at_ms": now if one.at is None else round(1000 * one.at), "values": one.values}
                 for one in points]})
-        final = self._feed.final()
+        final = self._feed.final() if over and (self._parent is not None or not is_trained(self._run)) else None
         if final is not None and self._sent.get("final") != final.digest:
             at = final.at if final.at is not None else time.time()
             self._deliver({"final": final.digest, "at_ms": round(1000 * at)}, final)
@@ -134,7 +138,8 @@ class Follower:
         status = "FINISHED" if finished else "KILLED" if self._parent is not None or self._follow else "RUNNING"
         ended = self._sent.get("at_ms") or round(1000 * (self._feed.last_time() or time.time()))
         self._sink.end(status, None if status == "RUNNING" else ended)
-        self._journal.data |= {"sent": self._sent, "done": self._feed.state()}
+        self._journal.data |= {"sent": self._sent, "done": {"train": 0, "validation": 0, "final": None} | {
+            key: value for key, value in self._sent.items() if key != "at_ms"}}
         self._journal.save()
         self._sink.close()
         _command.say(f"{self._run}: sent to {self._target.to}, {self._sink.place()}")
@@ -143,7 +148,7 @@ class Follower:
         if self._parent is not None:
             readable, _, _ = select.select([self._parent], [], [], 0)
             return bool(readable) and os.read(self._parent, 1) == b""
-        return not self._follow or (self._feed.final() is not None or not is_trained(self._run))
+        return not self._follow or not is_trained(self._run)
 
     def _wait(self, seconds: float, over: bool) -> None:
         if self._parent is not None and not over:
@@ -159,7 +164,7 @@ class Follower:
 
     def _give_up(self) -> None:
         _command.say(f"{self._run}: {self._target.to} at {self._target.url} did not take all of it within {self._target.wait_s} s of the end "
-                     f"({self._trouble or 'it was slow'}). What is missing is sent by: headrace track {self._run}", warning=True)
+                     f"({self._trouble or 'it was slow'}). What is missing is sent by: headrace track {shlex.quote(str(self._run))}", warning=True)
 
 
 def is_trained(run: Path) -> bool:

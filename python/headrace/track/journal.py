@@ -27,14 +27,26 @@ class Journal:
         try:
             there = json.loads(self.path.read_text(encoding="utf-8"))
             before = Target.read(there["target"], str(self.path))
-            if there["format"] != FORMAT:
+            if there["format"] != FORMAT or not isinstance(there["sent"], dict) or not isinstance(there["pending"] or {}, dict):
                 raise ValueError
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise MalformedError(f"{self.path}: is not a state that headrace track wrote. Move the file away to send all of the run anew.") from error
         if before.place != target.place:
             raise UsageError(f"{self.path}: this run went to {_text(before)} so far, now {_text(target)} is asked for. Give it another name "
                              "(--name), or move the file away.")
         self.data = {**there, "target": target.entry()}
+
+    def belongs_to(self, config_hash: Optional[str]) -> bool:
+        """Whether what was sent is of the run as it is now. If not (it is judged by other rules since, which made its validations anew, or another run
+        has its folder), nothing counts as sent, and a tracker gets it as a run of its own; files are replaced."""
+        before = self.data.get("config_hash", config_hash)
+        if config_hash is not None:
+            self.data["config_hash"] = config_hash
+        if config_hash is None or before == config_hash:
+            return True
+        kept = ("format", "target", "config_hash", "own_folder", "file")
+        self.data = {**{key: self.data[key] for key in kept if key in self.data}, "sent": {}, "pending": None}
+        return False
 
     def save(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,13 +78,17 @@ class Lock:
                 return True
             except BlockingIOError:
                 if time.monotonic() >= deadline:
+                    self._wanted.unlink(missing_ok=True)  # another that waits makes it again
                     return False
                 self._wanted.touch()
                 time.sleep(0.2)
 
     def wanted(self) -> bool:
-        """Whether another follower waits for this one."""
-        return self._wanted.exists()
+        """Whether another follower waits for this one: it says so again and again, so one that was killed is not believed for long."""
+        try:
+            return abs(time.time() - self._wanted.stat().st_mtime) < 5
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
         if self._file is not None:

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
+from .. import _command
 from . import allowed
 from .client import Client, Refused, Unavailable
 from .feed import Feed, Final
@@ -52,7 +53,10 @@ class MlflowSink:
             self._journal.save()
         if not data.get("described"):
             parameters = [{"key": allowed.plain_name(key), "value": value[:LONGEST]} for key, value in self._feed.parameters().items()]
-            self._log({"params": parameters}, PAIRS)
+            try:
+                self._log({"params": parameters}, PAIRS)
+            except Refused as refused:  # it keeps the first value: sent before a kill, and changed by a resume
+                _command.say(f"{refused}; the run's parameters there are not all as they are now", warning=True)
             self._log({"tags": _pairs(self._feed.tags())}, PAIRS)
             data["described"] = True
             self._journal.save()
