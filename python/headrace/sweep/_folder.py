@@ -39,7 +39,7 @@ class Trial:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replaces a file; whatever kills this process, the old text or the new one is there."""
+    """Replaces a file; whatever kills this process, the old text or the new one is there. Errors: StorageError, with the old one kept."""
     aside = path.with_name(f".{path.name}.new")
     try:
         with open(aside, "w", encoding="utf-8") as file:
@@ -111,6 +111,12 @@ class Folder:
 
     def of(self, trial: int) -> Path:
         return self.path / "trials" / f"{trial:04d}"
+
+    def put_config(self, trial: int, text: str) -> None:
+        """run.yaml, also where a loss of power left half of it."""
+        path = self.of(trial) / "run.yaml"
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text)
 
     def save_trial(self, trial: Trial) -> None:
         write_whole(self.of(trial.number) / "trial.json", json_text(asdict(trial)))

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _command, _core
 from ._definition import Definition, checked
 from ._figures import Validations, figure_of
-from ._folder import Folder, Trial, read_json, write_whole, yaml_text
+from ._folder import Folder, Trial, read_json, yaml_text
 from ._leases import lease, usable_cores, usable_gpus
 from ._runner import KILLED_AT_MOST, Training
 from ._sampling import Pruning, known_to, propose, seed_of
@@ -136,7 +136,7 @@ class Sweep:
         config = definition.trial_config(trial.params, trial.seed)
         whole = checked(config, "config")
         try:
-            write_whole(self.folder.of(trial.number) / "run.yaml", yaml_text(config, f"trial {trial.number}: {words_of(trial)}"))
+            self.folder.put_config(trial.number, yaml_text(config, f"trial {trial.number}: {words_of(trial)}"))
             training = Training(self.program, self.folder.of(trial.number), given)
         except BlockingIOError as error:  # the process of a sweep that was killed writes its checkpoint
             given.close()

@@ -19,7 +19,7 @@ UPLOADS = ("report.html", "summary.json", "eval.json", "metrics.jsonl", "config.
 
 @dataclass(frozen=True)
 class Target:
-    """One tracker. The keys are those of `tracking:` (docs/runbook.md)."""
+    """One tracker. The keys are those of `tracking:` (docs/runs.md)."""
 
     to: str
     url: str = ""
