@@ -83,15 +83,20 @@ class TileStream:
         ]
 
     def __enter__(self) -> TileStream:
-        for thread in self._threads:
-            thread.start()
+        try:
+            for thread in self._threads:
+                thread.start()
+        except BaseException:  # Ctrl-C, too: `with` calls __exit__ only after __enter__
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._cancel.ask()
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
 
     def __iter__(self) -> Iterator[Event]:
         return self._items(self._events)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 from driving import PROGRAM, SAMPLES, headrace, json_of, message_of
+from peak_memory import peak_memory
 
 KILLS = 8
 CT = SAMPLES / "ct"
@@ -192,9 +193,4 @@ def test_a_volume_is_ingested_in_bounded_memory(tmp_path):
     (tmp_path / "a-mask.nii").rename(tmp_path / "labels/a.nii")
     command = [PROGRAM, "ingest", "volumes", tmp_path / "a.nii", "--labels", tmp_path / "labels", "--classes", "background,high",
                "--out", tmp_path / "s.zarr", "--jobs", 2]
-    measured = subprocess.run(["/usr/bin/env", "python3", "-c",
-                               "import resource,subprocess,sys\n"
-                               "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
-                               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", *map(str, command)],
-                              capture_output=True, text=True, check=True, timeout=300)
-    assert int(measured.stdout) * 1024 < 9.8 * np.prod(shape) + (150 << 20)
+    assert peak_memory(command) < 9.8 * np.prod(shape) + (150 << 20)

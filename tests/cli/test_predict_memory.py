@@ -1,14 +1,11 @@
 """A slide that is larger than the memory it is given is predicted, with the same bytes, and twice the slide takes hardly more memory.
 HEADRACE_LARGE_BLOCKS: edge of the slide in blocks of 2048 pixels (30: 61,440 × 61,440 pixels), for a longer run than CI's."""
 import os
-import resource
-import signal
-import subprocess
-import time
 
 import pytest
 from driving import PROGRAM
 from large_slide import BLOCK, write_large_slide
+from peak_memory import peak_memory
 from predictions import findings_of, tree
 
 MB = 10**6
@@ -22,24 +19,8 @@ GROWTH = 0.03 * (HEIGHT - HEIGHT // 2) * WIDTH * BLOCK_BYTES + 32 * MB
 LIMIT_S = 3600 if BLOCKS else 300
 
 
-def measured(arguments, data_limit=resource.RLIM_INFINITY):
-    """Runs with a limit on private memory, which the system enforces without rights or cgroups; gives the peak of resident memory in bytes."""
-    def bound():
-        resource.setrlimit(resource.RLIMIT_DATA, (data_limit, data_limit))
-
-    process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=bound)
-    deadline = time.monotonic() + LIMIT_S
-    while True:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            break
-        if time.monotonic() > deadline:
-            process.send_signal(signal.SIGKILL)
-        time.sleep(0.05)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, process.stderr.read()[-2000:]
-    process.stderr.close()
-    return usage.ru_maxrss * 1024
+def measured(arguments, data_limit=-1):
+    return peak_memory([PROGRAM, *arguments], data_limit, LIMIT_S)
 
 
 @pytest.fixture(scope="module")

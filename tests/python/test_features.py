@@ -282,12 +282,31 @@ def test_ctrl_c_does_not_wait_for_the_windows_of_a_whole_batch(tmp_path, monkeyp
     assert len(reads) == 1
 
 
+def of_the_stream():
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("headrace-")]
+
+
+@pytest.mark.parametrize("at", ["headrace-plan", "headrace-read"])
+def test_no_thread_is_left_where_the_start_is_interrupted(tmp_path, monkeypatch, at):
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        if thread.name == at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        hr.features([CMU, PYRAMID], lambda patches: patches.mean((2, 3)), tmp_path, batch=2, name="means")
+    assert of_the_stream() == [] and list(tmp_path.iterdir()) == []
+
+
 def test_no_thread_is_left_after_an_interruption(tmp_path):
     def interrupted(patches):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         hr.features([CMU, PYRAMID], interrupted, tmp_path, batch=2, name="means")
-    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("headrace-")] == []
+    assert of_the_stream() == []
     assert list(tmp_path.iterdir()) == []
     assert hr.features([CMU, PYRAMID], lambda patches: patches.mean((2, 3)), tmp_path, batch=2, name="means")["slides"] == 2
