@@ -1,7 +1,6 @@
 # Every outside library, found once. Versions are Debian 12's and those of tools/deps/requirements.txt.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(yaml-cpp REQUIRED)

@@ -5,8 +5,8 @@
 
 namespace headrace {
 
-/// A bounded set of worker threads (oneTBB arena). Work is given out dynamically; nothing that
-/// reaches a result may depend on which thread ran what.
+/// A bounded set of worker threads, also in a forked process (HelperThreads). Work is given out
+/// dynamically; nothing that reaches a result may depend on which thread ran what.
 class ThreadPool {
  public:
   /// threads: 0 means one for each core. The calling thread is one of them.

@@ -1,16 +1,26 @@
 #include "headrace/zarr/shard_index_cache.hpp"
 
+#include <atomic>
+
+#include "headrace/core/of_this_process.hpp"
+
 namespace headrace::zarr {
 namespace {
 
 constexpr std::size_t kSharedBytes = std::size_t{64} << 20;
 constexpr std::size_t kEntryOverhead = 512;  // nodes of the map and the list
 
+struct Shared {
+  const pid_t process = ::getpid();
+  ShardIndexCache cache{kSharedBytes};
+};
+
+constinit std::atomic<Shared*> of_all_arrays{nullptr};
+
 }  // namespace
 
 ShardIndexCache& ShardIndexCache::shared() {
-  static ShardIndexCache cache(kSharedBytes);
-  return cache;
+  return of_this_process(of_all_arrays, [] { return std::make_unique<Shared>(); }).cache;
 }
 
 std::size_t ShardIndexCache::cost(const ShardIndex& index) noexcept {

@@ -16,7 +16,7 @@ namespace headrace::zarr {
 class ShardIndexCache {
  public:
   explicit ShardIndexCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  /// The one that all arrays share: 64 MiB.
+  /// The one that all arrays of this process share: 64 MiB.
   static ShardIndexCache& shared();
 
   /// A shard: the array's number in this process, and the shard's place in its grid.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
@@ -54,7 +53,8 @@ def current_stream() -> int:
 def device_name(device: Any) -> str:
     """auto, cpu or cuda, also of a torch.device. Errors: UsageError (a GPU that is not this process's)."""
     name, _, number = str(device).partition(":")
-    own = os.environ.get("LOCAL_RANK", "0")
+    own = str(_core.process_device()) if number and name == "cuda" else "0"
     if number and (name != "cuda" or number != own):
-        raise _core.UsageError(f"device is '{device}': a process has one GPU, number LOCAL_RANK, here {own}. Give 'cuda' and set LOCAL_RANK")
+        raise _core.UsageError(f"device is '{device}': a process has one GPU, number LOCAL_RANK of those it sees, here {own}. "
+                               "Give 'cuda' and set LOCAL_RANK")
     return name

@@ -15,6 +15,7 @@
 
 #include "headrace/core/json.hpp"
 #include "headrace/core/yaml.hpp"
+#include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/run_inputs.hpp"
 #include "headrace/loader/stall_json.hpp"
@@ -116,6 +117,7 @@ void bind_inputs(nb::module_& module) {
   module.def("nearest_name", [](const std::string& name, const std::vector<std::string>& names) {
     return nearest_name(name, names);
   });
+  module.def("process_device", &device::cuda::process_device);
   module.def("load_run_config", [](const std::string& file) {
     return dump_json(loader::RunConfig::load(file).to_json());
   });

@@ -3,11 +3,8 @@
 #include <fmt/ranges.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
 
 #include "headrace/core/error.hpp"
 #include "headrace/zarr/parallel_read.hpp"
@@ -34,20 +31,11 @@ Numbers as_stored(const StoredArray& from, Numbers given) {
   return given;
 }
 
-/// Threads of large reads: started by the first, asleep between reads, until the process ends. Made
-/// when the module is imported, since a pool answers to the request to stop under which it is made.
-/// A forked process makes its own: the parent's are not there, and what they held stays held.
+/// Threads of large reads, asleep between reads, until the process ends. Made when the module is
+/// imported, since a pool answers to the request to stop under which it is made.
 ThreadPool& reading_threads() {
-  struct Threads {
-    ThreadPool pool{0};
-    pid_t process = getpid();
-  };
-  static std::atomic<Threads*> made;
-  Threads* mine = made.load();
-  if (mine != nullptr && mine->process == getpid()) return mine->pool;
-  auto own = std::make_unique<Threads>();
-  if (made.compare_exchange_strong(mine, own.get())) mine = own.release();
-  return mine->pool;
+  static ThreadPool& pool = *new ThreadPool(0);
+  return pool;
 }
 
 void check_region(const StoredArray& from, const Numbers& origin, const Numbers& size) {

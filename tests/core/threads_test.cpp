@@ -1,9 +1,12 @@
 #include "headrace/core/threads.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -85,6 +88,77 @@ TEST(ThreadPool, AskedForThreadsAreRealEvenOnFewerCores) {
     if (arrived == 5) ++met;
   });
   EXPECT_EQ(met, 5);
+}
+
+TEST(ThreadPool, NestedLoopsOfOnePoolFinish) {
+  ThreadPool pool(4);
+  std::atomic<int> sum{0};
+  pool.parallel_for(8, [&](std::size_t) {
+    pool.parallel_for(8, [&](std::size_t) { pool.parallel_for(4, [&](std::size_t) { ++sum; }); });
+  });
+  EXPECT_EQ(sum, 256);
+}
+
+TEST(ThreadPool, ManyThreadsUseOnePoolWithinItsBound) {
+  constexpr int kCallers = 6;
+  ThreadPool pool(3);
+  std::atomic<int> sum{0}, inside{0}, most{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 200; ++repeat) {
+        pool.parallel_for(5, [&](std::size_t) {
+          const int here = ++inside;
+          for (int seen = most; here > seen && !most.compare_exchange_weak(seen, here);) continue;
+          ++sum;
+          --inside;
+        });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, kCallers * 200 * 5);
+  EXPECT_LE(most, kCallers + 2);  // every caller works along, and the pool has two helpers
+}
+
+/// 0 where three threads of this process meet in a loop of the pool, which only real ones do.
+int meet(ThreadPool& pool) {
+  std::atomic<int> arrived{0};
+  pool.parallel_for(3, [&](std::size_t) {
+    ++arrived;
+    while (arrived < 3) std::this_thread::yield();
+  });
+  return arrived == 3 ? 0 : 1;
+}
+
+TEST(ThreadPool, AForkedProcessHasThreadsOfItsOwnWhateverTheParentsDid) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer allows no new threads in a forked process";
+#endif
+  auto pool = std::make_unique<ThreadPool>(3);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> busy;
+  for (int i = 0; i < 2; ++i) {
+    busy.emplace_back([&] {
+      while (!stop) pool->parallel_for(4, [](std::size_t) {});
+    });
+  }
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::alarm(60);  // a child that hangs is ended, and so fails
+      ThreadPool own(3);
+      const int failures = meet(*pool) + meet(own);
+      pool.reset();
+      ::_exit(failures);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "repeat " << repeat;
+  }
+  stop = true;
+  for (std::thread& thread : busy) thread.join();
 }
 
 TEST(ThreadPool, ZeroThreadsMeansEveryCore) {

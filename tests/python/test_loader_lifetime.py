@@ -240,6 +240,48 @@ def test_a_fork_is_told_to_make_its_own(slides):
     assert said[1] == said[2] and len(said[1]) == 6
 
 
+def test_forks_at_any_moment_make_their_own(slides):
+    """Whatever the parent's threads, which the children lack, were doing: of a loader, or as below while another is being made."""
+    said = python_json("""
+        import json, os, random, signal, sys, threading, time, headrace
+        from batches import fact
+        def facts():
+            return [fact(batch) for batch in headrace.Loader(sys.argv[1], as_="numpy", count=2)]
+        given, over = [facts()], threading.Event()
+        def again_and_again():
+            while not over.is_set():
+                facts()
+        threads = [threading.Thread(target=again_and_again) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(12):
+            time.sleep(random.uniform(0, 0.02))
+            loader = headrace.Loader(sys.argv[1], as_="numpy", count=6)
+            batches = iter(loader)
+            next(batches)
+            read, write = os.pipe()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)  # ends a child that waits for ever
+                del batches, loader
+                os.write(write, json.dumps(facts()).encode())
+                sys.exit(0)
+            os.close(write)
+            with open(read) as file:
+                text = file.read()
+            status = os.waitpid(child, 0)[1]
+            if status:
+                over.set()
+                sys.exit(f"a child ended with status {status}")
+            given.append(json.loads(text))
+        over.set()
+        for thread in threads:
+            thread.join()
+        print(json.dumps(given))
+    """, slides)
+    assert len(said) == 13 and len(said[0]) == 2 and all(facts == said[0] for facts in said[1:])
+
+
 @pytest.mark.parametrize("end", ["", "sys.exit(0)", "del loader, batches",
                                  "import threading; threading.Thread(target=list, args=(batches,), daemon=True).start()"])
 @pytest.mark.parametrize("kind", ["numpy", "torch", "dlpack"])
