@@ -1,14 +1,18 @@
 #include "cli/trackers.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <vector>
+#include <fstream>
+#include <string_view>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
@@ -47,12 +51,11 @@ class SpawnRules {
   SpawnRules(const SpawnRules&) = delete;
   SpawnRules& operator=(const SpawnRules&) = delete;
 
-  /// 0, or an errno.
-  int start(std::vector<std::string> words) const {
+  /// 0, or an errno. `child`: the process.
+  int start(std::vector<std::string> words, pid_t& child) const {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    pid_t child = 0;
     return posix_spawn(&child, words.front().c_str(), &actions_, &attributes_, arguments.data(),
                        environ);
   }
@@ -62,9 +65,45 @@ class SpawnRules {
   posix_spawnattr_t attributes_;
 };
 
+constexpr int kLookMs = 1000;  // between two looks at whether a follower has ended
+
+/// What a follower that failed said last, without its end; where it said nothing, how it ended.
+std::string last_words(const std::string& log, int status) {
+  constexpr std::string_view kOwn = "headrace: ";
+  std::ifstream file(log);
+  std::string found;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(kOwn)) found = line.substr(kOwn.size());
+  }
+  while (found.ends_with('.')) found.pop_back();
+  if (WIFSIGNALED(status)) return fmt::format("killed by signal {}", WTERMSIG(status));
+  return found.empty() ? fmt::format("exit code {}; see {}", WEXITSTATUS(status), log) : found;
+}
+
+/// Signals are for the thread that trains: what is started inside has all of them blocked.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
-void Trackers::start() {
+Trackers::~Trackers() {
+  alive_ = storage::posix::Descriptor();
+  if (watch_.joinable()) watch_.join();
+}
+
+void Trackers::start_all(bool group) {
   if (started_ || config_.tracking.empty()) return;
   started_ = true;
   int ends[2] = {-1, -1};
@@ -75,24 +114,55 @@ void Trackers::start() {
                  error ? error.message() : std::strerror(errno), run_);
     return;
   }
-  const storage::posix::Descriptor end_of_pipe(ends[0]);
+  end_of_pipe_ = storage::posix::Descriptor(ends[0]);
   alive_ = storage::posix::Descriptor(ends[1]);
   const Json entries = config_.tracking_json();
-  for (std::size_t i = 0; i < config_.tracking.size(); ++i)
-    start_one(config_.tracking[i], entries.at(i).dump(), end_of_pipe.get());
+  for (std::size_t i = 0; i < config_.tracking.size(); ++i) {
+    if (!group || config_.tracking[i].to == loader::TrackerKind::mlflow)
+      start_one(config_.tracking[i], entries.at(i).dump(), ends[0]);
+  }
+  if (running_.empty()) return;
+  const SignalsBlocked blocked;
+  watch_ = std::thread([this] { watch(); });
 }
 
 void Trackers::start_one(const loader::RunConfig::Tracker& tracker, const std::string& entry,
-                         int end_of_pipe) const {
+                         int end_of_pipe) {
   const std::string log = fs::path(run_) / "tracking" / (tracker.file_name() + ".log");
   const std::string program = fs::read_symlink("/proc/self/exe").parent_path() / "headrace";
-  const int error = SpawnRules(end_of_pipe, log).start({program, "track", run_, "--entry", entry});
+  pid_t process = 0;
+  const int error =
+      SpawnRules(end_of_pipe, log).start({program, "track", run_, "--entry", entry}, process);
   if (error != 0) {
     log::warning("{} is not followed ({}). headrace track {} sends the run later",
                  tracker.file_name(), std::strerror(error), run_);
     return;
   }
+  running_.push_back({tracker.file_name(), log, process});
   log::info("tracked by {}, which says more in {}", tracker.file_name(), log);
+}
+
+void Trackers::watch() {
+  pollfd end{end_of_pipe_.get(), POLLIN, 0};
+  bool over = false;
+  while (!over && !running_.empty()) {
+    over = poll(&end, 1, kLookMs) > 0;
+    collect_ended();
+  }
+}
+
+void Trackers::collect_ended() {
+  std::erase_if(running_, [this](const Follower& one) {
+    int status = 0;
+    if (waitpid(one.process, &status, WNOHANG) == 0) return false;
+    if (status != 0) {
+      log::warning(
+          "{} is not followed any more: {}. The training goes on. What is missing is sent by: "
+          "headrace track {} (with --to and its options, where tracking: was wrong)",
+          one.name, last_words(one.log, status), run_);
+    }
+    return true;
+  });
 }
 
 }  // namespace headrace::cli

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +15,7 @@
 #include "cli/figure_text.hpp"
 #include "cli/launch.hpp"
 #include "cli/torch_program.hpp"
+#include "cli/trackers.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_changes.hpp"
 #include "headrace/core/log.hpp"
@@ -93,7 +94,9 @@ std::vector<std::string> arguments_of(int fold, bool resume) {
   return out;
 }
 
-void train_one(const FoldsRequest& request, int fold) {
+/// Trains a fold in processes of its own; their exit code, 1 where a signal ended one. Throws where
+/// the user stopped it, or nothing was begun: then the others would fail as well.
+int train_one(const FoldsRequest& request, int fold) {
   const fs::path run = runs::fold_folder(request.out, fold);
   std::vector<std::string> arguments = arguments_of(fold, runs::RunFolder::holds_run(run));
   if (request.json) arguments.emplace_back("--json");
@@ -102,13 +105,43 @@ void train_one(const FoldsRequest& request, int fold) {
   pointers.push_back(nullptr);
   log::info("fold {} of {}: {}", fold, request.folds, run.string());
   bool asked = false;
-  const int code = run_processes(request.processes, torch_program(), pointers.data(), &asked);
-  if (code == 0 && !asked) return;
+  int code = 1;
+  try {
+    code = run_processes(request.processes, torch_program(), pointers.data(), &asked);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::cancelled) throw;
+    log::warning("fold {}: {}", fold, error.what());  // killed, such as for memory
+  }
+  if (code == 0 && !asked) return 0;
   if (!runs::holds_folds(request.out)) throw ExitCode{code == 0 ? 1 : code};  // nothing was begun
+  if (!asked) {
+    log::warning("fold {} has not come to its end (exit code {})", fold, code);
+    return code;
+  }
   log::warning("fold {} {}; the same command with {} goes on", fold,
                code == 0 ? "has come to its end, others have not" : "has not come to its end",
                Option{"resume"});
   throw ExitCode{code == 0 ? 1 : code};
+}
+
+/// One failed fold costs no other its training: it is named at the end.
+void train_all(const FoldsRequest& request) {
+  std::vector<int> failed;
+  std::set<int> codes;
+  for (int fold = 0; fold < request.folds; ++fold) {
+    if (runs::is_finished(runs::fold_folder(request.out, fold))) {
+      log::info("fold {} of {} is finished", fold, request.folds);
+    } else if (const int code = train_one(request, fold); code != 0) {
+      failed.push_back(fold);
+      codes.insert(code);
+    }
+  }
+  if (failed.empty()) return;
+  log::warning(
+      "{} of {} folds failed ({}), for the reasons above; the others are finished and kept. When "
+      "that is mended, the same command with {} trains what is left and makes {}",
+      failed.size(), request.folds, fmt::join(failed, ", "), Option{"resume"}, runs::kFoldsFile);
+  throw ExitCode{codes.size() == 1 ? *codes.begin() : 1};
 }
 
 /// "0.8123 ± 0.0214", and of how many folds where the others have none: "(3 of 5)"
@@ -193,14 +226,10 @@ void train_folds(const FoldsRequest& request) {
   const auto config = loader::RunConfig::load(request.config);
   check_request(request, config);
   say_deal(config_of_fold(config, request, 0));
-  for (int fold = 0; fold < request.folds; ++fold) {
-    if (runs::is_finished(runs::fold_folder(request.out, fold))) {
-      log::info("fold {} of {} is finished", fold, request.folds);
-    } else {
-      train_one(request, fold);
-    }
-  }
+  train_all(request);
   const Json json = runs::summarise_folds(request.out);
+  Trackers trackers(config, request.out);
+  trackers.start_group();
   if (request.json) {
     fmt::print("{}", dump_json(json));
   } else {

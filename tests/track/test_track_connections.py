@@ -205,7 +205,8 @@ def test_tracking_may_change_on_resume(trained_run, nuclei, tmp_path):
 
 @pytest.mark.parametrize("wrong, told", [
     ("{to: mlflo, url: 'http://h'}", "mlflow"), ("{to: mlflow}", "needs a url"), ("{to: mlflow, url: 'ftp://h'}", "http://"),
-    ("{to: mlflow, url: 'http://me:secret@h'}", "MLFLOW_TRACKING_USERNAME"), ("{to: tensorboard, url: 'http://h'}", "writes files"),
+    ("{to: mlflow, url: 'http://me:secret@h'}", "MLFLOW_TRACKING_USERNAME"), ("{to: mlflow, url: 'me:secret@h'}", "MLFLOW_TRACKING_USERNAME"),
+    ("{to: mlflow, url: 'http://h/?token=secret'}", "MLFLOW_TRACKING_TOKEN"), ("{to: tensorboard, url: 'http://h'}", "writes files"),
     ("{to: mlflow, url: 'http://h', fields: [cases]}", "none of cohorts"), ("{to: wandb, upload: [eval.json]}", "upload is for mlflow"),
     ("{to: mlflow, url: 'http://h', upload: [../x]}", "none of report.html"), ("{to: wandb, tok: 1}", "tok"), ("{to: wandb, name: a/b}", "letters")])
 def test_mistakes_in_a_config_are_found_first(nuclei, tmp_path, wrong, told):
@@ -216,10 +217,12 @@ def test_mistakes_in_a_config_are_found_first(nuclei, tmp_path, wrong, told):
 
 @pytest.mark.parametrize("words, told", [(["--to", "mlflow"], "needs a url"), (["--url", "http://h"], "--to"), ([], "was sent nowhere yet"),
                                          (["--to", "mlflow", "--url", "http://me:secret@h"], "MLFLOW_TRACKING_USERNAME"),
+                                         (["--to", "tensorboard", "--url", "http://h?token=secret"], "MLFLOW_TRACKING_TOKEN"),
                                          (["--to", "tensorboard", "--fields", "cases"], "none of cohorts")])
 def test_mistakes_of_the_command(trained_run, tmp_path, words, told):
     run = copied(trained_run, tmp_path / "run")
-    assert told in sentence_of(track(run, *words, code=2))
+    said = sentence_of(track(run, *words, code=2))
+    assert told in said and "secret" not in said
     assert not (run / "tracking").exists()
 
 

@@ -1,14 +1,13 @@
-"""TensorBoard's files by its own reader, W&B's offline runs by a reader of their framing and the package's messages."""
+"""TensorBoard's files by its own reader, W&B's offline runs by theirs."""
 import json
 import os
 import random
 import struct
 import time
-import zlib
 
 import numpy as np
 import pytest
-from trackers import Follower, copied, entry, expected_points, flat, long_lines, track
+from trackers import Follower, copied, entry, expected_points, flat, long_lines, track, wandb_reader
 
 accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="not run: tensorboard is not installed")
 pytest.importorskip("wandb", reason="not run: the package wandb is not installed")
@@ -94,24 +93,14 @@ def test_killed_followers_leave_one_file(trained_run, tmp_path, to):
 
 
 def records(file):
-    """LevelDB's log: blocks of 32 KiB; a record has a CRC-32 of kind and bytes, their number, and its kind: whole, first, middle or last part."""
-    data, at, part = file.read_bytes(), 7, b""
-    assert data[:4] == b":W&B"
-    while at + 7 <= len(data):
-        if 32768 - at % 32768 < 7:
-            at += 32768 - at % 32768
-            continue
-        checksum, size, kind = struct.unpack_from("<IHB", data, at)
-        body = data[at + 7:at + 7 + size]
-        if kind == 0:
-            break
-        assert len(body) == size and checksum == zlib.crc32(bytes([kind]) + body)
-        at += 7 + size
-        part += body
-        if kind in (1, 4):
-            yield part
-            part = b""
-    assert part == b""
+    """By W&B's own reader of offline runs, which checks the framing and every record's CRC."""
+    store = wandb_reader().DataStore()
+    store.open_for_scan(str(file))
+    try:
+        while (record := store.scan_data()) is not None:
+            yield record
+    finally:
+        store.close()
 
 
 def messages_of(file):
@@ -120,10 +109,13 @@ def messages_of(file):
 
 
 def history_of(file):
-    found = {}
+    """{(name, step): value}; each is there once, and steps rise."""
+    found, last = {}, -1
     for message in messages_of(file):
         if message.WhichOneof("record_type") != "history":
             continue
+        assert message.history.step.num > last, "not in order"
+        last = message.history.step.num
         row = {"/".join(item.nested_key) or item.key: json.loads(item.value_json) for item in message.history.item}
         for name, value in row.items():
             if isinstance(value, (int, float)) and not name.startswith("_"):

@@ -1,4 +1,5 @@
 """Runs to be tracked, a real MLflow server, and the command."""
+import importlib.util
 import json
 import os
 import random
@@ -19,6 +20,17 @@ train: {epochs: 2, lr: 1.0e-3, checkpoint_every: 2, threads: 1, log_every: 1}
 loader: {threads: 1, prefetch: 2}
 """
 SERVER = Path(sys.prefix) / "mlflow"  # where tools/deps/install.sh unpacks it
+
+
+def wandb_reader():
+    """The module of W&B's own reader of offline runs, of the last release that has it."""
+    path = Path(sys.prefix) / "wandb-reader/wandb/sdk/internal/datastore.py"  # where tools/deps/install.sh unpacks it
+    if not path.exists():
+        pytest.skip(f"not run: no reader of W&B's offline runs in {path}; tools/deps/install.sh test installs it")
+    spec = importlib.util.spec_from_file_location("wandb_datastore", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def small_config(folder, store, extra="", batches=4):

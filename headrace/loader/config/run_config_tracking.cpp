@@ -23,18 +23,20 @@ Fields tracker_fields(RunConfig::Tracker& tracker) {
   };
 }
 
+/// What may be a secret is not said back.
 void check_url(const YamlValue& entry, const std::string& url) {
+  if (url.find_first_of("@?#") != std::string::npos) {
+    entry.reject(
+        "the url holds @, ? or #, so perhaps a user's name, password or token, which would be kept "
+        "in the run folder. Give the server's address alone, and those by the environment: "
+        "MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, MLFLOW_TRACKING_TOKEN, or "
+        "WANDB_API_KEY");
+  }
   const bool secure = url.starts_with("https://");
   if (!secure && !url.starts_with("http://"))
     entry.reject(fmt::format("url '{}' must begin with http:// or https://", url));
   const std::string rest = url.substr(secure ? 8 : 7);
   const std::string host = rest.substr(0, rest.find('/'));
-  if (host.find('@') != std::string::npos) {
-    entry.reject(
-        "the url holds a user's name or password, which would be kept in the run folder. Give them "
-        "by the environment: MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, "
-        "MLFLOW_TRACKING_TOKEN, or WANDB_API_KEY");
-  }
   if (host.empty()) entry.reject(fmt::format("url '{}' names no host", url));
 }
 

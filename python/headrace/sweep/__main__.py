@@ -12,6 +12,7 @@ from ._leases import usable_cores, usable_gpus
 from ._results import Results
 from ._runner import check_trains
 from ._schedule import Sweep
+from ._tracking import send_to_trackers
 
 FOOTER = """SWEEP.yaml:
   config: run.yaml                                  # or the run config itself
@@ -77,6 +78,7 @@ def _main() -> int:
               file=sys.stderr)
         return 1
     results.finish()
+    send_to_trackers(program, definition, folder.path)
     if options.json:
         sys.stdout.write((folder.path / "sweep.json").read_text())
     else:

@@ -12,7 +12,8 @@ from typing import Any
 from .. import _command, _core
 from .._core import MalformedError, UsageError
 from .follow import Follower
-from .group import runs_in
+from .group import holds_run, runs_in
+from .group_results import has_results, send_results
 from .target import FIELDS, KINDS, UPLOADS, Target
 
 FOOTER = f"""RUN is the folder of a run that trains, has ended or was killed, or one of folds or of a sweep, whose runs are grouped. Every
@@ -96,14 +97,19 @@ def _main() -> int:
     if options.entry is not None:
         os.nice(19)
         (run,) = options.runs
-        return 0 if Follower(run, Target.read(json.loads(options.entry)), parent=0).run() else 1
+        target = Target.read(json.loads(options.entry))
+        return 0 if (send_results(run, target) if has_results(run) else Follower(run, target, parent=0).run()) else 1
     if not options.to and (options.url or options.folder):
         raise UsageError(f"--url and --folder belong to --to: {', '.join(KINDS)}.")
-    every = [(run, target) for folder in options.runs for run in runs_in(folder) for target in _targets(options, run)]
+    by_folder = {folder: [(run, target) for run in runs_in(folder) for target in _targets(options, run)] for folder in options.runs}
+    every = [pair for pairs in by_folder.values() for pair in pairs]
     if options.follow and len(every) > 1:
         raise UsageError(f"--follow is for one run and one tracker, and here are {len(every)}. Start one headrace track for each, or state "
                          "tracking: in the run config.")
     sent = [Follower(run, target, follow=options.follow).run() for run, target in every]
+    for folder, pairs in by_folder.items():
+        if not holds_run(folder):
+            sent += [send_results(folder, target) for target in {target.file_name: target for _, target in pairs}.values()]
     return 0 if all(sent) else 1
 
 

@@ -14,6 +14,7 @@ from typing import Any, Optional
 from . import allowed, tables
 from .target import Target
 
+LATEST_S = 1e11  # seconds since 1970: what no clock says
 Marks = dict[str, int]  # the last step that was sent, of training lines and of validations
 
 
@@ -77,6 +78,10 @@ class Feed:
             tags["headrace.init_sha256"] = str(init["sha256"])
         weights = self._json("summary.json").get("weights_sha256")
         return tags | ({"headrace.weights_sha256": str(weights)} if weights else {})
+
+    def rewind(self) -> None:
+        """Lines are read from the first on again: some of those that were read did not get where they should."""
+        self._inode = -1
 
     def points(self, after: Marks, limit: int) -> list[Point]:
         """Lines that were not read before, of steps after those marks: a resume makes lines again, equal but for their times. At most `limit`."""
@@ -186,11 +191,13 @@ def _point(line: bytes) -> Optional[Point]:
     try:
         value = json.loads(line)
         step = int(value["step"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
+    if not 0 <= step < 1 << 53:
         return None
     times = value.get("time") if isinstance(value.get("time"), Mapping) else {}
     at = times.get("at")
-    moment = float(at) if isinstance(at, (int, float)) else None
+    moment = float(at) if isinstance(at, (int, float)) and 0 <= at < LATEST_S else None
     if "validation" in value:
         return Point("validation", step, moment, allowed.figures(value["validation"], "val"))
     values = dict(pair for key in allowed.LINE if key in value for pair in allowed.numbers(value[key], f"train/{key}"))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import shlex
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Optional, Protocol
 
@@ -24,6 +26,7 @@ AT_ONCE = 100  # lines of one batch
 LOOK_S = 2.0  # between two looks at the run folder
 LONGEST_PAUSE_S = 60.0  # between two tries at a server that is down
 TURN_S = 30.0  # to wait for another follower of the same target
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 AFTER_RUN_TURN_S = 120.0  # for one whose training has ended, and which finishes its call before it gives way
 
 
@@ -78,12 +81,19 @@ class Follower:
             if time.monotonic() >= next_try:
                 try:
                     self._send_new(over)
-                    pause, self._trouble = 1.0, ""
                     if over:
                         self._end()
                         return True
+                    pause = 1.0
+                    self._trouble_is_over()
                 except (Unavailable, Refused) as error:
                     self._note(" ".join(str(error).split()))
+                    next_try, pause = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE_S)
+                except OSError as error:
+                    if error.errno not in NO_ROOM:
+                        raise
+                    self._begin_anew()
+                    self._note(f"{error.filename or self._folder}: {error.strerror}")
                     next_try, pause = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE_S)
             if time.monotonic() >= deadline:
                 self._give_up()
@@ -118,7 +128,11 @@ class Follower:
         data = self._journal.data
         if self._sink.live and data["pending"] is None:
             data["pending"] = batch
-            self._journal.save()
+            try:
+                self._journal.save()
+            except OSError:
+                data["pending"] = None
+                raise
         if "points" in batch:
             self._sink.put(batch["points"])
             for point in batch["points"]:
@@ -131,6 +145,12 @@ class Follower:
         if self._sink.live:
             data["pending"] = None
             self._journal.save()
+
+    def _begin_anew(self) -> None:
+        """After a write that had no room. A tracker keeps what it has; a file that lacks a part is written anew."""
+        self._feed.rewind()
+        if not self._sink.live:
+            self._opened, self._sent = False, {}
 
     def _end(self) -> None:
         """Errors: Unavailable, Refused."""
@@ -159,12 +179,24 @@ class Follower:
     def _note(self, trouble: str) -> None:
         """Once, and not at every try."""
         if trouble != self._trouble:
-            _command.say(f"{trouble}; tried again later", warning=True)
+            _say(f"{trouble}; tried again later", warning=True)
         self._trouble = trouble
 
+    def _trouble_is_over(self) -> None:
+        if self._trouble:
+            _say(f"{self._run}: goes on, after: {self._trouble}")
+        self._trouble = ""
+
     def _give_up(self) -> None:
-        _command.say(f"{self._run}: {self._target.to} at {self._target.url} did not take all of it within {self._target.wait_s} s of the end "
-                     f"({self._trouble or 'it was slow'}). What is missing is sent by: headrace track {shlex.quote(str(self._run))}", warning=True)
+        where = f"{self._target.to} at {self._target.url}" if self._target.url else self._target.to
+        _say(f"{self._run}: {where} did not take all of it within {self._target.wait_s} s of the end ({self._trouble or 'it was slow'}). "
+             f"What is missing is sent by: headrace track {shlex.quote(str(self._run))}", warning=True)
+
+
+def _say(line: str, *, warning: bool = False) -> None:
+    """Into a log that may be on the disk that is full: then it comes with the next line that has room."""
+    with suppress(OSError):
+        _command.say(line, warning=warning)
 
 
 def is_trained(run: Path) -> bool:

@@ -60,11 +60,11 @@ def _cells(group: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for name, one in ({path: value} if not isinstance(value, Mapping) else {f"{path}.{key}": inner for key, inner in value.items()}).items():
             if isinstance(one, bool) or not isinstance(one, (int, float)):
                 continue
-            yield name, one
+            yield name, _number(one)
             ends = interval.get(name.rsplit(".", 1)[-1]) if isinstance(value, Mapping) and isinstance(interval, Mapping) else interval
             if isinstance(ends, list) and len(ends) == 2:
-                yield f"{name} low", ends[0]
-                yield f"{name} high", ends[1]
+                yield f"{name} low", _number(ends[0])
+                yield f"{name} high", _number(ends[1])
 
 
 def _at(value: Any, path: str) -> Any:

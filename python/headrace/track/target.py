@@ -51,14 +51,14 @@ class Target:
     def _check(self, where: str) -> None:
         if self.to not in KINDS:
             raise UsageError(f"{where}: to is '{self.to}', expected one of {', '.join(KINDS)}.")
+        if self.url:
+            check_url(self.url, where)
         if self.to == "mlflow" and not self.url:
             raise UsageError(f"{where}: mlflow needs a url, such as http://127.0.0.1:5000.")
         if self.to == "tensorboard" and self.url:
             raise UsageError(f"{where}: tensorboard writes files: give a folder in place of the url {self.url}, or neither (RUN/tracking).")
         if self.to == "mlflow" and self.folder:
             raise UsageError(f"{where}: mlflow takes a url, not a folder.")
-        if self.url:
-            check_url(self.url, where)
         for key, values, accepted in (("fields", self.fields, FIELDS), ("upload", self.upload, UPLOADS)):
             for value in values:
                 if value not in accepted:
@@ -88,14 +88,14 @@ class Target:
 
 
 def check_url(url: str, where: str) -> None:
-    """Errors: UsageError: not http or https, no host, or with a name, password or query in it."""
-    parts = urlsplit(url)
+    """Errors: UsageError: not http or https, no host, or with a name, password or query in it, which is not said back."""
+    if any(one in url for one in "@?#"):
+        raise UsageError(f"{where}: the url holds @, ? or #, so perhaps a user's name, password or token. Give the server's address alone, and those "
+                         "by the environment: MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, MLFLOW_TRACKING_TOKEN, or WANDB_API_KEY.")
     try:
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query and not parts.fragment and parts.port != 0
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         fits = False
     if not fits:
         raise UsageError(f"{where}: url '{url}' is not one of a server, such as https://mlflow.example.org or http://127.0.0.1:5000.")
-    if parts.username or parts.password:
-        raise UsageError(f"{where}: the url holds a user's name or password. Give them by the environment: MLFLOW_TRACKING_USERNAME and "
-                         "MLFLOW_TRACKING_PASSWORD, MLFLOW_TRACKING_TOKEN, or WANDB_API_KEY.")

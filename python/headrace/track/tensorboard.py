@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Optional
 
@@ -27,6 +28,10 @@ class TensorBoardSink:
 
     def open(self, started_ms: int) -> None:
         """Errors: OSError."""
+        if self._file is not None:  # the disk was full
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
         data = self._journal.data
         self._folder = own_folder(self._feed.run, self._target, self._group, self._journal)
         if "file" in data:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -17,7 +18,9 @@ from .group import Group
 from .journal import Journal
 from .own_folder import own_folder
 from .target import Target
+from .wandb_file import rows_in
 
+LEAST_ROOM = 1 << 20  # bytes; with less, what the package fails at is taken for a full disk
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
@@ -29,6 +32,7 @@ class WandbSink:
         self.live = bool(target.url)
         self._run: Any = None
         self._folder = Path()
+        self._rows, self._last_step = 0, -1  # of the history
 
     def open(self, started_ms: int) -> None:
         """Errors: UnsupportedError (the package is not installed), Unavailable, OSError."""
@@ -41,6 +45,7 @@ class WandbSink:
         folder = self._folder = own_folder(self._feed.run, self._target, self._group, self._journal)
         if not self.live:
             shutil.rmtree(folder / "wandb", ignore_errors=True)
+            self._rows, self._last_step = 0, -1
         for name in _PROXIES:
             os.environ.pop(name, None)
         for name in [name for name in os.environ if name.startswith("WANDB_") and name != "WANDB_API_KEY"]:
@@ -63,12 +68,14 @@ class WandbSink:
             )
         except Exception as error:  # the package's own errors have no common class that tells them from faults here
             if not self.live:
+                self._check_room()
                 raise
             raise Unavailable(f"{self._target.url}: {error}") from error
 
     def put(self, points: Iterable[Mapping[str, Any]]) -> None:
         """Lines of one step are one row of the history."""
         for point in points:
+            self._count_row(point["step"])
             self._run.log({**{allowed.plain_name(key): value for key, value in point["values"].items()}, "_timestamp": point["at_ms"] / 1000},
                           step=point["step"])
 
@@ -77,6 +84,7 @@ class WandbSink:
         row: dict[str, Any] = {f"tables/{name}": wandb.Table(columns=table.columns, data=table.rows) for name, table in final.tables.items()}
         if final.pictures:
             row["pictures"] = [wandb.Image(str(picture), caption=picture.stem) for picture in final.pictures]
+        self._count_row(final.step)
         self._run.log({**row, "_timestamp": at_ms / 1000}, step=final.step)
         self._run.summary.update({allowed.plain_name(key): value for key, value in final.values.items()})
         self._run.summary.update({**self._feed.tags(), **{f"sha256/{name}": digest for name, digest in final.artefacts.items()}})
@@ -85,7 +93,22 @@ class WandbSink:
         del at_ms
         self._run.finish(exit_code=0 if status != "KILLED" else 1)
         self._run = None
+        if not self.live:
+            found = [rows_in(file) for file in self._folder.glob("wandb/offline-run-*/run-*.wandb")]
+            if found != [self._rows]:
+                self._check_room()
+                raise OSError(errno.ENOSPC, f"{sum(found)} of {self._rows} rows were written, as on a disk that was full", str(self._folder))
         self._journal.data["closed"] = True
+
+    def _count_row(self, step: int) -> None:
+        """Figures of one step are one row; the package leaves out a step that is before the last one."""
+        if step > self._last_step:
+            self._last_step, self._rows = step, self._rows + 1
+
+    def _check_room(self) -> None:
+        """Errors: OSError: there is none."""
+        if shutil.disk_usage(self._folder).free < LEAST_ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
 
     def place(self) -> str:
         return self._target.url or str(self._folder)
