@@ -18,7 +18,9 @@
 #include "cli/process_settings.hpp"
 #include "cli/scratch_work.hpp"
 #include "headrace/cohort/store_version.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ingest/versions/verify.hpp"
+#include "headrace/runs/promoted_from.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/train/replay/replay.hpp"
@@ -34,13 +36,14 @@ constexpr const char* kFooter =
     "and its likely cause. At the end the objects of the store are compared with their lists, where\n"
     "they are below 8 GB together or with --full.\n"
     "\n"
-    "--full trains to the end in a folder beside RUN, which is removed, and also compares final and\n"
-    "best weights, eval.json and validations. Nothing is written into RUN or the store. A run that\n"
-    "was resumed, or trained by several processes, is replayed in one.\n"
+    "--full trains to the end in a folder beside RUN (or in --out), which is removed, and also\n"
+    "compares final and best weights, eval.json and validations. Nothing is written into RUN or the\n"
+    "store. A run that was resumed, or trained by several processes, is replayed in one.\n"
     "\n"
     "Examples:\n"
     "  headrace replay runs/gleason\n"
     "  headrace replay runs/gleason --full\n"
+    "  headrace replay /archive/gleason --full --out /tmp\n"
     "  headrace replay runs/gleason --steps 100 --store /mnt/moved/cohort.zarr --json\n"
     "  headrace replay runs/gleason --config changed.yaml\n"
     "\n"
@@ -48,7 +51,7 @@ constexpr const char* kFooter =
     "(a key of the config, the data).";
 
 struct Arguments {
-  std::string run, config, store, init;
+  std::string run, config, store, init, out;
   std::int64_t steps = 10;
   int threads = 0;
   bool full = false, json = false;
@@ -219,14 +222,19 @@ void run([[maybe_unused]] const Arguments& a) {
 #ifdef HR_TORCH
   namespace fs = std::filesystem;
   runs::RunFolder::open(a.run);  // before anything is made beside it
+  runs::refuse_model(a.run);
   fs::path folder = fs::absolute(a.run).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // "runs/a/"
   const std::string name = "." + folder.filename().string() + ".replay";
+  const fs::path within = a.out.empty() ? folder.parent_path() : fs::absolute(a.out);
+  if (!fs::is_directory(within)) {
+    fail(ErrorCode::usage, "{} {}: there is no such folder. Name one where the replay can write.",
+         Option{"out"}, a.out);
+  }
   // Steps alone write nothing, so their folder is never made.
   const int code =
-      a.full ? work_in_scratch(folder.parent_path() / name,
-                               [&] { return replay(a, folder.parent_path() / name / "run"); })
-             : replay(a, folder.parent_path() / (name + "-steps"));
+      a.full ? work_in_scratch(within / name, [&] { return replay(a, within / name / "run"); })
+             : replay(a, within / (name + "-steps"));
   if (code != 0) throw ExitCode{code};
 #else
   run_with_torch("replay");
@@ -244,7 +252,10 @@ void add_replay(CLI::App& app) {
   CLI::Option* steps = replay->add_option("--steps", a->steps, "steps to compare")
                            ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}))
                            ->capture_default_str();
-  replay->add_flag("--full", a->full, "all steps, and what comes after them")->excludes(steps);
+  CLI::Option* full =
+      replay->add_flag("--full", a->full, "all steps, and what comes after them")->excludes(steps);
+  replay->add_option("--out", a->out, "folder in which --full works; else that of RUN")
+      ->needs(full);
   replay->add_option("--config", a->config, "train by this config instead of the run's (YAML)");
   replay->add_option("--store", a->store, "where the run's store lies now");
   replay->add_option("--threads", a->threads, "LibTorch's threads; 0: as many as the run had")

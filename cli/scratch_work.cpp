@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/storage/posix.hpp"
 
 namespace headrace::cli {
@@ -37,9 +38,9 @@ class Scratch {
     lock_ = storage::posix::open_file(path.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (error || !lock_.valid()) {
       fail(ErrorCode::io,
-           "{} can't be made ({}). The work needs a folder there, for a while: where "
-           "nothing can be written, work on a copy.",
-           path.string(), error ? error.message() : std::strerror(errno));
+           "{} can't be made ({}). The work needs a folder there for a while, which is removed: "
+           "name another place for it, where there is room and files may be written ({}).",
+           path.string(), error ? error.message() : std::strerror(errno), Option{"out"});
     }
     if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       fail(ErrorCode::usage, "Another process works in {}. Wait for it.", path.string());

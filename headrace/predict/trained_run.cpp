@@ -8,6 +8,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/predict/full_path.hpp"
+#include "headrace/runs/weights_file.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -46,12 +47,7 @@ std::vector<std::pair<std::string, IntensityUnit>> channels_of(const TrainedRun&
 
 TrainedRun open_trained_run(const std::string& path, const RunOptions& options) {
   const runs::RunFolder folder = runs::RunFolder::open(path);
-  const std::string file = options.weights == "best" ? runs::kBestWeights : runs::kFinalWeights;
-  if (!folder.has(file)) {
-    fail(ErrorCode::not_found,
-         "{} is missing; the training has not come that far. Finish the training ({}).",
-         folder.describe(file), Option{"resume"});
-  }
+  const std::string file = runs::weights_file(folder, options.weights);
   const Json run = folder.read_json(loader::kRunFile);
   TrainedRun out;
   out.folder = path;

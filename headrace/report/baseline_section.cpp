@@ -61,12 +61,12 @@ std::string baseline_section(const RunData& data) {
     table.rows.push_back(
         {row.name, "<b>" + figure(ours, row.digits) + "</b>", figure(theirs, row.digits)});
   }
-  for (const char* groups : {"cohorts", "scanners", "phases"}) {
-    if (!baseline.contains(groups) || baseline.at(groups).size() < 2) continue;
-    for (const auto& [name, group] : baseline.at(groups).items()) {
+  for (const GroupKind& kind : group_kinds(baseline)) {
+    if (baseline.at(kind.key).size() < 2) continue;
+    for (const auto& [name, group] : baseline.at(kind.key).items()) {
       table.rows.push_back(
-          {"Mean Dice, " + escaped_markup(name),
-           "<b>" + figure(value_at(data.eval, {groups, name, "mean_dice"})) + "</b>",
+          {fmt::format("Mean Dice, {} {}", lowered(kind.word), escaped_markup(name)),
+           "<b>" + figure(value_at(data.eval, {kind.key, name, "mean_dice"})) + "</b>",
            figure(group.at("mean_dice"))});
     }
   }

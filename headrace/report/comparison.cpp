@@ -80,8 +80,7 @@ std::string key_table(const std::vector<ComparedRun>& runs) {
 }
 
 std::string value_text(const Json& value) {
-  const Json shown = without_paths(value);
-  std::string text = shown.is_string() ? shown.get<std::string>() : shown.dump();
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   constexpr std::size_t kLongest = 300;
   if (text.size() > kLongest) {
     std::size_t end = kLongest;  // not inside a character
@@ -118,7 +117,8 @@ std::string config_section(const std::vector<ComparedRun>& runs) {
     table.rows.push_back(std::move(row));
   }
   return section("Config keys that differ",
-                 keys.empty() ? "<p>None: the configs are equal.</p>" : table.html("wrapped"));
+                 keys.empty() ? "<p>None: the configs are equal, paths by their last names.</p>"
+                              : table.html("wrapped"));
 }
 
 /// Whether the figures may be held against each other. `judged`: how many sets of images there are.

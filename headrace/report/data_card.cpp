@@ -115,7 +115,7 @@ std::string data_card(const RunData& data) {
   add("version", version.is_string() && !version.get<std::string>().empty()
                      ? code(version) + " (named by the config)"
                      : "the current one when the run began; the hash names it");
-  add("store", code(without_paths(data.config.at("data").value("store", Json("")))));
+  add("store", code(data.config.at("data").value("store", Json(""))));
   add("images in the store", grouped(data.run.at("images").get<std::uint64_t>()));
   add("classes", joined_names(data.run.at("classes")));
   if (data.run.contains("cohorts")) add("cohorts", stated(data.run.at("cohorts")));

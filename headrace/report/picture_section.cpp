@@ -92,7 +92,8 @@ std::string example_section(const RunData& data) {
   const char* what =
       volumes
           ? "The axial slice with the most voxels that the network got wrong (of the best, "
-            "with the most of the annotated classes), in radiological convention: R and L are "
+            "with the most voxels annotated as a lesion, or as any class where none is asked for), in "
+            "radiological convention: R and L are "
             "the patient’s right and left, A and P front and back. CT from −160 to 240 HU."
           : "The whole image, at most 512 pixels wide or high. Outlines are in the colours of the "
             "classes; where the network had no tile nothing is outlined.";

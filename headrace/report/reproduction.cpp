@@ -11,6 +11,8 @@
 namespace headrace::report {
 namespace {
 
+constexpr std::size_t kCommandColumns = 24;  ///< the longest with a comment, but for the run's name
+
 /// Values of nested objects, one row each: "runtime.torch".
 void add_rows(Table& table, const std::string& name, const Json& value) {
   if (value.is_object()) {
@@ -24,29 +26,42 @@ void add_rows(Table& table, const std::string& name, const Json& value) {
            "</code>"});
 }
 
+/// A command that needs what the folder does not have is left out: one that fails helps nobody.
 std::string commands(const RunData& data) {
   const std::string run = shell_word(run_name(data));
-  const std::string store = shell_word(
-      without_paths(data.config.at("data").value("store", Json("STORE"))).get<std::string>());
-  std::string text = fmt::format(
-      "headrace replay {0}            # trains its first steps again and compares every byte\n"
-      "headrace eval {1} {0}        # judges it again, with the same preprocessing\n"
-      "headrace view {0}              # its images and their annotation, in a browser\n",
-      run, Option{"run"});
+  const std::string store =
+      shell_word(data.config.at("data").value("store", Json("STORE")).get<std::string>());
+  std::string text;
+  const auto add = [&](const std::string& command, const char* what) {
+    text += fmt::format("{:<{}}# {}\n", command, run.size() + kCommandColumns, what);
+  };
+  if (!data.promoted) {
+    add(fmt::format("headrace replay {}", run),
+        "trains its first steps again and compares every byte");
+  }
+  const bool has_weights = data.promoted || !data.summary.is_null();
+  if (has_weights) {
+    add(fmt::format("headrace eval {} {}", Option{"run"}, run),
+        "judges it again, with the same preprocessing");
+  }
+  add(fmt::format("headrace view {}", run), "its images and their annotation, in a browser");
   const Json examples =
       data.eval.is_object() ? data.eval.value("examples", Json::array()) : Json::array();
-  if (!examples.empty()) {
+  if (has_weights && !examples.empty()) {
     text += fmt::format(
         "# the worst image of this page with its prediction, pixel by pixel:\n"
         "headrace predict {} {} {} {} {} {} seen\nheadrace view {} seen\n",
         Option{"run"}, run, store, Option{"images"},
         shell_word(examples.front().at("image").get<std::string>()), Option{"out"}, store);
   }
-  return "<p>In the folder that holds this run; paths of the machine are not on this page, so put "
-         "the store’s before its name. <code>headrace view</code> prints an address that works as "
-         "long as it runs, on that machine alone, so no link to it can be kept here.</p><pre "
-         "class=\"commands\">" +
-         escaped_markup(text) + "</pre>";
+  return fmt::format(
+      "<p>For the folder that holds this {}. Paths of the machine are not on this page: where the "
+      "store lies elsewhere, write its path for <code>{}</code>. <code>headrace view</code> prints "
+      "an address that works as long as it runs, on that machine alone, so no link to it can be "
+      "kept here.{}</p><pre class=\"commands\">{}</pre>",
+      data.promoted ? "model" : "run", escaped_markup(store),
+      data.promoted ? " Training is replayed in the run’s own folder, which has its steps." : "",
+      escaped_markup(text));
 }
 
 }  // namespace
@@ -70,8 +85,7 @@ std::string reproduction(const RunData& data) {
       "<p>The same config, dataset, code and runtime give these weights again, bit for bit on a "
       "CPU.</p>" +
           table.html("identity") + "<h3>Commands</h3>" + commands(data) +
-          folded("Full config",
-                 "<pre>" + escaped_markup(without_paths(data.config).dump(2)) + "</pre>"));
+          folded("Full config", "<pre>" + escaped_markup(data.config.dump(2)) + "</pre>"));
 }
 
 }  // namespace headrace::report

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
+#include "headrace/core/text.hpp"
 
 namespace headrace::report {
 namespace {
@@ -35,25 +36,53 @@ bool RunData::phantom() const {
   });
 }
 
-Json without_paths(const Json& value) {
-  if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    const bool path = text.starts_with('/') || text.starts_with('~') || text.starts_with("./") ||
-                      text.find("../") != std::string::npos || text.starts_with("file:");
-    if (!path) return value;
-    const std::filesystem::path whole = std::filesystem::path(text).lexically_normal();
-    return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+namespace {
+
+/// Whether a key is one under which configs keep what gives access to something.
+bool is_secret(const std::string& key) {
+  const std::string plain = folded_name(key);
+  for (const char* word : {"password", "passwd", "passphrase", "secret", "token", "credential",
+                           "apikey", "accesskey", "privatekey", "authorization"}) {
+    if (plain.find(word) != std::string::npos) return true;
   }
+  return false;
+}
+
+/// An address without user, password and what follows a "?", any of which may be a credential.
+std::string address_alone(const std::string& text) {
+  const std::size_t begin = text.find("://") + 3;
+  const std::size_t path = std::min(text.find_first_of("/?#", begin), text.size());
+  const std::size_t at = text.rfind('@', path);
+  const std::size_t host = at == std::string::npos || at < begin ? begin : at + 1;
+  return text.substr(0, begin) + text.substr(host, text.find_first_of("?#", begin) - host);
+}
+
+std::string shown_text(const std::string& text) {
+  const bool path = text.starts_with('/') || text.starts_with('~') || text.starts_with("./") ||
+                    text.find("../") != std::string::npos || text.starts_with("file:");
+  if (!path) return text.find("://") == std::string::npos ? text : address_alone(text);
+  const std::filesystem::path whole = std::filesystem::path(text).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
+}  // namespace
+
+Json without_paths(const Json& value) {
+  if (value.is_string()) return shown_text(value.get<std::string>());
   if (!value.is_structured()) return value;
   Json out = value;
-  for (Json& child : out) child = without_paths(child);
+  for (auto& [key, child] : out.items()) {
+    // A number such as `tokens: 256` gives access to nothing.
+    const bool secret = value.is_object() && child.is_string() && is_secret(key);
+    child = secret ? Json("(left out)") : without_paths(child);
+  }
   return out;
 }
 
 RunData read_run(const std::filesystem::path& run) {
   RunData data;
   data.path = run;
-  data.config = required_json(run / "config.json");
+  data.config = without_paths(required_json(run / "config.json"));
   data.run = required_json(run / "run.json");
   data.eval = optional_json(run / "eval.json");
   if (!data.eval.is_null() && !data.eval.contains("labels")) {

@@ -12,7 +12,8 @@ namespace headrace::report {
 /// The files of a run folder that the report shows; null where a file is absent.
 struct RunData {
   std::filesystem::path path;
-  Json config, run, eval, summary, preprocessing;
+  Json config;  ///< without_paths
+  Json run, eval, summary, preprocessing;
   Json card;  ///< data_card.json
   Json
       gate;  ///< the gates' outcome: of gate.json, eval.json or summary.json, the first that has it
@@ -25,8 +26,9 @@ struct RunData {
   bool gleason() const { return config.at("task") == "gleason"; }
 };
 
-/// A value whose texts that are paths (from the root or home, or up and over folders) are reduced to
-/// their last name: a report goes to people who have nothing to do with the machine.
+/// A value as a report shows it, which goes to people who have nothing to do with the machine: texts
+/// that are paths (from the root or home, or up and over folders) are reduced to their last name,
+/// addresses lose user, password and query, and texts under keys such as "token" are left out.
 Json without_paths(const Json& value);
 
 RunData read_run(const std::filesystem::path& run);

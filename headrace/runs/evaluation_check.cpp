@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
 #include "headrace/measure/evaluated_images.hpp"
 #include "headrace/measure/figure_names.hpp"
 
@@ -15,7 +16,24 @@ std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{:.6f}", *value) : "undefined";
 }
 
+std::string digest_of(Json evaluation) {
+  evaluation.erase("time");
+  evaluation.erase(kDigest);
+  return sha256_hex(evaluation.dump());
+}
+
 }  // namespace
+
+void put_digest(Json& evaluation) { evaluation[kDigest] = digest_of(evaluation); }
+
+void check_digest(const NamedEvaluation& evaluation) {
+  const Json stated = evaluation.json.value(kDigest, Json());
+  if (stated.is_null() || stated == digest_of(evaluation.json)) return;
+  fail(ErrorCode::corrupt,
+       "{} is not what it was when it was written, such as an interval, a calibration or a group: "
+       "its digest does not fit. Evaluate again (headrace eval)",
+       evaluation.origin);
+}
 
 void check_figures(const NamedEvaluation& evaluation) {
   const auto images = measure::EvaluatedImages::read(evaluation.json, evaluation.origin);

@@ -38,6 +38,9 @@ struct RegistryState {
 /// replaced by a rename.
 class Registry {
  public:
+  static constexpr const char* kLog = "log.jsonl";
+  static constexpr const char* kModels = "models";
+
   /// Makes nothing. Errors: usage (a folder that holds something else, or a file).
   explicit Registry(std::filesystem::path path);
   const std::filesystem::path& path() const noexcept { return path_; }
@@ -70,9 +73,6 @@ class Registry {
   RegistryState state() const;
 
  private:
-  static constexpr const char* kLog = "log.jsonl";
-  static constexpr const char* kModels = "models";
-
   void point(const std::string& name, const std::string& id);
   std::string target(const std::string& name) const;
 

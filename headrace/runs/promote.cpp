@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/runs/promoted_from.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -44,6 +45,7 @@ Json log_line(const PromoteRequest& request, const PromotionCandidate& candidate
           {"time", request.time},
           {"by", request.by},
           {"name", request.name},
+          {"run", origin_of(request.run)},
           {"model", outcome.model},
           {"files", files},
           {"weights_sha256", candidate.weights_sha256},

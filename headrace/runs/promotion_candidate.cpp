@@ -13,6 +13,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/core/shell_word.hpp"
 #include "headrace/runs/evaluation_check.hpp"
+#include "headrace/runs/weights_file.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -152,12 +153,7 @@ std::optional<NamedEvaluation> find_evaluation(const RunFolder& folder,
 
 PromotionCandidate read_candidate(const RunFolder& folder, const std::string& weights,
                                   const std::string& evaluation) {
-  const std::string file = weights == "best" ? kBestWeights : kFinalWeights;
-  if (!folder.has(file)) {
-    fail(ErrorCode::not_found,
-         "{} is missing; the training has not come that far. Finish the training ({}).",
-         folder.describe(file), Option{"resume"});
-  }
+  const std::string file = weights_file(folder, weights);
   PromotionCandidate out;
   out.config = folder.read_json("config.json");
   out.run = folder.read_json("run.json");
@@ -165,7 +161,8 @@ PromotionCandidate read_candidate(const RunFolder& folder, const std::string& we
   out.weights_sha256 = sha256_hex(out.files.at(kFinalWeights));
   out.evaluation = evaluation_of(folder, weights, out.weights_sha256, evaluation);
   check_judged(out, eval_command(folder, weights));
-  check_figures(out.evaluation);
+  check_figures(out.evaluation);  // first, since it says which figure was changed
+  check_digest(out.evaluation);
   out.files[kEvaluation] = bytes_of(read_file(out.evaluation.origin));
   put_pictures(folder, out.evaluation.json, out.files);
   for (const char* name : {"config.json", "preprocessing.json", "run.json"})

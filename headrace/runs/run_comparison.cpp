@@ -20,9 +20,33 @@ Json json_of(const std::vector<JsonChange>& changes) {
   return out;
 }
 
-/// A part of run.json in both: the value where it is the same, else the changes.
-Json part(const Json& before, const Json& after, const char* key) {
-  const Json one = before.value(key, Json()), other = after.value(key, Json());
+/// The weights that a run began with: {file: its name and that of its folder, sha256}; null: none.
+Json init_of(const Json& init) {
+  if (!init.is_object()) return init;
+  const std::filesystem::path file = init.value("file", "");
+  return {{"file", (file.parent_path().filename() / file.filename()).string()},
+          {"sha256", init.value("sha256", Json())}};
+}
+
+/// Equal weights are the same wherever they lay.
+Json init_part(const Json& before, const Json& after) {
+  const Json one = init_of(before), other = init_of(after);
+  const auto hash = [](const Json& init) { return init.is_object() ? init.at("sha256") : Json(); };
+  if (hash(one) == hash(other)) return {{"same", true}, {"value", one}};
+  return {{"same", false}, {"changes", json_of({{"init", one, other}})}};
+}
+
+/// A part of run.json in both: the value where it is the same, else the changes. Whether it is, is
+/// not known (null) where a run of an earlier version does not record it.
+Json part(const Json& before, const Json& after, const std::string& key) {
+  if (!before.contains(key) || !after.contains(key)) {
+    Json out = {{"same", nullptr}, {"recorded_by", Json::array()}};
+    if (before.contains(key)) out["recorded_by"].push_back("before");
+    if (after.contains(key)) out["recorded_by"].push_back("after");
+    return out;
+  }
+  const Json &one = before.at(key), &other = after.at(key);
+  if (key == "init") return init_part(one, other);
   if (one == other) return {{"same", true}, {"value", one}};
   return {{"same", false}, {"changes", json_of(changes_between({{key, one}}, {{key, other}}))}};
 }

@@ -22,6 +22,9 @@ std::string interval(const Json& ends) {
 /// A value of a config or of run.json; of long texts, such as hashes, the beginning.
 std::string value_text(const Json& value) {
   if (value.is_null()) return "nothing";
+  if (value.is_object() && value.contains("file") && value.contains("sha256"))
+    return fmt::format("{} (SHA-256 {})", value_text(value.at("file")),
+                       value_text(value.at("sha256")));
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos
              ? text.substr(0, kHashDigits)
@@ -76,6 +79,30 @@ std::string figures(const std::string& name, const Json& group) {
   return out.empty() ? "" : fmt::format("{}{}:\n{}", name, paired, out);
 }
 
+/// Parts of run.json: those that differ, then lists of the others.
+std::string parts_of_the_run(const Json& parts) {
+  std::string out, same, neither;
+  const auto add = [](std::string& list, const std::string& key) {
+    list += (list.empty() ? "" : ", ") + key;
+  };
+  for (const auto& [key, part] : parts.items()) {
+    if (part.at("same") == true) {
+      add(same, key);
+    } else if (part.at("same") == false) {
+      out += changes(part.at("changes"), "run");
+    } else if (part.at("recorded_by").empty()) {
+      add(neither, key);
+    } else {
+      out += fmt::format("run {}: only the {} run records it\n", key,
+                         part.at("recorded_by").at(0) == "before" ? "first" : "second");
+    }
+  }
+  if (!same.empty()) out += fmt::format("the same: {}\n", same);
+  if (!neither.empty())
+    out += fmt::format("neither run records it, as those of earlier versions: {}\n", neither);
+  return out;
+}
+
 }  // namespace
 
 std::string in_words(const Json& comparison) {
@@ -86,15 +113,7 @@ std::string in_words(const Json& comparison) {
   out += changes(config.at("decides_nothing"), "config (decides neither batches nor weights)");
   if (config.at("decides").empty())
     out += "config: nothing differs that decides batches or weights\n";
-  std::string same;
-  for (const auto& [key, part] : comparison.at("run").items()) {
-    if (part.at("same") == true) {
-      same += (same.empty() ? "" : ", ") + key;
-    } else {
-      out += changes(part.at("changes"), "run");
-    }
-  }
-  if (!same.empty()) out += fmt::format("the same: {}\n", same);
+  out += parts_of_the_run(comparison.at("run"));
   const Json& evaluation = comparison.at("evaluation");
   if (evaluation.at("paired") == false) {
     out += fmt::format("differences have no intervals: {}\n",

@@ -15,7 +15,9 @@
 namespace headrace::runs {
 namespace {
 
-constexpr const char* kConfig = "config.json";
+constexpr const char* kConfig = "config.json";  ///< the last file of a start
+constexpr const char* kRun = "run.json";
+constexpr const char* kPreprocessing = "preprocessing.json";
 constexpr const char* kMetrics = "metrics.jsonl";
 constexpr std::string_view kCheckpointPrefix = "checkpoints/step-";
 constexpr std::string_view kCheckpointSuffix = ".safetensors";
@@ -60,6 +62,18 @@ std::string_view last_line(std::string_view text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
+/// Whether a folder has nothing but what a start writes before config.json: no more, that is, than a
+/// training left that was killed there.
+bool holds_at_most_a_start(const std::filesystem::path& path) {
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (!entry.is_regular_file()) return false;
+  }
+  const std::vector<std::string> names = storage::LocalStore(path).list("");
+  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == kRun || name == kPreprocessing;
+  });
+}
+
 }  // namespace
 
 bool RunFolder::holds_run(const std::filesystem::path& path) {
@@ -76,7 +90,7 @@ RunFolder RunFolder::create(const std::filesystem::path& path) {
          path.string(), Option{"resume"}, Option{"out"});
   }
   if (std::filesystem::exists(path) &&
-      (!std::filesystem::is_directory(path) || !std::filesystem::is_empty(path))) {
+      (!std::filesystem::is_directory(path) || !holds_at_most_a_start(path))) {
     fail(ErrorCode::usage, "{} is not empty and holds no run. Give another {}.", path.string(),
          Option{"out"});
   }
@@ -108,6 +122,7 @@ void RunFolder::lock() {
          path().string(), Option{"out"});
   }
   lock_ = std::move(folder);
+  store_->remove_leftovers();  // a killed training leaves what it was writing, such as a checkpoint
 }
 
 void RunFolder::write(const std::string& name, const std::string& bytes) {

@@ -24,8 +24,8 @@ constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
 /// those of lines grow by whole lines.
 class RunFolder {
  public:
-  /// A folder for a new run, absent or empty; the first write, or lock, creates it. Errors: usage
-  /// (it holds a run, or anything else).
+  /// A folder for a new run: absent, empty, or what a training left that was killed before it had
+  /// begun. The first write, or lock, creates it. Errors: usage (it holds a run, or anything else).
   static RunFolder create(const std::filesystem::path& path);
   /// The folder of a run that was started. A link, such as a name in a registry, is followed once,
   /// so that all files are of one run even if the link is replaced meanwhile. Errors: not_found.
@@ -35,7 +35,8 @@ class RunFolder {
   static bool is_promoted(const std::filesystem::path& path);
 
   /// Keeps other trainings out of the folder as long as this object, or a copy of it, lives;
-  /// creates the folder if absent. Errors: usage (another training has it; a promoted model).
+  /// creates the folder if absent, and removes what a killed one was writing. Errors: usage (another
+  /// training has it; a promoted model).
   /// Without effect where the file system does not support locks.
   void lock();
 

@@ -249,8 +249,12 @@ std::size_t LocalStore::remove_leftovers() {
   std::vector<std::filesystem::path> leftovers;
   std::error_code error;
   if (!std::filesystem::is_directory(root_, error)) return 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(root_)) {
-    if (entry.is_regular_file() && is_temporary(entry.path())) leftovers.push_back(entry.path());
+  std::filesystem::recursive_directory_iterator entry(root_, error);
+  // A folder that somebody removes meanwhile is no reason to fail.
+  for (const std::filesystem::recursive_directory_iterator end; !error && entry != end;
+       entry.increment(error)) {
+    if (is_temporary(entry->path()) && entry->is_regular_file(error))
+      leftovers.push_back(entry->path());
   }
   for (const auto& path : leftovers) posix::calls().unlink(path.c_str());
   return leftovers.size();

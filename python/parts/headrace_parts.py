@@ -1,10 +1,12 @@
 """What the plugin asks of Python. TORCH_VERSION is put in front of it when it is built."""
 
+import hashlib
 import importlib
 import inspect
 import json
 import os
 import sys
+import sysconfig
 import traceback
 
 import torch
@@ -22,6 +24,34 @@ def function_of(place):
         sys.path.insert(0, os.getcwd())
     name, function = place.split(":")
     return getattr(importlib.import_module(name), function)
+
+
+def is_installed(file):
+    """Whether a file is Python's own or of an installed package, whose version stands for it."""
+    within = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    return not {"site-packages", "dist-packages"}.isdisjoint(file.split(os.sep)) or any(file.startswith(folder + os.sep) for folder in within)
+
+
+def code(place):
+    """SHA-256 of the user's own files, and the versions of the packages that these, or the function's module, name; as JSON."""
+    function_of(place)
+    files = {name: module.__file__ for name, module in list(sys.modules.items()) if os.path.isfile(getattr(module, "__file__", None) or "")}
+    own = {name: file for name, file in files.items() if not is_installed(os.path.realpath(file))}
+    hashes, named = {}, {place.split(":")[0]}
+    for name, file in own.items():
+        with open(file, "rb") as opened:
+            hashes[name] = hashlib.sha256(opened.read()).hexdigest()
+        for value in vars(sys.modules[name]).values():
+            if inspect.ismodule(value):
+                named.add(value.__name__)
+            elif inspect.isclass(value) or inspect.isroutine(value):
+                named.add(str(getattr(value, "__module__", "")))
+    versions = {}
+    for top in {name.split(".")[0] for name in named}:
+        version = getattr(sys.modules.get(top), "__version__", None)
+        if isinstance(version, str):
+            versions[top] = version
+    return json.dumps({"files": hashes, "packages": versions}, sort_keys=True)
 
 
 def network(place, arguments, channels, classes, first_seed):

@@ -162,6 +162,12 @@ class Parts : public inference::PythonParts {
                                     call.arguments.c_str(), list.get(), lr)),
         lr);
   }
+
+  std::string code(const std::string& function) override {
+    PyObject* const tools = helper();
+    const Gil gil;
+    return text_of(checked(PyObject_CallMethod(tools, "code", "s", function.c_str())).get());
+  }
 };
 
 }  // namespace

@@ -51,6 +51,39 @@ def test_another_split_has_no_paired_intervals(promotable, tmp_path):
     assert "the run was not evaluated" in headrace("diff", promotable / "a", other).stdout
 
 
+def test_parts_that_a_run_does_not_record(promotable, tmp_path):
+    """Runs of an earlier release."""
+    older = [shutil.copytree(promotable / name, tmp_path / name) for name in "ab"]
+    for run in older:
+        facts = json.loads((run / "run.json").read_text())
+        for key in ("code", "hardware"):
+            del facts[key]
+        (run / "run.json").write_text(json.dumps(facts))
+    parts = json.loads(headrace("diff", *older, "--json").stdout)["run"]
+    assert parts["code"] == parts["hardware"] == {"same": None, "recorded_by": []} and parts["libraries"]["same"] is True
+    words = headrace("diff", *older).stdout.splitlines()
+    assert "neither run records it, as those of earlier versions: code, hardware" in words
+    (same,) = [line for line in words if line.startswith("the same: ")]
+    assert {"code", "hardware"}.isdisjoint(same.removeprefix("the same: ").split(", ")) and "libraries" in same
+    words = headrace("diff", older[0], promotable / "b").stdout
+    assert "run hardware: only the second run records it\n" in words and '{"' not in words
+
+
+def test_first_weights_are_shown_by_name_and_hash(promotable, tmp_path):
+    one, other, moved = (shutil.copytree(promotable / "a", tmp_path / name) for name in ("one", "other", "moved"))
+    for run, init in ((one, {"file": "/home/anna/runs/first/final.safetensors", "sha256": 32 * "ab", "tensors_taken": 7}),
+                      (moved, {"file": "/archive/first/final.safetensors", "sha256": 32 * "ab", "tensors_taken": 7}),
+                      (other, {"file": "/home/anna/w.safetensors", "sha256": 32 * "cd", "tensors_taken": 7})):
+        facts = json.loads((run / "run.json").read_text())
+        (run / "run.json").write_text(json.dumps(facts | {"init": init}))
+    words = headrace("diff", promotable / "a", one).stdout
+    assert "run init: nothing -> first/final.safetensors (SHA-256 abababababababab)\n" in words
+    words = headrace("diff", one, other).stdout
+    assert "run init: first/final.safetensors (SHA-256 abababababababab) -> anna/w.safetensors (SHA-256 cdcdcdcdcdcdcdcd)\n" in words
+    assert "/home" not in words and '{"' not in words
+    assert json.loads(headrace("diff", one, moved, "--json").stdout)["run"]["init"]["same"] is True  # wherever they lay
+
+
 def test_what_is_no_run_is_refused(promotable, nuclei):
     message = message_of(headrace("diff", promotable / "a", nuclei, code=2))
     assert f"{nuclei} holds no run" in message and "headrace diff STORE BEFORE AFTER" in message

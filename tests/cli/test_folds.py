@@ -1,9 +1,11 @@
 """Cross-validation by patient: headrace train --folds, its figures, and what follows from its folder."""
 import json
+import os
 import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,6 +132,43 @@ def test_an_interrupted_one_goes_on_with_the_fold_that_is_not_finished(five, fol
         assert files_of(out / f"fold-{fold}") == files_of(five / f"fold-{fold}")
     again, before = (json.loads((folder / "folds.json").read_text()) for folder in (out, five))
     assert again == before
+
+
+def test_a_fold_that_fails_costs_no_other_its_training(five, folded, tmp_path):
+    """Something lies where one fold is to be; the others are trained, and kept when the series goes on."""
+    out, config = tmp_path / "out", folded / "run.yaml"
+    (out / "fold-1").mkdir(parents=True)
+    (out / "fold-1/notes.txt").write_text("not a run\n")
+    done = headrace("train", "--config", config, "--folds", FOLDS, "--out", out, code=2)
+    assert "fold-1 is not empty and holds no run" in sentence_of(done) and "fold 1 has not come to its end (exit code 2)" in done.stderr
+    assert "1 of 3 folds failed (1), for the reasons above; the others are finished and kept" in done.stderr and "--resume" in done.stderr
+    assert not (out / "folds.json").exists() and os.listdir(out / "fold-1") == ["notes.txt"]
+    for fold in (0, 2):
+        assert files_of(out / f"fold-{fold}") == files_of(five / f"fold-{fold}")
+    (out / "fold-1/notes.txt").unlink()
+    kept = {fold: (out / f"fold-{fold}/summary.json").stat().st_mtime_ns for fold in (0, 2)}
+    headrace("train", "--config", config, "--folds", FOLDS, "--out", out, "--resume")
+    assert kept == {fold: (out / f"fold-{fold}/summary.json").stat().st_mtime_ns for fold in (0, 2)}, "a finished fold was trained again"
+    assert files_of(out / "fold-1") == files_of(five / "fold-1")
+    assert (out / "folds.json").read_bytes() == (five / "folds.json").read_bytes()
+
+
+def test_a_fold_whose_process_is_killed_costs_no_other(five, folded, tmp_path):
+    """As by the machine when memory runs out: exit code 1, and the killed fold goes on later."""
+    out = tmp_path / "out"
+    config = folds_config(tmp_path / "run.yaml", folded / "n.zarr", batches=300)
+    whole = subprocess.Popen([PROGRAM, "train", "--config", config, "--folds", "2", "--out", out], stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 120
+    while not any((out / "fold-0").glob("checkpoints/step-*")):
+        assert whole.poll() is None and time.time() < deadline
+        time.sleep(0.002)
+    (child,) = map(int, Path(f"/proc/{whole.pid}/task/{whole.pid}/children").read_text().split())
+    os.kill(child, signal.SIGKILL)
+    _, said = whole.communicate(timeout=300)
+    assert whole.returncode == 1 and "was killed by signal 9" in said and "1 of 2 folds failed (0)" in said, said
+    assert (out / "fold-1/summary.json").exists() and not (out / "fold-0/summary.json").exists()
+    headrace("train", "--config", config, "--folds", 2, "--out", out, "--resume")
+    assert (out / "folds.json").exists()
 
 
 def test_the_folder_predicts_as_its_runs_named_one_by_one(five, tmp_path):

@@ -185,6 +185,40 @@ def test_a_config_or_an_evaluation_that_was_changed(registry, run):
     assert contents(registry) == before
 
 
+@pytest.mark.parametrize("change", ["interval", "calibration", "scanner"])
+def test_figures_that_images_do_not_determine_are_held_by_the_digest(registry, run, tmp_path, change):
+    """Edits of what a gate rests on that making the figures again from the images does not see."""
+    evaluation = json.loads((run / "eval.json").read_text())
+    rest = {key: value for key, value in evaluation.items() if key not in ("time", "digest")}
+    compact = json.dumps(rest, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    assert json.loads(compact) == rest and len(evaluation["digest"]) == 64
+    (tmp_path / "gate.yaml").write_text({"interval": "- {figure: dice.background, least: 0.99999, bound: lower}",
+                                         "calibration": "- {figure: calibration.ece, most: 1.0e-9}",
+                                         "scanner": "- {figure: dice.background, least: 0.99999, scope: each scanner}"}[change])
+    gate = ("--gate", tmp_path / "gate.yaml", "--without-comparison", "a test")
+    before = contents(registry)
+    assert "gate MISSED" in promote(run, registry, *gate, code=3).stdout
+    if change == "interval":
+        evaluation["overall"]["interval_95"]["dice"]["background"] = [1.0, 1.0]
+    elif change == "calibration":
+        evaluation["overall"]["calibration"]["ece"] = 0.0
+    else:
+        for scanner in evaluation["scanners"].values():
+            scanner["dice"]["background"] = 1.0
+    (run / "eval.json").write_text(json.dumps(evaluation))
+    message = message_of(promote(run, registry, *gate, code=4))
+    assert "is not what it was when it was written" in message and "headrace eval" in message and contents(registry) == before
+    headrace("eval", "--run", run)
+    assert "gate MISSED" in promote(run, registry, *gate, code=3).stdout
+
+
+def test_an_evaluation_of_an_earlier_release_has_no_digest(run, tmp_path):
+    evaluation = json.loads((run / "eval.json").read_text())
+    del evaluation["digest"]
+    (run / "eval.json").write_text(json.dumps(evaluation | {"time": {"wall_s": 1}}))
+    promote(run, tmp_path / "registry")
+
+
 def test_a_damaged_model_is_not_compared_with(registry, run):
     file = registry / "gleason/eval.json"
     file.chmod(0o644)
@@ -255,6 +289,27 @@ def test_the_best_weights(promotable, registry, run, tmp_path):
     assert sha256(registry / "best/final.safetensors") == sha256(run / "best.safetensors") == log_of(registry)[1]["weights_sha256"]
     headrace("predict", "--run", registry / "best", sorted((promotable / "in/slides").iterdir())[0], "--out", tmp_path / "out")
     assert json.loads((tmp_path / "out/predict.json").read_text())["runs"][0]["weights_sha256"] == log_of(registry)[1]["weights_sha256"]
+
+
+@pytest.mark.parametrize("command", ["eval", "promote", "predict"])
+def test_best_weights_that_no_validation_chose(promotable, registry, run, tmp_path, command):
+    """As of a training whose validations all had an undefined figure: it writes no best.safetensors."""
+
+    def refused(of):
+        return message_of({
+            "eval": lambda: headrace("eval", "--run", of, "--weights", "best", code=1),
+            "promote": lambda: promote(of, registry, "--weights", "best", name="best", code=1),
+            "predict": lambda: headrace("predict", "--run", of, promotable / "s.zarr", "--weights", "best", "--out", tmp_path / "out", code=1),
+        }[command]())
+
+    (run / "best.safetensors").unlink()
+    said = refused(run)
+    assert f"{run} has no best weights: the training has ended" in said and "train.best" in said and "--weights final" in said
+    assert "is a promoted model, which has no best weights" in refused(registry / "gleason")
+    (run / "final.safetensors").unlink()
+    said = refused(run)
+    assert "best.safetensors is missing; the training has not come that far" in said and "--resume" in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_names_and_folders_that_are_no_registry(registry, run, tmp_path):

@@ -339,6 +339,56 @@ def test_a_full_replay_that_is_stopped_leaves_nothing(own, stopped_by):
     assert not scratch.exists() and files_of(own) == before
 
 
+@pytest.mark.parametrize("how", ["replay", "replay --full"])
+def test_a_promoted_model_names_its_run(own, tmp_path, how):
+    (tmp_path / "gate.yaml").write_text("mean_dice: 0\n")
+    registry = tmp_path / "models"
+    promote = ("--as", "nuclei", "--registry", registry, "--gate", tmp_path / "gate.yaml", "--by", "anna")
+    headrace("promote", own, *promote)
+    before = files_of(tmp_path)
+
+    def said(model):
+        return message_of(headrace(*how.split(), model, code=2))
+
+    for model in (registry / "nuclei", (registry / "nuclei").resolve()):
+        assert "is a promoted model" in said(model) and f"by anna from {own}: give that folder" in said(model)
+    assert files_of(tmp_path) == before and not list(tmp_path.rglob(".*replay*"))
+    # Promoted once more, from the registry: the run stays the one that was trained.
+    headrace("promote", (registry / "nuclei").resolve(), "--as", "again", "--registry", registry, "--without-comparison", "as before")
+    assert f"as again on 2" in said(registry / "again") and f"from {own}: give" in said(registry / "again")
+    weights = hashlib.sha256((own / "final.safetensors").read_bytes()).hexdigest()
+    own.rename(tmp_path / "moved")
+    assert f"from {own}, where no run is now" in said(registry / "nuclei") and weights in said(registry / "nuclei")
+    copy = shutil.copytree((registry / "nuclei").resolve(), tmp_path / "copy")
+    assert "Give the folder of its run" in said(copy) and weights in said(copy)
+
+
+def test_a_full_replay_on_a_full_disk(own, small_disk):
+    disk = small_disk(1)
+    (disk / "filler").write_bytes(bytes(900_000))
+    before = files_of(own.parent)
+    said = sentence_of(headrace("replay", own, "--full", "--out", disk, code=1))
+    assert f"{disk}/.run.replay/run: its disk is too full" in said and "MB are free" in said and "--out on another disk" in said
+    assert [path.name for path in disk.iterdir()] == ["filler"] and files_of(own.parent) == before
+    small_disk(100)
+    assert json_of("replay", own, "--full", "--out", disk)["same"]
+    assert [path.name for path in disk.iterdir()] == ["filler"] and files_of(own.parent) == before
+
+
+def test_a_full_replay_where_nothing_can_be_written(own, small_disk, tmp_path):
+    """An archive that is mounted read-only: root could write into a folder without rights."""
+    disk = small_disk(50)
+    archived = shutil.copytree(own, disk / "run")
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True, timeout=60)
+    said = message_of(headrace("replay", archived, "--full", code=1))
+    assert f"{disk}/.run.replay can't be made (Read-only file system)" in said and "(--out)" in said
+    (tmp_path / "work").mkdir()
+    assert json_of("replay", archived, "--full", "--out", tmp_path / "work")["same"]
+    assert not list((tmp_path / "work").iterdir())
+    assert "there is no such folder" in message_of(headrace("replay", archived, "--full", "--out", tmp_path / "none", code=2))
+    assert "--full" in headrace("replay", archived, "--out", tmp_path / "work", code=2).stderr
+
+
 def test_no_folder_is_made_for_a_run_that_is_not_there(tmp_path):
     assert "holds no run" in message_of(headrace("replay", tmp_path / "none", "--full", code=1))
     headrace("replay", tmp_path / "none/run", "--full", code=1)

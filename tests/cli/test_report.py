@@ -3,13 +3,15 @@ worst and best images against the files they were ingested from, hostile names, 
 import base64
 import io
 import json
+import os
 import re
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
 import scipy.ndimage
-from driving import CHAIN, SAMPLES, headrace, message_of, rows_of, write_config
+from driving import CHAIN, PROGRAM, SAMPLES, headrace, message_of, rows_of, write_config
 from made_once import made_once
 from PIL import Image
 from report_page import LOADED, Page
@@ -113,6 +115,9 @@ def test_figures_are_those_of_eval_json(made):
         [[round(v, 1) for v in row] for row in (100 * matrix / matrix.sum(1, keepdims=True)).tolist()]
     baseline = {row[0]: row[1:] for row in page.table("", "Network", "Baseline")[1:]}
     assert baseline["Mean Dice"] == [shown(result["overall"]["mean_dice"]), shown(result["baseline"]["overall"]["mean_dice"])]
+    for cohort, figures in result["cohorts"].items():
+        assert baseline[f"Mean Dice, cohort {cohort}"] == [shown(figures["mean_dice"]), shown(result["baseline"]["cohorts"][cohort]["mean_dice"])]
+    assert sum(name.startswith("Mean Dice, ") for name in baseline) == len(result["cohorts"])  # one scanner is nothing to compare
 
 
 def test_curves_have_every_validation_and_mark_the_best_step(made):
@@ -195,6 +200,39 @@ def test_hashes_and_commands_are_there(made):
     for command in ("headrace replay run", "headrace eval --run run", "headrace view run", "headrace predict --run run n.zarr --images "):
         assert command in page.text
     assert "not a medical device" in page.text
+
+
+def commands_of(page):
+    """The lines that a reader copies, without their comments."""
+    lines = [line.split("#")[0].strip() for line in page.text.split("kept here.")[1].splitlines()]
+    return [line.removeprefix("Training is replayed in the run’s own folder, which has its steps.") for line in lines if "headrace " in line]
+
+
+def test_the_commands_of_the_page_do_what_they_say(made, run, tmp_path):
+    """As they stand, by a shell, in the folder that holds run and store; after each, what it is there for."""
+    (tmp_path / "n.zarr").symlink_to(made / "n.zarr")
+    replay, evaluate, view, predict, view_both = commands_of(Page((run / "report.html").read_text()))
+    worst = written(run / "eval.json")["examples"][0]["image"]
+    path = os.environ | {"PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+
+    def done(command, code=0):
+        finished = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=path, capture_output=True, text=True, timeout=300)
+        assert finished.returncode == code, finished.stderr
+        return finished.stdout
+
+    def address(command):
+        viewer = subprocess.Popen(["bash", "-c", f"exec {command} --no-open"], cwd=tmp_path, env=path, stdout=subprocess.PIPE, text=True)
+        try:
+            return viewer.stdout.readline()
+        finally:
+            viewer.terminate()
+            viewer.wait(timeout=60)
+
+    assert "10 of 80 steps are the run's" in done(replay)
+    assert f"mean Dice {written(run / 'eval.json')['overall']['mean_dice']:.4f}" in done(evaluate, code=3)  # one of its gates is missed
+    done(predict)
+    assert [path.name for path in (tmp_path / "seen").iterdir() if path.is_dir()] == [worst]
+    assert address(view).startswith("http://127.0.0.1:") and address(view_both).startswith("http://127.0.0.1:")
 
 
 def rename(run, old, new):
@@ -285,6 +323,7 @@ def test_a_promoted_model_has_its_page_elsewhere(run, tmp_path):
     before = {path: path.read_bytes() for path in model.rglob("*") if path.is_file()}
     assert "--out" in message_of(headrace("report", model, code=2))
     page = page_of(model, out=tmp_path / "model.html")
+    assert [command.split()[1] for command in commands_of(page)] == ["eval", "view", "predict", "view"]  # its folder has no steps to replay
     assert "A promoted model" in page.text and "has not come to its end" not in page.text and "Gates passed: all 1 hold." in page.text
     assert {path: path.read_bytes() for path in model.rglob("*") if path.is_file()} == before
     headrace("promote", "--list", "--registry", tmp_path / "models")
@@ -315,6 +354,17 @@ def test_an_unfinished_run_is_shown_as_far_as_it_went(run):
         (run / name).unlink()
     page = page_of(run)
     assert "has not come to its end" in page.text and "It has not been evaluated." in page.text
+    assert [command.split()[1] for command in commands_of(page)] == ["replay", "view"]  # no weights yet that could be judged
+
+
+def test_what_gives_access_is_not_shown(run, other, tmp_path):
+    """Where a config has it, for functions of one's own: of an address the place remains, of a key its name."""
+    held = {"url": "https://someone:pass-4711@models.example.org:8443/best.pt?sig=query-4711", "api_key": "key-4711", "tokens": 256,
+            "login": {"Access-Token": "token-4711"}}
+    change(run / "config.json", lambda config: config["train"].update(loss={"module": "own:loss", "arguments": held}))
+    for page in (page_of(run), page_of(run, other, out=tmp_path / "both.html")):
+        assert "https://models.example.org:8443/best.pt" in page.text and "256" in page.text and "(left out)" in page.text
+        assert "4711" not in page.text and "someone" not in page.text
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ namespace {
 /// What is known of a case, over all its images.
 struct Case {
   std::string id, cohort, place;  ///< place: a hash of the id
-  int truth = 0;       ///< 2: has a label image; 1: a grade, or declared negative; 0: nothing known
+  int truth = 0;  ///< 2: has a label image; 1: a grade, or declared negative; 0: nothing known
+  bool judged = false;  ///< there is a truth to judge it by: labels; for task gleason also a grade
   bool shows = false;  ///< a class above 0
   int grade = -1;      ///< the highest grade group; -1: none stated
   std::size_t images = 0;
@@ -28,9 +29,10 @@ struct Case {
            std::tie(truth, other.cohort, shows, grade, other.place, other.id);
   }
 
-  /// The groups in which folds are to be alike, the most important first.
-  std::array<std::string, 5> groups() const {
-    return {fmt::format("{}", truth), fmt::format("{} {}", truth, shows),
+  /// The groups in which folds are to be alike, the most important first. `few`: there are fewer
+  /// cases with labels than folds, so that some folds are judged by grades alone.
+  std::array<std::string, 5> groups(bool few) const {
+    return {few && judged ? "judged" : fmt::format("{}", truth), fmt::format("{} {}", truth, shows),
             fmt::format("{} {} {}", truth, shows, grade), fmt::format("{} in {}", truth, cohort),
             fmt::format("{} {} {} in {}", truth, shows, grade, cohort)};
   }
@@ -46,6 +48,7 @@ void take(Case& one, const cohort::Cohort& cohort, std::size_t i, const RunConfi
   } else if (image.has_grade() || cohort::declared_negative(image)) {
     one.truth = std::max(one.truth, 1);
   }
+  one.judged = one.judged || one.truth == 2 || (config.task == Task::gleason && image.has_grade());
   one.shows = one.shows || image.grade_group.value_or(0) > 0;
   one.grade = std::max(one.grade, image.grade_group.value_or(-1));
 }
@@ -77,6 +80,11 @@ std::vector<Case> cases_of(const cohort::Cohort& cohort, const RunConfig& config
   return out;
 }
 
+std::size_t count_labelled(const std::vector<Case>& cases) {
+  return static_cast<std::size_t>(
+      std::count_if(cases.begin(), cases.end(), [](const Case& one) { return one.truth == 2; }));
+}
+
 void check_enough(const cohort::Cohort& cohort, const RunConfig& config,
                   const std::vector<Case>& cases) {
   const auto folds = static_cast<std::size_t>(config.data.folds);
@@ -91,13 +99,20 @@ void check_enough(const cohort::Cohort& cohort, const RunConfig& config,
          cohort.path(), folds, splits, cases.size());
   }
   if (config.data.labels.empty()) return;
-  const auto labelled = static_cast<std::size_t>(
-      std::count_if(cases.begin(), cases.end(), [](const Case& one) { return one.truth == 2; }));
-  if (labelled >= folds) return;
+  const auto judged = static_cast<std::size_t>(
+      std::count_if(cases.begin(), cases.end(), [](const Case& one) { return one.judged; }));
+  if (judged < folds) {
+    fail(ErrorCode::usage,
+         "{}: data.folds is {}, but {} only {} cases with labels '{}'{}, so a fold would have "
+         "nothing to judge by. Take fewer folds, or annotate more cases.",
+         cohort.path(), folds, splits, judged, config.data.labels,
+         config.task == Task::gleason ? " or a grade" : "");
+  }
+  if (count_labelled(cases) >= 2) return;
   fail(ErrorCode::usage,
-       "{}: data.folds is {}, but {} only {} cases with labels '{}', so a fold would have nothing "
-       "to judge by. Take fewer folds, or annotate more cases.",
-       cohort.path(), folds, splits, labelled, config.data.labels);
+       "{}: {} only {} case with labels '{}', so the fold that is judged by it would have nothing "
+       "to train on. Annotate at least one more.",
+       cohort.path(), splits, count_labelled(cases), config.data.labels);
 }
 
 }  // namespace
@@ -106,12 +121,13 @@ std::map<std::string, int> deal_folds(const cohort::Cohort& cohort, const RunCon
   const std::vector<Case> cases = cases_of(cohort, config);
   check_enough(cohort, config, cases);
   const auto folds = static_cast<std::size_t>(config.data.folds);
+  const bool few = !config.data.labels.empty() && count_labelled(cases) < folds;
   std::vector<std::size_t> images(folds);
   std::map<std::string, std::vector<std::size_t>> counts;  // by group, by fold
   std::map<std::string, int> out;
   for (const Case& one : cases) {
     std::array<std::vector<std::size_t>*, 5> groups{};
-    const auto names = one.groups();
+    const auto names = one.groups(few);
     for (std::size_t g = 0; g < names.size(); ++g) {
       groups[g] = &counts[names[g]];
       groups[g]->resize(folds);

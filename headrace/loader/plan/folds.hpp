@@ -16,9 +16,11 @@ namespace headrace::loader {
 /// the order of images, nor the run's own seed, nor other columns matter. In the order of a hash of
 /// their ids, cases with label images first, and cohort by cohort, each case goes to the fold that
 /// has fewest like it: by kind of truth, then by whether it shows a class above 0, by grade group,
-/// by cohort, by images. So cases of each kind of truth differ by at most one between folds.
+/// by cohort, by images. So cases of each kind of truth differ by at most one between folds; for task
+/// gleason with fewer cases with label images than folds, those with label images or a grade.
 /// Reads the labels' index of every image.
-/// Errors: usage (more folds than cases, or than cases with label images; no image to deal).
+/// Errors: usage (more folds than cases, or than cases that can be judged: with label images, for
+/// task gleason also with a grade; fewer than two cases with label images; no image to deal).
 std::map<std::string, int> deal_folds(const cohort::Cohort& cohort, const RunConfig& config);
 
 /// The cohort as a run of this config splits it: with data.folds the images of fold data.fold are

@@ -7,6 +7,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/machine_memory.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/device_scope.hpp"
+#include "headrace/device/memory_relief.hpp"
 #include "headrace/loader/background_labels.hpp"
 #include "headrace/loader/expected_dataset.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
@@ -127,11 +129,20 @@ void check_memory(const LoaderPlan& loader_plan) {
 
 void check_device_memory(LoaderPlan& loader_plan) {
   loader_plan.device_index = device::cuda::process_device();
-  device::cuda::use_device(loader_plan.device_index);
+  const device::cuda::DeviceScope scope(loader_plan.device_index);
   const auto mib = static_cast<std::size_t>(loader_plan.config.loader.device_memory_mib);
-  const std::size_t free = device::cuda::free_bytes();
-  loader_plan.device_limit_bytes = mib == 0 ? free / 2 : mib << 20;
   const std::size_t least = least_device_bytes(loader_plan);
+  std::size_t free = device::cuda::free_bytes();
+  const std::size_t wanted = mib == 0 ? 2 * least : mib << 20;
+  if (wanted > free && device::cuda::relieve_memory()) free = device::cuda::free_bytes();
+  loader_plan.device_limit_bytes = mib == 0 ? free / 2 : mib << 20;
+  if (mib << 20 > free) {
+    fail(ErrorCode::memory,
+         "loader.device_memory_mib is {}, which the loader takes when it starts, but {} MiB of the "
+         "GPU are free. Lower it, leave it out for half of what is free, or end what else uses the "
+         "GPU",
+         mib, free >> 20);
+  }
   if (least <= loader_plan.device_limit_bytes) return;
   fail(ErrorCode::memory,
        "{} batches with their windows need {} MiB of the GPU, but the loader may take {} "
@@ -166,14 +177,16 @@ transform::TensorFormat choose_format(const RunConfig& config, bool on_device) {
   return format;
 }
 
-std::size_t least_device_bytes(const LoaderPlan& loader_plan) {
+std::size_t least_window_bytes(const LoaderPlan& loader_plan) {
   const std::size_t voxel = loader_plan.depth > 0 ? sizeof(std::int16_t) : 3u;
-  const std::size_t windows =
-      static_cast<std::size_t>(loader_plan.batch) *
-      (static_cast<std::size_t>(loader_plan.contexts * loader_plan.plane()) * voxel +
-       loader_plan.label_bytes());
+  return static_cast<std::size_t>(loader_plan.batch) *
+         (static_cast<std::size_t>(loader_plan.contexts * loader_plan.plane()) * voxel +
+          loader_plan.label_bytes());
+}
+
+std::size_t least_device_bytes(const LoaderPlan& loader_plan) {
   const auto ring = static_cast<std::size_t>(loader_plan.config.loader.prefetch);
-  return ring * windows + (ring + 2) * loader_plan.batch_bytes();
+  return ring * least_window_bytes(loader_plan) + (ring + 2) * loader_plan.batch_bytes();
 }
 
 std::int64_t LoaderPlan::plane() const { return std::max<std::int64_t>(depth, 1) * height * width; }

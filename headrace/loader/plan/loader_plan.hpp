@@ -60,6 +60,8 @@ struct LoaderPlan {
 /// channels first, on a CPU; on a GPU bfloat16 where the model takes it (train.amp is not off),
 /// channels last.
 transform::TensorFormat choose_format(const RunConfig& config, bool on_device);
+/// Bytes of a batch's windows where they are as large as the patches.
+std::size_t least_window_bytes(const LoaderPlan& loader_plan);
 /// The minimum of a GPU's memory that a ring of such batches takes, in bytes: with windows as large
 /// as the patches, and two batches held by the consumer.
 std::size_t least_device_bytes(const LoaderPlan& loader_plan);

@@ -5,6 +5,7 @@
 #include "headrace/core/json_changes.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/model/safetensors.hpp"
+#include "headrace/runs/evaluation_check.hpp"
 #include "headrace/train/run/run_changes.hpp"
 
 namespace headrace::train {
@@ -57,7 +58,8 @@ class Comparison {
     const bool same_weights = before.value("weights_sha256", Json()) == before_sha256_;
     for (Json* json : {&before, &now}) {
       json->erase("time");
-      json->erase("store");  // its name: it may have moved
+      json->erase("store");        // its name: it may have moved
+      json->erase(runs::kDigest);  // of all that is compared here
     }
     // What came into the file with a later release.
     for (const auto& [key, value] : Json(now).items()) {

@@ -39,6 +39,13 @@ const Json& at_or_null(const Json& json, const char* key) {
   return json.is_object() && json.contains(key) ? json.at(key) : kNull;
 }
 
+/// What the program was built with, without the user's own functions: runs of earlier releases do
+/// not record these.
+Json without_python(Json code) {
+  code.erase("python");
+  return code;
+}
+
 /// What one start was computed by, against now.
 std::vector<KnownDifference> computed_differently(const Json& recorded, const Json& now,
                                                   std::int64_t from_step) {
@@ -46,7 +53,9 @@ std::vector<KnownDifference> computed_differently(const Json& recorded, const Js
   all.compare(Kind::dataset, "dataset_hash", at_or_null(recorded, "dataset_hash"),
               now.at("dataset_hash"));
   if (const Json& code = at_or_null(recorded, "code"); code.is_object()) {
-    all.compare(Kind::code, "code", code, now.at("code"));
+    all.compare(Kind::code, "code", without_python(code), without_python(now.at("code")));
+    all.compare(Kind::code, kPythonCode, at_or_null(code, "python"),
+                at_or_null(now.at("code"), "python"));
   } else {
     all.compare(Kind::code, "code_version", at_or_null(recorded, "code_version"),
                 now.at("code_version"));

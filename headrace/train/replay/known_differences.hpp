@@ -11,6 +11,9 @@
 
 namespace headrace::train {
 
+/// Keys of differences in the user's own functions in Python begin with it.
+inline constexpr const char* kPythonCode = "code.python";
+
 /// What can be known to differ between a run and its replay before a step is taken.
 struct KnownDifference {
   enum class Kind {

@@ -27,8 +27,9 @@ bool reaches_batch(const KnownDifference& one) {
       return makes_batches(one.key);
     case Kind::dataset:
     case Kind::preprocessing:
-    case Kind::code:
       return true;
+    case Kind::code:  // networks, losses and optimisers of one's own make no batches
+      return !one.key.starts_with(kPythonCode);
     case Kind::libraries:
       return one.key == "decoder";
     case Kind::runtime:  // the format of batches goes by it
