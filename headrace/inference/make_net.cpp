@@ -22,7 +22,8 @@ std::vector<Axes> by_axis(const std::vector<std::vector<int>>& levels) {
 }  // namespace
 
 std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
-                                                 std::size_t classes, std::int64_t channels) {
+                                                 std::size_t classes, std::int64_t channels,
+                                                 bool channels_last) {
   const loader::RunConfig::Model& model = config.model;
   const auto contexts = static_cast<std::int64_t>(config.patch.context.size());
   if (model.own.given()) {
@@ -41,11 +42,11 @@ std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config
     return std::make_unique<model::UNet3d>(
         model::UNet3dConfig{model.widths, static_cast<int>(channels), static_cast<int>(classes),
                             config.sampling.seed, by_axis<model::UNet3dConfig::Axes>(model.strides),
-                            by_axis<model::UNet3dConfig::Axes>(model.kernels)});
+                            by_axis<model::UNet3dConfig::Axes>(model.kernels), channels_last});
   }
-  return std::make_unique<model::UNet2d>(
-      model::UNet2dConfig{model.widths, config.patch.context, static_cast<int>(classes),
-                          config.sampling.seed, by_axis<model::UNet2dConfig::Axes>(model.strides)});
+  return std::make_unique<model::UNet2d>(model::UNet2dConfig{
+      model.widths, config.patch.context, static_cast<int>(classes), config.sampling.seed,
+      by_axis<model::UNet2dConfig::Axes>(model.strides), channels_last});
 }
 
 }  // namespace headrace::inference

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
+#include "headrace/model/stream_times.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 
 namespace headrace::inference {
@@ -16,6 +19,7 @@ namespace headrace::inference {
 /// The measurements of one training step.
 struct StepLosses {
   double total = 0, cross_entropy = 0, dice = 0, gradient_norm = 0;
+  std::optional<model::StreamTimes> times = {};  ///< where a GPU took it
 };
 
 /// The model of a run with its optimiser, behind plain types: only this and make_net, which builds
@@ -35,6 +39,18 @@ class Network {
   /// the weights. The losses are the parts' means. Errors: diverged when a loss is not finite.
   /// A batch on the model's GPU is used in place, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
+  /// The same in two functions, so that the host need not wait for a GPU at every step: the first
+  /// one puts all of a step into the GPU's stream; the other reads the oldest step that was not
+  /// read, and waits for that one alone. A loss that is not finite is an error of the second, when
+  /// that step and those started since have changed the weights already: see diverged_tensor.
+  void start_step(const loader::Batch& batch, double learning_rate);
+  StepLosses read_step();
+  /// Name of the first trained tensor that holds a number that is not finite; empty: none. Waits for
+  /// the device.
+  std::string diverged_tensor() const;
+  /// A copy of the batch in host memory, which need not outlive this call. What is returned waits
+  /// for the copy, on any thread.
+  std::function<loader::Batch()> copy_to_host(const loader::Batch& batch);
   /// The same with other processes, in two functions: one puts the gradients and losses of this
   /// process's parts into `sum` (the batch holds only their samples); the other, when all are
   /// summed, does the rest of the step.
@@ -80,6 +96,8 @@ class Network {
   /// {torch, threads, cpu_capability, device (cpu or cuda), bfloat16}: all that the result depends
   /// on besides config and data.
   Json runtime() const;
+  /// The code of the run's own functions in Python (python_plugin.hpp, python_code).
+  Json python_code() const;
   /// Versions of the libraries that compute: {libtorch, onednn, mkl, cuda, cudnn}, those there are.
   static Json libraries();
   /// Whether the model, and so its batches, are on a GPU that the loader can also use.

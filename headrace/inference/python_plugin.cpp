@@ -124,4 +124,15 @@ std::unique_ptr<model::Optimiser> python_optimiser(const loader::PythonFunction&
       told(key, [&] { return parts.optimiser(call_of(function), parameters.trainable(), lr); }));
 }
 
+Json python_code(const std::vector<loader::PythonFunction>& functions) {
+  Json out;
+  for (const loader::PythonFunction& function : functions) {
+    if (!function.given()) continue;
+    const std::string key = "the code of " + function.module;
+    PythonParts& parts = parts_for(key);
+    out.merge_patch(parse_json(told(key, [&] { return parts.code(function.module); }), key));
+  }
+  return out;
+}
+
 }  // namespace headrace::inference

@@ -38,6 +38,8 @@ class PythonParts {
   /// name and tensor.
   virtual std::unique_ptr<model::Optimiser> optimiser(
       const PythonCall& call, const std::vector<model::NamedTensor>& parameters, double lr) = 0;
+  /// What a function's code is, JSON: see python_code.
+  virtual std::string code(const std::string& function) = 0;
 };
 
 /// The plugin's one function, `extern "C"`; what it returns lives to the end.
@@ -55,5 +57,11 @@ std::unique_ptr<model::OutsideModule> python_network(const loader::PythonFunctio
 model::LevelLoss python_loss(const loader::PythonFunction& function);
 std::unique_ptr<model::Optimiser> python_optimiser(const loader::PythonFunction& function,
                                                    const model::Parameters& parameters, double lr);
+
+/// The code of these functions: {files: {module: SHA-256}, packages: {name: version}}. Files are
+/// those of all imported modules that are neither Python's own nor installed, so the user's; packages
+/// are the installed ones that these and the functions' modules name. What is imported later, within
+/// a function, and data that code reads are not seen. Null without functions.
+Json python_code(const std::vector<loader::PythonFunction>& functions);
 
 }  // namespace headrace::inference

@@ -1,10 +1,15 @@
 #include "headrace/model/adamw.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <map>
@@ -22,7 +27,8 @@ AdamW::AdamW(const Parameters& parameters, double weight_decay) : groups_(2) {
     group.values.push_back(parameter.tensor);
     group.first.push_back(at::zeros_like(value));
     group.second.push_back(at::zeros_like(value));
-    group.counts.push_back(at::full({}, 0, value.options()));
+    if (!count_.defined()) count_ = at::full({}, 0, value.options());
+    group.counts.push_back(count_);
     group.names.push_back(parameter.name);
   }
 }
@@ -30,13 +36,11 @@ AdamW::AdamW(const Parameters& parameters, double weight_decay) : groups_(2) {
 void AdamW::step(double learning_rate) {
   const at::NoGradGuard no_grad;
   ++steps_;
+  count_.fill_(static_cast<double>(steps_));
   for (Group& group : groups_) {
     if (group.values.empty()) continue;  // the fused kernel takes no empty list
     std::vector<at::Tensor> gradients;
-    for (std::size_t i = 0; i < group.values.size(); ++i) {
-      gradients.push_back(group.values[i].grad());
-      group.counts[i].fill_(static_cast<double>(steps_));
-    }
+    for (const at::Tensor& value : group.values) gradients.push_back(value.grad());
     at::_fused_adamw_(group.values, gradients, group.first, group.second, {}, group.counts,
                       learning_rate, 0.9, 0.999, group.weight_decay, 1e-8, /*amsgrad=*/false,
                       /*maximize=*/false);
@@ -83,19 +87,18 @@ void scale_gradients(const Parameters& parameters, float factor) {
   }
 }
 
-double clip_gradients(const Parameters& parameters, double limit) {
+at::Tensor clip_gradients(const Parameters& parameters, double limit) {
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> norms;
-  for (const NamedTensor& parameter : parameters.trainable()) {
-    norms.push_back(at::linalg_vector_norm(parameter.tensor.grad(), 2));
-  }
-  const double norm = at::linalg_vector_norm(at::stack(norms), 2).item<double>();
-  if (limit > 0 && norm > limit) {
-    for (const NamedTensor& parameter : parameters.trainable()) {
-      at::Tensor gradient = parameter.tensor.grad();
-      gradient.mul_(limit / norm);
-    }
-  }
+  std::vector<at::Tensor> gradients;
+  for (const NamedTensor& parameter : parameters.trainable())
+    gradients.push_back(parameter.tensor.grad());
+  const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)), 2);
+  if (limit <= 0) return norm;
+  // 1 where nothing is clipped, which changes no bit: so the host need not know.
+  const at::Tensor exact = norm.to(at::kDouble);
+  const at::Tensor factor =
+      at::where(exact.gt(limit), at::full_like(exact, limit).div(exact), at::ones_like(exact));
+  at::_foreach_mul_(gradients, factor.to(norm.scalar_type()));
   return norm;
 }
 

@@ -27,17 +27,19 @@ class AdamW : public Optimiser {
 
   struct Group {
     double weight_decay = 0;
-    std::vector<at::Tensor> values, first, second, counts;
+    std::vector<at::Tensor> values, first, second;
+    std::vector<at::Tensor> counts;  ///< of steps: for each the same tensor
     std::vector<std::string> names;
   };
   std::vector<Group> groups_;
+  at::Tensor count_;  ///< of steps, where the parameters are
 };
 
 /// Multiplies all gradients of trained parameters by `factor`, rounded to float32 first.
 void scale_gradients(const Parameters& parameters, float factor);
 
 /// Scales all gradients of trained parameters so that their norm is at most `limit` (0: unchanged).
-/// Returns the norm before.
-double clip_gradients(const Parameters& parameters, double limit);
+/// Returns the norm before, one number where the gradients are; the host waits for nothing.
+at::Tensor clip_gradients(const Parameters& parameters, double limit);
 
 }  // namespace headrace::model

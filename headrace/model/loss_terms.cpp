@@ -3,10 +3,12 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/expm1.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/topk.h>
-#include <ATen/ops/where.h>
 
-#include <algorithm>
+#include <cstdint>
+#include <tuple>
 
 namespace headrace::model {
 namespace {
@@ -17,18 +19,25 @@ constexpr double kTiny = 1e-6;
 /// values alone, without indices into them: their backward pass has no fixed order on a GPU.
 at::Tensor top_part(const at::Tensor& losses, const at::Tensor& counted, double percent) {
   const at::NoGradGuard no_grad;
-  const auto all = counted.sum().item<std::int64_t>();
-  const auto most = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(static_cast<double>(all) * percent / 100));
-  if (all == 0) return counted.to(at::kFloat);
-  const at::Tensor values = at::where(counted, losses, -1.0);  // below every loss
-  const at::Tensor least = std::get<0>(at::topk(values.flatten(), most)).min();
-  const at::Tensor above = values.gt(least), at_least = values.eq(least);
-  const at::Tensor share = (most - above.sum()).to(at::kDouble) / at_least.sum().to(at::kDouble);
+  const at::Tensor part = counted.sum().to(at::kDouble) * percent;
+  // Divided by a tensor: a GPU multiplies by the inverse of a number, which may give one less.
+  const at::Tensor most = part.div(at::full_like(part, 100)).to(at::kLong).clamp_min(1);
+  const at::Tensor values = losses.masked_fill(counted.logical_not(), -1.0);  // below every loss
+  const at::Tensor least = kth_largest(values.flatten(), most, /*reads_k=*/values.is_cpu());
+  // Where none counts, the least is below every loss too, and nothing may.
+  const at::Tensor above = values.gt(least), at_least = values.eq(least).logical_and(counted);
+  const at::Tensor share =
+      (most - above.sum()).to(at::kDouble) / at_least.sum().clamp_min(1).to(at::kDouble);
   return (above.to(at::kDouble) + at_least.to(at::kDouble) * share).to(at::kFloat);
 }
 
 }  // namespace
+
+at::Tensor kth_largest(const at::Tensor& values, const at::Tensor& k, bool reads_k) {
+  if (reads_k) return std::get<0>(at::topk(values, k.item<std::int64_t>())).min();
+  const at::Tensor sorted = std::get<0>(at::sort(values, /*dim=*/0, /*descending=*/true));
+  return sorted.index_select(0, (k - 1).view({1})).squeeze(0);
+}
 
 at::Tensor pixel_term(const at::Tensor& log_p, const at::Tensor& weight, const LossKind& kind) {
   at::Tensor losses = -(weight * log_p);

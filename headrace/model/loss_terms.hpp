@@ -21,6 +21,10 @@ namespace headrace::model {
 ///         of the batch's pixels as nnU-Net's TopKLoss
 at::Tensor pixel_term(const at::Tensor& log_p, const at::Tensor& weight, const LossKind& kind);
 
+/// The k-th largest of `values` (n), k one int64 in 1…n where they are. `reads_k`: the host reads it,
+/// which on a GPU would wait for all that was put there before; else all are sorted.
+at::Tensor kth_largest(const at::Tensor& values, const at::Tensor& k, bool reads_k);
+
 /// By class, the values whose mean is the term of regions; 1 is perfect:
 ///   dice     2 TP / (2 TP + FP + FN)
 ///   tversky  TP / (TP + alpha · FP + beta · FN); with both 0.5 it is Dice

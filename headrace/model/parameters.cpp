@@ -97,6 +97,11 @@ void Parameters::place(at::Device device, bool channels_last) {
   for (NamedTensor& parameter : all_) {
     at::Tensor moved = parameter.tensor.detach().to(device);
     if (channels_last && moved.dim() == 4) moved = moved.contiguous(at::MemoryFormat::ChannelsLast);
+    if (channels_last && moved.dim() == 5 && !device.is_cpu()) {
+      // clone, since contiguous leaves the strides of one channel as they are, and by the weight's
+      // strides a convolution chooses its layout.
+      moved = moved.clone(at::MemoryFormat::ChannelsLast3d);
+    }
     parameter.tensor.set_data(moved);
   }
 }

@@ -46,8 +46,8 @@ class Parameters {
   std::vector<NamedTensor> states() const;
   /// Those that are trained.
   std::vector<NamedTensor> trainable() const;
-  /// Moves every tensor; with `channels_last`, 4-D ones are laid out (n, y, x, c). In place: copies
-  /// of the handles that the model holds follow.
+  /// Moves every tensor; with `channels_last`, 4-D ones are laid out (n, y, x, c), and 5-D ones, but
+  /// on a CPU, (n, z, y, x, c). In place: copies of the handles that the model holds follow.
   void place(at::Device device, bool channels_last);
   std::int64_t count() const;  ///< single numbers in all tensors
 

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/autocast_mode.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/headeronly/version.h>
 
@@ -12,10 +13,24 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/memory_relief.hpp"
 
 namespace headrace::model {
 
 using device::DeviceChoice;
+
+namespace {
+
+/// LibTorch keeps the memory that its tensors gave back.
+void empty_cache() noexcept {
+  try {
+    c10::getDeviceAllocator(at::kCUDA)->emptyCache();
+  } catch (const std::exception&) {
+    // It can't now (a graph is being recorded); the caller's error tells what is missing.
+  }
+}
+
+}  // namespace
 
 Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch amp,
                           bool deterministic) {
@@ -49,6 +64,7 @@ Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch a
     if (device::cuda::cuda_available()) {
       index = device::cuda::process_device();
       device::cuda::use_device(index);  // LibTorch's runtime and ours each remember one
+      device::cuda::set_memory_relief(empty_cache);
     }
     runtime.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(index));
     c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(runtime.device);

@@ -4,6 +4,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/group_norm.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/upsample_nearest2d.h>
@@ -13,6 +14,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/model/norm_channels_last.hpp"
 
 namespace headrace::model {
 namespace {
@@ -86,7 +88,9 @@ at::Tensor concentric_matrix(std::int64_t size, int factor) {
 at::Tensor UNet2d::Conv::operator()(const at::Tensor& x) const {
   const std::int64_t pad = weight.size(2) / 2;
   const at::Tensor y = at::conv2d(x, weight, {}, stride, {pad, pad});
-  return at::relu(at::group_norm(y, weight.size(0) / kGroupChannels, scale, offset));
+  const std::int64_t groups = weight.size(0) / kGroupChannels;
+  if (channels_last) return norm_channels_last(y, groups, scale, offset, /*slope=*/0.0);
+  return at::relu(at::group_norm(y, groups, scale, offset));
 }
 
 UNet2d::Conv UNet2d::make_conv(const std::string& name, std::int64_t out, std::int64_t in,
@@ -96,6 +100,7 @@ UNet2d::Conv UNet2d::make_conv(const std::string& name, std::int64_t out, std::i
   conv.scale = parameters_.constant(name + ".norm.scale", out, 1.0f);
   conv.offset = parameters_.constant(name + ".norm.offset", out, 0.0f);
   conv.stride = stride;
+  conv.channels_last = config_.channels_last;
   return conv;
 }
 
@@ -146,9 +151,18 @@ at::Tensor UNet2d::encode_context(std::size_t context, const at::Tensor& image) 
   at::Tensor x = image;
   for (const Conv& conv : contexts_[context - 1]) x = conv(x);
   const int factor = config_.context[context];
-  const auto rows = concentric_matrix(x.size(2), factor).to(x.options());
-  const auto columns = concentric_matrix(x.size(3), factor).to(x.options());
+  const at::Tensor rows = matrix(x.size(2), factor, x), columns = matrix(x.size(3), factor, x);
   return at::matmul(at::matmul(rows, x), columns.t());
+}
+
+/// concentric_matrix where `like` is and of its type. Kept: copying one to a GPU makes the host wait.
+const at::Tensor& UNet2d::matrix(std::int64_t size, int factor, const at::Tensor& like) const {
+  at::Tensor& kept = matrices_[{size, factor}];
+  if (!kept.defined() || kept.device() != like.device() ||
+      kept.scalar_type() != like.scalar_type()) {
+    kept = concentric_matrix(size, factor).to(like.options());
+  }
+  return kept;
 }
 
 at::Tensor UNet2d::forward(const at::Tensor& images) const {
@@ -185,7 +199,9 @@ at::Tensor UNet2d::forward(const at::Tensor& images) const {
     x = at::cat({skip, x}, 1);
     for (const Conv& conv : decoder_[l]) x = conv(x);
   }
-  return at::conv2d(x, head_weight_, head_bias_);
+  if (!config_.channels_last) return at::conv2d(x, head_weight_, head_bias_);
+  // The loss gives its gradient pixels innermost, which a convolution would make of x again.
+  return from_rows(at::linear(rows_of(x), head_weight_.flatten(1), head_bias_), x);
 }
 
 }  // namespace headrace::model

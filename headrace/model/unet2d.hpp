@@ -1,7 +1,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headrace/model/segmentation_net.hpp"
@@ -17,6 +19,9 @@ struct UNet2dConfig {
   std::uint64_t seed = 0;
   /// By level, 1 or 2: how a level is made from the one before. Empty: 2 along both axes.
   std::vector<Axes> strides{};
+  /// Activations keep their channels innermost, as cuDNN reads them fastest: for GPUs. The results
+  /// differ from those without it in the last bits.
+  bool channels_last = false;
 };
 
 /// U-Net for patches seen at one or several concentric magnifications.
@@ -48,11 +53,13 @@ class UNet2d : public SegmentationNet {
   struct Conv {
     at::Tensor weight, scale, offset;
     UNet2dConfig::Axes stride{1, 1};
+    bool channels_last = false;
     at::Tensor operator()(const at::Tensor& x) const;  ///< convolution, group norm, ReLU
   };
   Conv make_conv(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t k,
                  const UNet2dConfig::Axes& stride = {1, 1});
   at::Tensor encode_context(std::size_t context, const at::Tensor& image) const;
+  const at::Tensor& matrix(std::int64_t size, int factor, const at::Tensor& like) const;
 
   UNet2dConfig config_;
   Parameters parameters_;
@@ -62,6 +69,7 @@ class UNet2d : public SegmentationNet {
   std::vector<Conv> narrow_;                 ///< by level of the decoder, deepest last
   std::vector<std::vector<Conv>> decoder_;
   at::Tensor head_weight_, head_bias_;
+  mutable std::map<std::pair<std::int64_t, int>, at::Tensor> matrices_;  ///< by size and factor
 };
 
 /// Note: [concentric resampling]

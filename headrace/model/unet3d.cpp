@@ -1,16 +1,17 @@
 #include "headrace/model/unet3d.hpp"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/avg_pool3d.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv3d.h>
 #include <ATen/ops/group_norm.h>
 #include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/upsample_nearest3d.h>
 
 #include "headrace/core/error.hpp"
+#include "headrace/model/norm_channels_last.hpp"
 
 namespace headrace::model {
 namespace {
@@ -75,34 +76,67 @@ at::Tensor pointwise(const at::Tensor& weight, const at::Tensor& x) {
       .view({sizes[0], weight.size(0), sizes[2], sizes[3], sizes[4]});
 }
 
+at::Tensor convolved(const at::Tensor& x, const at::Tensor& weight,
+                     const UNet3dConfig::Axes& stride) {
+  const auto kernel = weight.sizes().slice(2);
+  return at::conv3d(x, weight, {}, stride, {kernel[0] / 2, kernel[1] / 2, kernel[2] / 2});
+}
+
+/// (n, z, y, x, c) as (n, z / block, block, y / block, block, x / block, block, c).
+at::Tensor in_blocks(const at::Tensor& x, const UNet3dConfig::Axes& block) {
+  std::vector<std::int64_t> shape{x.size(0)};
+  for (std::size_t axis = 0; axis < block.size(); ++axis) {
+    shape.push_back(x.size(static_cast<std::int64_t>(axis) + 1) / block[axis]);
+    shape.push_back(block[axis]);
+  }
+  shape.push_back(x.size(4));
+  return x.reshape(shape);
+}
+
 }  // namespace
 
 at::Tensor mean_of_blocks(const at::Tensor& x, const UNet3dConfig::Axes& block) {
-  const auto [depth, height, width] = block;
-  const auto sizes = x.sizes();
-  const at::Tensor flat = x.flatten(1, 2);
-  const at::Tensor means = height * width == 1 ? flat : at::avg_pool2d(flat, {height, width});
-  return means.reshape({sizes[0], sizes[1], sizes[2] / depth, depth, means.size(2), means.size(3)})
-      .mean(3);
+  return in_blocks(x.permute({0, 2, 3, 4, 1}), block).mean({2, 4, 6}).permute({0, 4, 1, 2, 3});
 }
 
-at::Tensor UNet3d::Conv::operator()(const at::Tensor& x) const {
+at::Tensor repeated(const at::Tensor& x, const UNet3dConfig::Axes& times) {
+  const at::Tensor last = x.permute({0, 2, 3, 4, 1});  // channels
+  at::Tensor fine = last.unsqueeze(2).unsqueeze(4).unsqueeze(6);
+  std::vector<std::int64_t> expanded = fine.sizes().vec(), shape = last.sizes().vec();
+  for (std::size_t axis = 0; axis < times.size(); ++axis) {
+    expanded[2 * axis + 2] = times[axis];
+    shape[axis + 1] *= times[axis];
+  }
+  return fine.expand(expanded).reshape(shape).permute({0, 4, 1, 2, 3});
+}
+
+at::Tensor UNet3d::Conv::operator()(const at::Tensor& x, std::optional<double> slope) const {
   const auto kernel = weight.sizes().slice(2);
   const bool is_point = kernel.equals({1, 1, 1}) && stride == kOnes;
-  const at::Tensor y =
-      is_point ? pointwise(weight, x)
-               : at::conv3d(x, weight, {}, stride, {kernel[0] / 2, kernel[1] / 2, kernel[2] / 2});
-  return at::group_norm(y, weight.size(0), scale, offset);
+  const std::int64_t width = weight.size(0);
+  if (channels_last) {
+    const at::Tensor y = is_point ? from_rows(at::linear(rows_of(x), weight.flatten(1)), x)
+                                  : convolved(x, weight, stride);
+    return norm_channels_last(y, width, scale, offset, slope);
+  }
+  const at::Tensor y = at::group_norm(
+      is_point ? pointwise(weight, x) : convolved(x, weight, stride), width, scale, offset);
+  return slope ? at::leaky_relu(y, *slope) : y;
 }
 
 at::Tensor UNet3d::Block::operator()(const at::Tensor& x) const {
   at::Tensor beside = x;
   if (first.stride != kOnes) {
-    beside = x.is_cpu() ? at::avg_pool3d(x, first.stride) : mean_of_blocks(x, first.stride);
+    const bool pools = x.is_cpu() && !first.channels_last;
+    beside = pools ? at::avg_pool3d(x, first.stride) : mean_of_blocks(x, first.stride);
   }
   if (!skip.empty()) beside = skip.front()(beside);
-  const at::Tensor inside = second(at::leaky_relu(first(x), kSlope));
-  return at::leaky_relu(inside + beside, kSlope);
+  return at::leaky_relu(second(first(x, kSlope)) + beside, kSlope);
+}
+
+at::Tensor UNet3d::Head::operator()(const at::Tensor& x) const {
+  if (channels_last) return from_rows(at::linear(rows_of(x), weight.flatten(1), bias), x);
+  return pointwise(weight, x) + bias.view({1, -1, 1, 1, 1});
 }
 
 UNet3d::Conv UNet3d::make_conv(const std::string& name, std::int64_t out, std::int64_t in,
@@ -113,6 +147,7 @@ UNet3d::Conv UNet3d::make_conv(const std::string& name, std::int64_t out, std::i
   conv.scale = parameters_.constant(name + ".norm.scale", out, 1.0f);
   conv.offset = parameters_.constant(name + ".norm.offset", out, 0.0f);
   conv.stride = stride;
+  conv.channels_last = config_.channels_last;
   return conv;
 }
 
@@ -127,7 +162,7 @@ UNet3d::Block UNet3d::make_block(const std::string& name, std::int64_t out, std:
 
 UNet3d::UNet3d(const UNet3dConfig& config) : config_(completed(config)), parameters_(config.seed) {
   check(config_);
-  const auto& [widths, channels, classes, seed, strides, kernels] = config_;
+  const auto& [widths, channels, classes, seed, strides, kernels, channels_last] = config_;
   const std::size_t levels = widths.size();
   for (std::size_t l = 0; l < levels; ++l) {
     const std::string name = fmt::format("encoder.{}", l);
@@ -142,7 +177,7 @@ UNet3d::UNet3d(const UNet3dConfig& config) : config_(completed(config)), paramet
     narrow_.push_back(make_conv(name + ".narrow", widths[l], widths[l + 1], kOnes));
     decoder_.push_back(make_block(name, widths[l], 2 * widths[l], kernels[l]));
     heads_.push_back({parameters_.conv(name + ".head.weight", classes, widths[l], {1, 1, 1}),
-                      parameters_.constant(name + ".head.bias", classes, 0.0f)});
+                      parameters_.constant(name + ".head.bias", classes, 0.0f), channels_last});
   }
 }
 
@@ -166,7 +201,8 @@ std::vector<at::Tensor> UNet3d::decode(const at::Tensor& images) const {
          "Change patch.size or model.widths.",
          config_.channels, fmt::join(divisors, ", "), fmt::join(images.sizes().vec(), "×"));
   }
-  at::Tensor x = images;
+  const bool last = config_.channels_last;
+  at::Tensor x = last ? images.contiguous(at::MemoryFormat::ChannelsLast3d) : images;
   std::vector<at::Tensor> skips;
   for (const auto& level : encoder_) {
     for (const Block& block : level) x = block(x);
@@ -175,8 +211,9 @@ std::vector<at::Tensor> UNet3d::decode(const at::Tensor& images) const {
   std::vector<at::Tensor> features(decoder_.size());
   for (std::size_t l = decoder_.size(); l-- > 0;) {
     const at::Tensor& skip = skips[l];
-    x = at::leaky_relu(narrow_[l](x), kSlope);
-    x = at::upsample_nearest3d(x, at::IntArrayRef{skip.size(2), skip.size(3), skip.size(4)});
+    x = narrow_[l](x, kSlope);
+    x = last ? repeated(x, config_.strides[l + 1])
+             : at::upsample_nearest3d(x, at::IntArrayRef{skip.size(2), skip.size(3), skip.size(4)});
     x = decoder_[l](at::cat({skip, x}, 1));
     features[l] = x;
   }
@@ -184,15 +221,12 @@ std::vector<at::Tensor> UNet3d::decode(const at::Tensor& images) const {
 }
 
 at::Tensor UNet3d::forward(const at::Tensor& images) const {
-  const at::Tensor x = decode(images).front();
-  return pointwise(heads_.front().weight, x) + heads_.front().bias.view({1, -1, 1, 1, 1});
+  return heads_.front()(decode(images).front());
 }
 
 std::vector<at::Tensor> UNet3d::forward_levels(const at::Tensor& images) const {
   std::vector<at::Tensor> levels = decode(images);
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    levels[l] = pointwise(heads_[l].weight, levels[l]) + heads_[l].bias.view({1, -1, 1, 1, 1});
-  }
+  for (std::size_t l = 0; l < levels.size(); ++l) levels[l] = heads_[l](levels[l]);
   return levels;
 }
 

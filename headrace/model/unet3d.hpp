@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,18 @@ struct UNet3dConfig {
   std::vector<Axes> strides{};
   /// By level, 1 or 3: of its convolutions. Empty: 3 along every axis.
   std::vector<Axes> kernels{};
+  /// Activations keep their channels innermost, as cuDNN reads them fastest: for GPUs. The results
+  /// differ from those without it in the last bits.
+  bool channels_last = false;
 };
 
 /// Means of blocks of (n, channels, depth, height, width), whose edges are multiples of the
-/// block's. LibTorch's avg_pool3d adds gradients atomically on a GPU and refuses to under
-/// deterministic algorithms; this is made of operations that do not.
+/// block's, channels innermost. LibTorch's avg_pool3d adds gradients atomically on a GPU and refuses
+/// to under deterministic algorithms; this is made of operations that do not.
 at::Tensor mean_of_blocks(const at::Tensor& x, const UNet3dConfig::Axes& block);
+/// Each voxel `times` times along z, y and x, channels innermost: LibTorch's upsample_nearest3d puts
+/// pixels innermost on a GPU.
+at::Tensor repeated(const at::Tensor& x, const UNet3dConfig::Axes& times);
 
 /// Residual U-Net for patches of volumes.
 ///
@@ -63,7 +70,9 @@ class UNet3d : public SegmentationNet {
   struct Conv {
     at::Tensor weight, scale, offset;
     Axes stride = kOnes;
-    at::Tensor operator()(const at::Tensor& x) const;  ///< convolution and norm
+    bool channels_last = false;
+    /// Convolution, norm and, where a slope is given, leaky ReLU.
+    at::Tensor operator()(const at::Tensor& x, std::optional<double> slope = {}) const;
   };
   struct Block {
     Conv first, second;
@@ -72,6 +81,8 @@ class UNet3d : public SegmentationNet {
   };
   struct Head {
     at::Tensor weight, bias;
+    bool channels_last = false;
+    at::Tensor operator()(const at::Tensor& x) const;
   };
   Conv make_conv(const std::string& name, std::int64_t out, std::int64_t in, const Axes& kernel,
                  const Axes& stride = kOnes);

@@ -115,10 +115,11 @@ void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes
   const auto written = static_cast<std::uint64_t>(checkpoints) + 1;  // a new one before an old goes
   const std::uint64_t needed = written * checkpoint_bytes + 2 * weights_bytes;
   if (space.available >= needed) return;
-  fail(ErrorCode::io,
-       "{}: checkpoints and weights take {} MB, but {} MB are free. Make room, or give another "
-       "{}.",
-       out.string(), needed / 1'000'000 + 1, space.available / 1'000'000, Option{"out"});
+  fail(
+      ErrorCode::io,
+      "{}: its disk is too full: checkpoints and weights take {} MB, but {} MB are free. Make room, "
+      "or give {} on another disk.",
+      out.string(), needed / 1'000'000 + 1, space.available / 1'000'000, Option{"out"});
 }
 
 }  // namespace headrace::train

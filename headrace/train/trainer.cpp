@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "headrace/core/error.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/train/run/run_identity.hpp"
 #include "headrace/train/training.hpp"
@@ -58,6 +60,12 @@ std::optional<TrainResult> train(const loader::RunConfig& config, const TrainOpt
       options.rank_info, fs::absolute(options.out).lexically_normal().string());
   return with_team(process_group, [&] {
     ranks::check_parts(config.train.gradient_parts, process_group.size());
+    if (options.resume && !runs::RunFolder::holds_run(options.out)) {
+      fail(ErrorCode::not_found,
+           "{} holds no run to go on with. If its training was stopped before it had begun, give "
+           "the same command without {}.",
+           options.out, Option{"resume"});
+    }
     const loader::RunConfig own =
         options.resume ? with_own_version(config, runs::RunFolder::open(options.out)) : config;
     return result_of(Training(own, options, process_group).run());

@@ -37,6 +37,9 @@ struct TrainOptions {
   TrainingWatcher* watcher = nullptr;
   /// Takes steps for the watcher alone: nothing is written, and nothing validated.
   bool steps_only = false;
+  /// How many steps the figures of a step may be read later; nothing: 2 on a GPU, which then need
+  /// not wait for the host, else 0. Decides nothing but that.
+  std::optional<std::size_t> read_behind = {};
 };
 
 /// Thrown instead of an Error that another process of the training reports to the user.

@@ -6,9 +6,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/core/progress.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/device/cuda_device.hpp"
 #include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
@@ -23,13 +21,18 @@
 #include "headrace/train/run/run_identity.hpp"
 #include "headrace/train/run/run_start.hpp"
 #include "headrace/train/run/start_record.hpp"
-#include "headrace/train/schedule.hpp"
 #include "headrace/train/start_banner.hpp"
 
 namespace headrace::train {
 namespace {
 
-constexpr std::size_t kLinesKept = 1 << 20;  // bytes, where metrics and checkpoints are rare
+/// A GPU is kept busy while the host reads the figures of the step before the last, and starts the
+/// next one. Where several processes train, each step goes through the host's memory.
+std::size_t read_behind(const TrainOptions& options, const inference::Network& network,
+                        const ranks::ProcessGroup& process_group) {
+  if (process_group.size() > 1) return 0;
+  return options.read_behind.value_or(network.on_gpu() ? 2 : 0);
+}
 
 /// As the network is to compute, whatever the recorded config leaves open.
 loader::RunConfig computed_by(loader::RunConfig config, const TrainOptions& options) {
@@ -57,6 +60,7 @@ Training::Training(const loader::RunConfig& config, const TrainOptions& options,
       plan_(loader::make_training_plan(*cohort_, config)),
       init_(begin_with_weights(options, cohort_->classes(), network_)),
       total_steps_(config.train.epochs * config.sampling.batches_per_epoch),
+      read_behind_(read_behind(options, network_, process_group)),
       folder_(open_folder(options)) {}
 
 runs::RunFolder Training::open_folder(const TrainOptions& options) {
@@ -68,6 +72,8 @@ runs::RunFolder Training::open_folder(const TrainOptions& options) {
   identity_ = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
   identity_["init"] = init_;
   identity_["code"] = options.code;
+  if (Json own = network_.python_code(); !own.is_null())
+    identity_["code"]["python"] = std::move(own);
   if (watcher_ != nullptr) watcher_->begins(identity_, *preprocessing_);
   if (steps_only_) return runs::RunFolder::create(options.out);  // makes nothing
   check_same_everywhere(identity_, process_group_);
@@ -102,7 +108,8 @@ Json Training::time_json() {
 }
 
 StepNote Training::own_note(std::uint64_t batch) const {
-  return {asked_to_stop(), loader_->stats().data_wait_s, times_.step_s, batch};
+  const double waited_s = timed_by_stream() ? times_.starved_s : loader_->stats().data_wait_s;
+  return {asked_to_stop(), waited_s, times_.step_s, batch};
 }
 
 void Training::resume() {
@@ -129,31 +136,31 @@ void Training::resume() {
   state_.best_step = 0;
 }
 
-void Training::take(const inference::StepLosses& losses, double rate) {
+void Training::take(const Started& started, const inference::StepLosses& losses) {
   state_.loss += losses.total;
   state_.cross_entropy += losses.cross_entropy;
   state_.dice += losses.dice;
   ++state_.since_log;
-  if (state_.step % config_.train.log_every != 0 && state_.step != total_steps_) return;
+  if (started.step % config_.train.log_every != 0 && started.step != total_steps_) return;
   state_.last_loss = state_.loss / static_cast<double>(state_.since_log);
   times_.loader = loader_->stats();
   if (!sum_) times_.hear({std::string(own_note().bytes())});
-  if (process_group_.first() && !steps_only_) append_step(losses, rate);
+  if (process_group_.first() && !steps_only_) append_step(started, losses);
   state_.loss = state_.cross_entropy = state_.dice = 0;
   state_.since_log = 0;
 }
 
-void Training::append_step(const inference::StepLosses& losses, double rate) {
+void Training::append_step(const Started& started, const inference::StepLosses& losses) {
   const auto count = static_cast<double>(state_.since_log);
   Json time = time_json();
   time["at"] = utc_seconds();
   write_steps();
-  folder_.append_metrics({{"step", state_.step},
-                          {"epoch", (state_.step - 1) / config_.sampling.batches_per_epoch},
+  folder_.append_metrics({{"step", started.step},
+                          {"epoch", (started.step - 1) / config_.sampling.batches_per_epoch},
                           {"loss", state_.last_loss},
                           {"cross_entropy", state_.cross_entropy / count},
                           {"soft_dice", state_.dice / count},
-                          {"learning_rate", rate},
+                          {"learning_rate", started.rate},
                           {"gradient_norm", losses.gradient_norm},
                           {"time", std::move(time)}});
 }
@@ -164,6 +171,7 @@ EvaluateOptions Training::validation() const {
 
 void Training::validate() {
   const Clock::time_point start = Clock::now();
+  check_weights();
   if (process_group_.first()) {
     const Evaluation result =
         evaluate(network_, validated_, config_, validation(), &process_group_);
@@ -234,8 +242,19 @@ void Training::keep_if_best(const Evaluation& result, const ChosenFigure& chosen
                                                       {"classes", class_names()}}));
 }
 
+void Training::check_weights() const {
+  const std::string diverged = network_.diverged_tensor();
+  if (diverged.empty()) return;
+  fail(
+      ErrorCode::diverged,
+      "After step {} tensor {} holds numbers that are not finite. Nothing is kept of these weights. "
+      "Lower train.lr, or {} train.clip_norm.",
+      state_.step, diverged, config_.train.clip_norm > 0 ? "lower" : "set");
+}
+
 void Training::checkpoint() {
   if (!process_group_.first()) return;
+  check_weights();
   write_steps();
   const Clock::time_point start = Clock::now();
   TrainState::Metadata metadata = state_.save();
@@ -248,6 +267,7 @@ void Training::checkpoint() {
 void Training::stop_if_asked() {
   if (!sum_) times_.asked = asked_to_stop();
   if (times_.asked == 0) return;
+  if (!read_steps(0)) return;  // the watcher has ended it
   const auto steps = folder_.checkpoints();
   if (steps.empty() || steps.back() != state_.step) checkpoint();
   process_group_.barrier();  // no process ends before the first has written it
@@ -265,101 +285,6 @@ void Training::join_sum() {
                static_cast<std::size_t>(network_.gradient_floats()),
                inference::Network::kPartValues, std::max(1, config_.train.threads));
   if (network_.on_gpu()) network_.pin(sum_->memory());
-}
-
-std::uint64_t Training::digest(const loader::Batch& batch) {
-  if (!batch_is_recorded(config_, state_.step + 1)) return 0;
-  const Clock::time_point start = Clock::now();
-  const std::uint64_t sum =
-      batch_digest(batch, own_share(config_, process_group_).first, digesting_);
-  times_.record_s += seconds_since(start);
-  return sum;
-}
-
-bool Training::record(const inference::StepLosses& losses) {
-  if (!process_group_.first()) return true;
-  StepRecord line{state_.step, losses.total, losses.gradient_norm, {}, {}};
-  if (batch_is_recorded(config_, line.step)) line.batch = batch_digest_;
-  if (weights_are_recorded(config_, line.step, total_steps_)) {
-    const Clock::time_point start = Clock::now();
-    line.weights = network_.weights_sha256();
-    times_.record_s += seconds_since(start);
-  }
-  if (!steps_only_) step_lines_ += line.to_json().dump() + "\n";
-  if (step_lines_.size() > kLinesKept) write_steps();
-  return watcher_ == nullptr || watcher_->goes_on(line);
-}
-
-void Training::write_steps() {
-  if (step_lines_.empty()) return;
-  folder_.append_steps(step_lines_);
-  step_lines_.clear();
-}
-
-inference::StepLosses Training::step(const loader::Batch& batch, double rate) {
-  const std::uint64_t own = digest(batch);
-  batch_digest_ = own;
-  if (!sum_) return network_.step(batch, rate);
-  network_.put_parts(batch, *sum_);
-  const Clock::time_point start = Clock::now();
-  batch_digest_ = times_.hear(sum_->sum(own_note(own).bytes()));
-  times_.exchange_s += seconds_since(start);
-  return network_.finish_step(*sum_, rate);
-}
-
-void Training::train_steps() {
-  if (listen_for_stop_) stop_ = listen_for_stop_();
-  const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
-  std::optional<Progress> progress;
-  if (process_group_.first()) {
-    progress.emplace("train", static_cast<std::uint64_t>(total_steps_), "steps");
-    progress->begin_at(static_cast<std::uint64_t>(state_.step));
-  }
-  if (network_.on_gpu()) meter_.emplace(device::cuda::pci_bus_id());
-  join_sum();
-  loader_.emplace(
-      cohort_, fed_config(config_, network_, ranks::share_of_cores(process_group_)), plan_,
-      preprocessing_,
-      loader::LoaderStart{.with_labels = true,
-                          .first_epoch = static_cast<std::uint64_t>(state_.step / per_epoch),
-                          .first_batch = static_cast<std::uint64_t>(state_.step % per_epoch),
-                          .share = own_share(config_, process_group_)});
-  const Clock::time_point start = Clock::now();
-  while (state_.step < total_steps_) {
-    const double rate = learning_rate(config_.train, state_.step, total_steps_);
-    inference::StepLosses losses;
-    {
-      const auto batch = loader_->next();
-      const Clock::time_point step_start = Clock::now();
-      losses = step(*batch, rate);
-      times_.step_s += seconds_since(step_start);
-    }
-    ++state_.step;
-    if (!record(losses)) {
-      ended_by_watcher_ = true;
-      break;
-    }
-    take(losses, rate);
-    if (progress) {
-      progress->note(fmt::format("loss {:.4g}", losses.total));
-      progress->advance();
-    }
-    if (steps_only_) continue;
-    const bool epoch_ends = state_.step % per_epoch == 0;
-    const std::int64_t every = config_.train.validate_every;
-    const bool last = state_.step == total_steps_;  // whose validation is the final evaluation
-    if (epoch_ends && !last && every > 0 && (state_.step / per_epoch) % every == 0) validate();
-    if (last || ends_early() || state_.step % config_.train.checkpoint_every == 0) checkpoint();
-    if (ends_early()) break;
-    stop_if_asked();
-  }
-  times_.loop_s = seconds_since(start);
-  times_.loader = loader_->stats();
-  times_.hear(process_group_.all_gather(own_note().bytes()));
-  loader_.reset();
-  if (meter_) times_.gpu = meter_->usage();
-  meter_.reset();
-  stop_.reset();
 }
 
 /// Whether metrics.jsonl has the validation of this step already, as when a finished run is resumed

@@ -1,9 +1,13 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "headrace/core/progress.hpp"
 #include "headrace/device/gpu_meter.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/loader.hpp"
@@ -36,18 +40,41 @@ class Training {
   void resume();
   void train_steps();
   void join_sum();
-  inference::StepLosses step(const loader::Batch& batch, double rate);
-  /// Keeps what steps.jsonl has of the step that was just taken; false: the watcher ends it.
-  bool record(const inference::StepLosses& losses);
+  /// A step that was started, whose figures are not read yet.
+  struct Started {
+    std::int64_t step = 0;
+    double rate = 0;
+    double waited_s = 0;                             ///< for its batch
+    bool after_pause = true;                         ///< no step was under way when it began
+    std::shared_future<std::uint64_t> batch = {};    ///< the digest, where it is recorded
+    std::optional<inference::StepLosses> read = {};  ///< where several processes train
+  };
+  void steps_until_end();
+  void start_step(const loader::Batch& batch, Started started);
+  /// Whether all that was started is read before the training goes on: what follows the step needs
+  /// the weights, or is to be found after a kill.
+  bool reads_all_after(std::int64_t step) const;
+  /// Reads the figures of all steps but the newest `but`; false: the watcher ends the training with
+  /// one of them.
+  bool read_steps(std::size_t but);
+  /// After an error: the same of all steps before it, if they can be had; an error of theirs comes
+  /// first. Writes their lines.
+  bool read_rest();
+  /// Keeps what steps.jsonl has of a step that was read; false: the watcher ends it.
+  bool record(const Started& started, const inference::StepLosses& losses);
   /// Writes the kept lines. Before each line of metrics and each checkpoint, so that a kill loses
   /// none of a step that isn't taken again.
   void write_steps();
+  /// Whether the time of steps is that of a GPU's stream, which the host does not wait for.
+  bool timed_by_stream() const { return read_behind_ > 0 && network_.on_gpu(); }
   StepNote own_note(std::uint64_t batch = 0) const;
-  /// Of this process's samples of the batch of the next step, where it is recorded; else 0.
-  std::uint64_t digest(const loader::Batch& batch);
+  /// The digest of this process's samples of a batch. Where figures are read later, the batch is
+  /// copied, and digested meanwhile.
+  std::shared_future<std::uint64_t> digest(const loader::Batch& batch);
+  std::uint64_t own_digest(const loader::Batch& batch);
   int asked_to_stop() const { return stop_ ? stop_->asked() : 0; }
-  void take(const inference::StepLosses& losses, double rate);
-  void append_step(const inference::StepLosses& losses, double rate);
+  void take(const Started& started, const inference::StepLosses& losses);
+  void append_step(const Started& started, const inference::StepLosses& losses);
   EvaluateOptions validation() const;
   void validate();
   void record_validation(const Evaluation& result, Clock::time_point start);
@@ -56,6 +83,8 @@ class Training {
   /// Whether train.patience is used up.
   bool ends_early() const;
   void checkpoint();
+  /// Errors: diverged, for weights that are not finite: none are judged or kept.
+  void check_weights() const;
   void stop_if_asked();
   bool has_validation() const;
   Json finish();
@@ -78,13 +107,16 @@ class Training {
   Json identity_;  ///< what run.json has of it now
   std::int64_t total_steps_;
   TrainState state_;
-  std::uint64_t batch_digest_ = 0;  ///< of the whole batch of the last step, where it is recorded
-  std::string step_lines_;          ///< of steps.jsonl, not yet written
+  const std::size_t read_behind_;
+  std::deque<Started> started_;  ///< in their order
+  std::string step_lines_;       ///< of steps.jsonl, not yet written
   bool ended_by_watcher_ = false;
   ThreadPool digesting_{0};
+  std::shared_future<std::uint64_t> digest_;  ///< the last that was begun
   runs::RunFolder folder_;
   std::optional<loader::Loader> loader_;
   std::optional<device::GpuMeter> meter_;  ///< while a GPU trains
+  std::optional<Progress> progress_;       ///< while steps are taken
   TrainingTimes times_;
 };
 

@@ -9,6 +9,12 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+void TrainingTimes::add(const model::StreamTimes& step, double waited_s, bool after_pause) {
+  const double starved_s = after_pause ? waited_s : std::min(step.idle_s, waited_s);
+  this->starved_s += starved_s + step.wait_s;
+  step_s += step.step_s + (after_pause ? 0 : step.idle_s - starved_s);
+}
+
 std::uint64_t TrainingTimes::hear(const std::vector<std::string>& notes) {
   slowest = {};
   std::uint64_t batch = 0;

@@ -8,6 +8,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/device/gpu_meter.hpp"
 #include "headrace/loader/loader.hpp"
+#include "headrace/model/stream_times.hpp"
 
 namespace headrace::train {
 
@@ -28,13 +29,18 @@ struct StepNote {
 struct TrainingTimes {
   Clock::time_point start = Clock::now();
   double step_s = 0, exchange_s = 0, validate_s = 0, checkpoint_s = 0, loop_s = 0;
-  double record_s = 0;  ///< digests for steps.jsonl
-  StepNote slowest;     ///< of the process that waited longest for data
-  int asked = 0;        ///< the signal by which one of the processes was asked to stop
+  double record_s = 0;   ///< digests for steps.jsonl
+  double starved_s = 0;  ///< a GPU that the host does not wait for was idle for want of a batch
+  StepNote slowest;      ///< of the process that waited longest for data
+  int asked = 0;         ///< the signal by which one of the processes was asked to stop
   loader::StallStats loader;
   device::GpuUsage gpu;
   std::int64_t resumed_at = 0;  ///< step
 
+  /// A step of such a GPU: its time into step_s and starved_s. `waited_s`: the host's wait for its
+  /// batch. The GPU was idle for want of data only as long as the host waited too; else for what the
+  /// host does between steps, which is part of the step, or, `after_pause`, of something else.
+  void add(const model::StreamTimes& step, double waited_s, bool after_pause);
   /// Takes the notes of all processes. Returns the sum of their digests.
   std::uint64_t hear(const std::vector<std::string>& notes);
   /// `step`: finished ones; `batch`: samples of one, by all `processes`.

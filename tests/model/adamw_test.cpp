@@ -87,9 +87,9 @@ TEST(ClipGradients, ScalesToTheLimitAndGivesTheNorm) {
   const at::Tensor a = parameters.constant("a", 1, 0), b = parameters.constant("b", 1, 0);
   set_gradient(a, 3);
   set_gradient(b, 4);
-  EXPECT_NEAR(clip_gradients(parameters, 0), 5, 1e-6);
+  EXPECT_NEAR(clip_gradients(parameters, 0).item<double>(), 5, 1e-6);
   EXPECT_NEAR(a.grad().item<double>(), 3, 1e-6);
-  EXPECT_NEAR(clip_gradients(parameters, 1), 5, 1e-6);
+  EXPECT_NEAR(clip_gradients(parameters, 1).item<double>(), 5, 1e-6);
   EXPECT_NEAR(a.grad().item<double>(), 0.6, 1e-6);
   EXPECT_NEAR(b.grad().item<double>(), 0.8, 1e-6);
 }

@@ -98,6 +98,21 @@ TEST(GpuDeterminism, NoOperationOfAVolumesStepThrows) {
   }
 }
 
+/// As they are on a GPU, with channels innermost. The norm is a node of its own there; it is made of
+/// sums and products.
+TEST(GpuDeterminism, NoOperationThrowsWithChannelsLast) {
+  const UNet2d slides(UNet2dConfig{{8, 16}, {1, 4}, 3, 1, {}, /*channels_last=*/true});
+  const UNet3d volumes(UNet3dConfig{
+      {4, 8, 12}, 1, 2, 1, {{1, 1, 1}, {1, 2, 2}, {2, 2, 2}}, {}, /*channels_last=*/true});
+  for (const auto& loss : {deep_supervision_loss(slides.forward_levels(values({2, 2, 3, 16, 16})),
+                                                 labels({2, 16, 16}, 3), at::ones({3}), 0.5),
+                           deep_supervision_loss(volumes.forward_levels(values({1, 1, 8, 8, 8})),
+                                                 labels({1, 8, 8, 8}, 2), at::ones({2}), 0.5)}) {
+    EXPECT_TRUE(nodes_of(loss.total).contains("ConvolutionBackward0"));
+    EXPECT_EQ(throwing(nodes_of(loss.total)), std::set<std::string>{});
+  }
+}
+
 TEST(GpuDeterminism, MeansOfBlocksAreThoseOfAvgPool3d) {
   for (const UNet3dConfig::Axes& block : kBlocks) {
     const at::Tensor a = values({2, 3, 4, 6, 8}).requires_grad_(true);

@@ -14,6 +14,7 @@
 #include "headrace/loader/plan/folds.hpp"
 #include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/runs/run_folder.hpp"
+#include "headrace/runs/weights_file.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/preflight.hpp"
@@ -75,6 +76,7 @@ void settle_folds(loader::RunConfig& config, const EvalRequest& request, const J
 
 EvaluationFigures evaluate_run(const EvalRequest& request) {
   runs::RunFolder folder = runs::RunFolder::open(request.run);
+  const std::string name = runs::weights_file(folder, request.weights);
   const Json run = folder.read_json(loader::kRunFile);
   const Json stored = folder.read_json("config.json");
   loader::RunConfig config =
@@ -95,13 +97,6 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
     log::warning("{}", line);
   inference::Network network(config, preprocessing->classes.size(),
                              loader::channel_count(*preprocessing, config));
-  const std::string name = request.weights == "best" ? runs::kBestWeights : runs::kFinalWeights;
-  if (!folder.has(name)) {
-    fail(ErrorCode::not_found,
-         "{} is missing; the training has not come that far. Finish the "
-         "training ({}).",
-         folder.describe(name), Option{"resume"});
-  }
   const std::vector<std::byte> bytes = folder.read(name);
   network.load_weights(bytes, folder.describe(name));
   Evaluation result = evaluate(

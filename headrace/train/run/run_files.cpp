@@ -7,6 +7,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/report/picture_file.hpp"
 #include "headrace/report/run_report.hpp"
+#include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
@@ -67,6 +68,7 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
     folder.write(name + "-slides.csv", slides_csv(json));
     folder.write(name + "-cases.csv", cases_csv(json));
   }
+  runs::put_digest(json);
   folder.write_json(name + ".json", json);
 }
 

@@ -47,6 +47,24 @@ void remember_gates(runs::RunFolder& folder, const loader::RunConfig& config) {
   folder.write_json("config.json", stored);
 }
 
+/// The user's own functions may be mended between a stop and a resume, but the run is then none that
+/// they alone would give; starts.jsonl has both.
+void warn_of_other_code(const Json& stored, const Json& now) {
+  const auto own = [](const Json& run) {
+    const Json code = run.value("code", Json());
+    return code.is_object() ? code.value("python", Json()) : Json();
+  };
+  if (own(stored).is_null()) return;  // made before it was recorded, or without any
+  std::vector<std::string> texts;
+  for (const JsonChange& change : changes_between(own(stored), own(now)))
+    texts.push_back(change.text("now"));
+  if (texts.empty()) return;
+  log::warning(
+      "the run's own functions in Python have changed since it began ({}): from here on they are "
+      "the new ones",
+      fmt::join(texts, "; "));
+}
+
 runs::RunFolder open_own_folder(const loader::RunConfig& config, const cohort::Cohort& cohort,
                                 const loader::Preprocessing& preprocessing,
                                 const TrainOptions& options, const Json& identity) {
@@ -56,6 +74,7 @@ runs::RunFolder open_own_folder(const loader::RunConfig& config, const cohort::C
     const auto judging = check_resumed_config(folder.read_json("config.json"), config.to_json());
     check_same_run(folder.read_json(loader::kRunFile), identity, cohort);
     check_same_preprocessing(folder, preprocessing);
+    warn_of_other_code(folder.read_json(loader::kRunFile), identity);
     if (!judging.empty()) judge_otherwise(folder, config, judging);
     remember_gates(folder, config);
     remember_place(folder, identity);
