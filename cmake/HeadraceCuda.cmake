@@ -1,14 +1,15 @@
-# CUDA: the GPU back end of device and the layers above, compiled for sm_80 and sm_90, with PTX for newer GPUs. OFF keeps its functions, which then throw
-# `unsupported` and name the option. AUTO builds it where there is an nvcc that knows C++20; the program still starts on a
-# machine without a driver, and uses a GPU only when the config says so.
+# CUDA: the GPU back end of device and the layers above, compiled for sm_80, sm_90 and (from CUDA 12.8 on) sm_100, with PTX of the last for
+# newer GPUs. OFF keeps its functions, which then throw `unsupported` and name the option. AUTO builds it where there is an nvcc that knows
+# C++20; the program still starts on a machine without a driver, and uses a GPU only when the config says so.
 set(HR_CUDA OFF)
 if(NOT HR_WITH_CUDA STREQUAL "OFF")
   find_program(HR_NVCC nvcc HINTS ${HR_VENV}/cuda/bin PATHS /usr/local/cuda/bin)  # the first where install.sh found none that does
   set(_nvcc_fits OFF)
   if(HR_NVCC)
     execute_process(COMMAND ${HR_NVCC} --version OUTPUT_VARIABLE _nvcc_version ERROR_QUIET)
-    if(_nvcc_version MATCHES "release ([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 12)
+    if(_nvcc_version MATCHES "release ([0-9]+\\.[0-9]+)" AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 12)
       set(_nvcc_fits ON)
+      set(_nvcc_release ${CMAKE_MATCH_1})
     elseif(HR_WITH_CUDA STREQUAL "AUTO")
       message(STATUS "headrace: ${HR_NVCC} is older than CUDA 12 and left alone")
     endif()
@@ -18,8 +19,12 @@ if(NOT HR_WITH_CUDA STREQUAL "OFF")
     if(NOT DEFINED CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${HR_NVCC})
     endif()
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)  # before enable_language; device/cuda/device.cpp knows the oldest
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)  # before enable_language; device/cuda/device.cpp knows the oldest
+      if(_nvcc_release VERSION_GREATER_EQUAL 12.8)
+        set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100)
+      else()
+        set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+      endif()
     endif()
     enable_language(CUDA)
     if(CMAKE_VERSION VERSION_LESS 3.25.2 AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

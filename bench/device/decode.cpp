@@ -1,7 +1,7 @@
 // Times decoding for a GPU: zstd and LZ4 by nvCOMP, JPEG by nvJPEG, against the CPU decoding into
 // pinned memory followed by a copy. Results are compared first. Markdown tables on stdout; without
-// a GPU, or without NVIDIA's library, a line that states it.
-//   bench_device_decode SAMPLES FOLDER [ROUNDS] [SCALE]
+// NVIDIA's library, a line that states it.
+//   decode SAMPLES FOLDER [ROUNDS] [SCALE]
 //     SAMPLES  samples/ of this project
 //     FOLDER   where arrays are written, 0.8 GB at SCALE 1; removed at the end
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bench/device/commands.hpp"
 #include "bench/device/decode_arrays.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
@@ -115,30 +116,18 @@ bool print_streams_table(const DecodeData& data, int rounds, ThreadPool& pool) {
 }
 
 }  // namespace
-}  // namespace headrace::device_bench
 
-int main(int argc, char** argv) {
-  using namespace headrace;
-  if (argc < 3) {
-    fmt::print(stderr, "usage: bench_device_decode SAMPLES FOLDER [ROUNDS] [SCALE]\n");
-    return 2;
-  }
+int decoding(int argc, char** argv) {
+  if (argc < 3) fail(ErrorCode::usage, "usage: decode SAMPLES FOLDER [ROUNDS] [SCALE]");
   const int rounds = argc > 3 ? std::max(1, std::atoi(argv[3])) : 9;
-  device_bench::DecodeData data{argv[1], argv[2], argc > 4 ? std::atof(argv[4]) : 1};
-  try {
-    if (!device::cuda::cuda_available()) {
-      fmt::print("not measured: {}\n", device::cuda::describe());
-      return 0;
-    }
-    std::filesystem::create_directories(data.folder);
-    ThreadPool pool(0);
-    fmt::print("{}\n\n", device::cuda::describe());
-    bool good = device_bench::print_streams_table(data, rounds, pool);
-    good = device_bench::print_jpeg_table(data, rounds, pool) && good;
-    std::filesystem::remove_all(data.folder);
-    return good ? 0 : 1;
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return exit_code(error.code());
-  }
+  const DecodeData data{argv[1], argv[2], argc > 4 ? std::atof(argv[4]) : 1};
+  std::filesystem::create_directories(data.folder);
+  ThreadPool pool(0);
+  fmt::print("{}\n\n", device::cuda::describe());
+  bool good = print_streams_table(data, rounds, pool);
+  good = print_jpeg_table(data, rounds, pool) && good;
+  std::filesystem::remove_all(data.folder);
+  return good ? 0 : 1;
 }
+
+}  // namespace headrace::device_bench

@@ -4,9 +4,13 @@
 
 #include <filesystem>
 
+#include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/png_codec.hpp"
+#include "headrace/imaging/tiff/jpeg_splice.hpp"
+#include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
+#include "headrace/imaging/whole_file.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/defaults.hpp"
@@ -90,10 +94,13 @@ std::shared_ptr<const zarr::Array> stored(const DecodeData& data, const std::str
   return zarr::Array::open(store, name);
 }
 
-Json interleaved(const Shape& inner, const Json& codecs) {
+Json interleaved(const Json& codecs) {
   Json all = Json::array({{{"name", "transpose"}, {"configuration", {{"order", {1, 2, 0}}}}}});
   for (const Json& codec : codecs) all.push_back(codec);
-  return Codecs::sharded(inner, all);
+  return all;
+}
+Json interleaved(const Shape& inner, const Json& codecs) {
+  return Codecs::sharded(inner, interleaved(codecs));
 }
 
 // Boxes all over the array, the same in every run.
@@ -177,6 +184,46 @@ DecodeCase jpeg_case(const DecodeData& data, std::int64_t edge, ThreadPool& pool
     for (std::int64_t x = 0; x < whole; x += edge) c.origins.push_back({0, y, x});
   }
   c.data = fmt::format("{} tiles of {}²", c.origins.size(), edge);
+  return c;
+}
+
+DecodeCase aperio_case(const DecodeData& data) {
+  constexpr std::size_t kTiles = 256, kColumns = 16;
+  const imaging::FileBytes file(data.samples + "/slides/CMU-1-Small-Region.svs");
+  const auto slide = imaging::read_first_tiff_directory(file);
+  const std::int64_t edge = slide.tile_width;
+  zarr::ArrayMetadata metadata;
+  metadata.shape = {3, static_cast<std::int64_t>(kTiles / kColumns) * edge,
+                    static_cast<std::int64_t>(kColumns) * edge};
+  metadata.chunk_shape = {3, edge, edge};
+  metadata.dtype = DType::uint8;
+  metadata.fill_value.resize(1);
+  metadata.codecs = interleaved(Codecs::jpeg(zarr::kSlideJpegQuality));
+  auto store =
+      std::make_shared<storage::LocalStore>(data.folder, 512, storage::Durability::on_sync);
+  const std::string name = "aperio";
+  for (const std::string& key : store->list(name + "/")) store->erase(key);
+  DecodeCase c{fmt::format("{} tiles of {}², RGB of Aperio's", kTiles, edge),
+               "jpeg",
+               nullptr,
+               {},
+               {3, edge, edge},
+               {1, edge * 3, 3},
+               static_cast<std::uint64_t>(3 * edge * edge)};
+  for (std::size_t i = 0; i < kTiles; ++i) {
+    // Tiles at the slide's edge are tiles like the others.
+    const std::size_t tile = i % slide.tile_offsets.size();
+    std::vector<std::byte> stored(slide.tile_bytes[tile]);
+    file.read(slide.tile_offsets[tile], stored);
+    const auto jpeg = imaging::splice_jpeg_tile(slide.jpeg_tables, stored, true, edge, edge);
+    if (!jpeg) fail(ErrorCode::corrupt, "{}: tile {} is not a colour JPEG", file.path(), tile);
+    const auto y = static_cast<std::int64_t>(i / kColumns),
+               x = static_cast<std::int64_t>(i % kColumns);
+    store->put(name + "/" + metadata.chunk_key({0, y, x}), *jpeg);
+    c.origins.push_back({0, y * edge, x * edge});
+  }
+  zarr::ArrayWriter(store, name, metadata).finish();
+  c.array = zarr::Array::open(store, name);
   return c;
 }
 

@@ -32,6 +32,9 @@ struct DecodeData {
 std::vector<DecodeCase> stream_cases(const DecodeData& data, ThreadPool& pool);
 /// All tiles of `edge`² of a slide in JPEG, one box each.
 DecodeCase jpeg_case(const DecodeData& data, std::int64_t edge, ThreadPool& pool);
+/// Tiles of a slide of Aperio's, as they are stored but for their tables: RGB, which an Adobe marker
+/// of ours says and no other marker. Repeated up to 256.
+DecodeCase aperio_case(const DecodeData& data);
 
 /// The table of JPEG: by nvJPEG's engines, its kernels, both at once in several parts, and by the
 /// CPU. Returns false if an existing decoder failed.

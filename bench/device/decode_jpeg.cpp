@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <thread>
 
 #include "bench/device/decode_arrays.hpp"
@@ -27,11 +29,12 @@ class Engine {
     jpegs_ = std::make_unique<zarr::JpegBatch>();
   }
   void decode(Segments segments, const std::byte* encoded, std::byte* decoded) {
-    std::string problem;
-    if (jpegs_->start(segments, encoded, decoded, stream_, problem) != nullptr) {
-      fail(ErrorCode::corrupt, "{}", problem);
-    }
+    const std::size_t left = jpegs_->start(segments, {}, encoded, decoded, stream_).size();
     stream_.wait();
+    if (left > 0) {
+      fail(ErrorCode::unsupported, "it leaves {} of {} JPEGs to the CPU: {}", left, segments.size(),
+           jpegs_->why_left());
+    }
   }
 
  private:
@@ -98,10 +101,16 @@ class JpegBench {
         if (failed) std::rethrow_exception(failed);
       };
       work();
-      const std::string difference = difference_from_cpu();
+      double mean = 0;
+      const std::string difference = difference_from_cpu(mean);
       const std::string label = part > 0 && part < 1
                                     ? fmt::format("engines {:.0f} %, kernels the rest", part * 100)
                                     : fmt::format("nvJPEG ({})", name);
+      if (mean > kMostMean) {
+        fmt::print("| {} | {} | differs from the CPU, not timed | | {} |\n", case_.data, label,
+                   difference);
+        return false;
+      }
       fmt::print("| {} | {} | {} | {} |\n", case_.data, label, rate(work), difference);
       std::fflush(stdout);
       has_engines_ = has_engines_ || part == 1;
@@ -137,8 +146,9 @@ class JpegBench {
                        static_cast<double>(windows_.size()) / median * 1e-9);
   }
 
-  // Levels between the decoders, mean and largest.
-  std::string difference_from_cpu() {
+  // Levels between the decoders, mean and largest. Wrong colours are tens of levels apart.
+  static constexpr double kMostMean = 2;
+  std::string difference_from_cpu(double& mean) {
     std::vector<std::uint8_t> there(plan_.decoded_bytes);
     copy_to_host(there.data(), decoded_.as<void>(), there.size(), stream_);
     stream_.wait();
@@ -153,8 +163,8 @@ class JpegBench {
         most = std::max(most, levels);
       }
     }
-    return fmt::format("{:.3f}, {}",
-                       static_cast<double>(sum) / static_cast<double>(windows_.size()), most);
+    mean = static_cast<double>(sum) / static_cast<double>(windows_.size());
+    return fmt::format("{:.3f}, {}", mean, most);
   }
 
   const DecodeCase& case_;
@@ -177,14 +187,24 @@ bool print_jpeg_table(const DecodeData& data, int rounds, ThreadPool& pool) {
     return true;
   }
   fmt::print(
-      "JPEG tiles of quality 90 from pinned memory into device memory, one batch, medians "
-      "of {} rounds. Decoders differ by some levels of 255: mean and largest against "
+      "JPEG tiles from pinned memory into device memory, one batch, medians of {} rounds. "
+      "Decoders differ by some levels of 255: mean and largest against "
       "libjpeg-turbo.\n\n| tiles | decoder | tiles/s | GB/s decoded | levels apart |\n"
       "|---|---|---|---|---|\n",
       rounds);
   bool good = true;
-  for (const std::int64_t edge : {256, 512}) {
-    const DecodeCase c = jpeg_case(data, edge, pool);
+  const std::function<DecodeCase()> cases[] = {[&] { return jpeg_case(data, 256, pool); },
+                                               [&] { return jpeg_case(data, 512, pool); },
+                                               [&] { return aperio_case(data); }};
+  for (const auto& make : cases) {
+    std::optional<DecodeCase> made;
+    try {
+      made = make();
+    } catch (const Error& error) {
+      fmt::print("| not measured: {} | | | | |\n", error.what());  // a sample that was left out
+      continue;
+    }
+    const DecodeCase& c = *made;
     JpegBench bench(c, rounds, pool);
     good = bench.row("hardware", 1) && good;
     good = bench.row("gpu", 0) && good;

@@ -1,19 +1,17 @@
 // Times the volume transform on a GPU: batches of two patches of 128³ voxels with their labels, all
 // over levels in device memory that no cache holds, into bfloat16 there, one stream, one host
 // thread. A chain is timed only if its bytes are the CPU's. A Markdown table on stdout, with the
-// part of the memory's bandwidth and the goals; without a GPU one line that states it.
-// bench_device_volumes [BATCHES [REPEATS] | --probe] --probe: only says which GPU there is
+// part of the memory's bandwidth and the goals.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 #include "bench/device/bandwidth.hpp"
-#include "headrace/core/error.hpp"
+#include "bench/device/commands.hpp"
 #include "headrace/transform/volume/volume_cuda_graph.hpp"
 #include "headrace/transform/volume/volume_params.hpp"
 
@@ -216,34 +214,21 @@ class Bench {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int headrace::device_bench::volumes(int argc, char** argv) {
   const int batches = argc > 1 ? std::max(1, std::atoi(argv[1])) : 400;
   const int repeats = argc > 2 ? std::max(1, std::atoi(argv[2])) : 9;
-  try {
-    if (!device::cuda::cuda_available()) {
-      fmt::print("not measured: {}\n", device::cuda::describe());
-      return 0;
-    }
-    if (argc > 1 && std::string_view(argv[1]) == "--probe") {
-      fmt::print("{}\n", device::cuda::describe());
-      return 0;
-    }
-    fmt::print(
-        "{}; {} batches of {} patches of 128³ voxels with labels, bfloat16 out, {} repeats, one "
-        "stream, one host thread; medians\n\n"
-        "| chain | ms a batch | Gvoxel/s | ms a batch with draw and locate | GB/s | of a copy's | "
-        "of "
-        "4.8 TB/s |\n|---|---|---|---|---|---|---|\n",
-        device::cuda::describe(), batches, kBatch, repeats);
-    Bench gpu;
-    bool same = true;
-    for (const Case& c : cases()) {
-      same = gpu.row(c, static_cast<std::size_t>(batches), repeats) && same;
-    }
-    fmt::print("\n{}\n\n{}", device_bench::bandwidth_note(gpu.copy_bandwidth()), gpu.goals());
-    return same ? 0 : 1;
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return exit_code(error.code());
+  fmt::print(
+      "{}; {} batches of {} patches of 128³ voxels with labels, bfloat16 out, {} repeats, one "
+      "stream, one host thread; medians\n\n"
+      "| chain | ms a batch | Gvoxel/s | ms a batch with draw and locate | GB/s | of a copy's | "
+      "of "
+      "4.8 TB/s |\n|---|---|---|---|---|---|---|\n",
+      device::cuda::describe(), batches, kBatch, repeats);
+  Bench gpu;
+  bool same = true;
+  for (const Case& c : cases()) {
+    same = gpu.row(c, static_cast<std::size_t>(batches), repeats) && same;
   }
+  fmt::print("\n{}\n\n{}", bandwidth_note(gpu.copy_bandwidth()), gpu.goals());
+  return same ? 0 : 1;
 }

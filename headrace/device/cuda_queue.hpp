@@ -8,6 +8,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/device.hpp"
+#include "headrace/device/device_scope.hpp"
 
 namespace headrace::device::cuda {
 
@@ -42,16 +43,35 @@ class CudaQueueOf : public Base {
   Stream stream_;
 };
 
-/// The current CUDA device as a Device, or as a layer's class derived from it, which adds queue().
+/// The CUDA device that is current when it is made, as a Device, or as a layer's class derived from
+/// it, which adds queue(). Callers' threads may have other current devices.
 template <std::derived_from<Device> Base>
 class CudaDeviceOf : public Base {
  public:
-  std::string name() const override { return describe(); }
-  std::size_t free_bytes() const override { return cuda::free_bytes(); }
-  Memory device_memory(std::size_t size_bytes) override { return shared<DeviceBuffer>(size_bytes); }
-  Memory host_memory(std::size_t size_bytes) override { return shared<PinnedBuffer>(size_bytes); }
+  std::string name() const override {
+    const DeviceScope scope = here();
+    return describe();
+  }
+  std::size_t free_bytes() const override {
+    const DeviceScope scope = here();
+    return cuda::free_bytes();
+  }
+  Memory device_memory(std::size_t size_bytes) override {
+    const DeviceScope scope = here();
+    return shared<DeviceBuffer>(size_bytes);
+  }
+  Memory host_memory(std::size_t size_bytes) override {
+    const DeviceScope scope = here();
+    return shared<PinnedBuffer>(size_bytes);
+  }
+
+ protected:
+  /// For the making of a queue, whose stream is of the current device.
+  DeviceScope here() const { return DeviceScope(device_); }
 
  private:
+  const int device_ = current_device();
+
   template <typename Buffer>
   static Memory shared(std::size_t size_bytes) {
     auto buffer = std::make_shared<Buffer>(size_bytes);

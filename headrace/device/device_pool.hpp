@@ -14,25 +14,32 @@ namespace headrace::device::cuda {
 class DevicePool;
 
 /// Memory of a GPU on loan, which one stream writes and another reads. Goes back to its pool when
-/// destroyed, whether or not their work is done. One thread at a time.
+/// destroyed, whether or not their work is done. One thread at a time; any thread, whatever its
+/// current GPU.
 struct DeviceLease {
-  DeviceLease(std::shared_ptr<DevicePool> from, DeviceBuffer memory, Event after)
-      : pool(std::move(from)), buffer(std::move(memory)), used(std::move(after)) {}
+  DeviceLease(std::shared_ptr<DevicePool> from, DeviceBuffer memory, Event after, int of_device)
+      : pool(std::move(from)),
+        buffer(std::move(memory)),
+        used(std::move(after)),
+        device(of_device) {}
   ~DeviceLease();
   DeviceLease(const DeviceLease&) = delete;
   DeviceLease& operator=(const DeviceLease&) = delete;
-  /// Work that is put into `stream` from now on begins when the contents are ready. The memory is
-  /// written again when the work is done that the stream has when the lease ends.
-  void hold(CUstream_st* stream) {
-    ready.hold(stream);
-    consumer = stream;
-  }
+  /// Work that is put into `stream`, of the lease's GPU, from now on begins when the contents are
+  /// ready. The memory is written again when the work is done that the stream has when the lease
+  /// ends. Errors: usage (a per-thread default stream), device.
+  void hold(CUstream_st* stream);
+  /// Of these, the second alone.
+  void read_in(CUstream_st* stream);
 
   std::shared_ptr<DevicePool> pool;
   DeviceBuffer buffer;
-  Event used;                            ///< after the last consumer's work with it
-  Event ready;                           ///< after the work that makes the contents
-  std::optional<CUstream_st*> consumer;  ///< null is a stream too: the default one
+  Event used;        ///< after the last consumer's work with it
+  const int device;  ///< the GPU of memory, events and streams
+  Event ready;       ///< after the work that makes the contents
+
+ private:
+  std::optional<CUstream_st*> consumer_;  ///< null is a stream too: the GPU's default one
 };
 
 /// Memory of a GPU, taken and given back in the order of streams, so no thread waits. Safe from any
@@ -45,7 +52,7 @@ class DevicePool : public std::enable_shared_from_this<DevicePool> {
   DevicePool& operator=(const DevicePool&) = delete;
 
   /// `writer`: the stream that will write it; it waits until the last consumer is done. Every lease
-  /// of a pool is as large as the first. Errors: memory, device.
+  /// of a pool is as large as the first, and of the same GPU. Errors: memory, device.
   std::shared_ptr<DeviceLease> take(std::size_t bytes, Stream& writer);
 
  private:

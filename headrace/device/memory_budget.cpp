@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/device/memory_relief.hpp"
 
 namespace headrace::device::cuda {
 namespace {
@@ -19,8 +20,9 @@ struct MemoryBudget::Bound {
   std::size_t used = 0;
 };
 
-MemoryBudget::MemoryBudget(std::size_t limit_bytes, std::string owner, std::string advice)
-    : bound_(new Bound{limit_bytes, std::move(owner), std::move(advice)}) {}
+MemoryBudget::MemoryBudget(std::size_t limit_bytes, std::string owner, std::string advice,
+                           std::shared_ptr<MemoryPool> pool)
+    : bound_(new Bound{limit_bytes, std::move(owner), std::move(advice)}), pool_(std::move(pool)) {}
 
 MemoryBudget MemoryBudget::named(std::string what) const {
   MemoryBudget out = *this;
@@ -53,16 +55,48 @@ std::size_t MemoryBudget::used() const {
   return bound_->used;
 }
 
-void MemoryBudget::reserve(DeviceBuffer& buffer, std::size_t size_bytes) const {
+template <typename Reserve>
+void MemoryBudget::grow(const DeviceBuffer& buffer, std::size_t size_bytes,
+                        const Reserve& reserve) const {
   if (size_bytes <= buffer.size()) return;
   const std::size_t grown = size_bytes + size_bytes / 8;
   take(grown - buffer.size());
   try {
-    buffer.reserve(grown);
+    reserve(grown);
   } catch (...) {
     give_back(grown);  // the buffer has let its old memory go before
     throw;
   }
+}
+
+void MemoryBudget::reserve(DeviceBuffer& buffer, std::size_t size_bytes,
+                           const Stream& stream) const {
+  grow(buffer, size_bytes, [&](std::size_t grown) { buffer.reserve(grown, stream); });
+}
+
+void MemoryBudget::reserve(DeviceBuffer& buffer, std::size_t size_bytes) const {
+  grow(buffer, size_bytes, [&](std::size_t grown) { buffer.reserve(grown); });
+}
+
+void* MemoryBudget::allocate(std::size_t bytes, CUstream_st* stream) const {
+  take(bytes);
+  try {
+    if (pool_) return pool_->allocate(bytes, stream);
+    return with_relief([&] { return DeviceMemory::allocate(bytes); });
+  } catch (...) {
+    give_back(bytes);
+    throw;
+  }
+}
+
+void MemoryBudget::release(void* data, std::size_t bytes, CUstream_st* stream) const noexcept {
+  if (data == nullptr) return;
+  if (pool_) {
+    pool_->release(data, stream);
+  } else {
+    DeviceMemory::release(data);
+  }
+  give_back(bytes);
 }
 
 }  // namespace headrace::device::cuda

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/memory_pool.hpp"
 
 namespace headrace::device::cuda {
 
@@ -15,8 +16,10 @@ namespace headrace::device::cuda {
 class MemoryBudget {
  public:
   MemoryBudget() = default;
-  /// owner, advice: for the error: whose bound it is, and how to make what it refuses fit.
-  MemoryBudget(std::size_t limit_bytes, std::string owner, std::string advice);
+  /// owner, advice: for the error: whose bound it is, and how to make what it refuses fit. pool:
+  /// what `allocate` takes from; null: DeviceMemory.
+  MemoryBudget(std::size_t limit_bytes, std::string owner, std::string advice,
+               std::shared_ptr<MemoryPool> pool = nullptr);
 
   /// The same bound; its errors name `what` is refused.
   MemoryBudget named(std::string what) const;
@@ -26,13 +29,25 @@ class MemoryBudget {
   std::size_t used() const;
 
   /// Makes the buffer hold `size_bytes`, and an eighth more where it has to grow: otherwise every
-  /// slightly larger batch would allocate, and an allocation waits for all work of the GPU.
-  /// Contents are lost. Errors: those of take(), and memory.
+  /// slightly larger batch would allocate. From the stream's pool, in its order, if it has one; of
+  /// DeviceMemory, whose allocation waits for all work of the GPU, without a stream. Contents are
+  /// lost. Errors: those of take(), and memory.
+  void reserve(DeviceBuffer& buffer, std::size_t size_bytes, const Stream& stream) const;
   void reserve(DeviceBuffer& buffer, std::size_t size_bytes) const;
 
+  /// Memory for a library that asks for its own: counted, and of the pool (MemoryPool::allocate).
+  /// Errors: those of take(), and memory.
+  void* allocate(std::size_t bytes, CUstream_st* stream) const;
+  /// bytes: as allocated. See MemoryPool::release.
+  void release(void* data, std::size_t bytes, CUstream_st* stream) const noexcept;
+
  private:
+  template <typename Reserve>
+  void grow(const DeviceBuffer& buffer, std::size_t size_bytes, const Reserve& reserve) const;
+
   struct Bound;
   std::shared_ptr<Bound> bound_;
+  std::shared_ptr<MemoryPool> pool_;
   std::string what_ = "memory";
 };
 

@@ -8,7 +8,8 @@ namespace headrace::device::cuda {
 
 /// Data that the kernels of one batch read, collected in pinned memory and sent to the GPU in one
 /// copy: `begin`, `room` for each array, `fix`, then fill them by `host`, `send`, launch what reads
-/// them at `device`, and `sent_and_read`. One thread at a time. Errors: memory, device.
+/// them at `device`, and `sent_and_read`, all with one stream. One thread at a time. Errors:
+/// memory, device.
 class StagingBuffer {
  public:
   /// Waits until the GPU has read the previous contents.
@@ -24,10 +25,10 @@ class StagingBuffer {
     size_ = at + count * sizeof(T);
     return at;
   }
-  /// Takes the memory of all rooms.
-  void fix() {
+  /// Takes the memory of all rooms: on the device, for `stream`.
+  void fix(const Stream& stream) {
     staged_.reserve(size_);
-    on_device_.reserve(size_);
+    on_device_.reserve(staged_.size(), stream);
   }
   template <typename T>
   T* host(std::size_t at) const {

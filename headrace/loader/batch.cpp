@@ -6,6 +6,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/device/device_pool.hpp"
+#include "headrace/device/device_scope.hpp"
 
 namespace headrace::loader {
 namespace {
@@ -58,7 +59,7 @@ void Batch::hold(CUstream_st* stream) const {
 }
 
 void Batch::release_on(CUstream_st* stream) {
-  if (lease) lease->consumer = stream;
+  if (lease) lease->read_in(stream);
   lease.reset();
   memory.reset();
   images = nullptr;
@@ -68,6 +69,7 @@ void Batch::release_on(CUstream_st* stream) {
 Batch Batch::on_host() const {
   if (device < 0) return *this;
   Batch copy = *this;
+  const device::cuda::DeviceScope scope(lease->device);  // the stream's
   device::cuda::Stream stream;
   lease->ready.hold(stream.get());
   auto bytes = std::make_shared<device::HostBuffer>(images_bytes() + labels_bytes());

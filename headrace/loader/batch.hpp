@@ -46,10 +46,12 @@ struct Batch {
   /// internal (another format).
   const float* floats() const;
 
-  /// A batch on a GPU is handed over before the GPU has made it. Work that is put into `stream`
-  /// from now on begins when the batch is ready. After the Batch is destroyed, its memory is not
-  /// written again before all work put into `stream` until then is done. On the host this does
-  /// nothing. The stream must live longer than the Batch.
+  /// A batch on a GPU is handed over before the GPU has made it. Work that is put into `stream`, of
+  /// that GPU, from now on begins when the batch is ready; null: the GPU's legacy default stream.
+  /// After the Batch is destroyed, its memory is not written again before all work put into
+  /// `stream` until then is done. On the host this does nothing. The stream must live longer than
+  /// the Batch. All of this on any thread, whatever its current GPU. Errors: usage (a per-thread
+  /// default stream), device.
   void hold(CUstream_st* stream) const;
   /// Gives the memory back now: it is written again when the work put into `stream` so far is done.
   void release_on(CUstream_st* stream);

@@ -3,24 +3,21 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/device/device_scope.hpp"
 
 namespace headrace::loader::detail {
 
-device::cuda::MemoryBudget device_budget(const LoaderPlan& loader_plan) {
-  return {loader_plan.device_limit_bytes, "the loader",
-          "Raise loader.device_memory_mib, or lower loader.prefetch, the batch or patch.size"};
-}
-
-DeviceSlot::DeviceSlot(const LoaderPlan& loader_plan, const device::cuda::MemoryBudget& budget,
-                       std::shared_ptr<device::cuda::DevicePool> pool, BatchWork& work)
+DeviceSlot::DeviceSlot(const LoaderPlan& loader_plan, const RingMemory& memory, BatchWork& work)
     : loader_plan_(loader_plan),
-      windows_budget_(budget.named("windows of a batch")),
-      scratch_budget_(budget.named("the transform's working memory")),
-      pool_(std::move(pool)) {
+      windows_budget_(memory.budget.named("windows of a batch")),
+      scratch_budget_(memory.budget.named("the transform's working memory")),
+      batches_(memory.batches),
+      stream_(memory.pool) {
   work.into_arena([this](std::size_t bytes) { return arena(bytes); });
   if (loader_plan_.decoding.on == zarr::DecodeOn::cpu) return;
   decoder_.emplace(loader_plan_.decoding.on, loader_plan_.decoding.direct);
-  decoder_->count_memory(budget.named("the chunks of a batch and what decodes them"));
+  decoder_->count_memory(memory.budget.named("the chunks of a batch and what decodes them"));
+  if (memory.direct_bytes > 0) decoder_->reserve_direct(memory.direct_bytes);
   decoder_->lend_memory(work.reads());
   work.read_with([this](zarr::BatchRead& reads, ThreadPool& pool) { fetch(reads, pool); });
 }
@@ -52,7 +49,7 @@ void DeviceSlot::begin(const BatchWork& work) {
 
 std::byte* DeviceSlot::arena(std::size_t bytes) {
   bytes_ = bytes;
-  windows_budget_.reserve(windows_, bytes);
+  windows_budget_.reserve(windows_, bytes, stream_);
   return decoder_ ? nullptr : stage();
 }
 
@@ -102,7 +99,7 @@ void DeviceSlot::leave_to_cpu(BatchWork& work, std::string why, ThreadPool& pool
 
 void DeviceSlot::start(const BatchWork& work) {
   lease_.reset();  // for a batch that is started again: its memory can be the same
-  lease_ = pool_->take(loader_plan_.batch_bytes(), stream_);
+  lease_ = batches_->take(loader_plan_.batch_bytes(), stream_);
   begun_.record(stream_);
   if (on_gpu_) {
     decoder_->run(work.reads(), windows_.as<std::byte>(), stream_, &copied_);
@@ -128,6 +125,8 @@ void DeviceSlot::start(const BatchWork& work) {
 }
 
 void DeviceSlot::finish(BatchWork& work) {
+  // The consumer's thread may have chosen another.
+  const device::cuda::DeviceScope scope(loader_plan_.device_index);
   std::string problem;
   try {
     decoder_->finish(work.reads());
@@ -136,8 +135,6 @@ void DeviceSlot::finish(BatchWork& work) {
     if (error.code() != ErrorCode::corrupt) throw;
     problem = fmt::format("{}: {}", work.name(), error.what());
   }
-  device::cuda::use_device(
-      loader_plan_.device_index);  // the consumer's thread may have chosen another
   Worker worker;
   leave_to_cpu(work, problem, worker.inline_pool);
   StageTimes times;

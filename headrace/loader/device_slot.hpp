@@ -4,14 +4,11 @@
 #include <string>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/device/device_pool.hpp"
 #include "headrace/loader/batch_work.hpp"
+#include "headrace/loader/ring_memory.hpp"
 #include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::loader::detail {
-
-/// The bound on a loader's memory on its GPU; its errors name the config's keys that make it fit.
-device::cuda::MemoryBudget device_budget(const LoaderPlan& loader_plan);
 
 /// The resources of one place of the ring on the GPU: a stream, pinned memory that the workers
 /// decode into or that encoded chunks are read into, windows on the device, and working memory of
@@ -20,8 +17,7 @@ device::cuda::MemoryBudget device_budget(const LoaderPlan& loader_plan);
 class DeviceSlot {
  public:
   /// `work` is the one that will be passed to all other functions.
-  DeviceSlot(const LoaderPlan& loader_plan, const device::cuda::MemoryBudget& budget,
-             std::shared_ptr<device::cuda::DevicePool> pool, BatchWork& work);
+  DeviceSlot(const LoaderPlan& loader_plan, const RingMemory& memory, BatchWork& work);
   ~DeviceSlot();
 
   /// Waits until the GPU has made the batch before. Errors: device, if decoding it failed although
@@ -66,7 +62,7 @@ class DeviceSlot {
 
   const LoaderPlan& loader_plan_;
   const device::cuda::MemoryBudget windows_budget_, scratch_budget_;
-  std::shared_ptr<device::cuda::DevicePool> pool_;
+  std::shared_ptr<device::cuda::DevicePool> batches_;
   device::cuda::PinnedBuffer staged_;
   device::cuda::DeviceBuffer windows_;
   std::size_t bytes_ = 0, scratch_bytes_ = 0;

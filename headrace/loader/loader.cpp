@@ -9,6 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/device/device_scope.hpp"
 #include "headrace/loader/device_slot.hpp"
 
 namespace headrace::loader {
@@ -25,10 +26,9 @@ struct Slot {
 
   explicit Slot(const detail::LoaderPlan& loader_plan)
       : work(detail::BatchWork::make(loader_plan)) {}
-  Slot(const detail::LoaderPlan& loader_plan, const device::cuda::MemoryBudget& budget,
-       const std::shared_ptr<device::cuda::DevicePool>& pool)
+  Slot(const detail::LoaderPlan& loader_plan, const detail::RingMemory& memory)
       : Slot(loader_plan) {
-    device_slot = std::make_unique<detail::DeviceSlot>(loader_plan, budget, pool, *work);
+    device_slot = std::make_unique<detail::DeviceSlot>(loader_plan, memory, *work);
   }
   std::unique_ptr<detail::BatchWork> work;
   std::unique_ptr<detail::DeviceSlot> device_slot;  ///< null: batches are made on the CPU
@@ -79,6 +79,17 @@ struct Loader::State {
     }
     work_there.notify_all();
     for (std::thread& thread : threads) thread.join();
+    if (loader_plan.device_index >= 0) empty_ring();
+  }
+
+  /// Libraries free what they hold on the current GPU, and this may be any thread.
+  void empty_ring() noexcept {
+    try {
+      const device::cuda::DeviceScope scope(loader_plan.device_index);
+      ring.clear();
+    } catch (const Error&) {
+      // The device is lost.
+    }
   }
 
   void make_ring() {
@@ -88,10 +99,9 @@ struct Loader::State {
       while (ring.size() < places) ring.push_back(std::make_unique<Slot>(loader_plan));
       return;
     }
-    const device::cuda::MemoryBudget budget = detail::device_budget(loader_plan);
-    const auto memory = std::make_shared<device::cuda::DevicePool>(budget.named("batches"));
-    while (ring.size() < places)
-      ring.push_back(std::make_unique<Slot>(loader_plan, budget, memory));
+    const device::cuda::DeviceScope scope(loader_plan.device_index);
+    const detail::RingMemory memory(loader_plan);
+    while (ring.size() < places) ring.push_back(std::make_unique<Slot>(loader_plan, memory));
   }
 
   std::uint64_t batches_in_epoch() const {

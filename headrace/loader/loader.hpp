@@ -49,10 +49,11 @@ struct LoaderStart {
 /// encoded chunks there (with loader.gpudirect straight to the GPU) and the GPU decodes them. The
 /// worker that finishes a batch puts copy, decoding and transform into a stream, so next() returns
 /// a batch that the GPU may still be making (see Batch::hold). Where the host could not check the
-/// batch's chunks by checksums, next() waits until the GPU has decoded them. The constructor makes
-/// the loader's GPU that of the calling thread. The bytes are the CPU's, except for JPEG with
-/// loader.decode gpu. auto makes batches on the CPU: the caller that feeds a model on a GPU
-/// chooses.
+/// batch's chunks by checksums, next() waits until the GPU has decoded them. The constructor takes
+/// memory of the GPU from its driver, as much as loader.device_memory_mib says, and nothing of the
+/// loader waits for the GPU's work to take more later. The calling threads' current GPUs stay. The
+/// bytes are the CPU's, except for JPEG with loader.decode gpu. auto makes batches on the CPU: the
+/// caller that feeds a model on a GPU chooses.
 class Loader {
  public:
   /// Starts at batch `first_batch` of `first_epoch`: to resume, start where the run stopped.

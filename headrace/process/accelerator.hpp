@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headrace/device/workspace.hpp"
 #include "headrace/pixels/statistics/statistics_device.hpp"
@@ -37,10 +38,11 @@ class AcceleratorQueue : public pixels::StatisticsQueue {
   /// How the last file was read, and written: "cuFile", or "POSIX" and why.
   virtual std::string read_by() const = 0;
   virtual std::string written_by() const = 0;
-  /// Returns the number of the tile that cannot be decoded, with the reason, or -1. Errors:
-  /// unsupported (no decoder, with the reason), device.
-  virtual std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
-                                std::uint8_t* device, std::string& problem) = 0;
+  /// Returns the numbers of the tiles that it leaves to the CPU, in order, with the reason for the
+  /// first; what they should be decoded to is then undefined. Errors: unsupported (no decoder, with
+  /// the reason), memory, device.
+  virtual std::vector<std::size_t> decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                                          std::uint8_t* device, std::string& why) = 0;
 };
 
 /// A device that computes tiles in its own memory. Safe from any thread.

@@ -1,8 +1,8 @@
 #include "headrace/process/device_files.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/limited_pool.hpp"
@@ -153,57 +153,86 @@ std::string load_stored(const ImageSource& source, const StoredPixels& stored, T
   return way_of(workspaces, &AcceleratorQueue::read_by);
 }
 
-std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
-                         Accelerator& accelerator, std::uint8_t* pixels) {
+namespace {
+
+/// Tiles of one call, by their places.
+struct TileBatch {
+  std::vector<Place> places;
+  std::vector<JpegTile> jpegs;
+  std::vector<std::byte> bytes;
+};
+
+/// Which tiles the CPU decoded after all. Of all threads.
+class LeftTiles {
+ public:
+  void add(std::size_t tiles, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    tiles_ += tiles;
+    if (why_.empty()) why_ = why;
+  }
+  std::string of(std::size_t all) const {
+    if (tiles_ == 0) return "nvJPEG";
+    return fmt::format("nvJPEG, {} of {} tiles by the CPU: {}", tiles_, all, why_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t tiles_ = 0;
+  std::string why_;
+};
+
+}  // namespace
+
+std::string load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
+                       Accelerator& accelerator, std::uint8_t* pixels) {
   const ImageInfo& info = source.info();
   const std::int64_t across = count(info.width, blocks.block_width);
   const auto tiles = static_cast<std::size_t>(across * count(info.height, blocks.block_height));
   const auto tile_bytes = static_cast<std::size_t>(3 * blocks.block_height * blocks.block_width);
-  std::atomic<std::uint64_t> decoded{0};
+  const auto box = [&](const Place& place) {
+    return box_of(info, place, blocks.block_height, blocks.block_width);
+  };
+  LeftTiles left_tiles;
   run_staged(
       pool, accelerator, (tiles + kJpegs - 1) / kJpegs, kDecoders, kJpegs * tile_bytes,
-      [&](Workspace& workspace, std::uint8_t* staging, std::size_t batch) {
-        std::vector<Place> places;
-        std::vector<JpegTile> jpegs;
-        std::vector<std::byte> bytes;
-        for (std::size_t i = batch * kJpegs; i < std::min(tiles, (batch + 1) * kJpegs); ++i) {
+      [&](Workspace& workspace, std::uint8_t* staging, std::size_t number) {
+        TileBatch batch;
+        for (std::size_t i = number * kJpegs; i < std::min(tiles, (number + 1) * kJpegs); ++i) {
           const Place place{static_cast<std::int64_t>(i) / across,
                             static_cast<std::int64_t>(i) % across};
           const std::vector<std::byte> jpeg = blocks.block(place.row, place.column);
           if (jpeg.empty()) {
-            read_by_source(source, box_of(info, place, blocks.block_height, blocks.block_width),
-                           workspace, pixels);
+            read_by_source(source, box(place), workspace, pixels);
             continue;
           }
-          jpegs.push_back({bytes.size(), jpeg.size(), places.size() * tile_bytes,
-                           static_cast<std::int32_t>(blocks.block_height),
-                           static_cast<std::int32_t>(blocks.block_width)});
-          bytes.insert(bytes.end(), jpeg.begin(), jpeg.end());
-          places.push_back(place);
+          batch.jpegs.push_back({batch.bytes.size(), jpeg.size(), batch.places.size() * tile_bytes,
+                                 static_cast<std::int32_t>(blocks.block_height),
+                                 static_cast<std::int32_t>(blocks.block_width)});
+          batch.bytes.insert(batch.bytes.end(), jpeg.begin(), jpeg.end());
+          batch.places.push_back(place);
         }
-        if (jpegs.empty()) return;
-        std::uint8_t* host = workspace.on_host(bytes.size());
-        std::memcpy(host, bytes.data(), bytes.size());
-        std::string problem;
-        const std::ptrdiff_t failed = workspace.queue().decode(jpegs, host, staging, problem);
-        if (failed >= 0) {
-          const Place& place = places[static_cast<std::size_t>(failed)];
-          fail(ErrorCode::corrupt, "JPEG tile row {}, column {}: {}", place.row, place.column,
-               problem);
-        }
-        for (std::size_t k = 0; k < places.size(); ++k) {
+        if (batch.jpegs.empty()) return;
+        std::uint8_t* host = workspace.on_host(batch.bytes.size());
+        std::memcpy(host, batch.bytes.data(), batch.bytes.size());
+        std::string why;
+        const std::vector<std::size_t> left =
+            workspace.queue().decode(batch.jpegs, host, staging, why);
+        for (std::size_t k = 0; k < batch.places.size(); ++k) {
+          if (std::binary_search(left.begin(), left.end(), k)) continue;
           PlacePixels pass =
-              placing(info, box_of(info, places[k], blocks.block_height, blocks.block_width),
-                      staging + jpegs[k].decoded, pixels);
+              placing(info, box(batch.places[k]), staging + batch.jpegs[k].decoded, pixels);
           pass.from.channel = 1;
           pass.from.row = 3 * blocks.block_width;
           pass.from.pixel = 3;
           workspace.queue().run(StoredPass(pass));
         }
         workspace.queue().wait();  // the JPEGs are being read until then
-        decoded += places.size();
+        for (const std::size_t k : left) {
+          read_by_source(source, box(batch.places[k]), workspace, pixels);
+        }
+        if (!left.empty()) left_tiles.add(left.size(), why);
       });
-  return decoded;
+  return left_tiles.of(tiles);
 }
 
 std::string store_chunks(const ImageInfo& info, const Operation& operation,

@@ -16,10 +16,11 @@ namespace headrace::process {
 std::string load_stored(const ImageSource& source, const StoredPixels& stored, ThreadPool& pool,
                         Accelerator& accelerator, std::uint8_t* pixels);
 
-/// The same for JPEGs that the accelerator decodes, many at once. Returns how many. Errors: corrupt
-/// (names row and column of the tile).
-std::uint64_t load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
-                         Accelerator& accelerator, std::uint8_t* pixels);
+/// The same for JPEGs that the accelerator decodes, many at once. Those that it does not take are
+/// read by the source, and errors are the source's. Returns "nvJPEG", with how many were read by the
+/// CPU and why where some were.
+std::string load_jpegs(const ImageSource& source, const JpegBlocks& blocks, ThreadPool& pool,
+                       Accelerator& accelerator, std::uint8_t* pixels);
 
 /// Stores a result that lies in the accelerator's memory, channels one after the other, chunk by
 /// chunk from there. Requires the sink's takes_files(). Returns how files were written.

@@ -48,8 +48,7 @@ bool load_past_the_source(const ImageSource& source, ThreadPool& pool, Accelerat
   if (decode == zarr::DecodeOn::gpu) {
     const JpegBlocks blocks = source.jpeg_blocks();
     if (blocks.why_not.empty()) {
-      load_jpegs(source, blocks, pool, accelerator, pixels);
-      loaded_by = "nvJPEG";
+      loaded_by = load_jpegs(source, blocks, pool, accelerator, pixels);
       return true;
     }
     if (direct == storage::GpuDirect::off) {

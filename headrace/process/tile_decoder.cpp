@@ -1,7 +1,5 @@
 #include "headrace/process/tile_decoder.hpp"
 
-#include <vector>
-
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/zarr/device_decoder.hpp"
@@ -17,9 +15,9 @@ struct TileDecoder::State {
 TileDecoder::TileDecoder() = default;
 TileDecoder::~TileDecoder() = default;
 
-std::ptrdiff_t TileDecoder::decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
-                                   std::uint8_t* device, device::cuda::Stream& stream,
-                                   std::string& problem) {
+std::vector<std::size_t> TileDecoder::decode(std::span<const JpegTile> tiles,
+                                             const std::uint8_t* host, std::uint8_t* device,
+                                             device::cuda::Stream& stream, std::string& why) {
   if (state_ == nullptr) {
     const std::string& missing = zarr::GpuDecoders::here().no_jpeg;
     if (!missing.empty()) {
@@ -41,9 +39,11 @@ std::ptrdiff_t TileDecoder::decode(std::span<const JpegTile> tiles, const std::u
         3 * static_cast<std::uint64_t>(tile.height) * static_cast<std::uint64_t>(tile.width);
     segments.push_back(segment);
   }
-  const auto* failed = state_->jpegs.start(segments, reinterpret_cast<const std::byte*>(host),
-                                           reinterpret_cast<std::byte*>(device), stream, problem);
-  return failed == nullptr ? -1 : failed - segments.data();
+  std::vector<std::size_t> left =
+      state_->jpegs.start(segments, {}, reinterpret_cast<const std::byte*>(host),
+                          reinterpret_cast<std::byte*>(device), stream);
+  why = state_->jpegs.why_left();
+  return left;
 }
 
 }  // namespace headrace::process

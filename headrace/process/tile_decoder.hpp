@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/process/accelerator.hpp"
@@ -15,10 +16,12 @@ class TileDecoder {
   TileDecoder();
   ~TileDecoder();
 
-  /// Puts the decoding into the stream. Returns the number of the tile that cannot be decoded, with
-  /// the reason, or -1. Errors: unsupported (no nvJPEG, or no GPU: names which), device.
-  std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
-                        std::uint8_t* device, device::cuda::Stream& stream, std::string& problem);
+  /// Puts the decoding into the stream. Returns the tiles that are left to the CPU, as
+  /// AcceleratorQueue::decode. Errors: unsupported (no nvJPEG, or no GPU: names which), memory,
+  /// device.
+  std::vector<std::size_t> decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                                  std::uint8_t* device, device::cuda::Stream& stream,
+                                  std::string& why);
 
  private:
   struct State;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "headrace/core/auto_switch.hpp"
 #include "headrace/device/cuda_device.hpp"
@@ -24,10 +25,16 @@ struct DeviceRange {
   std::uint64_t offset = 0, size = 0;
   std::byte* to = nullptr;
 };
+/// What is read of one file.
+struct DeviceFile {
+  std::string path;
+  std::vector<DeviceRange> ranges;
+};
 
 /// Reads byte ranges of local files into device memory. Whether a file's bytes really bypass the
 /// host is cuFile's decision (file system, driver); aligned to 4 KiB (ArrayWriter::align_chunks)
-/// they may. One thread.
+/// they may. One thread; cuFile's reads of a call are made by 8 threads at once, and files stay
+/// registered with it between calls (CufileFiles).
 class DeviceReader {
  public:
   /// Errors: unsupported (on: no cuFile), device (on: cuFile does not start, with its number).
@@ -36,11 +43,13 @@ class DeviceReader {
   DeviceReader(DeviceReader&&) noexcept;
   DeviceReader& operator=(DeviceReader&&) noexcept;
 
-  /// Reads ranges of one file, after the work that is already in the stream. Copies through pinned
-  /// memory are put into the stream; what cuFile reads is there when this returns. automatic: a
-  /// file that cuFile does not take is read through pinned memory, and so are all later ones.
-  /// Errors: io (the file; it ends before a range does), device (on: a file that cuFile does not
-  /// take).
+  /// Reads ranges of files, after the work that is already in the stream, into memory of the calling
+  /// thread's GPU. Copies through pinned memory are put into the stream; what cuFile reads is there
+  /// when this returns. automatic: with the first file that cuFile does not take, the whole call and
+  /// all later ones go through pinned memory. No read is under way any more where it fails. Errors:
+  /// io (names the first file and range that fail; it ends before a range does), device (on: a file
+  /// that cuFile does not take).
+  void read(std::span<const DeviceFile> files, device::cuda::Stream& stream);
   void read(const std::string& path, std::span<const DeviceRange> ranges,
             device::cuda::Stream& stream);
   /// "cuFile", or "POSIX" and why.

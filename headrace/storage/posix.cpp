@@ -20,7 +20,7 @@ int real_open(const char* path, int flags, mode_t mode) { return ::open(path, fl
 
 Calls& calls() noexcept {
   static Calls table{real_open, ::close,  ::fstat,  ::pread, ::write,
-                     ::fsync,   ::rename, ::unlink, ::mkdir};
+                     ::fsync,   ::rename, ::unlink, ::mkdir, ::stat};
   return table;
 }
 

@@ -21,6 +21,7 @@ struct Calls {
   int (*rename)(const char* from, const char* to);
   int (*unlink)(const char* path);
   int (*mkdir)(const char* path, mode_t mode);
+  int (*stat)(const char* path, struct stat* out);
 };
 
 /// The table in use. Tests replace entries while no store works, and put them back.

@@ -26,8 +26,8 @@ void DeviceChecksums::start(std::span<const DecodePlan::Check> checks, const std
   for (const auto& check : checks) count += pieces_of(check);
   pieces_.reserve(count * sizeof(Crc32cPiece));
   results_.reserve(count * sizeof(std::uint32_t));
-  budget_.reserve(device_pieces_, count * sizeof(Crc32cPiece));
-  budget_.reserve(device_results_, count * sizeof(std::uint32_t));
+  budget_.reserve(device_pieces_, count * sizeof(Crc32cPiece), stream);
+  budget_.reserve(device_results_, count * sizeof(std::uint32_t), stream);
   auto* piece = pieces_.as<Crc32cPiece>();
   for (const auto& check : checks) {
     for (std::uint64_t at = 0; at < check.size; at += kPieceBytes) {

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/pixels/jpeg/jpeg_data.hpp"
+#include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/zarr/codec/imagecodecs_jpeg.hpp"
 #include "headrace/zarr/cuda/chunk_drivers.hpp"
 #include "headrace/zarr/device_checksums.hpp"
 #include "headrace/zarr/nvidia/jpeg_batch.hpp"
@@ -34,11 +39,28 @@ const GpuDecoders& GpuDecoders::here() {
   return found;
 }
 
+namespace {
+
+pixels::JpegShape shape_of(const DecodePlan::Segment& jpeg) {
+  return {jpeg.height, jpeg.width,
+          static_cast<int>(jpeg.decoded_size / static_cast<std::uint64_t>(jpeg.height) /
+                           static_cast<std::uint64_t>(jpeg.width))};
+}
+
+std::span<const std::byte> bytes_of(const DecodePlan::Segment& segment, const std::byte* encoded) {
+  return {encoded + segment.offset, segment.size};
+}
+
+}  // namespace
+
 struct DeviceDecoder::State {
   explicit State(DecodeOn wanted) : on(wanted) {}
-  ~State() {
+  ~State() { wait_quietly(); }
+
+  // Copies may still read the memory that is freed, or filled anew.
+  void wait_quietly() noexcept {
     try {
-      done.wait();  // copies may still read the memory that is freed
+      done.wait();
     } catch (const Error&) {
       // The device is lost, and the work in flight with it.
     }
@@ -48,8 +70,9 @@ struct DeviceDecoder::State {
   device::cuda::MemoryBudget budget;
   std::optional<StreamBatch> streams;
   std::optional<JpegBatch> jpegs;
-  PinnedBuffer encoded, tables, windows;
+  PinnedBuffer encoded, tables, windows, jpegs_of_cpu;
   DeviceBuffer device_encoded, decoded, device_tables;
+  DeviceBuffer read_directly;  ///< DeviceMemory: cuFile takes no other
   Event done;
   DecodePlan plan;
   storage::GpuDirect wanted_direct = storage::GpuDirect::off;
@@ -58,6 +81,9 @@ struct DeviceDecoder::State {
   std::optional<DeviceChecksums> checksums;
   Stream* read_stream = nullptr;
   bool on_gpu = false, direct = false;
+  std::optional<Error> jpeg_error;  ///< the CPU's, of the first JPEG that neither can decode
+  std::vector<char> unsound;        ///< by JPEG of the batch, where their data was looked at
+  bool told_of_jpegs = false;
   std::string read_by = "the host";
   std::string decoded_by, left_to_cpu;
 
@@ -81,6 +107,7 @@ struct DeviceDecoder::State {
   bool plan_for_gpu(BatchRead& batch, ThreadPool& pool,
                     std::span<const std::uint64_t> destinations) {
     left_to_cpu.clear();
+    jpeg_error.reset();
     if (on == DecodeOn::cpu) return false;
     try {
       batch.plan_decode(pool, destinations, plan);
@@ -91,6 +118,7 @@ struct DeviceDecoder::State {
     }
     if (left_to_cpu.empty()) {
       check_unseen(batch);
+      check_jpegs(batch, pool);
       return true;
     }
     if (on == DecodeOn::gpu) {
@@ -114,17 +142,53 @@ struct DeviceDecoder::State {
     auto* to = decoded.as<std::byte>();
     if (const auto wanted = segments(false); !wanted.empty()) {
       if (!streams) streams.emplace(StreamBatch::kMostDecodedBytes, budget);
-      streams->start(wanted, device_encoded.as<std::byte>(), to, stream);
+      streams->start(wanted, encoded_there(), to, stream);
       decoded_by = Nvcomp::shared().name();
     }
     if (const auto wanted = segments(true); !wanted.empty()) {
-      if (!jpegs) jpegs.emplace();
-      std::string problem;
-      const auto* failed = jpegs->start(wanted, batch.encoded(), to, stream, problem);
-      if (failed != nullptr) refuse(batch, failed->chunk, problem);
-      decoded_by += decoded_by.empty() ? jpegs->name() : ", " + jpegs->name();
+      if (!jpegs) jpegs.emplace(budget);
+      const std::vector<std::size_t> left =
+          jpegs->start(wanted, unsound, batch.encoded(), to, stream);
+      if (left.size() < wanted.size()) decoded_by += separator() + jpegs->name();
+      if (!left.empty()) decode_on_cpu(batch, wanted, left, to, stream);
     }
     if (decoded_by.empty()) decoded_by = "nothing was compressed";
+  }
+
+  /// The encoded bytes of the batch, in device memory.
+  std::byte* encoded_there() const {
+    return direct ? read_directly.as<std::byte>() : device_encoded.as<std::byte>();
+  }
+
+  std::string separator() const { return decoded_by.empty() ? "" : ", "; }
+
+  // JPEGs that nvJPEG does not take become the CPU's bytes. One that the CPU cannot decode either
+  // is the error of finish().
+  void decode_on_cpu(const BatchRead& batch, std::span<const DecodePlan::Segment> wanted,
+                     std::span<const std::size_t> left, std::byte* to, Stream& stream) {
+    if (!std::exchange(told_of_jpegs, true)) {
+      log::info(
+          "JPEGs that {} does not take are decoded on the CPU, {} of {} in the first such batch: {}",
+          jpegs->name(), left.size(), wanted.size(), jpegs->why_left());
+    }
+    std::size_t bytes = 0;
+    for (const std::size_t i : left) bytes += wanted[i].decoded_size;
+    if (bytes > jpegs_of_cpu.size()) jpegs_of_cpu.reserve(bytes + bytes / 8);
+    auto* at = jpegs_of_cpu.as<std::byte>();
+    for (const std::size_t i : left) {
+      const DecodePlan::Segment& jpeg = wanted[i];
+      try {
+        const pixels::JpegShape shape = shape_of(jpeg);
+        pixels::decode_jpeg_window(bytes_of(jpeg, batch.encoded()), kJpegOrigin, shape,
+                                   {0, shape.height, 0, shape.width}, at,
+                                   shape.width * shape.components);
+      } catch (Error& error) {
+        if (!jpeg_error) jpeg_error = error.at(batch.describe(plan.chunks[jpeg.chunk]));
+      }
+      device::cuda::copy_to_device(to + jpeg.decoded_offset, at, jpeg.decoded_size, stream);
+      at += jpeg.decoded_size;
+    }
+    decoded_by += separator() + "CPU";
   }
 
   // All placements in one table, one copy.
@@ -133,7 +197,7 @@ struct DeviceDecoder::State {
     std::size_t bytes = 0;
     for (const auto* list : lists) bytes += list->size() * sizeof(Placement);
     tables.reserve(bytes);
-    budget.reserve(device_tables, bytes);
+    budget.reserve(device_tables, bytes, stream);
     auto* at = tables.as<std::byte>();
     for (const auto* list : lists) {
       if (!list->empty()) std::memcpy(at, list->data(), list->size() * sizeof(Placement));
@@ -146,7 +210,8 @@ struct DeviceDecoder::State {
       cuda::PlacementTable part{table, list->size(), 0};
       for (const Placement& p : *list) part.most_units = std::max(part.most_units, p.units());
       const bool between = list == &plan.copies;
-      cuda::place(part, device_encoded.as<std::uint8_t>(), decoded.as<std::uint8_t>(),
+      cuda::place(part, reinterpret_cast<const std::uint8_t*>(encoded_there()),
+                  decoded.as<std::uint8_t>(),
                   between ? decoded.as<std::uint8_t>() : out,
                   between ? "stored streams" : "placing elements", stream);
       table += list->size();
@@ -158,7 +223,7 @@ struct DeviceDecoder::State {
   void check_unseen(const BatchRead& batch) {
     if (plan.checks.empty()) return;
     if (!checksums) checksums.emplace(budget);
-    checksums->start(plan.checks, device_encoded.as<std::byte>(), *read_stream);
+    checksums->start(plan.checks, encoded_there(), *read_stream);
     done.record(*read_stream);
     done.wait();
     std::string problem;
@@ -166,18 +231,27 @@ struct DeviceDecoder::State {
     if (wrong != nullptr) refuse(batch, wrong->chunk, problem);
   }
 
+  // nvJPEG reports no damage that its GPU's part meets: without a checksum, the host looks for it,
+  // and the CPU decodes what does not look sound.
+  void check_jpegs(const BatchRead& batch, ThreadPool& pool) {
+    const auto wanted = segments(true);
+    unsound.assign(plan.proven ? 0 : wanted.size(), 0);
+    pool.parallel_for(unsound.size(), [&](std::size_t i) {
+      unsound[i] = !pixels::jpeg_data_is_sound(bytes_of(wanted[i], batch.encoded()));
+    });
+  }
+
   void read_into_device(BatchRead& batch, ThreadPool& pool, Stream& stream) {
     direct = true;
     read_stream = &stream;
     const auto ranges = batch.locate(pool);
-    std::vector<storage::DeviceRange> of_file;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      of_file.push_back(
-          {ranges[i].offset, ranges[i].size, device_encoded.as<std::byte>() + ranges[i].at});
-      if (i + 1 < ranges.size() && ranges[i + 1].path == ranges[i].path) continue;
-      reader->read(ranges[i].path, of_file, stream);
-      of_file.clear();
+    std::vector<storage::DeviceFile> files;
+    for (const BatchRead::FileRange& range : ranges) {
+      if (files.empty() || files.back().path != range.path) files.push_back({range.path, {}});
+      files.back().ranges.push_back(
+          {range.offset, range.size, read_directly.as<std::byte>() + range.at});
     }
+    reader->read(files, stream);
     read_by = reader->how();
   }
 
@@ -203,9 +277,10 @@ DeviceDecoder& DeviceDecoder::operator=(DeviceDecoder&&) noexcept = default;
 
 void DeviceDecoder::lend_memory(BatchRead& batch) {
   batch.read_into([state = state_.get()](std::size_t size_bytes) {
+    state->wait_quietly();
     if (state->direct) {
-      state->budget.reserve(state->device_encoded, size_bytes);
-      return state->device_encoded.as<std::byte>();
+      state->budget.reserve(state->read_directly, size_bytes);
+      return state->read_directly.as<std::byte>();
     }
     // Pinning memory takes long, so it is not done again for every slightly larger batch.
     if (size_bytes > state->encoded.size()) state->encoded.reserve(size_bytes + size_bytes / 8);
@@ -237,6 +312,10 @@ void DeviceDecoder::fetch_on_host(BatchRead& batch, ThreadPool& pool) {
   batch.fetch(pool);
 }
 
+void DeviceDecoder::reserve_direct(std::size_t size_bytes) {
+  state_->budget.reserve(state_->read_directly, size_bytes);
+}
+
 bool DeviceDecoder::read_directly() const noexcept { return state_->direct; }
 const std::string& DeviceDecoder::read_by() const noexcept { return state_->read_by; }
 
@@ -253,20 +332,27 @@ bool DeviceDecoder::plan(BatchRead& batch, ThreadPool& pool,
 void DeviceDecoder::run(const BatchRead& batch, std::byte* windows, Stream& stream, Event* copied) {
   State& state = *state_;
   // Bytes that were read straight into it must stay, and they fit.
-  if (!state.direct) state.budget.reserve(state.device_encoded, state.plan.encoded_bytes);
-  state.budget.reserve(state.decoded, state.plan.decoded_bytes);
+  if (!state.direct) state.budget.reserve(state.device_encoded, state.plan.encoded_bytes, stream);
+  state.budget.reserve(state.decoded, state.plan.decoded_bytes, stream);
   if (!state.direct && state.plan.encoded_bytes > 0) {
     device::cuda::copy_to_device(state.device_encoded.as<void>(), batch.encoded(),
                                  state.plan.encoded_bytes, stream);
   }
   if (copied != nullptr) copied->record(stream);
-  state.decompress(batch, stream);
-  state.place(reinterpret_cast<std::uint8_t*>(windows), stream);
+  try {
+    state.decompress(batch, stream);
+    state.place(reinterpret_cast<std::uint8_t*>(windows), stream);
+  } catch (...) {
+    state.done.record(stream);  // what was begun still uses the memory
+    throw;
+  }
   state.done.record(stream);
 }
 
 bool DeviceDecoder::to_be_checked() const noexcept {
-  return state_->on_gpu && !state_->plan.proven && !state_->segments(false).empty();
+  const State& state = *state_;
+  return state.on_gpu &&
+         (state.jpeg_error || (!state.plan.proven && !state.segments(false).empty()));
 }
 
 void DeviceDecoder::start(BatchRead& batch, ThreadPool& pool,
@@ -284,6 +370,7 @@ void DeviceDecoder::finish(const BatchRead& batch) {
   State& state = *state_;
   state.done.wait();
   if (!state.on_gpu) return;
+  if (state.jpeg_error) throw Error(*state.jpeg_error);
   std::string problem;
   if (state.segments(false).empty()) return;
   const auto* failed = state.streams->failed(state.segments(false), problem);

@@ -73,8 +73,12 @@ class DeviceDecoder {
   const std::string& read_by() const noexcept;
 
   /// Asks `budget` before it takes more device memory. Set before the first batch, since what is
-  /// held by then was not counted. Memory that nvJPEG allocates itself is not known.
+  /// held by then was not counted. What nvJPEG works in is counted too.
   void count_memory(device::cuda::MemoryBudget budget);
+
+  /// Takes, of the budget, memory that batches are read into directly: at the start, since taking it
+  /// waits for all work of the GPU. Errors: memory.
+  void reserve_direct(std::size_t size_bytes);
 
   /// After `batch.fetch`: plans the batch for the GPU, region i to byte destinations[i] of the
   /// windows. Checksums of bytes that the host has not seen are computed on the GPU, and waited
@@ -82,23 +86,23 @@ class DeviceDecoder {
   /// BatchRead::plan_decode; unsupported (gpu: what the GPU cannot decode); memory, device.
   bool plan(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations);
   /// Puts the planned copy, decoding and placing into the stream; `copied` is recorded between the
-  /// first two. `batch` stays as it is, and is not fetched again, until finish(). Errors: corrupt
-  /// (a JPEG), memory, device.
+  /// first two. JPEGs that nvJPEG does not take become the CPU's bytes here. `batch` stays as it is,
+  /// and is not fetched again, until finish(). Errors: memory, device.
   void run(const BatchRead& batch, std::byte* windows, device::cuda::Stream& stream,
            device::cuda::Event* copied = nullptr);
-  /// Whether only finish() can tell that every stream was sound, because some lie under no
-  /// checksum.
+  /// Whether finish() must tell that every stream was sound: some lie under no checksum, or the CPU
+  /// could not decode a JPEG either. Known after run().
   bool to_be_checked() const noexcept;
 
   /// `plan`, then `run`; or decoding on the CPU, into pinned memory of `size_bytes` that is copied.
   /// Errors: those of both, and of BatchRead::decode: the lowest region's.
   void start(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations,
              std::uint64_t size_bytes, std::byte* windows, device::cuda::Stream& stream);
-  /// Waits until the windows are written. Errors: corrupt (a stream that the GPU could not decode;
-  /// names chunk and bytes), device.
+  /// Waits until the windows are written. Errors: corrupt (a stream that the GPU could not decode,
+  /// or the CPU's error for a JPEG that neither could; names chunk and bytes), device.
   void finish(const BatchRead& batch);
 
-  /// What decoded the last batch: "nvCOMP 6.0.0", "nvJPEG (hardware)", "CPU".
+  /// What decoded the last batch: "nvCOMP 6.0.0", "nvJPEG (hardware)", "CPU"; with several, all.
   const std::string& decoded_by() const noexcept;
   /// Why the last batch was left to the CPU; empty when it was not, or the CPU was asked for.
   const std::string& left_to_cpu() const noexcept;

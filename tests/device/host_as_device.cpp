@@ -1,174 +1,267 @@
-// The host in a GPU's place: "device" memory is host memory, and a stream is a queue of which
-// nothing is done before somebody waits: for it, for an event in it, or for memory to be freed, as
-// CUDA does. So memory that is touched too early shows. Fresh memory is poisoned, as nothing may be
-// taken for zero. Linked before the device layer, these definitions are taken, and code for a GPU
-// runs without one. Safe from any thread.
-#include "tests/device/host_stream.hpp"
-
-#include <chrono>
+// The host in a GPU's place, or in that of several: "device" memory is host memory, and a stream is
+// a queue of which nothing is done before somebody waits: for it, for an event in it, or for memory
+// to be freed, as CUDA does. So memory that is touched too early shows. Fresh memory is poisoned,
+// as nothing may be taken for zero. Every thread has a current GPU, as with CUDA, and what CUDA
+// refuses on the wrong one is refused. Linked before the device layer, these definitions are taken,
+// and code for a GPU runs without one. Safe from any thread.
 #include <cstdlib>
-#include <cstring>
-#include <deque>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <set>
 
 #include "headrace/device/buffer.hpp"
-#include "headrace/device/cuda_device.hpp"
+#include "headrace/device/device_scope.hpp"
+#include "headrace/device/memory_pool.hpp"
+#include "tests/device/fake_gpus.hpp"
+#include "tests/device/host_pool.hpp"
 
 struct CUevent_st {
-  std::shared_ptr<struct Mark> mark;  ///< of the last record; null: none
-};
-
-/// A place in a queue. Those that wait for it hold it, so that an event may be recorded anew.
-struct Mark {
-  CUstream_st* stream = nullptr;
-  bool passed = false;
-  std::chrono::steady_clock::time_point time;
+  int gpu = 0;
+  std::shared_ptr<Mark> mark;  ///< of the last record; null: none
 };
 
 namespace headrace::device::cuda {
+namespace testing {
 namespace {
 
-// Only one thread at a time works with queues: to run one, another may have to run first.
-std::recursive_mutex& mutex() {
-  static std::recursive_mutex one;
-  return one;
-}
-
-class Queue;
-std::set<Queue*>& queues() {
-  static std::set<Queue*> all;
-  return all;
-}
-
-class Queue : public CUstream_st {
- public:
-  Queue() {
-    const std::lock_guard lock(mutex());
-    queues().insert(this);
-  }
-  ~Queue() override {
-    const std::lock_guard lock(mutex());
-    run([] { return false; });
-    queues().erase(this);
-  }
-  void put(std::function<void()> work) override {
-    const std::lock_guard lock(mutex());
-    work_.push_back(std::move(work));
-  }
-  template <typename Until>
-  void run(const Until& until) {
-    const std::lock_guard lock(mutex());
-    while (!work_.empty() && !until()) {
-      const auto next = std::move(work_.front());
-      work_.pop_front();
-      next();
-    }
-  }
-
- private:
-  std::deque<std::function<void()>> work_;
+struct Gpu {
+  std::size_t free = kGpuBytes;
+  bool used = false;  ///< has a context
+  std::unique_ptr<Queue> default_queue;
 };
 
-void run_to(const std::shared_ptr<Mark>& mark) {
-  const std::lock_guard lock(mutex());
-  if (!mark || mark->passed) return;
-  static_cast<Queue*>(mark->stream)->run([&] { return mark->passed; });
+struct Area {
+  std::size_t size;
+  int gpu;
+};
+
+struct Machine {
+  std::vector<Gpu> gpus = std::vector<Gpu>(4);
+  bool pools = true;
+  Allocations counts;
+  std::map<const std::byte*, Area> areas;  ///< of device memory
+};
+
+Machine& machine() {
+  static auto* one = new Machine;  // threads and statics may end after it would have
+  return *one;
 }
 
-void finish_everything() {
-  const std::lock_guard lock(mutex());
-  for (Queue* queue : queues()) queue->run([] { return false; });
+thread_local int current = 0;
+
+Gpu& current_gpu() {
+  Gpu& gpu = machine().gpus.at(static_cast<std::size_t>(current));
+  gpu.used = true;
+  return gpu;
 }
 
-void* poisoned(std::size_t size_bytes) {
-  const std::size_t size = size_bytes + HostBuffer::kTailPadding;
+Queue& queue_of(CUstream_st* stream) {
+  return *static_cast<Queue*>(stream == nullptr ? default_stream(current) : stream);
+}
+
+void* poisoned(std::size_t size) {
   void* data = std::malloc(size);
   std::memset(data, 0xa5, size);
   return data;
 }
-void release_poisoned(void* data) {
-  if (data == nullptr) return;
-  finish_everything();
+
+std::byte* take(int gpu, std::size_t size) {
+  const std::lock_guard lock(mutex());
+  Gpu& from = machine().gpus.at(static_cast<std::size_t>(gpu));
+  if (size > from.free) fail(ErrorCode::memory, "CUDA: out of memory (the host in a GPU's place)");
+  from.free -= size;
+  auto* data = static_cast<std::byte*>(poisoned(size));
+  machine().areas[data] = {size, gpu};
+  return data;
+}
+
+void give_back(std::byte* data) {
+  const std::lock_guard lock(mutex());
+  const auto it = machine().areas.find(data);
+  const auto gpu = static_cast<std::size_t>(it->second.gpu);
+  // It may be a GPU of an earlier test.
+  if (gpu < machine().gpus.size()) machine().gpus[gpu].free += it->second.size;
+  machine().areas.erase(it);
   std::free(data);
+}
+
+/// Throws where `place` is memory of another GPU. CUDA would copy, over a bus or the host: nothing
+/// here is meant to.
+void check_place(const void* place, const Queue& queue) {
+  const auto* data = static_cast<const std::byte*>(place);
+  const auto& areas = machine().areas;
+  auto it = areas.upper_bound(data);
+  if (it == areas.begin() || data >= (--it)->first + it->second.size) return;
+  if (it->second.gpu == queue.gpu()) return;
+  fail(ErrorCode::device, "CUDA: memory of GPU {} in a stream of GPU {}", it->second.gpu,
+       queue.gpu());
 }
 
 }  // namespace
 
+void set_gpus(int count, std::size_t bytes_each, bool pools) {
+  const std::lock_guard lock(mutex());
+  finish_everything();
+  machine().gpus.clear();
+  for (int i = 0; i < count; ++i) machine().gpus.push_back({bytes_each, false, nullptr});
+  machine().pools = pools;
+  machine().counts = {};
+  current = 0;
+}
+
+std::set<int> used_gpus() {
+  const std::lock_guard lock(mutex());
+  std::set<int> used;
+  for (std::size_t i = 0; i < machine().gpus.size(); ++i) {
+    if (machine().gpus[i].used) used.insert(static_cast<int>(i));
+  }
+  return used;
+}
+
+CUstream_st* default_stream(int gpu) {
+  const std::lock_guard lock(mutex());
+  Gpu& of = machine().gpus.at(static_cast<std::size_t>(gpu));
+  if (!of.default_queue) of.default_queue = std::make_unique<Queue>(gpu);
+  return of.default_queue.get();
+}
+
+void finish(CUstream_st* stream) { queue_of(stream).finish(); }
+
+Allocations allocations() {
+  const std::lock_guard lock(mutex());
+  return machine().counts;
+}
+
+}  // namespace testing
+
+using testing::check_place;
+using testing::current_gpu;
+using testing::machine;
+using testing::queue_of;
+
 bool cuda_available() noexcept { return true; }
 std::string describe() { return "the host in a GPU's place"; }
 std::string pci_bus_id() { return {}; }
-void use_device(int) {}
-int process_device() { return 0; }
-std::size_t free_bytes() { return std::size_t{1} << 30; }
-
-Stream::Stream() : stream_(new Queue) {}
-Stream::~Stream() { delete stream_; }
-Stream& Stream::operator=(Stream&& o) noexcept {
-  std::swap(stream_, o.stream_);
-  return *this;
+int device_count() { return static_cast<int>(machine().gpus.size()); }
+int current_device() noexcept { return testing::current; }
+void use_device(int index) {
+  const std::lock_guard lock(testing::mutex());
+  if (index < 0 || index >= device_count()) {
+    fail(ErrorCode::device, "CUDA: invalid device ordinal {}", index);
+  }
+  testing::current = index;
+  current_gpu();
 }
-void Stream::wait() {
-  static_cast<Queue*>(stream_)->run([] { return false; });
+bool has_context(int device) noexcept {
+  const std::lock_guard lock(testing::mutex());
+  return machine().gpus[static_cast<std::size_t>(device)].used;
+}
+std::size_t free_bytes() {
+  const std::lock_guard lock(testing::mutex());
+  return current_gpu().free;
+}
+void wait_for_device() {
+  current_gpu();
+  testing::finish_everything();
 }
 
-Event::Event(bool) : event_(new CUevent_st) {}
+Stream::Stream() : stream_(new testing::Queue(current_device())), device_(current_device()) {
+  current_gpu();
+}
+void Stream::wait() { queue_of(get()).finish(); }
+
+Event::Event(bool) : event_(new CUevent_st{current_device(), nullptr}) { current_gpu(); }
 Event::~Event() { delete event_; }
 Event& Event::operator=(Event&& o) noexcept {
   std::swap(event_, o.event_);
   return *this;
 }
 void Event::record(CUstream_st* stream) {
-  auto mark = std::make_shared<Mark>();
-  mark->stream = stream;
-  const auto pass = [mark] {
-    mark->passed = true;
-    mark->time = std::chrono::steady_clock::now();
-  };
-  const std::lock_guard lock(mutex());
-  event_->mark = mark;
-  // The default stream: what was put there is done, as nothing here waits for a GPU.
-  if (stream == nullptr) {
-    pass();
-  } else {
-    stream->put(pass);
+  const std::lock_guard lock(testing::mutex());
+  testing::Queue& queue = queue_of(stream);
+  if (queue.gpu() != event_->gpu) {
+    fail(ErrorCode::device, "CUDA: invalid resource handle: an event of GPU {}, stream of GPU {}",
+         event_->gpu, queue.gpu());
   }
+  event_->mark = queue.mark();
 }
-void Event::wait() { run_to(event_->mark); }
+void Event::wait() { testing::run_to(event_->mark); }
 void Event::hold(CUstream_st* stream) const {
-  const std::lock_guard lock(mutex());
-  if (stream == nullptr) {
-    run_to(event_->mark);
-  } else {
-    stream->put([mark = event_->mark] { run_to(mark); });
-  }
+  const std::lock_guard lock(testing::mutex());
+  queue_of(stream).add([mark = event_->mark] { testing::run_to(mark); });
 }
 double Event::seconds_to(const Event& later) const {
   return std::chrono::duration<double>(later.event_->mark->time - event_->mark->time).count();
 }
 
-void* DeviceMemory::allocate(std::size_t size_bytes) { return poisoned(size_bytes); }
-void DeviceMemory::release(void* data) noexcept { release_poisoned(data); }
-void* PinnedMemory::allocate(std::size_t size_bytes) { return poisoned(size_bytes); }
-void PinnedMemory::release(void* data) noexcept { release_poisoned(data); }
+void* DeviceMemory::allocate(std::size_t size_bytes) {
+  const std::lock_guard lock(testing::mutex());
+  ++machine().counts.plain;
+  current_gpu();
+  testing::finish_everything();
+  return testing::take(current_device(), size_bytes + HostBuffer::kTailPadding);
+}
+void DeviceMemory::release(void* data) noexcept {
+  if (data == nullptr) return;
+  const std::lock_guard lock(testing::mutex());
+  ++machine().counts.plain;
+  testing::finish_everything();
+  testing::give_back(static_cast<std::byte*>(data));
+}
+void* PinnedMemory::allocate(std::size_t size_bytes) {
+  return testing::poisoned(size_bytes + HostBuffer::kTailPadding);
+}
+void PinnedMemory::release(void* data) noexcept {
+  if (data == nullptr) return;
+  testing::finish_everything();
+  std::free(data);
+}
+
+CUmemPoolHandle_st* OrderedMemory::create(int device) {
+  if (!machine().pools) return nullptr;
+  const auto grow = [device](std::size_t size) {
+    std::byte* data = testing::take(device, size);
+    ++machine().counts.grown;
+    return data;
+  };
+  return new CUmemPoolHandle_st(device, grow,
+                                [](std::byte* data, std::size_t) { testing::give_back(data); });
+}
+void OrderedMemory::destroy(CUmemPoolHandle_st* pool) noexcept {
+  const std::lock_guard lock(testing::mutex());
+  delete pool;
+}
+void* OrderedMemory::allocate(CUmemPoolHandle_st* pool, std::size_t bytes, CUstream_st* stream) {
+  const std::lock_guard lock(testing::mutex());
+  return pool->take(bytes, queue_of(stream));
+}
+void OrderedMemory::release(CUmemPoolHandle_st* pool, void* data, CUstream_st* stream) noexcept {
+  const std::lock_guard lock(testing::mutex());
+  pool->give_back(static_cast<std::byte*>(data), queue_of(stream));
+}
 
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream) {
   if (size_bytes == 0) return;
-  stream.get()->put([=] { std::memcpy(device, host, size_bytes); });
+  const std::lock_guard lock(testing::mutex());
+  check_place(device, queue_of(stream.get()));
+  queue_of(stream.get()).add([=] { std::memcpy(device, host, size_bytes); });
 }
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
   if (size_bytes == 0) return;
-  stream.get()->put([=] { std::memcpy(host, device, size_bytes); });
+  const std::lock_guard lock(testing::mutex());
+  check_place(device, queue_of(stream.get()));
+  queue_of(stream.get()).add([=] { std::memcpy(host, device, size_bytes); });
 }
 void clear(void* device, std::size_t size_bytes, Stream& stream) {
   if (size_bytes == 0) return;
-  stream.get()->put([=] { std::memset(device, 0, size_bytes); });
+  const std::lock_guard lock(testing::mutex());
+  check_place(device, queue_of(stream.get()));
+  queue_of(stream.get()).add([=] { std::memset(device, 0, size_bytes); });
 }
 void copy_rows(void* to, std::int64_t to_pitch, const void* from, std::int64_t from_pitch,
                std::int64_t row_bytes, std::int64_t rows, Stream& stream) {
-  stream.get()->put([=] {
+  const std::lock_guard lock(testing::mutex());
+  check_place(to, queue_of(stream.get()));
+  check_place(from, queue_of(stream.get()));
+  queue_of(stream.get()).add([=] {
     for (std::int64_t row = 0; row < rows; ++row) {
       std::memcpy(static_cast<std::byte*>(to) + row * to_pitch,
                   static_cast<const std::byte*>(from) + row * from_pitch,

@@ -1,7 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
 
 #include "headrace/core/ignore_label.hpp"
@@ -11,12 +11,19 @@
 #include "headrace/ingest/volume/ingest_volumes.hpp"
 #include "headrace/math/philox.hpp"
 #include "headrace/pixels/tissue/tissue_mask.hpp"
+#include "tests/temporary_folder.hpp"
 
 /// What holds for every device that ingest gives its statistics to: the CPU's result.
 /// device_statistics_test.cpp asks it of one on the host, device_statistics_cuda_test.cpp of a GPU.
 namespace headrace::ingest {
 
-inline const std::string kSamples = std::string(HR_SOURCE_DIR) + "/samples/";
+/// The sample data: of the checkout, or where HEADRACE_SAMPLES names it, for a program that was
+/// carried elsewhere.
+inline std::string samples_folder() {
+  const char* named = std::getenv("HEADRACE_SAMPLES");
+  return named != nullptr ? std::string(named) + "/" : HR_SOURCE_DIR "/samples/";
+}
+inline const std::string kSamples = samples_folder();
 
 inline std::uint32_t draw_of(std::uint32_t i, std::uint32_t seed) {
   return math::philox4x32_10(math::Philox4Of<std::uint32_t>{{i, seed, 0, 0}}, 7, 11).v[0];
@@ -70,7 +77,7 @@ inline void expect_tissue_of_the_cpu(pixels::StatisticsDevice& device) {
   }
   EXPECT_GT(pixels::find_tissue(drawn_slide(303, 417, true)).pen_fraction, 0.05)
       << "no ink was tried";
-  // A real slide, every 8th pixel of it. TIFF, which needs no OpenSlide: tools/gpu_check has none.
+  // A real slide, every 8th pixel of it. TIFF, which needs no OpenSlide.
   const auto reader = imaging::SlideReader::open(kSamples + "slides/derived/cmu-lzw-pred-256.tif");
   const auto& size = reader->info().levels[0];
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(3 * size.height * size.width));
@@ -138,25 +145,9 @@ inline void expect_volumes_of_the_cpu(pixels::StatisticsDevice& device) {
   }
 }
 
-/// A folder below the build's that is gone at the end.
-class StoreFolder {
- public:
-  StoreFolder()
-      : path_(std::filesystem::path(HR_BINARY_DIR) / "test-ingest-device" /
-              ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~StoreFolder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// Slides, copied and averaged, with masks and with glass dropped: the stored bytes of the CPU.
 inline void expect_slide_stores_of_the_cpu(pixels::StatisticsDevice& device) {
-  const StoreFolder folder;
+  const testing::TemporaryFolder folder;
   for (const bool drop_glass : {false, true}) {
     SlideIngestOptions options;
     options.inputs = {kSamples + "slides/derived/tcga-jpeg420-256.tif",
@@ -167,9 +158,9 @@ inline void expect_slide_stores_of_the_cpu(pixels::StatisticsDevice& device) {
     options.drop_glass = drop_glass;
     options.mpp = 0.5;
     options.jobs = 2;
-    options.out = folder / (drop_glass ? "cpu-dropped.zarr" : "cpu.zarr");
+    options.out = folder.path(drop_glass ? "cpu-dropped.zarr" : "cpu.zarr");
     const auto cpu = ingest_slides(options);
-    options.out = folder / (drop_glass ? "device-dropped.zarr" : "device.zarr");
+    options.out = folder.path(drop_glass ? "device-dropped.zarr" : "device.zarr");
     options.jobs = 3;
     options.device = &device;
     EXPECT_EQ(ingest_slides(options).dataset_hash, cpu.dataset_hash);
@@ -178,22 +169,22 @@ inline void expect_slide_stores_of_the_cpu(pixels::StatisticsDevice& device) {
 }
 
 inline void expect_volume_stores_of_the_cpu(pixels::StatisticsDevice& device) {
-  const StoreFolder folder;
+  const testing::TemporaryFolder folder;
   VolumeIngestOptions options;
   options.inputs = {kSamples + "ct/sarcoma"};
-  std::ofstream table(folder / "cases.csv");
+  std::ofstream table(folder.path("cases.csv"));
   table << "file,image,case,split,labels\n";
   for (const std::string name : {"sts-019", "sts-012"}) {
     const std::string path = kSamples + "ct/sarcoma/" + name;
     table << path << ".nii.gz," << name << "," << name << ",train," << path << "-gtv.nii.gz\n";
   }
   table.close();
-  options.table = folder / "cases.csv";
+  options.table = folder.path("cases.csv");
   options.classes = {"background", "tumour"};
   options.jobs = 2;
-  options.out = folder / "cpu.zarr";
+  options.out = folder.path("cpu.zarr");
   const auto cpu = ingest_volumes(options);
-  options.out = folder / "device.zarr";
+  options.out = folder.path("device.zarr");
   options.device = &device;
   EXPECT_EQ(ingest_volumes(options).dataset_hash, cpu.dataset_hash);
   EXPECT_EQ(cpu.images, 2u);

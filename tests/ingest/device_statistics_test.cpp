@@ -52,10 +52,10 @@ TEST(DeviceStatistics, MemoryDoesNotGrowWithTheVolume) {
 }
 
 TEST(DeviceStatistics, AFailureOfTheDeviceLeavesNoStoreAndNobodyWaiting) {
-  const StoreFolder folder;
+  const testing::TemporaryFolder folder;
   SlideIngestOptions options;
   options.inputs = {kSamples + "nuclei/images/dsb_00ae65c1c663.png"};
-  options.out = folder / "a.zarr";
+  options.out = folder.path("a.zarr");
   HostStatistics device;
   device.fail_after_waits(6);
   options.device = &device;

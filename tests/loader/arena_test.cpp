@@ -257,23 +257,6 @@ TEST(BatchFormat, AutoIsWhatTheDeviceTakes) {
   }
 }
 
-TEST(LoaderBudget, RefusesWhatDoesNotFitAndNamesTheKeysThatMakeItFit) {
-  LoaderPlan plan;
-  plan.device_limit_bytes = 100 << 20;
-  const device::cuda::MemoryBudget budget = detail::device_budget(plan);
-  budget.named("batches").take(60 << 20);
-  try {
-    budget.named("windows of a batch").take(41 << 20);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::memory);
-    EXPECT_STREQ(error.what(),
-                 "windows of a batch of 41 MiB do not fit: the loader may take 100 MiB of the GPU "
-                 "and has taken 60. Raise loader.device_memory_mib, or lower loader.prefetch, the "
-                 "batch or patch.size");
-  }
-}
-
 /// 8 slots of windows of 10 patches of 64 × 96 × 3 and 5 of labels; 10 batches of the same in
 /// float32.
 TEST_F(ArenaTest, TheLeastThatARingNeedsIsItsBatchesAndWindows) {

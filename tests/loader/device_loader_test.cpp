@@ -12,6 +12,7 @@
 #include "headrace/loader/loader.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
+#include "headrace/zarr/codec/crc32c.hpp"
 #include "tests/loader/batch_configs.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -48,6 +49,9 @@ class DeviceLoading : public ::testing::Test {
     testing::write_store(path("slides-checked"), checked);
     checked.align = 4096;
     testing::write_store(path("slides-aligned"), checked);
+    checked.align = 1;
+    checked.codec = "jpeg";
+    testing::write_store(path("slides-jpeg-checked"), checked);
     for (const char* codec : {"zstd", "blosc-zstd", "blosc-lz4"}) {
       VolumeSpec volumes;
       volumes.images = 2;
@@ -271,6 +275,57 @@ TEST_F(DeviceLoading, ADecoderThatFailsIsNotBelieved) {
   EXPECT_EQ(late.batches.size(), 2u);
   EXPECT_EQ(late.error.rfind("epoch 0, batch 0 was decoded wrong by the GPU, although", 0), 0u)
       << late.error;
+}
+
+/// Damage that only decoding can show: a JPEG that was damaged before its checksum was made, as a
+/// slide's own tile may be, and one without a checksum.
+TEST_F(DeviceLoading, ADamagedJpegIsTheErrorOfTheCpu) {
+  for (const bool checked : {true, false}) {
+    SCOPED_TRACE(checked);
+    const std::string broken = copied(checked ? "slides-jpeg-checked" : "slides-jpeg");
+    auto store = std::make_shared<storage::LocalStore>(path(broken));
+    const std::string key = "images/" + testing::fixture_id(1) + "/1";
+    const auto array = zarr::Array::open(store, key);
+    zarr::ArrayMetadata metadata = array->metadata();
+    const auto& shape = metadata.shape;
+    std::vector<std::byte> pixels(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]));
+    const std::vector<std::int64_t> strides{1, shape[2] * 3, 3};
+    array->read({{0, 0, 0}, shape, pixels.data(), strides, {}});
+    metadata.chunk_shape = shape;
+    const Json order{{"name", "transpose"}, {"configuration", {{"order", {1, 2, 0}}}}};
+    metadata.codecs = Json::array({order});
+    for (const Json& codec : zarr::Codecs::jpeg(90)) metadata.codecs.push_back(codec);
+    if (checked) metadata.codecs = zarr::Codecs::checked(metadata.codecs);
+    std::filesystem::remove_all(path(broken) + "/" + key);
+    zarr::ArrayWriter writer(store, key, metadata);
+    writer.write_shard({0, 0, 0}, pixels.data(), strides);
+    writer.finish();
+    const std::string object = key + "/" + metadata.chunk_key({0, 0, 0});
+    std::vector<std::byte> jpeg = store->get(object);
+    if (checked) jpeg.resize(jpeg.size() - zarr::kCrc32cBytes);
+    // An end in the topmost rows, which the CPU decodes for every window.
+    jpeg[700] = std::byte{0xff};
+    jpeg[701] = std::byte{0xd9};
+    if (checked) {
+      const std::uint32_t sum = zarr::crc32c(jpeg);
+      const auto* bytes = reinterpret_cast<const std::byte*>(&sum);
+      jpeg.insert(jpeg.end(), bytes, bytes + sizeof sum);
+    }
+    store->put(object, jpeg);
+
+    RunConfig config = config_of(broken);
+    config.sampling.batch = 1;
+    const Given wanted = run(broken, config);
+    ASSERT_EQ(wanted.code, ErrorCode::corrupt);
+    ASSERT_NE(wanted.error.find("codec imagecodecs_jpeg: Corrupt JPEG data"), std::string::npos)
+        << wanted.error;
+    for (const int threads : {1, 3}) {
+      const Given given = run(broken, on_gpu(config, DecodeOn::gpu, threads));
+      expect_same(wanted, given);
+      EXPECT_EQ(given.code, ErrorCode::corrupt);
+    }
+    std::filesystem::remove_all(path(broken));
+  }
 }
 
 /// Where batches decoded by the CPU just fit, those decoded on the GPU do not.

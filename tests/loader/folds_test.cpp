@@ -179,6 +179,59 @@ TEST_F(FoldsTest, WhatCantBeDealtIsRefused) {
   EXPECT_NO_THROW(open_split(config("folds: 2, train: trian")));
 }
 
+/// Patients 4, 9 and 14 of these have no labels in the fixture; here only two have any.
+TEST_F(FoldsTest, GradesAreATruthOfTaskGleason) {
+  auto spec = patients();
+  spec.annotated = [](int i) { return i / 2 == 5 || i / 2 == 13; };
+  spec.cohorts.assign(spec.cohorts.size(), "one");
+  const std::string path = folder_->path("graded.zarr");
+  testing::write_store(path, spec);
+  const auto graded = cohort::Cohort::open(path);
+  const auto of = [&](const std::string& task, int folds) {
+    return RunConfig::parse(fmt::format("task: {}\ndata: {{store: {}, folds: {}}}\npatch: {{size: "
+                                        "[32, 32], mpp: 0.25}}\n",
+                                        task, path, folds),
+                            "run.yaml");
+  };
+  for (const int folds : {2, 5, 20}) {
+    const auto fold_of = deal_folds(*graded, of("gleason", folds));
+    EXPECT_NE(fold_of.at("p05"), fold_of.at("p13")) << "each trains the fold of the other";
+    std::vector<int> cases(static_cast<std::size_t>(folds));
+    for (const auto& [patient, fold] : fold_of) ++cases[static_cast<std::size_t>(fold)];
+    const auto [least, most] = std::minmax_element(cases.begin(), cases.end());
+    EXPECT_GE(*least, 1) << "nothing to judge by";
+    EXPECT_LE(*most - *least, 1);
+  }
+  const auto message = [&](const RunConfig& config) -> std::string {
+    try {
+      deal_folds(*graded, config);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_NE(message(of("segmentation", 3)).find("only 2 cases with labels 'annotation', so"),
+            std::string::npos)
+      << message(of("segmentation", 3));
+  spec.grade_group = [](int i) { return i / 2 < 8 ? 1 : -1; };
+  spec.annotated = [](int i) { return i / 2 == 13; };
+  testing::write_store(folder_->path("one.zarr"), spec);
+  const auto one = cohort::Cohort::open(folder_->path("one.zarr"));
+  const auto said = [&](int folds) -> std::string {
+    try {
+      deal_folds(*one, of("gleason", folds));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  EXPECT_NE(said(10).find("only 9 cases with labels 'annotation' or a grade"), std::string::npos)
+      << said(10);
+  EXPECT_NE(said(3).find("only 1 case with labels 'annotation', so the fold"), std::string::npos)
+      << said(3);
+}
+
 TEST_F(FoldsTest, ARunOfAFoldGoesWithTheDatasetThatItWasDealtOf) {
   const RunConfig of = config("folds: 4, fold: 1");
   const Preprocessing fitted = Preprocessing::fit(*open_split(of), of);

@@ -225,13 +225,14 @@ Json write_image(const std::shared_ptr<storage::Store>& store, const StoreSpec& 
       {"headrace", own}};
   const Json group = {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes}};
   store->put_text("images/" + id + "/zarr.json", dump_json(group));
+  const int grade_group = spec.grade_group ? spec.grade_group(i) : 1;
   return {{"case", spec.case_id ? spec.case_id(i) : "case-" + id},
           {"cohort", spec.cohorts[turn % spec.cohorts.size()]},
           {"scanner", spec.cohorts[turn % spec.cohorts.size()] + "-scanner"},
           {"split", spec.splits[turn % spec.splits.size()]},
           {"primary", 3},
           {"secondary", nullptr},
-          {"grade_group", spec.grade_group ? spec.grade_group(i) : 1}};
+          {"grade_group", grade_group < 0 ? Json() : Json(grade_group)}};
 }
 
 }  // namespace

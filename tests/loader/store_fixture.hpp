@@ -31,7 +31,8 @@ struct StoreSpec {
   bool glass_alone = false;  ///< no tissue at all
   /// Label of pixel (y, x) of image i, instead of the labels below; 255: ignore.
   std::function<std::uint8_t(int, std::int64_t, std::int64_t)> label;
-  /// For image i: whether it has label images (where `labels` is set), and its grade group.
+  /// For image i: whether it has label images (where `labels` is set), and its grade group; below 0:
+  /// none is stated.
   std::function<bool(int)> annotated;
   std::function<int(int)> grade_group;
   std::function<std::string(int)> case_id;  ///< by default a case for each image

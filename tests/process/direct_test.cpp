@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "headrace/imaging/tiff/tiff_directory.hpp"
+#include "headrace/imaging/whole_file.hpp"
 #include "headrace/process/tile_decoder.hpp"
 #include "headrace/storage/device_writer.hpp"
 #include "tests/core/error_of.hpp"
@@ -28,11 +30,11 @@ class DirectFiles : public HostFiles {
   }
   std::string read_by() const override { return reader_.how(); }
   std::string written_by() const override { return writer_.how(); }
-  std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
-                        std::uint8_t* device, std::string& problem) override {
-    const std::ptrdiff_t failed = jpegs_.decode(tiles, host, device, stream_, problem);
+  std::vector<std::size_t> decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                                  std::uint8_t* device, std::string& why) override {
+    std::vector<std::size_t> left = jpegs_.decode(tiles, host, device, stream_, why);
     stream_.wait();
-    return failed;
+    return left;
   }
 
  private:
@@ -199,6 +201,53 @@ TEST_F(Direct, JpegTilesAreDecodedThereWhereThatIsAskedFor) {
       error_of(ErrorCode::unsupported, [&] { run(in("in.tif"), options, &accelerator); });
   EXPECT_EQ(text, "decode gpu: " + in("in.tif") +
                       " has no colour JPEG tiles at that level. Set it to auto or cpu");
+}
+
+/// Tiles of a slide of Aperio's that hold RGB without any marker that says so.
+class DirectAperio : public testing::Test {
+ protected:
+  void TearDown() override { unsetenv("HEADRACE_TEST_JPEG_COLOURS"); }
+  ProcessOptions options(const char* out) const {
+    auto options = whole(OperationName::save, folder_ / out);
+    options.decode = zarr::DecodeOn::gpu;
+    return options;
+  }
+  Folder folder_;
+  std::string slide_ = HR_SOURCE_DIR "/samples/slides/CMU-1-Small-Region.svs";
+};
+
+TEST_F(DirectAperio, GivesThePixelsOfTheCpu) {
+  run(slide_, whole(OperationName::save, folder_ / "cpu"), nullptr);
+  HostAccelerator accelerator = accelerator_of(GpuDirect::off);
+  EXPECT_EQ(run(slide_, options("gpu"), &accelerator).loaded_by, "nvJPEG");
+  EXPECT_TRUE(objects_of(folder_ / "gpu") == objects_of(folder_ / "cpu"));
+  // By a library that would show it in wrong colours.
+  setenv("HEADRACE_TEST_JPEG_COLOURS", "ycbcr", 1);
+  HostAccelerator wrong = accelerator_of(GpuDirect::off);
+  const std::string by = run(slide_, options("wrong"), &wrong).loaded_by;
+  EXPECT_EQ(by.rfind("nvJPEG, 130 of 130 tiles by the CPU: RGB JPEGs get wrong colours", 0), 0u)
+      << by;
+  EXPECT_TRUE(objects_of(folder_ / "wrong") == objects_of(folder_ / "cpu"));
+}
+
+TEST_F(DirectAperio, ATileThatIsCutOffIsTheErrorOfTheCpu) {
+  const std::string damaged = folder_ / "damaged.svs";
+  std::filesystem::copy_file(slide_, damaged);
+  const auto directory = imaging::read_tiff_directories(imaging::FileBytes(damaged))[0];
+  constexpr std::size_t kTile = 17;  // row 1, column 7 of 10 columns
+  const std::uint64_t lost = directory.tile_bytes[kTile] / 2;
+  std::fstream file(damaged, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(directory.tile_offsets[kTile] +
+                                         directory.tile_bytes[kTile] - lost));
+  file.write(std::string(lost, '\0').data(), static_cast<std::streamsize>(lost));
+  file.close();
+  const std::string wanted = error_of(ErrorCode::corrupt, [&] {
+    run(damaged, whole(OperationName::save, folder_ / "cpu"), nullptr);
+  });
+  EXPECT_NE(wanted.find("tile row 1, column 7"), wanted.npos) << wanted;
+  HostAccelerator accelerator = accelerator_of(GpuDirect::off);
+  EXPECT_EQ(error_of(ErrorCode::corrupt, [&] { run(damaged, options("gpu"), &accelerator); }),
+            wanted);
 }
 
 }  // namespace

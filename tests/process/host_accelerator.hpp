@@ -13,8 +13,8 @@ class HostFiles {
   virtual void write(const std::string& path, const std::byte* from, std::size_t size_bytes) = 0;
   virtual std::string read_by() const = 0;
   virtual std::string written_by() const = 0;
-  virtual std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
-                                std::uint8_t* device, std::string& problem) = 0;
+  virtual std::vector<std::size_t> decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                                          std::uint8_t* device, std::string& why) = 0;
 };
 
 /// An accelerator on the host (tests/device/host_device.hpp) whose tiles are the GPU's passes, one
@@ -95,14 +95,14 @@ class HostAccelerator : public device::testing::HostDeviceOf<Accelerator> {
     }
     std::string read_by() const override { return files ? files->read_by() : ""; }
     std::string written_by() const override { return files ? files->written_by() : ""; }
-    std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
-                          std::uint8_t* device, std::string& problem) override {
+    std::vector<std::size_t> decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                                    std::uint8_t* device, std::string& why) override {
       for (const JpegTile& tile : tiles) {
         memory_->check(host + tile.offset, static_cast<std::int64_t>(tile.size), false);
         memory_->check(device + tile.decoded, std::int64_t{3} * tile.height * tile.width, true);
       }
       run_all();
-      return files->decode(tiles, host, device, problem);
+      return files->decode(tiles, host, device, why);
     }
 
     std::unique_ptr<HostFiles> files;

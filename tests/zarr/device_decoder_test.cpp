@@ -1,21 +1,17 @@
-// DeviceDecoder against Array::read. Compiled twice: with the host in a GPU's place and libraries
-// that stand in for NVIDIA's (everything but the GPU is then shown), and for a GPU, where there is
-// one.
+// DeviceDecoder against Array::read, for all but JPEG (device_jpeg_test.cpp).
 #include "headrace/zarr/device_decoder.hpp"
 
-#include <cmath>
-
 #include "headrace/zarr/nvidia/stream_batch.hpp"
-#include "tests/zarr/layouts.hpp"
+#include "tests/zarr/device_decoding.hpp"
 
 namespace headrace::zarr {
 namespace {
 
 using device::cuda::DeviceBuffer;
 using device::cuda::Stream;
+using test::DeviceDecoding;
 using test::Layout;
 using test::Request;
-using test::Shape;
 
 const Layout& layout_named(const std::string& name) {
   static const std::vector<Layout> all = test::layouts();
@@ -24,61 +20,6 @@ const Layout& layout_named(const std::string& name) {
   }
   throw std::out_of_range(name);
 }
-
-class DeviceDecoding : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
-  }
-  // Why a decoder is not there, empty when it is. The tests skip themselves: a skip in a function
-  // that they call would only leave that function.
-  static const std::string& no_streams() { return GpuDecoders::here().no_streams; }
-  static const std::string& no_jpeg() { return GpuDecoders::here().no_jpeg; }
-
-  // A batch of all requests, decoded into poisoned windows that come back.
-  std::vector<std::byte> decoded(DeviceDecoder& decoder, const std::shared_ptr<const Array>& array,
-                                 const std::vector<Request>& requests, std::uint64_t total) {
-    std::vector<std::byte> windows(total, std::byte{0xcd});
-    std::vector<std::uint64_t> at;
-    batch_.clear();
-    decoder.lend_memory(batch_);
-    for (const Request& request : requests) {
-      batch_.add(array, {request.origin, request.size, nullptr, request.strides, {}});
-      at.push_back(request.at);
-    }
-    batch_.fetch(pool_);
-    Stream stream;
-    DeviceBuffer out(total);
-    copy_to_device(out.as<void>(), windows.data(), total, stream);
-    decoder.start(batch_, pool_, at, total, out.as<std::byte>(), stream);
-    decoder.finish(batch_);
-    copy_to_host(windows.data(), out.as<void>(), total, stream);
-    stream.wait();
-    return windows;
-  }
-
-  static std::vector<std::byte> expected(const Array& array, const std::vector<Request>& requests,
-                                         std::uint64_t total) {
-    std::vector<std::byte> windows(total, std::byte{0xcd});
-    for (const Request& request : requests) {
-      array.read({request.origin, request.size, windows.data() + request.at, request.strides, {}});
-    }
-    return windows;
-  }
-
-  // The bytes of the regions alone: the CPU's way also copies what lies between them.
-  static void expect_same(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
-                          const std::vector<Request>& requests, std::size_t item) {
-    for (const Request& request : requests) {
-      const auto size = static_cast<std::size_t>(test::count_of(request.size)) * item;
-      ASSERT_EQ(std::memcmp(a.data() + request.at, b.data() + request.at, size), 0)
-          << "region at " << request.at;
-    }
-  }
-
-  ThreadPool pool_{3};
-  BatchRead batch_;
-};
 
 TEST_F(DeviceDecoding, GivesWhatArrayReadGives) {
   if (!no_streams().empty()) GTEST_SKIP() << "not run: " << no_streams();
@@ -110,50 +51,6 @@ TEST_F(DeviceDecoding, ByTheCpuGivesTheSame) {
     EXPECT_EQ(decoder.decoded_by(), "CPU");
     EXPECT_EQ(decoder.left_to_cpu(), "");
   }
-}
-
-TEST_F(DeviceDecoding, OfJpegIsNearTheCpu) {
-  if (!no_jpeg().empty()) GTEST_SKIP() << "not run: " << no_jpeg();
-  const Shape shape{256, 200, 3}, chunk{128, 100, 3};
-  std::vector<std::byte> pixels(static_cast<std::size_t>(test::count_of(shape)));
-  for (std::size_t i = 0; i < pixels.size(); ++i) {
-    const double y = static_cast<double>(i / 600), x = static_cast<double>(i / 3 % 200);
-    const double value =
-        128 + 60 * std::sin(y / 19 + static_cast<double>(i % 3)) + 40 * std::cos(x / 23);
-    pixels[i] = static_cast<std::byte>(value);
-  }
-  auto store = std::make_shared<test::MemoryStore>();
-  test::write_array(store, "a", test::metadata_of(shape, chunk, DType::uint8, Codecs::jpeg(90)),
-                    pixels);
-  const auto array = Array::open(store, "a");
-  const std::vector<Request> requests{{{10, 20, 0}, {200, 170, 3}, {510, 3, 1}, 0}};
-  DeviceDecoder decoder(DecodeOn::gpu);
-  const auto windows = decoded(decoder, array, requests, 102000);
-  const auto cpu = expected(*array, requests, 102000);
-  EXPECT_EQ(decoder.decoded_by().rfind("nvJPEG (", 0), 0u) << decoder.decoded_by();
-  double sum = 0;
-  for (std::size_t i = 0; i < cpu.size(); ++i) {
-    sum += std::abs(std::to_integer<int>(cpu[i]) - std::to_integer<int>(windows[i]));
-  }
-  EXPECT_LT(sum / static_cast<double>(cpu.size()), 1.0);
-}
-
-// What the engines do not take the kernels decode, unless the engines alone were asked for. On a
-// real GPU these are JPEGs that its engines do take.
-TEST_F(DeviceDecoding, OfJpegThatTheEnginesRefuseIsDoneByTheKernels) {
-  if (!no_jpeg().empty()) GTEST_SKIP() << "not run: " << no_jpeg();
-  const Layout& layout = layout_named("slide as JPEG");
-  const auto array = Array::open(test::stored(layout), "a");
-  std::uint64_t total = 0;
-  const auto requests = test::requests_of(layout, 4, total);
-  setenv("HEADRACE_TEST_JPEG_ENGINES", "picky", 1);
-  DeviceDecoder decoder(DecodeOn::gpu);
-  const auto refused = decoded(decoder, array, requests, total);
-  setenv("HEADRACE_TEST_JPEG_ENGINES", "1", 1);
-  DeviceDecoder other(DecodeOn::gpu);
-  const auto taken = decoded(other, array, requests, total);
-  unsetenv("HEADRACE_TEST_JPEG_ENGINES");
-  expect_same(refused, taken, requests, size_of(layout.dtype));
 }
 
 // The text of decoding a whole array whose only object was changed.
@@ -192,22 +89,6 @@ TEST_F(Damaged, StreamsAreNamed) {
   expect(error_of(Codecs::checked(Codecs::zstd(DType::uint8, 3)),
                   [](auto& b) { b[60] ^= std::byte{4}; }),
          "stored crc32c");
-}
-
-TEST_F(Damaged, JpegIsNamed) {
-  if (!no_jpeg().empty()) GTEST_SKIP() << "not run: " << no_jpeg();
-  const auto named = [](const std::string& text) {
-    EXPECT_EQ(text.rfind("chunk c/0/0 of memory:a (bytes 0-", 0), 0u) << text;
-  };
-  const std::string cut = error_of(Codecs::jpeg(90), [](auto& b) { b.resize(b.size() / 3); });
-  named(cut);
-  EXPECT_NE(cut.find("the JPEG has no end: it was cut off"), std::string::npos) << cut;
-  // Its middle is missing.
-  const std::string holed = error_of(Codecs::jpeg(90), [](auto& b) {
-    b.erase(b.begin() + static_cast<std::ptrdiff_t>(b.size() / 3), b.end() - 2);
-  });
-  named(holed);
-  EXPECT_NE(holed.find("nvJPEG: "), std::string::npos) << holed;
 }
 
 TEST_F(DeviceDecoding, OfWhatOnlyTheHostDecodesIsRefusedOrLeftToTheCpu) {

@@ -56,13 +56,16 @@ HR_SAME(Nvcomp::lz4.temp_size, nvcompBatchedLZ4DecompressGetTempSize);
 HR_SAME(Nvcomp::lz4.decompress, nvcompBatchedLZ4DecompressAsync);
 HR_SAME(Nvcomp::status_text, nvcompGetStatusString);
 HR_SAME(Nvcomp::properties, nvcompGetProperties);
-HR_SAME(Nvjpeg::create, nvjpegCreateEx);
+HR_SAME(Nvjpeg::create, nvjpegCreateExV2);
 HR_SAME(Nvjpeg::destroy, nvjpegDestroy);
 HR_SAME(Nvjpeg::state_create, nvjpegJpegStateCreate);
 HR_SAME(Nvjpeg::state_destroy, nvjpegJpegStateDestroy);
+HR_SAME(Nvjpeg::stream_create, nvjpegJpegStreamCreate);
+HR_SAME(Nvjpeg::stream_destroy, nvjpegJpegStreamDestroy);
+HR_SAME(Nvjpeg::parse_header, nvjpegJpegStreamParseHeader);
+HR_SAME(Nvjpeg::batch_takes, nvjpegDecodeBatchedSupported);
 HR_SAME(Nvjpeg::batch_begin, nvjpegDecodeBatchedInitialize);
 HR_SAME(Nvjpeg::batch_decode, nvjpegDecodeBatched);
-HR_SAME(Nvjpeg::decode, nvjpegDecode);
 HR_SAME(Nvjpeg::hardware, nvjpegGetHardwareDecoderInfo);
 
 HR_SAME(storage::Cufile::open, cuFileDriverOpen);
@@ -88,6 +91,20 @@ static_assert(static_cast<int>(Nvcomp::Backend::hardware) == NVCOMP_DECOMPRESS_B
 static_assert(NVCOMP_TYPE_CHAR == 0 && NVCOMP_BITSHUFFLE_NONE == 0 && nvcompSuccess == 0);
 static_assert(sizeof(Nvjpeg::Image) == sizeof(nvjpegImage_t));
 static_assert(offsetof(Nvjpeg::Image, pitch) == offsetof(nvjpegImage_t, pitch));
+static_assert(Same<decltype(Nvjpeg::Allocator::take), tDevMallocV2>::value);
+static_assert(Same<decltype(Nvjpeg::Allocator::take), tPinnedMallocV2>::value);
+static_assert(Same<decltype(Nvjpeg::Allocator::give_back), tDevFreeV2>::value);
+static_assert(Same<decltype(Nvjpeg::Allocator::give_back), tPinnedFreeV2>::value);
+static_assert(sizeof(Nvjpeg::Allocator) == sizeof(nvjpegDevAllocatorV2_t));
+static_assert(sizeof(Nvjpeg::Allocator) == sizeof(nvjpegPinnedAllocatorV2_t));
+static_assert(offsetof(Nvjpeg::Allocator, take) == offsetof(nvjpegDevAllocatorV2_t, dev_malloc));
+static_assert(offsetof(Nvjpeg::Allocator, take) ==
+              offsetof(nvjpegPinnedAllocatorV2_t, pinned_malloc));
+static_assert(offsetof(Nvjpeg::Allocator, give_back) == offsetof(nvjpegDevAllocatorV2_t, dev_free));
+static_assert(offsetof(Nvjpeg::Allocator, context) == offsetof(nvjpegDevAllocatorV2_t, dev_ctx));
+static_assert(Nvjpeg::kBadJpeg == NVJPEG_STATUS_BAD_JPEG &&
+              Nvjpeg::kNotSupported == NVJPEG_STATUS_JPEG_NOT_SUPPORTED &&
+              Nvjpeg::kAllocatorFailed == NVJPEG_STATUS_ALLOCATOR_FAILURE);
 static_assert(static_cast<int>(Nvjpeg::Backend::hardware) == NVJPEG_BACKEND_HARDWARE);
 static_assert(static_cast<int>(Nvjpeg::Backend::gpu_hybrid) == NVJPEG_BACKEND_GPU_HYBRID);
 static_assert(static_cast<int>(Nvjpeg::Output::rgb_interleaved) == NVJPEG_OUTPUT_RGBI);

@@ -1,67 +1,78 @@
-"""What tools/gpu-check runs: tests and trainings in the first part, benches and peers in the second."""
+"""What the bundle runs, the most wanted first, each with its own limit of time: all limits together stay below TOTAL_S, those of the first items
+(FIRST) with the unpacking below FIRST_S."""
 import os
 import shutil
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
+
+TOTAL_S = 570
+FIRST_S = 240
+UNPACK_S = 15
+FIRST = ("bits", "slides", "volumes", "feed-slides", "feed-volumes")
+
+# The program's tests, by item; every test belongs to one.
+TESTS = {"bits": "*CudaKernel*:*VolumeCuda*:StatisticsCuda*:ArenaTest*:BatchFormat*:SlowConsumer*",
+         "decode-bits": "DeviceDecoding*:DeviceJpeg*:Damaged*:DecodeChoice*:DeviceReads*",
+         "process-bits": "*ProcessCuda*:IngestCuda*"}
 
 
 @dataclass
 class Item:
     key: str
-    part: str
     title: str
     command: list
     limit_s: float  # it is stopped after this
     least_s: float  # it is not begun with less
-    needs: str = ""  # a program that may not have been built
-    absent: str = ""  # why it may not have been
+    absent: str = ""  # why it can't be measured here
+    reads: str = ""  # a file that an item before it made
     goal: str = ""
     environment: dict = field(default_factory=dict)
 
-    def missing(self):
-        return self.absent if self.needs and not os.path.exists(self.needs) and not shutil.which(self.needs) else ""
 
+def items(bundle, work, samples, libraries, site, small):
+    """bundle, work: folders. samples: their folder, empty where they are not there. libraries: {HEADRACE_NVCOMP: file, ...}. site: a folder of
+    Python packages. small: a trial with small shapes."""
+    program = str(work / "program" / "gpu_check")
+    ours = {**libraries, "HEADRACE_SAMPLES": str(samples)}
+    packages = {"PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))}
+    flag = ["--trial"] if small else []
+    no_samples = "" if samples else "the samples are not there (pack --alone carries them, and --samples names them)"
+    sanitizer = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
+    slide = work / "process" / "raw.tif"
 
-def items(repo, out, trial):
-    """trial: without a GPU, everything small."""
-    build, python = out / "build", sys.executable
-    program = lambda name: str(build / name)  # noqa: E731
-    no_codecs = "the codecs' libraries are not there"
-    no_torch = "the training step was not built"
-    flag = ["--trial"] if trial else []
-    slide = out / "process" / "raw.tif"
-    feed = [
-        Item("stores", "tests", "writing the stores that trainings are fed from", [program("feed_stores"), str(out / "feed")], 120, 20,
-             program("feed_stores"), no_torch),
-        *[Item(f"feed-{name}", "tests", f"{name} into a training step, end to end",
-               [program("bench_device_feed"), str(out / "feed" / f"{name}.yaml"), str(steps)], 200, 60, program("bench_device_feed"),
-               no_torch, goal="waiting for data under 5 %, GPU busy over 90 %")
-          for name, steps in (("slides", 150), ("volumes", 150))],
-    ]
+    def tests(key, title, limit_s, absent=""):
+        return Item(key, f"{title}: the same bytes on CPU and GPU", [program, "tests", f"--gtest_filter={TESTS[key]}", "--gtest_brief=1"],
+                    limit_s, 10, absent, environment=ours)
+
+    def bench(key, title, arguments, limit_s, goal="", absent=""):
+        return Item(key, title, [program, *map(str, arguments)], limit_s, 10, absent, goal=goal, environment=ours)
+
+    def peer(key, title, script, arguments, limit_s, goal="", absent="", reads=""):
+        return Item(key, title, [sys.executable, str(bundle / "peers" / script), *map(str, arguments), *flag], limit_s, 20, absent, str(reads), goal,
+                    packages)
+
     return [
-        Item("tests", "tests", "tests: the CPU's half, and every case on CPU and GPU", ["ctest", "--test-dir", str(build), "--output-on-failure", "-j4"],
-             420, 30),
-        Item("sanitizer", "tests", "compute-sanitizer over the kernel cases",
-             ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "99", program("test_transform_cuda"),
-              "--gtest_filter=*GivesTheBytesOfTheCpu*:StatisticsCuda.*", "--gtest_brief=1"], 150, 30, "compute-sanitizer", "there is no compute-sanitizer"),
-        *feed,
-        Item("transform", "bench", "transforms of slides", [program("bench_transform_cuda"), "200", "7"], 150, 40,
-             goal="150,000 patches/s of 512×512 through the whole chain, bfloat16 out"),
-        Item("volumes", "bench", "transforms of volumes", [program("bench_device_volumes"), "300", "7"], 90, 30,
-             goal="0.5 ms for 2 × 128³, 1 ms with blur and low resolution; affine + elastic 20 Gvoxel/s"),
-        Item("decode", "bench", "decoding: nvCOMP and nvJPEG against the CPU",
-             [program("bench_device_decode"), str(repo / "samples"), str(out / "decode"), *(["1", "0.07"] if trial else ["7"])], 120, 40,
-             program("bench_device_decode"), no_codecs),
-        Item("statistics", "bench", "statistics of slides and volumes beside one thread of the CPU", [program("bench_device_statistics"), "7"], 90, 30,
-             program("bench_device_statistics"), no_codecs),
-        Item("process", "bench", "`process`: load, save and the whole",
-             [program("bench_process"), str(out / "process"), "2048" if trial else "16384"], 200, 60, program("bench_process"), no_codecs),
-        Item("process-peer", "bench", "the same by tifffile and CuPy",
-             [python, str(repo / "tools/gpu_check/process_peer.py"), str(slide), str(out / "process-peer"), *flag], 150, 40,
-             str(slide), "`process` was not measured, whose image this reads", goal="better than 4.2 times this without GPUDirect, 11.8 with it"),
-        Item("torch-peer", "bench", "the transforms by torch and Kornia", [python, str(repo / "bench/device/torch_peer.py"), *flag], 100, 30),
-        Item("loader-peer", "bench", "the training fed by DataLoader workers",
-             [python, str(repo / "bench/device/loader_peer.py"), str(repo / "samples"), str(out / "loader-peer"), "30", *flag], 130, 60,
-             goal="ten times this, end to end"),
+        tests("bits", "kernels and whole batches", 50),
+        bench("slides", "transforms of slides", ["transforms", 100, 5], 45, "150,000 patches/s of 512×512 through the whole chain, bfloat16 out"),
+        bench("volumes", "transforms of volumes", ["volumes", 100, 5], 40,
+              "0.5 ms for 2 × 128³, 1 ms with blur and low resolution; affine + elastic 20 Gvoxel/s"),
+        *[bench(f"feed-{name}", f"the feed of {name}, to a consumer of stated time", ["feeding", work / "feed", name,
+                                                                                    *(["0,50", 0.3, "small"] if small else ["0,50,100,25"])], 45,
+                "waiting for data under 5 % with a step of 50 ms") for name in ("slides", "volumes")],
+        tests("decode-bits", "decoders and reading past the host", 20),
+        bench("decode", "decoding: nvCOMP and nvJPEG against the CPU", ["decoding", samples, work / "decode",
+                                                                                *([1, 0.07] if small else [5])], 40, absent=no_samples),
+        bench("direct", "files into device memory, by GPUDirect and through the host", ["direct", work / "direct", 16 if small else 1024], 25),
+        tests("process-bits", "process and ingest", 30, no_samples),
+        bench("process", "`process`: load, save and the whole", ["process", work / "process", 2048 if small else 8192], 45),
+        bench("statistics", "statistics of slides and volumes beside one thread of the CPU", ["statistics", 3], 15),
+        peer("process-peer", "the same as `process` by tifffile and CuPy", "process_peer.py", [slide, work / "process-peer"], 30,
+             "better than 4.2 times this without GPUDirect, 11.8 with it", reads=slide),
+        peer("torch-peer", "the transforms by torch and Kornia", "torch_peer.py", [], 30),
+        peer("loader-peer", "a training fed by DataLoader workers", "loader_peer.py", [samples, work / "loader-peer", 10], 50,
+             "ten times this, end to end", no_samples),
+        Item("sanitizer", "compute-sanitizer over the kernel cases",
+             [str(sanitizer), "--tool", "memcheck", "--error-exitcode", "99", program, "tests", "--gtest_brief=1",
+              "--gtest_filter=*GivesTheBytesOfTheCpu*:StatisticsCuda.*"], 40, 15,
+             "" if sanitizer else "there is no compute-sanitizer", environment=ours),
     ]

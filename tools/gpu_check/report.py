@@ -1,4 +1,4 @@
-"""The report of tools/gpu-check: a section for docs/gpu.md, complete Markdown, goals beside figures."""
+"""The report of the bundle: a section for docs/gpu.md, complete Markdown, goals beside figures."""
 import os
 import re
 import subprocess
@@ -20,12 +20,6 @@ def said(command, pattern=".*"):
     return found.group(0).strip() if found else ""
 
 
-def gpu(build):
-    """Why no GPU can be used, empty where one can; and what nvidia-smi says of it."""
-    first = said([str(build / "bench_device_volumes"), "--probe"], "not measured: .*")
-    return {"absent": first, "smi": said(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])}
-
-
 def package(name):
     try:
         return version(name)
@@ -37,21 +31,17 @@ def package(name):
         return ""
 
 
-def host(repo, found):
+def host(libraries):
+    """What this machine is, in lines. libraries: NVIDIA's that were found."""
     cpu = said(["grep", "-m1", "model name", "/proc/cpuinfo"], "(?<=: ).*")
-    memory = int(said(["grep", "MemTotal", "/proc/meminfo"], r"\d+")) >> 20
-    versions = {"nvcc": said(["nvcc", "--version"], r"(?<=release )[\d.]+"), "g++": said(["g++", "-dumpfullversion"]),
-                "Python": sys.version.split()[0]}
-    for name in ("torch", "kornia", "monai", "tifffile"):
-        versions[name] = package(name)
-    for distribution in ("cupy-cuda13x", "cupy"):
-        versions.setdefault("CuPy", package(distribution)) if package(distribution) else None
-    libraries = [os.path.basename(os.environ[v]) for v in ("HEADRACE_NVCOMP", "HEADRACE_NVJPEG", "HEADRACE_CUFILE") if os.environ.get(v)]
-    lines = [f"Commit {said(['git', '-C', str(repo), 'rev-parse', '--short', 'HEAD']) or 'unknown (no git here)'}, {time.strftime('%Y-%m-%d')}.",
-             f"Host: {cpu}, {len(os.sched_getaffinity(0))} cores, {memory} GiB; GPU and driver: {found['smi'] or 'none'}.",
-             "Versions: " + ", ".join(f"{k} {v or 'not there'}" for k, v in versions.items()) + ".",
-             f"NVIDIA's libraries named: {', '.join(libraries) or 'none'}."]
-    return "\n".join(lines)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
+    gpu = said(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])
+    versions = {"Python": sys.version.split()[0], "glibc": os.confstr("CS_GNU_LIBC_VERSION").split()[-1]}
+    versions.update({name: package(name) for name in ("numpy", "torch", "kornia", "monai", "tifffile")})
+    versions["CuPy"] = package("cupy-cuda13x") or package("cupy")
+    return [f"Host: {cpu}, {len(os.sched_getaffinity(0))} cores, {memory} GiB; GPU and driver: {gpu or 'none'}.",
+            "Versions: " + ", ".join(f"{k} {v or 'not there'}" for k, v in versions.items()) + ".",
+            f"NVIDIA's libraries: {', '.join(os.path.basename(file) for file in libraries.values()) or 'none'}."]
 
 
 def rows(text):
@@ -78,23 +68,16 @@ def line(what, measured, reached):
     return f"- goal: {what}; measured: {measured}: {'reached' if reached else 'MISSED'}"
 
 
-def feeding(results, kind):
-    """Goals of a training fed end to end, of the best way of making batches, and the ratio to DataLoader workers."""
-    fed = [r for r in rows(results.get(f"feed-{kind}", {}).get("text", "")) if number(r.get("patches/s"))]
-    if not fed:
-        return []
-    best = max(fed, key=lambda r: number(r["patches/s"]))
+def peers(results, kind):
+    """How many times what DataLoader workers feed the feed makes, without a consumer's time."""
+    ours = [number(r["patches/s"]) for r in rows(results.get(f"feed-{kind}", {}).get("text", "")) if r.get("step, ms") == "0"]
+    ours = [rate for rate in ours if rate]
     out = []
-    waiting, busy = number(best.get("waiting for data")), number(best.get("GPU busy (NVML)"))
-    if waiting is not None:
-        out.append(line(f"{kind}: waiting for data under 5 %", f"{waiting:.1f} %", waiting < 5))
-    if busy is not None:
-        out.append(line(f"{kind}: GPU busy over 90 %", f"{busy:.0f} %", busy > 90))
     for peer in rows(results.get("loader-peer", {}).get("text", "")):
         rate = number(peer.get("patches/s"))
-        if peer.get("fed by DataLoader workers", "").startswith(kind) and rate:
-            ratio = number(best["patches/s"]) / rate
-            out.append(line(f"{kind}: 10 times DataLoader workers", f"{ratio:.1f} times", ratio >= 10))
+        if ours and rate and peer.get("fed by DataLoader workers", "").startswith(kind):
+            ratio = max(ours) / rate
+            out.append(line(f"{kind}: 10 times the patches of DataLoader workers (theirs with a training step)", f"{ratio:.1f} times", ratio >= 10))
     return out
 
 
@@ -113,10 +96,10 @@ def processing(results):
     return out
 
 
-def ctest(text):
-    """CTest's lines in short, and everything about what failed."""
-    lines = [entry for entry in text.splitlines() if re.match(r"^ *\d+/\d+ +Test", entry) or "tests passed" in entry]
-    return "\n".join(f"    {entry.strip()}" for entry in lines)
+def tests(text):
+    """How many passed and were skipped; of what failed, everything."""
+    found = [entry for entry in text.splitlines() if re.match(r"\[  (PASSED|SKIPPED|FAILED) ", entry)]
+    return "\n".join(f"    {entry}" for entry in found[:3]) or text
 
 
 def sanitizer(text):
@@ -124,19 +107,26 @@ def sanitizer(text):
     return found.group(0) if found else text
 
 
-def text(host_lines, items, results, trial):
-    parts = [f"### Measured {time.strftime('%Y-%m-%d')}" if not trial else "### A trial without a GPU: nothing was measured on one", host_lines]
+def text(facts, items, results):
+    """facts: bundle, host, no_gpu, unpacked_s and small (run.py)."""
+    trial, bundle = facts["small"], facts["bundle"]
+    parts = [f"### A trial with small shapes, {facts['no_gpu'] or 'on a GPU'}: no figure counts" if trial
+             else f"### Measured {time.strftime('%Y-%m-%d')}",
+             "\n".join([f"Commit {bundle['commit']}, built with nvcc {bundle['nvcc'] or '?'} and g++ {bundle['g++']}.", *facts["host"]])]
     if not trial:
         goals = [entry for r in results.values() for entry in r["text"].splitlines() if entry.startswith("- goal: ")]
-        goals += feeding(results, "slides") + feeding(results, "volumes") + processing(results)
+        goals += peers(results, "slides") + peers(results, "volumes") + processing(results)
         parts.append("#### Goals\n" + ("\n".join(goals) or "None of them was measured."))
     for item in items:
         result = results.get(item.key)
-        if item.key == "stores" and result and result["status"] == 0:
-            continue
-        body = result["text"] if result else "not run yet: it is of the other part of `tools/gpu-check`"
-        shorten = {"tests": ctest, "sanitizer": sanitizer}.get(item.key, lambda entry: entry)
-        body = shorten(body) if result and result["status"] == 0 else "\n".join(body.splitlines()[-MOST_LINES:])
+        body = result["text"] if result else "not run yet"
+        good = result and result["status"] == 0
+        if good:
+            body = tests(body) if item.key.endswith("bits") else sanitizer(body) if item.key == "sanitizer" else body
+        else:
+            body = "\n".join(body.splitlines()[-MOST_LINES:])
         body = "\n".join(entry for entry in body.splitlines() if not entry.startswith("- goal: ")).strip("\n")
-        parts.append(f"#### {item.title[0].upper()}{item.title[1:]}\n" + (f"Goal: {item.goal}.\n\n" if item.goal else "") + body)
+        took = f"{result['seconds']:.0f} s of at most {item.limit_s:.0f}. " if result and result["seconds"] else ""
+        goal = f"Goal: {item.goal}." if item.goal else ""
+        parts.append(f"#### {item.title[0].upper()}{item.title[1:]}\n" + "\n\n".join(filter(None, [f"{took}{goal}".strip(), body])))
     return "\n\n".join(parts) + "\n"

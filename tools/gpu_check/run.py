@@ -1,31 +1,73 @@
-"""Runs what tools/gpu-check built, one item after the other, and writes the report after each: an item that fails, hangs or finds no time
-costs no other its figures. `--part bench` goes on with what an earlier run of it had no time for.
+#!/usr/bin/env python3
+"""Runs the bundle on a machine with a GPU: tests, then benches and peers, the most wanted first. What is measured is written after each item,
+so that a run that is cut leaves it; run again with the same --out it goes on with what is missing. Needs Python 3.9 and no package; peers run
+where their packages are. Without a GPU it runs the CPU's half, and says so.
 
-    run.py --part tests|bench|all --out FOLDER --deadline SECONDS_SINCE_1970
+Writes into --out: gpu-check.json (all results), gpu-check.md (the same to read: a section for docs/gpu.md), gpu-check-logs.tar.gz.
+Exit codes: 0 done; 1 something failed, or the program does not start here; 2 usage; 3 no time was left for all.
 """
 import argparse
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import sysconfig
+import tarfile
+import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+BUNDLE = Path(__file__).resolve().parent
+sys.path.insert(0, str(BUNDLE))
+sys.dont_write_bytecode = True
 import report  # noqa: E402
-from items import items  # noqa: E402
+from items import TOTAL_S, items  # noqa: E402
 
-REPO = Path(__file__).resolve().parents[2]
+LIBRARIES = {"HEADRACE_NVCOMP": "libnvcomp.so.6", "HEADRACE_NVJPEG": "libnvjpeg.so.13", "HEADRACE_CUFILE": "libcufile.so.0"}
+SITE = ("kornia", "tifffile", "monai")  # parts that are packages of Python
 
 
-def run(item, out, seconds):
-    """What an item gave: a dict of its text, exit status and time."""
+def unpack(work):
+    """Each part into a folder of its own, those of Python into one."""
+    for archive in sorted(BUNDLE.glob("*.tar.xz")):
+        name = archive.name[:-len(".tar.xz")]
+        with tarfile.open(archive) as tar:
+            tar.extractall(work / ("site" if name in SITE else name), **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+
+
+def find_libraries(work):
+    """NVIDIA's: what a variable names, else what was carried, else the toolkit's, else what came with Python's packages."""
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    places = [*work.glob("*/nvidia/*/lib*"), Path(nvcc).resolve().parent.parent / "lib64",
+              *Path(sysconfig.get_paths()["purelib"]).glob("nvidia/*/lib*")]
+    out = {}
+    for variable, file in LIBRARIES.items():
+        found = [os.environ[variable]] if os.environ.get(variable) else [str(p / file) for p in places if (p / file).exists()]
+        if found:
+            out[variable] = found[0]
+    return out
+
+
+def probe(program):
+    """Why no GPU can be used; empty where one can. Stops where the program does not start."""
+    try:
+        done = subprocess.run([program, "probe"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        sys.exit(f"gpu-check: the program does not start here: {error}")
+    if not done.stdout.strip():
+        sys.exit(f"gpu-check: the program does not start here ({done.returncode}): {done.stderr.strip()}. `tools/gpu-check pack` on this machine "
+                 "builds it from source.")
+    return "" if done.returncode == 0 else done.stdout.strip()
+
+
+def run(item, log, work, seconds):
+    """What an item gave: its text, exit status and time."""
     begin = time.monotonic()
-    log = out / f"{item.key}.log"
-    environment = {**os.environ, **item.environment}
-    with open(log, "w") as errors:
-        process = subprocess.Popen(item.command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment,
-                                   cwd=out, start_new_session=True)
+    with open(log, "w+") as errors:
+        process = subprocess.Popen(item.command, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace", cwd=work,
+                                   env={**os.environ, **item.environment}, start_new_session=True)
         try:
             text, _ = process.communicate(timeout=seconds)
             status = process.returncode
@@ -33,65 +75,125 @@ def run(item, out, seconds):
             os.killpg(process.pid, 9)
             text, _ = process.communicate()
             status = "stopped"
+        errors.seek(0)
+        said = errors.read().strip().splitlines()
+        errors.write("\n--- what it printed\n" + text)
     if status != 0:
-        tail = "\n".join(f"    {entry}" for entry in log.read_text(errors="replace").strip().splitlines()[-40:])
         how = f"STOPPED after {seconds:.0f} s" if status == "stopped" else f"FAILED with {status}"
-        text += f"\n{how}{', after saying:' if tail else ''}\n\n{tail}\n"
+        text += f"\n{how}{', after saying:' if said else ''}\n\n" + "\n".join(f"    {line}" for line in said[-40:]) + "\n"
     return {"text": text.strip(), "status": status, "seconds": round(time.monotonic() - begin, 1)}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--part", choices=("tests", "bench", "all"), required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--deadline", type=float, required=True)
-    arguments = parser.parse_args()
-    out = arguments.out
-    results_file = out / "results.json"
-    gpu = report.gpu(out / "build")
-    if gpu["absent"]:
-        print(gpu["absent"])
+def replace(path, write):
+    """A file is whole or the one before."""
+    new = path.with_name(path.name + ".new")
+    write(new)
+    new.replace(path)
+
+
+def write_results(out, logs, facts, results, wanted):
+    document = {**facts, "items": results}
+    replace(out / "gpu-check.json", lambda to: to.write_text(json.dumps(document, indent=1) + "\n"))
+    replace(out / "gpu-check.md", lambda to: to.write_text(report.text(facts, wanted, results)))
+
+    def pack(to):
+        with tarfile.open(to, "w:gz") as tar:
+            tar.add(logs, "gpu-check-logs")
+
+    replace(out / "gpu-check-logs.tar.gz", pack)
+
+
+def earlier(file, facts):
+    """Results of a run before this one of the same bundle, of what was neither cut nor failed."""
+    if not file.exists():
+        return {}
+    before = json.loads(file.read_text())
+    same = all(before.get(key) == facts[key] for key in ("bundle", "no_gpu", "small"))
+    return {key: result for key, result in before["items"].items() if result["status"] == 0} if same else {}
+
+
+def arguments_of(argv):
+    parser = argparse.ArgumentParser(prog=Path(__file__).name, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("gpu-check-out"), help="folder for the results (default: gpu-check-out)")
+    parser.add_argument("--work", type=Path, help="folder for stores and images, 4 GB, removed at the end (default: a temporary one); on a disk that "
+                        "GPUDirect reads from, if that is to be measured")
+    parser.add_argument("--samples", type=Path, help="the samples (default: those of the bundle, else of the checkout that it lies in)")
+    parser.add_argument("--seconds", type=float, default=TOTAL_S, help=f"no item goes on after these (default: {TOTAL_S})")
+    parser.add_argument("--small", action="store_true", help="a trial with small shapes, as without a GPU: no figure of it counts")
+    parser.add_argument("--only", default="", metavar="A,B", help="these items alone")
+    return parser.parse_args(argv)
+
+
+def main(argv):
+    began = time.monotonic()
+    arguments = arguments_of(argv)
+    out = arguments.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    if arguments.work:
+        arguments.work.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="gpu-check-", dir=arguments.work))
+    try:
+        return check(arguments, out, work, began)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def check(arguments, out, work, began):
+    unpack(work)
+    unpacked_s = time.monotonic() - began
+    program = work / "program" / "gpu_check"
+    no_gpu = probe(program)
+    if no_gpu:
+        print(no_gpu)
         if os.path.exists("/dev/nvidia0"):
-            sys.exit(f"gpu-check: there is a GPU (/dev/nvidia0), but CUDA can't use it: {gpu['absent']}")
-        print("Every bench is tried as far as it goes without one; no figure is kept.")
-    results = {}
-    if arguments.part == "bench" and results_file.exists():
-        results = json.loads(results_file.read_text())
-    host = report.host(REPO, gpu)
-    # What the first part had no time for is made up for in the second.
-    late = {key for key, result in results.items() if result["status"] == "skipped"} if arguments.part == "bench" else set()
-    wanted = [i for i in items(REPO, out, trial=bool(gpu["absent"]))
-              if arguments.part in (i.part, "all") or i.key in late or (arguments.part == "bench" and i.key.startswith(("stores", "feed-")))]
-    wanted = [i for i in wanted if results.get(i.key, {}).get("status") != 0]
+            sys.exit(f"gpu-check: there is a GPU (/dev/nvidia0), but CUDA can't use it: {no_gpu}")
+        print("Every item is tried as far as it goes without one; no figure is kept.")
+    places = [arguments.samples, work / "samples" / "samples", BUNDLE.parent / "samples"]
+    samples = next((place.resolve() for place in places if place and place.is_dir()), "")
+    libraries = find_libraries(work)
+    site = work / "site"
+    site.mkdir(exist_ok=True)
+    sys.path.append(str(site))
+    facts = {"bundle": json.loads((BUNDLE / "bundle.json").read_text()), "no_gpu": no_gpu, "host": report.host(libraries),
+             "small": bool(no_gpu) or arguments.small, "unpacked_s": round(unpacked_s, 1)}
+    every = items(BUNDLE, work, samples, libraries, site, facts["small"])
+    only = set(filter(None, re.split("[, ]+", arguments.only)))
+    unknown = only - {item.key for item in every}
+    if unknown:
+        print(f"gpu-check: --only {arguments.only}: there is no {', '.join(sorted(unknown))}; items: {', '.join(i.key for i in every)}",
+              file=sys.stderr)
+        return 2
+    results = earlier(out / "gpu-check.json", facts)
+    wanted = [item for item in every if item.key not in results and (not only or item.key in only)]
+    logs = work / "logs"
+    logs.mkdir()
     for number, item in enumerate(wanted, 1):
-        left = arguments.deadline - time.time()
+        left = arguments.seconds - (time.monotonic() - began)
         print(f"[{number}/{len(wanted)}] {item.title} ({left:.0f} s left)", flush=True)
-        missing = item.missing()
-        if missing:
-            result = {"text": f"not measured: {missing}", "status": 0, "seconds": 0}
+        absent = item.absent or (f"{Path(item.reads).name} was not made" if item.reads and not os.path.exists(item.reads) else "")
+        if absent:
+            result = {"text": f"not measured: {absent}", "status": 0, "seconds": 0}
         elif left < item.least_s:
-            again = "run `tools/gpu-check --part bench` again: it takes up what is missing"
-            result = {"text": f"skipped: {left:.0f} s were left of this command's time; {again}", "status": "skipped", "seconds": 0}
+            result = {"text": f"skipped: {left:.0f} s were left; run it again with the same --out, it goes on with what is missing",
+                      "status": "skipped", "seconds": 0}
         else:
-            result = run(item, out, min(item.limit_s, left))
-        results[item.key] = result
-        said = {0: "done"}.get(result["status"], str(result["status"]))
-        print(f"    {said} in {result['seconds']:.0f} s", flush=True)
+            result = run(item, logs / f"{item.key}.log", work, min(item.limit_s, left))
+        results[item.key] = {**result, "at_s": round(time.monotonic() - began, 1)}
+        write_results(out, logs, facts, results, every)
+        print(f"    {'done' if result['status'] == 0 else result['status']} in {result['seconds']:.1f} s", flush=True)
         if result["status"] not in (0, "skipped"):
             print("    " + "\n    ".join(result["text"].splitlines()[-15:]), flush=True)
-        results_file.write_text(json.dumps(results, indent=1))
-        (out / "gpu-check.md").write_text(report.text(host, items(REPO, out, bool(gpu["absent"])), results, bool(gpu["absent"])))
-    print()
-    print((out / "gpu-check.md").read_text())
+    print(f"\n{(out / 'gpu-check.md').read_text()}" if wanted else "nothing is missing")
     failed = [key for key, result in results.items() if result["status"] not in (0, "skipped")]
-    if failed:
-        sys.exit(f"gpu-check: failed: {', '.join(failed)}; the logs are in {out}")
     late = [key for key, result in results.items() if result["status"] == "skipped"]
+    if failed:
+        print(f"gpu-check: failed: {', '.join(failed)}; the logs are in {out / 'gpu-check-logs.tar.gz'}", file=sys.stderr)
+        return 1
     if late:
-        sys.exit(f"gpu-check: no time was left for {', '.join(late)}; `tools/gpu-check --part bench` takes up what is missing (LIMIT_S: more time)")
-    if gpu["absent"] and results.get("tests", {}).get("status") == 0:
-        print("The build passes and so do the tests that need no GPU. What a GPU does was not run.")
+        print(f"gpu-check: no time was left for {', '.join(late)}", file=sys.stderr)
+        return 3
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

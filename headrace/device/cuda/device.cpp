@@ -1,19 +1,37 @@
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
+#include <cstdint>
 
 #include "headrace/core/error.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/device/cuda/check.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/device_scope.hpp"
+#include "headrace/device/memory_pool.hpp"
+#include "headrace/device/shared_library.hpp"
 
 namespace headrace::device::cuda {
 
 namespace {
 
 constexpr int kOldestMajor = 8;  // compute capability of what kernels are compiled for
+
+/// Of the driver itself: the runtime has no function that asks without making a context.
+struct Contexts {
+  SharedLibrary driver{nullptr, "libcuda.so.1"};
+  int (*device_get)(int* device, int ordinal) = nullptr;
+  int (*state)(int device, unsigned* flags, int* active) = nullptr;
+
+  Contexts() {
+    driver.find("cuDeviceGet", device_get);
+    driver.find("cuDevicePrimaryCtxGetState", state);
+  }
+};
+
+/// For what may not throw: else the next call would report the error again.
+void ignore(cudaError_t result) noexcept {
+  if (result != cudaSuccess) cudaGetLastError();
+}
 
 }  // namespace
 
@@ -61,37 +79,41 @@ std::string pci_bus_id() {
   return {};
 }
 
+int device_count() {
+  int count = 0;
+  HR_CUDA(cudaGetDeviceCount(&count));
+  return count;
+}
+int current_device() noexcept {
+  int device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) return device;
+  cudaGetLastError();
+  return 0;
+}
 void use_device(int index) { HR_CUDA(cudaSetDevice(index)); }
 
-int process_device() {
-  const char* rank = std::getenv("LOCAL_RANK");
-  if (rank == nullptr || *rank == 0) return 0;
-  int index = -1, count = 0;
-  const char* end = rank + std::strlen(rank);
-  const auto [rest, error] = std::from_chars(rank, end, index);
-  HR_CUDA(cudaGetDeviceCount(&count));
-  if (error != std::errc() || rest != end || index < 0 || index >= count) {
-    fail(ErrorCode::usage, "LOCAL_RANK is '{}': expected the number of a GPU, 0 to {}", rank,
-         count - 1);
-  }
-  return index;
+bool has_context(int index) noexcept {
+  static const Contexts contexts;
+  int device = 0, active = 0;
+  unsigned flags = 0;
+  return contexts.driver.there() && contexts.device_get(&device, index) == 0 &&
+         contexts.state(device, &flags, &active) == 0 && active != 0;
 }
 
+void wait_for_device() { HR_CUDA(cudaDeviceSynchronize()); }
 std::size_t free_bytes() {
   std::size_t free = 0, total = 0;
   HR_CUDA(cudaMemGetInfo(&free, &total));
   return free;
 }
 
-Stream::Stream() { HR_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-Stream::~Stream() {
-  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+Stream::Stream() {
+  CUstream_st* stream = nullptr;
+  HR_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  stream_ = {stream, [](CUstream_st* s) { ignore(cudaStreamDestroy(s)); }};
+  device_ = current_device();
 }
-Stream& Stream::operator=(Stream&& o) noexcept {
-  std::swap(stream_, o.stream_);
-  return *this;
-}
-void Stream::wait() { HR_CUDA(cudaStreamSynchronize(stream_)); }
+void Stream::wait() { HR_CUDA(cudaStreamSynchronize(get())); }
 
 Event::Event(bool timed) {
   // Who waits sleeps: CUDA's default is a loop that takes a core from those that decode.
@@ -99,7 +121,7 @@ Event::Event(bool timed) {
   HR_CUDA(cudaEventCreateWithFlags(&event_, flags));
 }
 Event::~Event() {
-  if (event_ != nullptr) cudaEventDestroy(event_);
+  if (event_ != nullptr) ignore(cudaEventDestroy(event_));
 }
 Event& Event::operator=(Event&& o) noexcept {
   std::swap(event_, o.event_);
@@ -120,7 +142,7 @@ void* DeviceMemory::allocate(std::size_t size_bytes) {
   return data;
 }
 void DeviceMemory::release(void* data) noexcept {
-  if (data != nullptr) cudaFree(data);
+  if (data != nullptr) ignore(cudaFree(data));
 }
 void* PinnedMemory::allocate(std::size_t size_bytes) {
   void* data = nullptr;
@@ -128,7 +150,30 @@ void* PinnedMemory::allocate(std::size_t size_bytes) {
   return data;
 }
 void PinnedMemory::release(void* data) noexcept {
-  if (data != nullptr) cudaFreeHost(data);
+  if (data != nullptr) ignore(cudaFreeHost(data));
+}
+
+CUmemPoolHandle_st* OrderedMemory::create(int device) {
+  int supported = 0;
+  HR_CUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+  if (supported == 0) return nullptr;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, device};
+  cudaMemPool_t pool = nullptr;
+  HR_CUDA(cudaMemPoolCreate(&pool, &properties));
+  std::uint64_t everything = UINT64_MAX;  // what comes back stays
+  HR_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything));
+  return pool;
+}
+void OrderedMemory::destroy(CUmemPoolHandle_st* pool) noexcept { ignore(cudaMemPoolDestroy(pool)); }
+void* OrderedMemory::allocate(CUmemPoolHandle_st* pool, std::size_t bytes, CUstream_st* stream) {
+  void* data = nullptr;
+  HR_CUDA(cudaMallocFromPoolAsync(&data, bytes, pool, stream));
+  return data;
+}
+void OrderedMemory::release(CUmemPoolHandle_st*, void* data, CUstream_st* stream) noexcept {
+  ignore(cudaFreeAsync(data, stream));
 }
 
 void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stream& stream) {

@@ -7,6 +7,7 @@
 
 #include "headrace/device/cuda/check.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/device_scope.hpp"
 
 namespace headrace::device::cuda {
 
@@ -18,14 +19,16 @@ __global__ void run_each(std::int64_t count, const __grid_constant__ Kernel kern
   if (i < count) kernel(i);
 }
 
-/// Puts kernel(0) … kernel(count - 1) into the stream, one thread each, in no order. Errors:
-/// device, if it can't be launched; they contain `name`, as a profiler shows it.
+/// Puts kernel(0) … kernel(count - 1) into the stream, one thread each, in no order, whatever GPU is
+/// the calling thread's. Errors: device, if it can't be launched; they contain `name`, as a
+/// profiler shows it.
 template <typename Kernel>
 void for_each(Stream& stream, std::int64_t count, const Kernel& kernel, const char* name) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
   constexpr int kThreads = 256;
   if (count <= 0) return;
   const auto blocks = static_cast<unsigned>((count + kThreads - 1) / kThreads);
+  const DeviceScope scope(stream.device());
   nvtxRangePushA(name);
   run_each<<<blocks, kThreads, 0, stream.get()>>>(count, kernel);
   nvtxRangePop();
@@ -50,6 +53,7 @@ void for_each_of(Stream& stream, std::int32_t items, std::int32_t elements, cons
   if (items <= 0 || elements <= 0) return;
   const dim3 blocks((static_cast<unsigned>(elements) + kThreads - 1) / kThreads,
                     static_cast<unsigned>(items));
+  const DeviceScope scope(stream.device());
   nvtxRangePushA(name);
   run_each_of<<<blocks, kThreads, 0, stream.get()>>>(elements, kernel);
   nvtxRangePop();

@@ -1,5 +1,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/device_scope.hpp"
+#include "headrace/device/memory_pool.hpp"
 
 namespace headrace::device::cuda {
 namespace {
@@ -13,13 +15,14 @@ bool cuda_available() noexcept { return false; }
 std::string describe() { return kAbsent; }
 std::string pci_bus_id() { return {}; }
 
+int device_count() { refuse(); }
+int current_device() noexcept { return 0; }
 void use_device(int) { refuse(); }
-int process_device() { refuse(); }
+bool has_context(int) noexcept { return false; }
 std::size_t free_bytes() { refuse(); }
+void wait_for_device() { refuse(); }
 
 Stream::Stream() { refuse(); }
-Stream::~Stream() = default;
-Stream& Stream::operator=(Stream&&) noexcept { return *this; }
 void Stream::wait() { refuse(); }
 
 Event::Event(bool) { refuse(); }
@@ -34,6 +37,11 @@ void* DeviceMemory::allocate(std::size_t) { refuse(); }
 void DeviceMemory::release(void*) noexcept {}
 void* PinnedMemory::allocate(std::size_t) { refuse(); }
 void PinnedMemory::release(void*) noexcept {}
+
+CUmemPoolHandle_st* OrderedMemory::create(int) { refuse(); }
+void OrderedMemory::destroy(CUmemPoolHandle_st*) noexcept {}
+void* OrderedMemory::allocate(CUmemPoolHandle_st*, std::size_t, CUstream_st*) { refuse(); }
+void OrderedMemory::release(CUmemPoolHandle_st*, void*, CUstream_st*) noexcept {}
 
 void copy_to_device(void*, const void*, std::size_t, Stream&) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t, Stream&) { refuse(); }

@@ -74,7 +74,7 @@ struct RunConfig {
     device::DeviceChoice device = device::DeviceChoice::automatic;
     ElementChoice element = ElementChoice::automatic;
     LayoutChoice layout = LayoutChoice::automatic;
-    std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: half of the free memory
+    std::int64_t device_memory_mib = 0;  ///< of the GPU, for batches; 0: at most half of the free
     zarr::DecodeOn decode = zarr::DecodeOn::automatic;       ///< for batches made on a GPU
     storage::GpuDirect gpudirect = storage::GpuDirect::off;  ///< for chunks decoded there
   } loader;

@@ -23,7 +23,7 @@ Fields loader_fields(RunConfig& config) {
             "of a batch; auto: channels_first from a CPU, channels_last from a GPU"}
           .hashed_if(loader.layout != LayoutChoice::automatic),
       Field{"device_memory_mib", form::number(loader.device_memory_mib, 0, 1'000'000'000),
-            "of the GPU, for batches; 0: half of the free memory"}
+            "of the GPU, for batches, taken at the start; 0: at most half of the free memory"}
           .decides_nothing(),
       // JPEG decoders differ.
       Field{"decode", form::choice(loader.decode), "what decodes chunks for batches made on a GPU"}

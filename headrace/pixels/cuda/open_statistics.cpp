@@ -13,6 +13,7 @@ class CudaStatisticsQueue : public device::cuda::CudaQueueOf<StatisticsQueue> {
 class CudaStatistics : public device::cuda::CudaDeviceOf<StatisticsDevice> {
  public:
   std::unique_ptr<StatisticsQueue> queue() override {
+    const device::cuda::DeviceScope scope = here();
     return std::make_unique<CudaStatisticsQueue>();
   }
 };

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/pixels/jpeg/jpeg_errors.hpp"
+#include "headrace/pixels/jpeg/jpeg_markers.hpp"
 
 #define HR_TEXT_OF(x) #x
 #define HR_TEXT(x) HR_TEXT_OF(x)
@@ -120,13 +121,6 @@ void read_expected_header(Decoder& decoder, std::span<const std::byte> jpeg,
        expect.width, expect.components);
 }
 
-// The last marker, after which some writers leave zeros.
-bool has_end(std::span<const std::byte> jpeg) {
-  while (!jpeg.empty() && jpeg.back() == std::byte{0}) jpeg = jpeg.first(jpeg.size() - 1);
-  return jpeg.size() >= 2 && jpeg[jpeg.size() - 2] == std::byte{0xff} &&
-         jpeg.back() == std::byte{0xd9};
-}
-
 }  // namespace
 
 std::string jpeg_library() { return "libjpeg-turbo " HR_TEXT(LIBJPEG_TURBO_VERSION); }
@@ -186,7 +180,8 @@ void decode_jpeg_window(std::span<const std::byte> jpeg, std::string_view origin
 void check_jpeg(std::span<const std::byte> jpeg, std::string_view origin, const JpegShape& expect) {
   Decoder decoder(JpegDamage::refused);
   read_expected_header(decoder, jpeg, origin, expect);
-  if (!has_end(jpeg)) fail(ErrorCode::corrupt, "{}: the JPEG has no end: it was cut off", origin);
+  if (!has_jpeg_end(jpeg))
+    fail(ErrorCode::corrupt, "{}: the JPEG has no end: it was cut off", origin);
 }
 
 }  // namespace headrace::pixels

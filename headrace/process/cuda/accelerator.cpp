@@ -18,17 +18,20 @@ class CudaAcceleratorQueue : public device::cuda::CudaQueueOf<AcceleratorQueue> 
   void run(const TileKernel& kernel, float* sums) override { cuda::run(kernel, sums, stream_); }
   void run(const StoredPass& pass) override { cuda::run(pass, stream_); }
   void read_file(const std::string& path, std::span<const storage::DeviceRange> ranges) override {
+    const device::cuda::DeviceScope scope(stream_.device());
     reader_.read(path, ranges, stream_);
   }
   void write_file(const std::string& path, const std::uint8_t* device,
                   std::size_t size_bytes) override {
+    const device::cuda::DeviceScope scope(stream_.device());
     writer_.write(path, reinterpret_cast<const std::byte*>(device), size_bytes, stream_);
   }
   std::string read_by() const override { return reader_.how(); }
   std::string written_by() const override { return writer_.how(); }
-  std::ptrdiff_t decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
-                        std::uint8_t* device, std::string& problem) override {
-    return jpegs_.decode(tiles, host, device, stream_, problem);
+  std::vector<std::size_t> decode(std::span<const JpegTile> tiles, const std::uint8_t* host,
+                                  std::uint8_t* device, std::string& why) override {
+    const device::cuda::DeviceScope scope(stream_.device());
+    return jpegs_.decode(tiles, host, device, stream_, why);
   }
 
  private:
@@ -44,6 +47,7 @@ class CudaAccelerator : public device::cuda::CudaDeviceOf<Accelerator> {
     storage::cufile_for(direct, how);  // refused now, not at the first file
   }
   std::unique_ptr<AcceleratorQueue> queue() override {
+    const device::cuda::DeviceScope scope = here();
     return std::make_unique<CudaAcceleratorQueue>(direct_);
   }
   storage::GpuDirect direct() const override { return direct_; }

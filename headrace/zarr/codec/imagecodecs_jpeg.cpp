@@ -10,7 +10,6 @@
 namespace headrace::zarr {
 namespace {
 
-constexpr const char* kOrigin = "codec imagecodecs_jpeg";
 constexpr int kDefaultQuality = 95;       // imagecodecs' own
 constexpr std::int64_t kMaxEdge = 65500;  // jpeglib.h's JPEG_MAX_DIMENSION
 
@@ -37,13 +36,13 @@ class JpegCodec : public ArrayBytesCodec {
         (axes_.c < 0 || (box.shape[axes_.c] == shape_.components &&
                          (dst.strides_bytes[axes_.c] == 1 || shape_.components == 1)));
     if (interleaved) {
-      pixels::decode_jpeg_window(encoded, kOrigin, shape_, window, dst.data,
+      pixels::decode_jpeg_window(encoded, kJpegOrigin, shape_, window, dst.data,
                                  dst.strides_bytes[axes_.y]);
       return;
     }
     const std::int64_t row = (window.x1 - window.x0) * shape_.components;
     Scratch rows(static_cast<std::size_t>((window.y1 - window.y0) * row));
-    pixels::decode_jpeg_window(encoded, kOrigin, shape_, window, rows.data(), row);
+    pixels::decode_jpeg_window(encoded, kJpegOrigin, shape_, window, rows.data(), row);
     Index strides{};
     strides[axes_.y] = row;
     strides[axes_.x] = shape_.components;
@@ -56,7 +55,7 @@ class JpegCodec : public ArrayBytesCodec {
   StreamCodec packing() const override { return StreamCodec::jpeg; }
 
   void split(std::span<const std::byte> encoded, ByteRange, ChunkStreams& out) const override {
-    pixels::check_jpeg(encoded, kOrigin, shape_);
+    pixels::check_jpeg(encoded, kJpegOrigin, shape_);
     out.size = static_cast<std::size_t>(shape_.height * shape_.width * shape_.components);
     out.streams.push_back({StreamCodec::jpeg, encoded, 0, out.size});
     out.jpeg_height = static_cast<std::int32_t>(shape_.height);
@@ -83,7 +82,7 @@ class JpegCodec : public ArrayBytesCodec {
 
  private:
   void write(const std::byte* src, std::int64_t row_step, std::vector<std::byte>& out) const {
-    pixels::encode_jpeg(src, row_step, shape_, quality_, subsampling_, kOrigin, out);
+    pixels::encode_jpeg(src, row_step, shape_, quality_, subsampling_, kJpegOrigin, out);
   }
 
   int rank_;

@@ -5,6 +5,9 @@
 
 namespace headrace::zarr {
 
+/// How the codec names itself in errors of a JPEG.
+inline constexpr const char* kJpegOrigin = "codec imagecodecs_jpeg";
+
 /// Codec "imagecodecs_jpeg": one self-contained 8-bit JPEG for each chunk, as zarr-python reads it
 /// with imagecodecs. The chunk is (y, x, 3), (y, x, 1) or (y, x), after any axes of length 1; an
 /// interleaved (c, y, x) array has `transpose` before. Decoded by libjpeg-turbo at its defaults

@@ -1,13 +1,17 @@
 #include "headrace/zarr/nvidia/jpeg_batch.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/pixels/jpeg/jpeg_markers.hpp"
 
 namespace headrace::zarr {
 namespace {
+
+using pixels::JpegColour;
 
 struct Choice {
   Nvjpeg::Backend backend;
@@ -18,110 +22,139 @@ constexpr Choice kChoices[] = {{Nvjpeg::Backend::hardware, "hardware"},
                                {Nvjpeg::Backend::gpu_hybrid, "gpu"},
                                {Nvjpeg::Backend::standard, "standard"}};
 
-bool is_grey(const DecodePlan::Segment& segment) {
-  return segment.decoded_size ==
-         static_cast<std::uint64_t>(segment.height) * static_cast<std::uint64_t>(segment.width);
-}
-
-Nvjpeg::Image image_of(const DecodePlan::Segment& segment, std::byte* decoded) {
-  Nvjpeg::Image image;
-  image.channel[0] = reinterpret_cast<unsigned char*>(decoded + segment.decoded_offset);
-  image.pitch[0] = segment.decoded_size / static_cast<std::uint64_t>(segment.height);
-  return image;
-}
-
-const unsigned char* bytes_of(const DecodePlan::Segment& segment, const std::byte* encoded) {
-  return reinterpret_cast<const unsigned char*>(encoded + segment.offset);
-}
-
 }  // namespace
 
-int JpegBatch::Decoder::open(Nvjpeg::Backend backend) {
-  const int status = nvjpeg.create(backend, nullptr, nullptr, 0, &handle);
-  return status != 0 ? status : nvjpeg.state_create(handle, &state);
-}
+/// A JPEG of the batch.
+struct JpegBatch::Job {
+  std::span<const std::byte> jpeg;
+  JpegColour colour = JpegColour::other;
+  bool by_cpu = false;
+  std::vector<std::byte> restated;  ///< empty: it goes as it is
+};
 
-JpegBatch::Decoder::~Decoder() {
-  if (state != nullptr) nvjpeg.state_destroy(state);
-  if (handle != nullptr) nvjpeg.destroy(handle);
-}
-
-JpegBatch::JpegBatch() : nvjpeg_(Nvjpeg::shared()) {
-  if (!nvjpeg_.library.there()) fail(ErrorCode::unsupported, "{}", nvjpeg_.library.missing());
+JpegBatch::JpegBatch(device::cuda::MemoryBudget budget) {
+  const Nvjpeg& nvjpeg = Nvjpeg::shared();
+  if (!nvjpeg.library.there()) fail(ErrorCode::unsupported, "{}", nvjpeg.library.missing());
   const char* forced = std::getenv("HEADRACE_NVJPEG_BACKEND");
-  forced_ = forced != nullptr;
   int status = -1;
   for (const Choice& choice : kChoices) {
-    if (forced_ && std::string_view(forced) != choice.name) continue;
-    batches_ = std::make_unique<Decoder>(nvjpeg_);
-    status = batches_->open(choice.backend);
+    if (forced != nullptr && std::string_view(forced) != choice.name) continue;
+    backend_ = std::make_unique<JpegBackend>(nvjpeg, budget);
+    status = backend_->open(choice.backend);
     if (status != 0) continue;
     name_ = fmt::format("nvJPEG ({})", choice.name);
     return;
   }
   fail(ErrorCode::device, "nvJPEG does not start{}: {}",
-       forced_ ? fmt::format(" with HEADRACE_NVJPEG_BACKEND={}", forced) : "",
+       forced != nullptr ? fmt::format(" with HEADRACE_NVJPEG_BACKEND={}", forced) : "",
        status < 0 ? "expected hardware, gpu or standard" : Nvjpeg::text_of(status));
 }
 
-JpegBatch::Decoder& JpegBatch::of_single_images() {
-  if (forced_) return *batches_;
-  if (!singles_) {
-    auto opened = std::make_unique<Decoder>(nvjpeg_);
-    if (opened->open(Nvjpeg::Backend::standard) != 0) return *batches_;
-    singles_ = std::move(opened);
+JpegBatch::~JpegBatch() { wait_for_last(); }
+
+void JpegBatch::wait_for_last() noexcept {
+  try {
+    done_.wait();
+  } catch (const Error&) {
+    // The device is lost, and the work in flight with it. Whoever waits for the work hears of it.
   }
-  return *singles_;
 }
 
-const DecodePlan::Segment* JpegBatch::start(std::span<const DecodePlan::Segment> segments,
-                                            const std::byte* encoded, std::byte* decoded,
-                                            device::cuda::Stream& stream, std::string& problem) {
-  bool waits = false;
-  for (const bool grey : {false, true}) {
-    std::vector<const DecodePlan::Segment*> group;
-    for (const DecodePlan::Segment& segment : segments) {
-      if (is_grey(segment) == grey) group.push_back(&segment);
+std::vector<std::size_t> JpegBatch::start(std::span<const DecodePlan::Segment> segments,
+                                          std::span<const char> unsound, const std::byte* encoded,
+                                          std::byte* decoded, device::cuda::Stream& stream) {
+  wait_for_last();
+  why_left_.clear();
+  std::vector<Job> jobs(segments.size());
+  sort_out(segments, unsound, encoded, jobs);
+  restate(jobs);
+  start_group(jobs, segments, true, decoded, stream);
+  start_group(jobs, segments, false, decoded, stream);
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i].by_cpu) left.push_back(i);
+  }
+  return left;
+}
+
+void JpegBatch::leave(Job& job, const std::string& why) {
+  job.by_cpu = true;
+  if (why_left_.empty()) why_left_ = why;
+}
+
+void JpegBatch::sort_out(std::span<const DecodePlan::Segment> segments,
+                         std::span<const char> unsound, const std::byte* encoded,
+                         std::vector<Job>& jobs) {
+  std::string why;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    Job& job = jobs[i];
+    job.jpeg = {encoded + segments[i].offset, segments[i].size};
+    pixels::JpegMarkers markers;
+    if (!pixels::read_jpeg_markers(job.jpeg, markers) || !pixels::has_jpeg_end(job.jpeg)) {
+      leave(job, "it was cut off, or is not a JPEG");
+      continue;
     }
-    if (group.empty()) continue;
-    if (std::exchange(waits, true)) stream.wait();  // the state's memory is still being read
-    const auto* failed = start_group(group, grey, encoded, decoded, stream, problem);
-    if (failed != nullptr) return failed;
+    if (!unsound.empty() && unsound[i] != 0) {
+      leave(job, "its data is damaged, or of a kind that only the CPU checks");
+      continue;
+    }
+    // The CPU takes a grey JPEG for a coloured image too.
+    const std::uint64_t pixels_of_one = static_cast<std::uint64_t>(segments[i].height) *
+                                        static_cast<std::uint64_t>(segments[i].width);
+    if (markers.height != segments[i].height || markers.width != segments[i].width ||
+        markers.components * pixels_of_one != segments[i].decoded_size) {
+      leave(job, "it has another size");
+      continue;
+    }
+    job.colour = pixels::colour_of(markers);
+    if (!pixels::says_colour_by_adobe(markers)) {
+      job.restated = pixels::with_adobe_marker(job.jpeg, job.colour);
+      job.jpeg = job.restated;
+    }
+    if (!backend_->shows(job.colour, why) || !backend_->takes(job.jpeg, why)) leave(job, why);
   }
-  return nullptr;
 }
 
-const DecodePlan::Segment* JpegBatch::start_group(std::span<const DecodePlan::Segment* const> group,
-                                                  bool grey, const std::byte* encoded,
-                                                  std::byte* decoded, device::cuda::Stream& stream,
-                                                  std::string& problem) {
-  const auto output = grey ? Nvjpeg::Output::grey : Nvjpeg::Output::rgb_interleaved;
-  std::vector<const unsigned char*> data;
-  std::vector<std::size_t> sizes;
-  std::vector<Nvjpeg::Image> images;
-  for (const DecodePlan::Segment* segment : group) {
-    data.push_back(bytes_of(*segment, encoded));
-    sizes.push_back(segment->size);
-    images.push_back(image_of(*segment, decoded));
+/// Into memory that stays until the stream is done.
+void JpegBatch::restate(std::vector<Job>& jobs) {
+  std::size_t bytes = 0;
+  for (const Job& job : jobs) bytes += job.by_cpu ? 0 : job.restated.size();
+  if (bytes > restated_.size()) restated_.reserve(bytes + bytes / 8);
+  auto* at = restated_.as<std::byte>();
+  for (Job& job : jobs) {
+    if (job.by_cpu || job.restated.empty()) continue;
+    std::memcpy(at, job.restated.data(), job.restated.size());
+    job.jpeg = {at, job.restated.size()};
+    at += job.restated.size();
   }
-  int status = nvjpeg_.batch_begin(batches_->handle, batches_->state,
-                                   static_cast<int>(group.size()), 1, output);
-  if (status == 0) {
-    status = nvjpeg_.batch_decode(batches_->handle, batches_->state, data.data(), sizes.data(),
-                                  images.data(), stream.get());
+}
+
+void JpegBatch::start_group(std::vector<Job>& jobs, std::span<const DecodePlan::Segment> segments,
+                            bool grey, std::byte* decoded, device::cuda::Stream& stream) {
+  JpegBackend::Batch batch;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i].by_cpu || (jobs[i].colour == JpegColour::grey) != grey) continue;
+    batch.add(jobs[i].jpeg, decoded + segments[i].decoded_offset,
+              segments[i].decoded_size / static_cast<std::uint64_t>(segments[i].height));
   }
-  if (status == 0) return nullptr;
-  // A batch fails as a whole. Decode one by one, to find the faulty JPEG or to do without a batch.
-  const Decoder& single = of_single_images();
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    stream.wait();  // until earlier work no longer uses the state's memory
-    status = nvjpeg_.decode(single.handle, single.state, data[i], sizes[i], output, &images[i],
-                            stream.get());
-    if (status == 0) continue;
-    problem = fmt::format("nvJPEG: {}", Nvjpeg::text_of(status));
-    return group[i];
+  if (batch.data.empty()) return;
+  done_.wait();  // until the other group no longer uses the back end's memory
+  int status = 0;
+  try {
+    status = backend_->decode(batch, grey ? Nvjpeg::Output::grey : Nvjpeg::Output::rgb_interleaved,
+                              stream);
+  } catch (...) {
+    done_.record(stream);
+    throw;
   }
-  return nullptr;
+  done_.record(stream);
+  if (status == 0) return;
+  // A batch fails as a whole, and nvJPEG does not say by which JPEG.
+  for (Job& job : jobs) {
+    if (!job.by_cpu && (job.colour == JpegColour::grey) == grey) {
+      leave(job, Nvjpeg::text_of(status));
+    }
+  }
 }
 
 }  // namespace headrace::zarr

@@ -3,13 +3,16 @@
 namespace headrace::zarr {
 
 Nvjpeg::Nvjpeg() : library("HEADRACE_NVJPEG", "libnvjpeg.so.13") {
-  library.find("nvjpegCreateEx", create);
+  library.find("nvjpegCreateExV2", create);
   library.find("nvjpegDestroy", destroy);
   library.find("nvjpegJpegStateCreate", state_create);
   library.find("nvjpegJpegStateDestroy", state_destroy);
+  library.find("nvjpegJpegStreamCreate", stream_create);
+  library.find("nvjpegJpegStreamDestroy", stream_destroy);
+  library.find("nvjpegJpegStreamParseHeader", parse_header);
+  library.find("nvjpegDecodeBatchedSupported", batch_takes);
   library.find("nvjpegDecodeBatchedInitialize", batch_begin);
   library.find("nvjpegDecodeBatched", batch_decode);
-  library.find("nvjpegDecode", decode);
   library.find("nvjpegGetHardwareDecoderInfo", hardware);
 }
 

@@ -39,7 +39,7 @@ void StreamBatch::start(std::span<const DecodePlan::Segment> segments, const std
   const std::size_t input_bytes = kInputs * 8 * count_;
   host_.reserve(input_bytes);
   results_.reserve(12 * count_);
-  budget_.reserve(tables_, input_bytes + 12 * count_);
+  budget_.reserve(tables_, input_bytes + 12 * count_, stream);
   auto* table = host_.as<std::uint64_t>();
   for (std::size_t i = 0; i < count_; ++i) {
     table[i] = address(encoded, segments[i].offset);
@@ -86,7 +86,7 @@ void StreamBatch::start_codec(const Nvcomp::Codec<Options>& codec, const char* n
     check(codec.temp_size(call.count, call.largest, {}, &call.scratch, call.total, stream.get()));
     scratch = std::max(scratch, call.scratch);
   }
-  budget_.reserve(scratch_, scratch);
+  budget_.reserve(scratch_, scratch, stream);
   auto* table = tables_.as<std::uint64_t>();
   auto* came_out = table + kInputs * count_;
   auto* status = reinterpret_cast<int*>(came_out + count_);

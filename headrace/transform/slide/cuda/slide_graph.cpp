@@ -70,12 +70,12 @@ void CudaGraph::images(std::span<const CudaPatch> patches, const TensorFormat& f
   for (std::size_t i = 0; i < patches.size(); ++i) {
     if (patches[i].params->blur_sigma > 0) blurred.push_back(i);
   }
-  state.planes.reserve(2 * values * sizeof(float) * blurred.size());
+  state.planes.reserve(2 * values * sizeof(float) * blurred.size(), stream);
   StagingBuffer& staging = state.staging_ring.take();
   const std::size_t kernels = staging.room<PatchKernel>(patches.size());
   const std::size_t later = staging.room<BlurredPatch>(blurred.size());
   const Controls controls(patches, staging);
-  staging.fix();
+  staging.fix(stream);
 
   std::size_t b = 0;
   for (std::size_t i = 0; i < patches.size(); ++i) {
@@ -112,7 +112,7 @@ void CudaGraph::labels(std::span<const CudaPatch> patches, std::uint8_t outside,
   StagingBuffer& staging = state.staging_ring.take();
   const std::size_t kernels = staging.room<LabelKernel>(patches.size());
   const Controls controls(patches, staging);
-  staging.fix();
+  staging.fix(stream);
   for (std::size_t i = 0; i < patches.size(); ++i) {
     const CudaPatch& p = patches[i];
     LabelKernel kernel =

@@ -23,10 +23,10 @@ void VolumeCudaGraph::run(std::span<const VolumePatch> patches, std::uint8_t out
   if (patches.empty()) return;
   VolumeCudaScratch::State& state = *scratch.state_;
   const VolumeBatch batch(graph, patches);
-  state.work.reserve(batch.work_bytes());
+  state.work.reserve(batch.work_bytes(), stream);
   device::cuda::StagingBuffer& staging = state.staging_ring.take();
   const std::size_t at = staging.room<std::byte>(batch.staging_bytes());
-  staging.fix();
+  staging.fix(stream);
   const auto launches = batch.write(staging.host<std::byte>(at), staging.device<std::byte>(at),
                                     state.work.as<std::byte>(), outside_label, dst_labels);
   staging.send(stream);

@@ -2,13 +2,13 @@
 // step of a U-Net. For each way of making batches, patches a second, the part of the time that the
 // model waited for data, NVML's utilisation of the GPU, and the GPU's time. A Markdown table on
 // stdout; without a GPU one line that states it.
-//   bench_device_feed CONFIG [STEPS]    a run config (docs/runbook.md) with its store
+//   bench_device_training CONFIG [STEPS]    a run config (docs/runbook.md) with its store
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <string_view>
 
+#include "bench/device/ways.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/gpu_meter.hpp"
@@ -18,31 +18,13 @@
 namespace {
 
 using namespace headrace;
-using device::DeviceChoice;
-using storage::GpuDirect;
-using zarr::DecodeOn;
+using device_bench::Way;
 
 constexpr int kWarmUp = 20;
 
-/// A way of making batches.
-struct Way {
-  const char* name;
-  DeviceChoice device;
-  DecodeOn decode;
-  GpuDirect gpudirect;
-};
-constexpr Way kWays[] = {
-    {"cpu", DeviceChoice::cpu, DecodeOn::automatic, GpuDirect::off},
-    {"cuda, decoded on the CPU", DeviceChoice::cuda, DecodeOn::cpu, GpuDirect::off},
-    {"cuda, decoded on the GPU", DeviceChoice::cuda, DecodeOn::gpu, GpuDirect::off},
-    {"cuda, decoded on the GPU, GPUDirect", DeviceChoice::cuda, DecodeOn::gpu, GpuDirect::on}};
-
 void row(const loader::RunConfig& config, const Way& way, int steps) {
   const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
-  loader::RunConfig feeding = config;
-  feeding.loader.device = way.device;
-  feeding.loader.decode = way.decode;
-  feeding.loader.gpudirect = way.gpudirect;
+  const loader::RunConfig feeding = device_bench::with(way, config);
   inference::Network network(config, cohort->classes().size());
   loader::Loader loader(cohort, feeding, loader::make_training_plan(*cohort, feeding), true);
   for (int i = 0; i < kWarmUp; ++i) network.step(*loader.next(), 1e-3);
@@ -71,10 +53,7 @@ void row_or_reason(const loader::RunConfig& config, const Way& way, int steps) {
   try {
     row(config, way, steps);
   } catch (const Error& error) {
-    // A file system that cuFile does not read from is the device's error.
-    const bool direct = way.gpudirect == GpuDirect::on;
-    if (error.code() != ErrorCode::unsupported && !(direct && error.code() == ErrorCode::device))
-      throw;
+    if (!device_bench::is_lacking(way, error)) throw;
     fmt::print("| {} | not measured: {} | | | | | | | |\n", way.name, error.what());
   }
   std::fflush(stdout);
@@ -86,7 +65,7 @@ int main(int argc, char** argv) {
   // cuBLAS is deterministic only with a fixed workspace; the library refuses to train without.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   if (argc < 2) {
-    fmt::print(stderr, "usage: bench_device_feed CONFIG [STEPS]\n");
+    fmt::print(stderr, "usage: bench_device_training CONFIG [STEPS]\n");
     return 2;
   }
   const int steps = argc > 2 ? std::max(1, std::atoi(argv[2])) : 300;
@@ -96,7 +75,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     loader::RunConfig config = loader::RunConfig::load(argv[1]);
-    config.loader.device = DeviceChoice::cuda;  // of the model
+    config.loader.device = device::DeviceChoice::cuda;  // of the model
     fmt::print(
         "{}; {}, batch {}, {} steps of {} after {}\n\n"
         "| batches made on | patches/s | waiting for data | GPU busy (NVML) | copy, ms a batch | "
@@ -104,7 +83,10 @@ int main(int argc, char** argv) {
         "|\n|---|---|---|---|---|---|---|---|---|\n",
         device::cuda::describe(), argv[1], config.sampling.batch, steps, name_of(config.model.name),
         kWarmUp);
-    for (const Way& way : kWays) row_or_reason(config, way, steps);
+    const Way cpu{"the CPU", device::DeviceChoice::cpu, zarr::DecodeOn::automatic,
+                  storage::GpuDirect::off};
+    row_or_reason(config, cpu, steps);
+    for (const Way& way : device_bench::ways(true)) row_or_reason(config, way, steps);
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
