@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/predict/full_path.hpp"

@@ -20,8 +20,8 @@ struct Case {
   std::string id, cohort, place;  ///< place: a hash of the id
   int truth = 0;  ///< 2: has a label image; 1: a grade, or declared negative; 0: nothing known
   bool judged = false;  ///< there is a truth to judge it by: labels; for task gleason also a grade
-  bool shows = false;  ///< a class above 0
-  int grade = -1;      ///< the highest grade group; -1: none stated
+  bool shows = false;   ///< a class above 0
+  int grade = -1;       ///< the highest grade group; -1: none stated
   std::size_t images = 0;
 
   bool operator<(const Case& other) const {
