@@ -299,6 +299,28 @@ def test_peer_that_ends_half_way(tmp_path):
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["stored", "stored", "unanswered", "not-sent", "not-sent"]
 
 
+def test_peer_that_aborts_while_an_object_is_sent(tmp_path):
+    """It closes the connection too, so most of the object can't be sent any more: the peer's word counts, not the broken pipe."""
+    side = 4096
+    big = object_of(tmp_path, "big.dcm", Rows=side, Columns=side, PixelData=bytes(2 * side * side))
+
+    def between(door, port):
+        client, _ = door.accept()
+        with client, socket.create_connection(("127.0.0.1", port)) as inside:
+            inside.sendall(client.recv(1 << 16))  # the request for an association
+            client.sendall(inside.recv(1 << 16))
+            time.sleep(1)  # the sender now waits until there is room
+            client.sendall(bytes.fromhex("0700 0000 0004 0000 0200"))  # A-ABORT; unread bytes make the end of `client` a reset
+
+    with peer() as to, socket.create_server(("127.0.0.1", 0)) as door:
+        peer_port = int(to.rsplit(":", 1)[1])
+        thread = threading.Thread(target=between, args=(door, peer_port), daemon=True)
+        thread.start()
+        text = sentence_of(send(big, "--to", f"PEER@127.0.0.1:{door.getsockname()[1]}", code=1))
+        thread.join(timeout=20)
+    assert "0 of 1 files were stored" in text and "it aborted the association" in text
+
+
 def test_commitment_on_the_same_association(tmp_path):
     folder = many(tmp_path / "three", 3)
     with peer(commitment=report) as to:

@@ -136,6 +136,16 @@ void Association::drop() noexcept {
   if (network_ != nullptr) ASC_dropNetwork(&network_);
 }
 
+OFCondition Association::lose(const OFCondition& failure) {
+  lost_ = true;
+  if (failure != DIMSE_SENDFAILED) return failure;
+  T_ASC_PresentationContextID id = 0;
+  T_DIMSE_Message message{};
+  const OFCondition word =
+      DIMSE_receiveCommand(association_, DIMSE_NONBLOCKING, 0, &id, &message, nullptr);
+  return word == DUL_PEERABORTEDASSOCIATION || word == DUL_PEERREQUESTEDRELEASE ? word : failure;
+}
+
 Presentation Association::commitment() const { return presentation(commitment_kind()); }
 
 }  // namespace headrace::handover

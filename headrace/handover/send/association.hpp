@@ -47,8 +47,11 @@ class Association {
   T_ASC_Association* get() const noexcept { return association_; }
   DIC_US next_message_id() { return association_->nextMsgID++; }
 
-  /// After an error of the network: the peer will answer nothing more.
-  void set_lost() noexcept { lost_ = true; }
+  /// After an error of the network: the peer will answer nothing more. Returns why it is so: what
+  /// the peer said last, where it said anything, else `failure`. Who refuses an object that is still
+  /// being sent aborts the association and closes the connection, so it is chance whether this side
+  /// meets the abort or the closed connection first.
+  OFCondition lose(const OFCondition& failure);
   bool lost() const noexcept { return lost_; }
 
  private:

@@ -65,8 +65,8 @@ std::string request(Association& association, DcmDataset& content, int timeout_s
   if (condition.good() && answer.CommandField != DIMSE_N_ACTION_RSP)
     condition = DIMSE_BADCOMMANDTYPE;
   if (condition.bad()) {
-    association.set_lost();
-    return fmt::format("the request was not answered: {}", loss_text(condition, timeout_s));
+    return fmt::format("the request was not answered: {}",
+                       loss_text(association.lose(condition), timeout_s));
   }
   const DIC_US status = answer.msg.NActionRSP.DimseStatus;
   if (kind_of_status(status) == StatusKind::failure)
@@ -109,8 +109,7 @@ std::unique_ptr<DcmDataset> wait_for_report(Association& association, ReportList
     if (report.content) return std::move(report.content);
     if (report.condition.good()) continue;
     if (report.condition == DUL_PEERREQUESTEDRELEASE) ASC_acknowledgeRelease(association.get());
-    association.set_lost();
-    loss = loss_text(report.condition, timeout_s);
+    loss = loss_text(association.lose(report.condition), timeout_s);
   }
   return nullptr;
 }

@@ -75,10 +75,9 @@ void store(Association& association, T_ASC_PresentationContextID id, SentFile& f
                       nullptr, DIMSE_NONBLOCKING, timeout_s, &response, &detail);
   const std::unique_ptr<DcmDataset> owned(detail);
   if (condition.good()) return take_status(file, response.DimseStatus, detail);
-  association.set_lost();
   file.outcome = SendOutcome::unanswered;
   file.reason = fmt::format("the association was lost while it was sent: {}",
-                            loss_text(condition, timeout_s));
+                            loss_text(association.lose(condition), timeout_s));
 }
 
 void send_one(Association& association, SentFile& file, int timeout_s) {
