@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "headrace/core/error.hpp"
@@ -63,8 +64,28 @@ std::vector<std::uint64_t> BatchWork::destinations() const {
   return destinations;
 }
 
+/// Draws the samples from number `first` of the epoch on. All are tried; of several that fail the
+/// first one counts.
+void BatchWork::plan_samples(std::uint64_t first, ThreadPool& threads) {
+  std::mutex mutex;
+  planned_ = count_;
+  threads.parallel_for(count_, [&](std::size_t s) {
+    try {
+      sites_[s] = loader_plan_.plan->site(epoch_, first + s);
+      with_context(where(s), [&] {
+        plan_sample(s, {loader_plan_.config.sampling.seed, epoch_, first + s});
+      });
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (s >= planned_) return;
+      planned_ = s;
+      plan_error_ = std::current_exception();
+    }
+  });
+}
+
 void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::BufferPool& pool,
-                        Worker& worker) {
+                        ThreadPool& threads) {
   const std::int64_t start = now_ns();
   epoch_ = epoch;
   index_ = index;
@@ -81,18 +102,7 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
   sites_.resize(count_);
   reserve(static_cast<std::size_t>(loader_plan_.batch));
   if (!arena_memory_) output_ = pool.take(loader_plan_.batch_bytes());
-  for (std::size_t s = 0; s < count_; ++s) {
-    try {
-      sites_[s] = loader_plan_.plan->site(epoch, first + s);
-      with_context(where(s), [&] {
-        plan_sample(s, {loader_plan_.config.sampling.seed, epoch, first + s});
-      });
-    } catch (...) {
-      plan_error_ = std::current_exception();
-      break;
-    }
-    ++planned_;
-  }
+  plan_samples(first, threads);
   for (std::size_t s = 0; s < planned_; ++s) add_reads(s);
   if (arena_memory_) {
     arena_bytes_ = 0;
@@ -101,9 +111,9 @@ void BatchWork::prepare(std::uint64_t epoch, std::uint64_t index, device::Buffer
   }
   plan_ns_ = now_ns() - start;
   if (fetch_) {
-    fetch_(read_, worker.inline_pool);
+    fetch_(read_, threads);
   } else {
-    read_.fetch(worker.inline_pool);
+    read_.fetch(threads);
   }
 }
 

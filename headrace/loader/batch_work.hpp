@@ -76,10 +76,11 @@ class BatchWork {
     fetch_ = std::move(fetch);
   }
 
-  /// Draws every sample, finds what it needs, and reads it. From the first sample that can't be
-  /// planned on, samples are left out; its error is kept for `error`. Throws the errors of reading
-  /// the batch.
-  void prepare(std::uint64_t epoch, std::uint64_t index, device::BufferPool& pool, Worker& worker);
+  /// Draws every sample, finds what it needs, and reads it, on `threads`. From the first sample that
+  /// can't be planned on, samples are left out; its error is kept for `plan_error`. Throws the errors
+  /// of reading the batch.
+  void prepare(std::uint64_t epoch, std::uint64_t index, device::BufferPool& pool,
+               ThreadPool& threads);
   std::size_t planned() const noexcept { return planned_; }
   std::exception_ptr plan_error() const noexcept { return plan_error_; }
 
@@ -139,6 +140,7 @@ class BatchWork {
 
  private:
   std::string where(std::size_t s) const;
+  void plan_samples(std::uint64_t first, ThreadPool& threads);
   std::uint64_t first_sample() const {
     return static_cast<std::uint64_t>(loader_plan_.first_sample);
   }

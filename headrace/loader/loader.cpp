@@ -69,6 +69,8 @@ struct Loader::State {
     worker_count = static_cast<std::size_t>(loader_plan.config.loader.threads > 0
                                                 ? loader_plan.config.loader.threads
                                                 : available_cores());
+    if (decodes_there() && worker_count > ring.size())
+      preparers.emplace(static_cast<int>(worker_count - ring.size() + 1));
     for (std::size_t i = 0; i < worker_count; ++i) threads.emplace_back([this] { run(); });
   }
 
@@ -115,6 +117,9 @@ struct Loader::State {
   }
   Slot& slot(std::uint64_t n) { return *ring[n % ring.size()]; }
   bool ring_full() const { return next_start == next_take + ring.size(); }
+  bool decodes_there() const {
+    return loader_plan.device_index >= 0 && loader_plan.decoding.on != zarr::DecodeOn::cpu;
+  }
   bool idle() const { return waiting == worker_count && (ring_full() || next_start >= end); }
 
   void run();
@@ -145,6 +150,9 @@ struct Loader::State {
   StallStats stats;
   std::set<std::string> decoders;  ///< of the batches so far
   std::size_t worker_count = 0, waiting = 0;
+  /// Where a GPU decodes, a batch has no samples that workers could share: they would wait while one
+  /// of them draws, reads and checks it. So those without a place of the ring help the others.
+  std::optional<ThreadPool> preparers;
   std::optional<Clock::time_point> first_next, idle_since, ended;
   std::vector<std::thread> threads;
 };
@@ -188,8 +196,9 @@ void Loader::State::start_batch(std::unique_lock<std::mutex>& lock, detail::Work
   try {
     if (mine.device_slot) mine.device_slot->begin(*mine.work);
     const std::uint64_t batch = n * loader_plan.every + loader_plan.turn;
-    mine.work->prepare(epoch_offset + batch / per_epoch, batch % per_epoch, *pool, worker);
-    decodes_itself = mine.device_slot && mine.device_slot->plan(*mine.work, worker.inline_pool);
+    ThreadPool& helpers = preparers ? *preparers : worker.inline_pool;
+    mine.work->prepare(epoch_offset + batch / per_epoch, batch % per_epoch, *pool, helpers);
+    decodes_itself = mine.device_slot && mine.device_slot->plan(*mine.work, helpers);
   } catch (...) {
     error = std::current_exception();
   }

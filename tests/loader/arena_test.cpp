@@ -73,7 +73,7 @@ class InArena {
   }
   const Work& make(std::uint64_t index) {
     detail::Worker worker;
-    work_.prepare(0, index, pool_, worker);
+    work_.prepare(0, index, pool_, worker.inline_pool);
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < 2; ++t) {
       threads.emplace_back([this, t] {
