@@ -33,20 +33,22 @@ void DeviceLease::read_in(CUstream_st* stream) {
          "each thread, so nobody can wait for it. Use the legacy default stream or one of your "
          "own");
   }
-  consumer_ = stream;
+  std::erase(consumers_, stream);
+  consumers_.push_back(stream);
 }
 
 /// An event that can't be recorded means that the device, or the consumer's stream, is lost: then
 /// nothing is reused before all work is done.
 DeviceLease::~DeviceLease() {
   try {
-    if (consumer_) {
-      const DeviceScope scope(device);
-      used.record(*consumer_);
+    const DeviceScope scope(device);
+    for (CUstream_st* consumer : consumers_) {
+      used.record(consumer);
+      if (consumer != consumers_.back()) used.hold(consumers_.back());
     }
     const std::lock_guard lock(pool->mutex_);
     // No consumer has used it, so it is free when it has been made.
-    pool->kept_.push_back({std::move(buffer), std::move(consumer_ ? used : ready)});
+    pool->kept_.push_back({std::move(buffer), std::move(consumers_.empty() ? ready : used)});
   } catch (const Error&) {
     settle(device);
     const std::size_t bytes = buffer.size();

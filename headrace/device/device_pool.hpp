@@ -3,8 +3,8 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
+#include <vector>
 
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/device/memory_budget.hpp"
@@ -27,7 +27,8 @@ struct DeviceLease {
   DeviceLease& operator=(const DeviceLease&) = delete;
   /// Work that is put into `stream`, of the lease's GPU, from now on begins when the contents are
   /// ready. The memory is written again when the work is done that the stream has when the lease
-  /// ends. Errors: usage (a per-thread default stream), device.
+  /// ends; of several streams, that of all (the last one then waits for the others). Errors: usage
+  /// (a per-thread default stream), device.
   void hold(CUstream_st* stream);
   /// Of these, the second alone.
   void read_in(CUstream_st* stream);
@@ -39,7 +40,7 @@ struct DeviceLease {
   Event ready;       ///< after the work that makes the contents
 
  private:
-  std::optional<CUstream_st*> consumer_;  ///< null is a stream too: the GPU's default one
+  std::vector<CUstream_st*> consumers_;  ///< null is a stream too: the GPU's default one
 };
 
 /// Memory of a GPU, taken and given back in the order of streams, so no thread waits. Safe from any

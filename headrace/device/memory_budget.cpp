@@ -59,23 +59,23 @@ template <typename Reserve>
 void MemoryBudget::grow(const DeviceBuffer& buffer, std::size_t size_bytes,
                         const Reserve& reserve) const {
   if (size_bytes <= buffer.size()) return;
-  const std::size_t grown = size_bytes + size_bytes / 8;
-  take(grown - buffer.size());
+  const std::size_t bytes = grown(size_bytes);
+  take(bytes - buffer.size());
   try {
-    reserve(grown);
+    reserve(bytes);
   } catch (...) {
-    give_back(grown);  // the buffer has let its old memory go before
+    give_back(bytes);  // the buffer has let its old memory go before
     throw;
   }
 }
 
 void MemoryBudget::reserve(DeviceBuffer& buffer, std::size_t size_bytes,
                            const Stream& stream) const {
-  grow(buffer, size_bytes, [&](std::size_t grown) { buffer.reserve(grown, stream); });
+  grow(buffer, size_bytes, [&](std::size_t bytes) { buffer.reserve(bytes, stream); });
 }
 
 void MemoryBudget::reserve(DeviceBuffer& buffer, std::size_t size_bytes) const {
-  grow(buffer, size_bytes, [&](std::size_t grown) { buffer.reserve(grown); });
+  grow(buffer, size_bytes, [&](std::size_t bytes) { buffer.reserve(bytes); });
 }
 
 void* MemoryBudget::allocate(std::size_t bytes, CUstream_st* stream) const {

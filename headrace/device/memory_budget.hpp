@@ -28,6 +28,8 @@ class MemoryBudget {
   void give_back(std::size_t bytes) const noexcept;
   std::size_t used() const;
 
+  /// What `reserve` takes where a buffer has to grow.
+  static constexpr std::size_t grown(std::size_t size_bytes) { return size_bytes + size_bytes / 8; }
   /// Makes the buffer hold `size_bytes`, and an eighth more where it has to grow: otherwise every
   /// slightly larger batch would allocate. From the stream's pool, in its order, if it has one; of
   /// DeviceMemory, whose allocation waits for all work of the GPU, without a stream. Contents are

@@ -35,7 +35,7 @@ void DeviceSlot::begin(const BatchWork& work) {
   done_.wait();
   times_.copy_s += begun_.seconds_to(copied_);
   times_.decode_s += on_gpu_ ? copied_.seconds_to(decoded_) : 0;
-  times_.transform_s += decoded_.seconds_to(done_);
+  times_.transform_s += free_.seconds_to(done_);
   if (!on_gpu_) return;
   try {
     decoder_->finish(work.reads());
@@ -99,7 +99,6 @@ void DeviceSlot::leave_to_cpu(BatchWork& work, std::string why, ThreadPool& pool
 
 void DeviceSlot::start(const BatchWork& work) {
   lease_.reset();  // for a batch that is started again: its memory can be the same
-  lease_ = batches_->take(loader_plan_.batch_bytes(), stream_);
   begun_.record(stream_);
   if (on_gpu_) {
     decoder_->run(work.reads(), windows_.as<std::byte>(), stream_, &copied_);
@@ -112,6 +111,10 @@ void DeviceSlot::start(const BatchWork& work) {
     decoded_by_ = "CPU";
   }
   decoded_.record(stream_);
+  // Only now, since it may make the stream wait until the consumer has passed the batch that this
+  // memory held before.
+  lease_ = batches_->take(loader_plan_.batch_bytes(), stream_);
+  free_.record(stream_);
   auto* images = lease_->buffer.as<std::byte>();
   work.launch({windows_.as<std::byte>(), images,
                loader_plan_.with_labels

@@ -68,7 +68,8 @@ class DeviceSlot {
   std::size_t bytes_ = 0, scratch_bytes_ = 0;
   transform::CudaScratch scratch_;
   transform::VolumeCudaScratch volume_scratch_;
-  device::cuda::Event begun_{true}, copied_{true}, decoded_{true}, done_{true};
+  /// free_: the stream has waited for the last reader of the memory that it writes next.
+  device::cuda::Event begun_{true}, copied_{true}, decoded_{true}, free_{true}, done_{true};
   std::optional<zarr::DeviceDecoder> decoder_;
   bool under_way_ = false, on_gpu_ = false;
   std::string decoded_by_ = "CPU", left_to_cpu_;

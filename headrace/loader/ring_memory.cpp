@@ -40,7 +40,8 @@ std::shared_ptr<MemoryPool> reserved_pool(const LoaderPlan& loader_plan) {
 std::size_t reserved_bytes(const LoaderPlan& loader_plan) {
   const auto ring = static_cast<std::size_t>(loader_plan.config.loader.prefetch);
   const std::size_t limit = loader_plan.device_limit_bytes;
-  const std::size_t pooled = limit - std::min(limit, ring * direct_bytes_of(loader_plan));
+  const std::size_t direct = MemoryBudget::grown(direct_bytes_of(loader_plan));
+  const std::size_t pooled = limit - std::min(limit, ring * direct);
   if (loader_plan.config.loader.device_memory_mib > 0) return pooled;
   // Rotated windows are larger than the patches, blurred patches have planes in float32; encoded
   // and decoded chunks, with nvCOMP's scratch, take several times the windows.

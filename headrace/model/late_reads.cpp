@@ -3,6 +3,8 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace headrace::model {
@@ -12,6 +14,11 @@ c10::Event mark_in_stream(at::Device device) {
   c10::Event event(device.type(), c10::EventFlag::BACKEND_DEFAULT);  // with times
   event.record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
   return event;
+}
+
+/// LibTorch's events with times burn a core while they are waited for, and the loader needs it.
+void wait_asleep(const c10::Event& event) {
+  while (!event.query()) std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 double seconds_between(const c10::Event& from, const c10::Event& to) {
@@ -48,7 +55,7 @@ LateReads::Step LateReads::take() {
   Step step;
   if (pending.marks) {
     Marks& marks = *pending.marks;
-    marks.end.synchronize();
+    wait_asleep(marks.end);
     step.times = StreamTimes{last_end_ ? seconds_between(*last_end_, marks.begin) : 0,
                              seconds_between(marks.begin, marks.batch),
                              seconds_between(marks.batch, marks.end)};

@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <exception>
 #include <string>
 
 #include "headrace/core/error.hpp"
@@ -19,8 +20,10 @@ void settle_precision(Runtime& runtime, AutoSwitch amp, bool deterministic,
     throw;
   } catch (const c10::Error& error) {
     refusal = error.what_without_backtrace();
-    refusal = refusal.substr(0, refusal.find('\n'));
+  } catch (const std::exception& error) {  // those of cuDNN's own front end
+    refusal = error.what();
   }
+  refusal = refusal.substr(0, refusal.find('\n'));
   Runtime whole = runtime;
   whole.bfloat16 = false;
   attempt(whole);  // else bfloat16 is not what is refused

@@ -130,6 +130,24 @@ TEST_F(DevicePools, ASlowConsumerReadsWhatItWasGiven) {
 }
 
 /// What the test before would find: a consumer that is not waited for reads what came later.
+TEST_F(DevicePools, AllStreamsThatItWasHeldForAreDoneFirst) {
+  const auto pool = std::make_shared<DevicePool>(MemoryBudget());
+  Stream writer, first, second;
+  std::vector<char> seen_by_first, seen_by_second;
+  Lease lease = written(*pool, writer, 'a');
+  lease->hold(first.get());
+  lease->hold(second.get());
+  read_later(*lease, second.get(), 1, seen_by_second);
+  read_later(*lease, first.get(), 1, seen_by_first);  // also after it was held for another one
+  const void* memory = lease->buffer.as<void>();
+  lease.reset();
+  const Lease again = written(*pool, writer, 'b');
+  ASSERT_EQ(again->buffer.as<void>(), memory) << "it was not reused";
+  writer.wait();
+  EXPECT_TRUE(all(seen_by_first, 'a'));
+  EXPECT_TRUE(all(seen_by_second, 'a'));
+}
+
 TEST_F(DevicePools, AConsumerThatDoesNotSayWhereItReadsIsOverwritten) {
   const auto pool = std::make_shared<DevicePool>(MemoryBudget());
   Stream writer, consumer;

@@ -228,7 +228,7 @@ TEST_F(DeviceJpeg, OfABatchThatFailsAfterAllIsTheCpus) {
   setenv("HEADRACE_TEST_JPEG_ENGINES", "picky", 1);
   DeviceDecoder other(DecodeOn::gpu);
   EXPECT_TRUE(decoded_whole(other, plain) == by_cpu(*plain));
-  EXPECT_EQ(other.decoded_by(), "CPU");
+  EXPECT_EQ(other.decoded_by(), "nvJPEG (gpu)");
 }
 
 /// Of a back end that has no answer for a plain JPEG either, a no means nothing.
@@ -241,10 +241,12 @@ TEST_F(DeviceJpeg, IsDecodedWhereTheLibraryCannotSayWhatItTakes) {
   EXPECT_EQ(decoder.decoded_by(), "nvJPEG (gpu)");
 }
 
-TEST_F(DeviceJpeg, EnginesThatAreNotThereAreNotChosen) {
+TEST_F(DeviceJpeg, EnginesThatAreNotThereOrDecodeNothingAreNotChosen) {
   if (!stands_in()) GTEST_SKIP() << "a stand-in is told what to do";
-  setenv("HEADRACE_TEST_JPEG_ENGINES", "none", 1);
-  EXPECT_EQ(JpegBatch().name(), "nvJPEG (gpu)");
+  for (const char* engines : {"none", "picky"}) {
+    setenv("HEADRACE_TEST_JPEG_ENGINES", engines, 1);
+    EXPECT_EQ(JpegBatch().name(), "nvJPEG (gpu)") << engines;
+  }
   setenv("HEADRACE_TEST_JPEG_ENGINES", "1", 1);
   EXPECT_EQ(JpegBatch().name(), "nvJPEG (hardware)");
 }
@@ -349,7 +351,7 @@ TEST_F(DeviceJpeg, MemoryOfTheLibraryIsCountedAndComesBack) {
         jpegs.start(batch.segments, {}, batch.encoded.data(), batch.out.as<std::byte>(), stream)
             .empty())
         << jpegs.why_left();
-    EXPECT_GT(budget.used(), 0u);
+    if (stands_in()) EXPECT_GT(budget.used(), 0u);  // engines may work in the driver's memory
     stream.wait();
   }
   EXPECT_EQ(budget.used(), 0u);

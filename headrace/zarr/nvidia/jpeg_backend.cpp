@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <memory>
 
 #include "headrace/core/error.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
@@ -106,14 +107,18 @@ std::string JpegBackend::try_out(JpegColour colour) {
   std::string why;
   if (!takes(trial.jpeg, why)) return fmt::format("{} JPEGs: {}", name_of(colour), why);
   device::cuda::Stream stream;
-  device::cuda::DeviceBuffer out(trial.pixels.size());
   std::vector<std::byte> decoded(trial.pixels.size());
+  const auto give_back = [&](void* memory) {
+    budget_.release(memory, decoded.size(), stream.get());
+  };
+  const std::unique_ptr<void, decltype(give_back)> out(
+      budget_.allocate(decoded.size(), stream.get()), give_back);
   Batch batch;
-  batch.add(trial.jpeg, out.as<std::byte>(), trial.row_bytes());
+  batch.add(trial.jpeg, static_cast<std::byte*>(out.get()), trial.row_bytes());
   const int status = decode(
       batch, colour == JpegColour::grey ? Nvjpeg::Output::grey : Nvjpeg::Output::rgb_interleaved,
       stream);
-  copy_to_host(decoded.data(), out.as<void>(), decoded.size(), stream);
+  copy_to_host(decoded.data(), out.get(), decoded.size(), stream);
   stream.wait();
   if (status != 0) {
     return fmt::format("{} JPEGs: {}", name_of(colour), Nvjpeg::text_of(status));
@@ -141,6 +146,7 @@ void JpegBackend::Batch::add(std::span<const std::byte> jpeg, std::byte* to,
 
 int JpegBackend::decode(Batch& batch, Nvjpeg::Output output, device::cuda::Stream& stream) {
   constexpr int kCpuThreads = 1;
+  const NvjpegMemory::ReleaseInOrder order(memory_, stream.get());
   int status = nvjpeg_.batch_begin(handle_, state_, static_cast<int>(batch.data.size()),
                                    kCpuThreads, output);
   if (status == 0) {

@@ -17,7 +17,7 @@ namespace headrace::zarr {
 class JpegBackend {
  public:
   JpegBackend(const Nvjpeg& nvjpeg, device::cuda::MemoryBudget budget)
-      : nvjpeg_(nvjpeg), memory_(std::move(budget)) {}
+      : nvjpeg_(nvjpeg), budget_(budget), memory_(std::move(budget)) {}
   /// The work that uses it must be done.
   ~JpegBackend();
   JpegBackend(const JpegBackend&) = delete;
@@ -55,6 +55,7 @@ class JpegBackend {
   std::string try_out(pixels::JpegColour colour);
 
   const Nvjpeg& nvjpeg_;
+  device::cuda::MemoryBudget budget_;
   NvjpegMemory memory_;
   Nvjpeg::Handle handle_ = nullptr;
   Nvjpeg::State state_ = nullptr;

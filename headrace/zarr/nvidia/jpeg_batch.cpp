@@ -39,12 +39,18 @@ JpegBatch::JpegBatch(device::cuda::MemoryBudget budget) {
   int status = -1;
   for (const Choice& choice : kChoices) {
     if (forced != nullptr && std::string_view(forced) != choice.name) continue;
-    backend_ = std::make_unique<JpegBackend>(nvjpeg, budget);
-    status = backend_->open(choice.backend);
+    auto backend = std::make_unique<JpegBackend>(nvjpeg, budget);
+    status = backend->open(choice.backend);
     if (status != 0) continue;
+    // One that starts need not decode: engines are not there for every container.
+    std::string why;
+    const bool decodes = backend->shows(JpegColour::ycbcr, why);
+    if (!decodes && backend_) continue;
+    backend_ = std::move(backend);
     name_ = fmt::format("nvJPEG ({})", choice.name);
-    return;
+    if (decodes) return;
   }
+  if (backend_) return;
   fail(ErrorCode::device, "nvJPEG does not start{}: {}",
        forced != nullptr ? fmt::format(" with HEADRACE_NVJPEG_BACKEND={}", forced) : "",
        status < 0 ? "expected hardware, gpu or standard" : Nvjpeg::text_of(status));

@@ -61,7 +61,7 @@ int NvjpegMemory::give_back_device(void* self, void* memory, std::size_t,
   const std::lock_guard lock(mine.mutex_);
   const auto found = mine.held_.find(memory);
   if (found == mine.held_.end()) return 1;
-  mine.budget_.release(memory, found->second, stream);
+  mine.budget_.release(memory, found->second, stream != nullptr ? stream : mine.release_in_);
   mine.held_.erase(found);
   return 0;
 }
