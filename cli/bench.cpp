@@ -69,11 +69,11 @@ Json bench_loader(const BenchArguments& a) {
 void run(const BenchArguments& a) {
   const BenchWork work = a.what.value();
   if (work == BenchWork::process) {
-    const Json result = bench_process(a.input, a.out, std::max(a.threads, 0));
+    const int threads = std::max(a.threads, 0);
     if (a.json) {
-      fmt::print("{}", dump_json(result));
+      fmt::print("{}", dump_json(bench_process(a.input, a.out, threads)));
     } else {
-      print_process_table(result);
+      print_process_table(a.input, a.out, threads);
     }
     return;
   }

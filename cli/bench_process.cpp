@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -22,7 +23,8 @@ constexpr const char* kDirect = "GPU + GPUDirect";
 
 struct Workflow {
   const process::ImageSource& source;
-  std::string out;
+  const std::string& out;
+  const ProcessListener& listener;
   int cores;
   Json runs = Json::array();
 
@@ -53,49 +55,53 @@ struct Workflow {
         {"stored_bytes", report.counts.bytes}};
     if (!report.loaded_by.empty()) run["loaded_by"] = report.loaded_by;
     if (!report.saved_by.empty()) run["saved_by"] = report.saved_by;
-    // The table comes at the end, and each run is printed as it ends, so that a run that never ends
-    // does not hide earlier ones.
-    fmt::print(stderr,
-               "{}, {}, {} threads, chunks of {}: load {:.2f} s, save {:.2f} s, whole {:.2f} s\n",
-               device, run.at("mode").get<std::string>(), threads, chunk, report.load_s,
-               report.save_s, report.whole_s);
     return run;
   }
 
   /// One thread with the usual chunk, every core with all of them.
   void measure_all(const char* device, process::Mode mode, process::Accelerator* accelerator) {
     for (const int threads : std::set<int>{1, cores}) {
+      std::vector<Json> row;
       for (const int chunk : kChunks) {
         const bool every = mode == process::Mode::global && threads == cores;
-        if (!every && chunk != kUsualChunk) continue;
-        runs.push_back(measure(device, mode, threads, chunk, accelerator));
+        if (every || chunk == kUsualChunk)
+          row.push_back(measure(device, mode, threads, chunk, accelerator));
       }
+      for (const Json& run : row) runs.push_back(run);
+      if (listener.row) listener.row(row);
     }
   }
 
-  /// Adds the runs on a GPU. Returns its name, or why there are none.
-  Json measure_cuda() {
-    std::unique_ptr<process::Accelerator> accelerator;
+  /// All runs, on a GPU first where there is one. Returns its name, or why there are none.
+  Json measure_all() {
+    // Unmeasured: it fills the page cache.
+    measure(kCpu, process::Mode::tilewise, cores, kUsualChunk, nullptr);
+    std::unique_ptr<process::Accelerator> gpu, direct;
+    Json cuda;
     try {
-      accelerator = process::open_cuda_accelerator();
+      gpu = process::open_cuda_accelerator();
+      direct = process::open_cuda_accelerator(storage::GpuDirect::automatic);
+      // Unmeasured: at the first run the driver starts and loads the kernels.
+      measure(kGpu, process::Mode::tilewise, cores, kUsualChunk, gpu.get());
+      cuda = {{"device", gpu->name()}};
     } catch (const Error& error) {
       if (error.code() != ErrorCode::unsupported) throw;
-      return {{"not_measured", device::cuda::describe()}};
+      cuda = {{"not_measured", device::cuda::describe()}};
     }
-    // One unmeasured run: at the first run the driver starts and loads the kernels.
-    measure(kGpu, process::Mode::tilewise, cores, kUsualChunk, accelerator.get());
+    // Tile-wise first: the peak of memory never falls again.
     for (const process::Mode mode : {process::Mode::tilewise, process::Mode::global}) {
-      measure_all(kGpu, mode, accelerator.get());
+      if (gpu) measure_all(kGpu, mode, gpu.get());
+      if (direct && mode == process::Mode::global) measure_all(kDirect, mode, direct.get());
+      measure_all(kCpu, mode, nullptr);
     }
-    const auto direct = process::open_cuda_accelerator(storage::GpuDirect::automatic);
-    measure_all(kDirect, process::Mode::global, direct.get());
-    return {{"device", accelerator->name()}};
+    return cuda;
   }
 };
 
 }  // namespace
 
-Json bench_process(const std::string& in, const std::string& out, int threads) {
+Json bench_process(const std::string& in, const std::string& out, int threads,
+                   const ProcessListener& listener) {
   if (in.empty() || out.empty()) {
     fail(ErrorCode::usage, "bench process: give --input, an image, and --out, a new folder");
   }
@@ -103,13 +109,9 @@ Json bench_process(const std::string& in, const std::string& out, int threads) {
     fail(ErrorCode::usage, "--out {}: is there already; name a new folder", out);
   }
   const auto source = process::ImageSource::open(in, "", 0);
-  Workflow workflow{*source, out, threads > 0 ? threads : available_cores()};
-  // Tile-wise first: the peak of memory never falls again. One unmeasured run fills the page cache.
-  workflow.measure(kCpu, process::Mode::tilewise, workflow.cores, kUsualChunk, nullptr);
-  for (const process::Mode mode : {process::Mode::tilewise, process::Mode::global}) {
-    workflow.measure_all(kCpu, mode, nullptr);
-  }
-  Json cuda = workflow.measure_cuda();
+  if (listener.image) listener.image(source->info().height, source->info().width);
+  Workflow workflow{*source, out, listener, threads > 0 ? threads : available_cores()};
+  Json cuda = workflow.measure_all();
   return {{"operation", "sobel"},
           {"cuda", std::move(cuda)},
           {"height", source->info().height},
@@ -119,64 +121,55 @@ Json bench_process(const std::string& in, const std::string& out, int threads) {
 
 namespace {
 
-// A line of the table: all runs that differ only in their chunk.
-struct Row {
-  std::string device, mode;
-  int threads = 0;
-  std::vector<Json> runs;
+double of(const Json& run, const char* key) { return run.at(key).get<double>(); }
 
-  bool holds(const Json& run) const {
-    return run.at("device") == device && run.at("mode") == mode && run.at("threads") == threads;
+std::string save(const std::vector<Json>& row, int chunk) {
+  for (const Json& run : row) {
+    if (run.at("chunk") == chunk) return fmt::format("{:.2f}", of(run, "save_s"));
   }
-  double of(const Json& run, const char* key) const { return run.at(key).get<double>(); }
-  const Json& usual() const {
-    const auto found = std::find_if(runs.begin(), runs.end(),
-                                    [](const Json& run) { return run.at("chunk") == kUsualChunk; });
-    return found == runs.end() ? runs.front() : *found;
-  }
-  std::string save(int chunk) const {
-    for (const Json& run : runs) {
-      if (run.at("chunk") == chunk) return fmt::format("{:.2f}", of(run, "save_s"));
-    }
-    return "";
-  }
-  std::string files() const {
-    const Json& run = usual();
-    if (!run.contains("loaded_by")) return "";
-    return fmt::format("read {}, written {}", run.at("loaded_by").get<std::string>(),
-                       run.value("saved_by", "by the CPU"));
-  }
-  void print(double mpix) const {
-    const Json& run = usual();
-    fmt::print("| {} | {} | {} | {:.2f} | {:.2f} |", device, mode, threads, of(run, "load_s"),
-               of(run, "process_s"));
-    for (const int chunk : kChunks) fmt::print(" {} |", save(chunk));
-    fmt::print(" {:.2f} | {:.2f} | {:.0f} | {} |\n", of(run, "whole_s"), of(run, "cpu_s"),
-               mpix / of(run, "whole_s"), files());
-  }
-};
+  return "";
+}
 
-}  // namespace
+std::string files(const Json& run) {
+  if (!run.contains("loaded_by")) return "";
+  return fmt::format("read {}, written {}", run.at("loaded_by").get<std::string>(),
+                     run.value("saved_by", "by the CPU"));
+}
 
-void print_process_table(const Json& result) {
-  const double mpix = result.at("height").get<double>() * result.at("width").get<double>() / 1e6;
+void print_head(std::int64_t height, std::int64_t width) {
   fmt::print(
       "Sobel of {} x {} pixels to uncompressed Zarr (float32), saved and synced; whole and load "
       "with chunks of {}. tilewise: stages overlap and are summed over threads.\n\n"
       "| device | mode | threads | load s | sobel s |",
-      result.at("height").get<std::int64_t>(), result.at("width").get<std::int64_t>(), kUsualChunk);
+      height, width, kUsualChunk);
   for (const int chunk : kChunks) fmt::print(" save {} |", chunk);
   fmt::print(
       " whole s | CPU s | Mpixel/s | files to the GPU |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-  std::vector<Row> rows;
-  for (const Json& run : result.at("runs")) {
-    if (rows.empty() || !rows.back().holds(run)) {
-      rows.push_back({run.at("device"), run.at("mode"), run.at("threads"), {}});
-    }
-    rows.back().runs.push_back(run);
-  }
-  for (const Row& row : rows) row.print(mpix);
+}
+
+void print_row(const std::vector<Json>& row, double mpix) {
+  const Json& run = *std::find_if(row.begin(), row.end(),
+                                  [](const Json& r) { return r.at("chunk") == kUsualChunk; });
+  fmt::print("| {} | {} | {} | {:.2f} | {:.2f} |", run.at("device").get<std::string>(),
+             run.at("mode").get<std::string>(), run.at("threads").get<int>(), of(run, "load_s"),
+             of(run, "process_s"));
+  for (const int chunk : kChunks) fmt::print(" {} |", save(row, chunk));
+  fmt::print(" {:.2f} | {:.2f} | {:.0f} | {} |\n", of(run, "whole_s"), of(run, "cpu_s"),
+             mpix / of(run, "whole_s"), files(run));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void print_process_table(const std::string& in, const std::string& out, int threads) {
+  double mpix = 0;
+  const Json result = bench_process(in, out, threads,
+                                    {[&](std::int64_t height, std::int64_t width) {
+                                       mpix = static_cast<double>(height * width) / 1e6;
+                                       print_head(height, width);
+                                     },
+                                     [&](const std::vector<Json>& row) { print_row(row, mpix); }});
   const Json& cuda = result.at("cuda");
   if (cuda.contains("not_measured")) {
     for (const char* device : {kGpu, kDirect}) {

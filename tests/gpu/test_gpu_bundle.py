@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ BUILD = Path(os.environ.get("HEADRACE", ROOT / "build/headrace")).resolve().pare
 sys.path.insert(0, str(ROOT / "tools/gpu_check"))
 import items  # noqa: E402
 import report  # noqa: E402
+import run as runner  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(not (BUILD / "gpu_check").exists(), reason="not run: build/gpu_check is not there (a build with nvcc, target test_tools)"),
@@ -92,6 +94,20 @@ def test_a_second_run_goes_on_with_what_is_missing(bundle, tmp_path):
     _, cut = run(bundle, tmp_path, "--only", "slides", "--seconds", "1", code=3)
     assert cut["items"]["slides"]["status"] == "skipped" and len(cut["items"]) == 3
     assert "there is no other" in run(bundle, tmp_path, "--only", "other", code=2)[0].stderr
+
+
+def test_one_that_does_not_end_when_it_is_killed_is_left_behind(tmp_path, monkeypatch):
+    """As a process in a driver's call: here `wait` does not see its end."""
+    class Held(subprocess.Popen):
+        def wait(self, timeout=None):
+            time.sleep(1)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(runner.subprocess, "Popen", Held)
+    item = items.Item("held", "held", [sys.executable, "-c", "print('a row', flush=True); import time; time.sleep(60)"], 1, 0)
+    result = runner.run(item, tmp_path / "held.log", tmp_path, 1)
+    assert result["status"] == "stopped, but does not end" and "a row" in result["text"]
+    assert "STOPPED after 1 s, but does not end" in result["text"]
 
 
 def every_item():

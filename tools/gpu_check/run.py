@@ -26,6 +26,7 @@ import report  # noqa: E402
 from items import TOTAL_S, items  # noqa: E402
 
 LIBRARIES = {"HEADRACE_NVCOMP": "libnvcomp.so.6", "HEADRACE_NVJPEG": "libnvjpeg.so.13", "HEADRACE_CUFILE": "libcufile.so.0"}
+KILLED_S = 10  # what a killed process may take to end
 SITE = ("kornia", "tifffile", "monai")  # parts that are packages of Python
 
 
@@ -50,36 +51,49 @@ def find_libraries(work):
     return out
 
 
+def call(command, seconds, output, errors, **others):
+    """Exit status, or what became of it after `seconds`. A process that a driver holds does not end when it is killed: it is left behind, and
+    since it writes into files, nobody waits for it."""
+    process = subprocess.Popen(command, stdout=output, stderr=errors, start_new_session=True, **others)
+    for status in ("", "stopped"):
+        try:
+            ended = process.wait(timeout=seconds)
+            return status or ended
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            seconds = KILLED_S
+    return "stopped, but does not end"
+
+
+def written(file):
+    file.seek(0)
+    return file.read().decode(errors="replace").strip()
+
+
 def probe(program):
     """Why no GPU can be used; empty where one can. Stops where the program does not start."""
-    try:
-        done = subprocess.run([program, "probe"], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        sys.exit(f"gpu-check: the program does not start here: {error}")
-    if not done.stdout.strip():
-        sys.exit(f"gpu-check: the program does not start here ({done.returncode}): {done.stderr.strip()}. `tools/gpu-check pack` on this machine "
-                 "builds it from source.")
-    return "" if done.returncode == 0 else done.stdout.strip()
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        try:
+            status = call([program, "probe"], 60, output, errors)
+        except OSError as error:
+            sys.exit(f"gpu-check: the program does not start here: {error}")
+        said, complaint = written(output), written(errors)
+    if not said:
+        sys.exit(f"gpu-check: the program does not start here ({status}): {complaint}. `tools/gpu-check pack` on this machine builds it from source.")
+    return "" if status == 0 else said
 
 
 def run(item, log, work, seconds):
     """What an item gave: its text, exit status and time."""
     begin = time.monotonic()
-    with open(log, "w+") as errors:
-        process = subprocess.Popen(item.command, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace", cwd=work,
-                                   env={**os.environ, **item.environment}, start_new_session=True)
-        try:
-            text, _ = process.communicate(timeout=seconds)
-            status = process.returncode
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            text, _ = process.communicate()
-            status = "stopped"
-        errors.seek(0)
-        said = errors.read().strip().splitlines()
-        errors.write("\n--- what it printed\n" + text)
+    with tempfile.TemporaryFile() as output, open(log, "wb+") as errors:
+        status = call(item.command, seconds, output, errors, cwd=work, env={**os.environ, **item.environment})
+        text, said = written(output), written(errors).splitlines()
+        errors.write(b"\n--- what it printed\n" + text.encode())
     if status != 0:
-        how = f"STOPPED after {seconds:.0f} s" if status == "stopped" else f"FAILED with {status}"
+        how = f"FAILED with {status}"
+        if isinstance(status, str):
+            how = f"STOPPED after {seconds:.0f} s{status[len('stopped'):]}"
         text += f"\n{how}{', after saying:' if said else ''}\n\n" + "\n".join(f"    {line}" for line in said[-40:]) + "\n"
     return {"text": text.strip(), "status": status, "seconds": round(time.monotonic() - begin, 1)}
 
@@ -146,7 +160,9 @@ def check(arguments, out, work, began):
     if no_gpu:
         print(no_gpu)
         if os.path.exists("/dev/nvidia0"):
-            sys.exit(f"gpu-check: there is a GPU (/dev/nvidia0), but CUDA can't use it: {no_gpu}")
+            cuda = json.loads((BUNDLE / "bundle.json").read_text())["nvcc"]
+            sys.exit(f"gpu-check: there is a GPU (/dev/nvidia0), but CUDA can't use it: {no_gpu}. This program needs a driver for CUDA {cuda}; where "
+                     "that is older, `tools/gpu-check pack` on this machine builds one with the machine's own CUDA, from 12 on.")
         print("Every item is tried as far as it goes without one; no figure is kept.")
     places = [arguments.samples, work / "samples" / "samples", BUNDLE.parent / "samples"]
     samples = next((place.resolve() for place in places if place and place.is_dir()), "")
