@@ -39,7 +39,8 @@ class Results:
 
     def importance(self) -> dict[str, float] | None:
         """By key the share of the figure's variance that it explains, by functional ANOVA over random forests (Hutter et al. 2014) of the complete
-        trials; None with fewer than four, or where no key or not the figure differs between them. The shares of the keys that differ add up to 1."""
+        trials; None with fewer than four, where no key or not the figure differs between them, or where Optuna can say nothing. The shares of the keys
+        that differ add up to 1."""
         sweep, optuna = self._sweep, self._sweep.optuna
         complete = [trial for trial in sweep.trials if trial.state == "complete"]
         if len(complete) < 4 or len({trial.value for trial in complete}) < 2:
@@ -48,14 +49,14 @@ class Results:
         if not space:
             return None
         study = optuna.create_study()
-        for trial in complete:
-            study.add_trial(optuna.trial.create_trial(
-                value=trial.value, params={key: allowed.drawn_of(trial.params[key]) for key, allowed in space.items()},
-                distributions={key: allowed.distribution(optuna) for key, allowed in space.items()}))
         evaluator = optuna.importance.FanovaImportanceEvaluator(seed=seed_of("importance", sweep.definition.seed))
         try:
+            for trial in complete:
+                study.add_trial(optuna.trial.create_trial(
+                    value=trial.value, params={key: allowed.drawn_of(trial.params[key]) for key, allowed in space.items()},
+                    distributions={key: allowed.distribution(optuna) for key, allowed in space.items()}))
             found = optuna.importance.get_param_importances(study, evaluator=evaluator)
-        except RuntimeError:  # no tree tells the figures apart: they differ by their last bits
+        except (RuntimeError, ValueError):  # no tree tells the figures apart (they differ by their last bits), or a value is none that Optuna takes
             return None
         return {key: float(f"{found.get(key, 0.0):.6g}") for key in sweep.definition.space}
 

@@ -73,12 +73,7 @@ def propose(optuna: Any, definition: Definition, number: int, trials: Sequence[T
         return definition.grid[number]
     study = _study(optuna, definition, number, trials)
     asked = study.ask({key: allowed.distribution(optuna) for key, allowed in definition.space.items()})
-    return {key: _shorter(allowed.value_of(asked.params[key]), allowed.low, allowed.high) for key, allowed in definition.space.items()}
-
-
-def _shorter(value: Any, low: float, high: float) -> Any:
-    """Six digits of a drawn fraction say enough, and can be read."""
-    return min(max(float(f"{value:.6g}"), low), high) if isinstance(value, float) and low < high else value
+    return {key: allowed.value_of(asked.params[key]) for key, allowed in definition.space.items()}
 
 
 class Pruning:

@@ -105,26 +105,21 @@ class Sweep:
         for number in self._waiting():
             if len(self._running) >= self.jobs or not self._may_begin(number):
                 return
-            trial = self.trials[number] if number < len(self.trials) else self._propose(number)
-            if trial.ended():  # its parameters do not go together
-                changed()
-                continue
-            if not self._start(trial):
+            if not self._start(self.trials[number] if number < len(self.trials) else self._propose(number)):
                 return
+            if self.trials[number].ended():  # its parameters do not go together
+                changed()
 
     def _propose(self, number: int) -> Trial:
         definition = self.definition
         trial = Trial(number, propose(self.optuna, definition, number, self.trials), seed_of("trial", definition.seed, number))
         self.folder.of(number).mkdir(parents=True, exist_ok=True)
-        try:
-            definition.trial_config(trial.params, trial.seed)
-        except _core.UsageError as error:
-            trial.state, trial.why = "failed", str(error)
         self.folder.save_trial(trial)
         self.trials.append(trial)
         return trial
 
     def _start(self, trial: Trial) -> bool:
+        """Whether it trains, or has failed since its parameters do not go together; else it waits for cores."""
         definition = self.definition
         given = lease(self._cores, definition.threads, self._gpus, definition.gpus)
         if given is None:
@@ -133,8 +128,15 @@ class Sweep:
                 _command.say(f"trial {trial.number} waits for {what} to be free: other trainings of sweeps hold them")
                 self._said_waiting = True
             return False
-        config = definition.trial_config(trial.params, trial.seed)
-        whole = checked(config, "config")
+        try:
+            config = definition.trial_config(trial.params, trial.seed)
+            whole = checked(config, "config")
+        except _core.UsageError as error:
+            given.close()
+            trial.state, trial.why = "failed", str(error)
+            self.folder.save_trial(trial)
+            self._say_end(trial)
+            return True
         try:
             self.folder.put_config(trial.number, yaml_text(config, f"trial {trial.number}: {words_of(trial)}"))
             training = Training(self.program, self.folder.of(trial.number), given)

@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from .. import _core
@@ -46,11 +47,27 @@ class Range:
 
     def value_of(self, drawn: Value) -> Value:
         """What stands in the config for what a sampler drew."""
-        return json.loads(drawn) if self.kind == "choices" else drawn
+        if self.kind == "choices":
+            return json.loads(drawn)
+        return self._step_value(self._nearest_step(drawn)) if self.step is not None else self._shorter(drawn)
 
     def drawn_of(self, value: Value) -> Value:
-        """The inverse of value_of."""
-        return as_text(value) if self.kind == "choices" else value
+        """The inverse of value_of: what the distribution has, also for a value that stands beside a step by its last bits."""
+        if self.kind == "choices":
+            return as_text(value)
+        return self._step_value(self._nearest_step(value)) if self.step is not None else value
+
+    def _nearest_step(self, value: float) -> int:
+        assert self.step is not None
+        return round((value - self.low) / self.step)
+
+    def _step_value(self, index: int) -> Value:
+        """In decimal numbers, as they were written: 3 steps of 0.1 are 0.3, which 3 * 0.1 is not."""
+        return self.low + index * int(self.step or 1) if self.whole() else float(_decimal(self.low) + index * _decimal(self.step or 1))
+
+    def _shorter(self, value: Value) -> Value:
+        """Six digits of a fraction say enough, and can be read."""
+        return min(max(float(f"{value:.6g}"), self.low), self.high) if isinstance(value, float) else value
 
     def ends(self) -> list[Value]:
         """Values that must be valid, for all others to be so: all choices, or both ends."""
@@ -63,17 +80,22 @@ class Range:
         if self.kind == "choices":
             return self.ends()
         if self.kind == "int" or self.step is not None:
-            step = self.step or 1
-            count = math.floor((self.high - self.low) / step + 1e-9) + 1
-            return [self.low + i * step for i in range(count)]
+            return [self._step_value(i) for i in range(round((self.high - self.low) / (self.step or 1)) + 1)]
         if self.points is None:
             return None
         shares = [i / (self.points - 1) for i in range(self.points)]
         log = self.kind != "float"
         low, high = (math.log(self.low), math.log(self.high)) if log else (self.low, self.high)
         inner = [low + share * (high - low) for share in shares[1:-1]]
-        values = [self.low, *((math.exp(v) if log else v) for v in inner), self.high]
-        return list(dict.fromkeys(round(v) for v in values)) if self.whole() else [float(f"{v:.6g}") for v in values]
+        between = [math.exp(v) if log else v for v in inner]
+        if self.whole():
+            return list(dict.fromkeys([self.low, *(round(v) for v in between), self.high]))
+        return [self.low, *(self._shorter(v) for v in between), self.high]
+
+
+def _decimal(number: float) -> Decimal:
+    """As it is written, not as the binary fraction that stands for it."""
+    return Decimal(repr(number))
 
 
 def as_text(value: Value) -> str:
@@ -123,7 +145,7 @@ def read_range(where: str, given: Value) -> Range:
     step = given.get("step")
     if step is not None and not 0 < (step := _number(f"{where}.step", step, whole)) <= high - low:
         _refuse(f"{where}.step", f"expected a number above 0 and at most {high - low:g}, found {step:g}")
-    if step is not None and abs((high - low) / step - round((high - low) / step)) > 1e-9:
+    if step is not None and (_decimal(high) - _decimal(low)) % _decimal(step) != 0:
         _refuse(f"{where}.step", f"steps of {step:g} from {low:g} do not meet {high:g}")
     points = given.get("points")
     if points is not None and not 2 <= _number(f"{where}.points", points, True) <= 1000:
