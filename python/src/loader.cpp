@@ -137,6 +137,7 @@ void bind_inputs(nb::module_& module) {
     for (const KeyFacts& facts : loader::RunConfig::keys(false)) keys.push_back(facts.key);
     return keys;
   });
+  module.def("decides_nothing", &loader::RunConfig::decides_nothing);
   nb::class_<RunInputs>(module, "RunInputs")
       .def(nb::new_([](const std::string& config, const std::string& name, const std::string& split,
                        const std::string& run) {

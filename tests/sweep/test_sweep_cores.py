@@ -7,7 +7,9 @@ import time
 
 import pytest
 from driving import PROGRAM
-from headrace.sweep._leases import lease, locked, shared_folder, usable_gpus
+from headrace.sweep import _leases
+from headrace.sweep._cpu_quota import quota_cores
+from headrace.sweep._leases import lease, locked, shared_folder, usable_cores, usable_gpus
 from sweeps import SEARCH, leases, outcome, processes_of, sweep, trainings, write_sweep
 
 
@@ -131,3 +133,32 @@ def test_another_users_sweeps_are_seen(monkeypatch):
             os._exit(0 if locked(shared_folder() / "core-0.lock") is None and lease([0, 1], 1).cores == [1] else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         own.close()
+
+
+@pytest.mark.parametrize("files, own, expected", [
+    ({"cpu.max": "250000 100000"}, "0::/", 2),
+    ({"cpu.max": "max 100000"}, "0::/", None),
+    ({"cpu.max": "50000 100000"}, "0::/", 1),
+    ({"pod/cpu.max": "max 100000", "pod/a/cpu.max": "400000 100000", "cpu.max": "300000 100000"}, "0::/pod/a", 3),
+    ({"cpu.max": "200000 100000"}, "0::/kubepods/of/the/host", 2),
+    ({"cpu,cpuacct/job/cpu.cfs_quota_us": "600000", "cpu,cpuacct/job/cpu.cfs_period_us": "100000"}, "4:cpu,cpuacct:/job", 6),
+    ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "1:cpu:/\n0::/", None),
+    ({}, "0::/", None),
+])
+def test_quotas_of_control_groups(tmp_path, files, own, expected):
+    """Files as the kernel's documentation has them (cgroup-v2: cpu.max; v1, sched-bwc: cpu.cfs_quota_us)."""
+    for name, text in files.items():
+        (tmp_path / "cgroup" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "cgroup" / name).write_text(text + "\n")
+    (tmp_path / "own").write_text(own + "\n")
+    assert quota_cores(tmp_path / "cgroup", tmp_path / "own") == expected
+    assert quota_cores(tmp_path / "cgroup", tmp_path / "absent") is None
+
+
+def test_a_quota_leaves_fewer_cores(monkeypatch):
+    monkeypatch.setattr(_leases, "quota_cores", lambda: 3)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 4, 6, 8, 10})
+    cores = usable_cores()
+    assert len(cores) == 3 and cores == sorted(cores) and {*cores} <= {2, 4, 6, 8, 10}
+    monkeypatch.setattr(_leases, "quota_cores", lambda: 64)
+    assert usable_cores() == [2, 4, 6, 8, 10]

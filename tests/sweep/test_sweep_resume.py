@@ -4,6 +4,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -177,3 +178,27 @@ def test_two_processes_in_one_folder(nuclei, tmp_path):
     finally:
         first.terminate()
         first.wait(timeout=60)
+
+
+def test_what_decides_nothing_may_be_mended(nuclei, tmp_path):
+    """A wrong tracker, gates, the loader's threads, and a store that was moved: the sweep goes on with the new ones, and keeps its trials."""
+    shutil.copytree(nuclei, tmp_path / "store.zarr")
+    text = "config: run.yaml\nsearch: {train.lr: [0.001, 0.003]}\nmethod: grid\nthreads_per_trial: 1\n"
+    path = write_sweep(tmp_path, tmp_path / "store.zarr", text)
+    with open(tmp_path / "run.yaml", "a") as config:
+        config.write("tracking: [{to: mlflow, url: 'http://127.0.0.1:9', wait_s: 0}]\ngates: [{figure: mean_dice, least: 0.9}]\n")
+    sweep(path, tmp_path / "out")
+    before = outcome(tmp_path / "out")
+    (tmp_path / "store.zarr").rename(tmp_path / "moved.zarr")
+    write_sweep(tmp_path, tmp_path / "moved.zarr", text)
+    with open(tmp_path / "run.yaml", "a") as config:
+        config.write("tracking: [{to: tensorboard}]\n")
+    (tmp_path / "run.yaml").write_text((tmp_path / "run.yaml").read_text().replace("prefetch: 2", "prefetch: 3"))
+    sweep(path, tmp_path / "out")
+    after = outcome(tmp_path / "out")
+    assert after["trials"] == before["trials"] and after["best"] == before["best"]
+    stored = after["definition"]["config"]
+    assert stored["tracking"] == [{"to": "tensorboard"}] and "gates" not in stored and stored["loader"]["prefetch"] == 3
+    assert stored["data"] == {"store": str(tmp_path / "moved.zarr"), "version": before["definition"]["config"]["data"]["version"]}
+    (tmp_path / "run.yaml").write_text((tmp_path / "run.yaml").read_text().replace("overlap: 0", "overlap: 0.5"))
+    assert "config.eval.overlap: 0 there, 0.5 now" in message_of(sweep(path, tmp_path / "out", code=2))

@@ -83,6 +83,17 @@ def checked(config: Mapping[str, Any], name: str) -> dict[str, Any]:
     return whole
 
 
+def deciding(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """What of a run config decides its trials: without keys that may change when a run is resumed, such as trackers, gates and the store's place. The
+    version stays, since it says which dataset it is."""
+    kept = {}
+    for key, value in config.items():
+        path = f"{above}{key}"
+        if path == "data.version" or not _core.decides_nothing(path):
+            kept[key] = deciding(value, f"{path}.") if isinstance(value, Mapping) else value
+    return {key: value for key, value in kept.items() if value != {}}
+
+
 class _Reader:
     """A mapping of SWEEP.yaml that has these keys and no others. Errors: UsageError."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ._definition import MAY_CHANGE, Definition
+from ._definition import MAY_CHANGE, Definition, deciding
 from ._space import as_text
 
 FORMAT = 1
@@ -134,8 +134,9 @@ class Folder:
 
 
 def check_same_sweep(stored: Mapping[str, Any], definition: Definition, optuna: str, folder: Path) -> None:
-    """Refuses to go on with another sweep than the folder's, or with another Optuna, which would draw otherwise. Errors: UsageError."""
-    before, now = stored["definition"], definition.to_json()
+    """Refuses to go on with another sweep than the folder's, or with another Optuna, which would draw otherwise. Keys of the run config that decide
+    nothing may be others. Errors: UsageError."""
+    before, now = ({**one, "config": deciding(one["config"])} for one in (stored["definition"], definition.to_json()))
     for key in before:
         if key not in MAY_CHANGE and before[key] != now[key]:
             inner = key

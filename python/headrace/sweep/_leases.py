@@ -11,11 +11,13 @@ import fcntl
 import os
 import stat
 import subprocess
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from .. import _core
+from ._cpu_quota import quota_cores
 
 
 def shared_folder() -> Path:
@@ -113,7 +115,12 @@ def lease(cores: Iterable[int], count: int, gpus: Iterable[str] = (), gpu_count:
 
 
 def usable_cores() -> list[int]:
-    return sorted(os.sched_getaffinity(0))
+    """Cores that this process may run on, no more than a container's quota lets it keep busy. Where those are a part, they begin at a place that
+    follows from the host's name, since containers of one machine do not see each other's locks."""
+    cores = sorted(os.sched_getaffinity(0))
+    count = min(len(cores), quota_cores() or len(cores))
+    begin = zlib.crc32(os.uname().nodename.encode()) % len(cores) if count < len(cores) else 0
+    return sorted((cores[begin:] + cores[:begin])[:count])
 
 
 def usable_gpus() -> list[str]:
