@@ -24,6 +24,7 @@
 #include "cli/process_settings.hpp"
 #include "cli/stop_signal.hpp"
 #include "cli/trackers.hpp"
+#include "cli/validation_predictions.hpp"
 #include "headrace/train/trainer.hpp"
 #endif
 
@@ -60,7 +61,7 @@ constexpr const char* kFooter =
 
 struct Arguments {
   std::string config, out, init;
-  bool resume = false, json = false;
+  bool resume = false, json = false, predictions = false;
   int processes = 1;
   int folds = 0;
   std::optional<int> fold;  ///< of the folds, the one that this process trains
@@ -144,6 +145,7 @@ void run(Arguments arguments) {
   }
   if (!result) return;  // another process reports
   trackers.start();     // of a run that had no step left to take
+  if (arguments.predictions) predict_validation(arguments.out, config.data.store);
   if (arguments.json) {
     // Of all folds together one object is printed, at the end.
     if (!arguments.fold || !started_here()) fmt::print("{}", dump_json(result->json));
@@ -182,6 +184,9 @@ void add_train(CLI::App& app) {
   train->add_option("--fold", arguments->fold, "of these folds train only this one, from 0")
       ->check(CLI::Range(0, 49))
       ->needs(folds);
+  train->add_flag("--predictions", arguments->predictions,
+                  "at the end predict the validation images into OUT/predictions, as headrace "
+                  "predict does: maps to look at beside the annotation");
   train->add_flag("--json", arguments->json, "print one JSON object");
   train->add_flag_callback(
       "--keys",
