@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
@@ -11,7 +13,8 @@
 namespace headrace::train {
 namespace {
 
-/// The run continues with another validation split or other rules of evaluation. The config is
+/// The run continues with another validation split or other rules of evaluation. Its figures by the
+/// old ones go, so that nothing takes them for its result before there are new ones. The config is
 /// written last, so after a kill in between this is repeated.
 void judge_otherwise(runs::RunFolder& folder, const loader::RunConfig& config,
                      const std::vector<JsonChange>& changes) {
@@ -20,6 +23,12 @@ void judge_otherwise(runs::RunFolder& folder, const loader::RunConfig& config,
   log::warning("from here on the run is judged otherwise ({}): validations so far are forgotten",
                fmt::join(texts, "; "));
   folder.forget_validations();
+  for (const char* name : {"summary.json", "eval.json"}) {
+    std::error_code error;
+    std::filesystem::remove(folder.path() / name, error);
+    if (error)
+      fail(ErrorCode::io, "{} can't be removed: {}.", folder.describe(name), error.message());
+  }
   Json run = folder.read_json(loader::kRunFile);
   run["config_hash"] = config.hash();
   folder.write_json(loader::kRunFile, run);
