@@ -68,9 +68,11 @@ class SpawnRules {
 constexpr int kLookMs = 1000;  // between two looks at whether a follower has ended
 
 /// What a follower that failed said last, without its end; where it said nothing, how it ended.
-std::string last_words(const std::string& log, int status) {
+/// `begins`: where its lines do in the log.
+std::string last_words(const std::string& log, std::uintmax_t begins, int status) {
   constexpr std::string_view kOwn = "headrace: ";
   std::ifstream file(log);
+  file.seekg(static_cast<std::streamoff>(begins));
   std::string found;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(kOwn)) found = line.substr(kOwn.size());
@@ -130,6 +132,8 @@ void Trackers::start_one(const loader::RunConfig::Tracker& tracker, const std::s
                          int end_of_pipe) {
   const std::string log = fs::path(run_) / "tracking" / (tracker.file_name() + ".log");
   const std::string program = fs::read_symlink("/proc/self/exe").parent_path() / "headrace";
+  std::error_code absent;
+  const std::uintmax_t size = fs::file_size(log, absent);
   pid_t process = 0;
   const int error =
       SpawnRules(end_of_pipe, log).start({program, "track", run_, "--entry", entry}, process);
@@ -138,7 +142,7 @@ void Trackers::start_one(const loader::RunConfig::Tracker& tracker, const std::s
                  tracker.file_name(), std::strerror(error), run_);
     return;
   }
-  running_.push_back({tracker.file_name(), log, process});
+  running_.push_back({tracker.file_name(), log, process, absent ? 0 : size});
   log::info("tracked by {}, which says more in {}", tracker.file_name(), log);
 }
 
@@ -159,7 +163,7 @@ void Trackers::collect_ended() {
       log::warning(
           "{} is not followed any more: {}. The training goes on. What is missing is sent by: "
           "headrace track {} (with --to and its options, where tracking: was wrong)",
-          one.name, last_words(one.log, status), run_);
+          one.name, last_words(one.log, one.log_begins, status), run_);
     }
     return true;
   });

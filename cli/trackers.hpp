@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <utility>
@@ -36,6 +37,7 @@ class Trackers {
   struct Follower {
     std::string name, log;
     pid_t process = 0;
+    std::uintmax_t log_begins = 0;  ///< where its own lines do: followers of before wrote, too
   };
 
   void start_all(bool group);
