@@ -1,8 +1,10 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "headrace/imaging/dicom/dicom_dictionary.hpp"
 #include "headrace/ingest/ingest_report.hpp"
+#include "headrace/ingest/phi/identifying_text.hpp"
 #include "headrace/ingest/versions/verify_folder.hpp"
 #include "headrace/pixels/statistics/choose_statistics.hpp"
 #include "headrace/process/process_file.hpp"
@@ -66,6 +68,8 @@ void bind_work(nb::module_& module) {
   add("ingest_labels", &ingest_labels);
   add("verify", &verify);
   add("process", &process_image);
+  module.def("why_identifying",
+             [](const std::string& text) { return ingest::why_identifying(text); });
   module.def("suggest_dicom_dictionary", &imaging::suggest_dicom_dictionary, nb::arg("files"));
   log_to_python();
   show_progress_to_python();

@@ -14,6 +14,7 @@ import time
 
 import pytest
 from driving import PROGRAM, headrace, sentence_of
+from liars import Deaf, Liar
 from trackers import Follower, copied, entry, free_port, small_config, track
 
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="not run: strace is not installed")
@@ -40,49 +41,21 @@ def test_only_the_named_host(trained_run, request, tmp_path, to):
     assert connections(log) == ({("127.0.0.1", server.port)} if server else set())
 
 
-class Liar(http.server.BaseHTTPRequestHandler):
-    """A server that is none: what it does stands in `how`."""
-
-    protocol_version = "HTTP/1.1"
-    how, elsewhere, seen = "fails", "", []
-
-    def do_GET(self):
-        type(self).seen.append((self.path, dict(self.headers)))
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.how == "drips":
-            for byte in b"HTTP/1.1 200 OK\r\nX-Later: 1\r\n" * 100:
-                self.wfile.write(bytes([byte]))
-                time.sleep(0.2)
-            return
-        status, body = {"fails": (500, b"{}"), "babbles": (200, b"\xff<html>hello"), "lies": (200, b'{"experiment": {"experiment_id": 7}}'),
-                        "redirects": (302, b""), "refuses": (403, b"{}"), "floods": (200, b"x" * (9 << 20)),
-                        "echoes": (400, json.dumps({"error_code": "INVALID", "message": f"\x1b[2J{self.headers['Authorization']}"}).encode()),
-                        }[self.how]
-        self.send_response(status)
-        if status == 302:
-            self.send_header("Location", self.elsewhere + self.path)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_POST = do_PUT = do_GET
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def liar():
-    handler = type("Handler", (Liar,), {"seen": []})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield handler, f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
+@needs_strace
+def test_followers_of_a_training_reach_only_the_named_host(nuclei, mlflow, tmp_path):
+    """With the training itself, which connects to nothing; strace ends when the last follower has."""
+    tracking = f"tracking:\n  - {{to: mlflow, url: \"{mlflow.url}\", experiment: alone, wait_s: 60}}\n  - {{to: tensorboard}}\n"
+    run, log = tmp_path / "run", tmp_path / "strace"
+    nowhere = "http://127.0.0.1:9"
+    subprocess.run(["strace", "-f", "-q", "-s", "256", "-e", "trace=connect", "-o", log, PROGRAM, "train", "--config",
+                    small_config(tmp_path, nuclei, tracking), "--out", run], check=True, timeout=240, capture_output=True,
+                   env=os.environ | {"http_proxy": nowhere, "HTTP_PROXY": nowhere, "MLFLOW_TRACKING_URI": nowhere})
+    assert connections(log) == {("127.0.0.1", mlflow.port)}
+    assert mlflow.run("alone")["info"]["status"] == "FINISHED" and json.loads((run / "tracking/tensorboard.json").read_text())["closed"]
 
 
 @pytest.mark.parametrize("how, told", [("fails", "answers 500"), ("babbles", "answers 200 and not what"), ("lies", "has no experiment"),
+                                       ("has-null", "runs is not a list"), ("has-five", "runs is not a list"), ("digs", "answers 200 and not what"),
                                        ("redirects", "is not followed"), ("refuses", "MLFLOW_TRACKING_TOKEN"), ("floods", "more than 8 MiB"),
                                        ("echoes", "INVALID:")])
 def test_a_server_that_lies(trained_run, liar, tmp_path, how, told):
@@ -137,8 +110,12 @@ def test_what_failed_is_sent_later_by_the_command_that_was_named(trained_run, ml
     assert mlflow.run("later")["info"]["status"] == "FINISHED"
 
 
-def test_certificates_are_checked(trained_run, tmp_path):
-    """A server with a certificate that nobody signed, then with that one named."""
+@pytest.mark.parametrize("to, unknown", [("mlflow", "CERTIFICATE_VERIFY_FAILED"), ("wandb", "failed to verify certificate")])
+def test_certificates_are_checked(trained_run, tmp_path, to, unknown):
+    """A server with a certificate that nobody signed, then with that one named. W&B's package asks its server by itself."""
+    if to == "wandb":
+        pytest.importorskip("wandb", reason="not run: the package wandb is not installed")
+    own = {"WANDB_API_KEY": "0" * 40}
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     if shutil.which("openssl") is None:
         pytest.skip("not run: openssl is not installed")
@@ -153,10 +130,12 @@ def test_certificates_are_checked(trained_run, tmp_path):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"https://127.0.0.1:{server.server_address[1]}"
     run = copied(trained_run, tmp_path / "run")
-    done = track(run, "--to", "mlflow", "--url", url, "--wait", 0, code=1)
-    assert "CERTIFICATE_VERIFY_FAILED" in done.stderr and handler.seen == []
-    done = track(run, "--to", "mlflow", "--url", url, "--wait", 0, "--ca-file", certificate, code=1)
-    assert "answers 500" in done.stderr and handler.seen
+    done = track(run, "--to", to, "--url", url, "--wait", 0, code=1, environment=own)
+    assert unknown in done.stderr and handler.seen == []
+    done = track(run, "--to", to, "--url", url, "--wait", 0, "--ca-file", certificate, code=1, environment=own)
+    assert "500" in done.stderr and handler.seen
+    said = sentence_of(track(run, "--to", to, "--url", url, "--wait", 0, "--ca-file", key, code=2, environment=own))
+    assert f"ca_file {key}: is no file of CA certificates" in said
     server.shutdown()
 
 
@@ -207,8 +186,8 @@ def test_tracking_may_change_on_resume(trained_run, nuclei, tmp_path):
     ("{to: mlflo, url: 'http://h'}", "mlflow"), ("{to: mlflow}", "needs a url"), ("{to: mlflow, url: 'ftp://h'}", "http://"),
     ("{to: mlflow, url: 'http://me:secret@h'}", "MLFLOW_TRACKING_USERNAME"), ("{to: mlflow, url: 'me:secret@h'}", "MLFLOW_TRACKING_USERNAME"),
     ("{to: mlflow, url: 'http://h/?token=secret'}", "MLFLOW_TRACKING_TOKEN"), ("{to: tensorboard, url: 'http://h'}", "writes files"),
-    ("{to: mlflow, url: 'http://h', fields: [cases]}", "none of cohorts"), ("{to: wandb, upload: [eval.json]}", "upload is for mlflow"),
-    ("{to: mlflow, url: 'http://h', upload: [../x]}", "none of report.html"), ("{to: wandb, tok: 1}", "tok"), ("{to: wandb, name: a/b}", "letters")])
+    ("{to: mlflow, url: 'http://h', fields: [cases]}", "none of cohorts"), ("{to: mlflow, url: 'http://h', upload: [eval.json]}", "upload"),
+    ("{to: wandb, tok: 1}", "tok"), ("{to: wandb, name: a/b}", "letters")])
 def test_mistakes_in_a_config_are_found_first(nuclei, tmp_path, wrong, told):
     config = small_config(tmp_path, nuclei, f"tracking:\n  - {wrong}\n")
     said = sentence_of(headrace("train", "--config", config, "--out", tmp_path / "run", code=2))
@@ -266,3 +245,62 @@ def test_a_damaged_state(trained_run, tmp_path, state):
     (run / "tracking/tensorboard.json").write_text(state, errors="surrogateescape")
     said = sentence_of(track(run, "--to", "tensorboard", code=1))
     assert "tracking/tensorboard.json" in said and "Move the file away" in said
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_wandb_and_a_server_that_goes_deaf(trained_run, tmp_path, knows):
+    """Its package would wait for ever: it gives up, says so, nothing counts as sent, and no process of the package goes on, which would hold the pipe
+    that is read here. Both where the server still says who one is, and not."""
+    pytest.importorskip("wandb", reason="not run: the package wandb is not installed")
+    handler = type("Handler", (Deaf,), {"seen": [], "over": threading.Event(), "knows": knows})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    run = copied(trained_run, tmp_path / "run")
+    program = "from headrace.track import wandb, __main__\nwandb.CALL_S = 5.0\nimport sys\nsys.exit(__main__.main())"
+    try:
+        done = subprocess.run([sys.executable, "-c", program, run, "--to", "wandb", "--url", f"http://127.0.0.1:{server.server_address[1]}",
+                               "--wait", "3"], capture_output=True, text=True, timeout=120,
+                              env=os.environ | {"PYTHONPATH": str(PROGRAM.parent / "python"), "WANDB_API_KEY": "0" * 40})
+    finally:
+        handler.over.set()
+        server.shutdown()
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert f"is sent by: headrace track {run}" in done.stderr
+    assert any("file_stream" in one for one in handler.seen), "it was to be deaf when figures came"
+    state = json.loads((run / "tracking/wandb.json").read_text())
+    assert state["sent"] == {} and state["pending"] is None
+
+
+@pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
+def test_a_run_folder_that_is_gone(trained_run, liar, tmp_path, how):
+    """It is not made again: its follower ends, and says why."""
+    handler, url = liar
+    handler.how = "fails"
+    run = copied(trained_run, tmp_path / "runs/run")
+    follower = Follower(run, entry(url=url, wait_s=60))
+    deadline = time.time() + 30
+    while not handler.seen:
+        assert time.time() < deadline
+        time.sleep(0.05)
+    log = tmp_path / "said"
+    os.link(run / "follower.log", log)
+    run.rename(tmp_path / "elsewhere")
+    if how == "removed":
+        shutil.rmtree(tmp_path / "elsewhere")
+    if how == "replaced":
+        run.mkdir()
+    assert follower.finish() == 1
+    assert "the run folder is gone" in log.read_text() and "Traceback" not in log.read_text()
+    assert list((tmp_path / "runs").iterdir()) == ([run] if how == "replaced" else [])
+    assert how != "replaced" or not list(run.iterdir())
+
+
+def test_only_its_own_last_words_are_told(nuclei, trained_run, tmp_path):
+    """The log is of all followers of a run. One that ends without a word is not told by those of another."""
+    run = copied(trained_run, tmp_path / "run")
+    (run / "tracking").mkdir()
+    (run / "tracking/tensorboard.log").write_text("headrace: the words of another.\n")
+    config = small_config(tmp_path, nuclei, "tracking:\n  - {to: tensorboard}\n")
+    said = headrace("train", "--config", config, "--out", run, "--resume", environment={"HEADRACE_PYTHON": "/bin/false"}).stderr
+    assert "is not followed any more: exit code 1; see" in said and "the words of another" not in said

@@ -2,12 +2,13 @@
 import json
 import os
 import random
+import re
 import struct
 import time
 
 import numpy as np
 import pytest
-from trackers import Follower, copied, entry, expected_points, flat, long_lines, track, wandb_reader
+from trackers import Follower, copied, entry, expected_points, flat, lines_of, long_lines, track, wandb_reader
 
 accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="not run: tensorboard is not installed")
 pytest.importorskip("wandb", reason="not run: the package wandb is not installed")
@@ -144,8 +145,10 @@ def test_wandb_offline(trained_run, tmp_path):
     assert [row[1:] for row in json.loads(confusion.read_text())["data"]] == evaluation["overall"]["matrix"]
     said = b"".join(path.read_bytes() for path in file.parent.rglob("files/**/*") if path.is_file())
     said += b"".join(message.SerializeToString() for message in messages if message.WhichOneof("record_type") in ("run", "history", "summary"))
-    for word in {*evaluation["cases"], *evaluation["cohorts"], json.loads((run / "run.json").read_text())["store"], os.uname().nodename + "."}:
+    for word in {*evaluation["cases"], *evaluation["cohorts"], json.loads((run / "run.json").read_text())["store"]}:
         assert word.encode() not in said, word
+    name = re.escape(os.uname().nodename.encode())
+    assert not re.search(rb"(?<![A-Za-z0-9_])" + name + rb"(?![A-Za-z0-9_])", said), "the name of this machine"
 
 
 @pytest.mark.parametrize("to", ["tensorboard", "wandb"])
@@ -173,3 +176,60 @@ def test_folds_in_one_folder(trained_run, tmp_path):
         (file,) = tmp_path.glob(f"five/fold-{fold}/tracking/wandb/wandb/offline-run-*/run-*.wandb")
         (begun,) = [message.run for message in messages_of(file) if message.WhichOneof("record_type") == "run"]
         assert begun.run_group == "five" and begun.display_name == f"fold-{fold}"
+
+
+def test_a_reader_goes_on_when_a_follower_is_killed(trained_run, tmp_path):
+    """One reader, as a TensorBoard that is open in a browser: it has read half of a record when the follower ends, and gets the rest of the run."""
+    run = copied(trained_run, tmp_path / "run")
+    rest, ends = half_written(run)
+    follower = Follower(run, entry(to="tensorboard"))
+    folder, deadline = run / "tracking/tensorboard", time.time() + 60
+    while not (folder.is_dir() and list(folder.iterdir()) and len(measured(scalars(read_tensorboard(folder)))) > 1000):
+        assert time.time() < deadline, (run / "follower.log").read_text()
+        time.sleep(0.1)
+    follower.kill()
+    (file,) = folder.iterdir()
+    os.truncate(file, file.stat().st_size - 11)
+    reader = read_tensorboard(folder)
+    before = measured(scalars(reader))
+    assert before and before.keys() < expected_points(run).keys()
+    with open(run / "metrics.jsonl", "a") as lines:
+        lines.writelines(json.dumps(line) + "\n" for line in rest)
+    for name, content in ends.items():
+        (run / name).write_bytes(content)
+    assert Follower(run, entry(to="tensorboard")).finish() == 0, (run / "follower.log").read_text()
+    reader.Reload()
+    same_points(measured(scalars(reader)), expected_points(run))
+    assert {name for name, _ in scalars(reader) if name.startswith("final/")} and list(folder.iterdir()) == [file]
+
+
+def test_a_damaged_file_and_another_end_are_written_anew(trained_run, tmp_path):
+    """From the damage on; and as a whole where the run has an end with other figures, or is judged otherwise."""
+    run = copied(trained_run, tmp_path / "run")
+    folder = run / "tracking/tensorboard"
+    track(run, "--to", "tensorboard")
+    whole = scalars(read_tensorboard(folder))
+    (file,) = folder.iterdir()
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    state = json.loads((run / "tracking/tensorboard.json").read_text())
+    del state["done"]
+    (run / "tracking/tensorboard.json").write_text(json.dumps(state))
+    track(run)
+    assert scalars(read_tensorboard(folder)) == whole and list(folder.iterdir()) == [file]
+
+    def change(name, **keys):
+        (run / name).write_text(json.dumps({**json.loads((run / name).read_text()), **keys}))
+    evaluation = json.loads((run / "eval.json").read_text())
+    change("eval.json", overall={**evaluation["overall"], "mean_dice": 0.125})
+    track(run)
+    changed = scalars(read_tensorboard(folder))
+    assert {key: value for key, value in changed.items() if whole[key] != value} == {("final/mean_dice", 8): 0.125} and changed.keys() == whole.keys()
+    for name in ("run.json", "summary.json"):
+        change(name, config_hash="0" * 64)
+    lines = [line if "validation" not in line else {**line, "validation": {"mean_dice": 0.25}} for line in lines_of(run)]
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    track(run)
+    same_points(measured(scalars(read_tensorboard(folder))), expected_points(run))
+    assert len(list(folder.iterdir())) == 1

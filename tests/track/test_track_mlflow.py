@@ -1,15 +1,19 @@
 """Runs on a real MLflow server, read back by its REST interface and from its database."""
+import fcntl
+import hashlib
 import json
 import os
 import random
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
 
 from driving import PROGRAM, sentence_of
+from headrace.track import trained
 from killed_training import train_killed_and_resumed
-from trackers import Follower, copied, entry, expected_points, flat, lines_of, long_lines, params_of, small_config, tags_of, track
+from trackers import Follower, MlflowServer, copied, entry, expected_points, flat, lines_of, long_lines, params_of, small_config, tags_of, track
 
 
 def test_a_finished_run_once_and_in_order(trained_run, mlflow, tmp_path):
@@ -41,7 +45,7 @@ def test_a_finished_run_once_and_in_order(trained_run, mlflow, tmp_path):
 
 def test_tables_on_the_server(trained_run, mlflow, tmp_path):
     run = copied(trained_run, tmp_path / "run")
-    track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "tables", "--pictures", "--upload", "report.html")
+    track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "tables", "--pictures")
     stored = mlflow.run("tables")
     files = mlflow.files(stored)
     evaluation = json.loads((run / "eval.json").read_text())
@@ -54,7 +58,7 @@ def test_tables_on_the_server(trained_run, mlflow, tmp_path):
     assert rows["all"][2] == evaluation["overall"]["mean_dice"]
     pictures = sorted(path.read_bytes() for name, path in files.items() if name.startswith("pictures/"))
     assert pictures == sorted(set(path.read_bytes() for path in run.glob("montage/eval-*.png"))) and pictures
-    assert files["report.html"].read_bytes() == (run / "report.html").read_bytes()
+    assert {name.split("/")[0] for name in files} == {"tables", "pictures"}, "artefacts are named, not copied"
     listed = json.loads(tags_of(stored)["mlflow.loggedArtifacts"])
     assert {one["path"] for one in listed} == {name for name in files if name.startswith("tables/")}
 
@@ -192,16 +196,15 @@ def test_what_is_asked_for_later_is_sent(trained_run, mlflow, tmp_path):
     run = copied(trained_run, tmp_path / "run")
     where = ("--to", "mlflow", "--url", mlflow.url, "--experiment", "more")
     track(run, *where)
-    assert "report.html" not in mlflow.files(mlflow.run("more"))
-    track(run, *where, "--upload", "report.html", "--fields", "cohorts")
+    track(run, *where, "--fields", "cohorts")
     cohorts = json.loads((run / "eval.json").read_text())["cohorts"]
-    assert "report.html" in mlflow.files(mlflow.run("more"))
     named = {name.split("/")[2] for name, _, _, _ in mlflow.history(mlflow.run("more")) if name.startswith("final/cohorts/")}
     assert cohorts and named >= set(cohorts)
 
 
 def test_a_run_that_is_judged_otherwise(trained_run, mlflow, tmp_path):
-    """Its validations are made anew, of steps that were sent: it gets a run of its own, and that of before stays as it was."""
+    """Its validations are made anew, of steps that were sent: it gets a run of its own, and that of before stays as it was. Until it has an end by
+    the new rules, the one by the old ones is not taken for it."""
     run = copied(trained_run, tmp_path / "run")
     where = ("--to", "mlflow", "--url", mlflow.url, "--experiment", "otherwise")
     track(run, *where)
@@ -213,25 +216,86 @@ def test_a_run_that_is_judged_otherwise(trained_run, mlflow, tmp_path):
     (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     track(run)
     (after,) = [one for one in mlflow.runs("otherwise") if one["info"]["run_id"] != before["info"]["run_id"]]
+    assert after["info"]["status"] == "RUNNING" and not [name for name, _, _, _ in mlflow.history(after) if name.startswith("final/")]
+    (run / "summary.json").write_text(json.dumps({**json.loads((run / "summary.json").read_text()), "config_hash": "0" * 64}))
+    track(run)
+    (after,) = [one for one in mlflow.runs("otherwise") if one["info"]["run_id"] != before["info"]["run_id"]]
+    assert after["info"]["status"] == "FINISHED" and [name for name, _, _, _ in mlflow.history(after) if name.startswith("final/")]
     got = {(name, step): value for name, step, value, _ in mlflow.history(after) if name.split("/")[0] in ("train", "val", "time")}
     assert got == expected_points(run) and mlflow.history(before) == history
     assert tags_of(after)["headrace.config_hash"] == "0" * 64
 
 
 def test_the_end_waits_for_the_training(trained_run, mlflow, tmp_path):
-    """summary.json is written before the report: what is sent while a training has the folder's lock has no end, and afterwards all of it."""
-    import fcntl
+    """summary.json is written before the report: what is sent while a training has the folder's lock has no end, which is said, and afterwards all."""
     run = copied(trained_run, tmp_path / "run")
     report = (run / "report.html").read_bytes()
     (run / "report.html").unlink()
-    where = ("--to", "mlflow", "--url", mlflow.url, "--experiment", "ends", "--upload", "report.html")
+    where = ("--to", "mlflow", "--url", mlflow.url, "--experiment", "ends")
     lock = os.open(run, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    track(run, *where)
+    assert "a training has the folder" in track(run, *where).stderr
     assert mlflow.run("ends")["info"]["status"] == "RUNNING"
     (run / "report.html").write_bytes(report)
     os.close(lock)
     track(run)
     stored = mlflow.run("ends")
-    assert stored["info"]["status"] == "FINISHED" and mlflow.files(stored)["report.html"].read_bytes() == report
-    assert "headrace.sha256.report.html" in tags_of(stored)
+    assert stored["info"]["status"] == "FINISHED" and tags_of(stored)["headrace.sha256.report.html"] == hashlib.sha256(report).hexdigest()
+
+
+def test_a_lock_of_another_file_system(tmp_path, monkeypatch):
+    """Its folder has the number that the run's has here: told apart by the device."""
+    run = tmp_path / "run"
+    run.mkdir()
+    lock = os.open(run, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    assert trained.is_trained(run)
+    with open("/proc/locks") as locks:
+        (line,) = [line for line in locks if f":{run.stat().st_ino} " in line]
+    major, _, rest = line.split()[5].partition(":")
+    (tmp_path / "locks").write_text(line.replace(line.split()[5], f"{int(major, 16) + 1:02x}:{rest}"))
+    monkeypatch.setattr("builtins.open", lambda path, real=open, **how: real(tmp_path / "locks" if path == "/proc/locks" else path, **how))
+    assert not trained.is_trained(run)
+    os.close(lock)
+
+
+class TestStoreOfFiles:
+    """Whose server stores the same figure as often as it is sent."""
+
+    PROGRAM = """
+import os, sys
+from headrace.track import client, mlflow_run, __main__
+part, mlflow_run.PAGE = float(sys.argv.pop(1)), 7
+real = client.Client.call
+def call(self, method, path, body=None, query=None):
+    if path.endswith("log-batch") and body.get("metrics"):
+        real(self, method, path, {**body, "metrics": body["metrics"][:round(part * len(body["metrics"]))]}, query)
+        os._exit(9)
+    return real(self, method, path, body, query)
+if part >= 0:
+    client.Client.call = call
+sys.exit(__main__.main())
+"""
+
+    def test_once_whatever_came_through(self, trained_run, tmp_path):
+        """The follower ends when the server has a part of a batch, or all of it, and does not know: all points, half of them, those of the end."""
+        server = MlflowServer(tmp_path, files=True)
+        try:
+            run = copied(trained_run, tmp_path / "run")
+            for part in (0.4, 1, 1):  # the last: figures of the end
+                self.sent(run, server, part, 9)
+            self.sent(run, server, -1, 0)
+            lines = server.lines(server.run("files"))
+            points = {(name, step): value for name, step, value, _ in lines}
+            assert len(points) == len(lines), [point for point, count in Counter(line[:2] for line in lines).items() if count > 1]
+            assert {point: value for point, value in points.items() if point[0].split("/")[0] in ("train", "val", "time")} == expected_points(run)
+            evaluation = json.loads((run / "eval.json").read_text())
+            assert {value for (name, _), value in points.items() if name == "final/mean_dice"} == {evaluation["overall"]["mean_dice"]}
+            assert server.run("files")["info"]["status"] == "FINISHED"
+        finally:
+            server.kill()
+
+    def sent(self, run, server, part, code):
+        done = subprocess.run([sys.executable, "-c", self.PROGRAM, str(part), run, "--to", "mlflow", "--url", server.url, "--experiment", "files"],
+                              capture_output=True, text=True, timeout=120, env=os.environ | {"PYTHONPATH": str(PROGRAM.parent / "python")})
+        assert done.returncode == code, done.stderr

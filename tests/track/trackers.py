@@ -123,19 +123,20 @@ def free_port():
 
 
 class MlflowServer:
-    """`mlflow server` with SQLite on loopback; kill() and start() as often as wanted."""
+    """`mlflow server` on loopback, with SQLite or a folder of files; kill() and start() as often as wanted."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, files=False):
         if not (SERVER / "mlflow").is_dir():
             pytest.skip(f"not run: no MLflow server in {SERVER}; tools/deps/install.sh test installs it")
-        self.folder, self.port = folder, free_port()
+        self.folder, self.port, self.store = folder, free_port(), folder / "mlruns" if files else f"sqlite:///{folder}/m.db"
         self.url = f"http://127.0.0.1:{self.port}"
         self.start()
 
     def start(self):
-        own = {"PYTHONPATH": str(SERVER), "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+        own = {"PYTHONPATH": str(SERVER), "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+               "MLFLOW_ALLOW_FILE_STORE": "true"}
         command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1",
-                   "--backend-store-uri", f"sqlite:///{self.folder}/m.db", "--artifacts-destination", str(self.folder / "artifacts")]
+                   "--backend-store-uri", str(self.store), "--artifacts-destination", str(self.folder / "artifacts")]
         with open(self.folder / "server.log", "ab") as log:
             self.process = subprocess.Popen(command, env=os.environ | own, stdout=log, stderr=log, start_new_session=True)
         deadline = time.time() + 90
@@ -173,6 +174,13 @@ class MlflowServer:
         import sqlite3
         with sqlite3.connect(f"file:{self.folder}/m.db?mode=ro", uri=True) as base:
             return list(base.execute("select key, step, value, timestamp from metrics where run_uuid = ? order by rowid", [run["info"]["run_id"]]))
+
+    def lines(self, run):
+        """The same of a store of files, by name: (name, step, value, timestamp)."""
+        (folder,) = (self.folder / "mlruns").glob(f"*/{run['info']['run_id']}/metrics")
+        points = [(str(file.relative_to(folder)), line.split()) for file in sorted(folder.rglob("*")) if file.is_file()
+                  for line in file.read_text().splitlines()]
+        return [(name, int(step), float(value), int(at)) for name, (at, value, step) in points]
 
     def files(self, run):
         folder = self.folder / "artifacts" / run["info"]["experiment_id"] / run["info"]["run_id"] / "artifacts"

@@ -152,7 +152,6 @@ struct RunConfig {
     std::string url, folder, experiment = "headrace", name;
     std::vector<std::string> fields;  ///< what may be sent by name: cohorts, scanners, phases
     bool pictures = false;
-    std::vector<std::string> upload;
     std::string ca_file;
     std::int64_t wait_s = 600;  ///< after the run's end, for a server that fails
 

@@ -17,7 +17,6 @@ Fields tracker_fields(RunConfig::Tracker& tracker) {
       {"name", form::text_or_null(tracker.name), ""},
       {"fields", form::texts(tracker.fields), ""},
       {"pictures", form::flag(tracker.pictures), ""},
-      {"upload", form::texts(tracker.upload), ""},
       {"ca_file", form::text_or_null(tracker.ca_file), ""},
       {"wait_s", form::number(tracker.wait_s, 0, 86'400), ""},
   };
@@ -67,11 +66,6 @@ RunConfig::Tracker read_tracker(const YamlValue& entry) {
     entry.reject("tensorboard writes files: give a folder in place of the url, or neither");
   if (!tracker.url.empty()) check_url(entry, tracker.url);
   check_words(entry, "fields", tracker.fields, {"cohorts", "scanners", "phases"});
-  check_words(entry, "upload", tracker.upload,
-              {"report.html", "summary.json", "eval.json", "metrics.jsonl", "config.json",
-               "run.json", "preprocessing.json", "final.safetensors", "best.safetensors"});
-  if (!tracker.upload.empty() && tracker.to != Kind::mlflow)
-    entry.reject("upload is for mlflow; others get the artefacts' names and SHA-256");
   const bool plain = std::all_of(tracker.name.begin(), tracker.name.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_';
   });
@@ -92,8 +86,8 @@ Field tracking_field(RunConfig& config) {
                       list.push_back(fields_json(tracker_fields(one)));
                     return list;
                   },
-                  "a list of {to, url, folder, experiment, name, fields, pictures, upload, "
-                  "ca_file, wait_s}",
+                  "a list of {to, url, folder, experiment, name, fields, pictures, ca_file, "
+                  "wait_s}",
                   {}};
   return Field{"tracking", form, "trackers that the run is sent to while it trains", "none"}
       .decides_nothing()

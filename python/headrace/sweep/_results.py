@@ -39,8 +39,8 @@ class Results:
 
     def importance(self) -> dict[str, float] | None:
         """By key the share of the figure's variance that it explains, by functional ANOVA over random forests (Hutter et al. 2014) of the complete
-        trials; None with fewer than four, where no key or not the figure differs between them, or where Optuna can say nothing. The shares of the keys
-        that differ add up to 1."""
+        trials; None with fewer than four, where no key or not the figure differs between them, or where Optuna can say nothing. Shares of the keys that
+        differ add up to 1."""
         sweep, optuna = self._sweep, self._sweep.optuna
         complete = [trial for trial in sweep.trials if trial.state == "complete"]
         if len(complete) < 4 or len({trial.value for trial in complete}) < 2:

@@ -14,7 +14,7 @@ from .._core import MalformedError, UsageError
 from .follow import Follower
 from .group import holds_run, runs_in
 from .group_results import has_results, send_results
-from .target import FIELDS, KINDS, UPLOADS, Target
+from .target import FIELDS, KINDS, Target
 
 FOOTER = f"""RUN is the folder of a run that trains, has ended or was killed, or one of folds or of a sweep, whose runs are grouped. Every
 figure is there once, however often the command runs or is killed: RUN/tracking keeps what was sent. Without --to, what the
@@ -45,7 +45,6 @@ def _parser() -> _command.Parser:
     parser.add_argument("--name", default="", help="of its files in RUN/tracking, where a run goes to two of one kind (default: as --to)")
     parser.add_argument("--fields", metavar="NAMES", default="", help="what may be sent by name, with commas: " + ", ".join(FIELDS))
     parser.add_argument("--pictures", action="store_true", help="send the report's pictures, which are pixels of patients")
-    parser.add_argument("--upload", metavar="FILES", default="", help="files to copy to mlflow, with commas: " + ", ".join(UPLOADS))
     parser.add_argument("--ca-file", default="", help="certificates (PEM) to trust in place of the system's")
     parser.add_argument("--wait", type=int, default=60, metavar="SECONDS", help="how long to go on with a server that fails (default: 60)")
     parser.add_argument("--config", type=Path, help="take tracking: of this run config")
@@ -58,8 +57,8 @@ def _targets(options: Any, run: Path) -> list[Target]:
     """Where a run goes: by the options, else by --config, else where it went before and what its own config names."""
     if options.to:
         entry = {key: getattr(options, key) for key in ("to", "url", "folder", "experiment", "name", "ca_file", "pictures")}
-        lists = {key: [one.strip() for one in getattr(options, key).split(",") if one.strip()] for key in ("fields", "upload")}
-        return [Target.read({**entry, **lists, "wait_s": options.wait}, "headrace track")]
+        fields = [one.strip() for one in options.fields.split(",") if one.strip()]
+        return [Target.read({**entry, "fields": fields, "wait_s": options.wait}, "headrace track")]
     if options.config is not None:
         config = json.loads(_core.load_run_config(str(options.config)))
         found = [Target.read(entry, str(options.config)) for entry in config.get("tracking") or []]

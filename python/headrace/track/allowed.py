@@ -12,18 +12,23 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .. import _core, _transform_keys
+
 LINE = ("epoch", "loss", "cross_entropy", "soft_dice", "learning_rate", "gradient_norm")
 TIMES = ("patches_per_s", "stall_fraction")
 # Of validations and groups of an evaluation; numbers below them are sent, lists (matrices, curves, intervals) by the tables that name them.
 FIGURES = ("mean_dice", "dice", "iou", "pooled_dice", "accuracy", "surface_dice", "hd95", "kappa", "tumour", "detection", "gleason", "lesion",
            "calibration", "objects", "images", "cases", "of_images")
 GROUPS = {"cohorts": "cohort", "scanners": "scanner", "phases": "phase"}
-# Keys of the config whose text is one of a fixed list of words, or a name of a split. Of all others only numbers and switches are sent.
+# Of the config only keys that Headrace knows are sent, so nothing of a mapping that is free (arguments of one's own functions, weights of cohorts);
+# and of these only numbers and switches, but for the keys whose text is one of a fixed list of words or a name of a split, and lists of classes.
 WORDS = ("task", "data.train", "data.val", "data.outside", "data.version", "data.expect_hash", "sampling.balance", "sampling.order", "loader.device",
          "loader.element", "loader.layout", "loader.decode", "loader.gpudirect", "model.name", "train.schedule", "train.amp", "train.loss.pixel",
          "train.loss.region", "train.best.figure", "train.best.over", "train.best.better", "eval.window", "eval.grading")
-TRANSFORM_WORDS = ("method", "preset", "mode", "interpolation")
-NOT_SENT = ("tracking", "gates", "sampling.cohort_weights")
+CLASSES = ("sampling.near_classes", "eval.tumour_classes", "eval.lesion_classes")
+KNOWN = {key for key in _core.run_config_keys() if not key.endswith(".arguments")} - {"tracking", "gates", "sampling.cohort_weights"}
+OPERATIONS = {name: {option["key"] for option in options} for kind in _transform_keys.OPERATIONS.values() for name, options in kind.items()}
+TRANSFORM_WORDS = ("method", "of")
 TAGS = ("config_hash", "dataset_hash", "preprocessing_sha256", "code_version", "decoder", "images", "parameters", "seed")
 ARTEFACTS = ("final.safetensors", "best.safetensors", "config.json", "preprocessing.json", "run.json", "metrics.jsonl", "eval.json", "report.html")
 
@@ -49,30 +54,45 @@ def group_names(names: Iterable[str], kind: str, fields: tuple[str, ...]) -> dic
 
 
 def parameters(config: Mapping[str, Any]) -> dict[str, str]:
-    """The config as flat parameters; keys of transforms have their place in the list."""
-    return {key: text for key, text in _flat(config, "") if not key.startswith("_")}
+    """The config as flat parameters; keys of transforms have their place in the list. A key may also stand as its path, as in a sweep's search."""
+    return dict(_flat(config, ""))
+
+
+def is_sent(path: str) -> bool:
+    """Whether values of this key are, as far as their kind is."""
+    key = re.sub(r"(\.\d+)+$", "", path)  # without the place in its list
+    operation = re.fullmatch(r"transforms\.\d+\.(\w+)\.(\w+)", key)
+    return operation[2] in OPERATIONS.get(operation[1], ()) if operation else key in KNOWN
 
 
 def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if path in NOT_SENT:
-        return
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value):
+    if path == "transforms" and isinstance(value, list):
         for number, one in enumerate(value):
             yield from _flat(one, f"{path}.{number}")
+    elif re.fullmatch(r"transforms\.\d+", path):
+        for name, options in (value if isinstance(value, Mapping) else {value: {}}).items():
+            if options:
+                yield from _flat(options, f"{path}.{name}")
+            elif name in OPERATIONS:
+                yield path, name
+    elif is_sent(path):
+        yield from _leaf(value, path)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+
+
+def _leaf(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The value of a key that is sent, where it is of a kind that is."""
+    word = path in WORDS or path.startswith("transforms.") and path.endswith(tuple(f".{one}" for one in TRANSFORM_WORDS))
+    if isinstance(value, list) and any(isinstance(one, list) for one in value):
+        for number, one in enumerate(value):
+            yield from _leaf(one, f"{path}.{number}")
     elif isinstance(value, list):
-        if all(isinstance(one, (bool, int, float)) for one in value) or path.endswith("_classes"):
+        if path in CLASSES or not any(isinstance(one, (str, Mapping)) for one in value):
             yield path, ", ".join(_text(one) for one in value)
-    elif not isinstance(value, str) or path in WORDS or _transform_word(path):
+    elif word or not isinstance(value, (str, Mapping)):
         yield path, _text(value)
-    elif path.startswith("transforms.") and re.fullmatch(r"transforms\.\d+", path):
-        yield path, value
-
-
-def _transform_word(path: str) -> bool:
-    return path.startswith("transforms.") and path.rsplit(".", 1)[-1] in TRANSFORM_WORDS
 
 
 def _text(value: Any) -> str:

@@ -24,6 +24,10 @@ class Unavailable(Exception):
     """The server can't be reached, is slow, fails or answers nonsense: the same call may succeed later."""
 
 
+class Lost(Unavailable):
+    """What was taken before may be lost, too."""
+
+
 class Refused(Exception):
     """The server understood and said no."""
 
@@ -40,12 +44,7 @@ class Client:
         parts = urlsplit(url)
         self.url, self._host, self._path = url, parts.hostname or "", parts.path.rstrip("/")
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
-        self._tls: Optional[ssl.SSLContext] = None
-        if parts.scheme == "https":
-            try:
-                self._tls = ssl.create_default_context(cafile=ca_file or None)
-            except (OSError, ssl.SSLError) as error:
-                raise UsageError(f"{ca_file}: is no file of CA certificates in PEM ({error}).") from error
+        self._tls = certificates(ca_file) if parts.scheme == "https" else None
         self._connection: Optional[http.client.HTTPConnection] = None
         self._authorization = _authorization()
 
@@ -57,7 +56,7 @@ class Client:
         if data is not None:
             headers["Content-Type"] = "application/octet-stream" if isinstance(body, bytes) else "application/json"
         try:
-            with _bounded(CALL_S + len(data or b"") / 1e6):
+            with bounded(CALL_S + len(data or b"") / 1e6):
                 status, location, answer = self._exchange(method, target, data, headers)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
@@ -82,7 +81,7 @@ class Client:
                               "only the host that is named is connected to")
         try:
             value = json.loads(answer) if answer.strip() else {}
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or so deep that none can read it
             value = None
         if status in (401, 403):
             raise Unavailable(f"{self.url}: answers {status}: not allowed. Set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and "
@@ -106,6 +105,14 @@ class Client:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def certificates(ca_file: str) -> ssl.SSLContext:
+    """What trusts those of a file, or else the system's. Errors: UsageError."""
+    try:
+        return ssl.create_default_context(cafile=ca_file or None)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(f"ca_file {ca_file}: is no file of CA certificates in PEM ({error}).") from error
 
 
 _SECRETS = ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD")
@@ -133,8 +140,8 @@ def _authorization() -> dict[str, str]:
 
 
 @contextmanager
-def _bounded(seconds: float) -> Iterator[None]:
-    """Ends what is inside after so many seconds, also where each single read is in time."""
+def bounded(seconds: float) -> Iterator[None]:
+    """Ends what is inside after so many seconds, also where each single read is in time; and again a second later what tried on in spite of that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -143,7 +150,7 @@ def _bounded(seconds: float) -> Iterator[None]:
         raise TimeoutError(f"no answer within {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:

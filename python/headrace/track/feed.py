@@ -79,6 +79,19 @@ class Feed:
         weights = self._json("summary.json").get("weights_sha256")
         return tags | ({"headrace.weights_sha256": str(weights)} if weights else {})
 
+    def split_names(self) -> list[str]:
+        data = self._json("config.json").get("data")
+        return [str(data[key]) for key in ("train", "val") if data.get(key)] if isinstance(data, Mapping) else []
+
+    def class_names(self) -> list[str]:
+        """With those of class sets, once it is judged."""
+        return [str(name) for name in {**dict.fromkeys(self._json("run.json").get("classes") or []),
+                                       **dict.fromkeys(self._json("eval.json").get("labels") or [])}]
+
+    def group_names(self, kind: str) -> list[str]:
+        """Of cohorts, scanners or phases."""
+        return sorted({*self._json("eval.json").get(kind, {}), *(self._json("run.json").get(kind) or [])})
+
     def rewind(self) -> None:
         """Lines are read from the first on again: some of those that were read did not get where they should."""
         self._inode = -1
@@ -116,8 +129,9 @@ class Feed:
         file.seek(0)
 
     def final(self) -> Optional[Final]:
-        """None until the run has ended. Files are read again where they have changed."""
-        facts = tuple(_stamp(self.run / name) for name in ("summary.json", "eval.json"))
+        """None until the run has ended, as what run.json says that it is: figures by other rules are not its own. Files are read again where they have
+        changed."""
+        facts = tuple(_stamp(self.run / name) for name in ("summary.json", "eval.json", "run.json"))
         if None in facts:
             return None
         if facts != self._final_facts:
@@ -126,12 +140,10 @@ class Feed:
 
     def _read_final(self) -> Optional[Final]:
         summary, evaluation = self._json("summary.json"), self._json("eval.json")
-        if not summary or not evaluation:
-            return None
         run = self._json("run.json")
-        names = {
-            kind: allowed.group_names({*evaluation.get(kind, {}), *(run.get(kind) or [])}, kind, self._target.fields) for kind in allowed.GROUPS
-        }
+        if not summary or not evaluation or summary.get("config_hash") != run.get("config_hash"):
+            return None
+        names = {kind: allowed.group_names(self.group_names(kind), kind, self._target.fields) for kind in allowed.GROUPS}
         values = allowed.figures(evaluation.get("overall", {}), "final")
         for kind, called in names.items():
             for name, group in evaluation.get(kind, {}).items():
@@ -141,7 +153,7 @@ class Feed:
             values |= tables.main_figures(baseline.get("overall", {}), "baseline")
         pictures = sorted(self.run.glob("montage/eval-*.png")) if self._target.pictures else []
         facts = {"summary": {key: value for key, value in summary.items() if key != "time"}, "pictures": [picture.name for picture in pictures],
-                 "fields": sorted(self._target.fields), "upload": sorted(self._target.upload),
+                 "fields": sorted(self._target.fields),
                  "evaluation": hashlib.sha256(json.dumps(_without_time(evaluation), sort_keys=True).encode()).hexdigest()}
         return Final(
             hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest(), int(summary.get("steps", 0)), self.last_time(), values,

@@ -17,10 +17,6 @@ class Group:
     folder: Path
     member: str
 
-    @property
-    def name(self) -> str:
-        return self.folder.name
-
     def all_finished(self) -> bool:
         """Whether every run of the group that was begun has ended."""
         return all((run / "summary.json").exists() for run in members(self.folder))

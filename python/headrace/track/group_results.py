@@ -17,6 +17,7 @@ from .client import Client, Refused, Unavailable
 from .feed import Feed
 from .group import Group, members
 from .mlflow import group_run
+from .names import check_names, name_of
 from .target import Target
 
 LONGEST_PAUSE_S = 60.0  # between two tries at a server that is down
@@ -75,7 +76,7 @@ def _of_sweep(sweep: Mapping[str, Any]) -> Results:
     if best:
         points.append({"step": len(trials), "at_ms": max(round(1000 * trial["time"]["at"]) for trial in trials),
                        "values": {"best/trial": best["trial"], f"best/{name}": best["value"]}})
-    keys = [key for key in sweep["definition"]["search"] if not key.startswith(allowed.NOT_SENT)]
+    keys = [key for key in sweep["definition"]["search"] if allowed.is_sent(key)]
     rows = [[trial["number"], trial["state"], trial["value"], *(_cell(key, trial["params"].get(key)) for key in keys)] for trial in trials]
     return Results(points, {"trials": tables.Table(["trial", "state", figure, *keys], rows)})
 
@@ -92,6 +93,8 @@ def send_results(folder: Path, target: Target) -> bool:
     if results is None:
         return True
     client, group = Client(target.url, target.ca_file), Group(folder.resolve(), "")
+    for run in members(folder):
+        check_names(Feed(run, target), target, group)
     deadline, pause = time.monotonic() + target.wait_s, 1.0
     while True:
         try:
@@ -114,8 +117,9 @@ def _send(results: Results, group: Group, target: Target, client: Client) -> str
         if run.journal.data["sent"].get("results") == results.digest():
             return "mlflow has the results of all runs together already"
         moments = [point["at_ms"] for point in results.points] or [round(1000 * time.time())]  # of a sweep whose trials all failed
-        run.make(group.name, min(moments), {"headrace.group": group.name})
-        run.put(results.points)
+        name = name_of(group.folder, target)
+        run.make(name, min(moments), {"headrace.group": name})
+        run.put(results.points, again=True)
         run.tag(run.upload_tables(results.tables))
         run.drop_twins()
         if group.all_finished():

@@ -44,12 +44,14 @@ class Journal:
             self.data["config_hash"] = config_hash
         if config_hash is None or before == config_hash:
             return True
-        kept = ("format", "target", "config_hash", "own_folder", "file")
-        self.data = {**{key: self.data[key] for key in kept if key in self.data}, "sent": {}, "pending": None}
+        kept = ("format", "target", "config_hash", "own_folder")
+        replaced = {"replaced": self.data["file"]} if "file" in self.data else {}
+        self.data = {**{key: self.data[key] for key in kept if key in self.data}, **replaced, "sent": {}, "pending": None}
         return False
 
     def save(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        """Errors: OSError, also where the run folder is gone, which is not made again."""
+        self.path.parent.mkdir(exist_ok=True)
         part = self.path.with_name(f".{self.path.name}.part")
         with open(part, "w", encoding="utf-8") as file:
             json.dump(self.data, file, indent=1, sort_keys=True)
@@ -63,12 +65,12 @@ class Lock:
     """Keeps a second follower of the same target away. One that waits says so, and one that only tries again after its run's end gives way."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._path, self._wanted = folder / f".{name}.lock", folder / f".{name}.wanted"
+        self._folder, self._path, self._wanted = folder, folder / f".{name}.lock", folder / f".{name}.wanted"
         self._file: Optional[int] = None
 
     def take(self, seconds: float) -> bool:
-        """Whether it was had within so many seconds."""
+        """Whether it was had within so many seconds. Errors: OSError."""
+        self._folder.mkdir(exist_ok=True)
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         deadline = time.monotonic() + seconds
         while True:

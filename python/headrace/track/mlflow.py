@@ -13,6 +13,7 @@ from .feed import Feed, Final
 from .group import Group
 from .journal import Journal, Lock
 from .mlflow_run import LONGEST, MlflowRun, by_content
+from .names import name_of
 from .target import Target
 
 
@@ -31,10 +32,11 @@ class MlflowSink(MlflowRun):
         if "run_id" not in data:
             tags = self._feed.tags()
             if self._group is not None:
+                name = name_of(self._group.folder, self._target)
                 with group_run(self._group, self._target, self._client) as parent:
-                    tags["mlflow.parentRunId"] = parent.make(self._group.name, started_ms, {"headrace.group": self._group.name})
-                tags["headrace.group"] = self._group.name
-            self.make(self._group.member if self._group is not None else self._feed.run.resolve().name, started_ms, tags)
+                    tags["mlflow.parentRunId"] = parent.make(name, started_ms, {"headrace.group": name})
+                tags["headrace.group"] = name
+            self.make(self._group.member if self._group is not None else name_of(self._feed.run, self._target), started_ms, tags)
         if not data.get("described"):
             parameters = [{"key": allowed.plain_name(key), "value": value[:LONGEST]} for key, value in self._feed.parameters().items()]
             try:
@@ -48,15 +50,11 @@ class MlflowSink(MlflowRun):
 
     def finish(self, final: Final, at_ms: int) -> None:
         """Figures, tables, pictures and artefacts of the run's end. May be called again. Errors: Unavailable, Refused."""
-        self.put([{"step": final.step, "at_ms": at_ms, "values": final.values}])
+        self.put([{"step": final.step, "at_ms": at_ms, "values": final.values}], again=True)
         shown = self.upload_tables(final.tables)
         for picture in final.pictures:
             content = picture.read_bytes()
             self.upload(by_content("pictures", picture.stem, content, "png"), content)
-        for name in self._target.upload:
-            file = self._feed.run / name
-            if file.is_file():
-                self.upload(name, file.read_bytes())
         self.tag(self._feed.tags() | {f"headrace.sha256.{name}": digest for name, digest in final.artefacts.items()} | shown)
 
     def end(self, status: str, at_ms: Optional[int]) -> None:

@@ -1,7 +1,8 @@
 """One run of an MLflow server, by its REST interface.
 
-The same (key, timestamp, step, value) sent twice is stored once there, and so are parameters and tags, so a batch whose fate is not known is sent
-again as it was. A run is not: it is made with a key of ours as a tag, and looked for by that key before another one is made.
+Parameters and tags that are sent twice are stored once. Figures are by a server with a database, and twice by one with a file store: of a
+batch whose fate is not known only what the server lacks is sent again. A run is made with a key of ours as a tag, and looked for by that key before
+another one is made.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .tables import Table
 from .target import Target
 
 METRICS, PAIRS = 900, 100  # of one request; the server takes 1000 and 100
+PAGE, PAGES = 10_000, 10_000  # figures of one answer, and answers, of a key's history
 KEY = "headrace.run_key"
 LONGEST = 5000  # characters of a tag or parameter, which older servers cut at 6000
 ARTIFACTS = "mlflow-artifacts:"
@@ -57,7 +59,7 @@ class MlflowRun:
     def _search(self, key: str) -> list[str]:
         answer = self._client.call("POST", "/api/2.0/mlflow/runs/search", {
             "experiment_ids": [self.journal.data["experiment_id"]], "filter": f"tags.`{KEY}` = '{key}'", "run_view_type": "ACTIVE_ONLY"})
-        return sorted(_field(run, "info", "run_id") for run in answer.get("runs", []))
+        return sorted(_field(run, "info", "run_id") for run in _list(answer, "runs"))
 
     def drop_twins(self) -> None:
         """Runs that a call made whose answer a killed follower didn't live to see, while the next one made its own."""
@@ -65,10 +67,35 @@ class MlflowRun:
             if run_id != self.journal.data["run_id"]:
                 self._client.call("POST", "/api/2.0/mlflow/runs/delete", {"run_id": run_id})
 
-    def put(self, points: Iterable[Mapping[str, Any]]) -> None:
-        """Figures of steps: `step`, `at_ms`, `values`."""
-        self.log({"metrics": [{"key": allowed.plain_name(key), "value": value, "timestamp": point["at_ms"], "step": point["step"]}
-                               for point in points for key, value in point["values"].items()]})
+    def put(self, points: Iterable[Mapping[str, Any]], again: bool = False) -> None:
+        """Figures of steps: `step`, `at_ms`, `values`. `again`: the server may have some of them."""
+        metrics = [{"key": allowed.plain_name(key), "value": value, "timestamp": point["at_ms"], "step": point["step"]}
+                   for point in points for key, value in point["values"].items()]
+        self.log({"metrics": self._missing(metrics) if again else metrics})
+
+    def _missing(self, metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those that the server lacks. Histories are read of keys alone whose last step shows that it may have some."""
+        run = self._client.call("GET", "/api/2.0/mlflow/runs/get", query={"run_id": self.journal.data["run_id"]})
+        data = _mapping(_mapping(run.get("run")).get("data"))
+        last = {str(one.get("key")): _place(one)[0] for one in map(_mapping, _list(data, "metrics"))}
+        first: dict[str, int] = {}
+        for one in metrics:
+            first[one["key"]] = min(first.get(one["key"], one["step"]), one["step"])
+        there = {key: self._history(key) for key, step in first.items() if last.get(key, -1) >= step}
+        return [one for one in metrics if (one["step"], one["value"]) not in there.get(one["key"], ())]
+
+    def _history(self, key: str) -> set[tuple[int, float]]:
+        """(step, value) of all that the server has of a key."""
+        found: set[tuple[int, float]] = set()
+        query = {"run_id": self.journal.data["run_id"], "metric_key": key, "max_results": str(PAGE)}
+        for _ in range(PAGES):
+            answer = self._client.call("GET", "/api/2.0/mlflow/metrics/get-history", query=query)
+            found |= {_place(one) for one in map(_mapping, _list(answer, "metrics"))}
+            token = answer.get("next_page_token")
+            if not token:
+                return found
+            query["page_token"] = str(token)
+        raise Unavailable(f"{self._client.url}: its history of {key} has no end")
 
     def upload_tables(self, tables: Mapping[str, Table]) -> dict[str, str]:
         """The tag by which the server shows them."""
@@ -142,6 +169,26 @@ def _field(answer: Any, *path: str) -> str:
     if not isinstance(answer, str) or not answer:
         raise Unavailable(f"the answer has no {'.'.join(path)}")
     return answer
+
+
+def _list(answer: Mapping[str, Any], key: str) -> list[Any]:
+    """Empty where the answer has none. Errors: Unavailable."""
+    found = answer.get(key, [])
+    if not isinstance(found, list):
+        raise Unavailable(f"the answer's {key} is not a list")
+    return found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _place(metric: Mapping[str, Any]) -> tuple[int, float]:
+    """Step and value. Errors: Unavailable."""
+    try:
+        return int(metric.get("step", 0)), float(metric.get("value", "nan"))
+    except (TypeError, ValueError, OverflowError):
+        raise Unavailable("the answer has a figure that is none") from None
 
 
 def _pairs(tags: Mapping[str, str]) -> list[dict[str, str]]:

@@ -12,9 +12,6 @@ from .._core import UsageError
 
 KINDS = ("mlflow", "wandb", "tensorboard")
 FIELDS = ("cohorts", "scanners", "phases")
-# Beside the report these hold image ids, places or weights: nothing is uploaded that is not named.
-UPLOADS = ("report.html", "summary.json", "eval.json", "metrics.jsonl", "config.json", "run.json", "preprocessing.json", "final.safetensors",
-           "best.safetensors")
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,6 @@ class Target:
     name: str = ""
     fields: tuple[str, ...] = ()
     pictures: bool = False
-    upload: tuple[str, ...] = ()
     ca_file: str = ""
     wait_s: int = 600
 
@@ -41,9 +37,8 @@ class Target:
         wrong = [key for key in known if key not in cls.__dataclass_fields__]
         if wrong:
             raise UsageError(f"{where}: unknown key '{wrong[0]}'; there are {', '.join(cls.__dataclass_fields__)}.")
-        for key in ("fields", "upload"):
-            if key in known:
-                known[key] = tuple(str(one) for one in known[key])
+        if "fields" in known:
+            known["fields"] = tuple(str(one) for one in known["fields"])
         target = cls(**known)
         target._check(where)
         return target
@@ -59,12 +54,9 @@ class Target:
             raise UsageError(f"{where}: tensorboard writes files: give a folder in place of the url {self.url}, or neither (RUN/tracking).")
         if self.to == "mlflow" and self.folder:
             raise UsageError(f"{where}: mlflow takes a url, not a folder.")
-        for key, values, accepted in (("fields", self.fields, FIELDS), ("upload", self.upload, UPLOADS)):
-            for value in values:
-                if value not in accepted:
-                    raise UsageError(f"{where}: '{value}' in {key} is none of {', '.join(accepted)}.")
-        if self.upload and self.to != "mlflow":
-            raise UsageError(f"{where}: upload is for mlflow; {self.to} gets the artefacts' names and SHA-256.")
+        for value in self.fields:
+            if value not in FIELDS:
+                raise UsageError(f"{where}: '{value}' in fields is none of {', '.join(FIELDS)}.")
         if self.name and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", self.name):
             raise UsageError(f"{where}: name '{self.name}' must consist of letters, digits, - and _ (it names files in RUN/tracking).")
         if not self.experiment.strip() or len(self.experiment) > 128:

@@ -1,4 +1,4 @@
-"""To a folder that TensorBoard reads: one event file a run, which is written anew where an earlier one was not ended."""
+"""To a folder that TensorBoard reads: one event file a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .target import Target
 
 
 class TensorBoardSink:
-    """Files have no sender's memory: every start writes all of the run into a new file, after it removed the one that the state names."""
+    """A file remembers by itself what it has: every start writes what it lacks. One that has another end, or other rules, is replaced."""
 
     live = False
 
@@ -34,31 +34,39 @@ class TensorBoardSink:
             self._file = None
         data = self._journal.data
         self._folder = own_folder(self._feed.run, self._target, self._group, self._journal)
-        if "file" in data:
-            (self._folder / data["file"]).unlink(missing_ok=True)
-        path = self._folder / f"events.out.tfevents.{started_ms // 1000:010d}.headrace.{time.time_ns() // 1000:x}"
-        data["file"], data["closed"] = path.name, False
+        end = self._feed.final()
+        if data.pop("final", None) not in (None, end.digest if end is not None else None) and "file" in data:
+            data["replaced"] = data.pop("file")
+        if "replaced" in data:
+            (self._folder / data["replaced"]).unlink(missing_ok=True)
+            del data["replaced"]
+        data.setdefault("file", f"events.out.tfevents.{started_ms // 1000:010d}.headrace.{time.time_ns() // 1000:x}")
+        data["closed"] = False
         self._journal.save()
-        self._file = event_file.EventFile(path, started_ms / 1000)
+        self._file = event_file.EventFile(self._folder / data["file"], started_ms / 1000)
         config = tables.Table(["key", "value"], [[key, value] for key, value in (self._feed.parameters() | self._feed.tags()).items()])
-        self._file.write(started_ms / 1000, 0, [event_file.text("config", tables.markdown(config))])
+        self._file.write(started_ms / 1000, 0, {"config": event_file.text("config", tables.markdown(config))})
 
-    def put(self, points: Iterable[Mapping[str, Any]]) -> None:
+    def put(self, points: Iterable[Mapping[str, Any]], again: bool = False) -> None:
+        del again  # the file knows
         assert self._file is not None
         for point in points:
-            self._file.write(point["at_ms"] / 1000, point["step"],
-                             [event_file.scalar(allowed.plain_name(key), value) for key, value in point["values"].items()])
+            values = {allowed.plain_name(key): value for key, value in point["values"].items()}
+            self._file.write(point["at_ms"] / 1000, point["step"], {tag: event_file.scalar(tag, value) for tag, value in values.items()})
         self._file.flush()
 
     def finish(self, final: Final, at_ms: int) -> None:
         assert self._file is not None
+        self._journal.data["final"] = final.digest
+        self._journal.save()
         self.put([{"step": final.step, "at_ms": at_ms, "values": final.values}])
         texts = {f"tables/{name}": tables.markdown(table) for name, table in final.tables.items()}
         facts = [[key, value] for key, value in self._feed.tags().items()] + [[name, digest] for name, digest in final.artefacts.items()]
         texts["artefacts"] = tables.markdown(tables.Table(["name", "value"], facts))
-        self._file.write(at_ms / 1000, final.step, [event_file.text(tag, text) for tag, text in texts.items()])
+        self._file.write(at_ms / 1000, final.step, {tag: event_file.text(tag, text) for tag, text in texts.items()})
         for picture in final.pictures:
-            self._file.write(at_ms / 1000, final.step, [event_file.image(f"pictures/{picture.stem}", picture.read_bytes())])
+            tag = f"pictures/{picture.stem}"
+            self._file.write(at_ms / 1000, final.step, {tag: event_file.image(tag, picture.read_bytes())})
         self._file.flush()
 
     def end(self, status: str, at_ms: Optional[int]) -> None:

@@ -5,27 +5,31 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import signal
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Optional
 
 from .. import _command
 from . import allowed
-from .client import Unavailable
+from .client import Lost, Unavailable, bounded, certificates
 from .feed import Feed, Final
 from .group import Group
 from .journal import Journal
+from .names import name_of
 from .own_folder import own_folder
 from .target import Target
 from .wandb_file import rows_in
 
+CALL_S = 30.0  # the longest time, but for wait_s, of what the package does with a server: some of it would wait for ever
 LEAST_ROOM = 1 << 20  # bytes; with less, what the package fails at is taken for a full disk
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
 class WandbSink:
-    """An offline run is written anew at every start, as TensorBoard's files are; a server keeps its history and is told what is new."""
+    """An offline run is written anew at every start; a server keeps its history and is told what is new."""
 
     def __init__(self, feed: Feed, target: Target, journal: Journal, group: Optional[Group]) -> None:
         self._feed, self._target, self._journal, self._group = feed, target, journal, group
@@ -35,7 +39,7 @@ class WandbSink:
         self._rows, self._last_step = 0, -1  # of the history
 
     def open(self, started_ms: int) -> None:
-        """Errors: UnsupportedError (the package is not installed), Unavailable, OSError."""
+        """Errors: UnsupportedError (the package is not installed), UsageError (ca_file), Unavailable, OSError."""
         if self._run is not None:
             return
         data = self._journal.data
@@ -54,13 +58,18 @@ class WandbSink:
         os.environ |= {**places, "WANDB_ERROR_REPORTING": "false", "WANDB_SILENT": "true", "WANDB_MODE": "online" if self.live else "offline"}
         if not self.live:
             os.environ.pop("WANDB_API_KEY", None)
+        if self.live and self._target.ca_file:
+            certificates(self._target.ca_file)  # of a file that is none the package says nothing
+            os.environ |= {"SSL_CERT_FILE": str(Path(self._target.ca_file).resolve()), "SSL_CERT_DIR": os.devnull}  # which its process goes by
         wandb = _command.needed("wandb", "track")
-        settings = {"base_url": self._target.url, "init_timeout": 30.0} if self.live else {}
+        settings = {"base_url": self._target.url, "init_timeout": CALL_S, "finish_timeout": max(1.0, float(self._target.wait_s)),
+                    "finish_timeout_raises": True} if self.live else {}
         group = self._group
         try:
             self._run = wandb.init(
                 project=allowed.plain_name(self._target.experiment).replace("/", "_"), id=data["run_id"], dir=str(folder),
-                name=group.member if group is not None else self._feed.run.resolve().name, group=group.name if group is not None else None,
+                name=group.member if group is not None else name_of(self._feed.run, self._target),
+                group=name_of(group.folder, self._target) if group is not None else None,
                 mode="online" if self.live else "offline", resume="allow" if self.live else None,
                 config={**self._feed.parameters(), **self._feed.tags()},
                 settings=wandb.Settings(disable_git=True, save_code=False, disable_code=True, x_disable_stats=True, x_disable_meta=True,
@@ -72,26 +81,32 @@ class WandbSink:
                 raise
             raise Unavailable(f"{self._target.url}: {error}") from error
 
-    def put(self, points: Iterable[Mapping[str, Any]]) -> None:
-        """Lines of one step are one row of the history."""
-        for point in points:
-            self._count_row(point["step"])
-            self._run.log({**{allowed.plain_name(key): value for key, value in point["values"].items()}, "_timestamp": point["at_ms"] / 1000},
-                          step=point["step"])
+    def put(self, points: Iterable[Mapping[str, Any]], again: bool = False) -> None:
+        """Lines of one step are one row of the history. Errors: Lost."""
+        del again  # the package leaves out steps that the server has
+        with self._or_lost():
+            for point in points:
+                self._count_row(point["step"])
+                self._run.log({**{allowed.plain_name(key): value for key, value in point["values"].items()}, "_timestamp": point["at_ms"] / 1000},
+                              step=point["step"])
 
     def finish(self, final: Final, at_ms: int) -> None:
+        """Errors: Lost."""
         wandb = _command.needed("wandb", "track")
         row: dict[str, Any] = {f"tables/{name}": wandb.Table(columns=table.columns, data=table.rows) for name, table in final.tables.items()}
         if final.pictures:
             row["pictures"] = [wandb.Image(str(picture), caption=picture.stem) for picture in final.pictures]
         self._count_row(final.step)
-        self._run.log({**row, "_timestamp": at_ms / 1000}, step=final.step)
-        self._run.summary.update({allowed.plain_name(key): value for key, value in final.values.items()})
-        self._run.summary.update({**self._feed.tags(), **{f"sha256/{name}": digest for name, digest in final.artefacts.items()}})
+        with self._or_lost():
+            self._run.log({**row, "_timestamp": at_ms / 1000}, step=final.step)
+            self._run.summary.update({allowed.plain_name(key): value for key, value in final.values.items()})
+            self._run.summary.update({**self._feed.tags(), **{f"sha256/{name}": digest for name, digest in final.artefacts.items()}})
 
     def end(self, status: str, at_ms: Optional[int]) -> None:
+        """Errors: OSError, Lost."""
         del at_ms
-        self._run.finish(exit_code=0 if status != "KILLED" else 1)
+        with self._or_lost():
+            self._run.finish(exit_code=0 if status != "KILLED" else 1)
         self._run = None
         if not self.live:
             found = [rows_in(file) for file in self._folder.glob("wandb/offline-run-*/run-*.wandb")]
@@ -99,6 +114,20 @@ class WandbSink:
                 self._check_room()
                 raise OSError(errno.ENOSPC, f"{sum(found)} of {self._rows} rows were written, as on a disk that was full", str(self._folder))
         self._journal.data["closed"] = True
+
+    @contextmanager
+    def _or_lost(self) -> Iterator[None]:
+        """Errors: Lost: the package does not tell what the server took before."""
+        if not self.live:
+            yield
+            return
+        try:
+            with bounded(max(CALL_S, 2.0 * self._target.wait_s)):
+                yield
+        except Exception as error:  # as where it begins
+            self._run = None
+            _end_package()
+            raise Lost(f"{self._target.url}: {error}") from error
 
     def _count_row(self, step: int) -> None:
         """Figures of one step are one row; the package leaves out a step that is before the last one."""
@@ -115,3 +144,14 @@ class WandbSink:
 
     def close(self) -> None:
         return
+
+
+def _end_package() -> None:
+    """Ends the process that the package works in: left alone it would try on after this one has ended. The next wandb.init starts another."""
+    for children in Path("/proc/self/task").glob("*/children"):
+        for child in children.read_text().split():
+            with suppress(OSError):
+                if b"wandb-core" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    os.kill(int(child), signal.SIGKILL)
+    with suppress(Exception), bounded(CALL_S):
+        _command.needed("wandb", "track").teardown(exit_code=1)
