@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 
-from driving import PROGRAM, sentence_of
+from driving import PROGRAM, headrace, sentence_of
 from headrace.track import trained
 from killed_training import train_killed_and_resumed
 from trackers import Follower, MlflowServer, copied, entry, expected_points, flat, lines_of, long_lines, params_of, small_config, tags_of, track
@@ -299,3 +299,27 @@ sys.exit(__main__.main())
         done = subprocess.run([sys.executable, "-c", self.PROGRAM, str(part), run, "--to", "mlflow", "--url", server.url, "--experiment", "files"],
                               capture_output=True, text=True, timeout=120, env=os.environ | {"PYTHONPATH": str(PROGRAM.parent / "python")})
         assert done.returncode == code, done.stderr
+
+
+def test_killed_while_it_is_judged_anew(trained_run, nuclei, mlflow, tmp_path):
+    """By rules that a resume brought: figures by the old ones are gone when the run says that it goes by the new ones, and are sent as no run's."""
+    run = copied(trained_run, tmp_path / "run")
+    before = json.loads((run / "run.json").read_text())["config_hash"]
+    config = small_config(tmp_path, nuclei, "eval: {overlap: 0.25}\n")
+    resumed = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run, "--resume"], stderr=subprocess.DEVNULL)
+    deadline = time.time() + 60
+    while json.loads((run / "run.json").read_text())["config_hash"] == before:
+        assert time.time() < deadline and resumed.poll() is None
+        time.sleep(0.002)
+    resumed.kill()
+    resumed.wait(timeout=60)
+    assert not (run / "summary.json").exists() and not (run / "eval.json").exists()
+    track(run, "--to", "mlflow", "--url", mlflow.url, "--experiment", "anew")
+    stored = mlflow.run("anew")
+    assert stored["info"]["status"] == "RUNNING" and not [name for name, _, _, _ in mlflow.history(stored) if name.startswith("final/")]
+    headrace("train", "--config", config, "--out", run, "--resume")
+    track(run)
+    stored = mlflow.run("anew")
+    assert stored["info"]["status"] == "FINISHED"
+    (final,) = [value for name, _, value, _ in mlflow.history(stored) if name == "final/mean_dice"]
+    assert final == json.loads((run / "eval.json").read_text())["overall"]["mean_dice"]

@@ -35,8 +35,9 @@ class TensorBoardSink:
         data = self._journal.data
         self._folder = own_folder(self._feed.run, self._target, self._group, self._journal)
         end = self._feed.final()
-        if data.pop("final", None) not in (None, end.digest if end is not None else None) and "file" in data:
+        if data.get("final") not in (None, end.digest if end is not None else None):
             data["replaced"] = data.pop("file")
+            del data["final"]
         if "replaced" in data:
             (self._folder / data["replaced"]).unlink(missing_ok=True)
             del data["replaced"]
