@@ -7,12 +7,11 @@
 namespace headrace::measure {
 namespace {
 
-constexpr double kSquareSteps = 1 << 24;
 constexpr std::uint32_t kScoresPerBin = kScoreSteps / Calibration::kBins;
 static_assert(kScoresPerBin * Calibration::kBins == kScoreSteps, "bins end at whole scores");
 
 std::uint64_t square_steps(double squared) {
-  return static_cast<std::uint64_t>(std::llround(squared * kSquareSteps));
+  return static_cast<std::uint64_t>(std::llround(squared * Calibration::kSquareSteps));
 }
 
 }  // namespace
@@ -60,6 +59,16 @@ void Calibration::add_classes(const float* probabilities, std::size_t stride, st
   ++bin.count;
   bin.positive += truth[best] ? 1 : 0;
   bin.score_sum += score;
+}
+
+void Calibration::add_counted(const ScoreCounts& scores, std::uint64_t squared_steps) {
+  for (const ScoreCounts::Row& row : scores.rows()) {
+    Bin& bin = bin_of(row.score);
+    bin.count += row.negative + row.positive;
+    bin.positive += row.positive;
+    bin.score_sum += row.score * (row.negative + row.positive);
+  }
+  squared_ += squared_steps;
 }
 
 Calibration& Calibration::operator+=(const Calibration& other) {

@@ -24,6 +24,7 @@ std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<C
 class Calibration {
  public:
   static constexpr std::size_t kBins = 15;
+  static constexpr double kSquareSteps = 1 << 24;
   /// Scores of (k/15, (k+1)/15]; 0 belongs to the first.
   struct Bin {
     std::uint64_t count = 0, positive = 0, score_sum = 0;  ///< scores in steps of 1/65535
@@ -39,6 +40,9 @@ class Calibration {
   ///     truth          bit c: class c may be the true one; at least one is
   void add_classes(const float* probabilities, std::size_t stride, std::size_t classes,
                    const ClassMask& truth);
+  /// What add_classes would count of many predictions: their scores, positive or not, and the sum of
+  /// their squared errors, each rounded to steps of 1/kSquareSteps.
+  void add_counted(const ScoreCounts& scores, std::uint64_t squared_steps);
   Calibration& operator+=(const Calibration& other);
 
   std::uint64_t count() const;

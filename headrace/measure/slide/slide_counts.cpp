@@ -52,6 +52,17 @@ SlideMeter::SlideMeter(SlideRules rules)
 }
 
 void SlideMeter::add(const SlideRow& row, const std::string& image) {
+  check(row, image);
+  add_pixels(row);
+  match_structures(row);
+}
+
+void SlideMeter::add_structures(const SlideRow& row, const std::string& image) {
+  check(row, image);
+  match_structures(row);
+}
+
+void SlideMeter::check(const SlideRow& row, const std::string& image) const {
   const std::size_t values = counts_.truth_px.size();
   for (std::size_t x = 0; x < row.truth.size(); ++x) {
     const std::uint8_t truth = row.truth[x];
@@ -61,8 +72,25 @@ void SlideMeter::add(const SlideRow& row, const std::string& image) {
         "image {}: label {} at row {}, column {}; expected 0 to {}, or 255 where nothing is annotated.",
         image, truth, row.y, x, values - 1);
   }
-  add_pixels(row);
-  add_structures(row);
+}
+
+void SlideMeter::add_counts(const PixelCounts& counts) {
+  const std::size_t classes = rules_.classes.size(), values = counts_.truth_px.size();
+  const std::vector<Membership>& tumour = membership_.back();
+  for (std::size_t truth = 0; truth <= values; ++truth) {
+    for (std::size_t predicted = 0; predicted < classes; ++predicted) {
+      const std::uint64_t count = counts.pairs[truth * classes + predicted];
+      counts_.predicted_px[predicted] += count;
+      if (truth == values) continue;
+      counts_.truth_px[truth] += count;
+      if (truth < classes) counts_.confusion.add(truth, predicted, count);
+      if (tumour[truth] == Membership::undecided) continue;
+      counts_.tumour.add(tumour[truth] == Membership::inside ? 1 : 0,
+                         rules_.tumour[predicted] ? 1 : 0, count);
+    }
+  }
+  counts_.calibration.add_counted(counts.highest, counts.squared_steps);
+  scores_.add(counts.tumour);
 }
 
 void SlideMeter::add_pixels(const SlideRow& row) {
@@ -91,7 +119,7 @@ void SlideMeter::add_pixels(const SlideRow& row) {
   }
 }
 
-void SlideMeter::add_structures(const SlideRow& row) {
+void SlideMeter::match_structures(const SlideRow& row) {
   truth_row_.resize(row.truth.size());
   predicted_row_.resize(row.truth.size());
   for (std::size_t r = 0; r < rules_.regions(); ++r) {

@@ -11,6 +11,7 @@
 #include "headrace/measure/roc.hpp"
 #include "headrace/measure/slide/object_counts.hpp"
 #include "headrace/measure/slide/object_matcher.hpp"
+#include "headrace/measure/slide/pixel_counts.hpp"
 #include "headrace/measure/slide/tumour_rule.hpp"
 
 namespace headrace::measure {
@@ -68,14 +69,19 @@ class SlideMeter {
   /// A row, from the top down. Errors: malformed (a label that is neither class, set nor ignore);
   /// `image` names the slide in it.
   void add(const SlideRow& row, const std::string& image);
+  /// The same in two: only the structures of a row, and what was counted elsewhere of the pixels of
+  /// the slide's rows. Errors of the first: those of add.
+  void add_structures(const SlideRow& row, const std::string& image);
+  void add_counts(const PixelCounts& counts);
   /// Counts since the last call.
   SlideCounts finish();
   /// The exact scores of the slide that `finish` was called for last.
   const ScoreCounts& exact_scores() const noexcept { return exact_; }
 
  private:
+  void check(const SlideRow& row, const std::string& image) const;
   void add_pixels(const SlideRow& row);
-  void add_structures(const SlideRow& row);
+  void match_structures(const SlideRow& row);
 
   SlideRules rules_;
   SlideCounts counts_;
