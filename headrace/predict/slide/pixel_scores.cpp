@@ -7,10 +7,10 @@
 
 namespace headrace::predict {
 
-PixelScores::PixelScores(std::size_t classes) : classes_(classes), table_(pixels::entropy_table()) {
+EntropySteps::EntropySteps(std::size_t classes) : table(pixels::entropy_table()) {
   const std::uint64_t most = pixels::most_entropy(classes);
-  half_ = static_cast<double>(most / 2) + 0.5;
-  inverse_ = most == 0 ? 0 : 1 / static_cast<double>(most);
+  half = static_cast<double>(most / 2) + 0.5;
+  inverse = most == 0 ? 0 : 1 / static_cast<double>(most);
 }
 
 void PixelScores::of(std::span<const float> probabilities, std::span<std::uint8_t> out) const {
@@ -23,15 +23,15 @@ void PixelScores::of(std::span<const float> probabilities, std::span<std::uint8_
     for (std::size_t c = 0; c < classes_; ++c) {
       const auto scores = out.subspan(c * pixels + x0, count);
       result::probability_bytes(probabilities.subspan(c * pixels + x0, count), scores);
-      for (std::size_t x = 0; x < count; ++x) sums[x] += table_[scores[x]];
+      for (std::size_t x = 0; x < count; ++x) sums[x] += steps_.table[scores[x]];
     }
     // (255 · sum + most / 2) / most of whole numbers, rounded down. The quotient is a multiple of
-    // 1/most above a whole number; the 0.5 in half_ lifts it off that, so that the last bit of a
+    // 1/most above a whole number; the 0.5 in half lifts it off that, so that the last bit of a
     // product can't decide.
     const auto entropy = out.subspan(classes_ * pixels + x0, count);
     for (std::size_t x = 0; x < count; ++x) {
       const double sum = static_cast<std::int32_t>(sums[x]);
-      const double steps = (sum * 255 + half_) * inverse_;
+      const double steps = (sum * 255 + steps_.half) * steps_.inverse;
       entropy[x] = static_cast<std::uint8_t>(std::min(static_cast<std::int32_t>(steps), 255));
     }
   }

@@ -1,0 +1,40 @@
+#include "headrace/predict/slide/tensor_scores.hpp"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+
+#include <vector>
+
+namespace headrace::predict {
+namespace {
+
+/// result::probability_byte, operation by operation.
+at::Tensor bytes_of(const at::Tensor& probabilities) {
+  const at::Tensor above = at::where(probabilities.gt(0), probabilities, 0.0f);
+  const at::Tensor inside = at::where(above.lt(1), above, 1.0f);
+  return inside.mul(255).add(0.5f).to(at::kByte);
+}
+
+}  // namespace
+
+TensorScores::TensorScores(std::size_t classes)
+    : steps_(classes),
+      table_(at::tensor(std::vector<std::int32_t>(steps_.table.begin(), steps_.table.end()),
+                        at::kInt)) {}
+
+at::Tensor TensorScores::of(const at::Tensor& probabilities) {
+  table_ = table_.to(probabilities.device());
+  const at::Tensor bytes = bytes_of(probabilities);
+  at::Tensor sum;
+  for (std::int64_t c = 0; c < bytes.size(1); ++c) {
+    const at::Tensor own = bytes.select(1, c).to(at::kInt);
+    const at::Tensor part = table_.index_select(0, own.flatten()).view(own.sizes());
+    sum = c == 0 ? part : sum.add(part);
+  }
+  const at::Tensor steps = sum.to(at::kDouble).mul(255).add(steps_.half).mul(steps_.inverse);
+  const at::Tensor entropy = steps.to(at::kInt).clamp_max(255).to(at::kByte);
+  return at::cat({bytes, entropy.unsqueeze(1)}, 1);
+}
+
+}  // namespace headrace::predict
