@@ -80,6 +80,17 @@ void hold(const loader::Batch& batch) {
   batch.hold(static_cast<CUstream_st*>(stream.native_handle()));
 }
 
+std::function<std::span<const std::uint8_t>()> host_labels(const loader::Batch& batch) {
+  const std::size_t size = batch.labels_bytes();
+  if (batch.device < 0) return [labels = std::span(batch.labels, size)] { return labels; };
+  hold(batch);
+  const auto copy = std::make_shared<model::HostCopy>(model::copy_to_host(labels_of(batch)));
+  return [copy, size] {
+    copy->done.synchronize();
+    return std::span(copy->tensor.const_data_ptr<std::uint8_t>(), size);
+  };
+}
+
 std::function<loader::Batch()> host_copy(const loader::Batch& batch) {
   const auto bytes_of = [&](const void* data, std::size_t size) {
     return tensor_at(batch, data, {static_cast<std::int64_t>(size)}, {1}, at::kByte);

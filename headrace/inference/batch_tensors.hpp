@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "headrace/loader/batch.hpp"
 #include "headrace/model/loss.hpp"
@@ -21,6 +22,9 @@ at::Tensor part_of(const at::Tensor& batch, std::int64_t part, std::int64_t part
 
 /// All later computation waits for a batch that its GPU is still making.
 void hold(const loader::Batch& batch);
+
+/// See Network::labels_on_host.
+std::function<std::span<const std::uint8_t>()> host_labels(const loader::Batch& batch);
 
 /// See Network::copy_to_host.
 std::function<loader::Batch()> host_copy(const loader::Batch& batch);

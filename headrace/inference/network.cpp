@@ -78,6 +78,11 @@ std::function<loader::Batch()> Network::copy_to_host(const loader::Batch& batch)
   return host_copy(batch);
 }
 
+std::function<std::span<const std::uint8_t>()> Network::labels_on_host(
+    const loader::Batch& batch) const {
+  return host_labels(batch);
+}
+
 void Network::rehearse(const loader::Batch& batch, std::int64_t parts) {
   const at::NoGradGuard no_grad;
   const auto states = state_->net->parameters().states();
@@ -124,22 +129,38 @@ void Network::pin(std::span<std::byte> memory) {
 std::span<const float> Network::predict(const loader::Batch& batch) {
   hold(batch);
   const at::NoGradGuard no_grad;
-  return state_->give(state_->probabilities_of(state_->images(batch), state_->config.eval.batch));
+  return state_->give(state_->predict(batch));
 }
 
 std::span<const float> Network::predict_each(const loader::Batch& batch, bool flips) {
   hold(batch);
   const at::NoGradGuard no_grad;
-  const at::Tensor images = state_->images(batch);
-  const std::int64_t at_once = state_->runtime.device.is_cpu() ? 1 : state_->config.eval.batch;
-  at::Tensor sum = state_->probabilities_of(images, at_once);
-  if (!flips) return state_->give(sum);
-  // The last two axes of images and of probabilities are y and x. Always in this order: sums of
-  // floats depend on it.
-  for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{-1}, {-2}, {-2, -1}})
-    sum.add_(state_->probabilities_of(images.flip(axes), at_once).flip(axes));
-  return state_->give(sum.mul_(0.25));
+  return state_->give(state_->predict_each(batch, flips));
 }
+
+Network::There Network::predict_there(const loader::Batch& batch) {
+  hold(batch);
+  const at::NoGradGuard no_grad;
+  return state_->give_there(state_->predict(batch), batch);
+}
+
+Network::There Network::predict_each_there(const loader::Batch& batch, bool flips) {
+  hold(batch);
+  const at::NoGradGuard no_grad;
+  return state_->give_there(state_->predict_each(batch, flips), batch);
+}
+
+std::vector<float> Network::probabilities_of(std::int64_t sample) const {
+  const at::Tensor values = state_->probabilities.select(0, sample).contiguous().to(at::kCPU);
+  const float* first = values.const_data_ptr<float>();
+  return {first, first + values.numel()};
+}
+
+int Network::device() const {
+  return state_->runtime.device.is_cpu() ? -1 : state_->runtime.device.index();
+}
+
+bool Network::blends_there() const { return state_->blends_there; }
 
 Json Network::runtime() const {
   const model::Runtime& runtime = state_->runtime;

@@ -51,6 +51,9 @@ class Network {
   /// A copy of the batch in host memory, which need not outlive this call. What is returned waits
   /// for the copy, on any thread.
   std::function<loader::Batch()> copy_to_host(const loader::Batch& batch);
+  /// The labels of a batch that has some, on the host: what is returned gives them in place, or waits
+  /// for a copy that lies in the stream before all that is put there later; it keeps that copy.
+  std::function<std::span<const std::uint8_t>()> labels_on_host(const loader::Batch& batch) const;
   /// The same with other processes, in two functions: one puts the gradients and losses of this
   /// process's parts into `sum` (the batch holds only their samples); the other, when all are
   /// summed, does the rest of the step.
@@ -72,6 +75,23 @@ class Network {
   /// at a time, since LibTorch's kernels, and with them the last bits, go by their number. `flips`:
   /// the mean over the image, and the image mirrored along x, y and both.
   std::span<const float> predict_each(const loader::Batch& batch, bool flips);
+  /// The two without the copy, so that the host waits for nothing: addresses in the model's memory
+  /// (device()), for work that is put into LibTorch's current stream; valid until the next call, and
+  /// labels no longer than the batch.
+  struct There {
+    const float* probabilities = nullptr;  ///< (samples, classes[, depth], height, width)
+    const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); may be null
+  };
+  There predict_there(const loader::Batch& batch);
+  There predict_each_there(const loader::Batch& batch, bool flips);
+  /// Probabilities of one sample of the last of these four calls, on the host; waits for them.
+  std::vector<float> probabilities_of(std::int64_t sample) const;
+  /// The GPU of the model; -1: it is on the CPU.
+  int device() const;
+  /// Whether tiles are blended where the model is (tensor_canvas.hpp) rather than on the host: where
+  /// it is on a GPU. Not a bit of a result depends on it. HEADRACE_BLEND=host|model in the
+  /// environment decides otherwise, for tests and comparisons.
+  bool blends_there() const;
 
   /// Safetensors bytes; equal weights and metadata give equal bytes. With train.ema these are the
   /// averaged weights.

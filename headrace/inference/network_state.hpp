@@ -13,11 +13,13 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headrace/core/error.hpp"
@@ -61,10 +63,20 @@ inline int threads_of(const loader::RunConfig::Train& train) {
   return static_cast<int>(std::max<std::int64_t>(1, available_cores() / train.gradient_parts));
 }
 
+/// HEADRACE_BLEND: whether tiles are blended where the model is. Errors: usage (another value).
+inline bool blends_with_model(const at::Device& device) {
+  const char* wish = std::getenv("HEADRACE_BLEND");
+  const std::string_view where = wish == nullptr ? "" : wish;
+  if (where.empty()) return !device.is_cpu();
+  if (where == "host" || where == "model") return where == "model";
+  fail(ErrorCode::usage, "HEADRACE_BLEND is '{}'; expected host or model.", where);
+}
+
 struct Network::State {
   State(const loader::RunConfig& config, std::size_t classes, std::int64_t channels)
       : runtime(model::configure_runtime(threads_of(config.train), config.loader.device,
                                          config.train.amp, config.train.deterministic)),
+        blends_there(blends_with_model(runtime.device)),
         late(runtime.device),
         net(make_net(config, classes, channels, !runtime.device.is_cpu())),
         weights(class_weights(config, classes).to(runtime.device)),
@@ -263,10 +275,34 @@ struct Network::State {
     return parts.size() == 1 ? parts.front() : at::cat(parts);
   }
 
+  at::Tensor predict(const loader::Batch& batch) const {
+    return probabilities_of(images(batch), config.eval.batch);
+  }
+
+  at::Tensor predict_each(const loader::Batch& batch, bool flips) const {
+    const at::Tensor values = images(batch);
+    const std::int64_t at_once = runtime.device.is_cpu() ? 1 : config.eval.batch;
+    at::Tensor sum = probabilities_of(values, at_once);
+    if (!flips) return sum;
+    // The last two axes of images and of probabilities are y and x. Always in this order: sums of
+    // floats depend on it.
+    for (const std::vector<std::int64_t>& axes : {std::vector<std::int64_t>{-1}, {-2}, {-2, -1}})
+      sum.add_(probabilities_of(values.flip(axes), at_once).flip(axes));
+    return sum.mul_(0.25);
+  }
+
   /// The values in the host's memory, until the next call.
   std::span<const float> give(const at::Tensor& values) {
     probabilities = values.contiguous().to(at::kCPU);
     return {probabilities.const_data_ptr<float>(), static_cast<std::size_t>(probabilities.numel())};
+  }
+
+  /// The values where they are, until the next call.
+  There give_there(const at::Tensor& values, const loader::Batch& batch) {
+    probabilities = values.contiguous();
+    truth = batch.labels == nullptr ? at::Tensor() : labels(batch);
+    return {probabilities.const_data_ptr<float>(),
+            truth.defined() ? truth.const_data_ptr<std::uint8_t>() : nullptr};
   }
 
   at::Tensor labels(const loader::Batch& batch) const {
@@ -279,6 +315,7 @@ struct Network::State {
   };
 
   model::Runtime runtime;
+  bool blends_there;
   model::LateReads late;  ///< a row a step: kPartValues of each part, the gradient's norm
   std::deque<Started> started;
   std::unique_ptr<model::SegmentationNet> net;
@@ -290,7 +327,7 @@ struct Network::State {
   device::cuda::PinnedRange pinned;
   loader::RunConfig config;
   std::int64_t channels;
-  at::Tensor probabilities;
+  at::Tensor probabilities, truth;  ///< of the batch that was predicted last
 };
 
 }  // namespace headrace::inference
