@@ -19,7 +19,7 @@
 #include <numeric>
 
 #include "headrace/core/json.hpp"
-#include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/batch_place.hpp"
 #include "headrace/predict/ensemble_pass.hpp"
 #include "headrace/predict/image_prediction.hpp"
 #include "headrace/predict/prediction_thread.hpp"

@@ -48,18 +48,4 @@ Stitcher::Window tile_window(const loader::RunConfig& config) {
   return window;
 }
 
-loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group) {
-  loader::RunConfig on_host = config;
-  on_host.loader.device = device::DeviceChoice::cpu;
-  on_host.loader.element = loader::ElementChoice::float32;
-  on_host.loader.layout = loader::LayoutChoice::channels_first;
-  on_host.loader.decode = zarr::DecodeOn::cpu;
-  on_host.loader.gpudirect = storage::GpuDirect::off;
-  if (process_group != nullptr) {
-    const int cores = ranks::share_of_cores(*process_group);
-    if (config.loader.threads == 0) on_host.loader.threads = cores;
-  }
-  return on_host;
-}
-
 }  // namespace headrace::inference

@@ -5,7 +5,6 @@
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/inference/stitcher.hpp"
 #include "headrace/loader/config/run_config.hpp"
-#include "headrace/ranks/process_group.hpp"
 
 namespace headrace::inference {
 
@@ -21,9 +20,5 @@ std::array<std::int64_t, 3> extent_zyx(const cohort::ImageRecord& image,
 std::array<double, 3> step_zyx(const cohort::ImageRecord& image, const loader::RunConfig& config);
 /// The weights of a tile's pixels: eval.window and eval.overlap.
 Stitcher::Window tile_window(const loader::RunConfig& config);
-
-/// The config of a loader of tiles: what is made of them is counted on the host.
-/// `process_group`: null, or the processes that share the machine's cores.
-loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group);
 
 }  // namespace headrace::inference

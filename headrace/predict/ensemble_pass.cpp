@@ -27,8 +27,10 @@ EnsemblePass::EnsemblePass(const std::vector<TrainedRun>& runs,
                            const std::shared_ptr<const cohort::Cohort>& cohort,
                            const std::vector<std::uint32_t>& images,
                            const TilePass::Options& options) {
+  TilePass::Options own = options;
+  own.alone = runs.size() == 1;
   for (const TrainedRun& run : runs)
-    passes_.push_back(std::make_unique<TilePass>(run, cohort, images, options));
+    passes_.push_back(std::make_unique<TilePass>(run, cohort, images, own));
 }
 
 std::uint64_t EnsemblePass::tiles() const {

@@ -6,7 +6,7 @@ namespace headrace::predict {
 namespace {
 
 std::size_t bytes_of(const BlendedPart& part) {
-  return part.classes.size() + part.probabilities.size() * sizeof(float);
+  return part.classes.size() + part.probabilities.size() * sizeof(float) + part.scores.size();
 }
 
 }  // namespace

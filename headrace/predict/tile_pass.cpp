@@ -1,56 +1,85 @@
 #include "headrace/predict/tile_pass.hpp"
 
 #include "headrace/core/ignore_label.hpp"
+#include "headrace/inference/batch_place.hpp"
+#include "headrace/inference/batch_tiles.hpp"
+#include "headrace/inference/canvas_choice.hpp"
+#include "headrace/inference/host_canvas.hpp"
 #include "headrace/inference/patch_grid.hpp"
+#include "headrace/predict/slide/tensor_scores.hpp"
 
 namespace headrace::predict {
 
 TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> cohort,
                    const std::vector<std::uint32_t>& images, const Options& options)
-    : network_(options.network),
+    : options_(options),
+      network_(run.network),
       cohort_(std::move(cohort)),
       config_(inference::on_the_host(run.config, nullptr)),
       pool_(config_.loader.threads),
       classes_(run.classes().size()) {
-  if (!network_) {
-    network_ = [network = run.network, flips = options.flips](const loader::Batch& batch) {
-      return network->predict_each(batch, flips);
-    };
-  }
   if (options.batch > 0) config_.eval.batch = options.batch;
   const auto plan = loader::make_tile_plan(*cohort_, config_, images);
   tiles_ = plan->samples_per_epoch();
   if (tiles_ == 0) return;
-  loader_ = std::make_unique<loader::Loader>(cohort_, config_, plan, run.preprocessing,
-                                             loader::LoaderStart{});
+  open_stitcher(run, images);
+  loader::RunConfig fed = config_;
+  if (there_) {
+    fed = inference::where_the_model_is(run.config, {network_->on_gpu(), network_->channels()});
+    fed.eval.batch = config_.eval.batch;
+  }
+  loader_ = std::make_unique<inference::TileFeed>(cohort_, fed, plan, run.preprocessing,
+                                                  loader::LoaderStart{});
+}
+
+/// Findings of slides need no more of the probabilities than bytes; volumes are resampled first.
+inference::PartUse TilePass::part_use() const {
+  if (config_.volumes) return {.probabilities = true};
+  inference::PartUse use{.score_rows = classes_ + 1};
+  use.scores = [scores = std::make_shared<TensorScores>(classes_)](
+                   const inference::PartTensors& parts) { return scores->of(parts.means); };
+  return use;
+}
+
+void TilePass::open_stitcher(const TrainedRun& run, const std::vector<std::uint32_t>& images) {
+  const auto classes = static_cast<std::int64_t>(classes_);
+  const auto window = inference::tile_window(config_);
+  const auto sink = [this](inference::StitchedPart& part) { take(part); };
+  std::unique_ptr<inference::Canvas> canvas;
+  if (options_.alone && !options_.network) {
+    canvas =
+        inference::canvas_there(*run.network, classes, *cohort_, config_, images, part_use(), sink);
+  }
+  there_ = canvas != nullptr;
+  if (!there_) canvas = std::make_unique<inference::HostCanvas>(classes, window, sink, &pool_);
   stitcher_.emplace(
-      static_cast<std::int64_t>(run.classes().size()), inference::tile_window(config_),
+      window,
       [this](std::uint32_t image) {
         return inference::extent_zyx(cohort_->images()[image], config_);
       },
-      [this](inference::StitchedPart& part) {
-        parts_.push_back({part.image, part.at, {}, {}});
-        if (!part.covered) return;
-        parts_.back().classes = std::move(part.predicted);
-        parts_.back().probabilities = std::move(part.probabilities);
-      },
-      &pool_);
+      std::move(canvas));
+}
+
+void TilePass::take(inference::StitchedPart& part) {
+  parts_.push_back({part.image, part.at, {}, {}});
+  if (!part.covered) return;
+  parts_.back().classes = std::move(part.predicted);
+  parts_.back().probabilities = std::move(part.probabilities);
+  parts_.back().scores = std::move(part.scores);
 }
 
 void TilePass::predict_batch(const loader::Batch& batch) {
-  const std::span<const float> probabilities = network_(batch);
-  const auto samples = static_cast<std::size_t>(batch.samples);
-  const std::size_t floats = probabilities.size() / samples;
-  batch_.clear();
-  for (std::size_t s = 0; s < samples; ++s) {
-    const loader::SampleSite& site = batch.sites[s];
-    batch_.push_back({site.image,
-                      {site.tile_z, site.tile_yx[0], site.tile_yx[1]},
-                      probabilities.data() + s * floats,
-                      nullptr});
+  inference::Network::There predicted;
+  if (there_) {
+    predicted = network_->predict_each_there(batch, options_.flips);
+  } else if (options_.network) {
+    predicted.probabilities = options_.network(batch).data();
+  } else {
+    predicted.probabilities = network_->predict_each(batch, options_.flips).data();
   }
+  inference::tiles_of(batch, predicted, static_cast<std::int64_t>(classes_), batch_);
   stitcher_->add(batch_);
-  done_ += samples;
+  done_ += static_cast<std::uint64_t>(batch.samples);
 }
 
 std::optional<BlendedPart> TilePass::next() {
@@ -70,7 +99,11 @@ std::optional<BlendedPart> TilePass::next() {
     const auto pixels =
         static_cast<std::size_t>(config_.volumes ? extent[1] * extent[2] : extent[2]);
     part.classes.assign(pixels, kIgnoreLabel);
-    part.probabilities.assign(pixels * classes_, 0.0f);
+    if (there_ && !config_.volumes) {
+      part.scores.assign(pixels * (classes_ + 1), 0);
+    } else {
+      part.probabilities.assign(pixels * classes_, 0.0f);
+    }
   }
   return part;
 }

@@ -1,20 +1,14 @@
 #include "headrace/train/feeding.hpp"
 
+#include "headrace/inference/batch_place.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 
 namespace headrace::train {
 
-using device::DeviceChoice;
-
 loader::RunConfig fed_config(const loader::RunConfig& config, const inference::Network& network,
                              int cores) {
   loader::RunConfig out = config;
-  if (out.loader.device == DeviceChoice::automatic) {
-    // Both are done on the CPU alone.
-    const bool can =
-        out.data.outside != loader::Outside::ignore && (!config.volumes || network.channels() == 1);
-    out.loader.device = network.on_gpu() && can ? DeviceChoice::cuda : DeviceChoice::cpu;
-  }
+  out.loader.device = inference::batches_on(config, {network.on_gpu(), network.channels()});
   if (out.loader.threads == 0) out.loader.threads = cores;
   return out;
 }

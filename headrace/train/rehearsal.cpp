@@ -1,7 +1,5 @@
 #include "headrace/train/rehearsal.hpp"
 
-#include "headrace/inference/patch_grid.hpp"
-
 #include <algorithm>
 #include <fstream>
 
@@ -126,20 +124,19 @@ Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const coho
   out.on_gpu = network.on_gpu();
   try_training(network, cohort, config, plan, preprocessing, process_group, out);
   with_context("trying one batch of validation", [&] {
-    const auto tiles = loader::make_tile_plan(*cohort, config, config.data.val);
-    loader::Loader loader(cohort, inference::on_the_host(config, nullptr), tiles, preprocessing,
-                          {.with_labels = true, .count = 1});
-    out.final_batches = out.validation_batches = loader.batches_per_epoch();
+    EvaluateOptions options;
+    options.split = config.data.val;
+    options.preprocessing = preprocessing;
+    const TriedEvaluation tried =
+        try_evaluation(network, cohort, config, options, process_group.size() == 1);
+    out.tiles_s = tried.network_s;
+    out.final_batches = out.validation_batches = tried.batches;
     if (config.eval.subset > 0) {
       const auto some =
           loader::make_tile_plan(*validation_cohort(cohort, config), config, config.data.val);
       const auto batch = static_cast<std::uint64_t>(config.eval.batch);
       out.validation_batches = (some->samples_per_epoch() + batch - 1) / batch;
     }
-    const auto batch = loader.next();
-    const Clock::time_point start = Clock::now();
-    network.predict(*batch);
-    out.tiles_s = seconds_since(start);
   });
   return out;
 }

@@ -51,6 +51,25 @@ def test_slides(runs, tmp_path, kind):
     assert_same(["--run", runs[0]], SLIDES[kind], tmp_path / "s.zarr", tmp_path)
 
 
+def assert_same_where_the_model_is(options, store, folder):
+    """Blended by the tensors that would lie on a GPU, against the host."""
+    found = {}
+    for where in ("host", "model"):
+        headrace("predict", *options, store, "--batch", 3, "--threads", 2, "--out", folder / where, environment={"HEADRACE_BLEND": where})
+        found[where] = tree(folder / where)
+    assert len(found["host"]) > 5 and found["model"] == found["host"]
+
+
+def test_slides_blended_where_the_model_is(runs, tmp_path):
+    headrace("ingest", "slides", *SLIDES.values(), "--out", tmp_path / "s.zarr")
+    assert_same_where_the_model_is(["--run", runs[0], "--flips"], tmp_path / "s.zarr", tmp_path)
+
+
+def test_scans_blended_where_the_model_is(ct_run, tmp_path):
+    headrace("ingest", "volumes", CT / "sarcoma/sts-012.nii.gz", "--out", tmp_path / "s.zarr")
+    assert_same_where_the_model_is(["--run", ct_run], tmp_path / "s.zarr", tmp_path)
+
+
 def test_means_of_runs_and_mirror_images(runs, tmp_path):
     headrace("ingest", "slides", SLIDES["jpeg"], "--out", tmp_path / "s.zarr")
     assert_same(["--run", runs[0], "--run", runs[1], "--flips"], SLIDES["jpeg"], tmp_path / "s.zarr", tmp_path, [("file", 3, 7), ("store", 16, 2)])

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "headrace/core/error.hpp"
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/loader/config/figure_rules.hpp"
@@ -120,8 +122,13 @@ class SlidePrediction : public ImagePrediction {
     block_scores_.resize(block_.size() * static_cast<std::size_t>(facts_.map.width) *
                          (facts_.classes() + 1));
     pool_.parallel_for(block_.size(), [this](std::size_t k) {
-      scores_.of(block_[k].probabilities, scores_of(k));
+      if (!block_[k].scores.empty()) {
+        std::copy(block_[k].scores.begin(), block_[k].scores.end(), scores_of(k).begin());
+      } else {
+        scores_.of(block_[k].probabilities, scores_of(k));
+      }
       std::vector<float>().swap(block_[k].probabilities);
+      std::vector<std::uint8_t>().swap(block_[k].scores);
     });
     pool_.parallel_for(2, [this](std::size_t half) { half == 0 ? find() : write(); });
     rows_ += static_cast<std::int64_t>(block_.size());

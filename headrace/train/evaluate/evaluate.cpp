@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
 
 #include "headrace/core/progress.hpp"
+#include "headrace/inference/batch_place.hpp"
+#include "headrace/inference/batch_tiles.hpp"
+#include "headrace/inference/canvas_choice.hpp"
+#include "headrace/inference/host_canvas.hpp"
 #include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/tile_feed.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/ranks/gather_rows.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
@@ -24,14 +28,24 @@ std::size_t batch_floats(const cohort::Cohort& cohort, const loader::RunConfig& 
   return cohort.classes().size() * static_cast<std::size_t>(config.eval.batch * pixels);
 }
 
-/// Probabilities of batch after batch, from each process in turn.
+/// Probabilities and labels of batch after batch, in the memory of the canvas; with several
+/// processes from each in turn, on the host.
 class TilePredictions {
  public:
-  TilePredictions(inference::Network& network, ranks::ProcessGroup* process_group,
+  TilePredictions(inference::Network& network, bool there, ranks::ProcessGroup* process_group,
                   ranks::GatherRows* gather_rows)
-      : network_(network), process_group_(process_group), gather_rows_(gather_rows) {}
+      : network_(network),
+        there_(there),
+        process_group_(process_group),
+        gather_rows_(gather_rows) {}
 
-  std::span<const float> of(const loader::Batch& batch) {
+  inference::Network::There of(const loader::Batch& batch) {
+    if (there_) return network_.predict_there(batch);
+    return {on_host(batch).data(), batch.labels};
+  }
+
+ private:
+  std::span<const float> on_host(const loader::Batch& batch) {
     const auto size =
         static_cast<std::uint64_t>(process_group_ != nullptr ? process_group_->size() : 1);
     if (batch.index % size != 0)
@@ -42,11 +56,58 @@ class TilePredictions {
     return probabilities;
   }
 
- private:
   inference::Network& network_;
+  bool there_;
   ranks::ProcessGroup* process_group_;
   ranks::GatherRows* gather_rows_;
 };
+
+/// The canvas of a split's images where the network is; null: on the host.
+std::unique_ptr<inference::Canvas> canvas_there(const inference::Network& network,
+                                                const cohort::Cohort& cohort,
+                                                const loader::RunConfig& config,
+                                                const std::string& split, inference::PartUse use,
+                                                inference::Canvas::Sink sink) {
+  std::vector<std::uint32_t> images;
+  for (std::uint32_t i = 0; i < cohort.images().size(); ++i) {
+    if (cohort.images()[i].split == split) images.push_back(i);
+  }
+  return inference::canvas_there(network, static_cast<std::int64_t>(cohort.classes().size()),
+                                 cohort, config, images, std::move(use), std::move(sink));
+}
+
+/// The config of a loader of tiles that are blended there, or on the host.
+loader::RunConfig tile_config(const inference::Network& network, const cohort::Cohort& cohort,
+                              const loader::RunConfig& config, bool there,
+                              ranks::ProcessGroup* process_group) {
+  if (!there) return inference::on_the_host(config, process_group);
+  return inference::where_the_model_is(
+      config, {network.on_gpu(), network.channels(), cohort.class_match().keeps_values()});
+}
+
+/// Every tile of a batch, for pictures. labels: on the host; on_host: the batch's probabilities, null
+/// where they are not there but with the model.
+void offer(const loader::Batch& batch, std::span<const std::uint8_t> labels,
+           inference::Network& network, const float* on_host, std::int64_t classes,
+           Evaluator& evaluator) {
+  const auto pixels = static_cast<std::int64_t>(labels.size()) / batch.samples;
+  for (std::int64_t s = 0; s < batch.samples; ++s) {
+    OfferedTile tile;
+    tile.site = batch.sites[static_cast<std::size_t>(s)];
+    tile.truth =
+        labels.subspan(static_cast<std::size_t>(s * pixels), static_cast<std::size_t>(pixels));
+    tile.images = [&] {
+      const loader::Batch one = sample_of(batch, s);
+      return one.device < 0 ? one : network.copy_to_host(one)();
+    };
+    tile.probabilities = [&] {
+      if (on_host == nullptr) return network.probabilities_of(s);
+      const float* own = on_host + s * classes * pixels;
+      return std::vector<float>(own, own + classes * pixels);
+    };
+    evaluator.offer(tile);
+  }
+}
 
 /// What was evaluated, and with which rules.
 void put_facts(const cohort::Cohort& cohort, const loader::RunConfig& config,
@@ -102,31 +163,39 @@ Evaluation evaluate(inference::Network& network,
                                  ? options.preprocessing
                                  : std::make_shared<const loader::Preprocessing>(
                                        loader::Preprocessing::fit(*cohort, config));
-  const loader::RunConfig on_host = inference::on_the_host(config, process_group);
-  std::optional<ranks::GatherRows> gather_rows;
-  if (process_group != nullptr) gather_rows.emplace(*process_group, batch_floats(*cohort, config));
-  loader::Loader loader(cohort, on_host, plan, preprocessing, {.with_labels = true});
   const auto evaluator = (config.volumes ? make_volume_evaluator : make_slide_evaluator)(
       *cohort, config, options, plan->samples_per_epoch());
-  const auto tile = inference::tile_zyx(config);
   const auto classes = static_cast<std::int64_t>(cohort->classes().size());
-  inference::Stitcher stitcher(
-      classes, inference::tile_window(config),
-      [&](std::uint32_t image) { return inference::extent_zyx(cohort->images()[image], config); },
-      [&](const inference::StitchedPart& part) { evaluator->add(part); });
-  TilePredictions predictions(network, process_group, gather_rows ? &*gather_rows : nullptr);
+  const auto window = inference::tile_window(config);
+  const auto extent = [&](std::uint32_t image) {
+    return inference::extent_zyx(cohort->images()[image], config);
+  };
+  const auto sink = [&](const inference::StitchedPart& part) { evaluator->add(part); };
+  // Before the loader, which takes memory of the GPU too.
+  auto canvas = process_group != nullptr ? nullptr
+                                         : canvas_there(network, *cohort, config, options.split,
+                                                        evaluator->part_use(), sink);
+  const bool there = canvas != nullptr;
+  if (!there) canvas = std::make_unique<inference::HostCanvas>(classes, window, sink, nullptr);
+  inference::Stitcher stitcher(window, extent, std::move(canvas));
+
+  const loader::RunConfig fed = tile_config(network, *cohort, config, there, process_group);
+  std::optional<ranks::GatherRows> gather_rows;
+  if (process_group != nullptr) gather_rows.emplace(*process_group, batch_floats(*cohort, config));
+  inference::TileFeed loader(cohort, fed, plan, preprocessing, {.with_labels = true});
+  TilePredictions predictions(network, there, process_group, gather_rows ? &*gather_rows : nullptr);
+  std::vector<inference::TileResult> tiles;
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
   while (const auto batch = loader.next()) {
-    const std::span<const float> probabilities = predictions.of(*batch);
-    const std::int64_t pixels = tile[0] * tile[1] * tile[2];
-    for (std::int64_t s = 0; s < batch->samples; ++s) {
-      const loader::SampleSite& site = batch->sites[static_cast<std::size_t>(s)];
-      const float* sample = probabilities.data() + s * classes * pixels;
-      stitcher.add({site.image,
-                    {site.tile_z, site.tile_yx[0], site.tile_yx[1]},
-                    sample,
-                    batch->labels + s * pixels});
-      evaluator->offer(*batch, s, sample);
+    // In the stream before the network, so that they need not be waited for as long.
+    std::function<std::span<const std::uint8_t>()> labels;
+    if (options.montage > 0) labels = network.labels_on_host(*batch);
+    const inference::Network::There predicted = predictions.of(*batch);
+    inference::tiles_of(*batch, predicted, classes, tiles);
+    stitcher.add(tiles);
+    if (labels) {
+      offer(*batch, labels(), network, there ? nullptr : predicted.probabilities, classes,
+            *evaluator);
     }
     progress.advance(static_cast<std::uint64_t>(batch->samples));
   }
@@ -139,6 +208,25 @@ Evaluation evaluate(inference::Network& network,
   out.loader = loader.stats();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   out.json["time"] = {{"wall_s", wall.count()}, {"data_wait_s", out.loader.data_wait_s}};
+  return out;
+}
+
+TriedEvaluation try_evaluation(inference::Network& network,
+                               const std::shared_ptr<const cohort::Cohort>& cohort,
+                               const loader::RunConfig& config, const EvaluateOptions& options,
+                               bool alone) {
+  const auto canvas =
+      alone ? canvas_there(network, *cohort, config, options.split, {}, [](auto&) {}) : nullptr;
+  inference::TileFeed loader(cohort,
+                             tile_config(network, *cohort, config, canvas != nullptr, nullptr),
+                             loader::make_tile_plan(*cohort, config, options.split),
+                             options.preprocessing, {.with_labels = true, .count = 1});
+  TriedEvaluation out;
+  out.batches = loader.batches_per_epoch();
+  const auto batch = loader.next();
+  const auto start = std::chrono::steady_clock::now();
+  network.predict(*batch);
+  out.network_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
 }
 

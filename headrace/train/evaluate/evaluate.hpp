@@ -66,6 +66,19 @@ Evaluation evaluate(inference::Network& network,
                     const loader::RunConfig& config, const EvaluateOptions& options,
                     ranks::ProcessGroup* process_group = nullptr);
 
+/// What one batch of an evaluation costs.
+struct TriedEvaluation {
+  double network_s = 0;       ///< without waiting for data
+  std::uint64_t batches = 0;  ///< of the whole evaluation
+};
+/// The first batch of an evaluation through loader and network, in the places and with the memory that
+/// `evaluate` would take, so that what does not work shows before a training. alone: without other
+/// processes. options.preprocessing is given. Errors: those of evaluate.
+TriedEvaluation try_evaluation(inference::Network& network,
+                               const std::shared_ptr<const cohort::Cohort>& cohort,
+                               const loader::RunConfig& config, const EvaluateOptions& options,
+                               bool alone);
+
 /// What the other processes of a group do while the first evaluates this split.
 void help_evaluate(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config, const EvaluateOptions& options,

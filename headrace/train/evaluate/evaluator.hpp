@@ -4,10 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "headrace/inference/stitcher.hpp"
+#include "headrace/inference/tensor_canvas.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/measure/image_facts.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
+#include "headrace/train/evaluate/offered_tile.hpp"
 
 namespace headrace::train {
 
@@ -16,11 +17,12 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
 
+  /// What it needs of parts that are blended where the model is. Asked for once.
+  virtual inference::PartUse part_use() = 0;
   /// Takes one stitched part; parts come in order, image by image.
   virtual void add(const inference::StitchedPart& part) = 0;
-  /// Checks whether a tile is worth a picture. probabilities: (classes, …) of this sample.
-  virtual void offer(const loader::Batch& batch, std::int64_t sample,
-                     const float* probabilities) = 0;
+  /// Checks whether a tile is worth a picture.
+  virtual void offer(const OfferedTile& tile) = 0;
   /// Fills json, montage and mean_dice. No parts may follow.
   virtual void finish(Evaluation& out) = 0;
 };

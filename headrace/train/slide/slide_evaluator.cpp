@@ -10,19 +10,19 @@
 #include "headrace/report/overlay.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
 #include "headrace/train/slide/slide_examples.hpp"
+#include "headrace/train/slide/slide_tally.hpp"
 
 namespace headrace::train {
 namespace {
 
-/// The model's input as a picture: the run's normalisation undone, context 1.
-pixels::Image8 picture(const loader::Batch& batch, std::int64_t sample,
-                       const loader::RunConfig& config) {
+/// The model's input as a picture: the run's normalisation undone, context 1 of the first sample.
+pixels::Image8 picture(const loader::Batch& batch, const loader::RunConfig& config) {
   transform::NormalizeSpec normalize;
   for (const auto& spec : config.transforms) {
     if (const auto* found = std::get_if<transform::NormalizeSpec>(&spec)) normalize = *found;
   }
   const std::int64_t plane = batch.height * batch.width;
-  const float* source = batch.floats() + sample * batch.contexts * 3 * plane;
+  const float* source = batch.floats();
   pixels::Image8 image(batch.height, batch.width, 3);
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::int64_t i = 0; i < plane; ++i) {
@@ -60,28 +60,38 @@ class SlideEvaluator : public Evaluator {
         montage_(options.montage, tiles),
         pictures_(options.montage > 0) {}
 
+  /// Pixels are counted where they are blended; structures need rows on the host.
+  inference::PartUse part_use() override {
+    tally_.emplace(metrics_.rules());
+    inference::PartUse use{.truth = true};
+    use.look = [this](const inference::PartTensors& parts) { tally_->add(parts); };
+    return use;
+  }
+
   void add(const inference::StitchedPart& row) override {
     if (image_ && *image_ != row.image) finish_slide();
     if (pictures_) add_to_overview(row);
     image_ = row.image;
-    meter_.add({row.at, row.predicted, row.truth, row.probabilities},
-               cohort_.images()[row.image].id);
+    const std::string& id = cohort_.images()[row.image].id;
+    if (row.probabilities.empty()) {
+      meter_.add_structures({row.at, row.predicted, row.truth, {}}, id);
+    } else {
+      meter_.add({row.at, row.predicted, row.truth, row.probabilities}, id);
+    }
   }
 
-  void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
-    const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];
-    const auto plane = static_cast<std::size_t>(batch.height * batch.width);
-    const std::span truth(batch.labels + static_cast<std::size_t>(sample) * plane, plane);
+  void offer(const OfferedTile& tile) override {
+    const loader::SampleSite& site = tile.site;
     const std::size_t classes = cohort_.classes().size();
-    const double score = classes_seen(truth, classes);
+    const double score = classes_seen(tile.truth, classes);
     if (!montage_.wants(site.index, score)) return;
-    const pixels::Image8 seen = picture(batch, sample, config_);
-    const auto predicted = most_probable(probabilities, classes, plane);
+    const pixels::Image8 seen = picture(tile.images(), config_);
+    const auto predicted = most_probable(tile.probabilities().data(), classes, tile.truth.size());
     montage_.keep(site.index, score,
                   {cohort_.images()[site.image].id,
                    {0, site.tile_yx[0], site.tile_yx[1]},
                    {{"input", seen},
-                    {"truth", report::overlay(seen, truth)},
+                    {"truth", report::overlay(seen, tile.truth)},
                     {"prediction", report::overlay(seen, predicted)}}});
   }
 
@@ -129,6 +139,7 @@ class SlideEvaluator : public Evaluator {
   }
 
   void finish_slide() {
+    if (tally_) meter_.add_counts(tally_->take(*image_));
     measure::SlideCounts counts = meter_.finish();
     if (pictures_) offer_example(counts);
     metrics_.add(*image_, facts_of(cohort_.images()[*image_]), std::move(counts),
@@ -140,6 +151,7 @@ class SlideEvaluator : public Evaluator {
   const loader::RunConfig& config_;
   measure::SlideMetrics metrics_;
   measure::SlideMeter meter_;
+  std::optional<SlideTally> tally_;     ///< where parts are blended with the model
   std::optional<std::uint32_t> image_;  ///< whose rows come
   MontageSlots montage_;
   bool pictures_;

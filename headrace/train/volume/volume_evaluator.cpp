@@ -49,28 +49,27 @@ class VolumeEvaluator : public Evaluator {
     if (options.montage > 0) slices_.emplace(shown_, metrics_.rules().classes);
   }
 
+  inference::PartUse part_use() override { return {.probabilities = true}; }
+
   void add(const inference::StitchedPart& slice) override {
     if (!grid_ || slice.image != image_) start(slice.image);
     with_context(context(), [&] { grid_->add(slice.probabilities); });
     if (grid_->complete()) measure();
   }
 
-  void offer(const loader::Batch& batch, std::int64_t sample, const float* probabilities) override {
-    const loader::SampleSite& site = batch.sites[static_cast<std::size_t>(sample)];
-    const auto shape = inference::tile_zyx(config_);
-    const auto voxels = static_cast<std::size_t>(shape[0] * shape[1] * shape[2]);
-    const std::uint8_t* truth = batch.labels + static_cast<std::size_t>(sample) * voxels;
-    const auto score = static_cast<double>(
-        std::count_if(truth, truth + voxels, [&](std::uint8_t label) { return shown_[label]; }));
+  void offer(const OfferedTile& tile) override {
+    const loader::SampleSite& site = tile.site;
+    const auto score = static_cast<double>(std::count_if(
+        tile.truth.begin(), tile.truth.end(), [&](std::uint8_t label) { return shown_[label]; }));
     if (!montage_.wants(site.index, score)) return;
-    // The first channel: the one whose grid the labels lie on.
-    const auto place = static_cast<std::size_t>(sample * batch.channels);
+    const loader::Batch images = tile.images();
     ShownPatch shown;
-    shown.shape_zyx = shape;
+    shown.shape_zyx = inference::tile_zyx(config_);
     shown.spacing_mm_zyx = spacing_of(site.image);
-    shown.values = batch.floats() + place * voxels;
-    shown.truth = truth;
-    shown.predicted = most_probable(probabilities, metrics_.rules().classes, voxels);
+    shown.values = images.floats();  // of the first channel: the labels lie on its grid
+    shown.truth = tile.truth.data();
+    shown.predicted =
+        most_probable(tile.probabilities().data(), metrics_.rules().classes, tile.truth.size());
     shown.shown = shown_;
     MontagePatch patch{cohort_.images()[site.image].id,
                        {site.tile_z, site.tile_yx[0], site.tile_yx[1]},

@@ -1,0 +1,41 @@
+#include "headrace/inference/batch_place.hpp"
+
+namespace headrace::inference {
+
+using device::DeviceChoice;
+
+device::DeviceChoice batches_on(const loader::RunConfig& config, const BatchPlace& place) {
+  if (config.loader.device != DeviceChoice::automatic) return config.loader.device;
+  const bool can = config.data.outside != loader::Outside::ignore && place.keeps_labels &&
+                   (!config.volumes || place.channels == 1);
+  return place.on_gpu && can ? DeviceChoice::cuda : DeviceChoice::cpu;
+}
+
+loader::RunConfig where_the_model_is(const loader::RunConfig& config, const BatchPlace& place) {
+  if (!place.on_gpu || batches_on(config, place) == DeviceChoice::cpu)
+    return on_the_host(config, nullptr);
+  loader::RunConfig out = config;
+  out.loader.device = DeviceChoice::cuda;
+  out.loader.element = loader::ElementChoice::float32;
+  out.loader.layout = loader::LayoutChoice::channels_first;
+  if (out.loader.decode == zarr::DecodeOn::gpu) out.loader.decode = zarr::DecodeOn::automatic;
+  if (out.loader.gpudirect == storage::GpuDirect::on)
+    out.loader.gpudirect = storage::GpuDirect::automatic;
+  return out;
+}
+
+loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group) {
+  loader::RunConfig on_host = config;
+  on_host.loader.device = DeviceChoice::cpu;
+  on_host.loader.element = loader::ElementChoice::float32;
+  on_host.loader.layout = loader::LayoutChoice::channels_first;
+  on_host.loader.decode = zarr::DecodeOn::cpu;
+  on_host.loader.gpudirect = storage::GpuDirect::off;
+  if (process_group != nullptr) {
+    const int cores = ranks::share_of_cores(*process_group);
+    if (config.loader.threads == 0) on_host.loader.threads = cores;
+  }
+  return on_host;
+}
+
+}  // namespace headrace::inference
