@@ -129,7 +129,7 @@ Setting setting_of(const std::string& run, const std::string& store, int threads
   return s;
 }
 
-Json measure(const Setting& s, int rounds) {
+Json timed(const Setting& s, int rounds) {
   const std::map<std::string, std::function<void(const Setting&)>> ways{
       {"loader", load}, {"blend", blend}, {"whole", whole}};
   Json out;
@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
   try {
     Setting s = setting_of(argv[1], argv[2], argc > 5 ? std::atoi(argv[5]) : 0);
     s.out = argv[3];
-    fmt::print("{}", dump_json(measure(s, argc > 4 ? std::atoi(argv[4]) : 3)));
+    fmt::print("{}", dump_json(timed(s, argc > 4 ? std::atoi(argv[4]) : 3)));
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_predict_path: {}\n", error.what());
     return 1;
