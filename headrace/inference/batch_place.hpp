@@ -1,8 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "headrace/cohort/cohort.hpp"
-#include "headrace/inference/network.hpp"
+#include "headrace/device/device_choice.hpp"
 #include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/process_group.hpp"
 
