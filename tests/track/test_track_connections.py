@@ -14,6 +14,7 @@ import time
 
 import pytest
 from driving import PROGRAM, headrace, sentence_of
+from killed_training import in_the_middle
 from liars import Deaf, Liar
 from trackers import Follower, copied, entry, free_port, small_config, track
 
@@ -296,11 +297,17 @@ def test_a_run_folder_that_is_gone(trained_run, liar, tmp_path, how):
     assert how != "replaced" or not list(run.iterdir())
 
 
-def test_only_its_own_last_words_are_told(nuclei, trained_run, tmp_path):
-    """The log is of all followers of a run. One that ends without a word is not told by those of another."""
-    run = copied(trained_run, tmp_path / "run")
-    (run / "tracking").mkdir()
-    (run / "tracking/tensorboard.log").write_text("headrace: the words of another.\n")
-    config = small_config(tmp_path, nuclei, "tracking:\n  - {to: tensorboard}\n")
+def test_only_its_own_last_words_are_told(nuclei, tmp_path):
+    """The log is of all followers of a run. One that ends without a word, after a resume, is not told by those of another."""
+    config, run = small_config(tmp_path, nuclei, "tracking:\n  - {to: tensorboard}\n", batches=150), tmp_path / "run"
+    training = subprocess.Popen([PROGRAM, "train", "--config", config, "--out", run], stderr=subprocess.DEVNULL)
+    deadline = time.time() + 60
+    while not in_the_middle(run):
+        assert training.poll() is None and time.time() < deadline
+        time.sleep(0.01)
+    training.kill()
+    training.wait(timeout=60)
+    with open(run / "tracking/tensorboard.log", "a") as log:
+        log.write("headrace: the words of another.\n")
     said = headrace("train", "--config", config, "--out", run, "--resume", environment={"HEADRACE_PYTHON": "/bin/false"}).stderr
     assert "is not followed any more: exit code 1; see" in said and "the words of another" not in said
