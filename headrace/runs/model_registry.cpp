@@ -219,19 +219,27 @@ void Registry::tidy(const RegistryLog& log) {
   }
 }
 
-std::vector<std::string> Registry::stray_links(const RegistryLog& log) const {
+Registry::Links Registry::links() const {
+  Links out;
+  for (const fs::path& entry : entries_of(path_)) {
+    const std::string name = entry.filename().string();
+    if (!name.starts_with(kLink) && fs::is_symlink(fs::symlink_status(entry)))
+      out[name] = target(name);
+  }
+  return out;
+}
+
+std::vector<std::string> Registry::stray_links(const Links& links, const RegistryLog& log) const {
   std::map<std::string, std::set<std::string>> models;  // of each name, all that it ever was
   for (const Json& line : log.lines())
     models[line.at("name").get<std::string>()].insert(line.at("model").get<std::string>());
   std::vector<std::string> out;
-  for (const fs::path& entry : entries_of(path_)) {
-    const std::string name = entry.filename().string();
-    if (name.starts_with(kLink) || !fs::is_symlink(fs::symlink_status(entry))) continue;
+  for (const auto& [name, id] : links) {
+    const std::string link = (path_ / name).string();
     if (!models.contains(name)) {
-      out.push_back(fmt::format("{} is a name that the log does not have", entry.string()));
-    } else if (!models.at(name).contains(target(name))) {
-      out.push_back(
-          fmt::format("{} leads to a model that the log never gave this name", entry.string()));
+      out.push_back(fmt::format("{} is a name that the log does not have", link));
+    } else if (!models.at(name).contains(id)) {
+      out.push_back(fmt::format("{} leads to a model that the log never gave this name", link));
     }
   }
   return out;
@@ -239,6 +247,7 @@ std::vector<std::string> Registry::stray_links(const RegistryLog& log) const {
 
 RegistryState Registry::state() const {
   RegistryState out;
+  const Links links = this->links();  // first: see stray_links
   RegistryLog log;
   try {
     log = this->log();
@@ -249,12 +258,14 @@ RegistryState Registry::state() const {
   }
   out.promotions = log.lines().size();
   out.head = log.head();
-  out.damage = stray_links(log);
+  out.damage = stray_links(links, log);
   std::map<std::string, RegistryState::Name> names;
   std::map<std::string, Json> files;
   for (const Json& line : log.lines()) {
     const std::string name = line.at("name"), id = line.at("model");
-    names[name] = {name, id, line.at("time"), line.at("by"), target(name) != id};
+    const auto link = links.find(name);
+    const bool followed = (link != links.end() && link->second == id) || target(name) == id;
+    names[name] = {name, id, line.at("time"), line.at("by"), !followed};
     files[id] = line.at("files");
   }
   for (const auto& [id, hashes] : files) {

@@ -62,14 +62,18 @@ class Registry {
   bool put_model(const std::string& id, const ModelFiles& files);
   /// Removes one that the log does not name.
   void drop_model(const std::string& id) noexcept;
+  /// Every name that is a link, with the model that it leads to; empty where it leads elsewhere.
+  using Links = std::map<std::string, std::string>;
+  Links links() const;
   /// What no killed promotion leaves, a sentence each: links to models that the log never gave their
-  /// name, or of names that it does not have.
-  std::vector<std::string> stray_links(const RegistryLog& log) const;
+  /// name, or of names that it does not have. Without the lock the links are to be read before the
+  /// log, which has the line of a link before the link is made.
+  std::vector<std::string> stray_links(const Links& links, const RegistryLog& log) const;
   /// Lets the links follow the log, and removes what killed promotions left: parts of models, and
   /// models that neither the log nor a link names. Needs the lock, and no stray links, so that a log
   /// of which the end is lost costs no model. Errors: io.
   void tidy(const RegistryLog& log);
-  /// Reads every file of every model that the log names.
+  /// Reads every file of every model that the log names. A promotion may go on meanwhile.
   RegistryState state() const;
 
  private:

@@ -95,7 +95,7 @@ Promotion promote(const PromoteRequest& request) {
 
   registry.lock();
   RegistryLog log = registry.log();
-  if (const auto stray = registry.stray_links(log); !stray.empty()) {
+  if (const auto stray = registry.stray_links(registry.links(), log); !stray.empty()) {
     fail(ErrorCode::corrupt,
          "{}. Either the link was made by hand: remove it; or the end of the log is lost: put it "
          "back from a copy",

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import time
 
 import pytest
 from driving import PROGRAM, headrace, message_of
@@ -354,6 +355,27 @@ def test_damage_shows(registry, run):
     (registry / "gleason").unlink()
     (registry / "gleason").symlink_to("models/elsewhere")
     assert "never gave this name" in listed(registry, code=4)["damage"][0]
+
+def test_a_list_while_a_promotion_goes_on(registry):
+    """What is there in between is no damage: the log is read up to an instant, and a link of later is not held against it."""
+    log, text = registry / "log.jsonl", (registry / "log.jsonl").read_bytes()
+    log.unlink()
+    os.mkfifo(log)
+    process = subprocess.Popen([PROGRAM, "promote", "--list", "--registry", registry], stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while True:  # until it has begun to read the log
+        try:
+            pipe = os.open(log, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    (registry / "later").symlink_to((registry / "gleason").readlink())
+    os.write(pipe, text)
+    os.close(pipe)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and "DAMAGED" not in said and "gleason" in said
+
 
 
 def test_texts_that_the_log_cannot_take(registry, run):
