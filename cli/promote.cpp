@@ -26,6 +26,7 @@ constexpr const char* kFooter =
     "paired bootstrap over the cases of the same evaluation: the\n"
     "end of the difference's 95 % interval that is worse may reach the margin (the gate's\n"
     "worse_than_promoted, or --worse; else 0.02, of distances 1 mm). Otherwise nothing is changed.\n"
+    "Cases that the weights were trained on are no proof: an evaluation with some is refused.\n"
     "An older model is promoted again by its folder: REGISTRY/models/ID. Everything that was\n"
     "promoted is checked by --list.\n"
     "\n"
@@ -40,7 +41,7 @@ constexpr const char* kFooter =
 
 struct Arguments {
   runs::PromoteRequest request;
-  std::string gate, without;
+  std::string gate, without, with_trained;
   std::vector<std::string> worse;
   bool list = false, json = false;
 };
@@ -101,6 +102,7 @@ void promote(Arguments& a) {
     fail(ErrorCode::usage, "Name a run and, by --as, what the registry is to call it; or --list.");
   if (!a.gate.empty()) request.gates = measure::Gate::load(a.gate);
   if (!a.without.empty()) request.without_comparison = a.without;
+  if (!a.with_trained.empty()) request.with_trained_cases = a.with_trained;
   request.margins = margins_of(a.worse);
   request.time = now_utc();
   if (request.by.empty()) request.by = user_name();
@@ -179,6 +181,9 @@ void add_promote(CLI::App& app) {
       ->allow_extra_args(false);
   promote->add_option("--without-comparison", arguments->without,
                       "compare nothing with the promoted model; says why, for the log");
+  promote->add_option("--with-trained-cases", arguments->with_trained,
+                      "judge by cases that the weights were trained on, or may have been; says "
+                      "why, for the log");
   promote->add_flag("--list", arguments->list, "show names, models and dates; check every file");
   promote->add_flag("--json", arguments->json, "print one JSON object");
   promote->callback([arguments] { run(*arguments); });

@@ -5,9 +5,12 @@
 #include <numeric>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/measure/evaluated_images.hpp"
 #include "headrace/measure/figure_names.hpp"
+#include "headrace/runs/trained_cases.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -62,6 +65,31 @@ void check_figures(const NamedEvaluation& evaluation) {
       }
     }
   }
+}
+
+void check_unseen(const NamedEvaluation& evaluation, const Json& run, const Json& config) {
+  const auto seen = count_seen(evaluation.json, run, config);
+  if (!seen) {
+    fail(ErrorCode::usage,
+         "{}: which cases its weights were trained on is not recorded, as by earlier versions, so "
+         "nothing says that they have not seen these. Evaluate again where the store of the "
+         "training is (headrace eval), on the split that the run was judged by; or say why they "
+         "are new: {} \"…\"",
+         evaluation.origin, Option{"with_trained_cases"});
+  }
+  if (*seen == 0) {
+    if (!begins_unknown(run)) return;
+    log::warning(
+        "{}: the run began with weights of which nothing says what they were trained on; whether "
+        "they have seen cases of this evaluation is not known",
+        evaluation.origin);
+    return;
+  }
+  fail(ErrorCode::usage,
+       "{}: its weights were trained on {} of its {} cases (patients), so its figures do not tell "
+       "how they do on new ones. Judge by a split or store without these; or, if they only share "
+       "the names, say so: {} \"…\"",
+       evaluation.origin, *seen, cases_of(evaluation.json).size(), Option{"with_trained_cases"});
 }
 
 }  // namespace headrace::runs

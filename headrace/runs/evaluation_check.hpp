@@ -18,4 +18,8 @@ void put_digest(Json& evaluation);
 /// no digest and passes. Errors: corrupt.
 void check_digest(const NamedEvaluation& evaluation);
 
+/// Refuses an evaluation of which the weights have seen cases, or of which that is not known
+/// (runs/trained_cases.hpp). `run`, `config`: of the run that was evaluated. Errors: usage.
+void check_unseen(const NamedEvaluation& evaluation, const Json& run, const Json& config);
+
 }  // namespace headrace::runs

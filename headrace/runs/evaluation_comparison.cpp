@@ -67,6 +67,7 @@ void put_intervals(ComparedGroup& to, const measure::PairedFigures& paired,
       figure.before_interval = figure.after_interval = std::nullopt;
       figure.difference = found->difference;
     } else if (!about(found->before, figure.before) || !about(found->after, figure.after)) {
+      figure.not_of_images = true;
       continue;
     }
     figure.interval = found->interval;
@@ -115,7 +116,8 @@ ComparedEvaluations compare_evaluations(const NamedEvaluation& before, const Nam
                           measure::interval_of(*one.figures, figure.path),
                           measure::interval_of(*other->figures, figure.path),
                           {},
-                          {}};
+                          {},
+                          false};
       if (both.before && both.after) both.difference = *both.after - *both.before;
       group.figures.push_back(std::move(both));
       paths.push_back(figure.path);

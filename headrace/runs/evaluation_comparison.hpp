@@ -20,6 +20,7 @@ struct ComparedFigure {
   std::optional<double> difference;          ///< after - before
   /// Of the difference, by paired bootstrap over the cases that both have.
   Interval interval;
+  bool not_of_images = false;  ///< one of them is not what its own images make: a file was changed
 };
 
 struct ComparedGroup {

@@ -7,7 +7,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/promoted_from.hpp"
+#include "headrace/runs/trained_cases.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -29,7 +31,8 @@ void check_texts(const PromoteRequest& request) {
   for (const auto& [option, text] :
        {std::pair{"message", request.message},
         {"by", request.by},
-        {"without_comparison", request.without_comparison.value_or("")}}) {
+        {"without_comparison", request.without_comparison.value_or("")},
+        {"with_trained_cases", request.with_trained_cases.value_or("")}}) {
     try {
       static_cast<void>(Json(text).dump());
     } catch (const Json::exception&) {
@@ -53,10 +56,13 @@ Json log_line(const PromoteRequest& request, const PromotionCandidate& candidate
           {"dataset_hash", candidate.run.at("dataset_hash")},
           {"code_version", candidate.run.at("code_version")},
           {"evaluated",
-           {{"dataset_hash", evaluation.at("dataset_hash")}, {"split", evaluation.at("split")}}},
+           {{"dataset_hash", evaluation.at("dataset_hash")},
+            {"split", evaluation.at("split")},
+            {kTrainedCases, or_null(count_seen(evaluation, candidate.run, candidate.config))}}},
           {"gates", outcome.gates.to_json().at("figures")},
           {"comparison", outcome.comparison ? outcome.comparison->to_json() : Json()},
           {"without_comparison", or_null(request.without_comparison)},
+          {"with_trained_cases", or_null(request.with_trained_cases)},
           {"message", request.message}};
 }
 
@@ -77,6 +83,8 @@ Promotion promote(const PromoteRequest& request) {
   check_texts(request);
   PromotionCandidate candidate =
       read_candidate(RunFolder::open(request.run), request.weights, request.evaluation);
+  if (!request.with_trained_cases)
+    check_unseen(candidate.evaluation, candidate.run, candidate.config);
   const measure::Gate gates = candidate.gates.with(request.gates);
   if (gates.empty()) {
     fail(ErrorCode::usage,
@@ -106,8 +114,9 @@ Promotion promote(const PromoteRequest& request) {
   if (now != nullptr && !out.was_already && !request.without_comparison) {
     const std::string current = now->at("model");
     registry.check_model(*now);
-    out.comparison = compare_with_promoted(candidate, RunFolder::open(registry.model(current)),
-                                           *now, gates, request.margins);
+    out.comparison =
+        compare_with_promoted(candidate, RunFolder::open(registry.model(current)), *now, gates,
+                              request.margins, request.with_trained_cases.has_value());
     if (!out.comparison->passed()) return out;
   }
   out.model = id;

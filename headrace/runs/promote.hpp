@@ -17,7 +17,9 @@ struct PromoteRequest {
   measure::Gate gates;                            ///< besides the run's own
   std::map<std::string, double> margins;          ///< by figure, in place of the default
   std::optional<std::string> without_comparison;  ///< why nothing is compared
-  std::string message, by, time;                  ///< for the log; time as 2026-01-31T12:00:00Z
+  std::optional<std::string>
+      with_trained_cases;         ///< why cases that were trained on may be judged by
+  std::string message, by, time;  ///< for the log; time as 2026-01-31T12:00:00Z
 };
 
 struct Promotion {

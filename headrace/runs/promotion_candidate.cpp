@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <string_view>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_changes.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
@@ -32,6 +35,10 @@ constexpr const char* kAlso[] = {"baseline.json", "data_card.json", kStarts};
 std::vector<std::byte> bytes_of(const std::string& text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
+}
+
+std::string_view text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// Every evaluation in the folder: eval.json first, then eval-WEIGHTS-SPLIT-HASH.json.
@@ -65,21 +72,61 @@ std::string eval_command(const RunFolder& folder, const std::string& weights) {
        folder.path().string(), weights, command);
 }
 
-NamedEvaluation evaluation_of(const RunFolder& folder, const std::string& weights,
-                              const std::string& hash, const std::string& file) {
-  const Json config = folder.read_json("config.json"), run = folder.read_json("run.json");
+/// An evaluation with the bytes that it was read from.
+struct ReadEvaluation {
+  NamedEvaluation named;
+  std::vector<std::byte> bytes;
+};
+
+/// An evaluation of the folder; none of a stray file that only has the name of one.
+std::optional<ReadEvaluation> read_evaluation(const RunFolder& folder, const std::string& name) {
+  ReadEvaluation out{{{}, folder.describe(name)}, {}};
+  try {
+    out.bytes = folder.read(name);
+    out.named.json = parse_json(text_of(out.bytes), out.named.origin);
+  } catch (const Error& error) {
+    if (name == kEvaluation) throw;
+    log::warning("{} is left out: {}", out.named.origin, error.what());
+    return std::nullopt;
+  }
+  return out;
+}
+
+bool is_of(const Json& evaluation, const std::string& weights_sha256, const Json& like) {
+  try {
+    return evaluation.is_object() && evaluation.value(kWeightsHash, "") == weights_sha256 &&
+           of_same_data(evaluation, like);
+  } catch (const Json::exception&) {
+    return false;  // a stray file
+  }
+}
+
+std::optional<ReadEvaluation> find_read_evaluation(const RunFolder& folder,
+                                                   const std::string& weights_sha256,
+                                                   const Json& like) {
+  for (const std::string& name : evaluations_in(folder)) {
+    auto read = read_evaluation(folder, name);
+    if (read && is_of(read->named.json, weights_sha256, like)) return read;
+  }
+  return std::nullopt;
+}
+
+ReadEvaluation evaluation_of(const RunFolder& folder, const PromotionCandidate& of_run,
+                             const std::string& weights, const std::string& file) {
+  const std::string& hash = of_run.weights_sha256;
   if (!file.empty()) {
-    NamedEvaluation given{parse_json(read_file(file), file), file};
-    const std::string of = given.json.value(kWeightsHash, "");
+    const std::string text = read_file(file);
+    ReadEvaluation given{{parse_json(text, file), file}, bytes_of(text)};
+    const std::string of = given.named.json.value(kWeightsHash, "");
     if (of == hash) return given;
     fail(ErrorCode::usage,
          "{} is an evaluation of other weights: SHA-256 {}, but the {} weights of {} have {}", file,
          of.empty() ? "not stated" : of.substr(0, 16), weights, folder.path().string(),
          hash.substr(0, 16));
   }
-  const Json own = {{"dataset_hash", run.at("dataset_hash")},
-                    {"split", config.at("data").at("val")}};
-  if (auto found = find_evaluation(folder, hash, own)) return *found;
+  const Json own = {{"dataset_hash", of_run.run.at("dataset_hash")},
+                    {"split", of_run.config.at("data").at("val")}};
+  if (auto found = find_read_evaluation(folder, hash, own)) return *std::move(found);
   no_evaluation(folder, weights);
 }
 
@@ -108,17 +155,26 @@ void check_judged(const PromotionCandidate& candidate, const std::string& comman
        fmt::join(changes, "; "), command);
 }
 
-/// The pictures that the evaluation's report shows.
-void put_pictures(const RunFolder& folder, const Json& evaluation, ModelFiles& to) {
+/// The pictures that the evaluation's report shows, which lie beside the evaluation.
+void put_pictures(const NamedEvaluation& evaluation, ModelFiles& to) {
+  const storage::LocalStore beside(
+      std::filesystem::absolute(evaluation.origin).lexically_normal().parent_path());
   for (const char* list : {"montage", "examples"}) {
-    for (const Json& entry : evaluation.value(list, Json::array())) {
+    for (const Json& entry : evaluation.json.value(list, Json::array())) {
       for (const auto& [key, value] : entry.items()) {
         const std::string name = value.is_string() ? value.get<std::string>() : "";
-        if (name.starts_with(kPictures) && name.find("..") == std::string::npos && folder.has(name))
-          to[name] = folder.read(name);
+        if (name.starts_with(kPictures) && name.find("..") == std::string::npos &&
+            beside.exists(name))
+          to[name] = beside.get(name);
       }
     }
   }
+}
+
+/// Puts a file of the run among those of the model; what it says, of the same bytes.
+Json put_json(const RunFolder& folder, const std::string& name, ModelFiles& to) {
+  to[name] = folder.read(name);
+  return parse_json(text_of(to.at(name)), folder.describe(name));
 }
 
 }  // namespace
@@ -143,30 +199,27 @@ std::vector<std::string> rule_changes(const Json& before, const Json& after) {
 std::optional<NamedEvaluation> find_evaluation(const RunFolder& folder,
                                                const std::string& weights_sha256,
                                                const Json& like) {
-  for (const std::string& name : evaluations_in(folder)) {
-    Json json = folder.read_json(name);
-    if (json.value(kWeightsHash, "") == weights_sha256 && of_same_data(json, like))
-      return NamedEvaluation{std::move(json), folder.describe(name)};
-  }
-  return std::nullopt;
+  auto found = find_read_evaluation(folder, weights_sha256, like);
+  return found ? std::optional(std::move(found->named)) : std::nullopt;
 }
 
 PromotionCandidate read_candidate(const RunFolder& folder, const std::string& weights,
                                   const std::string& evaluation) {
   const std::string file = weights_file(folder, weights);
   PromotionCandidate out;
-  out.config = folder.read_json("config.json");
-  out.run = folder.read_json("run.json");
+  // Each file is read once, so that what is kept is what was checked.
+  out.config = put_json(folder, "config.json", out.files);
+  out.run = put_json(folder, "run.json", out.files);
+  out.files["preprocessing.json"] = folder.read("preprocessing.json");
   out.files[kFinalWeights] = folder.read(file);
   out.weights_sha256 = sha256_hex(out.files.at(kFinalWeights));
-  out.evaluation = evaluation_of(folder, weights, out.weights_sha256, evaluation);
+  ReadEvaluation read = evaluation_of(folder, out, weights, evaluation);
+  out.evaluation = std::move(read.named);
+  out.files[kEvaluation] = std::move(read.bytes);
   check_judged(out, eval_command(folder, weights));
   check_figures(out.evaluation);  // first, since it says which figure was changed
   check_digest(out.evaluation);
-  out.files[kEvaluation] = bytes_of(read_file(out.evaluation.origin));
-  put_pictures(folder, out.evaluation.json, out.files);
-  for (const char* name : {"config.json", "preprocessing.json", "run.json"})
-    out.files[name] = folder.read(name);
+  put_pictures(out.evaluation, out.files);
   for (const char* name : kAlso) {
     if (folder.has(name)) out.files[name] = folder.read(name);
   }

@@ -11,6 +11,8 @@
 #include "headrace/core/shell_word.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/measure/figure_names.hpp"
+#include "headrace/runs/evaluation_check.hpp"
+#include "headrace/runs/trained_cases.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -72,25 +74,33 @@ NamedEvaluation evaluation_of_promoted(const PromotionCandidate& candidate,
        Option{"without_comparison"});
 }
 
+/// The figures that the new model has to reach: an evaluation beside eval.json is in no log, so
+/// nothing else shows that somebody lowered them.
+void check_bar(const NamedEvaluation& before, const RunFolder& promoted, bool seen_allowed) {
+  check_figures(before);
+  check_digest(before);
+  if (seen_allowed) return;
+  const Json run = promoted.read_json("run.json"), config = promoted.read_json("config.json");
+  if (count_seen(before.json, run, config)) check_unseen(before, run, config);
+}
+
 /// What is compared, and by how much it may be worse.
 class Asked {
  public:
   Asked(const PromotionCandidate& candidate, const RunFolder& promoted, const measure::Gate& gates,
         const std::map<std::string, double>& given)
       : given_(given) {
-    for (const measure::GateFigure& figure : gates.check(candidate.evaluation.json).figures) {
-      figures_.insert(figure.figure);
-      groups_.insert(figure.group);
-      const auto& worse = figure.asked.worse_than_promoted;
-      if (!worse) continue;
-      put(of_groups_, {figure.figure, figure.group}, *worse);
-      if (figure.group == kOverall) put(of_figures_, figure.figure, *worse);
-    }
-    // A run that asks for less than the promoted one had to reach is held against all of that, too.
+    for (const measure::GateFigure& figure : gates.check(candidate.evaluation.json).figures)
+      ask(figure.figure, figure.group, figure.asked.worse_than_promoted);
+    // A run that asks for less than the promoted one had to reach is held against all of that, too:
+    // its figures, its groups, its margins.
     if (promoted.has(kGateFile)) {
       const Json passed = promoted.read_json(kGateFile);
-      for (const Json& figure : passed.at("figures"))
-        figures_.insert(figure.at("figure").get<std::string>());
+      for (const Json& figure : passed.at("figures")) {
+        const Json worse = figure.value("worse_than_promoted", Json());
+        ask(figure.at("figure"), figure.at("group"),
+            worse.is_number() ? std::optional(worse.get<double>()) : std::nullopt);
+      }
     }
     std::vector<std::string> known;
     for (const auto& figure : measure::figures_of_group(candidate.evaluation.json.at("overall")))
@@ -117,8 +127,8 @@ class Asked {
     return group == kOverall || group.starts_with(std::string(kCohorts) + ".") ||
            groups_.contains(group);
   }
-  /// The one of the command; else the strictest that a gate states for this group; else that of all
-  /// images; else the default.
+  /// The one of the command; else the strictest that a gate, of now or of the promoted model, states
+  /// for this group; else that of all images; else the default.
   double margin(const std::string& group, const ComparedFigure& figure) const {
     if (const auto found = given_.find(figure.figure); found != given_.end()) return found->second;
     if (const auto found = of_groups_.find({figure.figure, group}); found != of_groups_.end())
@@ -131,6 +141,14 @@ class Asked {
  private:
   static constexpr const char* kOverall = "overall";
   static constexpr const char* kCohorts = "cohorts";
+
+  void ask(const std::string& figure, const std::string& group, std::optional<double> worse) {
+    figures_.insert(figure);
+    groups_.insert(group);
+    if (!worse) return;
+    put(of_groups_, {figure, group}, *worse);
+    if (group == kOverall) put(of_figures_, figure, *worse);
+  }
 
   template <typename Key>
   static void put(std::map<Key, double>& to, const Key& key, double margin) {
@@ -226,9 +244,11 @@ double default_margin(const std::string& figure, bool count) {
 PromotionComparison compare_with_promoted(const PromotionCandidate& candidate,
                                           const RunFolder& promoted, const Json& log_line,
                                           const measure::Gate& gates,
-                                          const std::map<std::string, double>& margins) {
+                                          const std::map<std::string, double>& margins,
+                                          bool seen_allowed) {
   check_same_meaning(candidate, promoted);
   const NamedEvaluation before = evaluation_of_promoted(candidate, promoted, log_line);
+  check_bar(before, promoted, seen_allowed);
   const Asked asked(candidate, promoted, gates, margins);
   const ComparedEvaluations compared =
       compare_evaluations(before, candidate.evaluation,
@@ -237,8 +257,14 @@ PromotionComparison compare_with_promoted(const PromotionCandidate& candidate,
   for (const ComparedGroup& group : compared.groups) {
     if (!asked.takes(group.group)) continue;
     for (const ComparedFigure& figure : group.figures) {
-      if (asked.figures().contains(figure.figure))
-        out.checks.push_back(check_of(group.group, figure, asked.margin(group.group, figure)));
+      if (!asked.figures().contains(figure.figure)) continue;
+      if (figure.not_of_images) {
+        fail(ErrorCode::corrupt,
+             "{} of {} is not what its images make, in {} or in {}: a file was changed. Evaluate "
+             "again (headrace eval)",
+             figure.figure, group.group, before.origin, candidate.evaluation.origin);
+      }
+      out.checks.push_back(check_of(group.group, figure, asked.margin(group.group, figure)));
     }
   }
   if (out.checks.empty()) {

@@ -41,11 +41,18 @@ double default_margin(const std::string& figure, bool count);
 /// interval can be made (one case; a count), the figures themselves are compared. A figure that was
 /// defined and no longer is counts as worse.
 ///
+/// What the promoted model passed its gates by, or was evaluated on later, is held against its own
+/// images and digest as the candidate's is.
+///
+/// in      seen_allowed  whether the promoted model may be judged by cases that it was trained on; where
+///                       that is not known it may, since it only makes its figures harder to reach
 /// errors  usage: nothing comparable (other data or split: names the command; other rules of
-///         evaluation), a figure that is none
+///         evaluation), a figure that is none, cases that were trained on; corrupt: the evaluation of
+///         the promoted model was changed
 PromotionComparison compare_with_promoted(const PromotionCandidate& candidate,
                                           const RunFolder& promoted, const Json& log_line,
                                           const measure::Gate& gates,
-                                          const std::map<std::string, double>& margins);
+                                          const std::map<std::string, double>& margins,
+                                          bool seen_allowed = false);
 
 }  // namespace headrace::runs

@@ -11,6 +11,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/runs/run_folder.hpp"
+#include "headrace/runs/trained_cases.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/train/run/run_files.hpp"
 
@@ -35,6 +36,21 @@ fs::path weights_file(const std::string& given) {
          Option{"init"}, run.describe(runs::kFinalWeights), Option{"resume"});
   }
   return path / runs::kFinalWeights;
+}
+
+/// The cases that these weights have seen; null where no run's folder says so.
+Json seen_by(const fs::path& file) {
+  const fs::path within = file.parent_path();
+  const fs::path folder = within.filename() == "checkpoints" ? within.parent_path() : within;
+  if (runs::RunFolder::holds_run(folder)) {
+    Json seen = runs::seen_cases(runs::RunFolder::open(folder).read_json(loader::kRunFile));
+    if (!seen.is_null()) return seen;
+  }
+  log::warning(
+      "{}: nothing says which cases these weights were trained on, so evaluations of this run can "
+      "count only those that it trains on itself",
+      file.string());
+  return nullptr;
 }
 
 /// The first few; run.json has all.
@@ -94,6 +110,7 @@ Json begin_with_weights(const TrainOptions& options, const std::vector<std::stri
   if (!recorded.is_null()) return recorded;
   done["file"] = file.string();
   done["sha256"] = hash;
+  done[runs::kTrainedCases] = seen_by(file);
   return done;
 }
 

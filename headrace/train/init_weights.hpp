@@ -14,8 +14,8 @@ namespace headrace::train {
 /// A resumed run that began in this way needs no options.init: its checkpoint has everything. Where
 /// there is no checkpoint yet, the weights are read again from the path in run.json.
 ///
-/// out     for run.json: {file, sha256, and the result of Network::start_from}; null: the seed's
-///         own weights
+/// out     for run.json: {file, sha256, trained_cases (runs/trained_cases.hpp), and the result of
+///         Network::start_from}; null: the seed's own weights
 /// errors  not_found, malformed; usage (nothing fits the network; on resume other weights than
 ///         those that the run began with)
 Json begin_with_weights(const TrainOptions& options, const std::vector<std::string>& classes,

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from driving import PROGRAM, headrace, message_of
+from driving import PROGRAM, headrace, message_of, rows_of, write_table
 from promoted_runs import contents, log_of, promote, sha256
 
 FIGURES = ("dice.background", "mean_dice")  # that the gates name
@@ -57,7 +57,7 @@ def test_a_model_is_a_complete_copy_of_what_passed(promotable, registry):
     assert line["before"] is None and line["number"] == 1 and line["comparison"] is None
     gate = json.loads((model / "gate.json").read_text())
     assert gate["passed"] and gate["figures"] == line["gates"] == json.loads((run / "summary.json").read_text())["gate"]["figures"]
-    assert line["evaluated"] == {"dataset_hash": facts["dataset_hash"], "split": "val"}
+    assert line["evaluated"] == {"dataset_hash": facts["dataset_hash"], "split": "val", "trained_cases": 0}
 
 
 def test_predictions_are_of_the_weights_that_passed(promotable, registry, tmp_path):
@@ -153,7 +153,8 @@ def test_back_to_an_older_model(registry, run):
 def test_evaluations_of_other_data_are_not_compared(promotable, run, tmp_path):
     registry, old = tmp_path / "my registry", shutil.copytree(promotable / "a", tmp_path / "a")
     headrace("phantom", "slides", "--out", tmp_path / "in", "--count", 4, "--size", 600, "--scanners", 1, "--seed", 9)
-    headrace("ingest", "slides", tmp_path / "in/slides", "--table", tmp_path / "in/cases.csv", "--out", tmp_path / "other.zarr")
+    rows = [row | {"case": "other-" + row["case"]} for row in rows_of(tmp_path / "in/cases.csv")]  # no case that was trained on
+    headrace("ingest", "slides", tmp_path / "in/slides", "--table", write_table(tmp_path / "in/other.csv", rows), "--out", tmp_path / "other.zarr")
     headrace("eval", "--run", old, "--store", tmp_path / "other.zarr")
     (other,) = old.glob("eval-final-val-*.json")
     promote(old, registry, "--evaluation", other)
@@ -227,6 +228,36 @@ def test_a_damaged_model_is_not_compared_with(registry, run):
     before = contents(registry)
     assert "eval.json is not what was promoted" in message_of(promote(run, registry, code=4))
     assert contents(registry) == before
+
+
+def test_a_bar_that_was_lowered(promotable, run, tmp_path):
+    """An evaluation that was added to the promoted model is in no log; its own images and digest hold it."""
+    registry, old = tmp_path / "registry", promotable / "a"
+    promote(old, registry)
+    store = shutil.copytree(promotable / "s.zarr", tmp_path / "s.zarr")
+    rows = [{"image": row["image"], "scanner": "s"} for row in rows_of(promotable / "in/cases.csv")]
+    headrace("ingest", "labels", store, "--table", write_table(tmp_path / "t.csv", rows))
+    for of in (run, registry / "gleason"):
+        headrace("eval", "--run", of, "--store", store)
+    (own,), (bar,) = (of.glob("eval-final-val-*.json") for of in (run, registry / "gleason/"))
+    stated = json.loads(bar.read_text())
+    for change in ("overall", "scanners"):
+        lower = json.loads(json.dumps(stated))
+        for group in [lower["overall"]] if change == "overall" else lower["scanners"].values():
+            group["mean_dice"] = group["dice"]["background"] = 0.001
+        bar.write_text(json.dumps(lower))
+        before = contents(registry)
+        message = message_of(promote(run, registry, "--evaluation", own, "--worse", "mean_dice=1", "--worse", "dice.background=1", code=4))
+        assert ("of overall is 0.001" if change == "overall" else "digest") in message and contents(registry) == before
+    bar.write_text(json.dumps(stated))
+    promote(run, registry, "--evaluation", own, "--worse", "mean_dice=1", "--worse", "dice.background=1")
+
+
+def test_stray_files_that_are_named_as_evaluations(registry, run, tmp_path):
+    for name, text in (("eval-notes.json", "{}"), ("eval-list.json", "[1]"), ("eval-text.json", "not JSON")):
+        (run / name).write_text(text)
+        (registry / "gleason" / name).write_text(text)
+    promote(run, registry, "--worse", "mean_dice=1", "--worse", "dice.background=1")
 
 
 def test_what_was_trained_on_is_no_proof(registry, run):
@@ -325,6 +356,27 @@ def test_names_and_folders_that_are_no_registry(registry, run, tmp_path):
     assert "there is no such registry" in message_of(headrace("promote", "--list", "--registry", tmp_path / "absent", code=1))
 
 
+def test_a_list_while_a_promotion_goes_on(registry):
+    """What is there in between is no damage: the log is read up to an instant, and a link of later is not held against it."""
+    log, text = registry / "log.jsonl", (registry / "log.jsonl").read_bytes()
+    log.unlink()
+    os.mkfifo(log)
+    process = subprocess.Popen([PROGRAM, "promote", "--list", "--registry", registry], stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while True:  # until it has begun to read the log
+        try:
+            pipe = os.open(log, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    (registry / "later").symlink_to((registry / "gleason").readlink())
+    os.write(pipe, text)
+    os.close(pipe)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and "DAMAGED" not in said and "gleason" in said
+
+
 def listed(registry, code=0):
     return json.loads(headrace("promote", "--list", "--registry", registry, "--json", code=code).stdout)
 
@@ -355,27 +407,6 @@ def test_damage_shows(registry, run):
     (registry / "gleason").unlink()
     (registry / "gleason").symlink_to("models/elsewhere")
     assert "never gave this name" in listed(registry, code=4)["damage"][0]
-
-def test_a_list_while_a_promotion_goes_on(registry):
-    """What is there in between is no damage: the log is read up to an instant, and a link of later is not held against it."""
-    log, text = registry / "log.jsonl", (registry / "log.jsonl").read_bytes()
-    log.unlink()
-    os.mkfifo(log)
-    process = subprocess.Popen([PROGRAM, "promote", "--list", "--registry", registry], stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while True:  # until it has begun to read the log
-        try:
-            pipe = os.open(log, os.O_WRONLY | os.O_NONBLOCK)
-            break
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-    (registry / "later").symlink_to((registry / "gleason").readlink())
-    os.write(pipe, text)
-    os.close(pipe)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 0 and "DAMAGED" not in said and "gleason" in said
-
 
 
 def test_texts_that_the_log_cannot_take(registry, run):

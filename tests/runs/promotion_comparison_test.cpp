@@ -5,6 +5,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/runs/evaluation_check.hpp"
+#include "headrace/runs/trained_cases.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace headrace::runs {
@@ -41,9 +42,10 @@ Json evaluation_of(const std::function<std::uint64_t(std::uint32_t)>& hit,
   return out;
 }
 
-const Json kConfig = {{"task", "segmentation"},
-                      {"data", {{"labels", "annotation"}, {"outside", "background"}}},
-                      {"eval", {{"surface_tolerance_mm", 2}, {"batch", 2}}}};
+const Json kConfig = {
+    {"task", "segmentation"},
+    {"data", {{"labels", "annotation"}, {"outside", "background"}, {"train", "train"}}},
+    {"eval", {{"surface_tolerance_mm", 2}, {"batch", 2}}}};
 
 PromotionComparison compare(const Json& before, const Json& after, const std::string& gates,
                             const std::map<std::string, double>& margins = {},
@@ -52,6 +54,7 @@ PromotionComparison compare(const Json& before, const Json& after, const std::st
   RunFolder promoted = RunFolder::create(folder.path("promoted"));
   promoted.write_json("config.json", config);
   promoted.write_json("eval.json", before);
+  promoted.write_json("run.json", {{"dataset_hash", "d"}});
   if (!gate_file.is_null()) promoted.write_json("gate.json", gate_file);
   PromotionCandidate candidate;
   candidate.config = kConfig;
@@ -158,8 +161,97 @@ TEST(PromotionComparison, WhatThePromotedOneHadToReachIsCompared) {
   const Json before = evaluation_of(kForty, kNear);
   const Json after = evaluation_of(kForty, [](std::uint32_t) { return std::optional(50.0); });
   EXPECT_TRUE(compare(before, after, "mean_dice: 0").passed());
-  const Json gates = {{"figures", Json::array({Json{{"figure", "hd95.liver"}}})}};
-  EXPECT_FALSE(compare(before, after, "mean_dice: 0", {}, gates).passed());
+  const auto passed = [](const char* gates) {
+    const Json one = evaluation_of(kForty, kNear);
+    return measure::Gate::parse(gates, "gates").check(one).to_json();
+  };
+  EXPECT_FALSE(
+      compare(before, after, "mean_dice: 0", {}, passed("hd95.liver: {most: 20}")).passed());
+  // Its scanners were held, and by a margin of their own: they are compared now, by that.
+  const auto result = compare(before, before,
+                              "[{figure: mean_dice, least: 0, worse_than_promoted: 0.2}, {figure: "
+                              "mean_dice, least: 0, scope: cohorts.b, worse_than_promoted: 0.001}]",
+                              {},
+                              passed("[{figure: mean_dice, least: 0, scope: each scanner, "
+                                     "worse_than_promoted: 0.05}, {figure: mean_dice, least: 0, "
+                                     "scope: cohorts.b, worse_than_promoted: 0.01}, {figure: "
+                                     "mean_dice, least: 0, worse_than_promoted: 0.1}]"));
+  std::map<std::string, double> margins;
+  for (const WorseCheck& check : result.checks) margins[check.group] = check.margin;
+  EXPECT_EQ(margins,
+            (std::map<std::string, double>{
+                {"overall", 0.1}, {"cohorts.a", 0.1}, {"cohorts.b", 0.001}, {"scanners.s", 0.05}}));
+}
+
+TEST(PromotionComparison, TheBarIsWhatItsImagesMake) {
+  const Json one = evaluation_of(kForty, kNear);
+  const auto refusal = [&](const Json& bar, const char* gates) -> std::string {
+    try {
+      compare(bar, one, gates);
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::corrupt);
+      return error.what();
+    }
+  };
+  Json lower = one;
+  lower["overall"]["mean_dice"] = 0.1;
+  EXPECT_NE(refusal(lower, "mean_dice: 0").find("mean_dice of overall is 0.100000 there"),
+            std::string::npos);
+  // Of an evaluation without a digest nothing but its images holds the figures of scanners.
+  lower = one;
+  lower["scanners"]["s"]["mean_dice"] = 0.1;
+  EXPECT_NE(refusal(lower, "[{figure: mean_dice, least: 0, scope: each scanner}]")
+                .find("mean_dice of scanners.s is not what its images make"),
+            std::string::npos);
+  lower = one;
+  put_digest(lower);
+  EXPECT_EQ(refusal(lower, "mean_dice: 0"), "");
+  lower["overall"]["calibration"] = Json::object();
+  EXPECT_NE(refusal(lower, "mean_dice: 0").find("digest"), std::string::npos);
+}
+
+TEST(TrainedCases, AreCountedByTheRunsRecord) {
+  const Json evaluation = {{"dataset_hash", "later"},
+                           {"split", "val"},
+                           {"images", {{{"case", "a"}}, {{"case", "b"}}, {{"case", "b"}}}}};
+  const Json config = {{"data", {{"train", "train"}}}};
+  Json run = {{"dataset_hash", "d"}, {kTrainedCases, case_digests({"b", "c"})}};
+  // By `printf b | sha256sum`.
+  EXPECT_EQ(run[kTrainedCases][1], "3e23e8160039594a");
+  EXPECT_EQ(count_seen(evaluation, run, config), 1u);
+  EXPECT_THROW(check_unseen({evaluation, "eval.json"}, run, config), Error);
+  run[kTrainedCases] = case_digests({"c"});
+  EXPECT_EQ(count_seen(evaluation, run, config), 0u);
+  check_unseen({evaluation, "eval.json"}, run, config);
+  // Weights that it began with had seen others, and what they began with.
+  run["init"] = {{"file", "/w"}, {kTrainedCases, case_digests({"a"})}};
+  EXPECT_EQ(count_seen(evaluation, run, config), 1u);
+  EXPECT_EQ(seen_cases(run).size(), 2u);
+  run["init"][kTrainedCases] = nullptr;
+  EXPECT_EQ(count_seen(evaluation, run, config), 0u);
+  EXPECT_TRUE(begins_unknown(run));
+}
+
+TEST(TrainedCases, OfEarlierRunsAreKnownInPart) {
+  Json evaluation = {
+      {"dataset_hash", "later"}, {"split", "val"}, {"images", {{{"case", "a"}}, {{"case", "b"}}}}};
+  const Json config = {{"data", {{"train", "train"}}}}, run = {{"dataset_hash", "d"}};
+  EXPECT_EQ(count_seen(evaluation, run, config), std::nullopt);
+  EXPECT_THROW(check_unseen({evaluation, "eval.json"}, run, config), Error);
+  evaluation[kTrainedCases] = 1u;  // as headrace eval found where the store was
+  EXPECT_EQ(count_seen(evaluation, run, config), 1u);
+  evaluation.erase(kTrainedCases);
+  evaluation["dataset_hash"] = "d";
+  EXPECT_EQ(count_seen(evaluation, run, config), 0u);
+  evaluation["split"] = "train";
+  EXPECT_EQ(count_seen(evaluation, run, config), 2u);
+}
+
+TEST(PromotionComparison, TheBarIsNoCasesThatWereTrainedOn) {
+  Json one = evaluation_of(kForty, kNear);
+  one[kTrainedCases] = 2u;
+  EXPECT_THROW(compare(one, one, "mean_dice: 0"), Error);
 }
 
 TEST(PromotionComparison, OtherClassesOrRulesAreNotCompared) {

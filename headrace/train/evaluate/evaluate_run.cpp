@@ -14,6 +14,7 @@
 #include "headrace/loader/plan/folds.hpp"
 #include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/runs/run_folder.hpp"
+#include "headrace/runs/trained_cases.hpp"
 #include "headrace/runs/weights_file.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
@@ -25,33 +26,46 @@
 namespace headrace::train {
 namespace {
 
-/// Cases that the run of a fold was trained on; none where the store of then is not there.
-std::set<std::string> trained_cases(loader::RunConfig config, const Json& run) {
-  config.data.store = run.at("store").get<std::string>();
+/// run.json with the cases that the run trained on; where one of an earlier version does not record
+/// them, by its dataset, as far as that is in the store of then or in the one that is judged.
+Json with_seen_cases(loader::RunConfig config, Json run, const std::string& judged_store) {
+  if (!runs::seen_cases(run).is_null()) return run;
   config.data.version = run.at("dataset_hash").get<std::string>();
-  std::set<std::string> out;
-  try {
-    for (const auto& image : loader::open_split(config)->images()) {
-      if (image.split == config.data.train) out.insert(image.case_id);
+  for (const std::string& store : {run.at("store").get<std::string>(), judged_store}) {
+    config.data.store = store;
+    try {
+      std::set<std::string> trained;
+      for (const auto& image : loader::open_split(config)->images()) {
+        if (image.split == config.data.train) trained.insert(image.case_id);
+      }
+      run[runs::kTrainedCases] = runs::case_digests(trained);
+      return run;
+    } catch (const Error&) {
+      continue;  // it is not there, or lacks that version
     }
-  } catch (const Error&) {
-    return {};
   }
-  return out;
+  return run;
 }
 
-void warn_of_trained_cases(const loader::RunConfig& config, const EvalRequest& request,
-                           const Json& run, const cohort::Cohort& judged) {
-  const std::set<std::string> trained = trained_cases(config, run);
-  std::set<std::string> both;
+void warn_of_seen_cases(const std::string& name, const Json& run, const cohort::Cohort& judged,
+                        const std::string& split) {
+  std::set<std::string> cases;
   for (const auto& image : judged.images()) {
-    if (image.split == request.split && trained.contains(image.case_id)) both.insert(image.case_id);
+    if (image.split == split) cases.insert(image.case_id);
   }
-  if (both.empty()) return;
-  log::warning(
-      "{} was trained on {} of the cases (patients) of split '{}', such as {}: its figures there do "
-      "not tell how it does on new ones",
-      request.run, both.size(), request.split, *both.begin());
+  const auto seen = runs::seen_among(run, cases);
+  if (!seen) {
+    if (judged.dataset_hash() == run.at("dataset_hash")) return;  // a case is in one split
+    log::warning(
+        "{} does not record which cases it was trained on, as runs of earlier versions, and its "
+        "dataset is not there: whether it has seen some of split '{}' is not known",
+        name, split);
+  } else if (!seen->empty()) {
+    log::warning(
+        "{} was trained on {} of the cases (patients) of split '{}', such as {}: its figures there "
+        "do not tell how it does on new ones",
+        name, seen->size(), split, *seen->begin());
+  }
 }
 
 /// A run of a fold has its own split of the dataset that it was trained on. Another store, or another
@@ -68,7 +82,6 @@ void settle_folds(loader::RunConfig& config, const EvalRequest& request, const J
          request.run, config.data.fold, config.data.folds, own.get<std::string>().substr(0, 12),
          config.data.store, Option{"split"});
   }
-  warn_of_trained_cases(config, request, run, *judged);
   config.data.folds = 0;
 }
 
@@ -77,7 +90,7 @@ void settle_folds(loader::RunConfig& config, const EvalRequest& request, const J
 EvaluationFigures evaluate_run(const EvalRequest& request) {
   runs::RunFolder folder = runs::RunFolder::open(request.run);
   const std::string name = runs::weights_file(folder, request.weights);
-  const Json run = folder.read_json(loader::kRunFile);
+  Json run = folder.read_json(loader::kRunFile);
   const Json stored = folder.read_json("config.json");
   loader::RunConfig config =
       loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
@@ -85,11 +98,13 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   if (!request.store.empty()) config.data.expect_hash.reset();
   // Its own store in the version that it was trained on, whatever versions came later.
   config.data.version = request.store.empty() ? run.at("dataset_hash").get<std::string>() : "";
+  run = with_seen_cases(config, std::move(run), config.data.store);
   settle_folds(config, request, run);
   const std::string split = request.split.empty() ? config.data.val : request.split;
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::read_run_preprocessing(folder.files()));
   const auto cohort = open_judged_cohort(config, *preprocessing, split);
+  warn_of_seen_cases(request.run, run, *cohort, split);
   if (config.volumes) check_channels(*cohort, *preprocessing, {split});
   std::vector<std::string> channels;
   for (const auto& channel : preprocessing->channels) channels.push_back(channel.name);
@@ -102,7 +117,7 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   Evaluation result = evaluate(
       network, cohort, config,
       {split, kReportPictures, true, read_baseline(folder, preprocessing->classes), preprocessing});
-  put_weights(result, request.weights, sha256_hex(bytes), config);
+  put_weights(result, request.weights, sha256_hex(bytes), config, run);
   if (!request.gate.empty()) result.json["gate"] = request.gate.check(result.json).to_json();
   const std::string& hash = cohort->dataset_hash();
   // A promoted model keeps the evaluation by which it passed its gates, and the report of then.
@@ -110,8 +125,7 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   const bool own = request.weights == "final" && split == config.data.val &&
                    run.at("dataset_hash") == hash && !promoted;
   write_evaluation(
-      folder,
-      own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
+      folder, own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
       result);
   if (!promoted) write_report(folder);
   return EvaluationFigures(std::move(result.json));

@@ -12,6 +12,8 @@
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
 namespace headrace::train {
+#include "headrace/runs/trained_cases.hpp"
+#include "headrace/storage/local_store.hpp"
 namespace {
 
 /// Writes the pictures of an example; its entry in eval.json.
@@ -73,7 +75,7 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
 }
 
 void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
-                 const loader::RunConfig& config) {
+                 const loader::RunConfig& config, const Json& run) {
   evaluation.json["weights"] = which;
   evaluation.json["weights_sha256"] = sha256;
   evaluation.json["store"] = std::filesystem::path(config.data.store).filename().string();
@@ -103,6 +105,8 @@ Json lesion_of(const Json& evaluation) {
   if (!overall.contains("lesion")) return nullptr;
   Json out = overall.at("lesion");
   out.erase("curve");
+  evaluation.json[runs::kTrainedCases] =
+      or_null(runs::count_seen(evaluation.json, run, config.to_json()));
   return out;
 }
 

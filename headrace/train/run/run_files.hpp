@@ -15,9 +15,9 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
                       const Evaluation& evaluation);
 
 /// States in an evaluation what was judged: which weights (final or best), their SHA-256, the
-/// store's name, and by which rules.
+/// store's name, by which rules, and how many of the cases the weights have seen. `run`: run.json.
 void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
-                 const loader::RunConfig& config);
+                 const loader::RunConfig& config, const Json& run);
 
 /// Holds gates against an evaluation and logs the outcome, a warning for each miss; returns it as
 /// JSON. Errors: usage (a figure that the evaluation does not have).

@@ -14,6 +14,7 @@
 #include "headrace/loader/expected_dataset.hpp"
 #include "headrace/loader/plan/folds.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/runs/trained_cases.hpp"
 #include "headrace/train/run/machine_facts.hpp"
 #include "headrace/train/run/run_changes.hpp"
 
@@ -49,11 +50,12 @@ bool has_truth(const cohort::ImageRecord& image, const loader::RunConfig& config
 Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const inference::Network& network,
                   const std::string& code_version) {
-  std::set<std::string> cohorts, scanners, phases;
+  std::set<std::string> cohorts, scanners, phases, trained;
   for (const auto& image : cohort.images()) {
     cohorts.insert(image.cohort);
     if (!image.scanner.empty()) scanners.insert(image.scanner);
     if (image.volume) phases.insert(image.volume->phase);
+    if (image.split == config.data.train) trained.insert(image.case_id);
   }
   Json out = {{"format", loader::kRunFormat},
               {"code_version", code_version},
@@ -65,6 +67,7 @@ Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
               {"cohorts", cohorts},
               {"scanners", scanners},
               {"classes", cohort.classes()},
+              {runs::kTrainedCases, runs::case_digests(trained)},
               {"runtime", network.runtime()},
               {"decoder", pixels::jpeg_library()},
               {"parameters", network.parameter_count()},
