@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,7 +28,8 @@ constexpr const char* kFooter =
     "eval-lesions.csv) into the run folder; on another store, split or weights "
     "eval-WEIGHTS-SPLIT-DATASET.json beside them. "
     "The\n"
-    "report is made again.\n"
+    "report is made again. With --out all but the report is written there, always by the longer\n"
+    "name, which `headrace promote --evaluation` takes.\n"
     "Gates are those of the run's config, or of a file instead: a list of entries, such as\n"
     "  - {figure: dice.tumour, least: 0.7, scope: each cohort}\n"
     "  - {figure: hd95_penalised.liver, most: 10, bound: upper}      # the end of its 95 % interval\n"
@@ -37,11 +39,12 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  headrace eval --run runs/gleason\n"
     "  headrace eval --run runs/gleason --store other-hospital.zarr --split test --gate gate.yaml\n"
+    "  headrace eval --run /archive/gleason --split test --out judged\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 gate missed.";
 
 struct Arguments {
-  std::string run, split, store, weights = "final", gate;
+  std::string run, split, store, weights = "final", gate, out;
   bool json = false;
 };
 
@@ -136,8 +139,9 @@ void run([[maybe_unused]] const Arguments& arguments) {
 #ifdef HR_TORCH
   set_process_for_torch();
   const measure::Gate gate = gates_of(arguments);
+  const std::string file = std::filesystem::path(arguments.gate).filename().string();
   const Json result = train::evaluate_run({arguments.run, arguments.split, arguments.store,
-                                           arguments.weights, gate})
+                                           arguments.weights, gate, file, arguments.out})
                           .json;
   const measure::GateResult verdict = gate.check(result);
   if (arguments.json) {
@@ -166,6 +170,8 @@ void add_eval(CLI::App& app) {
       ->check(CLI::IsMember({"final", "best"}))
       ->capture_default_str();
   eval->add_option("--gate", arguments->gate, "file of gates, in place of the run's own (YAML)");
+  eval->add_option("--out", arguments->out,
+                   "folder to write into, in place of the run folder, which stays as it is");
   eval->add_flag("--json", arguments->json, "print one JSON object");
   eval->callback([arguments] { run(*arguments); });
 }

@@ -1,6 +1,7 @@
 #include "headrace/report/group_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "headrace/core/text.hpp"
 #include "headrace/report/eval_json.hpp"
@@ -85,24 +86,40 @@ std::string class_table(const RunData& data, const JsonPath& sorted_by, const ch
   return table.html();
 }
 
+std::vector<std::string> row_of(const Json& eval, const std::vector<MainFigure>& figures) {
+  std::vector<std::string> row{
+      text_of(eval.at("store")), text_of(eval.at("split")), text_of(eval.at("weights")),
+      "<code>" + escaped_markup(eval.at("dataset_hash").get<std::string>().substr(0, 12)) +
+          "</code>"};
+  for (const MainFigure& of : figures) {
+    // Another store may lack what a figure needs, as grades.
+    const bool there = find_at(eval.at("overall"), of.path) != nullptr;
+    row.push_back(there ? with_interval(eval.at("overall"), of.path) : "–");
+  }
+  return row;
+}
+
 std::string other_evaluations(const RunData& data) {
   if (data.other_evals.empty()) return "";
   const auto figures = main_figures(data);
   Table others{{"Store", "Split", "Weights", "Dataset"}, {}, {false, false, false, false}};
   for (const MainFigure& figure : figures) others.head.push_back(figure.name);
   others.numeric.resize(others.head.size(), true);
+  std::vector<std::string> strays;
   for (const auto& [name, eval] : data.other_evals) {
-    others.rows.push_back(
-        {text_of(eval.at("store")), text_of(eval.at("split")), text_of(eval.at("weights")),
-         "<code>" + escaped_markup(eval.at("dataset_hash").get<std::string>().substr(0, 12)) +
-             "</code>"});
-    for (const MainFigure& of : figures) {
-      // Another store may lack what a figure needs, as grades.
-      const bool there = find_at(eval.at("overall"), of.path) != nullptr;
-      others.rows.back().push_back(there ? with_interval(eval.at("overall"), of.path) : "–");
+    try {
+      others.rows.push_back(row_of(eval, figures));
+    } catch (const Json::exception&) {
+      strays.push_back("<code>" + escaped_markup(name) + "</code>");
     }
   }
-  return "<h3>Other evaluations of this run</h3>" + others.html();
+  std::string out = "<h3>Other evaluations of this run</h3>";
+  if (!others.rows.empty()) out += others.html();
+  if (!strays.empty()) {
+    out += fmt::format("<p>Left out, since they are no evaluations that can be read: {}.</p>",
+                       fmt::join(strays, ", "));
+  }
+  return out;
 }
 
 }  // namespace

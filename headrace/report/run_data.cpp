@@ -15,6 +15,15 @@ Json optional_json(const std::filesystem::path& path) {
   return parse_json(read_file(path), path.string());
 }
 
+/// Null also of a file that can't be read: one that only has the name of an evaluation.
+Json json_or_null(const std::filesystem::path& path) {
+  try {
+    return optional_json(path);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 Json value_of(const Json& object, const char* key) {
   return object.is_object() ? object.value(key, Json()) : Json();
 }
@@ -96,8 +105,11 @@ RunData read_run(const std::filesystem::path& run) {
   data.card = optional_json(run / "data_card.json");
   data.promoted = std::filesystem::exists(run / "gate.json");
   const Json promoted_by = optional_json(run / "gate.json");
-  for (const Json& gate :
-       {promoted_by, value_of(data.eval, "gate"), value_of(data.summary, "gate")}) {
+  const Json judged = value_of(data.eval, "gate");
+  const bool of_file = !value_of(judged, "file").is_null();
+  if (of_file) data.file_gate = judged;
+  for (const Json& gate : {promoted_by, of_file ? value_of(data.eval, "own_gate") : judged,
+                           value_of(data.summary, "gate")}) {
     if (data.gate.is_null() && gate.is_object()) data.gate = gate;
   }
   if (std::filesystem::exists(run / "metrics.jsonl")) {
@@ -109,7 +121,7 @@ RunData read_run(const std::filesystem::path& run) {
   for (const auto& entry : std::filesystem::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("eval-") && name.ends_with(".json")) {
-      data.other_evals.emplace_back(name, optional_json(entry.path()));
+      data.other_evals.emplace_back(name, json_or_null(entry.path()));
     }
   }
   std::sort(data.other_evals.begin(), data.other_evals.end(),

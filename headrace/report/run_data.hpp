@@ -15,11 +15,14 @@ struct RunData {
   Json config;  ///< without_paths
   Json run, eval, summary, preprocessing;
   Json card;  ///< data_card.json
-  Json
-      gate;  ///< the gates' outcome: of gate.json, eval.json or summary.json, the first that has it
+  /// The outcome of the run's own gates: of gate.json, eval.json or summary.json, the first that has
+  /// it.
+  Json gate;
+  Json file_gate;  ///< of the gates of a file, by which it was judged last (headrace eval --gate)
   bool promoted = false;  ///< a model of a registry: it has gate.json, and nothing of its training
   std::vector<Json> metrics;
-  std::vector<std::pair<std::string, Json>> other_evals;  ///< name and content, by name
+  std::vector<std::pair<std::string, Json>>
+      other_evals;  ///< name and content, by name; null of one that is no JSON
 
   bool phantom() const;  ///< a cohort's name begins with "phantom"
   bool volumes() const { return eval.contains("phases"); }

@@ -124,16 +124,22 @@ std::string verdict_of(const Json& gate) {
                            : "undefined" + why(*entry),
          held ? "<span class=\"good\">✓ held</span>" : "<span class=\"off\">✗ missed</span>"});
   }
-  const std::string title = passed ? fmt::format("Gates passed: all {} hold.", entries.size())
-                                   : fmt::format("Gates missed: {} of {}.", missed, entries.size());
+  const std::string file = word_of(gate, {"file"});
+  const std::string gates =
+      file.empty() ? "Gates" : fmt::format("Gates of {}, not the run’s own,", escaped_markup(file));
+  const std::string title =
+      passed ? fmt::format("{} passed: all {} hold.", gates, entries.size())
+             : fmt::format("{} missed: {} of {}.", gates, missed, entries.size());
   return fmt::format("<div class=\"verdict {}\"><b>{}</b>{}</div>\n", passed ? "passed" : "missed",
                      title, entries.empty() ? "" : table.html());
 }
 
 std::string verdict(const RunData& data) {
-  if (data.gate.is_object()) return verdict_of(data.gate);
+  const std::string of_file = data.file_gate.is_object() ? verdict_of(data.file_gate) : "";
+  if (data.gate.is_object()) return verdict_of(data.gate) + of_file;
   if (data.eval.is_null()) return "";
-  return "<div class=\"verdict\">No gates: nothing states which figures this run must "
+  return of_file +
+         "<div class=\"verdict\">No gates: nothing states which figures this run must "
          "reach.</div>\n";
 }
 

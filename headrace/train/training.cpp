@@ -307,7 +307,7 @@ Json Training::finish() {
                                &process_group_);
   const std::string weights_sha256 = sha256_hex(weights);
   put_weights(result, "final", weights_sha256, config_, identity_);
-  write_evaluation(folder_, "eval", result);
+  write_evaluation(folder_.path(), "eval", result);
   // Figures of all images are not to be compared with those of some.
   if (config_.eval.subset == 0) record_validation(result, start);
   Json time = time_json();

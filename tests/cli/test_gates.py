@@ -1,10 +1,11 @@
 """Gates in the run config and in a file: what they hold against what, when they are refused, and what misses."""
 import json
 import shutil
+import subprocess
 
 import pytest
 from driving import headrace, message_of
-from promoted_runs import config_of
+from promoted_runs import config_of, contents
 
 
 @pytest.fixture
@@ -77,10 +78,54 @@ def test_a_file_of_gates_replaces_them(run, tmp_path):
         assert gates_of(run, "--gate", gate)["passed"], text
     gate.write_text("- {figure: mean_dice, least: 2}")
     assert "gate MISSED: mean_dice" in headrace("eval", "--run", run, "--gate", gate, code=3).stdout
-    # The verdict stands in the evaluation and in its report.
-    kept = json.loads((run / "eval.json").read_text())["gate"]
-    assert not kept["passed"] and [f["figure"] for f in kept["figures"] if not f["passed"]] == ["mean_dice"]
-    assert "Gates missed: 1 of" in (run / "report.html").read_text()
+    # The verdict stands in the evaluation and in its report, beside that of the run's own.
+    kept = json.loads((run / "eval.json").read_text())
+    assert not kept["gate"]["passed"] and kept["gate"]["file"] == "gate.yaml" and kept["own_gate"]["passed"]
+    assert [f["figure"] for f in kept["gate"]["figures"] if not f["passed"]] == ["mean_dice"] and len(kept["own_gate"]["figures"]) == 3
+    page = (run / "report.html").read_text()
+    assert "Gates passed: all 3 hold." in page and "Gates of gate.yaml, not the run’s own, missed: 1 of 1." in page
+    gate.write_text("- {figure: mean_dice, most: 1}")
+    with_gates(run, [{"figure": "mean_dice", "least": 1.5}])
+    headrace("eval", "--run", run, "--gate", gate)
+    page = (run / "report.html").read_text()
+    assert "Gates missed: 1 of 1." in page and "not the run’s own, passed: all 1 hold." in page
+
+
+def test_stray_files_cost_no_verdict(promotable, run, tmp_path):
+    """Files that are only named as evaluations are named in the report; a report that can't be made is a warning."""
+    (run / "eval-notes.json").write_text("{}")
+    (run / "eval-text.json").write_text("not JSON")
+    gate = tmp_path / "gate.yaml"
+    gate.write_text("- {figure: mean_dice, least: 2}")
+    headrace("eval", "--run", run, "--gate", gate, code=3)
+    page = (run / "report.html").read_text()
+    assert "<code>eval-notes.json</code>, <code>eval-text.json</code>" in page
+    headrace("report", run)
+    (run / "summary.json").write_text("no JSON")
+    assert "no report was made" in headrace("eval", "--run", run, "--gate", gate, code=3).stderr
+    assert json.loads((run / "eval.json").read_text())["gate"]["passed"] is False
+
+
+def test_a_folder_that_can_not_be_written(promotable, tmp_path, small_disk):
+    """Said before the evaluation; --out takes it, and promote that."""
+    disk, registry = small_disk(16), tmp_path / "registry"
+    run = shutil.copytree(promotable / "a", disk / "a")
+    command = ("eval", "--run", run)
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True, timeout=60)
+    try:
+        message = message_of(headrace(*command, code=1))
+        assert "can't be written there, so none was begun" in message and "--out FOLDER" in message
+        before = contents(run)
+        result = json.loads(headrace(*command, "--out", tmp_path / "judged", "--json").stdout)
+        (found,) = (tmp_path / "judged").glob("*.json")
+        assert found.name == f"eval-final-val-{result['dataset_hash'][:12]}.json" and contents(run) == before
+        assert {path.name for path in (tmp_path / "judged").iterdir()} == {found.name, "montage"} | {
+            found.stem + end for end in ("-slides.csv", "-cases.csv")}
+        headrace("promote", run, "--as", "a", "--registry", registry, "--evaluation", found)
+        pictures = {str(path.relative_to(tmp_path / "judged")) for path in (tmp_path / "judged/montage").iterdir()}
+        assert pictures == {str(path.relative_to((registry / "a").resolve())) for path in (registry / "a").resolve().glob("montage/*")}
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", disk], check=True, timeout=60)
 
 
 def test_bounds_of_intervals(run, tmp_path):

@@ -211,6 +211,50 @@ TEST_F(RunReportTest, OtherEvaluationsAreListed) {
   expect_holds(render_run(run_), "elsewhere.zarr");
 }
 
+TEST_F(RunReportTest, StrayFilesAreNamedAndLeftOut) {
+  finish();
+  put("eval-notes.json", Json::object());
+  put("eval-list.json", {1, 2});
+  std::ofstream(run_ / "eval-text.json") << "not JSON";
+  const std::string page = render_run(run_);
+  expect_holds(page,
+               "Left out, since they are no evaluations that can be read: "
+               "<code>eval-list.json</code>, <code>eval-notes.json</code>, "
+               "<code>eval-text.json</code>");
+}
+
+TEST_F(RunReportTest, GatesOfAFileAreNotTheRunsOwn) {
+  finish();
+  std::ifstream in(run_ / "eval.json");
+  Json eval = Json::parse(in);
+  const Json held = {{"figure", "mean_dice"},
+                     {"group", "overall"},
+                     {"found", 0.6},
+                     {"passed", true},
+                     {"least", 0.5}};
+  Json missed = held;
+  missed["passed"] = false;
+  missed["least"] = 0.9;
+  eval["gate"] = {{"passed", true}, {"figures", {held}}, {"file", "easy.yaml"}};
+  std::ifstream end(run_ / "summary.json");
+  Json summary = Json::parse(end);
+  summary["gate"] = {{"passed", false}, {"figures", {missed}}};
+  put("summary.json", summary);
+  put("eval.json", eval);
+  const char* own = "Gates missed: 1 of 1.";
+  const char* file = "Gates of easy.yaml, not the run’s own, passed: all 1 hold.";
+  std::string page = render_run(run_);
+  expect_holds(page, own);
+  expect_holds(page, file);
+  EXPECT_EQ(page.find("Gates passed"), std::string::npos);
+  // What the evaluation says of them is later than the end of the training.
+  eval["own_gate"] = {{"passed", true}, {"figures", {held, held}}};
+  put("eval.json", eval);
+  page = render_run(run_);
+  expect_holds(page, "Gates passed: all 2 hold.");
+  expect_holds(page, file);
+}
+
 TEST_F(RunReportTest, NoRunIsNamed) {
   try {
     render_run(run_ / "none");

@@ -85,6 +85,20 @@ void settle_folds(loader::RunConfig& config, const EvalRequest& request, const J
   config.data.folds = 0;
 }
 
+/// The outcome of the gates that were asked for; where a file states them also that of the run's own,
+/// as far as this evaluation has their figures.
+void put_gates(const EvalRequest& request, const measure::Gate& own, Json& evaluation) {
+  if (!request.gate.empty()) evaluation["gate"] = request.gate.check(evaluation).to_json();
+  if (request.gate_file.empty()) return;
+  evaluation["gate"]["file"] = request.gate_file;
+  if (own.empty()) return;
+  try {
+    evaluation["own_gate"] = own.check(evaluation).to_json();
+  } catch (const Error& error) {
+    log::warning("the run's own gates are not held: {}", error.what());
+  }
+}
+
 }  // namespace
 
 EvaluationFigures evaluate_run(const EvalRequest& request) {
@@ -110,6 +124,9 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   for (const auto& channel : preprocessing->channels) channels.push_back(channel.name);
   for (const std::string& line : lacking_channels(channels, *cohort, split))
     log::warning("{}", line);
+  const std::filesystem::path into =
+      request.out.empty() ? folder.path() : std::filesystem::path(request.out);
+  check_takes_evaluation(into);
   inference::Network network(config, preprocessing->classes.size(),
                              loader::channel_count(*preprocessing, config));
   const std::vector<std::byte> bytes = folder.read(name);
@@ -118,16 +135,16 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
       network, cohort, config,
       {split, kReportPictures, true, read_baseline(folder, preprocessing->classes), preprocessing});
   put_weights(result, request.weights, sha256_hex(bytes), config, run);
-  if (!request.gate.empty()) result.json["gate"] = request.gate.check(result.json).to_json();
+  put_gates(request, config.gates, result.json);
   const std::string& hash = cohort->dataset_hash();
   // A promoted model keeps the evaluation by which it passed its gates, and the report of then.
   const bool promoted = folder.has(runs::kGateFile);
   const bool own = request.weights == "final" && split == config.data.val &&
-                   run.at("dataset_hash") == hash && !promoted;
+                   run.at("dataset_hash") == hash && !promoted && request.out.empty();
   write_evaluation(
-      folder, own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
+      into, own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
       result);
-  if (!promoted) write_report(folder);
+  if (!promoted && request.out.empty()) write_report(folder);
   return EvaluationFigures(std::move(result.json));
 }
 

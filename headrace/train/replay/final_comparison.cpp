@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kEvaluation = "eval.json";
 
 /// Keys that `headrace eval` adds when it makes the file again.
-constexpr const char* kOfEval[] = {"weights", "weights_sha256", "gate"};
+constexpr const char* kOfEval[] = {"weights", "weights_sha256", "gate", "own_gate"};
 
 bool judged_otherwise(const RecordedRun& recorded) {
   for (const Json& start : recorded.starts) {

@@ -3,21 +3,29 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <span>
 
+#include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/report/picture_file.hpp"
 #include "headrace/report/run_report.hpp"
 #include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/promotion_candidate.hpp"
+#include "headrace/runs/trained_cases.hpp"
+#include "headrace/storage/local_store.hpp"
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
 namespace headrace::train {
-#include "headrace/runs/trained_cases.hpp"
-#include "headrace/storage/local_store.hpp"
 namespace {
 
+void put(storage::LocalStore& folder, const std::string& name, const std::string& bytes) {
+  folder.put(name, std::as_bytes(std::span(bytes)));
+}
+
 /// Writes the pictures of an example; its entry in eval.json.
-Json put_example(runs::RunFolder& folder, const std::string& name, const ExamplePictures& example) {
+Json put_example(storage::LocalStore& folder, const std::string& name,
+                 const ExamplePictures& example) {
   const char* rank = example.worst ? "worst" : "best";
   Json entry = {{"image", example.image},
                 {"rank", rank},
@@ -33,7 +41,7 @@ Json put_example(runs::RunFolder& folder, const std::string& name, const Example
         std::pair{"prediction", &example.prediction}}) {
     const std::string file =
         fmt::format("montage/{}-{}-{}-{}.jpg", name, rank, example.number, key);
-    folder.write(file, report::photo_file(*pixels));
+    put(folder, file, report::photo_file(*pixels));
     entry[key] = file;
   }
   return entry;
@@ -41,8 +49,9 @@ Json put_example(runs::RunFolder& folder, const std::string& name, const Example
 
 }  // namespace
 
-void write_evaluation(runs::RunFolder& folder, const std::string& name,
+void write_evaluation(const std::filesystem::path& path, const std::string& name,
                       const Evaluation& evaluation) {
+  storage::LocalStore folder(path);
   Json json = evaluation.json;
   json["montage"] = Json::array();
   const bool volumes = json.contains("phases");
@@ -53,7 +62,7 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
     entry[volumes ? "tile_zyx" : "tile_yx"] = volumes ? Json{z, y, x} : Json{y, x};
     for (const MontagePatch::Picture& picture : patch.pictures) {
       const std::string file = fmt::format("montage/{}-{:02}-{}.png", name, i, picture.name);
-      folder.write(file, report::picture_file(picture.pixels));
+      put(folder, file, report::picture_file(picture.pixels));
       entry[picture.name] = file;
     }
     json["montage"].push_back(std::move(entry));
@@ -62,16 +71,32 @@ void write_evaluation(runs::RunFolder& folder, const std::string& name,
   for (const ExamplePictures& example : evaluation.examples)
     json["examples"].push_back(put_example(folder, name, example));
   if (volumes) {
-    folder.write(name + "-volumes.csv", volumes_csv(json));
+    put(folder, name + "-volumes.csv", volumes_csv(json));
     if (!json.at("lesion_classes").empty()) {
-      folder.write(name + "-lesions.csv", lesions_csv(json));
+      put(folder, name + "-lesions.csv", lesions_csv(json));
     }
   } else {
-    folder.write(name + "-slides.csv", slides_csv(json));
-    folder.write(name + "-cases.csv", cases_csv(json));
+    put(folder, name + "-slides.csv", slides_csv(json));
+    put(folder, name + "-cases.csv", cases_csv(json));
   }
   runs::put_digest(json);
-  folder.write_json(name + ".json", json);
+  put(folder, name + ".json", dump_json(json));
+}
+
+void check_takes_evaluation(const std::filesystem::path& folder) {
+  constexpr std::size_t kSome = std::size_t{1}
+                                << 20;  // bytes; evaluations of many images take more
+  constexpr const char* kTrial = ".eval-trial";
+  try {
+    storage::LocalStore store(folder);
+    put(store, kTrial, std::string(kSome, '\0'));
+    store.erase(kTrial);
+  } catch (const Error& error) {
+    fail(ErrorCode::io,
+         "{}: an evaluation can't be written there, so none was begun ({}). Name a folder that "
+         "takes it: headrace eval {} FOLDER",
+         folder.string(), error.what(), Option{"out"});
+  }
 }
 
 void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
@@ -80,6 +105,8 @@ void put_weights(Evaluation& evaluation, const std::string& which, const std::st
   evaluation.json["weights_sha256"] = sha256;
   evaluation.json["store"] = std::filesystem::path(config.data.store).filename().string();
   evaluation.json["rules"] = runs::rules_of(config.to_json());
+  evaluation.json[runs::kTrainedCases] =
+      or_null(runs::count_seen(evaluation.json, run, config.to_json()));
 }
 
 Json told_gates(const measure::Gate& gates, const Json& evaluation) {
@@ -92,7 +119,11 @@ Json told_gates(const measure::Gate& gates, const Json& evaluation) {
 }
 
 void write_report(runs::RunFolder& folder) {
-  folder.write("report.html", report::render_run(folder.path()));
+  try {
+    folder.write("report.html", report::render_run(folder.path()));
+  } catch (const Error& error) {
+    log::warning("no report was made: {}", error.what());
+  }
 }
 
 Json kappa_of(const Json& evaluation) {
@@ -105,8 +136,6 @@ Json lesion_of(const Json& evaluation) {
   if (!overall.contains("lesion")) return nullptr;
   Json out = overall.at("lesion");
   out.erase("curve");
-  evaluation.json[runs::kTrainedCases] =
-      or_null(runs::count_seen(evaluation.json, run, config.to_json()));
   return out;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <string>
 
 #include "headrace/runs/run_folder.hpp"
@@ -9,10 +10,13 @@ namespace headrace::train {
 constexpr std::size_t kReportPictures = 8;  ///< patches that an evaluation keeps for the report
 
 /// Writes <name>.json, <name>-slides.csv and <name>-cases.csv (for volumes <name>-volumes.csv and,
-/// with lesions, <name>-lesions.csv) and, where there are pictures, montage/*.png into the run
-/// folder.
-void write_evaluation(runs::RunFolder& folder, const std::string& name,
+/// with lesions, <name>-lesions.csv) and, where there are pictures, montage/*.png into a folder: that
+/// of the run or another.
+void write_evaluation(const std::filesystem::path& folder, const std::string& name,
                       const Evaluation& evaluation);
+
+/// Refuses a folder that an evaluation can't be written into, before it is made. Errors: io.
+void check_takes_evaluation(const std::filesystem::path& folder);
 
 /// States in an evaluation what was judged: which weights (final or best), their SHA-256, the
 /// store's name, by which rules, and how many of the cases the weights have seen. `run`: run.json.
@@ -23,7 +27,8 @@ void put_weights(Evaluation& evaluation, const std::string& which, const std::st
 /// JSON. Errors: usage (a figure that the evaluation does not have).
 Json told_gates(const measure::Gate& gates, const Json& evaluation);
 
-/// Makes report.html from the files of the run folder.
+/// Makes report.html from the files of the run folder. What it can't show is a warning: what was
+/// trained and evaluated is there, and `headrace report` makes the page.
 void write_report(runs::RunFolder& folder);
 
 /// Overall kappa of an evaluation; null where there is none.
