@@ -103,6 +103,7 @@ def test_stray_files_cost_no_verdict(promotable, run, tmp_path):
     headrace("report", run)
     (run / "summary.json").write_text("no JSON")
     assert "no report was made" in headrace("eval", "--run", run, "--gate", gate, code=3).stderr
+    assert "headrace report says why" in (run / "report.html").read_text()
     assert json.loads((run / "eval.json").read_text())["gate"]["passed"] is False
 
 

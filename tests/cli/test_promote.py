@@ -250,14 +250,10 @@ def test_a_bar_that_was_lowered(promotable, run, tmp_path):
         message = message_of(promote(run, registry, "--evaluation", own, "--worse", "mean_dice=1", "--worse", "dice.background=1", code=4))
         assert ("of overall is 0.001" if change == "overall" else "digest") in message and contents(registry) == before
     bar.write_text(json.dumps(stated))
-    promote(run, registry, "--evaluation", own, "--worse", "mean_dice=1", "--worse", "dice.background=1")
-
-
-def test_stray_files_that_are_named_as_evaluations(registry, run, tmp_path):
-    for name, text in (("eval-notes.json", "{}"), ("eval-list.json", "[1]"), ("eval-text.json", "not JSON")):
-        (run / name).write_text(text)
+    # Stray files that are named as evaluations are passed over.
+    for name, text in (("eval-a.json", "[1]"), ("eval-b.json", "not JSON"), ("eval-c.json", '{"weights_sha256": 1}')):
         (registry / "gleason" / name).write_text(text)
-    promote(run, registry, "--worse", "mean_dice=1", "--worse", "dice.background=1")
+    promote(run, registry, "--evaluation", own, "--worse", "mean_dice=1", "--worse", "dice.background=1")
 
 
 def test_what_was_trained_on_is_no_proof(registry, run):

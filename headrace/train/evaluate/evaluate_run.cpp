@@ -144,7 +144,13 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
   write_evaluation(
       into, own ? "eval" : fmt::format("eval-{}-{}-{}", request.weights, split, hash.substr(0, 12)),
       result);
-  if (!promoted && request.out.empty()) write_report(folder);
+  if (!promoted && request.out.empty()) {
+    try {
+      write_report(folder);
+    } catch (const Error& error) {  // the evaluation is there, and its gates are to be heard
+      log::warning("no report was written: {}", error.what());
+    }
+  }
   return EvaluationFigures(std::move(result.json));
 }
 

@@ -8,6 +8,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/report/html.hpp"
 #include "headrace/report/picture_file.hpp"
 #include "headrace/report/run_report.hpp"
 #include "headrace/runs/evaluation_check.hpp"
@@ -119,11 +120,16 @@ Json told_gates(const measure::Gate& gates, const Json& evaluation) {
 }
 
 void write_report(runs::RunFolder& folder) {
+  std::string html;
   try {
-    folder.write("report.html", report::render_run(folder.path()));
+    html = report::render_run(folder.path());
   } catch (const Error& error) {
     log::warning("no report was made: {}", error.what());
+    // In place of a page that shows an evaluation of before.
+    const char* text = "<p>The files of this run can’t be shown; headrace report says why.</p>";
+    html = report::page("No report", report::section("No report", text), "");
   }
+  folder.write("report.html", html);
 }
 
 Json kappa_of(const Json& evaluation) {

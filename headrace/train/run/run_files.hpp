@@ -27,8 +27,8 @@ void put_weights(Evaluation& evaluation, const std::string& which, const std::st
 /// JSON. Errors: usage (a figure that the evaluation does not have).
 Json told_gates(const measure::Gate& gates, const Json& evaluation);
 
-/// Makes report.html from the files of the run folder. What it can't show is a warning: what was
-/// trained and evaluated is there, and `headrace report` makes the page.
+/// Makes report.html from the files of the run folder. Where they can't be shown, that is a warning and
+/// stands on the page: what was trained and evaluated is there. Errors: io.
 void write_report(runs::RunFolder& folder);
 
 /// Overall kappa of an evaluation; null where there is none.
