@@ -11,6 +11,8 @@
 #include "cli/commands.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/report/comparison.hpp"
+#include "headrace/report/folds_report.hpp"
+#include "headrace/runs/folds_folder.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/storage/local_store.hpp"
 
@@ -20,13 +22,15 @@ namespace {
 constexpr const char* kFooter =
     "One run: its page, made again from the files of its folder. Several runs: one page with their\n"
     "curves over each other, figures with intervals side by side by cohort, scanner and phase, and\n"
-    "the config keys that differ. A page is one file that loads nothing from anywhere; it shows what\n"
+    "the config keys that differ. A folder of folds (headrace train --folds): the pooled figures,\n"
+    "their spread over folds, and links to each fold's page. A page is one file that loads nothing from anywhere; it shows what\n"
     "the run folders hold, identifiers of images included.\n"
     "\n"
     "Examples:\n"
     "  headrace report runs/gleason\n"
     "  headrace report runs/gleason --out gleason.html\n"
     "  headrace report runs/a runs/b runs/c --out compare.html\n"
+    "  headrace report runs/five\n"
     "\n"
     "Exit codes: 0 done, 1 failed (no run in a folder, a damaged file), 2 usage.";
 
@@ -50,9 +54,10 @@ void run(const Arguments& arguments) {
          "goes.",
          folders.front());
   }
-  const std::string html = folders.size() == 1
-                               ? report::render_run(folders.front())
-                               : report::render_comparison({folders.begin(), folders.end()});
+  const std::string html =
+      folders.size() > 1 ? report::render_comparison({folders.begin(), folders.end()})
+      : runs::holds_folds(folders.front()) ? report::render_folds(folders.front())
+                                           : report::render_run(folders.front());
   const std::filesystem::path target = std::filesystem::absolute(
       arguments.out.empty() ? std::filesystem::path(folders.front()) / "report.html"
                             : std::filesystem::path(arguments.out));
@@ -67,7 +72,8 @@ void add_report(CLI::App& app) {
       "report", "Makes a run's HTML report again, or one page that compares several runs.");
   report->footer(kFooter);
   auto arguments = std::make_shared<Arguments>();
-  report->add_option("RUN", arguments->runs, "run folders of headrace train")->required();
+  report->add_option("RUN", arguments->runs, "run folders of headrace train, or a folder of folds")
+      ->required();
   report->add_option(
       "--out", arguments->out,
       "HTML file to write (default for one run: RUN/report.html; a promoted model needs it)");

@@ -12,6 +12,7 @@ import pytest
 from driving import PROGRAM, SAMPLES, headrace, json_of, rows_of, sentence_of, write_table
 from folded import FOLDS, folds_config, trained_folds
 from made_once import made_once
+from report_page import Page
 from scipy import stats
 
 
@@ -226,6 +227,24 @@ def test_another_dataset_has_no_folds(five, folded, tmp_path):
         seen = {row["case"] for row in rows_of(tmp_path / "cases.csv") if row["split"] == split} - own
         said = headrace("eval", "--run", tmp_path / "run", "--store", tmp_path / "other.zarr", "--split", split).stderr
         assert (f"was trained on {len(seen)} of the cases (patients) of split '{split}'" in said) == bool(seen)
+
+
+def test_one_page_of_all_folds(five, tmp_path):
+    folder = shutil.copytree(five, tmp_path / "five")
+    assert headrace("report", folder).stdout.strip() == str(folder / "report.html")
+    page, folds = Page((folder / "report.html").read_text()), json.loads((folder / "folds.json").read_text())
+    pooled = {row[0]: row[1:] for row in page.table("", "Cases", "Images", "Mean Dice")[1:]}
+    assert set(pooled) == {"All", *folds["pooled"]["cohorts"]}
+    for name, group in {"All": folds["pooled"]["overall"], **folds["pooled"]["cohorts"]}.items():
+        assert pooled[name][:2] == [str(group["cases"]), str(group["images"])] and pooled[name][2].startswith(f"{group['mean_dice']:.3f}")
+    (row,) = (row for row in page.table("Figure", *(f"fold-{fold}" for fold in range(FOLDS)), "Mean", "Standard deviation") if row[0] == "Mean Dice")
+    spread = folds["over_folds"]["overall"]["mean_dice"]
+    assert row[1:] == [f"{value:.3f}" for value in (*spread["values"], spread["mean"], spread["sd"])]
+    text = (folder / "report.html").read_text()
+    for fold in range(FOLDS):
+        assert f'href="fold-{fold}/report.html"' in text and (folder / f"fold-{fold}/report.html").exists()
+    (folder / "folds.json").unlink()
+    assert "not all folds are finished" in sentence_of(headrace("report", folder, code=1))
 
 
 def test_folds_are_not_promoted_by_each_others_patients(five, tmp_path):
