@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headrace/core/option_name.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/report/eval_json.hpp"
@@ -25,8 +26,8 @@ FoldsData read_folds(const std::filesystem::path& path) {
   if (!std::filesystem::exists(file)) {
     fail(ErrorCode::not_found,
          "{} is missing: not all folds are finished. Give the command that trained them once more, "
-         "with --resume",
-         file.string());
+         "with {}",
+         file.string(), Option{"resume"});
   }
   FoldsData out{parse_json(read_file(file), file.string()), read_run(path / "fold-0"), {}};
   out.figures = main_figures(out.first);
