@@ -215,7 +215,7 @@ loader::RunConfig config_of_fold(loader::RunConfig config, const FoldsRequest& r
   config.data.fold = fold;
   for (int other = 0; other < request.folds && config.data.version.empty(); ++other) {
     const fs::path run = runs::fold_folder(request.out, other);
-    if (!fs::exists(run / "run.json")) continue;
+    if (!runs::RunFolder::holds_run(run)) continue;  // nor what was killed at its very start
     config.data.version =
         runs::RunFolder::open(run).read_json("run.json").at("dataset_hash").get<std::string>();
   }

@@ -135,6 +135,20 @@ def test_an_interrupted_one_goes_on_with_the_fold_that_is_not_finished(five, fol
     assert again == before
 
 
+@pytest.mark.parametrize("written", [["run.json"], ["run.json", "preprocessing.json"]])
+def test_a_fold_that_was_killed_before_it_had_begun_is_started_again(five, folded, tmp_path, written):
+    """config.json is the last file of a start; the fold has no run without it."""
+    out = tmp_path / "out"
+    shutil.copytree(five, out)
+    (out / "folds.json").unlink()
+    for path in [*(out / "fold-1").iterdir()]:
+        if path.name not in written:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    headrace("train", "--config", folded / "run.yaml", "--folds", FOLDS, "--out", out, "--resume")
+    assert files_of(out / "fold-1") == files_of(five / "fold-1")
+    assert (out / "folds.json").read_bytes() == (five / "folds.json").read_bytes()
+
+
 def test_a_fold_that_fails_costs_no_other_its_training(five, folded, tmp_path):
     """Something lies where one fold is to be; the others are trained, and kept when the series goes on."""
     out, config = tmp_path / "out", folded / "run.yaml"
