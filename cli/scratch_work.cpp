@@ -1,7 +1,5 @@
 #include "cli/scratch_work.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +12,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/storage/posix.hpp"
+#include "headrace/storage/lock_file.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -35,22 +33,26 @@ class Scratch {
   explicit Scratch(const fs::path& path) : path_(path) {
     std::error_code error;
     fs::create_directory(path, error);
-    lock_ = storage::posix::open_file(path.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (error || !lock_.valid()) {
+    if (error) {
       fail(ErrorCode::io,
            "{} can't be made ({}). The work needs a folder there for a while, which is removed: "
            "name another place for it, where there is room and files may be written ({}).",
-           path.string(), error ? error.message() : std::strerror(errno), Option{"out"});
+           path.string(), error.message(), Option{"out"});
     }
-    if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    lock_ = storage::try_lock_file(path / kLock);
+    if (!lock_.valid())
       fail(ErrorCode::usage, "Another process works in {}. Wait for it.", path.string());
-    }
-    for (const auto& entry : fs::directory_iterator(path)) fs::remove_all(entry.path());
-    locked_ = true;
+    empty_but_lock(error);
+    if (error) fail(ErrorCode::io, "{} can't be emptied ({}).", path.string(), error.message());
   }
   ~Scratch() {
+    if (!lock_.valid()) return;
     std::error_code error;
-    if (locked_) fs::remove_all(path_, error);
+    empty_but_lock(error);
+    // The lock last: who takes the folder then makes a new one.
+    std::error_code taken;
+    fs::remove(path_ / kLock, taken);
+    fs::remove(path_, taken);
     if (error)
       std::fprintf(stderr, "headrace: %s can't be removed (%s)\n", path_.c_str(),
                    error.message().c_str());
@@ -59,9 +61,19 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
  private:
+  static constexpr const char* kLock = ".lock";
+
+  void empty_but_lock(std::error_code& error) const {
+    for (const auto& entry : fs::directory_iterator(path_, error)) {
+      if (entry.path().filename() == kLock) continue;
+      std::error_code one;
+      fs::remove_all(entry.path(), one);
+      if (one) error = one;
+    }
+  }
+
   fs::path path_;
   storage::posix::Descriptor lock_;
-  bool locked_ = false;
 };
 
 /// While it lives, the signals that end a program go on to the child. One that was ignored, as

@@ -1,8 +1,6 @@
 #include "headrace/runs/model_registry.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/storage/local_store.hpp"
+#include "headrace/storage/lock_file.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -120,28 +119,17 @@ fs::path Registry::link(const std::string& name) const {
 void Registry::lock() {
   if (const int error = posix::make_folders(path_.string()); error != 0)
     refuse(error, "making the registry", path_);
-  // The log, and open to be written: NFS locks neither folders nor what is only read.
   const fs::path log = path_ / kLog;
-  auto file = std::make_shared<posix::Descriptor>(
-      posix::open_file(log.string(), O_RDWR | O_CREAT | O_CLOEXEC));
-  if (!file->valid()) refuse(errno, "opening", log);
   const auto end = std::chrono::steady_clock::now() + kWait;
-  while (flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == ENOLCK || errno == EOPNOTSUPP) {
-      fail(
-          ErrorCode::io,
-          "{} while locking {}: its file system has no locks, so two promotions at once could spoil "
-          "it. Mount it with locks, or put the registry on another",
-          posix::describe_errno(errno), log.string());
-    }
-    if (errno != EWOULDBLOCK && errno != EINTR) refuse(errno, "locking", log);
+  posix::Descriptor file;
+  while (!(file = storage::try_lock_file(log)).valid()) {
     if (std::chrono::steady_clock::now() > end) {
       fail(ErrorCode::usage, "Another promotion into {} has gone on for {} s. Try again later",
            path_.string(), kWait.count());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  lock_ = std::move(file);
+  lock_ = std::make_shared<posix::Descriptor>(std::move(file));
 }
 
 RegistryLog Registry::log() const {

@@ -11,6 +11,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/storage/lock_file.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -70,7 +71,7 @@ bool holds_at_most_a_start(const std::filesystem::path& path) {
   }
   const std::vector<std::string> names = storage::LocalStore(path).list("");
   return std::all_of(names.begin(), names.end(), [](const std::string& name) {
-    return name == kRun || name == kPreprocessing;
+    return name == kRun || name == kPreprocessing || name == kLockFile;
   });
 }
 
@@ -115,13 +116,17 @@ void RunFolder::lock() {
         path().string(), Option{"out"});
   }
   std::filesystem::create_directories(path());
-  auto folder = std::make_shared<storage::posix::Descriptor>(
-      storage::posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (flock(folder->get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  Lock lock{storage::try_lock_file(path() / kLockFile),
+            storage::posix::open_file(path().string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  // The folder's own lock shows followers that it is trained, and keeps out trainings of builds that
+  // know no other. Where there is none, as on NFS, the file's is enough.
+  const bool folder_is_taken =
+      flock(lock.folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!lock.file.valid() || folder_is_taken) {
     fail(ErrorCode::usage, "Another training writes into {}. Wait for it, or give another {}.",
          path().string(), Option{"out"});
   }
-  lock_ = std::move(folder);
+  lock_ = std::make_shared<Lock>(std::move(lock));
   store_->remove_leftovers();  // a killed training leaves what it was writing, such as a checkpoint
 }
 

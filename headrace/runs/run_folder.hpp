@@ -18,6 +18,7 @@ constexpr const char* kFinalWeights = "final.safetensors";
 constexpr const char* kBestWeights = "best.safetensors";
 constexpr const char* kSteps = "steps.jsonl";
 constexpr const char* kStarts = "starts.jsonl";
+constexpr const char* kLockFile = ".lock";      ///< empty; locked while a training writes
 constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
 
 /// The files of one run (docs/formats.md, "Run folder"). Every file is written whole or not at all;
@@ -36,8 +37,7 @@ class RunFolder {
 
   /// Keeps other trainings out of the folder as long as this object, or a copy of it, lives;
   /// creates the folder if absent, and removes what a killed one was writing. Errors: usage (another
-  /// training has it; a promoted model).
-  /// Without effect where the file system does not support locks.
+  /// training has it; a promoted model), io (its file system has no locks).
   void lock();
 
   void write(const std::string& name, const std::string& bytes);
@@ -82,7 +82,10 @@ class RunFolder {
       : store_(std::make_shared<storage::LocalStore>(path)) {}
 
   std::shared_ptr<storage::LocalStore> store_;
-  std::shared_ptr<storage::posix::Descriptor> lock_;
+  struct Lock {
+    storage::posix::Descriptor file, folder;
+  };
+  std::shared_ptr<Lock> lock_;
 };
 
 }  // namespace headrace::runs

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <fstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/storage/lock_file.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace headrace::runs {
@@ -117,6 +119,41 @@ TEST(RunFolder, ALinkIsFollowedOnce) {
   EXPECT_EQ(run.read_json("weights").at("of"), "one");  // that of the config, which was there then
   EXPECT_EQ(further.read_json("weights").at("of"), "one");
   EXPECT_EQ(RunFolder::open(link).read_json("weights").at("of"), "two");
+}
+
+TEST(RunFolder, OneTrainingAtATimeHasItsLock) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path("run");
+  {
+    RunFolder first = RunFolder::create(path);
+    first.lock();
+    RunFolder second = RunFolder::create(path);  // a lock alone is no run
+    EXPECT_THROW(second.lock(), Error);
+    second = first;  // a copy has it, too
+  }
+  RunFolder::create(path).lock();
+}
+
+/// As on NFS, where a folder can't be locked: the file in it can.
+TEST(RunFolder, IsLockedWhereFoldersCannotBe) {
+  const testing::TemporaryFolder folder;
+  RunFolder first = RunFolder::create(folder.path("run"));
+  first.lock();
+  EXPECT_FALSE(storage::try_lock_file(first.path() / kLockFile).valid());
+}
+
+TEST(RunFolder, NothingIsTrainedWithoutALock) {
+  const testing::TemporaryFolder folder;
+  auto* const real = storage::flock_call();
+  storage::flock_call() = [](int, int) { return errno = ENOLCK, -1; };
+  try {
+    RunFolder::create(folder.path("run")).lock();
+    ADD_FAILURE() << "two could train in it";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io);
+    EXPECT_NE(std::string(error.what()).find("has no locks"), std::string::npos) << error.what();
+  }
+  storage::flock_call() = real;
 }
 
 TEST(RunFolder, NothingTrainsInAPromotedModel) {

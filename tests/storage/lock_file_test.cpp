@@ -1,0 +1,81 @@
+#include "headrace/storage/lock_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "headrace/core/error.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace headrace::storage {
+namespace {
+
+class LockFile : public ::testing::Test {
+ protected:
+  ~LockFile() override { flock_call() = real_; }
+  static std::string refusal(const std::string& path) {
+    try {
+      try_lock_file(path);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::io);
+      return error.what();
+    }
+    return "locked";
+  }
+
+  testing::TemporaryFolder folder_;
+  int (*real_)(int, int) = flock_call();
+};
+
+TEST_F(LockFile, OneHasItAtATime) {
+  const std::string path = folder_.path("lock");
+  {
+    const auto mine = try_lock_file(path);
+    EXPECT_TRUE(mine.valid());
+    EXPECT_FALSE(try_lock_file(path).valid());
+  }
+  EXPECT_TRUE(try_lock_file(path).valid());
+}
+
+TEST_F(LockFile, AFileThatItsLastOwnerRemovedIsNotTheLock) {
+  static std::string path;
+  path = folder_.path("lock");
+  static int calls;
+  calls = 0;
+  flock_call() = [](int fd, int operation) {
+    if (++calls == 1) std::filesystem::remove(path);  // opened before, locked after it
+    return ::flock(fd, operation);
+  };
+  const auto mine = try_lock_file(path);
+  EXPECT_TRUE(mine.valid());
+  EXPECT_EQ(calls, 2);
+  flock_call() = real_;
+  EXPECT_FALSE(try_lock_file(path).valid());
+}
+
+TEST_F(LockFile, WhatIsNoLockIsNotTakenForOne) {
+  static int error;
+  flock_call() = [](int, int) { return errno = error, -1; };
+  for (const int code : {EBADF, ENOLCK, EOPNOTSUPP, EIO}) {
+    error = code;
+    const std::string said = refusal(folder_.path("lock"));
+    EXPECT_NE(said.find("while locking " + folder_.path("lock")), std::string::npos) << said;
+    const bool without_locks = code == ENOLCK || code == EOPNOTSUPP;
+    EXPECT_EQ(said.find("Mount it with locks") != std::string::npos, without_locks) << said;
+  }
+}
+
+TEST_F(LockFile, AnInterruptedCallIsRepeated) {
+  static int calls;
+  calls = 0;
+  flock_call() = [](int fd, int operation) {
+    return ++calls == 1 ? (errno = EINTR, -1) : ::flock(fd, operation);
+  };
+  EXPECT_TRUE(try_lock_file(folder_.path("lock")).valid());
+  EXPECT_EQ(calls, 2);
+}
+
+}  // namespace
+}  // namespace headrace::storage
