@@ -56,7 +56,7 @@ std::string text_now(const std::filesystem::path& path) {
 }
 
 /// Of whole lines, without its newline; what a kill truncated is left out. Empty: there is none.
-std::string_view last_line(std::string_view text) {
+std::string_view last_line_of(std::string_view text) {
   text = text.substr(0, text.rfind('\n') + 1);
   if (text.empty()) return text;
   text.remove_suffix(1);
@@ -147,6 +147,24 @@ void RunFolder::append(const std::string& name, const std::string& lines) {
   if (!file) fail(ErrorCode::io, "{}: a line cannot be written. Is the disk full?", describe(name));
 }
 
+void RunFolder::sync_lines() const {
+  bool any = false;
+  for (const char* name : {kMetrics, kSteps}) {
+    if (!has(name)) continue;
+    any = true;
+    const auto file = storage::posix::open_file((path() / name).string(), O_RDONLY | O_CLOEXEC);
+    if (const int error = file.valid() ? storage::posix::sync(file.get()) : errno; error != 0) {
+      fail(ErrorCode::io, "{} while syncing {}.", storage::posix::describe_errno(error),
+           describe(name));
+    }
+  }
+  if (!any) return;
+  if (const int error = storage::posix::sync_folder(path().string()); error != 0) {
+    fail(ErrorCode::io, "{} while syncing {}.", storage::posix::describe_errno(error),
+         path().string());
+  }
+}
+
 void RunFolder::append_metrics(const Json& line) { append(kMetrics, line.dump() + "\n"); }
 
 void RunFolder::append_start(const Json& line) {
@@ -178,12 +196,14 @@ void RunFolder::for_each_line(const std::string& name,
   if (file.bad()) fail(ErrorCode::io, "{} cannot be read to its end.", describe(name));
 }
 
-Json RunFolder::last_metrics() const {
-  if (!has(kMetrics)) return nullptr;
-  const std::string text = text_now(path() / kMetrics);
-  const std::string_view line = last_line(text);
-  return line.empty() ? Json() : parse_json(line, describe(kMetrics));
+Json RunFolder::last_line(const std::string& name) const {
+  if (!has(name)) return nullptr;
+  const std::string text = text_now(path() / name);
+  const std::string_view line = last_line_of(text);
+  return line.empty() ? Json() : parse_json(line, describe(name));
 }
+
+Json RunFolder::last_metrics() const { return last_line(kMetrics); }
 
 std::vector<Json> RunFolder::metrics() const { return lines(kMetrics); }
 
@@ -195,7 +215,7 @@ void RunFolder::rewind_metrics(std::int64_t step) {
     kept = kept.substr(0, kept.rfind('\n') + 1);
     // Lines are in the order of their steps, so only those from the end are looked at.
     while (!kept.empty()) {
-      const std::string_view line = last_line(kept);
+      const std::string_view line = last_line_of(kept);
       if (!line.empty() && parse_json(line, describe(name)).value("step", std::int64_t{0}) <= step)
         break;
       kept.remove_suffix(line.size() + 1);
@@ -226,6 +246,7 @@ std::vector<std::int64_t> RunFolder::checkpoints() const {
 }
 
 void RunFolder::put_checkpoint(std::int64_t step, const std::string& bytes, std::size_t keep) {
+  sync_lines();
   write(checkpoint_name(step), bytes);
   std::vector<std::int64_t> steps = checkpoints();
   while (steps.size() > keep) {

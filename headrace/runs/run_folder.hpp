@@ -66,17 +66,20 @@ class RunFolder {
   /// The same, one by one, until `take` returns false: a file may have a line for each of millions
   /// of steps.
   void for_each_line(const std::string& name, const std::function<bool(Json line)>& take) const;
-  /// The last whole line of metrics.jsonl; null: there is none.
-  Json last_metrics() const;
+  /// The last whole line of a file of lines; null: there is none.
+  Json last_line(const std::string& name) const;
+  Json last_metrics() const;  ///< that of metrics.jsonl
 
   /// Steps that have a checkpoint, ascending.
   std::vector<std::int64_t> checkpoints() const;
   static std::string checkpoint_name(std::int64_t step);
-  /// Stores a checkpoint, then removes all but the newest `keep`.
+  /// Stores a checkpoint, then removes all but the newest `keep`. What was appended before is on the
+  /// disk by then, so that no checkpoint outlives the lines of its steps.
   void put_checkpoint(std::int64_t step, const std::string& bytes, std::size_t keep = 2);
 
  private:
   void append(const std::string& name, const std::string& lines);
+  void sync_lines() const;
 
   explicit RunFolder(const std::filesystem::path& path)
       : store_(std::make_shared<storage::LocalStore>(path)) {}

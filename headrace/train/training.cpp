@@ -126,6 +126,7 @@ void Training::resume() {
   }
   if (process_group_.first()) {
     folder_.rewind_metrics(state_.step);
+    warn_of_lost_lines();
     folder_.append_start(start_record(state_.step, config_, identity_, process_group_.size()));
   }
   const std::string judged_by = judging_hash(config_);
@@ -134,6 +135,17 @@ void Training::resume() {
   state_.judged_by = judged_by;
   state_.best_dice = state_.best_value = -1;
   state_.best_step = 0;
+}
+
+void Training::warn_of_lost_lines() const {
+  if (state_.step == 0 || !folder_.has(runs::kSteps)) return;
+  const Json last = folder_.last_line(runs::kSteps);
+  const std::int64_t step = last.is_null() ? 0 : last.at("step").get<std::int64_t>();
+  if (step >= state_.step) return;
+  log::warning(
+      "{} ends with step {}, but the newest checkpoint is that of step {}: lines were lost, as in a "
+      "power failure. The training goes on with the right weights; a replay can't compare those steps",
+      folder_.describe(runs::kSteps), step, state_.step);
 }
 
 void Training::take(const Started& started, const inference::StepLosses& losses) {

@@ -38,6 +38,8 @@ class Training {
   /// made.
   void prepare(const std::string& out);
   void resume();
+  /// Where a power failure has taken lines of steps that the checkpoint has.
+  void warn_of_lost_lines() const;
   void train_steps();
   void join_sum();
   /// A step that was started, whose figures are not read yet.

@@ -1,6 +1,7 @@
 #include "headrace/runs/run_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -163,6 +164,28 @@ TEST(RunFolder, NothingTrainsInAPromotedModel) {
   RunFolder(run).lock();
   run.write_json("gate.json", {});
   EXPECT_THROW(run.lock(), Error);
+}
+
+/// A power failure then leaves no checkpoint without the lines of its steps.
+TEST(RunFolder, LinesAreOnTheDiskBeforeTheCheckpoint) {
+  const testing::TemporaryFolder folder;
+  RunFolder run = RunFolder::create(folder.path("run"));
+  run.append_metrics({{"step", 1}});
+  run.append_steps("{\"step\":1}\n");
+  static std::vector<std::string> synced;
+  synced.clear();
+  auto& calls = storage::posix::calls();
+  const storage::posix::Calls real = calls;
+  calls.fsync = [](int fd) {
+    const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
+    synced.push_back(path.filename().string());
+    return ::fsync(fd);
+  };
+  run.put_checkpoint(1, "x");
+  calls = real;
+  ASSERT_GE(synced.size(), 4u);
+  EXPECT_EQ(std::vector(synced.begin(), synced.begin() + 3),
+            (std::vector<std::string>{"metrics.jsonl", "steps.jsonl", "run"}));
 }
 
 TEST(RunFolder, KeepsTheNewestTwoCheckpoints) {

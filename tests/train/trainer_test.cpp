@@ -8,6 +8,7 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
@@ -189,6 +190,19 @@ TEST_F(TrainerTest, AResumedRunMayBeJudgedOnAnotherSplit) {
   for (const Json& line : mended.metrics()) validations += line.contains("validation") ? 1 : 0;
   EXPECT_EQ(validations, 1u) << "those of the other split are forgotten";
   EXPECT_EQ(mended.read_json("summary.json").at("best").at("step"), 8);
+}
+
+TEST_F(TrainerTest, LinesThatAPowerFailureTookAreSaid) {
+  std::filesystem::copy(run("whole"), run("lost"), std::filesystem::copy_options::recursive);
+  const std::string steps = file_text(run("lost") + "/steps.jsonl");
+  std::ofstream(run("lost") + "/steps.jsonl") << steps.substr(0, steps.find("{\"batch\"", 1));
+  std::string said;
+  log::set_sink([&](log::Level, const std::string& line) { said += line + "\n"; });
+  train(fixture_->config(), {run("lost"), true, "test"});
+  log::set_sink({});
+  EXPECT_NE(said.find("the newest checkpoint is that of step 8: lines were lost"),
+            std::string::npos)
+      << said;
 }
 
 TEST_F(TrainerTest, AnotherDatasetIsRefused) {
