@@ -85,13 +85,20 @@ std::string curves(const RunData& data) {
   const Json best = value_at(data.summary, {"best"});
   if (best.is_object() && best.contains("step")) {
     const Json value = best.value("value", best.value("mean_dice", Json()));
+    const auto step = best.at("step").get<std::int64_t>();
+    const std::string by = escaped_markup(best.value("figure", chosen_by(data)));
+    const std::string chosen =
+        step == 0 ? fmt::format("In no validation {} was defined, so no weights are the best.", by)
+                  : fmt::format(
+                        "The best validation was after step {} ({} {}): these weights are "
+                        "best.safetensors.",
+                        step, by, figure(value));
     text = fmt::format(
-        "<p>{} steps{}, last loss {}. The best validation was after step {} ({} {}): these weights are "
-        "best.safetensors. Figures on this page are of the last ones, final.safetensors.</p>",
+        "<p>{} steps{}, last loss {}. {} Figures on this page are of the last ones, "
+        "final.safetensors.</p>",
         grouped(data.summary.at("steps").get<std::uint64_t>()),
         data.summary.value("stopped_early", false) ? ", stopped early" : "",
-        figure(data.summary.at("loss")), best.at("step").get<std::int64_t>(),
-        escaped_markup(best.value("figure", chosen_by(data))), figure(value));
+        figure(data.summary.at("loss")), chosen);
   }
   return section("Training", text + "<div class=\"two\">" + charts + "</div>");
 }

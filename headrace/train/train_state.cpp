@@ -7,6 +7,11 @@
 #include "headrace/core/error.hpp"
 
 namespace headrace::train {
+namespace {
+
+constexpr double kNoDice = -1;  ///< as a checkpoint says that there is none
+
+}  // namespace
 
 TrainState::Metadata TrainState::save() const {
   const auto text = [](double value) { return fmt::format("{:a}", value); };
@@ -16,10 +21,10 @@ TrainState::Metadata TrainState::save() const {
                   {"dice", text(dice)},
                   {"since_log", std::to_string(since_log)},
                   {"last_loss", text(last_loss)},
-                  {"best_dice", text(best_dice)},
+                  {"best_dice", text(best_dice.value_or(kNoDice))},
                   {"best_step", std::to_string(best_step)},
                   {"judged_by", judged_by}};
-  if (best_value != best_dice) out["best_value"] = text(best_value);
+  if (best_value && best_value != best_dice) out["best_value"] = text(*best_value);
   if (to_beat) out["to_beat"] = text(*to_beat);
   if (since_better > 0) out["since_better"] = std::to_string(since_better);
   return out;
@@ -38,10 +43,13 @@ TrainState TrainState::load(const Metadata& metadata, const std::string& origin)
   const auto whole = [&](const char* key) {
     return static_cast<std::int64_t>(std::strtoll(get(key).c_str(), nullptr, 10));
   };
-  TrainState out{whole("step"),     real("loss"),       real("cross_entropy"),
-                 real("dice"),      whole("since_log"), real("last_loss"),
-                 real("best_dice"), whole("best_step"), get("judged_by")};
-  out.best_value = metadata.contains("best_value") ? real("best_value") : out.best_dice;
+  TrainState out{whole("step"), real("loss"),       real("cross_entropy"),
+                 real("dice"),  whole("since_log"), real("last_loss")};
+  if (const double dice = real("best_dice"); dice != kNoDice) out.best_dice = dice;
+  out.best_step = whole("best_step");
+  out.judged_by = get("judged_by");
+  if (out.best_step > 0)
+    out.best_value = metadata.contains("best_value") ? real("best_value") : out.best_dice;
   if (metadata.contains("to_beat")) out.to_beat = real("to_beat");
   if (metadata.contains("since_better")) out.since_better = whole("since_better");
   return out;

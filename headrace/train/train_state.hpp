@@ -14,11 +14,11 @@ struct TrainState {
   std::int64_t step = 0;                         ///< finished steps
   double loss = 0, cross_entropy = 0, dice = 0;  ///< sums since the last line of metrics
   std::int64_t since_log = 0;
-  double last_loss = 0;        ///< mean of the last line
-  double best_dice = -1;       ///< mean Dice of the best weights so far
-  std::int64_t best_step = 0;  ///< theirs; 0: no validation had a value
-  std::string judged_by;       ///< how `best` was found: SHA-256 of the config's data.val and eval
-  double best_value = -1;      ///< their figure of train.best; by default the mean Dice
+  double last_loss = 0;                   ///< mean of the last line
+  std::optional<double> best_dice = {};   ///< mean Dice of the best weights so far, where defined
+  std::int64_t best_step = 0;             ///< theirs; 0: no validation had a value
+  std::string judged_by = {};             ///< how `best` was found: SHA-256 of the config's data.val and eval
+  std::optional<double> best_value = {};  ///< their figure of train.best; by default the mean Dice
   /// For train.patience: what a validation has to be better than, and how many in a row were not.
   std::optional<double> to_beat = {};
   std::int64_t since_better = 0;

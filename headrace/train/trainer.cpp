@@ -44,7 +44,7 @@ std::optional<TrainResult> result_of(Json summary) {
   result.mean_dice = figure_of(summary.at("mean_dice"));
   result.kappa = figure_of(summary.at("kappa"));
   result.best_step = summary.at("best").at("step").get<std::int64_t>();
-  result.best_mean_dice = figure_of(summary.at("best").at("mean_dice")).value_or(0);
+  result.best_mean_dice = figure_of(summary.at("best").at("mean_dice"));
   result.weights_sha256 = summary.at("weights_sha256").get<std::string>();
   result.config_hash = summary.at("config_hash").get<std::string>();
   result.dataset_hash = summary.at("dataset_hash").get<std::string>();

@@ -55,7 +55,7 @@ struct TrainResult {
   std::optional<double> mean_dice;                    ///< over the classes but background
   std::optional<double> kappa;                        ///< task gleason
   std::int64_t best_step = 0;  ///< whose weights are kept as the best; 0: no validation had a value
-  double best_mean_dice = 0;
+  std::optional<double> best_mean_dice;
   std::string weights_sha256, config_hash, dataset_hash;
   /// summary.json (docs/formats.md, "Run folder"): also times and the figures of lesions.
   Json json;

@@ -133,7 +133,7 @@ void Training::resume() {
   if (state_.judged_by == judged_by) return;
   // A best value by another split or other rules is not comparable.
   state_.judged_by = judged_by;
-  state_.best_dice = state_.best_value = -1;
+  state_.best_dice = state_.best_value = std::nullopt;
   state_.best_step = 0;
 }
 
@@ -246,8 +246,8 @@ void Training::keep_if_best(const Evaluation& result, const ChosenFigure& chosen
                  chosen_figure_text(config_), chosen.undefined_in);
     return;
   }
-  if (state_.best_step > 0 && !is_better(*chosen.value, state_.best_value, 0, config_)) return;
-  state_.best_value = *chosen.value;
+  if (state_.best_value && !is_better(*chosen.value, *state_.best_value, 0, config_)) return;
+  state_.best_value = chosen.value;
   state_.best_dice = result.mean_dice;
   state_.best_step = state_.step;
   folder_.write(runs::kBestWeights, network_.weights({{"step", std::to_string(state_.step)},
@@ -330,15 +330,14 @@ Json Training::finish() {
                   {"dice", result.json.at("overall").at("dice")},
                   {"kappa", kappa_of(result.json)},
                   {"lesion", lesion_of(result.json)},
-                  {"best", {{"step", state_.best_step}, {"mean_dice", state_.best_dice}}},
+                  {"best", {{"step", state_.best_step}, {"mean_dice", or_null(state_.best_dice)}}},
                   {"weights_sha256", weights_sha256},
                   {"config_hash", config_.hash()},
                   {"dataset_hash", cohort_->dataset_hash()},
                   {"time", time}};
   if (has_chosen_figure(config_)) {
     summary["best"]["figure"] = chosen_figure_text(config_);
-    summary["best"]["value"] = state_.best_value;
-    if (state_.best_step == 0) summary["best"]["value"] = summary["best"]["mean_dice"] = nullptr;
+    summary["best"]["value"] = or_null(state_.best_value);
   }
   if (config_.train.patience > 0) summary["stopped_early"] = state_.step < total_steps_;
   if (config_.task == loader::Task::gleason) {

@@ -325,10 +325,12 @@ Json write_volume(const std::shared_ptr<storage::Store>& store, const VolumeSpec
   const Json group = {
       {"zarr_format", 3}, {"node_type", "group"}, {"attributes", {{"headrace", facts}}}};
   store->put_text("images/" + id + "/zarr.json", dump_json(group));
-  return {{"case", "case-" + id},
-          {"cohort", spec.cohorts[turn % spec.cohorts.size()]},
-          {"split", spec.splits[turn % spec.splits.size()]},
-          {"phase", i == 0 ? "portal-venous" : "unknown"}};
+  Json columns = {{"case", "case-" + id},
+                  {"cohort", spec.cohorts[turn % spec.cohorts.size()]},
+                  {"split", spec.splits[turn % spec.splits.size()]},
+                  {"phase", i == 0 ? "portal-venous" : "unknown"}};
+  if (spec.scanner && !spec.scanner(i).empty()) columns["scanner"] = spec.scanner(i);
+  return columns;
 }
 
 }  // namespace

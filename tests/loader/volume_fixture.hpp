@@ -24,7 +24,8 @@ struct VolumeSpec {
   bool air_alone = false;  ///< no body at all
   /// Label of voxel (z, y, x) of image i, instead of the labels below; 255: ignore.
   std::function<std::uint8_t(int, std::int64_t, std::int64_t, std::int64_t)> label;
-  std::function<bool(int)> annotated;  ///< whether it has label images (where `labels` is set)
+  std::function<bool(int)> annotated;       ///< whether it has label images (where `labels` is set)
+  std::function<std::string(int)> scanner;  ///< none, or an empty one: not stated
 };
 
 /// HU of voxel (z, y, x) of image `i`: waves inside an ellipsoid of soft tissue, -1000 around it.

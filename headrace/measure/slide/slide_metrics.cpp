@@ -116,13 +116,14 @@ Json SlideMetrics::to_json() const {
   return out;
 }
 
-double SlideMetrics::dice_to_choose_by() const {
+std::optional<double> SlideMetrics::dice_to_choose_by() const {
   Confusion all(rules_.classes.size(), rules_.untold), tumour(2, rules_.tumour_untold());
   for (const auto& [image, slide] : slides_) {
     all += slide.counts.confusion;
     tumour += slide.counts.tumour;
   }
-  return all.mean_dice().value_or(tumour.dice(1).value_or(0));
+  const auto mean = all.mean_dice();
+  return mean ? mean : tumour.dice(1);
 }
 
 }  // namespace headrace::measure

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ class SlideMetrics {
   /// {classes, labels, class_sets, overall, cohorts, scanners, cases, images[]} of all slides that
   /// were added.
   Json to_json() const;
-  /// Mean Dice over the classes but background; where no label distinguishes classes, the tumour's.
-  double dice_to_choose_by() const;
+  /// Mean Dice over the classes but background; where no label distinguishes classes, the tumour's;
+  /// none where that is undefined, too.
+  std::optional<double> dice_to_choose_by() const;
 
  private:
   using Slides = std::vector<const JudgedSlide*>;

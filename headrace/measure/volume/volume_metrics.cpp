@@ -47,6 +47,10 @@ std::vector<const CaseVolumes*> pointers_to(const std::vector<CaseVolumes>& case
 
 }  // namespace
 
+std::string scanner_group(const std::string& scanner) {
+  return scanner.empty() ? "not stated" : scanner;
+}
+
 VolumeMetrics::VolumeMetrics(VolumeRules rules, GroupRules group_rules, std::int64_t resamples,
                              std::uint64_t seed)
     : rules_(std::move(rules)),
@@ -172,17 +176,17 @@ Json VolumeMetrics::to_json(bool intervals) const {
   if (scanners.size() > 1 ||
       (!scanners.empty() && scanners.begin()->first != "")) {  // a table states them
     for (const auto& [name, group] : scanners)
-      out["scanners"][name.empty() ? "not stated" : name] = group_json(group, intervals);
+      out["scanners"][scanner_group(name)] = group_json(group, intervals);
   }
   for (const auto& [name, group] : phases) out["phases"][name] = group_json(group, intervals);
   for (const auto& [name, group] : cases) out["cases"][name] = group_json(group, false);
   return out;
 }
 
-double VolumeMetrics::mean_dice() const {
+std::optional<double> VolumeMetrics::mean_dice() const {
   Group all;
   for (const auto& [image, figures] : images_) all.push_back(image);
-  return group_figures(pointers_to(cases_of(all, images_)), group_rules_).front().value.value_or(0);
+  return group_figures(pointers_to(cases_of(all, images_)), group_rules_).front().value;
 }
 
 }  // namespace headrace::measure

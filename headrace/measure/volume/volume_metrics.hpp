@@ -18,6 +18,9 @@ struct VolumeFacts : ImageFacts {
   std::optional<std::array<double, 16>> affine_lps;
 };
 
+/// What eval.json calls the group of volumes of a scanner; of one that is not stated "not stated".
+std::string scanner_group(const std::string& scanner);
+
 /// Gathers the measurements of each volume, and makes the figures of eval.json from them.
 class VolumeMetrics {
  public:
@@ -32,7 +35,7 @@ class VolumeMetrics {
   /// {classes, labels, class_sets, lesion_classes, overall, cohorts, phases, cases, images[]} and,
   /// with lesion classes, lesion_probability, lesion_specificity and lesion_diameters_mm.
   Json to_json(bool intervals) const;
-  double mean_dice() const;  ///< 0 when undefined
+  std::optional<double> mean_dice() const;
 
  private:
   using Group = std::vector<std::uint32_t>;  ///< images

@@ -11,6 +11,7 @@
 #include "headrace/core/yaml.hpp"
 #include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/measure/figure_names.hpp"
+#include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/train/run/run_identity.hpp"
 
 namespace headrace::train {
@@ -64,7 +65,7 @@ std::optional<double> value_in(const Json& group, const RunConfig& config) {
 std::string group_of(const cohort::ImageRecord& image, BestOver over) {
   if (over == BestOver::worst_cohort) return image.cohort;
   if (over == BestOver::worst_phase) return image.volume ? image.volume->phase : "";
-  return image.scanner;
+  return image.volume ? measure::scanner_group(image.scanner) : image.scanner;
 }
 
 /// Groups of the split to judge by in which no image has a truth: no network has a figure there.
@@ -103,8 +104,10 @@ ChosenFigure chosen_figure(const Evaluation& evaluation, const cohort::Cohort& c
                            const RunConfig& config) {
   const auto over = groups_over(config);
   if (!over) {
-    if (config.train.best.figure.empty()) return {evaluation.mean_dice, {}};
-    ChosenFigure out{value_in(evaluation.json.at("overall"), config), {}};
+    ChosenFigure out{config.train.best.figure.empty()
+                         ? evaluation.mean_dice
+                         : value_in(evaluation.json.at("overall"), config),
+                     {}};
     if (!out.value) out.undefined_in = "all images together";
     return out;
   }

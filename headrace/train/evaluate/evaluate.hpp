@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,8 @@ struct Evaluation {
   std::vector<ExamplePictures> examples;  ///< the worst and the best images
   loader::StallStats loader;
   /// Mean Dice over the classes but background, by which the best weights are chosen; for slides
-  /// whose labels do not distinguish classes, the tumour's Dice; 0 when undefined.
-  double mean_dice = 0;
+  /// whose labels do not distinguish classes, the tumour's Dice; none where that is undefined.
+  std::optional<double> mean_dice;
 
   void add_example(const ExampleKeeper::Example& of, ExamplePictures pictures);
 };
