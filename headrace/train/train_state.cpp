@@ -27,6 +27,7 @@ TrainState::Metadata TrainState::save() const {
   if (best_value && best_value != best_dice) out["best_value"] = text(*best_value);
   if (to_beat) out["to_beat"] = text(*to_beat);
   if (since_better > 0) out["since_better"] = std::to_string(since_better);
+  if (to_validate) out["to_validate"] = "1";
   return out;
 }
 
@@ -52,6 +53,7 @@ TrainState TrainState::load(const Metadata& metadata, const std::string& origin)
     out.best_value = metadata.contains("best_value") ? real("best_value") : out.best_dice;
   if (metadata.contains("to_beat")) out.to_beat = real("to_beat");
   if (metadata.contains("since_better")) out.since_better = whole("since_better");
+  out.to_validate = metadata.contains("to_validate");
   return out;
 }
 

@@ -22,6 +22,7 @@ struct TrainState {
   /// For train.patience: what a validation has to be better than, and how many in a row were not.
   std::optional<double> to_beat = {};
   std::int64_t since_better = 0;
+  bool to_validate = false;  ///< the validation of this step has not come to its end
 
   Metadata save() const;
   /// Errors: malformed, naming `origin`.

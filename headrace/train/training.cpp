@@ -178,26 +178,33 @@ void Training::append_step(const Started& started, const inference::StepLosses& 
 }
 
 EvaluateOptions Training::validation() const {
-  return {config_.data.val, 0, false, nullptr, preprocessing_};
+  return {config_.data.val, 0, false, nullptr, preprocessing_, [this] { return asked_to_stop(); }};
 }
 
-void Training::validate() {
+bool Training::validate() {
   const Clock::time_point start = Clock::now();
   check_weights();
-  if (process_group_.first()) {
-    const Evaluation result =
-        evaluate(network_, validated_, config_, validation(), &process_group_);
-    record_validation(result, start);
-    count_without_improvement(result);
-  } else {
-    help_evaluate(network_, validated_, config_, validation(), process_group_);
+  try {
+    if (process_group_.first()) {
+      const Evaluation result =
+          evaluate(network_, validated_, config_, validation(), &process_group_);
+      record_validation(result, start);
+      count_without_improvement(result);
+    } else {
+      help_evaluate(network_, validated_, config_, validation(), process_group_);
+    }
+  } catch (const EvaluationStopped& stopped) {
+    times_.asked = stopped.signal;
+    return false;
   }
   if (config_.train.patience > 0) {
     // Only the first process has the figures, but all end at the same step.
     const std::string count = std::to_string(state_.since_better);
     state_.since_better = std::stoll(process_group_.all_gather(count).front());
   }
+  state_.to_validate = false;
   times_.validate_s += seconds_since(start);
+  return true;
 }
 
 void Training::count_without_improvement(const Evaluation& result) {
@@ -276,12 +283,16 @@ void Training::checkpoint() {
   times_.checkpoint_s += seconds_since(start);
 }
 
+bool Training::has_checkpoint() const {
+  const auto steps = folder_.checkpoints();
+  return !steps.empty() && steps.back() == state_.step;
+}
+
 void Training::stop_if_asked() {
   if (!sum_) times_.asked = asked_to_stop();
   if (times_.asked == 0) return;
   if (!read_steps(0)) return;  // the watcher has ended it
-  const auto steps = folder_.checkpoints();
-  if (steps.empty() || steps.back() != state_.step) checkpoint();
+  if (!has_checkpoint()) checkpoint();
   process_group_.barrier();  // no process ends before the first has written it
   fail(ErrorCode::cancelled,
        "Stopped by {} after step {} of {}; {} holds the state. Run the same command with {} "

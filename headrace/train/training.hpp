@@ -52,6 +52,9 @@ class Training {
     std::optional<inference::StepLosses> read = {};  ///< where several processes train
   };
   void steps_until_end();
+  bool validates_after(std::int64_t step) const;
+  /// Validates and writes the checkpoint, where they are due after a step; false: the training ends.
+  bool goes_on_after_step();
   void start_step(const loader::Batch& batch, Started started);
   /// Whether all that was started is read before the training goes on: what follows the step needs
   /// the weights, or is to be found after a kill.
@@ -78,13 +81,15 @@ class Training {
   void take(const Started& started, const inference::StepLosses& losses);
   void append_step(const Started& started, const inference::StepLosses& losses);
   EvaluateOptions validation() const;
-  void validate();
+  /// False: it was left, since the training is asked to stop.
+  bool validate();
   void record_validation(const Evaluation& result, Clock::time_point start);
   void keep_if_best(const Evaluation& result, const ChosenFigure& chosen);
   void count_without_improvement(const Evaluation& result);
   /// Whether train.patience is used up.
   bool ends_early() const;
   void checkpoint();
+  bool has_checkpoint() const;  ///< of this step
   /// Errors: diverged, for weights that are not finite: none are judged or kept.
   void check_weights() const;
   void stop_if_asked();

@@ -54,9 +54,14 @@ void Training::start_step(const loader::Batch& batch, Started started) {
   started_.push_back(std::move(started));
 }
 
-bool Training::reads_all_after(std::int64_t step) const {
+bool Training::validates_after(std::int64_t step) const {
   const std::int64_t every = config_.train.validate_every * config_.sampling.batches_per_epoch;
-  return step == total_steps_ || (every > 0 && step % every == 0) ||
+  // That of the last step is the final evaluation.
+  return step != total_steps_ && every > 0 && step % every == 0;
+}
+
+bool Training::reads_all_after(std::int64_t step) const {
+  return step == total_steps_ || validates_after(step) ||
          step % config_.train.checkpoint_every == 0 ||
          weights_are_recorded(config_, step, total_steps_);
 }
@@ -120,8 +125,25 @@ void Training::write_steps() {
   step_lines_.clear();
 }
 
+bool Training::goes_on_after_step() {
+  const bool due = state_.step == total_steps_ || state_.step % config_.train.checkpoint_every == 0;
+  // Before the validation, which may take longer than a batch system waits before it kills, and not
+  // again after it: what a kill leaves is a file of the unbroken run. A resume validates again.
+  if (due && !has_checkpoint()) checkpoint();
+  if (state_.to_validate && !validate()) {
+    stop_if_asked();
+    return false;
+  }
+  if (ends_early()) {
+    checkpoint();  // with what ended it
+    return false;
+  }
+  stop_if_asked();
+  return !ended_by_watcher_;
+}
+
 void Training::steps_until_end() {
-  const std::int64_t per_epoch = config_.sampling.batches_per_epoch;
+  if (state_.to_validate && !goes_on_after_step()) return;  // resumed at a checkpoint before it
   while (state_.step < total_steps_) {
     Started step{state_.step + 1, learning_rate(config_.train, state_.step, total_steps_)};
     step.after_pause = started_.empty();
@@ -136,14 +158,8 @@ void Training::steps_until_end() {
     ++state_.step;
     if (!read_steps(reads_all_after(state_.step) ? 0 : read_behind_)) return;
     if (steps_only_) continue;
-    const bool epoch_ends = state_.step % per_epoch == 0;
-    const std::int64_t every = config_.train.validate_every;
-    const bool last = state_.step == total_steps_;  // whose validation is the final evaluation
-    if (epoch_ends && !last && every > 0 && (state_.step / per_epoch) % every == 0) validate();
-    if (last || ends_early() || state_.step % config_.train.checkpoint_every == 0) checkpoint();
-    if (ends_early()) return;
-    stop_if_asked();
-    if (ended_by_watcher_) return;
+    state_.to_validate = validates_after(state_.step);
+    if (!goes_on_after_step()) return;
   }
 }
 

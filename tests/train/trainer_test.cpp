@@ -192,6 +192,76 @@ TEST_F(TrainerTest, AResumedRunMayBeJudgedOnAnotherSplit) {
   EXPECT_EQ(mended.read_json("summary.json").at("best").at("step"), 8);
 }
 
+/// Each time that the training asks whether to stop: after steps, and within validations, where the
+/// run goes on with that validation.
+TEST_F(TrainerTest, StoppedWheneverItAsksItIsTheUnbrokenRun) {
+  struct Listener : StopListener {
+    explicit Listener(int at) : at(at) {}
+    int asked() noexcept override { return ++asked_so_far >= at ? SIGTERM : 0; }
+    int asked_so_far = 0, at;  // a signal stays asked for
+  };
+  std::size_t within_validations = 0;
+  for (int at = 1;; ++at) {
+    const std::string name = "asked-" + std::to_string(at);
+    TrainOptions options{run(name), false, "test"};
+    options.listen_for_stop = [at] { return std::make_unique<Listener>(at); };
+    try {
+      train(fixture_->config(), options);
+      EXPECT_GT(at, 8);
+      break;  // it was not asked so often
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::cancelled) << error.what();
+    }
+    const runs::RunFolder folder = runs::RunFolder::open(run(name));
+    ASSERT_FALSE(folder.checkpoints().empty());
+    std::size_t validations = 0;
+    for (const Json& line : folder.metrics()) validations += line.contains("validation") ? 1 : 0;
+    if (folder.checkpoints().back() == 4 && validations == 0) ++within_validations;
+    train(fixture_->config(), {run(name), true, "test"});
+    for (const char* file : {"final.safetensors", "best.safetensors", "steps.jsonl",
+                             "checkpoints/step-00000008.safetensors"}) {
+      EXPECT_EQ(file_text(run(name) + "/" + file), file_text(run("whole") + "/" + file))
+          << name << " " << file;
+    }
+    const auto lines = runs::RunFolder::open(run(name)).metrics(),
+               expected = runs::RunFolder::open(run("whole")).metrics();
+    ASSERT_EQ(lines.size(), expected.size()) << name;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      EXPECT_EQ(without_times(lines[i]), without_times(expected[i])) << name << " " << i;
+    std::filesystem::remove_all(run(name));
+  }
+  EXPECT_GT(within_validations, 2u);
+}
+
+/// What a kill in a validation leaves where a checkpoint is due after the same step.
+TEST_F(TrainerTest, ACheckpointIsWrittenBeforeTheValidationOfItsStep) {
+  auto config = fixture_->config();
+  config.train.checkpoint_every = 4;
+  train(config, {run("due"), false, "test"});
+  struct Listener : StopListener {
+    int asked() noexcept override {
+      const std::string checkpoint = run("before") + "/checkpoints/step-00000004.safetensors";
+      if (!seen.empty() || !std::filesystem::exists(checkpoint)) return 0;
+      seen = file_text(checkpoint);  // as a kill would leave it here
+      std::filesystem::copy(run("before"), run("before-killed"),
+                            std::filesystem::copy_options::recursive);
+      return 0;
+    }
+    std::string seen;
+  };
+  TrainOptions options{run("before"), false, "test"};
+  options.listen_for_stop = [] { return std::make_unique<Listener>(); };
+  train(config, options);
+  const runs::RunFolder killed = runs::RunFolder::open(run("before-killed"));
+  EXPECT_FALSE(killed.last_metrics().contains("validation"));
+  train(config, {run("before-killed"), true, "test"});
+  for (const char* file :
+       {"final.safetensors", "best.safetensors", "steps.jsonl",
+        "checkpoints/step-00000004.safetensors", "checkpoints/step-00000008.safetensors"}) {
+    EXPECT_EQ(file_text(run("before-killed") + "/" + file), file_text(run("due") + "/" + file));
+  }
+}
+
 TEST_F(TrainerTest, LinesThatAPowerFailureTookAreSaid) {
   std::filesystem::copy(run("whole"), run("lost"), std::filesystem::copy_options::recursive);
   const std::string steps = file_text(run("lost") + "/steps.jsonl");

@@ -28,20 +28,33 @@ std::size_t batch_floats(const cohort::Cohort& cohort, const loader::RunConfig& 
   return cohort.classes().size() * static_cast<std::size_t>(config.eval.batch * pixels);
 }
 
+/// Ends a round, in which each process had a batch. All leave together: none waits for another.
+void end_round(ranks::ProcessGroup* process_group, const EvaluateOptions& options) {
+  int signal = options.asked_to_stop ? options.asked_to_stop() : 0;
+  if (process_group != nullptr) {
+    for (const std::string& other : process_group->all_gather(std::to_string(signal)))
+      signal = std::max(signal, other.empty() ? 0 : std::stoi(other));
+  }
+  if (signal != 0) throw EvaluationStopped{signal};
+}
+
 /// Probabilities and labels of batch after batch, in the memory of the canvas; with several
 /// processes from each in turn, on the host.
 class TilePredictions {
  public:
-  TilePredictions(inference::Network& network, bool there, ranks::ProcessGroup* process_group,
-                  ranks::GatherRows* gather_rows)
+  TilePredictions(inference::Network& network, bool there, const EvaluateOptions& options,
+                  ranks::ProcessGroup* process_group, ranks::GatherRows* gather_rows)
       : network_(network),
         there_(there),
+        options_(options),
         process_group_(process_group),
         gather_rows_(gather_rows) {}
 
   inference::Network::There of(const loader::Batch& batch) {
-    if (there_) return network_.predict_there(batch);
-    return {on_host(batch).data(), batch.labels};
+    if (!there_) return {on_host(batch).data(), batch.labels};
+    const inference::Network::There predicted = network_.predict_there(batch);
+    end_round(nullptr, options_);
+    return predicted;
   }
 
  private:
@@ -51,13 +64,13 @@ class TilePredictions {
     if (batch.index % size != 0)
       return gather_rows_->of(static_cast<int>(batch.index % size), batch.index / size);
     const auto probabilities = network_.predict(batch);
-    if (process_group_ != nullptr)
-      process_group_->barrier();  // the others have finished their batches of this round
+    end_round(process_group_, options_);
     return probabilities;
   }
 
   inference::Network& network_;
   bool there_;
+  const EvaluateOptions& options_;
   ranks::ProcessGroup* process_group_;
   ranks::GatherRows* gather_rows_;
 };
@@ -148,7 +161,7 @@ void help_evaluate(inference::Network& network, const std::shared_ptr<const coho
       const std::span<const float> probabilities = network.predict(*batch);
       std::copy(probabilities.begin(), probabilities.end(), gather_rows.mine(round).begin());
     }
-    process_group.barrier();
+    end_round(&process_group, options);
   }
 }
 
@@ -183,7 +196,8 @@ Evaluation evaluate(inference::Network& network,
   std::optional<ranks::GatherRows> gather_rows;
   if (process_group != nullptr) gather_rows.emplace(*process_group, batch_floats(*cohort, config));
   inference::TileFeed loader(cohort, fed, plan, preprocessing, {.with_labels = true});
-  TilePredictions predictions(network, there, process_group, gather_rows ? &*gather_rows : nullptr);
+  TilePredictions predictions(network, there, options, process_group,
+                              gather_rows ? &*gather_rows : nullptr);
   std::vector<inference::TileResult> tiles;
   Progress progress("evaluate " + options.split, plan->samples_per_epoch(), "tiles");
   while (const auto batch = loader.next()) {

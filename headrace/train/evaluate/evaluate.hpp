@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,14 @@ struct EvaluateOptions {
   std::shared_ptr<const Baseline> baseline = nullptr;
   /// The run's preprocessing; null: fitted on the cohort's own training split.
   std::shared_ptr<const loader::Preprocessing> preprocessing = nullptr;
+  /// Asked after each batch, in each process of a group: the signal by which the evaluation is to be
+  /// left, or 0. Empty: nothing stops it.
+  std::function<int()> asked_to_stop = {};
+};
+
+/// Thrown where asked_to_stop says so, by all processes of a group at the same batch.
+struct EvaluationStopped {
+  int signal;
 };
 
 /// Runs the network over every tile of a split through the loader (no random transforms), blends
@@ -61,7 +70,7 @@ struct EvaluateOptions {
 /// task gleason also a grade for each slide and kappa; for volumes see measure::VolumeMetrics.
 /// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
 /// With a group, call it in its first process: the others, in help_evaluate, predict all but every
-/// size-th batch of tiles. The figures are the same to the last bit.
+/// size-th batch of tiles. The figures are the same to the last bit. Throws EvaluationStopped.
 Evaluation evaluate(inference::Network& network,
                     const std::shared_ptr<const cohort::Cohort>& cohort,
                     const loader::RunConfig& config, const EvaluateOptions& options,
