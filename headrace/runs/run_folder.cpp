@@ -224,11 +224,19 @@ void RunFolder::rewind_metrics(std::int64_t step) {
   }
 }
 
-void RunFolder::forget_validations() {
-  std::string kept;
-  for (const Json& line : metrics()) {
-    if (!line.contains("validation")) kept += line.dump() + "\n";
+void RunFolder::set_validations_aside(const std::string& config_hash) {
+  std::string kept, aside;
+  const std::vector<Json> before = lines(kFormerValidations);
+  for (const Json& line : before) aside += line.dump() + "\n";
+  for (Json& line : metrics()) {
+    if (!line.contains("validation")) {
+      kept += line.dump() + "\n";
+      continue;
+    }
+    line["config_hash"] = config_hash;
+    if (std::find(before.begin(), before.end(), line) == before.end()) aside += line.dump() + "\n";
   }
+  if (!aside.empty()) write(kFormerValidations, aside);
   write(kMetrics, kept);
 }
 

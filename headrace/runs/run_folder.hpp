@@ -18,6 +18,7 @@ constexpr const char* kFinalWeights = "final.safetensors";
 constexpr const char* kBestWeights = "best.safetensors";
 constexpr const char* kSteps = "steps.jsonl";
 constexpr const char* kStarts = "starts.jsonl";
+constexpr const char* kFormerValidations = "former-validations.jsonl";
 constexpr const char* kLockFile = ".lock";      ///< empty; locked while a training writes
 constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
 
@@ -53,8 +54,9 @@ class RunFolder {
   /// Drops the lines of steps after `step`, and a last line that a kill truncated, from metrics.jsonl
   /// and steps.jsonl.
   void rewind_metrics(std::int64_t step);
-  /// Drops the lines of validations.
-  void forget_validations();
+  /// Moves the lines of validations from metrics.jsonl to former-validations.jsonl, where each says by
+  /// which `config_hash` it was judged. Repeated after a kill in between it moves none twice.
+  void set_validations_aside(const std::string& config_hash);
   std::vector<Json> metrics() const;
   /// Lines of steps.jsonl, each with its newline.
   void append_steps(const std::string& lines) { append(kSteps, lines); }

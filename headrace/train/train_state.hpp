@@ -17,7 +17,7 @@ struct TrainState {
   double last_loss = 0;                   ///< mean of the last line
   std::optional<double> best_dice = {};   ///< mean Dice of the best weights so far, where defined
   std::int64_t best_step = 0;             ///< theirs; 0: no validation had a value
-  std::string judged_by = {};             ///< how `best` was found: SHA-256 of the config's data.val and eval
+  std::string judged_by = {};             ///< how `best` was found: judging_hash of the config
   std::optional<double> best_value = {};  ///< their figure of train.best; by default the mean Dice
   /// For train.patience: what a validation has to be better than, and how many in a row were not.
   std::optional<double> to_beat = {};

@@ -9,6 +9,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
+#include "headrace/model/safetensors.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/validation_subset.hpp"
 #include "headrace/train/feeding.hpp"
@@ -129,12 +130,24 @@ void Training::resume() {
     warn_of_lost_lines();
     folder_.append_start(start_record(state_.step, config_, identity_, process_group_.size()));
   }
-  const std::string judged_by = judging_hash(config_);
-  if (state_.judged_by == judged_by) return;
+  const bool as_before = judged_alike(state_.judged_by, config_, folder_.lines(runs::kStarts));
+  state_.judged_by = judging_hash(config_);
+  if (!as_before) forget_choice();
+}
+
+void Training::forget_choice() {
   // A best value by another split or other rules is not comparable.
-  state_.judged_by = judged_by;
   state_.best_dice = state_.best_value = std::nullopt;
   state_.best_step = 0;
+  keeps_best_ = state_.step == total_steps_ && folder_.has(runs::kBestWeights);
+  if (!keeps_best_ || !process_group_.first()) return;
+  // The final evaluation, which no checkpoint has seen, may have chosen them.
+  const std::string file = folder_.describe(runs::kBestWeights);
+  const auto metadata = model::parse_safetensors(folder_.read(runs::kBestWeights), file).metadata;
+  if (const auto step = metadata.find("step"); step != metadata.end())
+    state_.best_step = std::stoll(step->second);
+  log::info("{} stays as it was chosen before, after step {}: no step is left to choose from", file,
+            state_.best_step);
 }
 
 void Training::warn_of_lost_lines() const {
@@ -253,6 +266,7 @@ void Training::keep_if_best(const Evaluation& result, const ChosenFigure& chosen
                  chosen_figure_text(config_), chosen.undefined_in);
     return;
   }
+  if (keeps_best_) return;
   if (state_.best_value && !is_better(*chosen.value, *state_.best_value, 0, config_)) return;
   state_.best_value = chosen.value;
   state_.best_dice = result.mean_dice;

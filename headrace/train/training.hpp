@@ -38,6 +38,8 @@ class Training {
   /// made.
   void prepare(const std::string& out);
   void resume();
+  /// Where the run is judged otherwise from here on.
+  void forget_choice();
   /// Where a power failure has taken lines of steps that the checkpoint has.
   void warn_of_lost_lines() const;
   void train_steps();
@@ -118,6 +120,7 @@ class Training {
   std::deque<Started> started_;  ///< in their order
   std::string step_lines_;       ///< of steps.jsonl, not yet written
   bool ended_by_watcher_ = false;
+  bool keeps_best_ = false;  ///< the best weights were chosen by other rules, and no step is left
   ThreadPool digesting_{0};
   std::shared_future<std::uint64_t> digest_;  ///< the last that was begun
   runs::RunFolder folder_;

@@ -157,9 +157,38 @@ def test_two_processes_end_at_the_same_step(made, tmp_path):
 
 def test_how_it_is_judged_may_not_change_where_that_ends_it(made, stopped, tmp_path):
     folder, _, train = stopped
-    other = config_of(tmp_path, made / "n.zarr", train, "bootstrap: 10")
+    other = config_of(tmp_path, made / "n.zarr", train, "specificity: 0.8")
     said = sentence_of(headrace("train", "--config", other, "--out", folder / "run", "--resume", code=2))
-    assert "eval.bootstrap: the run has 0, the config 10" in said
+    assert "eval.specificity: the run has 0.9, the config 0.8" in said
+
+
+def test_intervals_are_added_to_a_finished_run_and_change_nothing_else(made, stopped, tmp_path):
+    """As `promote` needs them for a gate with a bound: neither the choice of the best weights nor the validations are made anew."""
+    folder, _, train = stopped
+    shutil.copytree(folder / "run", tmp_path / "run")
+    headrace("train", "--config", config_of(tmp_path, made / "n.zarr", train, "bootstrap: 20"), "--out", tmp_path / "run", "--resume")
+    for file in ("metrics.jsonl", "best.safetensors"):
+        assert (tmp_path / "run" / file).read_bytes() == (folder / "run" / file).read_bytes(), file
+    assert summary_of(tmp_path / "run")["best"] == summary_of(folder / "run")["best"]
+    overall, before = (json.loads((run / "eval.json").read_text())["overall"] for run in (tmp_path / "run", folder / "run"))
+    assert len(overall.pop("interval_95")["dice"]["nucleus"]) == 2 and overall == before
+    assert "best.safetensors: the same" in headrace("replay", tmp_path / "run", "--full").stdout
+
+
+def test_other_rules_leave_the_best_weights_of_a_finished_run(made, tmp_path):
+    """No step is left to choose others from; validations by the former rules are kept apart."""
+    shutil.copytree(made / "whole", tmp_path / "run")
+    before = validations(made / "whole")
+    done = headrace("train", "--config", config_of(tmp_path, made / "n.zarr", "keep_checkpoints: 100", "specificity: 0.8"), "--out",
+                    tmp_path / "run", "--resume")
+    assert "best.safetensors stays as it was chosen before" in done.stderr
+    assert (tmp_path / "run/best.safetensors").read_bytes() == (made / "whole/best.safetensors").read_bytes()
+    best = summary_of(tmp_path / "run")["best"]
+    assert best["step"] == summary_of(made / "whole")["best"]["step"] and best["mean_dice"] is None
+    assert [step for step, _ in validations(tmp_path / "run")] == [EPOCHS * BATCHES]
+    aside = [json.loads(line) for line in (tmp_path / "run/former-validations.jsonl").read_text().splitlines()]
+    config_hash = json.loads((made / "whole/run.json").read_text())["config_hash"]
+    assert [{**line, "config_hash": config_hash} for _, line in before] == aside
 
 
 @pytest.mark.parametrize(("best", "better"), [

@@ -166,6 +166,32 @@ TEST(RunFolder, NothingTrainsInAPromotedModel) {
   EXPECT_THROW(run.lock(), Error);
 }
 
+TEST(RunFolder, ValidationsThatAreSetAsideSayByWhatTheyWereJudged) {
+  const testing::TemporaryFolder folder;
+  RunFolder run = RunFolder::create(folder.path("run"));
+  for (const int step : {1, 2, 3}) {
+    run.append_metrics({{"step", step}, {"loss", 0.5}});
+    run.append_metrics({{"step", step}, {"validation", {{"mean_dice", 0.1 * step}}}});
+  }
+  const std::vector<Json> before = run.metrics();
+  run.set_validations_aside("a");
+  EXPECT_EQ(run.metrics().size(), 3u);
+  std::vector<Json> aside = run.lines(kFormerValidations);
+  ASSERT_EQ(aside.size(), 3u);
+  EXPECT_EQ(aside[1].at("config_hash"), "a");
+  EXPECT_EQ(aside[1].at("validation"), before[3].at("validation"));
+  // A kill after the first of both files: the same again.
+  std::string metrics;
+  for (const Json& line : before) metrics += line.dump() + "\n";
+  run.write("metrics.jsonl", metrics);
+  run.set_validations_aside("a");
+  EXPECT_EQ(run.lines(kFormerValidations), aside);
+  run.append_metrics({{"step", 4}, {"validation", {{"mean_dice", 0.4}}}});
+  run.set_validations_aside("b");
+  EXPECT_EQ(run.lines(kFormerValidations).size(), 4u);
+  EXPECT_EQ(run.metrics().size(), 3u);
+}
+
 /// A power failure then leaves no checkpoint without the lines of its steps.
 TEST(RunFolder, LinesAreOnTheDiskBeforeTheCheckpoint) {
   const testing::TemporaryFolder folder;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/sha256.hpp"
 
 namespace headrace::train {
 namespace {
@@ -54,6 +55,38 @@ TEST(CheckResumedConfig, HowARunIsJudgedMayChangeWhereItDoesNotDecideTheTraining
           << text;
     }
   }
+}
+
+/// Intervals change no figure of a validation, so neither the best weights nor where it ends.
+TEST(CheckResumedConfig, IntervalsMayAlwaysBeAskedFor) {
+  const Json stored = {{"data", {{"val", "val"}}},
+                       {"eval", {{"overlap", 0.5}, {"bootstrap", 0}}},
+                       {"train", {{"patience", 3}}}};
+  Json given = stored;
+  given["eval"]["bootstrap"] = 100;
+  const auto changes = check_resumed_config(stored, given);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_FALSE(decides_figures(changes.front().key));
+  EXPECT_TRUE(decides_figures("eval.overlap") && decides_figures("data.val"));
+  EXPECT_FALSE(decides_figures("train.lr"));
+}
+
+TEST(JudgingHash, LeavesIntervalsOutAsBuildsOfBeforeDidNot) {
+  loader::RunConfig config = loader::RunConfig::parse(
+      "task: segmentation\ndata: {store: s.zarr}\npatch: {size: [64, 64], mpp: 0.5}\n", "run.yaml");
+  const Json started = config.to_json();
+  const std::string then =
+      sha256_hex(dump_json({{"val", started.at("data").at("val")}, {"eval", started.at("eval")}}));
+  const std::string hash = judging_hash(config);
+  config.eval.bootstrap = 100;
+  EXPECT_EQ(judging_hash(config), hash);
+  EXPECT_TRUE(judged_alike(hash, config, {}));
+  EXPECT_FALSE(judged_alike(then, config, {}));
+  EXPECT_TRUE(judged_alike(then, config, {{{"config", started}}}));
+  config.eval.overlap = 0.25;
+  EXPECT_NE(judging_hash(config), hash);
+  EXPECT_FALSE(judged_alike(hash, config, {{{"config", started}}}));
+  EXPECT_FALSE(judged_alike(then, config, {{{"config", started}}}));
 }
 
 }  // namespace

@@ -188,8 +188,35 @@ TEST_F(TrainerTest, AResumedRunMayBeJudgedOnAnotherSplit) {
   EXPECT_EQ(mended.read_json("run.json").at("config_hash"), config.hash());
   std::size_t validations = 0;
   for (const Json& line : mended.metrics()) validations += line.contains("validation") ? 1 : 0;
-  EXPECT_EQ(validations, 1u) << "those of the other split are forgotten";
-  EXPECT_EQ(mended.read_json("summary.json").at("best").at("step"), 8);
+  EXPECT_EQ(validations, 1u) << "those of the other split are set aside";
+  EXPECT_EQ(mended.lines(runs::kFormerValidations).size(), 2u);
+  // No step is left to choose from, so the best weights are those that were chosen before.
+  EXPECT_EQ(file_text(run("mended") + "/best.safetensors"),
+            file_text(run("whole") + "/best.safetensors"));
+  const Json best = mended.read_json("summary.json").at("best");
+  EXPECT_EQ(best.at("step"), result_.best_step);
+  EXPECT_TRUE(best.at("mean_dice").is_null()) << "it is not known by these rules";
+}
+
+TEST_F(TrainerTest, IntervalsAreAddedToAFinishedRunWithoutAnotherChoice) {
+  auto config = fixture_->config();
+  config.train.patience = 1;
+  config.train.epochs = 4;
+  config.train.min_delta = 1;  // so the first validation stays the best to beat, and ends it
+  const TrainResult first = train(config, {run("intervals"), false, "test"}).value();
+  const std::string metrics = file_text(run("intervals") + "/metrics.jsonl"),
+                    best = file_text(run("intervals") + "/best.safetensors");
+  config.eval.bootstrap = 20;
+  const TrainResult again = train(config, {run("intervals"), true, "test"}).value();
+  EXPECT_EQ(file_text(run("intervals") + "/metrics.jsonl"), metrics);
+  EXPECT_EQ(file_text(run("intervals") + "/best.safetensors"), best);
+  EXPECT_EQ(again.json.at("best"), first.json.at("best"));
+  EXPECT_EQ(again.json.at("stopped_early"), true);
+  const runs::RunFolder folder = runs::RunFolder::open(run("intervals"));
+  EXPECT_FALSE(folder.has(runs::kFormerValidations));
+  EXPECT_EQ(folder.read_json("config.json").at("eval").at("bootstrap"), 20);
+  EXPECT_EQ(folder.read_json("run.json").at("config_hash"), config.hash());
+  EXPECT_EQ(folder.read_json("eval.json").at("rules").at("eval").at("bootstrap"), 20);
 }
 
 /// Each time that the training asks whether to stop: after steps, and within validations, where the

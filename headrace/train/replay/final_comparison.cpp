@@ -20,7 +20,7 @@ bool judged_otherwise(const RecordedRun& recorded) {
   for (const Json& start : recorded.starts) {
     const auto changes = changes_between(start.at("config"), recorded.judged_with());
     if (std::any_of(changes.begin(), changes.end(),
-                    [](const JsonChange& change) { return only_judges(change.key); }))
+                    [](const JsonChange& change) { return decides_figures(change.key); }))
       return true;
   }
   return false;

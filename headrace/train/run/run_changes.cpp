@@ -8,8 +8,17 @@
 #include "headrace/core/sha256.hpp"
 
 namespace headrace::train {
+namespace {
+
+constexpr const char* kIntervals = "bootstrap";  ///< of `eval`: changes no figure's value
+
+}  // namespace
 
 bool only_judges(const std::string& key) { return key == "data.val" || key.starts_with("eval."); }
+
+bool decides_figures(const std::string& key) {
+  return only_judges(key) && key != "eval." + std::string(kIntervals);
+}
 
 namespace {
 
@@ -17,7 +26,13 @@ namespace {
 /// trains on all that data.val does not take.
 bool decides_training(const std::string& key, const Json& config) {
   if (key == "data.val" && config.at("data").contains("folds")) return true;
-  return config.at("train").contains("patience");
+  return decides_figures(key) && config.at("train").contains("patience");
+}
+
+std::string hash_of_judging(const Json& config, bool with_intervals) {
+  Json eval = config.at("eval");
+  if (!with_intervals) eval.erase(kIntervals);
+  return sha256_hex(dump_json({{"val", config.at("data").at("val")}, {"eval", std::move(eval)}}));
 }
 
 }  // namespace
@@ -41,8 +56,17 @@ std::vector<JsonChange> check_resumed_config(const Json& stored, const Json& giv
 }
 
 std::string judging_hash(const loader::RunConfig& config) {
-  const Json json = config.to_json();
-  return sha256_hex(dump_json({{"val", json.at("data").at("val")}, {"eval", json.at("eval")}}));
+  return hash_of_judging(config.to_json(), false);
+}
+
+bool judged_alike(const std::string& judged_by, const loader::RunConfig& config,
+                  const std::vector<Json>& starts) {
+  const std::string now = judging_hash(config);
+  if (judged_by == now) return true;
+  return std::any_of(starts.begin(), starts.end(), [&](const Json& start) {
+    const Json& then = start.at("config");
+    return hash_of_judging(then, true) == judged_by && hash_of_judging(then, false) == now;
+  });
 }
 
 }  // namespace headrace::train

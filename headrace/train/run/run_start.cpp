@@ -13,16 +13,16 @@
 namespace headrace::train {
 namespace {
 
-/// The run continues with another validation split or other rules of evaluation. Its figures by the
-/// old ones go, so that nothing takes them for its result before there are new ones. The config is
-/// written last, so after a kill in between this is repeated.
+/// The run continues with another validation split, other rules of evaluation, or other intervals,
+/// which leave the validations as they are. Its final figures by the old ones go, so that nothing
+/// takes them for its result before there are new ones. The config is written last, so after a kill
+/// in between this is repeated.
 void judge_otherwise(runs::RunFolder& folder, const loader::RunConfig& config,
                      const std::vector<JsonChange>& changes) {
   std::vector<std::string> texts;
-  for (const JsonChange& change : changes) texts.push_back(change.text("the config"));
-  log::warning("from here on the run is judged otherwise ({}): validations so far are forgotten",
-               fmt::join(texts, "; "));
-  folder.forget_validations();
+  for (const JsonChange& change : changes) {
+    if (decides_figures(change.key)) texts.push_back(change.text("the config"));
+  }
   for (const char* name : {"summary.json", "eval.json"}) {
     std::error_code error;
     std::filesystem::remove(folder.path() / name, error);
@@ -30,6 +30,12 @@ void judge_otherwise(runs::RunFolder& folder, const loader::RunConfig& config,
       fail(ErrorCode::io, "{} can't be removed: {}.", folder.describe(name), error.message());
   }
   Json run = folder.read_json(loader::kRunFile);
+  if (!texts.empty()) {
+    log::warning(
+        "from here on the run is judged otherwise ({}): validations so far are set aside, in {}",
+        fmt::join(texts, "; "), folder.describe(runs::kFormerValidations));
+    folder.set_validations_aside(run.at("config_hash").get<std::string>());
+  }
   run["config_hash"] = config.hash();
   folder.write_json(loader::kRunFile, run);
   folder.write_json("config.json", config.to_json());
