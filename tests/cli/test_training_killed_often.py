@@ -33,7 +33,7 @@ def whole_lines(file):
 
 
 def temporary_names(run):
-    return sorted(str(path.relative_to(run)) for path in run.rglob(".*") if path.is_file())
+    return sorted(str(path.relative_to(run)) for path in run.rglob(".*") if path.is_file() and path.name != ".lock")
 
 
 class Moment:
