@@ -243,6 +243,16 @@ def test_the_end_waits_for_the_training(trained_run, mlflow, tmp_path):
     assert stored["info"]["status"] == "FINISHED" and tags_of(stored)["headrace.sha256.report.html"] == hashlib.sha256(report).hexdigest()
 
 
+def test_the_lock_where_folders_have_none(tmp_path):
+    """As on NFS: of the file alone."""
+    assert not trained.is_trained(tmp_path)
+    lock = os.open(tmp_path / ".lock", os.O_RDWR | os.O_CREAT)
+    assert not trained.is_trained(tmp_path)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    assert trained.is_trained(tmp_path)
+    os.close(lock)
+
+
 def test_a_lock_of_another_file_system(tmp_path, monkeypatch):
     """Its folder has the number that the run's has here: told apart by the device."""
     run = tmp_path / "run"
