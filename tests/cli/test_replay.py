@@ -319,6 +319,13 @@ def test_an_evaluation_made_again_or_by_an_earlier_release(own):
     del evaluation["examples"]  # a key that came later
     (own / "eval.json").write_text(json.dumps(evaluation))
     assert json_of("replay", own, "--full")["same"]
+    # Gates decide nothing, be they the run's own or a file's.
+    config = json.loads((own / "config.json").read_text())
+    (own / "config.json").write_text(json.dumps(config | {"gates": [{"figure": "mean_dice", "least": 0}]}))
+    (own.parent / "gate.yaml").write_text("mean_dice: 0")
+    headrace("eval", "--run", own, "--gate", own.parent / "gate.yaml")
+    assert {"gate", "own_gate"} <= json.loads((own / "eval.json").read_text()).keys()
+    assert json_of("replay", own, "--full")["same"]
 
 
 @pytest.mark.parametrize("stopped_by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
