@@ -7,6 +7,7 @@
 #   d  path test: Gleason grading on a phantom cohort of two scanners, with and without stain normalisation
 #   e  path test: colorectal lesions on phantom CT, several contrast phases, two scanners
 #   f  the trained runs on files that were never ingested, and what QuPath, 3D Slicer and a PACS get of it
+#   g  the first steps of each training again from its folder: the same bytes
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${DEMO_OUT:-$root/demo-out}
@@ -86,6 +87,7 @@ if [ -z "$ingest_only" ]; then
   predicted organs-dicom organs dicom-seg,dicom-rtstruct,nrrd "$organs/trunk"
   predicted gleason gleason geojson,ome-tiff,csv phantoms/slides/phantom-0001.tif
   predicted lesions colorectal nifti,csv bodies/images/phantom-0001-arterial.nii.gz
+  say "g. each run again from its folder: the first ten steps, byte for byte"
+  for run in organs nuclei gleason gleason-normalized colorectal; do timed "$run.replay" "$program" replay "$run" --json; done
+  python3 "$root/tools/demo_summary.py" "$out"
 fi
-
-if [ -z "$ingest_only" ]; then python3 "$root/tools/demo_summary.py" "$out"; fi

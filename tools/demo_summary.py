@@ -91,6 +91,8 @@ def main():
         print(f"  {title:<30}{''.join(f'{figure(row[n]):>14}' for n in names)}")
     print_store(out, "colorectal", "Path test, colorectal lesions on phantom CT: two phases, two scanners. They prove the path, not a model's worth")
     print_lesions(print_training(out, "colorectal"))
+    again = [read(out, f"{run}.replay") for run in ("organs", "nuclei", "gleason", "gleason-normalized", "colorectal")]
+    print(f"\nReplayed: the first {min(r['steps'] for r in again)} steps of {sum(r['same'] for r in again)} runs of {len(again)}, the same bytes")
     print("\nLook at")
     for name in ("slides.png", "organs.png", "nuclei.png", "gleason.png", "gleason-normalized.png", "colorectal.png", "organs/report.html",
                  "nuclei/report.html", "gleason/report.html", "gleason-normalized/report.html", "colorectal/report.html"):
