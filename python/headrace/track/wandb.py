@@ -153,5 +153,5 @@ def _end_package() -> None:
             with suppress(OSError):
                 if b"wandb-core" in Path(f"/proc/{child}/cmdline").read_bytes():
                     os.kill(int(child), signal.SIGKILL)
-    with suppress(Exception), bounded(CALL_S):
+    with suppress(Exception, SystemExit), bounded(CALL_S):  # it would end this process by the code of that one
         _command.needed("wandb", "track").teardown(exit_code=1)
