@@ -37,7 +37,7 @@ td.n, th.n { text-align:right; font-variant-numeric:tabular-nums; } td small { c
 table.matrix { width:auto; } table.matrix td { text-align:center; min-width:56px; font-variant-numeric:tabular-nums; border:2px solid var(--paper); }
 table.matrix th { text-align:center; } table.matrix td:first-child { text-align:right; color:var(--soft); }
 td .cell { margin:-6px -10px; padding:7px 10px; border-radius:6px; }
-table.wrapped td { white-space:normal; } table.identity td:first-child { color:var(--soft); white-space:nowrap; width:1%; vertical-align:top; } table.identity td { overflow-wrap:anywhere; white-space:normal; }
+table.wrapped td { white-space:normal; } table.wrapped .good, table.wrapped .off { white-space:nowrap; } table.identity td:first-child { color:var(--soft); white-space:nowrap; width:1%; vertical-align:top; } table.identity td { overflow-wrap:anywhere; white-space:normal; }
 code { font:13px ui-monospace,SFMono-Regular,Menlo,"DejaVu Sans Mono",monospace; overflow-wrap:anywhere; }
 pre { background:var(--ground); border-radius:8px; padding:14px; overflow:auto; font:12.5px/1.5 ui-monospace,Menlo,"DejaVu Sans Mono",monospace; margin:8px 0 12px; }
 pre.commands { white-space:pre-wrap; overflow-wrap:anywhere; }

@@ -108,21 +108,22 @@ std::string verdict_of(const Json& gate) {
   const auto entries = entries_of(gate);
   const bool passed = gate.value("passed", false);
   std::size_t missed = 0;
-  Table table{{"Figure", "Of", "Asked for", "Found", ""}, {}, {false, false, false, true, false}};
+  // Few columns, the outcome first: a telephone cuts off what it has no room for.
+  Table table{{"", "Figure", "Asked for", "Found"}, {}, {false, false, false, true}};
   for (const auto& [name, entry] : entries) {
     const bool held = entry->value("passed", false);
     missed += held ? 0 : 1;
     const std::string bound = word_of(*entry, {"bound"});
     const Json found = entry->value("found", Json());
     table.rows.push_back(
-        {"<code>" + escaped_markup(name) + "</code>",
-         escaped_markup(word_of(*entry, {"group", "scope", "of"})),
+        {held ? "<span class=\"good\">✓ held</span>" : "<span class=\"off\">✗ missed</span>",
+         fmt::format("<code>{}</code> <small>{}</small>", escaped_markup(name),
+                     escaped_markup(word_of(*entry, {"group", "scope", "of"}))),
          asked_for(*entry) + (bound.empty() || bound == "value"
                                   ? ""
                                   : escaped_markup(fmt::format(", {} end of the interval", bound))),
          found.is_number() ? found_text(*entry, found.get<double>(), held)
-                           : "undefined" + why(*entry),
-         held ? "<span class=\"good\">✓ held</span>" : "<span class=\"off\">✗ missed</span>"});
+                           : "undefined" + why(*entry)});
   }
   const std::string file = word_of(gate, {"file"});
   const std::string gates =
@@ -131,7 +132,7 @@ std::string verdict_of(const Json& gate) {
       passed ? fmt::format("{} passed: all {} hold.", gates, entries.size())
              : fmt::format("{} missed: {} of {}.", gates, missed, entries.size());
   return fmt::format("<div class=\"verdict {}\"><b>{}</b>{}</div>\n", passed ? "passed" : "missed",
-                     title, entries.empty() ? "" : table.html());
+                     title, entries.empty() ? "" : table.html("wrapped"));
 }
 
 std::string verdict(const RunData& data) {
