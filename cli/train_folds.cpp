@@ -21,8 +21,10 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/loader/plan/folds.hpp"
+#include "headrace/report/folds_report.hpp"
 #include "headrace/runs/folds_folder.hpp"
 #include "headrace/runs/run_folder.hpp"
+#include "headrace/storage/local_store.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -200,6 +202,15 @@ void print_folds(const std::string& out, const Json& json) {
              (fs::path(out) / runs::kFoldsFile).string());
 }
 
+/// One page over all folds. That it can't be made costs no fold.
+void put_page(const std::string& out) {
+  try {
+    storage::LocalStore(out).put_text("report.html", report::render_folds(out));
+  } catch (const Error& error) {
+    log::warning("no page of the folds was made: {}", error.what());
+  }
+}
+
 }  // namespace
 
 loader::RunConfig config_of_fold(loader::RunConfig config, const FoldsRequest& request, int fold) {
@@ -228,6 +239,7 @@ void train_folds(const FoldsRequest& request) {
   say_deal(config_of_fold(config, request, 0));
   train_all(request);
   const Json json = runs::summarise_folds(request.out);
+  put_page(request.out);
   Trackers trackers(config, request.out);
   trackers.start_group();
   if (request.json) {

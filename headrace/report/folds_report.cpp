@@ -14,6 +14,12 @@
 namespace headrace::report {
 namespace {
 
+constexpr const char* kSpread =
+    "<p>The standard deviation is that of n - 1. Folds share most of what they train "
+    "on, so it is too small for what training on other patients would give. The intervals of all "
+    "folds together resample cases, each judged by the network that never saw it; that training "
+    "again would give other networks is not in them.</p>";
+
 /// A folder of folds; its folds are alike, so the first says what figures matter.
 struct FoldsData {
   Json folds;  ///< folds.json
@@ -79,8 +85,7 @@ std::string spread_section(const FoldsData& data) {
     for (const Json& value : spread.at("values")) table.rows.back().push_back(figure(value));
     for (const char* key : {"mean", "sd"}) table.rows.back().push_back(figure(spread.at(key)));
   }
-  return section("Over the folds",
-                 table.html() + "<p>" + text_of(data.folds.value("note", Json(""))) + "</p>");
+  return section("Over the folds", kSpread + table.html());
 }
 
 std::string list_section(const FoldsData& data) {

@@ -245,7 +245,9 @@ def test_another_dataset_has_no_folds(five, folded, tmp_path):
 
 def test_one_page_of_all_folds(five, tmp_path):
     folder = shutil.copytree(five, tmp_path / "five")
+    made_by_training = (folder / "report.html").read_text()
     assert headrace("report", folder).stdout.strip() == str(folder / "report.html")
+    assert (folder / "report.html").read_text() == made_by_training
     page, folds = Page((folder / "report.html").read_text()), json.loads((folder / "folds.json").read_text())
     pooled = {row[0]: row[1:] for row in page.table("", "Cases", "Images", "Mean Dice")[1:]}
     assert set(pooled) == {"All", *folds["pooled"]["cohorts"]}
