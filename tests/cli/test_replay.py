@@ -332,7 +332,9 @@ def test_an_evaluation_made_again_or_by_an_earlier_release(own):
 def test_a_full_replay_that_is_stopped_leaves_nothing(own, stopped_by):
     before = files_of(own)
     scratch = own.parent / ".run.replay"
-    replaying = subprocess.Popen([PROGRAM, "replay", own, "--full"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    # What these tests ignore, as in the background of a script, the program would ignore too.
+    heard = None if stopped_by == signal.SIGKILL else lambda: signal.signal(stopped_by, signal.SIG_DFL)
+    replaying = subprocess.Popen([PROGRAM, "replay", own, "--full"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     deadline = time.time() + 100
     while not (scratch / "run/config.json").exists():
         assert replaying.poll() is None and time.time() < deadline
