@@ -32,11 +32,15 @@ def is_installed(file):
     return not {"site-packages", "dist-packages"}.isdisjoint(file.split(os.sep)) or any(file.startswith(folder + os.sep) for folder in within)
 
 
+# What Python runs at every start: of the machine, not of a run.
+STARTS = ("sitecustomize", "usercustomize")
+
+
 def code(place):
     """SHA-256 of the user's own files, and the versions of the packages that these, or the function's module, name; as JSON."""
     function_of(place)
     files = {name: module.__file__ for name, module in list(sys.modules.items()) if os.path.isfile(getattr(module, "__file__", None) or "")}
-    own = {name: file for name, file in files.items() if not is_installed(os.path.realpath(file))}
+    own = {name: file for name, file in files.items() if name not in STARTS and not is_installed(os.path.realpath(file))}
     hashes, named = {}, {place.split(":")[0]}
     for name, file in own.items():
         with open(file, "rb") as opened:

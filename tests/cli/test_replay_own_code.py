@@ -39,12 +39,14 @@ def sha256(path):
 
 @pytest.fixture(scope="module")
 def trained(nuclei, tmp_path_factory):
-    """`run`, and beside it its code; an installed package is one in a folder of that name."""
+    """`run`, and beside it its code; an installed package is one in a folder of that name, and `starts` has what Python runs at its start."""
     folder = tmp_path_factory.mktemp("own-code")
     for name, text in {"own_nets.py": NETS, "own_blocks.py": BLOCKS, "own_loss.py": LOSS}.items():
         (folder / name).write_text(text)
     (folder / "site-packages").mkdir()
     (folder / "site-packages/monai_like.py").write_text('__version__ = "1.2.3"\n')
+    (folder / "starts").mkdir()
+    (folder / "starts/sitecustomize.py").write_text("STARTED = True\n")
     config = write_config(folder / "run.yaml", nuclei, patch=32, extra=PARTS, batches=3)
     headrace("train", "--config", config, "--out", folder / "run", cwd=folder, environment=installed(folder))
     return folder
@@ -56,7 +58,7 @@ def own(trained, tmp_path):
 
 
 def installed(folder):
-    return {"PYTHONPATH": str(folder / "site-packages")}
+    return {"PYTHONPATH": f"{folder / 'site-packages'}:{folder / 'starts'}"}
 
 
 def replay(folder, code=0):

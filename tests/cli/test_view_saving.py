@@ -41,8 +41,21 @@ def place(page, *names):
     return [float(page.evaluate(f"document.querySelector('#place').dataset.{name}")) for name in names]
 
 
+def at_rest(page):
+    """Waits until the picture stays where it is: on a slow machine it is still on its way when the text beside it is there."""
+    before = None
+    for _ in range(50):
+        now = page.evaluate("JSON.stringify(document.querySelector('#place').dataset)")
+        if now == before:
+            return
+        before = now
+        time.sleep(0.4)
+    raise AssertionError(f"the picture still moves: {before}")
+
+
 def draw(page, selector, corners=CORNERS):
     """Clicks the corners around the middle of an element; Enter closes the outline."""
+    at_rest(page)
     x, y, width, height = page.box(selector)
     for dx, dy in corners:
         page.click(x + width / 2 + dx, y + height / 2 + dy)

@@ -4,6 +4,7 @@
 // as nothing may be taken for zero. Every thread has a current GPU, as with CUDA, and what CUDA
 // refuses on the wrong one is refused. Linked before the device layer, these definitions are taken,
 // and code for a GPU runs without one. Safe from any thread.
+#include <atomic>
 #include <cstdlib>
 #include <map>
 
@@ -49,7 +50,7 @@ thread_local int current = 0;
 
 Gpu& current_gpu() {
   Gpu& gpu = machine().gpus.at(static_cast<std::size_t>(current));
-  gpu.used = true;
+  std::atomic_ref(gpu.used).store(true, std::memory_order_relaxed);  // by any thread
   return gpu;
 }
 
@@ -111,7 +112,7 @@ std::set<int> used_gpus() {
   const std::lock_guard lock(mutex());
   std::set<int> used;
   for (std::size_t i = 0; i < machine().gpus.size(); ++i) {
-    if (machine().gpus[i].used) used.insert(static_cast<int>(i));
+    if (std::atomic_ref(machine().gpus[i].used).load()) used.insert(static_cast<int>(i));
   }
   return used;
 }
@@ -152,7 +153,7 @@ void use_device(int index) {
 }
 bool has_context(int device) noexcept {
   const std::lock_guard lock(testing::mutex());
-  return machine().gpus[static_cast<std::size_t>(device)].used;
+  return std::atomic_ref(machine().gpus[static_cast<std::size_t>(device)].used).load();
 }
 std::size_t free_bytes() {
   const std::lock_guard lock(testing::mutex());
