@@ -14,7 +14,9 @@ if(NOT HR_WITH_TORCH STREQUAL "OFF")
       target_compile_options(headrace_torch INTERFACE
         "SHELL:-idirafter ${_torch}/include/torch/csrc/api/include" "SHELL:-idirafter ${_torch}/include")
       target_link_directories(headrace_torch INTERFACE ${_torch}/lib)
-      target_link_options(headrace_torch INTERFACE -Wl,--no-as-needed -Wl,-rpath,${_torch}/lib)
+      # HR_TORCH_OF_THE_HOST: a program that finds LibTorch where it runs, and links itself what it needs of it.
+      target_link_options(headrace_torch INTERFACE
+        "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:HR_TORCH_OF_THE_HOST>>>:-Wl,--no-as-needed;-Wl,-rpath,${_torch}/lib>")
       # stdc++ first: libtorch.so exports a std::filesystem of its own that crashes in remove_all; who stands first is bound.
       target_link_libraries(headrace_torch INTERFACE stdc++ torch torch_cpu c10)
     endif()

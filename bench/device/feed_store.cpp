@@ -11,11 +11,11 @@
 namespace headrace::device_bench {
 namespace {
 
-// {0}: an edge of a patch, {1}: patches in a batch.
+// {0}: an edge of a patch, {1}: patches in a batch, {2}: channels of the network's levels.
 constexpr const char* kSlides = R"(
 patch: {{size: [{0}, {0}], mpp: 0.5, context: [1]}}
 sampling: {{seed: 1, batch: {1}, batches_per_epoch: 10000}}
-model: {{name: unet2d, widths: [32, 64, 128, 256]}}
+model: {{name: unet2d, widths: [{2}]}}
 transforms:
   - affine: {{rotate_deg: [-180, 180], scale: [0.8, 1.25], shear_deg: [-5, 5], translate: 0.1, flip: true}}
   - elastic: {{grid: 8, magnitude_um: 15, probability: 1}}
@@ -27,7 +27,8 @@ transforms:
 constexpr const char* kVolumes = R"(
 patch: {{size: [{0}, {0}, {0}], spacing_mm: [1, 1, 1]}}
 sampling: {{seed: 1, batch: {1}, batches_per_epoch: 10000}}
-model: {{name: unet3d, widths: [32, 64, 128, 256]}}
+model: {{name: unet3d, widths: [{2}]}}
+eval: {{batch: {1}}}
 transforms:
   - affine: {{rotate_deg: [-15, 15], scale: [0.9, 1.1], flip: true}}
   - elastic: {{grid: 7, magnitude_mm: 8, probability: 1}}
@@ -70,14 +71,15 @@ std::string feed_store(const std::string& folder, const std::string& name, bool 
   if (std::filesystem::exists(config)) return config;
   std::filesystem::create_directories(folder);
   std::filesystem::remove_all(store);
+  const std::string widths = trial ? "8, 16" : "32, 64, 128, 256";
   std::ofstream file(config + ".new");
   file << fmt::format("task: segmentation\ndata: {{store: {}}}\nloader: {{prefetch: 6}}\n", store);
   if (name == "slides") {
     write_slides(store, trial);
-    file << fmt::format(kSlides, trial ? 128 : 512, trial ? 4 : 32);
+    file << fmt::format(kSlides, trial ? 128 : 512, trial ? 4 : 32, widths);
   } else {
     write_volumes(store, trial);
-    file << fmt::format(kVolumes, trial ? 48 : 128, 2);
+    file << fmt::format(kVolumes, trial ? 48 : 128, 2, widths);
   }
   file.close();
   std::filesystem::rename(config + ".new", config);

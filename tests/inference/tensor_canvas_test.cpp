@@ -7,7 +7,7 @@
 #include <cstring>
 #include <map>
 
-#include "tests/inference/canvas_cases.hpp"
+#include "tests/inference/tiles_there.hpp"
 #include "tests/model/watched_operations.hpp"
 
 namespace headrace::inference {
@@ -15,11 +15,17 @@ namespace {
 
 using testing::CanvasCase;
 
-void stitch(const CanvasCase& of, std::unique_ptr<Canvas> canvas, std::size_t batch) {
+/// By tensors of model_device().
+void stitch_there(const CanvasCase& of, PartUse use, Canvas::Sink sink, std::size_t batch) {
+  const testing::TilesThere there(of);
   Stitcher stitcher(
-      of.window(), [&](std::uint32_t image) { return of.extent(image); }, std::move(canvas));
-  for (std::size_t i = 0; i < of.tiles.size(); i += batch)
-    stitcher.add(std::span(of.tiles).subspan(i, std::min(batch, of.tiles.size() - i)));
+      of.window(), [&](std::uint32_t image) { return of.extent(image); },
+      std::make_unique<TensorCanvas>(of.classes, of.window(), of.most_pixels(),
+                                     testing::model_device_index(), std::move(use),
+                                     std::move(sink)));
+  const auto tiles = there.tiles();
+  for (std::size_t i = 0; i < tiles.size(); i += batch)
+    stitcher.add(tiles.subspan(i, std::min(batch, tiles.size() - i)));
   stitcher.finish();
 }
 
@@ -38,10 +44,7 @@ std::vector<StitchedPart> on_host(const CanvasCase& of) {
 
 std::vector<StitchedPart> on_tensors(const CanvasCase& of, std::size_t batch, PartUse use) {
   std::vector<StitchedPart> parts;
-  stitch(of,
-         std::make_unique<TensorCanvas>(of.classes, of.window(), of.most_pixels(), -1,
-                                        std::move(use), into(parts)),
-         batch);
+  stitch_there(of, std::move(use), into(parts), batch);
   return parts;
 }
 
@@ -140,10 +143,7 @@ TEST(TensorCanvas, GivesTheHostNoNumberWhileItWorks) {
   const CanvasCase of = cases()[2];
   const model::testing::WatchedOperations watch;
   std::vector<StitchedPart> parts;
-  stitch(of,
-         std::make_unique<TensorCanvas>(of.classes, of.window(), of.most_pixels(), -1,
-                                        PartUse{.truth = true}, into(parts)),
-         2);
+  stitch_there(of, {.truth = true}, into(parts), 2);
   EXPECT_FALSE(parts.empty());
   EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_GT(watch.count("aten::mul_"), 10) << "the watch sees nothing";

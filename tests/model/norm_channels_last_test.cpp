@@ -14,13 +14,17 @@
 #include "headrace/model/loss.hpp"
 #include "headrace/model/unet2d.hpp"
 #include "headrace/model/unet3d.hpp"
+#include "tests/model/model_device.hpp"
 
 // Expected: LibTorch's own group_norm and the networks made of it, which are the CPU's path.
 namespace headrace::model {
 namespace {
 
-at::Tensor values(at::IntArrayRef shape, at::ScalarType type, double step = 0.37) {
+at::Tensor on_cpu(at::IntArrayRef shape, at::ScalarType type, double step = 0.37) {
   return (at::arange(c10::multiply_integers(shape), at::kDouble) * step).sin().view(shape).to(type);
+}
+at::Tensor values(at::IntArrayRef shape, at::ScalarType type, double step = 0.37) {
+  return on_cpu(shape, type, step).to(headrace::testing::model_device());
 }
 
 double farthest(const at::Tensor& a, const at::Tensor& b) {
@@ -148,7 +152,7 @@ int compare(Config config, const at::Tensor& images, const at::Tensor& labels, i
     at::Tensor value = parameter.tensor;
     if (value.dim() == 5) value.set_data(value.contiguous(at::MemoryFormat::ChannelsLast3d));
   }
-  const at::Tensor weights = values({config.classes}, at::kFloat, 0) + 1;
+  const at::Tensor weights = on_cpu({config.classes}, at::kFloat, 0) + 1;
   const auto loss_of = [&](const Net& net) {
     const auto levels = net.forward_levels(images);
     const at::Tensor loss = deep_supervision_loss(levels, labels, weights, 0.5).total;
@@ -176,16 +180,16 @@ int compare(Config config, const at::Tensor& images, const at::Tensor& labels, i
 }
 
 TEST(ChannelsLast, ASlideNetworkKeepsThemAndItsFigures) {
-  const at::Tensor labels = (values({2, 32, 32}, at::kFloat).gt(0)).to(at::kByte);
+  const at::Tensor labels = (on_cpu({2, 32, 32}, at::kFloat).gt(0)).to(at::kByte);
   EXPECT_EQ(compare<UNet2d>(UNet2dConfig{{8, 16, 24}, {1, 2}, 2, 3, {{1, 1}, {2, 2}, {1, 2}}},
-                            values({2, 2, 3, 32, 32}, at::kFloat), labels, 40),
+                            on_cpu({2, 2, 3, 32, 32}, at::kFloat), labels, 40),
             0);
 }
 
 TEST(ChannelsLast, AVolumeNetworkKeepsThemAndItsFigures) {
-  const at::Tensor labels = (values({2, 8, 16, 16}, at::kFloat).gt(0)).to(at::kByte);
+  const at::Tensor labels = (on_cpu({2, 8, 16, 16}, at::kFloat).gt(0)).to(at::kByte);
   EXPECT_EQ(compare<UNet3d>(UNet3dConfig{{4, 8, 12}, 2, 2, 3, {{1, 1, 1}, {1, 2, 2}, {2, 2, 2}}},
-                            values({2, 2, 8, 16, 16}, at::kFloat), labels, 40),
+                            on_cpu({2, 2, 8, 16, 16}, at::kFloat), labels, 40),
             0);
 }
 

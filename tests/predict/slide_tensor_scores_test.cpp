@@ -1,12 +1,13 @@
 #include "headrace/predict/slide/tensor_scores.hpp"
 
-#include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "tests/inference/tiles_there.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -46,13 +47,11 @@ TEST(TensorScores, AreThePixelScoresOfEveryPart) {
     constexpr std::size_t kParts = 3, kPixels = 2053;
     const std::size_t size = classes * kPixels;
     const auto values = values_of(kParts * size, static_cast<std::uint32_t>(classes));
-    at::Tensor tensor =
-        at::empty({static_cast<std::int64_t>(kParts), static_cast<std::int64_t>(classes),
-                   static_cast<std::int64_t>(kPixels)},
-                  at::kFloat);
-    std::copy(values.begin(), values.end(), tensor.mutable_data_ptr<float>());
+    const at::Tensor tensor = testing::tensor_there<float>(values).view(
+        {static_cast<std::int64_t>(kParts), static_cast<std::int64_t>(classes),
+         static_cast<std::int64_t>(kPixels)});
     TensorScores scores(classes);
-    const at::Tensor found = scores.of(tensor);
+    const at::Tensor found = scores.of(tensor).to(at::kCPU);
     ASSERT_EQ(found.scalar_type(), at::kByte);
     ASSERT_EQ(found.numel(), static_cast<std::int64_t>(kParts * (classes + 1) * kPixels));
     const std::uint8_t* bytes = found.const_data_ptr<std::uint8_t>();

@@ -6,7 +6,7 @@
 
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/host_canvas.hpp"
-#include "tests/inference/canvas_cases.hpp"
+#include "tests/inference/tiles_there.hpp"
 
 namespace headrace::train {
 namespace {
@@ -71,17 +71,19 @@ std::vector<Counted> counted(const testing::CanvasCase& of, const measure::Slide
     }
   };
   std::unique_ptr<inference::Canvas> canvas;
+  std::optional<testing::TilesThere> moved;
   if (there) {
+    moved.emplace(of);
     inference::PartUse use{.truth = true};
     use.look = [&](const inference::PartTensors& parts) { tally.add(parts); };
     canvas = std::make_unique<inference::TensorCanvas>(of.classes, of.window(), of.most_pixels(),
-                                                       -1, use, sink);
+                                                       testing::model_device_index(), use, sink);
   } else {
     canvas = std::make_unique<inference::HostCanvas>(of.classes, of.window(), sink, nullptr);
   }
   inference::Stitcher stitcher(
       of.window(), [&](std::uint32_t number) { return of.extent(number); }, std::move(canvas));
-  stitcher.add(of.tiles);
+  stitcher.add(moved ? moved->tiles() : std::span<const inference::TileResult>(of.tiles));
   stitcher.finish();
   finish();
   return out;

@@ -1,14 +1,16 @@
-"""What the bundle runs, the most wanted first, each with its own limit of time: all limits together stay below TOTAL_S, those of the first items
-(FIRST) with the unpacking below FIRST_S."""
+"""What the bundle runs, the most wanted first, each with its own limit of time. A run ends after TOTAL_S; the limits of the first items (FIRST)
+stay with the unpacking below FIRST_S, those of the wanted ones (all up to LAST_WANTED) below TOTAL_S. What is then left is for a second run."""
 import os
 import shutil
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 TOTAL_S = 570
 FIRST_S = 240
 UNPACK_S = 15
 FIRST = ("bits", "slides", "volumes", "feed-slides", "feed-volumes")
+LAST_WANTED = "process-bits"
 
 # The program's tests, by item; every test belongs to one.
 TESTS = {"bits": "*CudaKernel*:*VolumeCuda*:StatisticsCuda*:ArenaTest*:BatchFormat*:SlowConsumer*",
@@ -16,6 +18,9 @@ TESTS = {"bits": "*CudaKernel*:*VolumeCuda*:StatisticsCuda*:ArenaTest*:BatchForm
          # A process of its own: where a decoder goes astray in a damaged stream, its GPU is lost to all that follows in that process.
          "damage-bits": "Damaged*",
          "process-bits": "*ProcessCuda*:IngestCuda*"}
+# Of those of gpu_check_torch: what holds on a GPU too. Where a trial has none, whole trainings are left to the tests' own programs.
+TORCH_TESTS = "GpuNetwork.*:SharedBatch.*:TensorCanvas.*:LateParts.*:SlideTally.*:TensorScores.*:*NormChannelsLast*"
+TRAININGS = "BlendThere.Evaluations*:TrainerTest.TwiceTheSame:TrainerTest.LoaderThreads*:TrainerTest.ResumedFrom*:LateFigures.*"
 
 
 @dataclass
@@ -31,11 +36,15 @@ class Item:
     environment: dict = field(default_factory=dict)
 
 
-def items(bundle, work, samples, libraries, site, small):
+def items(bundle, work, samples, libraries, site, small, no_torch=""):
     """bundle, work: folders. samples: their folder, empty where they are not there. libraries: {HEADRACE_NVCOMP: file, ...}. site: a folder of
-    Python packages. small: a trial with small shapes."""
+    Python packages. small: a trial with small shapes. no_torch: why gpu_check_torch can't run."""
     program = str(work / "program" / "gpu_check")
+    torch_program = str(work / "program" / "gpu_check_torch")
     ours = {**libraries, "HEADRACE_SAMPLES": str(samples)}
+    # LibTorch has loaded the cuFile of its own Python: another copy beside it would be a driver of its own.
+    cufile = Path(os.path.realpath(work / "program" / "torch")).parents[1] / "nvidia" / "cu13" / "lib" / "libcufile.so.0"
+    beside_torch = {**ours, **({"HEADRACE_CUFILE": str(cufile)} if cufile.exists() else {})}
     packages = {"PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))}
     flag = ["--trial"] if small else []
     no_samples = "" if samples else "the samples are not there (pack --alone carries them, and --samples names them)"
@@ -49,6 +58,9 @@ def items(bundle, work, samples, libraries, site, small):
     def bench(key, title, arguments, limit_s, goal="", absent=""):
         return Item(key, title, [program, *map(str, arguments)], limit_s, 10, absent, goal=goal, environment=ours)
 
+    def torch(key, title, arguments, limit_s, goal=""):
+        return Item(key, title, [torch_program, *map(str, arguments)], limit_s, 20, no_torch, goal=goal, environment=beside_torch)
+
     def peer(key, title, script, arguments, limit_s, goal="", absent="", reads=""):
         return Item(key, title, [sys.executable, str(bundle / "peers" / script), *map(str, arguments), *flag], limit_s, 20, absent, str(reads), goal,
                     packages)
@@ -61,6 +73,11 @@ def items(bundle, work, samples, libraries, site, small):
         *[bench(f"feed-{name}", f"the feed of {name}, to a consumer of stated time", ["feeding", work / "feed", name,
                                                                                     *(["0,50", 0.3, "small"] if small else ["0,50,100,25"])], 45,
                 "waiting for data under 5 % with a step of 50 ms") for name in ("slides", "volumes")],
+        torch("train-bits", "networks, trainings and evaluations: the same bytes wherever batches are made and blended",
+              ["tests", "--gtest_brief=1", f"--gtest_filter={TORCH_TESTS if small else TORCH_TESTS + ':' + TRAININGS}"], 55),
+        *[torch(f"training-{name}", f"a training on {name}, fed by the loader", ["training", work / "feed", name,
+                                                                                  *([0.1, "small"] if small else [4])], 60,
+                "waiting for data under 5 %, the GPU busy over 90 %") for name in ("slides", "volumes")],
         tests("decode-bits", "decoders and reading past the host", 20),
         bench("decode", "decoding: nvCOMP and nvJPEG against the CPU", ["decoding", samples, work / "decode",
                                                                                 *([1, 0.07] if small else [5])], 40, absent=no_samples),
@@ -69,6 +86,8 @@ def items(bundle, work, samples, libraries, site, small):
         tests("process-bits", "process and ingest", 30, no_samples),
         bench("process", "`process`: load, save and the whole", ["process", work / "process", 2048 if small else 8192], 45),
         bench("statistics", "statistics of slides and volumes beside one thread of the CPU", ["statistics", 3], 15),
+        *[torch(f"evaluating-{name}", f"an evaluation of {name}", ["evaluating", work / "feed", name, *(["small"] if small else [])], 40)
+          for name in ("slides", "volumes")],
         peer("process-peer", "the same as `process` by tifffile and CuPy", "process_peer.py", [slide, work / "process-peer"], 30,
              "better than 4.2 times this without GPUDirect, 11.8 with it", reads=slide),
         peer("torch-peer", "the transforms by torch and Kornia", "torch_peer.py", [], 30),

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from older_glibc import FLOOR
-from parts import Absent, parts
+from parts import Absent, parts, torch_version
 
 LIMIT = 64 << 20
 MARGIN = 256 << 10  # for what a transfer adds
@@ -62,7 +62,7 @@ def built_with(program):
     nvcc = re.search(r"^HR_NVCC:FILEPATH=(.+)$", cache, re.MULTILINE)
     return {"commit": said("git", "-C", REPO, "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*") or "unknown",
             "nvcc": said(nvcc[1], "--version", pattern=r"(?<=release )[\d.]+") if nvcc else "",
-            "g++": said("g++", "-dumpfullversion"), "glibc": f"{FLOOR[0]}.{FLOOR[1]}"}
+            "torch": torch_version(program), "g++": said("g++", "-dumpfullversion"), "glibc": f"{FLOOR[0]}.{FLOOR[1]}"}
 
 
 def fill(folder, program, alone, own):

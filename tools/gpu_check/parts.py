@@ -14,6 +14,8 @@ from older_glibc import FLOOR, loosen, too_new
 
 # Of the machine that runs the program: the C library and what belongs to it.
 HOSTS_OWN = re.compile(r"(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt)\.so\.\d+")
+# Of the Python of that machine (run.py, link_torch).
+TORCHS = re.compile(r"lib(torch|torch_cpu|torch_cuda|c10|c10_cuda)\.so")
 PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in (17, 24, 27, 28)] + ["manylinux2014_x86_64", "manylinux1_x86_64"]
 # What tests and benches read (tests/ingest, bench/device).
 SAMPLES = ["ct/sarcoma/sts-012.nii.gz", "ct/sarcoma/sts-012-gtv.nii.gz", "ct/sarcoma/sts-019.nii.gz", "ct/sarcoma/sts-019-gtv.nii.gz",
@@ -25,32 +27,61 @@ class Absent(Exception):
     pass
 
 
+def needs(path):
+    """The names of the libraries that a file links itself."""
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True).stdout)
+
+
 def check(folder):
     """Stops where a file would not start on a machine with glibc FLOOR, or needs a library that is not carried."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
     carried = {path.name for path in files}
     problems = [problem for path in files for problem in too_new(path)]
     for path in files:
-        for needed in re.findall(r"\(NEEDED\).*\[(.*)\]", subprocess.run(["readelf", "-dW", path], capture_output=True, text=True,
-                                                                        check=True).stdout):
-            if needed not in carried and not HOSTS_OWN.fullmatch(needed):
+        for needed in needs(path):
+            if needed not in carried and not HOSTS_OWN.fullmatch(needed) and not TORCHS.fullmatch(needed):
                 problems.append(f"{path.name} needs {needed}, which is not carried")
     if problems:
         raise SystemExit(f"gpu-check: for machines with glibc {FLOOR[0]}.{FLOOR[1]} the bundle can't hold this: {'; '.join(problems)}")
 
 
-def program(to, file):
-    """The program, stripped, and in lib/ every library that it links but the host's own."""
-    (to / "lib").mkdir(parents=True)
-    shutil.copy(file, to / "gpu_check")
-    subprocess.run(["strip", to / "gpu_check"], check=True)
+def libraries_of(file):
+    """{name: file} of all that a program links, and they do in turn, but the host's own and LibTorch's."""
     listed = subprocess.run(["ldd", file], capture_output=True, text=True, check=True).stdout
-    for name, place in re.findall(r"^\s*(\S+) => (\S+)", listed, re.MULTILINE):
-        if place == "not":
+    places = dict(re.findall(r"^\s*(\S+) => (\S+)", listed, re.MULTILINE))
+    out, open_ = {}, needs(file)
+    while open_:
+        name = open_.pop()
+        if name in out or HOSTS_OWN.fullmatch(name) or TORCHS.fullmatch(name):
+            continue
+        if places.get(name, "not") == "not":
             raise SystemExit(f"gpu-check: {file} links {name}, which is not here")
-        if not HOSTS_OWN.fullmatch(name):
-            shutil.copy(os.path.realpath(place), to / "lib" / name)
-            loosen(to / "lib" / name)
+        out[name] = places[name]
+        open_ += needs(places[name])
+    return out
+
+
+def torch_program(file):
+    """That of LibTorch beside the program, if its build had LibTorch."""
+    beside = file.with_name("gpu_check_torch")
+    return beside if file.name == "gpu_check" and beside.exists() else None
+
+
+def torch_version(file):
+    """The version of LibTorch that gpu_check_torch was built with; empty where there is none."""
+    return "" if torch_program(file) is None else file.with_name("gpu_check_torch.txt").read_text().strip()
+
+
+def program(to, file):
+    """The programs, stripped, and in lib/ every library that they link but the host's own and LibTorch's."""
+    (to / "lib").mkdir(parents=True)
+    for one in filter(None, [file, torch_program(file)]):
+        name = "gpu_check_torch" if one == torch_program(file) else "gpu_check"
+        shutil.copy(one, to / name)
+        subprocess.run(["strip", to / name], check=True)
+        for library, place in libraries_of(one).items():
+            shutil.copy(os.path.realpath(place), to / "lib" / library)
+            loosen(to / "lib" / library)
     check(to)
 
 
@@ -89,7 +120,7 @@ def nvidia(to, wanted):
 def parts(repo, file):
     """(name, what it is, how to fill its folder), the most needed first."""
     return [
-        ("program", "the program and its libraries", lambda to: program(to, file)),
+        ("program", "the programs and their libraries", lambda to: program(to, file)),
         ("samples", "samples that it reads", lambda to: samples(to, repo)),
         ("nvcomp", "nvCOMP", lambda to: nvidia(to, {"nvidia-libnvcomp-cu13==6.0.0.12": ["nvidia/libnvcomp/lib64/libnvcomp.so.6"]})),
         ("nvjpeg", "nvJPEG", lambda to: nvidia(to, {"nvidia-nvjpeg==13.0.1.86": ["nvidia/cu13/lib/libnvjpeg.so.13"]})),

@@ -7,6 +7,7 @@ Writes into --out: gpu-check.json (all results), gpu-check.md (the same to read:
 Exit codes: 0 done; 1 something failed, or the program does not start here; 2 usage; 3 no time was left for all.
 """
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -49,6 +50,21 @@ def find_libraries(work):
         if found:
             out[variable] = found[0]
     return out
+
+
+def link_torch(work, built_with):
+    """Puts a link to the LibTorch of this Python where gpu_check_torch looks for it. Why that program can't run; empty where it can."""
+    if not (work / "program" / "gpu_check_torch").exists():
+        return "the bundle was packed without it: its build had no LibTorch"
+    spec = importlib.util.find_spec("torch")
+    if spec is None or not spec.origin:
+        return f"there is no torch in this Python; this needs torch=={built_with}"
+    folder = Path(spec.origin).parent
+    found = re.search(r"__version__ = '(.+)'", (folder / "version.py").read_text())
+    if not found or found[1] != built_with:
+        return f"this Python has torch {found[1] if found else '?'}; this was built with {built_with}"
+    (work / "program" / "torch").symlink_to(folder / "lib")
+    return ""
 
 
 def call(command, seconds, output, errors, **others):
@@ -170,9 +186,11 @@ def check(arguments, out, work, began):
     site = work / "site"
     site.mkdir(exist_ok=True)
     sys.path.append(str(site))
-    facts = {"bundle": json.loads((BUNDLE / "bundle.json").read_text()), "no_gpu": no_gpu, "host": report.host(libraries),
+    bundle = json.loads((BUNDLE / "bundle.json").read_text())
+    no_torch = link_torch(work, bundle["torch"])
+    facts = {"bundle": bundle, "no_gpu": no_gpu, "host": report.host(libraries),
              "small": bool(no_gpu) or arguments.small, "unpacked_s": round(unpacked_s, 1)}
-    every = items(BUNDLE, work, samples, libraries, site, facts["small"])
+    every = items(BUNDLE, work, samples, libraries, site, facts["small"], no_torch)
     only = set(filter(None, re.split("[, ]+", arguments.only)))
     unknown = only - {item.key for item in every}
     if unknown:
