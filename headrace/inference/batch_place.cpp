@@ -12,8 +12,7 @@ device::DeviceChoice batches_on(const loader::RunConfig& config, const BatchPlac
 }
 
 loader::RunConfig where_the_model_is(const loader::RunConfig& config, const BatchPlace& place) {
-  if (!place.on_gpu || batches_on(config, place) == DeviceChoice::cpu)
-    return on_the_host(config, nullptr);
+  if (!place.on_gpu || batches_on(config, place) == DeviceChoice::cpu) return on_the_host(config);
   loader::RunConfig out = config;
   out.loader.device = DeviceChoice::cuda;
   out.loader.element = loader::ElementChoice::float32;
@@ -24,17 +23,13 @@ loader::RunConfig where_the_model_is(const loader::RunConfig& config, const Batc
   return out;
 }
 
-loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group) {
+loader::RunConfig on_the_host(const loader::RunConfig& config) {
   loader::RunConfig on_host = config;
   on_host.loader.device = DeviceChoice::cpu;
   on_host.loader.element = loader::ElementChoice::float32;
   on_host.loader.layout = loader::LayoutChoice::channels_first;
   on_host.loader.decode = zarr::DecodeOn::cpu;
   on_host.loader.gpudirect = storage::GpuDirect::off;
-  if (process_group != nullptr) {
-    const int cores = ranks::share_of_cores(*process_group);
-    if (config.loader.threads == 0) on_host.loader.threads = cores;
-  }
   return on_host;
 }
 

@@ -3,7 +3,6 @@
 
 #include "headrace/device/device_choice.hpp"
 #include "headrace/loader/config/run_config.hpp"
-#include "headrace/ranks/process_group.hpp"
 
 namespace headrace::inference {
 
@@ -24,7 +23,6 @@ device::DeviceChoice batches_on(const loader::RunConfig& config, const BatchPlac
 loader::RunConfig where_the_model_is(const loader::RunConfig& config, const BatchPlace& place);
 
 /// The config of a loader of tiles that are blended on the host.
-/// `process_group`: null, or the processes that share the machine's cores.
-loader::RunConfig on_the_host(const loader::RunConfig& config, ranks::ProcessGroup* process_group);
+loader::RunConfig on_the_host(const loader::RunConfig& config);
 
 }  // namespace headrace::inference

@@ -150,6 +150,17 @@ Network::There Network::predict_each_there(const loader::Batch& batch, bool flip
   return state_->give_there(state_->predict_each(batch, flips), batch);
 }
 
+Network::There Network::put_there(const loader::Batch& batch,
+                                  std::span<const float> probabilities) {
+  hold(batch);
+  return state_->put_there(batch, probabilities);
+}
+
+void Network::wait_until_taken() {
+  if (state_->taken) state_->taken->synchronize();
+  state_->taken.reset();
+}
+
 std::vector<float> Network::probabilities_of(std::int64_t sample) const {
   const at::Tensor values = state_->probabilities.select(0, sample).contiguous().to(at::kCPU);
   const float* first = values.const_data_ptr<float>();

@@ -84,7 +84,11 @@ class Network {
   };
   There predict_there(const loader::Batch& batch);
   There predict_each_there(const loader::Batch& batch, bool flips);
-  /// Probabilities of one sample of the last of these four calls, on the host; waits for them.
+  /// The same of a batch that another process has predicted; its probabilities are on the host, and may
+  /// be written again after wait_until_taken.
+  There put_there(const loader::Batch& batch, std::span<const float> probabilities);
+  void wait_until_taken();
+  /// Probabilities of one sample of the last of these calls, on the host; waits for them.
   std::vector<float> probabilities_of(std::int64_t sample) const;
   /// The GPU of the model; -1: it is on the CPU.
   int device() const;

@@ -2,6 +2,7 @@
 // What is behind Network: for network.cpp and network_files.cpp alone.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
@@ -309,6 +310,20 @@ struct Network::State {
     return labels_of(batch).to(runtime.device);
   }
 
+  /// Probabilities (samples, classes[, depth], height, width) from the host. On a CPU a copy: what is
+  /// given is written again.
+  There put_there(const loader::Batch& batch, std::span<const float> values) {
+    std::vector<std::int64_t> shape = batch.labels_shape();
+    std::int64_t pixels = 1;
+    for (const std::int64_t extent : shape) pixels *= extent;
+    shape.insert(shape.begin() + 1, static_cast<std::int64_t>(values.size()) / pixels);
+    const at::Tensor here = at::from_blob(const_cast<float*>(values.data()), shape, at::kFloat);
+    const at::Tensor there = here.to(runtime.device, at::kFloat, /*non_blocking=*/true,
+                                     /*copy=*/true);
+    if (there.is_cuda()) taken.emplace(model::mark_in_stream(runtime.device));
+    return give_there(there, batch);
+  }
+
   /// A step whose losses are not read yet: its batch.
   struct Started {
     std::uint64_t index, epoch;
@@ -328,6 +343,7 @@ struct Network::State {
   loader::RunConfig config;
   std::int64_t channels;
   at::Tensor probabilities, truth;  ///< of the batch that was predicted last
+  std::optional<c10::Event> taken;  ///< when the host's memory of put_there was read
 };
 
 }  // namespace headrace::inference

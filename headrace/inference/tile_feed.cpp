@@ -33,7 +33,7 @@ bool TileFeed::goes_on_without(const Error& error) {
   if (config_.loader.device != device::DeviceChoice::cuda) return false;
   if (error.code() != ErrorCode::memory && error.code() != ErrorCode::unsupported) return false;
   log::warning("batches of tiles are made on the CPU from here on: {}", error.what());
-  config_ = on_the_host(config_, nullptr);
+  config_ = on_the_host(config_);
   return true;
 }
 
@@ -47,7 +47,7 @@ std::optional<loader::Batch> TileFeed::next() {
     batch = loader_->next();
   }
   if (batch) {
-    ++start_.first_batch;
+    start_.first_batch = batch->index + 1;
     if (start_.count) --*start_.count;
   }
   return batch;

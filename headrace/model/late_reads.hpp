@@ -57,4 +57,7 @@ struct HostCopy {
 };
 HostCopy copy_to_host(const at::Tensor& tensor);
 
+/// An event, with its time, behind all work of a GPU's current stream.
+c10::Event mark_in_stream(at::Device device);
+
 }  // namespace headrace::model

@@ -15,7 +15,7 @@ TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> 
     : options_(options),
       network_(run.network),
       cohort_(std::move(cohort)),
-      config_(inference::on_the_host(run.config, nullptr)),
+      config_(inference::on_the_host(run.config)),
       pool_(config_.loader.threads),
       classes_(run.classes().size()) {
   if (options.batch > 0) config_.eval.batch = options.batch;

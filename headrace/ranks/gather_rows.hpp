@@ -28,6 +28,8 @@ class GatherRows {
     const std::size_t row = 2 * static_cast<std::size_t>(rank - 1) + round % 2;
     return {reinterpret_cast<float*>(memory_.bytes().data()) + row * floats_, floats_};
   }
+  /// All rows.
+  std::span<std::byte> bytes() const noexcept { return memory_.bytes(); }
 
  private:
   int rank_;

@@ -127,8 +127,7 @@ Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const coho
     EvaluateOptions options;
     options.split = config.data.val;
     options.preprocessing = preprocessing;
-    const TriedEvaluation tried =
-        try_evaluation(network, cohort, config, options, process_group.size() == 1);
+    const TriedEvaluation tried = try_evaluation(network, cohort, config, options, process_group);
     out.tiles_s = tried.network_s;
     out.final_batches = out.validation_batches = tried.batches;
     if (config.eval.subset > 0) {

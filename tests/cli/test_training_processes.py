@@ -65,8 +65,13 @@ def summary(run):
     return without_times(json.loads((run / "summary.json").read_text()))
 
 
+def pictures(run):
+    return re.findall(r'data:image/[^"]+', (run / "report.html").read_text())
+
+
 def same_run(a, b):
     same(a, b)
+    assert pictures(a) == pictures(b) and len(pictures(a)) > 4
     assert evaluation(a) == evaluation(b) and summary(a) == summary(b)
     names = [sorted(str(f.relative_to(run)) for f in run.rglob("*") if f.is_file()) for run in (a, b)]
     assert names[0] == names[1]
@@ -102,6 +107,12 @@ def test_slides_in_processes_are_those_of_one(alone, nuclei, tmp_path, processes
     assert left_behind() == []
 
 
+def test_tiles_of_other_processes_are_blended_where_the_model_is(alone, nuclei, tmp_path):
+    """As on GPUs: the first process gets what the others predict, and their labels, and puts it to its model's memory."""
+    headrace("train", "--config", config_of(tmp_path, nuclei), "--out", tmp_path / "run", "--processes", 4, environment={"HEADRACE_BLEND": "model"})
+    same_run(alone, tmp_path / "run")
+
+
 def test_parts_are_another_run_than_the_whole(alone, nuclei, tmp_path):
     headrace("train", "--config", config_of(tmp_path, nuclei, parts=1), "--out", tmp_path / "run")
     assert weights(alone)["final.safetensors"] != weights(tmp_path / "run")["final.safetensors"]
@@ -114,6 +125,8 @@ def test_volumes_in_processes_are_those_of_one(tumours, tmp_path):
     for processes in (1, 4):
         headrace("train", "--config", config, "--out", tmp_path / f"run-{processes}", "--processes", processes)
     same_run(tmp_path / "run-1", tmp_path / "run-4")
+    headrace("train", "--config", config, "--out", tmp_path / "there", "--processes", 2, environment={"HEADRACE_BLEND": "model"})
+    same_run(tmp_path / "run-1", tmp_path / "there")
 
 
 @pytest.mark.parametrize("victim", [0, 1])

@@ -36,8 +36,7 @@ TEST(TileFeed, GoesOnWithTheHostsBatchesWhereTheGpuHasNone) {
   EXPECT_NE(lines[0].find("made on the CPU from here on: loader.device is 'cuda', but"),
             std::string::npos)
       << lines[0];
-  loader::Loader host(cohort, on_the_host(config, nullptr), plan, preprocessing,
-                      {.with_labels = true});
+  loader::Loader host(cohort, on_the_host(config), plan, preprocessing, {.with_labels = true});
   EXPECT_EQ(feed.batches_per_epoch(), host.batches_per_epoch());
   std::size_t count = 0;
   while (const auto wanted = host.next()) {

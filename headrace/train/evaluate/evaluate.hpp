@@ -82,12 +82,12 @@ struct TriedEvaluation {
   std::uint64_t batches = 0;  ///< of the whole evaluation
 };
 /// The first batch of an evaluation through loader and network, in the places and with the memory that
-/// `evaluate` would take, so that what does not work shows before a training. alone: without other
-/// processes. options.preprocessing is given. Errors: those of evaluate.
+/// `evaluate` would take, so that what does not work shows before a training; in each process of a
+/// group. options.preprocessing is given. Errors: those of evaluate.
 TriedEvaluation try_evaluation(inference::Network& network,
                                const std::shared_ptr<const cohort::Cohort>& cohort,
                                const loader::RunConfig& config, const EvaluateOptions& options,
-                               bool alone);
+                               ranks::ProcessGroup& process_group);
 
 /// What the other processes of a group do while the first evaluates this split.
 void help_evaluate(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
