@@ -35,6 +35,11 @@ Placement list_streams(const ChunkStreams& chunk, std::uint32_t number, const st
   const auto offset_of = [&](const ChunkStreams::Stream& stream) {
     return static_cast<std::uint64_t>(stream.packed.data() - encoded);
   };
+  for (const ChunkStreams::Stream& stream : chunk.streams) {
+    if (stream.codec == StreamCodec::jpeg) continue;
+    const std::uint64_t begin = offset_of(stream);
+    out.read_there.push_back({begin, begin + stream.packed.size()});
+  }
   const ChunkStreams::Stream& first = chunk.streams.front();
   if (chunk.streams.size() == 1 && first.codec == StreamCodec::stored) {
     like.packed = 1;
@@ -55,6 +60,20 @@ Placement list_streams(const ChunkStreams& chunk, std::uint32_t number, const st
   }
   like.source = static_cast<std::int64_t>(base) - static_cast<std::int64_t>(first.at);
   return like;
+}
+
+void join_neighbours(std::vector<DecodePlan::Range>& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::size_t count = 0;
+  for (const DecodePlan::Range& next : ranges) {
+    if (count > 0 && next.begin <= ranges[count - 1].end + DecodePlan::kCopyGapBytes) {
+      ranges[count - 1].end = std::max(ranges[count - 1].end, next.end);
+    } else {
+      ranges[count++] = next;
+    }
+  }
+  ranges.resize(count);
 }
 
 }  // namespace
@@ -179,6 +198,7 @@ void ReadPlan::plan_decode(ThreadPool* pool, std::span<const std::uint64_t> dest
       out.checks.push_back({number, offset, packed.size()});
     }
   }
+  join_neighbours(out.read_there);
   std::stable_sort(out.segments.begin(), out.segments.end(),
                    [](const auto& a, const auto& b) { return a.codec < b.codec; });
   for (std::size_t i = 0; i < regions_.size(); ++i) {

@@ -33,6 +33,13 @@ struct DecodePlan {
     std::uint32_t chunk = 0;
     std::uint64_t offset = 0, size = 0;  ///< in `encoded`
   };
+  /// Bytes of `encoded` that a GPU reads.
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+  };
+  /// The most unwanted bytes between two ranges that are copied as one: a copy of its own takes a
+  /// few microseconds, in which a bus moves about as many (an estimate).
+  static constexpr std::uint64_t kCopyGapBytes = 64 << 10;
   /// The needed part of a chunk begins at a multiple of this in `decoded`.
   static constexpr std::uint64_t kAlignment = 16;
 
@@ -40,6 +47,8 @@ struct DecodePlan {
   std::vector<Placement> copies, fills, places;
   std::vector<Chunk> chunks;
   std::vector<Check> checks;
+  /// Of all streams but JPEGs, which nvJPEG takes from the host's memory; in order, apart.
+  std::vector<Range> read_there;
   std::uint64_t encoded_bytes = 0, decoded_bytes = 0;
   /// Every stream lies under a checksum that was right or is in `checks`, so only a decoder's own
   /// fault can make it fail.
@@ -52,6 +61,7 @@ struct DecodePlan {
     places.clear();
     chunks.clear();
     checks.clear();
+    read_there.clear();
     encoded_bytes = decoded_bytes = 0;
     proven = true;
   }

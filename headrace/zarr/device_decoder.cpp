@@ -155,7 +155,15 @@ struct DeviceDecoder::State {
     if (decoded_by.empty()) decoded_by = "nothing was compressed";
   }
 
-  /// The encoded bytes of the batch, in device memory.
+  // JPEGs stay out: nvJPEG reads them from the host's memory.
+  void copy_encoded(const BatchRead& batch, Stream& stream) {
+    for (const DecodePlan::Range& range : plan.read_there) {
+      device::cuda::copy_to_device(device_encoded.as<std::byte>() + range.begin,
+                                   batch.encoded() + range.begin, range.end - range.begin, stream);
+    }
+  }
+
+  /// The encoded bytes of the batch that the GPU reads, in device memory; null where it reads none.
   std::byte* encoded_there() const {
     return direct ? read_directly.as<std::byte>() : device_encoded.as<std::byte>();
   }
@@ -211,8 +219,7 @@ struct DeviceDecoder::State {
       for (const Placement& p : *list) part.most_units = std::max(part.most_units, p.units());
       const bool between = list == &plan.copies;
       cuda::place(part, reinterpret_cast<const std::uint8_t*>(encoded_there()),
-                  decoded.as<std::uint8_t>(),
-                  between ? decoded.as<std::uint8_t>() : out,
+                  decoded.as<std::uint8_t>(), between ? decoded.as<std::uint8_t>() : out,
                   between ? "stored streams" : "placing elements", stream);
       table += list->size();
     }
@@ -332,12 +339,10 @@ bool DeviceDecoder::plan(BatchRead& batch, ThreadPool& pool,
 void DeviceDecoder::run(const BatchRead& batch, std::byte* windows, Stream& stream, Event* copied) {
   State& state = *state_;
   // Bytes that were read straight into it must stay, and they fit.
-  if (!state.direct) state.budget.reserve(state.device_encoded, state.plan.encoded_bytes, stream);
+  const bool copies = !state.direct && !state.plan.read_there.empty();
+  if (copies) state.budget.reserve(state.device_encoded, state.plan.read_there.back().end, stream);
   state.budget.reserve(state.decoded, state.plan.decoded_bytes, stream);
-  if (!state.direct && state.plan.encoded_bytes > 0) {
-    device::cuda::copy_to_device(state.device_encoded.as<void>(), batch.encoded(),
-                                 state.plan.encoded_bytes, stream);
-  }
+  if (copies) state.copy_encoded(batch, stream);
   if (copied != nullptr) copied->record(stream);
   try {
     state.decompress(batch, stream);

@@ -42,7 +42,8 @@ struct GpuDecoders {
 };
 
 /// Decodes one batch after the other into windows in device memory. The encoded bytes are copied as
-/// they are stored; the GPU decompresses, undoes the shuffle and puts every element in its place.
+/// they are stored, but for JPEGs, which nvJPEG reads from the host's memory; the GPU decompresses,
+/// undoes the shuffle and puts every element in its place.
 /// The CPU decodes what the GPU can't, into pinned memory that is then copied. Either way the bytes
 /// are the same, except for JPEG, whose decoders differ by a few levels. With several batches in
 /// flight each needs a decoder.

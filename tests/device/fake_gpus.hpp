@@ -25,5 +25,7 @@ struct Allocations {
   int grown = 0;  ///< times that a pool took memory from its driver
 };
 Allocations allocations();
+/// Bytes of copy_to_device, since set_gpus.
+std::size_t copied_to_device();
 
 }  // namespace headrace::device::cuda::testing

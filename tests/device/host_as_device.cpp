@@ -38,6 +38,7 @@ struct Machine {
   std::vector<Gpu> gpus = std::vector<Gpu>(4);
   bool pools = true;
   Allocations counts;
+  std::size_t copied = 0;  ///< to devices
   std::map<const std::byte*, Area> areas;  ///< of device memory
 };
 
@@ -105,6 +106,7 @@ void set_gpus(int count, std::size_t bytes_each, bool pools) {
   for (int i = 0; i < count; ++i) machine().gpus.push_back({bytes_each, false, nullptr});
   machine().pools = pools;
   machine().counts = {};
+  machine().copied = 0;
   current = 0;
 }
 
@@ -129,6 +131,11 @@ void finish(CUstream_st* stream) { queue_of(stream).finish(); }
 Allocations allocations() {
   const std::lock_guard lock(mutex());
   return machine().counts;
+}
+
+std::size_t copied_to_device() {
+  const std::lock_guard lock(mutex());
+  return machine().copied;
 }
 
 }  // namespace testing
@@ -243,6 +250,7 @@ void copy_to_device(void* device, const void* host, std::size_t size_bytes, Stre
   if (size_bytes == 0) return;
   const std::lock_guard lock(testing::mutex());
   check_place(device, queue_of(stream.get()));
+  machine().copied += size_bytes;
   queue_of(stream.get()).add([=] { std::memcpy(device, host, size_bytes); });
 }
 void copy_to_host(void* host, const void* device, std::size_t size_bytes, Stream& stream) {
