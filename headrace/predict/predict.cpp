@@ -3,6 +3,7 @@
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/model/torch_errors.hpp"
 #include "headrace/predict/input_predictor.hpp"
 #include "headrace/predict/prediction_runs.hpp"
 
@@ -29,9 +30,7 @@ SortedInputs sorted_inputs(const PredictRequest& request) {
   return out;
 }
 
-}  // namespace
-
-PredictOutcome predict(const PredictRequest& request) {
+PredictOutcome predicted(const PredictRequest& request) {
   const auto [stores, files] = sorted_inputs(request);
   const std::vector<TrainedRun> runs = open_runs(request);
   if (!files.empty()) check_takes_files(runs.front(), files.front());
@@ -45,6 +44,12 @@ PredictOutcome predict(const PredictRequest& request) {
   predictor.clear_work();
   if (!outcome.images.empty()) predictor.write_table();
   return outcome;
+}
+
+}  // namespace
+
+PredictOutcome predict(const PredictRequest& request) {
+  return model::in_words([&] { return predicted(request); });
 }
 
 }  // namespace headrace::predict

@@ -6,6 +6,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/machine_memory.hpp"
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/model/torch_errors.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/evaluate/evaluation_memory.hpp"
 #include "headrace/train/evaluate/validation_subset.hpp"
@@ -79,6 +80,12 @@ void check_memory(const MemoryNeed& need, bool on_gpu, std::int64_t together) {
 
 namespace {
 
+/// Runs `body`; an error that leaves it, LibTorch's too, says what was being tried.
+template <typename Body>
+decltype(auto) trying(const std::string& what, const Body& body) {
+  return with_context("trying " + what, [&]() -> decltype(auto) { return model::in_words(body); });
+}
+
 /// Room for training and judging together, then one batch of training.
 void try_training(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                   const loader::RunConfig& config,
@@ -90,12 +97,11 @@ void try_training(inference::Network& network, const std::shared_ptr<const cohor
   loader::Loader loader(
       cohort, fed, plan, preprocessing,
       {.with_labels = true, .count = 1, .share = own_share(config, process_group)});
-  const char* const trying = "trying one batch of training";
-  const auto batch = with_context(trying, [&] { return loader.next(); });
+  const char* const one_batch = "one batch of training";
+  const auto batch = trying(one_batch, [&] { return loader.next(); });
   const double used = status_bytes("VmRSS");
   if (out.on_gpu) out.gpu.present_bytes = static_cast<double>(device::cuda::free_bytes());
-  const double step =
-      with_context(trying, [&] { return bytes_of_a_step(network, *batch, together); });
+  const double step = trying(one_batch, [&] { return bytes_of_a_step(network, *batch, together); });
   if (out.on_gpu) {
     out.gpu.needed_bytes = step;
     check_memory(out.gpu, true, together);
@@ -106,7 +112,7 @@ void try_training(inference::Network& network, const std::shared_ptr<const cohor
       evaluation_bytes(*cohort, config, *preprocessing, config.data.val);
   out.host.present_bytes = machine_memory_bytes();
   check_memory(out.host, false, together * process_group.size());
-  with_context(trying, [&] {
+  trying(one_batch, [&] {
     const Clock::time_point start = Clock::now();
     network.rehearse(*batch, batch->samples / together);
     out.step_s = seconds_since(start);
@@ -123,7 +129,7 @@ Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const coho
   Rehearsed out;
   out.on_gpu = network.on_gpu();
   try_training(network, cohort, config, plan, preprocessing, process_group, out);
-  with_context("trying one batch of validation", [&] {
+  trying("one batch of validation", [&] {
     EvaluateOptions options;
     options.split = config.data.val;
     options.preprocessing = preprocessing;

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/model/torch_errors.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/train/run/run_identity.hpp"
 #include "headrace/train/training.hpp"
@@ -20,7 +21,7 @@ std::optional<TrainResult> with_team(ranks::ProcessGroup& process_group, const B
     if (!process_group.reports()) throw ToldElsewhere{code};
   };
   try {
-    return body();
+    return model::in_words(body);
   } catch (const Error& error) {
     end(error.code(), error.what());
     throw;

@@ -12,6 +12,7 @@
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/plan/folds.hpp"
+#include "headrace/model/torch_errors.hpp"
 #include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/runs/trained_cases.hpp"
@@ -101,7 +102,9 @@ void put_gates(const EvalRequest& request, const measure::Gate& own, Json& evalu
 
 }  // namespace
 
-EvaluationFigures evaluate_run(const EvalRequest& request) {
+namespace {
+
+EvaluationFigures evaluated(const EvalRequest& request) {
   runs::RunFolder folder = runs::RunFolder::open(request.run);
   const std::string name = runs::weights_file(folder, request.weights);
   Json run = folder.read_json(loader::kRunFile);
@@ -152,6 +155,12 @@ EvaluationFigures evaluate_run(const EvalRequest& request) {
     }
   }
   return EvaluationFigures(std::move(result.json));
+}
+
+}  // namespace
+
+EvaluationFigures evaluate_run(const EvalRequest& request) {
+  return model::in_words([&] { return evaluated(request); });
 }
 
 }  // namespace headrace::train
