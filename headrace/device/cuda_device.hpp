@@ -38,6 +38,8 @@ void use_device(int index);
 /// set them; else 0. Where the launcher shows each process a single GPU, this is the one, whatever
 /// the number. Errors: usage (not a whole number, or there are fewer GPUs but more than one).
 int process_device();
+/// The same among `count` GPUs, for a library that counts them itself.
+int process_device_of(int count);
 /// Bytes of free memory of the current device.
 std::size_t free_bytes();
 /// Returns when all work of the current device is done, whoever put it in. Errors: device.

@@ -9,7 +9,11 @@
 
 namespace headrace::device::cuda {
 
-int process_device() {
+namespace {
+
+/// count_gpus: called only where a launcher has set a number.
+template <typename Count>
+int choose(const Count& count_gpus) {
   for (const char* variable : {"LOCAL_RANK", "SLURM_LOCALID"}) {
     const char* number = std::getenv(variable);
     if (number == nullptr || *number == 0) continue;
@@ -20,7 +24,7 @@ int process_device() {
       fail(ErrorCode::usage, "{} is '{}': expected the number of a GPU, from 0 on", variable,
            number);
     }
-    const int count = device_count();
+    const int count = count_gpus();
     if (index < count) return index;
     if (count != 1) {
       fail(
@@ -36,6 +40,13 @@ int process_device() {
     return 0;
   }
   return 0;
+}
+
+}  // namespace
+
+int process_device() { return choose(device_count); }
+int process_device_of(int count) {
+  return choose([count] { return count; });
 }
 
 }  // namespace headrace::device::cuda

@@ -60,9 +60,9 @@ Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch a
          "fixed size. Set it to :4096:8 before the process starts.");
   }
   if (has_cuda) {
-    int index = 0;
+    // LibTorch's count: it has GPUs in a build without a CUDA of our own too.
+    const int index = device::cuda::process_device_of(at::detail::getCUDAHooks().deviceCount());
     if (device::cuda::cuda_available()) {
-      index = device::cuda::process_device();
       device::cuda::use_device(index);  // LibTorch's runtime and ours each remember one
       device::cuda::set_memory_relief(empty_cache);
     }

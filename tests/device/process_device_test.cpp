@@ -43,6 +43,17 @@ TEST_F(ProcessDevice, IsTheLocalRank) {
   EXPECT_EQ(of({{"LOCAL_RANK", "1"}, {"SLURM_LOCALID", "0"}}), 1) << "torchrun inside of a job";
 }
 
+/// LibTorch counts GPUs in a build without CUDA too.
+TEST_F(ProcessDevice, IsOneOfThoseThatALibraryCounts) {
+  testing::set_gpus(1);
+  set({{"LOCAL_RANK", "3"}});
+  EXPECT_EQ(process_device_of(4), 3);
+  EXPECT_EQ(process_device_of(1), 0);
+  EXPECT_EQ(error_of(ErrorCode::usage, [] { process_device_of(2); })
+                .rfind("LOCAL_RANK is 3, but this process sees 2 GPUs", 0),
+            0u);
+}
+
 /// srun --gpus-per-task=1, or CUDA_VISIBLE_DEVICES set by rank.
 TEST_F(ProcessDevice, IsTheOnlyOneThatTheProcessSees) {
   testing::set_gpus(1);
