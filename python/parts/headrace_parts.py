@@ -16,6 +16,8 @@ if torch.__version__.split("+")[0] != TORCH_VERSION:  # noqa: F821
 
 
 def seed(value):
+    if torch.cuda.is_available():
+        torch.cuda.init()  # else torch keeps a GPU's seed back until Python has used CUDA, which tensors made in C++ don't count as
     torch.manual_seed(value % 2**63)
 
 

@@ -39,6 +39,14 @@ def group_norm(channels, classes):
     return nn.Sequential(nn.Conv2d(channels, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.ReLU(), nn.Dropout(0.25), nn.Conv2d(8, classes, 1))
 
 
+def on_a_gpu(channels, classes):
+    # As torch is where there is a GPU that Python has not used yet.
+    torch.cuda.is_available = lambda: True
+    torch.cuda.init = lambda: print("CUDA is started")
+    torch.cuda.manual_seed_all = lambda seed: print("CUDA's seed is", seed)
+    return group_norm(channels, classes)
+
+
 def too_few(channels, classes):
     return nn.Conv2d(channels, classes - 1, 1)
 
@@ -179,6 +187,14 @@ def test_frozen_and_unused_layers_keep_their_values(nuclei, tmp_path, monkeypatc
     for name in weights[0]:
         same_bytes = weights[0][name] == weights[1][name]
         assert same_bytes == (not name.startswith("model.head")), name
+
+
+def test_a_gpu_s_generators_get_their_seeds(nuclei, tmp_path):
+    """torch keeps them back until Python's part of CUDA is started, and a network without buffers starts it nowhere."""
+    lines = train(tmp_path, nuclei, function="on_a_gpu").stdout.splitlines()
+    seeds = [i for i, line in enumerate(lines) if line.startswith("CUDA's seed is")]
+    assert len({lines[i] for i in seeds}) >= 12  # of every step
+    assert all(lines[i - 1] == "CUDA is started" for i in seeds)
 
 
 def test_parts_of_a_batch_in_two_processes(nuclei, tmp_path):
