@@ -42,12 +42,13 @@ def converter(kind: TensorKind) -> Callable[[Any], Any]:
 
 
 def current_stream() -> int:
-    """The CUDA stream of torch in which the caller works; 0, the default one, without torch."""
+    """The CUDA stream of torch in which the caller works on this process's GPU; 0, the default one, without torch."""
     if importlib.util.find_spec("torch") is None:
         return 0
     import torch
 
-    return int(torch.cuda.current_stream().cuda_stream)
+    # torch has one for each GPU, and its current GPU need not be the loader's.
+    return int(torch.cuda.current_stream(_core.process_device()).cuda_stream)
 
 
 def device_name(device: Any) -> str:

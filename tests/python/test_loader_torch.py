@@ -211,3 +211,14 @@ def test_accelerate_leaves_batches_whole(slides, epochs):
     accelerate = pytest.importorskip("accelerate", reason="not run: accelerate is not installed")
     loader = accelerate.Accelerator(cpu=True).prepare(DataLoader(headrace.torch.dataset(slides), batch_size=None))
     assert [facts(loader) for _ in range(2)] == epochs[:2]
+
+
+def test_the_stream_is_that_of_the_loader_s_gpu(monkeypatch):
+    """torch has a current stream for each GPU, and its current GPU need not be that of LOCAL_RANK."""
+    from types import SimpleNamespace
+
+    from headrace import _tensors
+
+    monkeypatch.setattr(_tensors._core, "process_device", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: SimpleNamespace(cuda_stream={None: 7, 3: 9}[device]))
+    assert _tensors.current_stream() == 9
