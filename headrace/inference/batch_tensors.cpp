@@ -1,6 +1,7 @@
 #include "headrace/inference/batch_tensors.hpp"
 
 #include <ATen/ops/from_blob.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <memory>
@@ -114,7 +115,11 @@ std::function<loader::Batch()> host_copy(const loader::Batch& batch) {
   if (batch.labels != nullptr) copy.labels = here.back().const_data_ptr<std::uint8_t>();
   copy.memory = std::make_shared<std::vector<at::Tensor>>(std::move(here));
   return [copy = std::move(copy), copies = std::move(copies)] {
-    for (const auto& made : copies) made->done.synchronize();
+    for (const auto& made : copies) {
+      // A thread that chose no GPU has number 0, and would make a context there by waiting.
+      const c10::DeviceGuard gpu(made->done.device());
+      made->done.synchronize();
+    }
     return copy;
   };
 }

@@ -104,13 +104,13 @@ struct Network::State {
       shape = {1, channels, depth, height, width};
     }
     const at::AutoGradMode grad(true);
+    at::Tensor sum;
     {
       const model::Autocast autocast(as);
-      at::Tensor sum;
       for (const at::Tensor& level : net->forward_levels(at::zeros(shape, weights.options())))
         sum = sum.defined() ? sum.add(level.mean()) : level.mean();
-      sum.backward();
     }
+    sum.backward();  // as in a step, where it is outside too
     drop_gradients();
   }
 
@@ -252,9 +252,9 @@ struct Network::State {
   }
 
   at::Tensor images(const loader::Batch& batch) const {
-    const at::Tensor values = images_of(batch);
+    const at::Tensor values = model::copy_to(runtime.device, images_of(batch));
     // Without mixed precision the weights are float32, so the input must be float32 too.
-    return values.to(runtime.device, runtime.bfloat16 ? values.scalar_type() : at::kFloat);
+    return values.to(runtime.bfloat16 ? values.scalar_type() : at::kFloat);
   }
 
   /// Softmax of what the network makes of `at_once` samples after the other, float32.
@@ -307,7 +307,7 @@ struct Network::State {
   }
 
   at::Tensor labels(const loader::Batch& batch) const {
-    return labels_of(batch).to(runtime.device);
+    return model::copy_to(runtime.device, labels_of(batch));
   }
 
   /// Probabilities (samples, classes[, depth], height, width) from the host. On a CPU a copy: what is

@@ -1,6 +1,7 @@
 #include "headrace/model/late_reads.hpp"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <chrono>
@@ -71,6 +72,14 @@ HostCopy copy_to_host(const at::Tensor& tensor) {
       tensor.sizes(), at::TensorOptions(tensor.scalar_type()).device(at::kCPU).pinned_memory(true));
   host.copy_(tensor, /*non_blocking=*/true);
   return {std::move(host), mark_in_stream(tensor.device())};
+}
+
+at::Tensor copy_to(at::Device device, const at::Tensor& tensor) {
+  if (device.is_cpu() || !tensor.is_cpu()) return tensor.to(device);
+  at::Tensor locked = at::empty_like(tensor, tensor.options().pinned_memory(true));
+  locked.copy_(tensor);
+  // LibTorch gives page-locked memory out again when the stream has passed the copy.
+  return locked.to(device, tensor.scalar_type(), /*non_blocking=*/true);
 }
 
 }  // namespace headrace::model

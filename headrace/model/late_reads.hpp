@@ -60,4 +60,9 @@ HostCopy copy_to_host(const at::Tensor& tensor);
 /// An event, with its time, behind all work of a GPU's current stream.
 c10::Event mark_in_stream(at::Device device);
 
+/// `tensor` on `device`; the tensor itself where it is there already. From the host to a GPU by way of
+/// page-locked memory, in its current stream, so that the host does not wait for what was put there
+/// before; what becomes of `tensor` afterwards changes nothing.
+at::Tensor copy_to(at::Device device, const at::Tensor& tensor);
+
 }  // namespace headrace::model
