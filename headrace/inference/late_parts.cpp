@@ -43,7 +43,7 @@ void LateParts::put(Parts parts) {
 }
 
 void LateParts::give_oldest() {
-  if (pending_.front().done) pending_.front().done->synchronize();
+  if (pending_.front().done) model::wait_asleep(*pending_.front().done);
   const Pending pending = std::move(pending_.front());
   pending_.pop_front();
   bytes_ -= pending.bytes;

@@ -11,11 +11,6 @@
 namespace headrace::model {
 namespace {
 
-/// LibTorch's events with times burn a core while they are waited for, and the loader needs it.
-void wait_asleep(const c10::Event& event) {
-  while (!event.query()) std::this_thread::sleep_for(std::chrono::microseconds(100));
-}
-
 double seconds_between(const c10::Event& from, const c10::Event& to) {
   return from.elapsedTime(to) / 1000;
 }
@@ -26,6 +21,11 @@ c10::Event mark_in_stream(at::Device device) {
   c10::Event event(device.type(), c10::EventFlag::BACKEND_DEFAULT);  // with times
   event.record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
   return event;
+}
+
+/// LibTorch's events with times burn a core while they are waited for, and the loader needs it.
+void wait_asleep(const c10::Event& event) {
+  while (!event.query()) std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 c10::Event LateReads::mark() const { return mark_in_stream(device_); }

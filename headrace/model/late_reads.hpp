@@ -50,7 +50,7 @@ class LateReads {
 };
 
 /// A copy of `tensor` in page-locked memory, made behind all work of its GPU's current stream; `done`
-/// happens when it is complete.
+/// happens when it is complete: wait_asleep.
 struct HostCopy {
   at::Tensor tensor;
   c10::Event done;
@@ -64,5 +64,8 @@ c10::Event mark_in_stream(at::Device device);
 /// page-locked memory, in its current stream, so that the host does not wait for what was put there
 /// before; what becomes of `tensor` afterwards changes nothing.
 at::Tensor copy_to(at::Device device, const at::Tensor& tensor);
+
+/// Waits for a HostCopy's `done` without keeping a core busy. Errors: those of the device's work.
+void wait_asleep(const c10::Event& event);
 
 }  // namespace headrace::model
