@@ -2,21 +2,12 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/where.h>
 
 #include <vector>
 
+#include "headrace/predict/probability_tensor.hpp"
+
 namespace headrace::predict {
-namespace {
-
-/// result::probability_byte, operation by operation.
-at::Tensor bytes_of(const at::Tensor& probabilities) {
-  const at::Tensor above = at::where(probabilities.gt(0), probabilities, 0.0f);
-  const at::Tensor inside = at::where(above.lt(1), above, 1.0f);
-  return inside.mul(255).add(0.5f).to(at::kByte);
-}
-
-}  // namespace
 
 TensorScores::TensorScores(std::size_t classes)
     : steps_(classes),
@@ -25,7 +16,7 @@ TensorScores::TensorScores(std::size_t classes)
 
 at::Tensor TensorScores::of(const at::Tensor& probabilities) {
   table_ = table_.to(probabilities.device());
-  const at::Tensor bytes = bytes_of(probabilities);
+  const at::Tensor bytes = probability_bytes(probabilities);
   at::Tensor sum;
   for (std::int64_t c = 0; c < bytes.size(1); ++c) {
     const at::Tensor own = bytes.select(1, c).to(at::kInt);

@@ -1,15 +1,14 @@
 #pragma once
 #include <ATen/core/Tensor.h>
-#include <c10/core/Event.h>
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
 #include "headrace/inference/tensor_canvas.hpp"
 #include "headrace/measure/slide/pixel_counts.hpp"
 #include "headrace/measure/slide/slide_counts.hpp"
+#include "headrace/train/evaluate/tensor_counts.hpp"
 
 namespace headrace::train {
 
@@ -33,25 +32,16 @@ class SlideTally {
   void start(const inference::PartTensors& parts);
   /// Sends the counts of the image that is open to the host.
   void close();
-  void count_scores(const inference::PartTensors& parts, const at::Tensor& labels,
-                    const at::Tensor& annotated);
   void count_tumour(const inference::PartTensors& parts, const at::Tensor& membership);
-
-  /// Counts on their way to the host.
-  struct Closed {
-    std::uint32_t image = 0;
-    at::Tensor counts;
-    std::optional<c10::Event> done;
-  };
 
   std::size_t classes_, values_;        ///< label values: classes and class sets
   std::vector<bool> is_tumour_;         ///< by class
   at::Tensor value_of_;                 ///< (256): label value; `values_` where it is none
   at::Tensor tumour_of_;                ///< (256): Membership in the tumour, by label
-  at::Tensor allowed_;                  ///< (classes, 256): whether the class may be true, by label
   std::optional<std::uint32_t> image_;  ///< that is open
-  at::Tensor pairs_, tumour_, highest_, squared_;
-  std::deque<Closed> closed_;
+  at::Tensor pairs_, tumour_;
+  TensorCalibration calibration_;
+  LateCounts closed_;
 };
 
 }  // namespace headrace::train
