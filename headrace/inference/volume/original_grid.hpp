@@ -33,13 +33,16 @@ class OriginalGrid {
   /// Whether all slices were given, and so all slices of level 0 were delivered.
   bool complete() const noexcept { return given_ == patch_[0]; }
 
- private:
-  /// The two voxels from which a voxel of level 0 takes its value, and the part of the second.
+  /// The two voxels from which a voxel of level 0 takes its value, and the part of the second; the
+  /// same one twice where that is 0.
   struct Between {
     std::int64_t low = 0, high = 0;
     float part = 0;
   };
+  /// Of every voxel of level 0 along an axis.
   static std::vector<Between> along(std::int64_t patch, std::int64_t level0, double step);
+
+ private:
   void widen(std::span<const float> probabilities);
 
   std::size_t classes_;
