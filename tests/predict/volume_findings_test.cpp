@@ -7,6 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/predict/volume/findings_collector.hpp"
 #include "headrace/predict/volume/volume_findings.hpp"
+#include "headrace/predict/volume/voxel_scores.hpp"
 #include "headrace/result/image_result.hpp"
 
 namespace headrace::predict {
@@ -51,14 +52,20 @@ struct Prediction {
       }
     }
   }
+  /// Of slice z: the lesion classes together.
+  std::vector<std::uint16_t> scores_of(std::size_t z, const FindingRules& rules) const {
+    VoxelScores out;
+    score_voxels({probabilities.data() + z * kClasses * kPixels, kClasses * kPixels}, kClasses,
+                 rules.lesion_classes, out);
+    return out.lesion;
+  }
   VolumeFindings findings(const FindingRules& rules, const VolumeGrid& grid = kGrid) const {
     // Body: columns 0 to 28, so its midline is at x 14, which is -3 mm.
     std::vector<std::uint8_t> mask(kPixels, 0);
     for (std::size_t i = 0; i < kPixels; ++i) mask[i] = i % kWidth <= 28;
     FindingsCollector collector(rules, grid);
     for (std::size_t z = 0; z < kDepth; ++z) {
-      collector.add({classes.data() + z * kPixels, kPixels},
-                    {probabilities.data() + z * kClasses * kPixels, kClasses * kPixels},
+      collector.add({classes.data() + z * kPixels, kPixels}, scores_of(z, rules),
                     body ? std::span<const std::uint8_t>(mask) : std::span<const std::uint8_t>());
     }
     return collector.finish();
@@ -246,16 +253,18 @@ TEST(FindingsCollector, TakesVoxelsThatWereNotPredicted) {
 TEST(FindingsCollector, RefusesWhatDoesNotFit) {
   const Prediction prediction;
   const std::span<const std::uint8_t> classes(prediction.classes.data(), kPixels);
-  const std::span<const float> probabilities(prediction.probabilities.data(), kClasses * kPixels);
+  const std::vector<std::uint16_t> all = prediction.scores_of(0, rules_of_lesions());
+  const std::span<const std::uint16_t> scores(all);
   FindingsCollector collector(rules_of_lesions(), kGrid);
-  EXPECT_THROW(collector.add(classes.first(kPixels - 1), probabilities, {}), Error);
-  EXPECT_THROW(collector.add(classes, probabilities.first(kPixels), {}), Error);
-  EXPECT_THROW(collector.add(classes, probabilities, classes.first(3)), Error);
+  EXPECT_THROW(collector.add(classes.first(kPixels - 1), scores, {}), Error);
+  EXPECT_THROW(collector.add(classes, scores.first(kPixels - 1), {}), Error);
+  EXPECT_THROW(collector.add(classes, {}, {}), Error);
+  EXPECT_THROW(collector.add(classes, scores, classes.first(3)), Error);
   const std::vector<std::uint8_t> wrong(kPixels, kClasses);
-  EXPECT_THROW(collector.add(wrong, probabilities, {}), Error);
+  EXPECT_THROW(collector.add(wrong, scores, {}), Error);
   EXPECT_THROW(collector.finish(), Error);  // no slice was taken
-  for (std::int64_t z = 0; z < kDepth; ++z) collector.add(classes, probabilities, {});
-  EXPECT_THROW(collector.add(classes, probabilities, {}), Error);
+  for (std::int64_t z = 0; z < kDepth; ++z) collector.add(classes, scores, {});
+  EXPECT_THROW(collector.add(classes, scores, {}), Error);
   EXPECT_TRUE(collector.finish().lesions.empty());
 }
 

@@ -7,13 +7,19 @@
 
 namespace headrace::predict {
 
+std::vector<std::uint8_t> lesion_classes(const std::vector<std::string>& classes,
+                                         const loader::RunConfig& config) {
+  std::vector<std::uint8_t> out = loader::lesion_class_values(classes, config);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 FindingRules finding_rules(const std::vector<std::string>& classes, const loader::RunConfig& config,
                            const OrReason<Json>& evaluation, const std::string& origin,
                            double false_positives_per_scan) {
   FindingRules out;
   out.classes = classes;
-  out.lesion_classes = loader::lesion_class_values(classes, config);
-  std::sort(out.lesion_classes.begin(), out.lesion_classes.end());
+  out.lesion_classes = lesion_classes(classes, config);
   out.lesion_lowest = config.eval.lesion_lowest;
   out.lesion_min_mm3 = config.eval.lesion_min_mm3;
   if (out.lesion_classes.empty()) return out;

@@ -21,6 +21,10 @@ struct FindingRules {
   OrReason<IsotonicCurve> calibration;
 };
 
+/// Values of the classes that are lesions, rising. Errors: usage (loader::lesion_class_values).
+std::vector<std::uint8_t> lesion_classes(const std::vector<std::string>& classes,
+                                         const loader::RunConfig& config);
+
 /// The rules of a run: keys of `eval` as its evaluation takes them, and what scores mean from its
 /// evaluation on the validation split with the same weights.
 ///

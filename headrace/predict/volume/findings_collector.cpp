@@ -19,29 +19,33 @@ FindingsCollector::FindingsCollector(FindingRules rules, const imaging::VolumeGr
 }
 
 void FindingsCollector::add(std::span<const std::uint8_t> classes,
-                            std::span<const float> probabilities,
+                            std::span<const std::uint16_t> scores,
                             std::span<const std::uint8_t> body) {
-  check_slice(classes, probabilities, body);
+  check_slice(classes, scores, body);
   count_structures(classes);
   map_.body.add(body, map_.grid.shape_zyx[2]);
-  if (!findings_.rules.lesion_classes.empty()) keep_for_lesions(classes, probabilities);
+  if (!findings_.rules.lesion_classes.empty()) {
+    map_.classes.insert(map_.classes.end(), classes.begin(), classes.end());
+    scores_.insert(scores_.end(), scores.begin(), scores.end());
+  }
   ++next_;
 }
 
 void FindingsCollector::check_slice(std::span<const std::uint8_t> classes,
-                                    std::span<const float> probabilities,
+                                    std::span<const std::uint16_t> scores,
                                     std::span<const std::uint8_t> body) const {
   const auto pixels = static_cast<std::size_t>(map_.grid.slice_voxels());
-  const std::size_t values = findings_.rules.classes.size();
+  const std::size_t values = findings_.rules.classes.size(),
+                    scored = findings_.rules.lesion_classes.empty() ? 0 : pixels;
   if (next_ >= map_.grid.shape_zyx[0]) {
     fail(ErrorCode::internal, "A volume of {} slices was given one more.", map_.grid.shape_zyx[0]);
   }
-  if (classes.size() != pixels || probabilities.size() != values * pixels ||
+  if (classes.size() != pixels || scores.size() != scored ||
       (!body.empty() && body.size() != pixels)) {
     fail(ErrorCode::internal,
-         "Slice {} has {} classes, {} probabilities and {} voxels of body; expected {} pixels of "
-         "{} classes.",
-         next_, classes.size(), probabilities.size(), body.size(), pixels, values);
+         "Slice {} has {} classes, {} scores and {} voxels of body; expected {} pixels, {} of them "
+         "with a score.",
+         next_, classes.size(), scores.size(), body.size(), pixels, scored);
   }
   for (const std::uint8_t value : classes) {
     if (value >= values && value != result::kNotPredicted)
@@ -59,18 +63,6 @@ void FindingsCollector::count_structures(std::span<const std::uint8_t> classes) 
       if (row[x0] != 0 && row[x0] != result::kNotPredicted)
         findings_.structures[row[x0]].add(next_, y, x0, x);
     }
-  }
-}
-
-void FindingsCollector::keep_for_lesions(std::span<const std::uint8_t> classes,
-                                         std::span<const float> probabilities) {
-  const std::size_t pixels = classes.size();
-  map_.classes.insert(map_.classes.end(), classes.begin(), classes.end());
-  for (std::size_t i = 0; i < pixels; ++i) {
-    float lesion = 0;  // summed by rising class, as an evaluation does
-    for (const std::uint8_t value : findings_.rules.lesion_classes)
-      lesion += probabilities[value * pixels + i];
-    scores_.push_back(measure::score_of(lesion));
   }
 }
 

@@ -23,21 +23,19 @@ class FindingsCollector {
 
   /// The next slice.
   ///
-  /// in      classes        (y, x) class, or result::kNotPredicted
-  ///         probabilities  (classes, y, x), 0 to 1
-  ///         body           (y, x), not 0 is body; empty where it is not known
+  /// in      classes  (y, x) class, or result::kNotPredicted
+  ///         scores   (y, x) of the lesion classes together (VoxelScores); empty without lesion classes
+  ///         body     (y, x), not 0 is body; empty where it is not known
   /// errors  internal (a wrong size, a value that is no class, more slices than the grid has)
-  void add(std::span<const std::uint8_t> classes, std::span<const float> probabilities,
+  void add(std::span<const std::uint8_t> classes, std::span<const std::uint16_t> scores,
            std::span<const std::uint8_t> body);
   /// After the last slice, once. Errors: internal (slices are missing).
   VolumeFindings finish();
 
  private:
-  void check_slice(std::span<const std::uint8_t> classes, std::span<const float> probabilities,
+  void check_slice(std::span<const std::uint8_t> classes, std::span<const std::uint16_t> scores,
                    std::span<const std::uint8_t> body) const;
   void count_structures(std::span<const std::uint8_t> classes);
-  void keep_for_lesions(std::span<const std::uint8_t> classes,
-                        std::span<const float> probabilities);
   void find_lesions();
 
   VolumeFindings findings_;

@@ -12,7 +12,7 @@
 #include "headrace/predict/quality/volume_quality.hpp"
 #include "headrace/predict/volume/finding_rules.hpp"
 #include "headrace/predict/volume/findings_collector.hpp"
-#include "headrace/result/probability_byte.hpp"
+#include "headrace/predict/volume/voxel_scores.hpp"
 #include "headrace/result/result_writer.hpp"
 
 namespace headrace::predict {
@@ -74,17 +74,20 @@ class VolumePrediction : public ImagePrediction {
         writer_(writer_of(task_, map_)),
         collector_(rules_of(task_), map_.grid),
         body_(task_.cohort->body_mask(task_.image)),
-        grid_(task_.run->classes().size(), inference::extent_zyx(record_, task_.run->config),
-              map_.grid.shape_zyx, inference::step_zyx(record_, task_.run->config),
-              [this](std::int64_t z, std::span<const float> probabilities) {
-                take(z, probabilities);
-              }),
+        lesion_classes_(lesion_classes(task_.run->classes(), task_.run->config)),
         has_body_(!task_.cohort->volume_cells(task_.image, "").cell_zyx.empty()) {}
 
-  void add(BlendedPart part) override { grid_.add(part.probabilities); }
+  void add(BlendedPart part) override {
+    if (!part.scores.empty()) {  // a slice of level 0, from where the network is
+      slice_ = voxel_scores_of_rows(std::move(part.classes), std::move(part.scores), classes());
+      return take(part.at);
+    }
+    if (!grid_) start_grid();
+    grid_->add(part.probabilities);
+  }
 
   std::string finish(const Json& more) override {
-    if (!grid_.complete())
+    if (taken_ != map_.grid.shape_zyx[0])
       fail(ErrorCode::internal, "Image {} was not predicted to its end.", record_.id);
     const VolumeFindings findings = collector_.finish();
     const auto remarks =
@@ -109,25 +112,25 @@ class VolumePrediction : public ImagePrediction {
                          task.run->folder + "/eval.json", task.request->false_positives_per_scan);
   }
 
-  /// A slice of level 0.
-  void take(std::int64_t z, std::span<const float> probabilities) {
-    const std::size_t classes = task_.run->classes().size(),
-                      pixels = probabilities.size() / classes;
-    classes_.assign(pixels, 0);
-    for (std::size_t c = 1; c < classes; ++c) {
-      const float* p = probabilities.data() + c * pixels;
-      for (std::size_t i = 0; i < pixels; ++i) {
-        if (p[i] > probabilities[classes_[i] * pixels + i])
-          classes_[i] = static_cast<std::uint8_t>(c);
-      }
-    }
+  std::size_t classes() const { return task_.run->classes().size(); }
+
+  void start_grid() {
+    const loader::RunConfig& config = task_.run->config;
+    grid_.emplace(classes(), inference::extent_zyx(record_, config), map_.grid.shape_zyx,
+                  inference::step_zyx(record_, config),
+                  [this](std::int64_t z, std::span<const float> probabilities) {
+                    score_voxels(probabilities, classes(), lesion_classes_, slice_);
+                    take(z);
+                  });
+  }
+
+  /// The slice of level 0, which is z.
+  void take(std::int64_t z) {
     const std::span<const std::uint8_t> body = body_.slice(z);
-    shown_.assign(probabilities.begin(), probabilities.end());
     if (has_body_) leave_out_air(body);
-    rounded_.resize(shown_.size());
-    result::probability_bytes(shown_, rounded_);
-    writer_.add(classes_, rounded_);
-    collector_.add(classes_, shown_, body);
+    writer_.add(slice_.classes, slice_.probabilities);
+    collector_.add(slice_.classes, slice_.lesion, body);
+    ++taken_;
   }
 
   /// Windows cover the box around the body, and a network has not learnt what air is not.
@@ -135,8 +138,10 @@ class VolumePrediction : public ImagePrediction {
     const std::size_t pixels = body.size();
     for (std::size_t i = 0; i < pixels; ++i) {
       if (body[i] != 0) continue;
-      classes_[i] = result::kNotPredicted;
-      for (std::size_t at = i; at < shown_.size(); at += pixels) shown_[at] = 0;
+      slice_.classes[i] = result::kNotPredicted;
+      for (std::size_t at = i; at < slice_.probabilities.size(); at += pixels)
+        slice_.probabilities[at] = 0;
+      if (!slice_.lesion.empty()) slice_.lesion[i] = 0;
     }
   }
 
@@ -146,10 +151,11 @@ class VolumePrediction : public ImagePrediction {
   result::ResultWriter writer_;
   FindingsCollector collector_;
   inference::SliceReader body_;
-  inference::OriginalGrid grid_;
+  std::vector<std::uint8_t> lesion_classes_;
   bool has_body_;  ///< where none was found, the whole volume is predicted
-  std::vector<std::uint8_t> classes_, rounded_;
-  std::vector<float> shown_;
+  std::optional<inference::OriginalGrid> grid_;  ///< of slices that come on the patch's grid
+  VoxelScores slice_;
+  std::int64_t taken_ = 0;  ///< slices of level 0
 };
 
 }  // namespace
