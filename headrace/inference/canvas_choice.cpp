@@ -7,6 +7,7 @@
 
 #include "headrace/core/log.hpp"
 #include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/volume/tensor_grid.hpp"
 
 namespace headrace::inference {
 namespace {
@@ -26,13 +27,25 @@ std::optional<double> half_of_free(int device) {
   }
 }
 
-/// Pixels of the largest part of any image.
-std::int64_t most_pixels(const cohort::Cohort& cohort, const loader::RunConfig& config,
-                         std::span<const std::uint32_t> images) {
-  std::int64_t most = 1;
+Level0 level0_of(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+  return {image.volume->levels.front().shape_zyx, step_zyx(image, config)};
+}
+
+/// Of any image.
+struct Most {
+  std::int64_t pixels = 1;  ///< of a part
+  std::int64_t widest = 0;  ///< of volumes: widest_slice
+};
+
+Most most_of(const cohort::Cohort& cohort, const loader::RunConfig& config,
+             std::span<const std::uint32_t> images) {
+  Most most;
   for (const std::uint32_t image : images) {
-    const auto extent = extent_zyx(cohort.images()[image], config);
-    most = std::max(most, config.volumes ? extent[1] * extent[2] : extent[2]);
+    const cohort::ImageRecord& record = cohort.images()[image];
+    const auto extent = extent_zyx(record, config);
+    most.pixels = std::max(most.pixels, config.volumes ? extent[1] * extent[2] : extent[2]);
+    if (config.volumes)
+      most.widest = std::max(most.widest, widest_slice(extent, level0_of(record, config)));
   }
   return most;
 }
@@ -52,13 +65,18 @@ std::unique_ptr<Canvas> canvas_there(const Network& network, std::int64_t classe
                                      Canvas::Sink sink, std::optional<double> most_bytes) {
   if (!network.blends_there()) return nullptr;
   const auto window = tile_window(config);
-  const std::int64_t pixels = most_pixels(cohort, config, images);
-  const double bytes = tensor_canvas_bytes(classes, window, pixels);
+  const Most most = most_of(cohort, config, images);
+  const double bytes = tensor_canvas_bytes(classes, window, most.pixels, most.widest);
+  if (config.volumes) {
+    use.level0 = [&cohort, &config](std::uint32_t image) {
+      return level0_of(cohort.images()[image], config);
+    };
+  }
   if (!most_bytes) most_bytes = half_of_free(network.device());
   if (!most_bytes || bytes <= *most_bytes) {
     try {
-      return std::make_unique<TensorCanvas>(classes, window, pixels, network.device(),
-                                            std::move(use), std::move(sink));
+      return std::make_unique<TensorCanvas>(classes, window, most.pixels, network.device(),
+                                            std::move(use), std::move(sink), most.widest);
     } catch (const c10::OutOfMemoryError&) {
       // Somebody else took it meanwhile.
     }

@@ -3,14 +3,13 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/where.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "headrace/core/ignore_label.hpp"
+#include "headrace/inference/tensor_math.hpp"
 
 namespace headrace::inference {
 namespace {
@@ -48,25 +47,28 @@ at::Tensor weights_of(const Canvas::Window& window) {
   return weights;
 }
 
-std::int64_t working_bytes(std::int64_t classes, const Canvas::Window& window,
-                           std::int64_t most_pixels) {
+/// widest: 0: nothing is taken to level 0.
+double working_bytes(std::int64_t classes, const Canvas::Window& window, std::int64_t most_pixels,
+                     std::int64_t widest) {
   std::int64_t tile = 1;
   for (const auto& axis : window) tile *= static_cast<std::int64_t>(axis.size());
-  const std::int64_t finished = std::max(TensorCanvas::kAtOnce, most_pixels);
-  return finished * (kFinishingBytes + 4 * classes) + tile * 4 * (2 * classes + 2);
+  const std::int64_t finished = std::max({TensorCanvas::kAtOnce, most_pixels, widest});
+  const double grid = widest > 0 ? tensor_grid_bytes(classes, widest, TensorCanvas::kAtOnce) : 0.0;
+  return grid + static_cast<double>(finished * (kFinishingBytes + 4 * classes) +
+                                    tile * 4 * (2 * classes + 2));
 }
 
 }  // namespace
 
 double tensor_canvas_bytes(std::int64_t classes, const Canvas::Window& window_zyx,
-                           std::int64_t most_pixels) {
+                           std::int64_t most_pixels, std::int64_t widest) {
   const auto parts = static_cast<double>(turned(window_zyx)[0].size());
   return parts * static_cast<double>(most_pixels) * (4.0 * static_cast<double>(classes + 1) + 1) +
-         static_cast<double>(working_bytes(classes, window_zyx, most_pixels));
+         working_bytes(classes, window_zyx, most_pixels, widest);
 }
 
 TensorCanvas::TensorCanvas(std::int64_t classes, const Window& window_zyx, std::int64_t most_pixels,
-                           int device, PartUse use, Sink sink)
+                           int device, PartUse use, Sink sink, std::int64_t widest)
     : classes_(classes), device_(device_of(device)), use_(std::move(use)), late_(std::move(sink)) {
   const Window window = turned(window_zyx);
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -80,7 +82,8 @@ TensorCanvas::TensorCanvas(std::int64_t classes, const Window& window_zyx, std::
   weights_ = flat(pixels, at::kFloat);
   truth_ = flat(pixels, at::kByte);
   // LibTorch keeps what it has taken: what works on parts later finds it there.
-  if (!device_.is_cpu()) flat(working_bytes(classes_, window, most_pixels), at::kByte);
+  const double working = working_bytes(classes_, window, most_pixels, widest);
+  if (!device_.is_cpu()) flat(static_cast<std::int64_t>(working), at::kByte);
 }
 
 void TensorCanvas::start(std::uint32_t image, const Axes& size) {
@@ -95,6 +98,19 @@ void TensorCanvas::start(std::uint32_t image, const Axes& size) {
   mean_ring_ = ring(means_, {tile_[0], classes_, size_[1], size_[2]}).zero_();
   weight_ring_ = ring(weights_, {tile_[0], 1, size_[1], size_[2]}).zero_();
   truth_ring_ = ring(truth_, {tile_[0], size_[1], size_[2]}).fill_(kIgnoreLabel);
+  grid_.reset();
+  if (use_.level0) start_grid(size);
+}
+
+void TensorCanvas::start_grid(const Axes& size) {
+  const Level0 level0 = use_.level0(image_);
+  const std::int64_t voxels = level0.shape_zyx[1] * level0.shape_zyx[2];
+  grid_.emplace(size, level0, device_, kAtOnce,
+                [this, voxels](std::int64_t z, const at::Tensor& probabilities) {
+                  send({image_, z, probabilities, classes_of(probabilities), {}, {}},
+                       static_cast<std::size_t>(voxels), 0);
+                  late_.deliver();
+                });
 }
 
 std::int64_t TensorCanvas::side_by_side(std::int64_t at, std::int64_t count) const {
@@ -131,25 +147,26 @@ void TensorCanvas::blend_parts(const PlacedTile& tile, std::int64_t low, std::in
   at::Tensor means = in_image(mean_ring_);
   // Two operations, and no fused one: the same roundings everywhere.
   means.add_(said.sub(means).mul_(added.div(weights)));
-  if (tile.truth == nullptr) return;
+  if (tile.truth == nullptr || grid_) return;  // the truth of level 0 is not resampled
   in_image(truth_ring_)
       .copy_(in_tile(tensor_at(tile.truth, {tile_[0], tile_[1], tile_[2]}, at::kByte, device_)));
 }
 
 LateParts::Parts TensorCanvas::parts_from(std::int64_t first, std::int64_t count,
-                                          bool covered) const {
+                                          std::size_t pixels, bool covered) const {
   LateParts::Parts parts;
   parts.image = image_;
   parts.first = first;
   parts.count = count;
-  parts.pixels = static_cast<std::size_t>(pixels_);
+  parts.pixels = pixels;
   parts.covered = covered;
   if (use_.probabilities) parts.probability_rows = static_cast<std::size_t>(classes_);
-  if (use_.scores) parts.score_rows = use_.score_rows;
+  parts.score_rows = use_.score_rows;
   return parts;
 }
 
 void TensorCanvas::release(std::int64_t first, std::span<const Reach> parts) {
+  if (grid_) return resample(first, first + static_cast<std::int64_t>(parts.size()));
   const std::int64_t most = std::max<std::int64_t>(1, kAtOnce / std::max<std::int64_t>(1, pixels_));
   while (!parts.empty()) {
     const bool covered = parts.front().covered();
@@ -160,7 +177,7 @@ void TensorCanvas::release(std::int64_t first, std::span<const Reach> parts) {
       together = side_by_side(first, std::min(together, most));
       finish_parts(first, parts.first(static_cast<std::size_t>(together)));
     } else {
-      late_.put(parts_from(first, together, false));
+      late_.put(parts_from(first, together, static_cast<std::size_t>(pixels_), false));
     }
     parts = parts.subspan(static_cast<std::size_t>(together));
     first += together;
@@ -180,33 +197,36 @@ void TensorCanvas::finish_parts(std::int64_t first, std::span<const Reach> parts
     return ring.flatten(-2).narrow(0, first % tile_[0], count).narrow(-1, begin, size);
   };
   at::Tensor weights = of(weight_ring_).squeeze(1);
-  PartTensors made{image_, of(mean_ring_), {}, of(truth_ring_)};
-  made.predicted = choose_classes(made.means, weights);
-  LateParts::Parts late = parts_from(first, count, true);
-  late.begin = all.begin;
-  late.predicted = made.predicted;
-  if (use_.truth) late.truth = made.truth;
-  if (use_.probabilities) late.probabilities = made.means;
-  if (use_.scores) late.scores = use_.scores(made);
-  if (use_.look) use_.look(made);
-  late_.put(std::move(late));
+  at::Tensor means = of(mean_ring_), truth = of(truth_ring_);
+  const at::Tensor predicted =
+      classes_of(means).masked_fill_(weights.gt(0).logical_not(), kIgnoreLabel);
+  send({image_, first, means, predicted, truth, {}}, static_cast<std::size_t>(pixels_), all.begin);
   weights.zero_();
-  made.means.zero_();
-  made.truth.fill_(kIgnoreLabel);
+  means.zero_();
+  truth.fill_(kIgnoreLabel);
 }
 
-/// means: (parts, classes, pixels), weights: (parts, pixels). By comparisons, as the host's canvas:
-/// the tie of an argmax is not defined.
-at::Tensor TensorCanvas::choose_classes(const at::Tensor& means, const at::Tensor& weights) const {
-  at::Tensor highest = means.select(1, 0);
-  for (std::int64_t c = 1; c < classes_; ++c) {
-    const at::Tensor mean = means.select(1, c);
-    highest = at::where(mean.gt(highest), mean, highest);
+/// Parts that no tile reached are 0 in the ring.
+void TensorCanvas::resample(std::int64_t first, std::int64_t end) {
+  while (first < end) {
+    const std::int64_t count = side_by_side(first, end - first);
+    at::Tensor means = mean_ring_.narrow(0, first % tile_[0], count);
+    grid_->add(means);
+    means.zero_();
+    weight_ring_.narrow(0, first % tile_[0], count).zero_();
+    first += count;
   }
-  at::Tensor predicted = at::zeros(weights.sizes(), at::TensorOptions(at::kByte).device(device_));
-  for (std::int64_t c = classes_; c-- > 0;)  // so that of equals the lower class stays
-    predicted.masked_fill_(means.select(1, c).eq(highest), c);
-  return predicted.masked_fill_(weights.gt(0).logical_not(), kIgnoreLabel);
+}
+
+void TensorCanvas::send(PartTensors parts, std::size_t pixels, std::size_t begin) {
+  if (use_.look) use_.look(parts);
+  LateParts::Parts late = parts_from(parts.first, parts.predicted.size(0), pixels, true);
+  late.begin = begin;
+  late.predicted = parts.predicted;
+  if (use_.truth) late.truth = parts.truth;
+  if (use_.probabilities) late.probabilities = parts.means;
+  late.scores = parts.scores;
+  late_.put(std::move(late));
 }
 
 }  // namespace headrace::inference

@@ -6,7 +6,10 @@
 #include "headrace/inference/canvas_choice.hpp"
 #include "headrace/inference/host_canvas.hpp"
 #include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/score_rows.hpp"
 #include "headrace/predict/slide/tensor_scores.hpp"
+#include "headrace/predict/volume/finding_rules.hpp"
+#include "headrace/predict/volume/tensor_voxels.hpp"
 
 namespace headrace::predict {
 
@@ -32,12 +35,21 @@ TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> 
                                                   loader::LoaderStart{});
 }
 
-/// Findings of slides need no more of the probabilities than bytes; volumes are resampled first.
-inference::PartUse TilePass::part_use() const {
-  if (config_.volumes) return {.probabilities = true};
-  inference::PartUse use{.score_rows = classes_ + 1};
-  use.scores = [scores = std::make_shared<TensorScores>(classes_)](
-                   const inference::PartTensors& parts) { return scores->of(parts.means); };
+/// Findings need no more of the probabilities than bytes.
+inference::PartUse TilePass::part_use(const TrainedRun& run) const {
+  inference::PartUse use;
+  if (config_.volumes) {
+    const auto lesions = lesion_classes(run.classes(), config_);
+    use.score_rows = classes_ + (lesions.empty() ? 0 : inference::kScoreRows);
+    use.look = [lesions](inference::PartTensors& slices) {
+      slices.scores = tensor_voxels(slices.means, lesions);
+    };
+  } else {
+    use.score_rows = classes_ + 1;
+    use.look = [scores = std::make_shared<TensorScores>(classes_)](inference::PartTensors& rows) {
+      rows.scores = scores->of(rows.means);
+    };
+  }
   return use;
 }
 
@@ -47,8 +59,8 @@ void TilePass::open_stitcher(const TrainedRun& run, const std::vector<std::uint3
   const auto sink = [this](inference::StitchedPart& part) { take(part); };
   std::unique_ptr<inference::Canvas> canvas;
   if (options_.alone && !options_.network) {
-    canvas =
-        inference::canvas_there(*run.network, classes, *cohort_, config_, images, part_use(), sink);
+    canvas = inference::canvas_there(*run.network, classes, *cohort_, config_, images,
+                                     part_use(run), sink);
   }
   there_ = canvas != nullptr;
   if (!there_) canvas = std::make_unique<inference::HostCanvas>(classes, window, sink, &pool_);
@@ -99,7 +111,7 @@ std::optional<BlendedPart> TilePass::next() {
     const auto pixels =
         static_cast<std::size_t>(config_.volumes ? extent[1] * extent[2] : extent[2]);
     part.classes.assign(pixels, kIgnoreLabel);
-    if (there_ && !config_.volumes) {
+    if (there_) {
       part.scores.assign(pixels * (classes_ + 1), 0);
     } else {
       part.probabilities.assign(pixels * classes_, 0.0f);

@@ -16,15 +16,15 @@
 
 namespace headrace::predict {
 
-/// One finished part of an image (a row of a slide, a slice of a volume on the grid of patches),
-/// with memory of its own.
+/// One finished part of an image, with memory of its own: a row of a slide; a slice of a volume on the
+/// grid of patches, or on level 0 where tiles are blended with the network.
 struct BlendedPart {
   std::uint32_t image = 0;
   std::int64_t at = 0;
   std::vector<std::uint8_t> classes;  ///< 255: no tile
   std::vector<float> probabilities;   ///< (classes, pixels); 0 where there is no tile
-  /// Of a slide whose tiles are blended where the network is, in place of the probabilities: what
-  /// PixelScores makes of them.
+  /// Where tiles are blended with the network, in place of the probabilities: what PixelScores makes of
+  /// a row, or of a slice the rows of tensor_voxels.
   std::vector<std::uint8_t> scores = {};
 };
 
@@ -60,7 +60,7 @@ class TilePass {
   std::uint64_t done() const noexcept { return done_; }
 
  private:
-  inference::PartUse part_use() const;
+  inference::PartUse part_use(const TrainedRun& run) const;
   void open_stitcher(const TrainedRun& run, const std::vector<std::uint32_t>& images);
   void predict_batch(const loader::Batch& batch);
   void take(inference::StitchedPart& part);

@@ -109,7 +109,8 @@ void try_training(inference::Network& network, const std::shared_ptr<const cohor
   // The processes of one machine share its memory; one of them evaluates.
   out.host.needed_bytes =
       (used + (out.on_gpu ? 0 : step) + ring_bytes(*batch, config)) * process_group.size() +
-      evaluation_bytes(*cohort, config, *preprocessing, config.data.val);
+      evaluation_bytes(*cohort, config, *preprocessing, config.data.val,
+                       process_group.size() == 1 && network.blends_there());
   out.host.present_bytes = machine_memory_bytes();
   check_memory(out.host, false, together * process_group.size());
   trying(one_batch, [&] {

@@ -16,6 +16,16 @@ train: {{epochs: 1, lr: 4.0e-3, threads: 1, validate_every: 0}}
 eval: {{overlap: 0.25, batch: 8}}
 loader: {{threads: 1, prefetch: 2}}
 """
+CT_CONFIG = """task: segmentation
+data: {{store: {store}}}
+patch: {{size: [8, 32, 32], spacing_mm: {spacing}}}
+sampling: {{seed: 7, batch: 2, batches_per_epoch: 2}}
+transforms:
+  - window_hu: {{low: -160, high: 240}}
+model: {{name: unet3d, widths: [8, 16]}}
+train: {{epochs: 1, threads: 1, validate_every: 0}}
+loader: {{threads: 1, prefetch: 2}}
+"""
 DERIVED = SAMPLES / "slides/derived"
 SLIDES = {"jpeg": DERIVED / "cmu-aperio-style-4level.svs", "lossless": DERIVED / "cmu-bigtiff-deflate-512.tif"}
 # Every number of both appears, with tiles from the store and from the file.
@@ -66,8 +76,18 @@ def test_slides_blended_where_the_model_is(runs, tmp_path):
 
 
 def test_scans_blended_where_the_model_is(ct_run, tmp_path):
+    """Several scans with lesions, which are resampled, scored and rounded there."""
+    headrace("ingest", "volumes", *[CT / f"sarcoma/sts-{number}.nii.gz" for number in ("002", "012", "018")], "--out", tmp_path / "s.zarr")
+    assert_same_where_the_model_is(["--run", ct_run, "--flips"], tmp_path / "s.zarr", tmp_path)
+
+
+@pytest.mark.parametrize("spacing", ["[5.1, 1.7, 0.8]", "null"])
+def test_scans_without_lesions_blended_where_the_model_is(ct_cohort, tmp_path, spacing):
+    """Finer and coarser than the scans along their axes, and their own grid."""
+    (tmp_path / "run.yaml").write_text(CT_CONFIG.format(store=ct_cohort / "ct.zarr", spacing=spacing))
+    headrace("train", "--config", tmp_path / "run.yaml", "--out", tmp_path / "run")
     headrace("ingest", "volumes", CT / "sarcoma/sts-012.nii.gz", "--out", tmp_path / "s.zarr")
-    assert_same_where_the_model_is(["--run", ct_run], tmp_path / "s.zarr", tmp_path)
+    assert_same_where_the_model_is(["--run", tmp_path / "run"], tmp_path / "s.zarr", tmp_path)
 
 
 def test_means_of_runs_and_mirror_images(runs, tmp_path):

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "tests/inference/tiles_there.hpp"
 #include "tests/model/watched_operations.hpp"
@@ -15,14 +16,15 @@ namespace {
 
 using testing::CanvasCase;
 
-/// By tensors of model_device().
-void stitch_there(const CanvasCase& of, PartUse use, Canvas::Sink sink, std::size_t batch) {
+/// By tensors of model_device(). widest: TensorCanvas's.
+void stitch_there(const CanvasCase& of, PartUse use, Canvas::Sink sink, std::size_t batch,
+                  std::int64_t widest = 0) {
   const testing::TilesThere there(of);
   Stitcher stitcher(
       of.window(), [&](std::uint32_t image) { return of.extent(image); },
       std::make_unique<TensorCanvas>(of.classes, of.window(), of.most_pixels(),
-                                     testing::model_device_index(), std::move(use),
-                                     std::move(sink)));
+                                     testing::model_device_index(), std::move(use), std::move(sink),
+                                     widest));
   const auto tiles = there.tiles();
   for (std::size_t i = 0; i < tiles.size(); i += batch)
     stitcher.add(tiles.subspan(i, std::min(batch, tiles.size() - i)));
@@ -113,11 +115,9 @@ TEST(TensorCanvas, ScoresAndLooksAreOfThePartsThatComeOut) {
     std::map<std::uint32_t, std::int64_t> seen, expected;
     const auto classes = static_cast<std::size_t>(of.classes);
     PartUse use{.score_rows = classes + 1};
-    use.scores = [&](const PartTensors& parts) {
+    use.look = [&](PartTensors& parts) {
       const at::Tensor bytes = parts.means.mul(255).to(at::kByte);
-      return at::cat({bytes, parts.predicted.unsqueeze(1)}, 1);
-    };
-    use.look = [&](const PartTensors& parts) {
+      parts.scores = at::cat({bytes, parts.predicted.unsqueeze(1)}, 1);
       seen[parts.image] += parts.predicted.ne(255).sum().item<std::int64_t>();
     };
     const auto found = on_tensors(of, 3, use);
@@ -138,6 +138,96 @@ TEST(TensorCanvas, ScoresAndLooksAreOfThePartsThatComeOut) {
   }
 }
 
+/// The grids of level 0 of a case's volumes: finer and coarser than the tiles', the same, and odd.
+Level0 level0_of(const CanvasCase& of, std::uint32_t image, int turn) {
+  static constexpr std::array<std::array<double, 3>, 4> kSteps{
+      {{2, 2.3, 1.7}, {1, 0.6, 1}, {0.7, 1, 3}, {1, 1, 1}}};
+  Level0 out;
+  out.step_zyx = kSteps[(image + static_cast<std::uint32_t>(turn)) % kSteps.size()];
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    out.shape_zyx[axis] = static_cast<std::int64_t>(
+        static_cast<double>(of.extent(image)[axis]) * out.step_zyx[axis] + 0.4);
+  return out;
+}
+
+/// The slices of level 0 by the host's canvas and its grid, with the classes of the highest.
+std::vector<StitchedPart> on_host_at_level0(const CanvasCase& of, int turn) {
+  std::vector<StitchedPart> out;
+  std::optional<OriginalGrid> grid;
+  const auto classes = static_cast<std::size_t>(of.classes);
+  for (const StitchedPart& part : on_host(of)) {
+    if (part.at == 0) {
+      const Level0 level0 = level0_of(of, part.image, turn);
+      grid.emplace(classes, of.extent(part.image), level0.shape_zyx, level0.step_zyx,
+                   [&out, classes, image = part.image](std::int64_t z, auto probabilities) {
+                     StitchedPart& own = out.emplace_back();
+                     own.image = image;
+                     own.at = z;
+                     own.covered = true;
+                     own.probabilities.assign(probabilities.begin(), probabilities.end());
+                     const std::size_t pixels = probabilities.size() / classes;
+                     own.truth.assign(pixels, 255);
+                     own.predicted.assign(pixels, 0);
+                     for (std::size_t i = 0; i < classes * pixels; ++i) {
+                       std::uint8_t& best = own.predicted[i % pixels];
+                       if (probabilities[i] > probabilities[best * pixels + i % pixels])
+                         best = static_cast<std::uint8_t>(i / pixels);
+                     }
+                   });
+    }
+    grid->add(part.probabilities);
+  }
+  return out;
+}
+
+std::vector<StitchedPart> on_tensors_at_level0(const CanvasCase& of, std::size_t batch, int turn,
+                                               PartUse use) {
+  std::int64_t widest = 0;
+  for (std::uint32_t i = 1; i < 2 * of.images_zyx.size(); i += 2)
+    widest = std::max(widest, widest_slice(of.extent(i), level0_of(of, i, turn)));
+  use.level0 = [&of, turn](std::uint32_t image) { return level0_of(of, image, turn); };
+  std::vector<StitchedPart> parts;
+  stitch_there(of, std::move(use), into(parts), batch, widest);
+  return parts;
+}
+
+TEST(TensorCanvas, TakesVolumesToLevel0AsTheHostDoes) {
+  int turn = 0;
+  for (const CanvasCase& of : cases()) {
+    if (of.tile_zyx[0] == 1) continue;
+    const auto wanted = on_host_at_level0(of, ++turn);
+    SCOPED_TRACE(::testing::Message() << of.classes << " classes, overlap " << of.overlap);
+    for (const std::size_t batch : {std::size_t{1}, of.tiles.size()})
+      expect_same(on_tensors_at_level0(of, batch, turn, {.truth = true, .probabilities = true}),
+                  wanted);
+  }
+  EXPECT_GT(turn, 20);
+}
+
+/// Who looks sees whole slices of level 0 one after the other, and gives them a truth and scores.
+TEST(TensorCanvas, OfLevel0WhoLooksGivesTruthAndScores) {
+  const CanvasCase of = cases()[1];
+  std::map<std::uint32_t, std::int64_t> next;
+  PartUse use{.truth = true, .score_rows = 1};
+  use.look = [&](PartTensors& slices) {
+    EXPECT_FALSE(slices.truth.defined());
+    EXPECT_EQ(slices.first, next[slices.image]);
+    next[slices.image] += slices.predicted.size(0);
+    slices.truth = slices.predicted.add(10);
+    slices.scores = slices.predicted.add(20).unsqueeze(1);
+  };
+  const auto parts = on_tensors_at_level0(of, 2, 0, use);
+  EXPECT_EQ(next.size(), 3u);
+  EXPECT_EQ(parts.size(), static_cast<std::size_t>(next[1] + next[3] + next[5]));
+  for (const StitchedPart& part : parts) {
+    ASSERT_TRUE(part.probabilities.empty());
+    for (std::size_t i = 0; i < part.predicted.size(); ++i) {
+      ASSERT_EQ(part.truth[i], part.predicted[i] + 10);
+      ASSERT_EQ(part.scores[i], part.predicted[i] + 20);
+    }
+  }
+}
+
 /// A GPU would be waited for where an operation gives the host a number.
 TEST(TensorCanvas, GivesTheHostNoNumberWhileItWorks) {
   const CanvasCase of = cases()[2];
@@ -146,7 +236,10 @@ TEST(TensorCanvas, GivesTheHostNoNumberWhileItWorks) {
   stitch_there(of, {.truth = true}, into(parts), 2);
   EXPECT_FALSE(parts.empty());
   EXPECT_EQ(watch.host_reads(), 0);
+  EXPECT_FALSE(on_tensors_at_level0(cases()[1], 2, 0, {}).empty());
+  EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_GT(watch.count("aten::mul_"), 10) << "the watch sees nothing";
+  EXPECT_GT(watch.count("aten::index_select"), 10) << "the watch sees nothing";
 }
 
 TEST(LateParts, ComeInTheirOrderAndLateButNeverTooMany) {

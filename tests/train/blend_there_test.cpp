@@ -4,10 +4,14 @@
 
 #include <cstdlib>
 
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/inference/canvas_choice.hpp"
 #include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/stitcher.hpp"
+#include "headrace/train/evaluate/baseline.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
+#include "headrace/train/evaluate/evaluation_memory.hpp"
 #include "headrace/train/run/run_identity.hpp"
 #include "tests/loader/volume_fixture.hpp"
 #include "tests/train/training_fixture.hpp"
@@ -57,8 +61,11 @@ void expect_same_there(const loader::RunConfig& config, const EvaluateOptions& o
       expect_equal(found.montage[i].pictures[k].pixels, wanted.montage[i].pictures[k].pixels);
   }
   ASSERT_EQ(found.examples.size(), wanted.examples.size());
-  for (std::size_t i = 0; i < wanted.examples.size(); ++i)
+  for (std::size_t i = 0; i < wanted.examples.size(); ++i) {
+    EXPECT_EQ(found.examples[i].slice, wanted.examples[i].slice);
+    expect_equal(found.examples[i].truth, wanted.examples[i].truth);
     expect_equal(found.examples[i].prediction, wanted.examples[i].prediction);
+  }
 }
 
 TEST(BlendThere, EvaluationsOfSlidesAreTheHosts) {
@@ -74,24 +81,127 @@ TEST(BlendThere, EvaluationsOfSlidesAreTheHosts) {
   }
 }
 
-TEST(BlendThere, EvaluationsOfVolumesAreTheHosts) {
-  testing::VolumeSpec spec;
-  spec.shape_zyx = {20, 44, 52};
-  const testing::TemporaryFolder folder;
-  testing::write_volume_store(folder.path("ct.zarr"), spec);
-  for (const char* overlap : {"0", "0.25", "0.5"}) {
-    const auto config = loader::RunConfig::parse(
-        "task: colorectal\ndata: {store: " + folder.path("ct.zarr") +
-            "}\npatch: {size: [8, 16, 16], spacing_mm: [2.5, 1.6, 1.6]}\nsampling: {seed: 3}\n"
-            "transforms:\n  - window_hu: {low: -160, high: 240}\n"
-            "model: {name: unet3d, widths: [8, 16]}\ntrain: {threads: 1}\n"
-            "eval: {lesion_probability: 0.34, lesion_min_mm3: 0, lesion_classes: [lesion], batch: 3, "
-            "overlap: " +
-            std::string(overlap) + "}\n",
-        "run.yaml");
-    SCOPED_TRACE(overlap);
-    expect_same_there(config, {"train", 3});
+/// Volumes of odd extents, one of them without labels and one that is annotated in part; runs at spacings
+/// of their own, at that of the store, finer and coarser.
+class VolumesThere : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    testing::VolumeSpec spec;
+    spec.images = 4;
+    spec.shape_zyx = {19, 43, 51};
+    testing::VolumeSpec in_part = spec;
+    in_part.annotated = [](int image) { return image != 1; };
+    in_part.label = [spec](int image, std::int64_t z, std::int64_t y, std::int64_t x) {
+      return image == 3 && x % 5 == 0 ? kIgnoreLabel
+                                      : testing::fixture_volume_label(spec, image, z, y, x);
+    };
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    testing::write_volume_store(folder_->path("ct.zarr"), in_part);
   }
+  static void TearDownTestSuite() { folder_.reset(); }
+  loader::RunConfig config(const std::string& spacing, const std::string& eval,
+                           const std::string& task = "colorectal") const {
+    return loader::RunConfig::parse(
+        "task: " + task + "\ndata: {store: " + folder_->path("ct.zarr") +
+            "}\npatch: {size: [8, 16, 16], spacing_mm: " + spacing +
+            "}\nsampling: {seed: 3}\ntransforms:\n  - window_hu: {low: -160, high: 240}\n"
+            "model: {name: unet3d, widths: [8, 16]}\ntrain: {threads: 1}\n"
+            "eval: {batch: 3, " +
+            eval + "}\n",
+        "run.yaml");
+  }
+
+  static constexpr const char* kLesions =
+      "lesion_probability: 0.34, lesion_min_mm3: 0, lesion_classes: [lesion]";
+
+ private:
+  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+};
+
+TEST_F(VolumesThere, EvaluationsAreTheHosts) {
+  const std::string lesions = kLesions;
+  for (const auto& [spacing, eval] : std::vector<std::pair<std::string, std::string>>{
+           {"[2.5, 1.6, 1.6]", lesions + ", overlap: 0"},
+           {"[4.1, 1.1, 0.7]", lesions + ", overlap: 0.25"},
+           {"[1.7, 2.3, 0.8]", lesions + ", overlap: 0.25, bootstrap: 20"},
+           {"null", lesions + ", overlap: 0.5"}}) {
+    SCOPED_TRACE(spacing);
+    expect_same_there(config(spacing, eval), {"train", 3});
+  }
+}
+
+TEST_F(VolumesThere, EvaluationsWithoutLesionsOrPicturesAreTheHosts) {
+  expect_same_there(config("[3.3, 1.6, 1.3]", "overlap: 0.25", "segmentation"), {"train", 4});
+  expect_same_there(config("[3.3, 1.6, 1.3]", kLesions), {"train", 0});
+}
+
+TEST_F(VolumesThere, TheBaselineIsMeasuredBesideThem) {
+  const auto run = config("[3.3, 1.6, 1.3]", kLesions);
+  EvaluateOptions options{"train", 2};
+  options.baseline = std::make_shared<const Baseline>(fit_baseline(*open_cohort(run), run));
+  expect_same_there(run, options);
+}
+
+/// What the host gets are classes on level 0, and nothing waits while they are made.
+TEST_F(VolumesThere, NoProbabilityComesToTheHost) {
+  const auto run = config("[4.1, 1.1, 0.7]", kLesions);
+  const auto cohort = open_cohort(run);
+  const Blend blend("model");
+  const inference::Network network(run, 3);
+  const std::vector<std::uint32_t> images{0, 1};
+  std::vector<std::int64_t> at;
+  const auto sink = [&](inference::StitchedPart& part) {
+    EXPECT_TRUE(part.probabilities.empty());
+    EXPECT_EQ(part.predicted.size(), 43u * 51u);
+    at.push_back(part.at);
+  };
+  const auto window = inference::tile_window(run);
+  const std::vector<float> tile(3 * 8 * 16 * 16, 1.0f / 3);
+  const model::testing::WatchedOperations watch;
+  inference::Stitcher stitcher(
+      window,
+      [&](std::uint32_t image) { return inference::extent_zyx(cohort->images()[image], run); },
+      inference::canvas_there(network, 3, *cohort, run, images, {}, sink));
+  for (const std::uint32_t image : images) stitcher.add({image, {4, 9, 5}, tile.data(), nullptr});
+  stitcher.finish();
+  ASSERT_EQ(at.size(), 2u * 19u);
+  for (std::size_t i = 0; i < at.size(); ++i) EXPECT_EQ(at[i], static_cast<std::int64_t>(i % 19));
+  EXPECT_EQ(watch.host_reads(), 0);
+}
+
+/// Level 0 counts into what a canvas takes; tiles' own grid here is far coarser.
+TEST_F(VolumesThere, WhatDoesNotFitIsLeftToTheHost) {
+  const auto run = config("[5, 3.2, 3.2]", kLesions);
+  const auto cohort = open_cohort(run);
+  const Blend blend("model");
+  const inference::Network network(run, 3);
+  const std::vector<std::uint32_t> images{0, 1, 2};
+  const auto window = inference::tile_window(run);
+  const double alone = inference::tensor_canvas_bytes(3, window, 11 * 13),
+               needed = inference::tensor_canvas_bytes(3, window, 11 * 13, 43 * 51);
+  EXPECT_GT(needed, alone + 3 * 43 * 51 * 4.0);
+  std::vector<std::string> lines;
+  log::set_sink([&](log::Level, const std::string& line) { lines.push_back(line); });
+  const auto chosen = [&](double most) {
+    return inference::canvas_there(
+        network, 3, *cohort, run, images, {}, [](auto&) {}, most);
+  };
+  EXPECT_NE(chosen(needed), nullptr);
+  EXPECT_TRUE(lines.empty());
+  EXPECT_EQ(chosen(needed - 1), nullptr);
+  log::set_sink({});
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("on the GPU the widest volume would take"), std::string::npos);
+}
+
+/// Parts that are under way lie in the host's memory.
+TEST_F(VolumesThere, LatePartsCountIntoTheHostsMemory) {
+  const auto run = config("null", kLesions);
+  const auto cohort = open_cohort(run);
+  const auto preprocessing = loader::Preprocessing::fit(*cohort, run);
+  const double here = evaluation_bytes(*cohort, run, preprocessing, "train", false),
+               there = evaluation_bytes(*cohort, run, preprocessing, "train", true);
+  EXPECT_EQ(there - here, 128.0 * 1024 * 1024);
 }
 
 /// Before the first tile, in one sentence, and with the memory that the canvas itself would take.

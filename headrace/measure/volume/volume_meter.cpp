@@ -51,6 +51,19 @@ void VolumeMeter::add(std::span<const float> probabilities, std::span<const std:
   }
 }
 
+void VolumeMeter::add_classes(std::span<const std::uint8_t> predicted,
+                              std::span<const std::uint8_t> truth,
+                              std::span<const std::uint16_t> lesion) {
+  volume_.predicted.insert(volume_.predicted.end(), predicted.begin(), predicted.end());
+  volume_.truth.insert(volume_.truth.end(), truth.begin(), truth.end());
+  volume_.lesion.insert(volume_.lesion.end(), lesion.begin(), lesion.end());
+}
+
+void VolumeMeter::add_counts(const VoxelCounts& counts) {
+  calibration_.add_counted(counts.highest, counts.squared_steps);
+  scores_.add(counts.lesion);
+}
+
 VolumeFigures VolumeMeter::finish() {
   const auto [depth, height, width] = volume_.shape_zyx;
   if (volume_.truth.size() != static_cast<std::size_t>(depth * height * width))

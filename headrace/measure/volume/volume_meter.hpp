@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headrace/measure/volume/volume_figures.hpp"
+#include "headrace/measure/volume/voxel_counts.hpp"
 
 namespace headrace::measure {
 
@@ -23,6 +24,14 @@ class VolumeMeter {
   ///     body           (y, x), not 0 is body: where calibration and AUC are counted; as `truth`
   void add(std::span<const float> probabilities, std::span<const std::uint8_t> truth,
            std::span<const std::uint8_t> body);
+  /// The next slice, whose probabilities are counted elsewhere: then add_counts before `finish`.
+  ///
+  /// in  predicted  (y, x) class
+  ///     truth      (y, x) as in `add`, 255 where nothing is annotated
+  ///     lesion     (y, x) as PredictedVolume::lesion; empty without lesion classes
+  void add_classes(std::span<const std::uint8_t> predicted, std::span<const std::uint8_t> truth,
+                   std::span<const std::uint16_t> lesion);
+  void add_counts(const VoxelCounts& counts);
   /// Of the volume since `start`. Errors: those of measure_volume; internal (slices are missing).
   VolumeFigures finish();
 

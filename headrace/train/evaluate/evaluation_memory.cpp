@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "headrace/inference/late_parts.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
 
@@ -41,7 +42,8 @@ double volume_bytes(const cohort::ImageRecord& image, const loader::RunConfig& c
 }  // namespace
 
 double evaluation_bytes(const cohort::Cohort& cohort, const loader::RunConfig& config,
-                        const loader::Preprocessing& preprocessing, const std::string& split) {
+                        const loader::Preprocessing& preprocessing, const std::string& split,
+                        bool late) {
   const auto classes = static_cast<double>(cohort.classes().size());
   double most = 0;
   for (const cohort::ImageRecord& image : cohort.images()) {
@@ -56,7 +58,9 @@ double evaluation_bytes(const cohort::Cohort& cohort, const loader::RunConfig& c
   const auto channels = static_cast<double>(loader::channel_count(preprocessing, config));
   const double sample = pixels * (contexts * channels * kFloat + 1);
   const auto batch = static_cast<double>(config.eval.batch);
-  return most + batch * ((config.loader.prefetch + 1) * sample + pixels * classes * kFloat);
+  const double under_way = late ? static_cast<double>(inference::LateParts::kMostBytes) : 0.0;
+  return most + under_way +
+         batch * ((config.loader.prefetch + 1) * sample + pixels * classes * kFloat);
 }
 
 }  // namespace headrace::train

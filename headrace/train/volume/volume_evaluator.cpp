@@ -4,6 +4,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/score_rows.hpp"
+#include "headrace/inference/tensor_math.hpp"
 #include "headrace/inference/volume/original_grid.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/loader/config/figure_rules.hpp"
@@ -13,8 +15,10 @@
 #include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/train/evaluate/baseline.hpp"
 #include "headrace/train/evaluate/evaluator.hpp"
+#include "headrace/train/volume/truth_tensors.hpp"
 #include "headrace/train/volume/volume_examples.hpp"
 #include "headrace/train/volume/volume_montage.hpp"
+#include "headrace/train/volume/volume_tally.hpp"
 #include "headrace/train/volume/volume_truth.hpp"
 
 namespace headrace::train {
@@ -39,7 +43,8 @@ class VolumeEvaluator : public Evaluator {
         options_(options),
         metrics_(metrics_of(cohort, config)),
         montage_(options.montage, tiles),
-        meter_(metrics_.rules()) {
+        meter_(metrics_.rules()),
+        truth_there_(cohort, config) {
     if (options.baseline != nullptr) knowing_nothing_.emplace(metrics_of(cohort, config));
     const auto lesion = metrics_.rules().lesion_membership();
     for (std::size_t v = 0; v < shown_.size(); ++v) shown_[v] = lesion[v] == Membership::inside;
@@ -49,12 +54,19 @@ class VolumeEvaluator : public Evaluator {
     if (options.montage > 0) slices_.emplace(shown_, metrics_.rules().classes);
   }
 
-  inference::PartUse part_use() override { return {.probabilities = true}; }
+  /// Voxels are counted where they are predicted; structures and lesions need the volume on the host.
+  inference::PartUse part_use() override {
+    tally_.emplace(metrics_.rules());
+    inference::PartUse use{.truth = true};
+    if (!metrics_.rules().lesion_classes.empty()) use.score_rows = inference::kScoreRows;
+    use.look = [this](inference::PartTensors& slices) { look(slices); };
+    return use;
+  }
 
   void add(const inference::StitchedPart& slice) override {
-    if (!grid_ || slice.image != image_) start(slice.image);
-    with_context(context(), [&] { grid_->add(slice.probabilities); });
-    if (grid_->complete()) measure();
+    const bool counted = slice.probabilities.empty();  // there: a slice of level 0
+    if (!open_ || slice.image != image_) start(slice.image, counted);
+    if (counted ? add_counted(slice) : add_blended(slice)) measure();
   }
 
   void offer(const OfferedTile& tile) override {
@@ -78,7 +90,7 @@ class VolumeEvaluator : public Evaluator {
   }
 
   void finish(Evaluation& out) override {
-    if (grid_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+    check_finished();
     out.json = metrics_.to_json(options_.intervals);
     if (knowing_nothing_) {
       const Json figures = knowing_nothing_->to_json(false);
@@ -103,10 +115,26 @@ class VolumeEvaluator : public Evaluator {
 
   measure::VolumeFacts facts() const { return facts_of(cohort_.images()[image_]); }
 
-  std::string context() const { return "image " + cohort_.images()[image_].id; }
+  std::string context(std::uint32_t image) const { return "image " + cohort_.images()[image].id; }
 
-  void start(std::uint32_t image) {
-    if (grid_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+  void check_finished() const {
+    if (open_) fail(ErrorCode::internal, "Image {} was not stitched to its end.", image_);
+  }
+
+  /// Of slices on level 0 that are still with the model, before `add` has them.
+  void look(inference::PartTensors& slices) {
+    with_context(context(slices.image), [&] {
+      const auto own =
+          truth_there_.of(slices.image, slices.first, slices.means.size(0), slices.means.device());
+      slices.truth = own.truth;
+      const at::Tensor lesion = tally_->add(slices, own.body);
+      if (lesion.defined()) slices.scores = inference::two_rows(lesion);
+    });
+  }
+
+  void start(std::uint32_t image, bool counted) {
+    check_finished();
+    open_ = true;
     image_ = image;
     const cohort::ImageRecord& record = cohort_.images()[image];
     const cohort::VolumeLevel& level = record.volume->levels.front();
@@ -114,22 +142,45 @@ class VolumeEvaluator : public Evaluator {
     body_.emplace(cohort_.body_mask(image));
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
     if (slices_) slices_->start(level.shape_zyx);
+    if (counted) return;
     grid_.emplace(metrics_.rules().classes, inference::extent_zyx(record, config_), level.shape_zyx,
                   inference::step_zyx(record, config_),
                   [this](std::int64_t z, std::span<const float> probabilities) {
                     const auto truth = truth_->slice(z);
-                    if (slices_) slices_->add(z, probabilities, truth);
+                    if (slices_) slices_->add(z, classes_of(probabilities), truth);
                     meter_.add(probabilities, truth, body_->slice(z));
                   });
   }
 
+  std::vector<std::uint8_t> classes_of(std::span<const float> probabilities) const {
+    const std::size_t classes = metrics_.rules().classes;
+    return most_probable(probabilities.data(), classes, probabilities.size() / classes);
+  }
+
+  /// A slice of the patch's grid; whether it was the volume's last.
+  bool add_blended(const inference::StitchedPart& slice) {
+    with_context(context(image_), [&] { grid_->add(slice.probabilities); });
+    return grid_->complete();
+  }
+
+  /// A slice of level 0, likewise.
+  bool add_counted(const inference::StitchedPart& slice) {
+    if (slices_) slices_->add(slice.at, slice.predicted, slice.truth);
+    meter_.add_classes(slice.predicted, slice.truth, inference::scores_of_rows(slice.scores));
+    const auto& level = cohort_.images()[image_].volume->levels.front();
+    if (slice.at + 1 < level.shape_zyx[0]) return false;
+    meter_.add_counts(tally_->take(image_));
+    return true;
+  }
+
   void measure() {
-    with_context(context(), [&] {
+    open_ = false;
+    grid_.reset();
+    with_context(context(image_), [&] {
       measure::VolumeFigures figures = meter_.finish();
       if (slices_) offer_example(figures.confusion.mean_dice());
       metrics_.add(image_, facts(), std::move(figures));
     });
-    grid_.reset();
     if (knowing_nothing_) measure_baseline();
   }
 
@@ -163,9 +214,12 @@ class VolumeEvaluator : public Evaluator {
   std::optional<SliceChooser> slices_;  ///< none: no pictures
   ExampleKeeper examples_;
   std::uint32_t image_ = 0;
-  std::optional<inference::OriginalGrid> grid_;  ///< of the volume that is being given
+  bool open_ = false;                            ///< not all of the image was given
+  std::optional<inference::OriginalGrid> grid_;  ///< of that volume, if it is blended on the host
   std::optional<VolumeTruth> truth_;
   std::optional<inference::SliceReader> body_;
+  TruthTensors truth_there_;          ///< of slices that have not come to the host yet
+  std::optional<VolumeTally> tally_;  ///< likewise
 };
 
 }  // namespace

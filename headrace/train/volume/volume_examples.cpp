@@ -5,7 +5,6 @@
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/report/plane_picture.hpp"
-#include "headrace/train/evaluate/evaluator.hpp"
 
 namespace headrace::train {
 namespace {
@@ -45,17 +44,20 @@ void SliceChooser::start(const std::array<std::int64_t, 3>& shape_zyx) {
   wrong_ = true_ = middle_ = {};
 }
 
-void SliceChooser::add(std::int64_t z, std::span<const float> probabilities,
+void SliceChooser::add(std::int64_t z, std::span<const std::uint8_t> predicted,
                        std::span<const std::uint8_t> truth) {
-  const auto pixels = static_cast<std::size_t>(shape_zyx_[1] * shape_zyx_[2]);
-  const std::vector<std::uint8_t> predicted = most_probable(probabilities.data(), classes_, pixels);
   std::uint64_t wrong = 0, seen = 0;
-  for (std::size_t i = 0; i < pixels && !truth.empty(); ++i) {
+  for (std::size_t i = 0; i < truth.size(); ++i) {
     wrong += truth[i] < classes_ && truth[i] != predicted[i] ? 1 : 0;
     seen += shown_[truth[i]] ? 1 : 0;
   }
   const auto keep = [&](Slice& slice, std::uint64_t count) {
-    slice = {z, count, {shape_zyx_[1], shape_zyx_[2], predicted, {truth.begin(), truth.end()}}};
+    slice = {z,
+             count,
+             {shape_zyx_[1],
+              shape_zyx_[2],
+              {predicted.begin(), predicted.end()},
+              {truth.begin(), truth.end()}}};
   };
   if (wrong > wrong_.count) keep(wrong_, wrong);
   if (seen > true_.count) keep(true_, seen);

@@ -17,7 +17,8 @@ class SliceChooser {
   SliceChooser(std::array<bool, 256> shown, std::size_t classes)
       : shown_(shown), classes_(classes) {}
   void start(const std::array<std::int64_t, 3>& shape_zyx);
-  void add(std::int64_t z, std::span<const float> probabilities,
+  /// predicted: (y, x) class; truth: (y, x), empty where nothing is known.
+  void add(std::int64_t z, std::span<const std::uint8_t> predicted,
            std::span<const std::uint8_t> truth);
   /// Fills labels and slices.
   void finish(ShownImage& image);
