@@ -81,7 +81,7 @@ struct Setting {
 };
 
 void load(const Setting& s) {
-  const auto config = inference::on_the_host(s.runs.front().config, nullptr);
+  const auto config = inference::on_the_host(s.runs.front().config);
   loader::Loader loader(s.cohort, config, loader::make_tile_plan(*s.cohort, config, s.images),
                         s.runs.front().preprocessing, loader::LoaderStart{});
   while (loader.next()) continue;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "headrace/model/late_reads.hpp"
+#include "headrace/model/host_copies.hpp"
 
 namespace headrace::inference {
 namespace {
@@ -87,7 +87,7 @@ std::function<std::span<const std::uint8_t>()> host_labels(const loader::Batch& 
   hold(batch);
   const auto copy = std::make_shared<model::HostCopy>(model::copy_to_host(labels_of(batch)));
   return [copy, size] {
-    copy->done.synchronize();
+    model::wait_asleep(copy->done);
     return std::span(copy->tensor.const_data_ptr<std::uint8_t>(), size);
   };
 }
@@ -118,7 +118,7 @@ std::function<loader::Batch()> host_copy(const loader::Batch& batch) {
     for (const auto& made : copies) {
       // A thread that chose no GPU has number 0, and would make a context there by waiting.
       const c10::DeviceGuard gpu(made->done.device());
-      made->done.synchronize();
+      model::wait_asleep(made->done);
     }
     return copy;
   };

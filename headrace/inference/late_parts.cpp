@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "headrace/core/ignore_label.hpp"
-#include "headrace/model/late_reads.hpp"
+#include "headrace/model/host_copies.hpp"
 
 namespace headrace::inference {
 namespace {

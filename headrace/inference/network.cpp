@@ -157,7 +157,7 @@ Network::There Network::put_there(const loader::Batch& batch,
 }
 
 void Network::wait_until_taken() {
-  if (state_->taken) state_->taken->synchronize();
+  if (state_->taken) model::wait_asleep(*state_->taken);
   state_->taken.reset();
 }
 

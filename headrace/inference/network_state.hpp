@@ -32,6 +32,7 @@
 #include "headrace/inference/python_plugin.hpp"
 #include "headrace/model/adamw.hpp"
 #include "headrace/model/flat_gradients.hpp"
+#include "headrace/model/host_copies.hpp"
 #include "headrace/model/late_reads.hpp"
 #include "headrace/model/loss.hpp"
 #include "headrace/model/precision.hpp"

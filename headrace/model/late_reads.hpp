@@ -49,23 +49,4 @@ class LateReads {
   std::deque<Pending> steps_;
 };
 
-/// A copy of `tensor` in page-locked memory, made behind all work of its GPU's current stream; `done`
-/// happens when it is complete: wait_asleep.
-struct HostCopy {
-  at::Tensor tensor;
-  c10::Event done;
-};
-HostCopy copy_to_host(const at::Tensor& tensor);
-
-/// An event, with its time, behind all work of a GPU's current stream.
-c10::Event mark_in_stream(at::Device device);
-
-/// `tensor` on `device`; the tensor itself where it is there already. From the host to a GPU by way of
-/// page-locked memory, in its current stream, so that the host does not wait for what was put there
-/// before; what becomes of `tensor` afterwards changes nothing.
-at::Tensor copy_to(at::Device device, const at::Tensor& tensor);
-
-/// Waits for a HostCopy's `done` without keeping a core busy. Errors: those of the device's work.
-void wait_asleep(const c10::Event& event);
-
 }  // namespace headrace::model

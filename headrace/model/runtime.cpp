@@ -45,6 +45,8 @@ Runtime configure_runtime(int threads, device::DeviceChoice device, AutoSwitch a
   // wants fewer bits has train.amp.
   context.setAllowTF32CuDNN(false);
   context.setAllowTF32CuBLAS(false);
+  // Products of bfloat16 are summed in float32 throughout; LibTorch would round sums of parts.
+  context.setAllowBF16ReductionCuBLAS(false);
   // Nothing reads memory before it has been written; deterministic algorithms would fill it.
   context.setDeterministicFillUninitializedMemory(false);
 

@@ -82,7 +82,8 @@ class Batches(Iterator[dict[str, Any]]):
         if self._closed.is_set():
             raise UsageError("the batches are closed. Make others")
         if self._thread is None:
-            self._thread = threading.Thread(target=_make, args=(self._parts, self._form, self._given, self._made, self._closed), daemon=True)
+            work = (self._parts, self._form, self._given, self._made, self._closed, _gpu(self._form))
+            self._thread = threading.Thread(target=_make, args=work, daemon=True)
             self._thread.start()
         batch = None
         while batch is None:
@@ -110,7 +111,14 @@ class Batches(Iterator[dict[str, Any]]):
         return f"Batches(next {self._given}, of {self._parts})"
 
 
-def _make(parts: list[Loader], form: BatchForm, number: int, made: queue.Queue[Any], closed: threading.Event) -> None:
+def _gpu(form: BatchForm) -> int | None:
+    """The caller's GPU, where batches are to lie in page-locked memory."""
+    import torch
+
+    return torch.cuda.current_device() if form.pin else None
+
+
+def _make(parts: list[Loader], form: BatchForm, number: int, made: queue.Queue[Any], closed: threading.Event, gpu: int | None) -> None:
     """The thread's work: until it is closed, or an error, which is the last thing that it hands over."""
     def hand_over(thing: Any) -> None:
         while not closed.is_set():
@@ -120,6 +128,10 @@ def _make(parts: list[Loader], form: BatchForm, number: int, made: queue.Queue[A
                 pass
 
     try:
+        if gpu is not None:  # a new thread has GPU 0, and would make a context there when it takes page-locked memory
+            import torch
+
+            torch.cuda.set_device(gpu)
         passes: list[Iterator[dict[str, Any]]] = []
         for part in parts:
             part.seek(*divmod(number, EPOCH))

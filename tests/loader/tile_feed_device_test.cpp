@@ -22,7 +22,7 @@ std::vector<bool> made_on_gpu(const loader::RunConfig& config, const std::string
   const auto plan = loader::make_tile_plan(*cohort, config, "train");
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::Preprocessing::fit(*cohort, config));
-  loader::Loader host(cohort, on_the_host(config, nullptr), plan, preprocessing,
+  loader::Loader host(cohort, on_the_host(config), plan, preprocessing,
                       {.with_labels = true});
   TileFeed feed(cohort, where_the_model_is(config, {.on_gpu = true}), plan, preprocessing,
                 {.with_labels = true});

@@ -137,6 +137,8 @@ TEST(GpuDeterminism, TheRuntimeAsksForItAndForWholeFloats) {
   EXPECT_FALSE(context.benchmarkCuDNN());
   EXPECT_FALSE(context.allowTF32CuDNN());
   EXPECT_FALSE(context.allowTF32CuBLAS());
+  EXPECT_EQ(context.allowBF16ReductionCuBLAS(),
+            at::CuBLASReductionOption::DisallowReducedPrecisionAllowSplitK);
   context.setDeterministicAlgorithms(before, /*warn_only=*/false);
 }
 

@@ -1,6 +1,7 @@
 """What nnU-Net's plans become, and the batches that come of it, without nnunetv2: from raw folders in several orders of voxels."""
 import json
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -393,3 +394,15 @@ def test_an_error_under_way_comes_out_of_next(prepared):
         next(made)
     with pytest.raises(headrace.UsageError, match="the batches are closed"):
         next(made)
+
+
+def test_the_thread_is_on_the_callers_gpu(prepared, monkeypatch):
+    """What it takes of page-locked memory would else make a context on GPU 0, of every process. Without a GPU it fails after that."""
+    chosen = []
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda gpu: chosen.append((gpu, threading.current_thread() is threading.main_thread())))
+    made = batches(prepared, pin=True)
+    if not torch.cuda.is_available():
+        with pytest.raises(RuntimeError):
+            next(made)
+    assert chosen == [(3, False)]

@@ -19,8 +19,9 @@ TESTS = {"bits": "*CudaKernel*:*VolumeCuda*:StatisticsCuda*:ArenaTest*:BatchForm
          "damage-bits": "Damaged*",
          "process-bits": "*ProcessCuda*:IngestCuda*"}
 # Of those of gpu_check_torch: what holds on a GPU too. Where a trial has none, whole trainings are left to the tests' own programs.
-TORCH_TESTS = "GpuNetwork.*:SharedBatch.*:TensorCanvas.*:LateParts.*:SlideTally.*:TensorScores.*:*NormChannelsLast*"
-TRAININGS = "BlendThere.Evaluations*:TrainerTest.TwiceTheSame:TrainerTest.LoaderThreads*:TrainerTest.ResumedFrom*:LateFigures.*"
+TORCH_TESTS = ("GpuNetwork.*:SharedBatch.*:TensorCanvas.*:LateParts.*:SlideTally.*:TensorScores.*:*NormChannelsLast*:TensorGrid.*:TensorMath.*:"
+               "ScoreRows.*:VolumeTally.*:VoxelScores.*")
+TRAININGS = "BlendThere.Evaluations*:VolumesThere.Evaluations*:SharedEvaluation.*:TrainerTest.TwiceTheSame:TrainerTest.LoaderThreads*:TrainerTest.ResumedFrom*:LateFigures.*"
 
 
 @dataclass

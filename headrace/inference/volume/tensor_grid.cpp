@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/model/put_there.hpp"
+#include "headrace/model/host_copies.hpp"
 
 namespace headrace::inference {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "headrace/inference/tensor_math.hpp"
-#include "headrace/model/late_reads.hpp"
+#include "headrace/model/host_copies.hpp"
 
 namespace headrace::train {
 

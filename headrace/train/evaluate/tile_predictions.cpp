@@ -151,7 +151,7 @@ void help_evaluate(inference::Network& network, const std::shared_ptr<const coho
   inference::TileFeed feed = feed_of(network, network.blends_there(), cohort, config,
                                      loader::make_tile_plan(*cohort, config, options.split),
                                      options.preprocessing, &process_group);
-  TileRows rows(process_group, *cohort, config);
+  GatheredTiles rows(process_group, *cohort, config);
   const auto size = static_cast<std::uint64_t>(process_group.size());
   const std::uint64_t rounds = (feed.batches_per_epoch() + size - 1) / size;
   for (std::uint64_t round = 0; round < rounds; ++round) {

@@ -10,7 +10,7 @@
 #include "headrace/inference/tile_feed.hpp"
 #include "headrace/ranks/process_group.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
-#include "headrace/train/evaluate/tile_rows.hpp"
+#include "headrace/train/evaluate/gathered_tiles.hpp"
 
 namespace headrace::train {
 
@@ -56,7 +56,7 @@ class TilePredictions {
   std::uint64_t size_;      ///< of the group
   std::uint64_t next_ = 0;  ///< batch
   inference::TileFeed feed_;
-  std::optional<TileRows> rows_;
+  std::optional<GatheredTiles> rows_;
   device::cuda::PinnedRange pinned_;
   loader::Batch shape_;                 ///< of a batch of this process, without its memory
   std::optional<loader::Batch> again_;  ///< what was read again last

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "headrace/model/put_there.hpp"
+#include "headrace/model/host_copies.hpp"
 
 namespace headrace::train {
 namespace {

@@ -14,11 +14,16 @@ namespace headrace::train {
 
 /// What the other processes of a group predict for the first one: in every round a batch of tiles of
 /// each, probabilities and labels, in memory that they share (GatherRows has the rules).
-class TileRows {
+class GatheredTiles {
  public:
+  /// What the rows of a group of `processes` take, for images of `classes`.
+  static double bytes(int processes, std::size_t classes, const loader::RunConfig& config) {
+    const auto tile = static_cast<double>(pixels_of(config) * (classes * sizeof(float) + 1));
+    return 2.0 * (processes - 1) * static_cast<double>(config.eval.batch) * tile;
+  }
   /// A collective.
-  TileRows(ranks::ProcessGroup& process_group, const cohort::Cohort& cohort,
-           const loader::RunConfig& config)
+  GatheredTiles(ranks::ProcessGroup& process_group, const cohort::Cohort& cohort,
+                const loader::RunConfig& config)
       : pixels_(pixels_of(config)),
         floats_(cohort.classes().size() * pixels_),
         most_(static_cast<std::size_t>(config.eval.batch)),
