@@ -1,10 +1,9 @@
-// An evaluation of a split, its tiles blended and counted on the host and where the model is: tiles a
-// second, and whether every figure is the same. A Markdown table on stdout. Without a GPU a trial on
-// the CPU.
+// An evaluation of a split, its tiles blended and counted on the host and where the model is:
+// whether every figure is the same, and if so, tiles a second. A Markdown table on stdout. Without
+// a GPU a trial on the CPU.
 //   evaluating FOLDER slides|volumes [small]    the store that `feeding` makes
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -26,8 +25,13 @@ std::string figures_of(train::Evaluation evaluation) {
   return evaluation.json.dump();
 }
 
-/// The figures of an evaluation; on a GPU one before it warms up. Prints the row.
-std::string row(const char* where, const loader::RunConfig& config) {
+struct Row {
+  std::string place, counted, timed;  ///< of the table
+  std::string figures;
+};
+
+/// An evaluation; on a GPU one before it warms up.
+Row row(const char* where, const loader::RunConfig& config) {
   setenv("HEADRACE_BLEND", where, /*overwrite=*/1);
   const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
   const auto preprocessing =
@@ -41,16 +45,14 @@ std::string row(const char* where, const loader::RunConfig& config) {
   const auto tiles = evaluation.json.at("tiles").get<std::uint64_t>();
   const Json& time = evaluation.json.at("time");
   const double wall = time.at("wall_s").get<double>();
-  const std::string place = std::string(where) == "host" ? "the host" : "the model's device";
-  if (network.on_gpu()) {
-    fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.1f} % | {} |\n", place, tiles, wall,
-               static_cast<double>(tiles) / wall, time.at("data_wait_s").get<double>() / wall * 100,
-               evaluation.loader.decoded_by);
-  } else {
-    fmt::print("| {} | {} | ran | ran | ran | {} |\n", place, tiles, evaluation.loader.decoded_by);
-  }
-  std::fflush(stdout);
-  return figures_of(evaluation);
+  const std::string timed =
+      network.on_gpu()
+          ? fmt::format("{:.2f} | {:.0f} | {:.1f} %", wall, static_cast<double>(tiles) / wall,
+                        time.at("data_wait_s").get<double>() / wall * 100)
+          : "ran | ran | ran";
+  return {std::string(where) == "host" ? "the host" : "the model's device",
+          fmt::format("{} | {}", tiles, evaluation.loader.decoded_by), timed,
+          figures_of(evaluation)};
 }
 
 }  // namespace
@@ -66,13 +68,18 @@ int evaluating(int argc, char** argv) {
   fmt::print(
       "{}; {}{}, batches of {} tiles that share {:.0f} % of an edge; the second evaluation "
       "of two\n\n"
-      "| blended and counted on | tiles | s | tiles/s | waiting for data | tiles decoded by |\n"
+      "| blended and counted on | tiles | decoded by | s | tiles/s | waiting for data |\n"
       "|---|---|---|---|---|---|\n",
       device::cuda::describe(), gpu ? "" : "a trial on the CPU; ", name_of(config.model.name),
       config.eval.batch, config.eval.overlap * 100);
-  const std::string wanted = row("host", config), found = row("model", config);
-  fmt::print("\nThe figures of both are {}.\n", found == wanted ? "the same" : "DIFFERENT");
-  return found == wanted ? 0 : 1;
+  const Row host = row("host", config), there = row("model", config);
+  const bool same = host.figures == there.figures;
+  for (const Row& one : {host, there}) {
+    fmt::print("| {} | {} | {} |\n", one.place, one.counted,
+               same ? one.timed : "not timed | not timed | not timed");
+  }
+  fmt::print("\nThe figures of both are {}.\n", same ? "the same" : "DIFFERENT");
+  return same ? 0 : 1;
 }
 
 }  // namespace headrace::device_bench

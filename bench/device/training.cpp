@@ -1,10 +1,10 @@
-// End to end: batches of a store, read, decoded, copied and transformed, into the training step of a
-// U-Net, whose figures the host reads two steps later, as in a training. For each way of making
+// End to end: batches of a store, read, decoded, copied and transformed, into the training step of
+// a U-Net, whose figures the host reads two steps later, as in a training. For each way of making
 // batches, patches a second, the part of the time that the model waited for data, NVML's
 // utilisation of the GPU, and the GPU's time. A Markdown table on stdout. Without a GPU a trial on
 // the CPU.
 //   training FOLDER slides|volumes [SECONDS [small]]   the store that `feeding` makes
-//   training CONFIG [SECONDS]                          a run config (docs/runbook.md) with its store
+//   training CONFIG [SECONDS]                          a run config (docs/runbook.md)
 //     SECONDS   of each row; 4 if left out
 //     small     a small store and network, to try it
 #include <fmt/format.h>

@@ -13,9 +13,9 @@ struct CUevent_st;
 /// or memory) that names the call and its place; that of a kernel is thrown by the next wait().
 ///
 /// Every thread has a current GPU. It decides where a stream, an event or memory is made, and which
-/// stream a null handle is (the default stream of that GPU); launches must be made on their stream's.
-/// What is made keeps its GPU and may be waited for, used in copies and destroyed on any thread.
-/// device_scope.hpp changes the current GPU for a while.
+/// stream a null handle is (the default stream of that GPU); launches must be made on their
+/// stream's. What is made keeps its GPU and may be waited for, used in copies and destroyed on any
+/// thread. device_scope.hpp changes the current GPU for a while.
 namespace headrace::device::cuda {
 
 class MemoryPool;

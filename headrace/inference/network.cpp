@@ -1,5 +1,7 @@
 #include "headrace/inference/network.hpp"
 
+#include <utility>
+
 #include "headrace/device/cuda_device.hpp"
 #include "headrace/inference/network_state.hpp"
 
@@ -150,15 +152,15 @@ Network::There Network::predict_each_there(const loader::Batch& batch, bool flip
   return state_->give_there(state_->predict_each(batch, flips), batch);
 }
 
-Network::There Network::put_there(const loader::Batch& batch,
-                                  std::span<const float> probabilities) {
+Network::There Network::take_predicted(const loader::Batch& batch,
+                                       std::span<const float> probabilities) {
   hold(batch);
-  return state_->put_there(batch, probabilities);
+  return state_->take_predicted(batch, probabilities);
 }
 
 void Network::wait_until_taken() {
-  if (state_->taken) model::wait_asleep(*state_->taken);
-  state_->taken.reset();
+  const auto taken = std::exchange(state_->taken, std::nullopt);
+  if (taken) model::wait_asleep(*taken);
 }
 
 std::vector<float> Network::probabilities_of(std::int64_t sample) const {

@@ -35,9 +35,9 @@ class Network {
   ~Network();
 
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum
-  /// of their gradients in that order, times 1 / parts (both in float32); clip, optimiser, average of
-  /// the weights. The losses are the parts' means. Errors: diverged when a loss is not finite.
-  /// A batch on the model's GPU is used in place, in its format.
+  /// of their gradients in that order, times 1 / parts (both in float32); clip, optimiser, average
+  /// of the weights. The losses are the parts' means. Errors: diverged when a loss is not finite. A
+  /// batch on the model's GPU is used in place, in its format.
   StepLosses step(const loader::Batch& batch, double learning_rate);
   /// The same in two functions, so that the host need not wait for a GPU at every step: the first
   /// one puts all of a step into the GPU's stream; the other reads the oldest step that was not
@@ -45,14 +45,15 @@ class Network {
   /// that step and those started since have changed the weights already: see diverged_tensor.
   void start_step(const loader::Batch& batch, double learning_rate);
   StepLosses read_step();
-  /// Name of the first trained tensor that holds a number that is not finite; empty: none. Waits for
-  /// the device.
+  /// Name of the first trained tensor that holds a number that is not finite; empty: none. Waits
+  /// for the device.
   std::string diverged_tensor() const;
   /// A copy of the batch in host memory, which need not outlive this call. What is returned waits
   /// for the copy, on any thread.
   std::function<loader::Batch()> copy_to_host(const loader::Batch& batch);
-  /// The labels of a batch that has some, on the host: what is returned gives them in place, or waits
-  /// for a copy that lies in the stream before all that is put there later; it keeps that copy.
+  /// The labels of a batch that has some, on the host: what is returned gives them in place, or
+  /// waits for a copy that lies in the stream before all that is put there later; it keeps that
+  /// copy.
   std::function<std::span<const std::uint8_t>()> labels_on_host(const loader::Batch& batch) const;
   /// The same with other processes, in two functions: one puts the gradients and losses of this
   /// process's parts into `sum` (the batch holds only their samples); the other, when all are
@@ -76,32 +77,32 @@ class Network {
   /// the mean over the image, and the image mirrored along x, y and both.
   std::span<const float> predict_each(const loader::Batch& batch, bool flips);
   /// The two without the copy, so that the host waits for nothing: addresses in the model's memory
-  /// (device()), for work that is put into LibTorch's current stream; valid until the next call, and
-  /// labels no longer than the batch.
+  /// (device()), for work that is put into LibTorch's current stream; valid until the next call,
+  /// and labels no longer than the batch.
   struct There {
     const float* probabilities = nullptr;  ///< (samples, classes[, depth], height, width)
     const std::uint8_t* labels = nullptr;  ///< (samples[, depth], height, width); may be null
   };
   There predict_there(const loader::Batch& batch);
   There predict_each_there(const loader::Batch& batch, bool flips);
-  /// The same of a batch that another process has predicted; its probabilities are on the host, and may
-  /// be written again after wait_until_taken.
-  There put_there(const loader::Batch& batch, std::span<const float> probabilities);
+  /// The same of a batch that another process has predicted; its probabilities are on the host, and
+  /// may be written again after wait_until_taken.
+  There take_predicted(const loader::Batch& batch, std::span<const float> probabilities);
   void wait_until_taken();
   /// Probabilities of one sample of the last of these calls, on the host; waits for them.
   std::vector<float> probabilities_of(std::int64_t sample) const;
   /// The GPU of the model; -1: it is on the CPU.
   int device() const;
-  /// Whether tiles are blended where the model is (tensor_canvas.hpp) rather than on the host: where
-  /// it is on a GPU. Not a bit of a result depends on it. HEADRACE_BLEND=host|model in the
+  /// Whether tiles are blended where the model is (tensor_canvas.hpp) rather than on the host:
+  /// where it is on a GPU. Not a bit of a result depends on it. HEADRACE_BLEND=host|model in the
   /// environment decides otherwise, for tests and comparisons.
   bool blends_there() const;
 
   /// Safetensors bytes; equal weights and metadata give equal bytes. With train.ema these are the
   /// averaged weights.
   std::string weights(const Metadata& metadata) const;
-  /// SHA-256 over the trained network's own tensors, names and values; not the averaged ones, which a
-  /// small difference may not reach.
+  /// SHA-256 over the trained network's own tensors, names and values; not the averaged ones, which
+  /// a small difference may not reach.
   std::string weights_sha256() const;
   /// Weights, optimiser and averaged weights.
   std::string checkpoint(const Metadata& metadata) const;

@@ -311,9 +311,9 @@ struct Network::State {
     return model::copy_to(runtime.device, labels_of(batch));
   }
 
-  /// Probabilities (samples, classes[, depth], height, width) from the host. On a CPU a copy: what is
-  /// given is written again.
-  There put_there(const loader::Batch& batch, std::span<const float> values) {
+  /// Probabilities (samples, classes[, depth], height, width) from the host. On a CPU a copy: what
+  /// is given is written again.
+  There take_predicted(const loader::Batch& batch, std::span<const float> values) {
     std::vector<std::int64_t> shape = batch.labels_shape();
     std::int64_t pixels = 1;
     for (const std::int64_t extent : shape) pixels *= extent;
@@ -344,7 +344,7 @@ struct Network::State {
   loader::RunConfig config;
   std::int64_t channels;
   at::Tensor probabilities, truth;  ///< of the batch that was predicted last
-  std::optional<c10::Event> taken;  ///< when the host's memory of put_there was read
+  std::optional<c10::Event> taken;  ///< when the host's memory of take_predicted was read
 };
 
 }  // namespace headrace::inference

@@ -11,8 +11,8 @@
 
 namespace headrace::inference {
 
-/// Finished parts that follow one another, or the columns of them that tiles reached, where the model
-/// is. Valid during the call that gets them; what is made of them may be kept.
+/// Finished parts that follow one another, or the columns of them that tiles reached, where the
+/// model is. Valid during the call that gets them; what is made of them may be kept.
 struct PartTensors {
   std::uint32_t image = 0;
   std::int64_t first = 0;  ///< row y of a slide, slice z of a volume
@@ -27,18 +27,19 @@ struct PartUse {
   bool truth = false;
   bool probabilities = false;
   std::size_t score_rows = 0;
-  /// Sees all parts that a tile reached, in order, before the sink has them. It may give them scores,
-  /// and the truth of level 0; what it leaves undefined is 0, and 255. Empty: nobody looks.
+  /// Sees all parts that a tile reached, in order, before the sink has them. It may give them
+  /// scores, and the truth of level 0; what it leaves undefined is 0, and 255. Empty: nobody looks.
   std::function<void(PartTensors&)> look = {};
-  /// For volumes that are taken to their own grid: that of an image. Parts are then slices of level 0,
-  /// all of them, and every voxel has a class. Empty: parts are what was blended.
+  /// For volumes that are taken to their own grid: that of an image. Parts are then slices of level
+  /// 0, all of them, and every voxel has a class. Empty: parts are what was blended.
   std::function<Level0(std::uint32_t image)> level0 = {};
 };
 
 /// A canvas of LibTorch's tensors, on any of its devices. Sums, products and quotients of float32
-/// are operations of their own, so they are the host's canvas to the last bit; no tensor is as large
-/// as an image, and nothing waits for a GPU but the sink's parts (LateParts). Only operations that
-/// LibTorch takes under deterministic algorithms, and none whose order or ties are not defined.
+/// are operations of their own, so they are the host's canvas to the last bit; no tensor is as
+/// large as an image, and nothing waits for a GPU but the sink's parts (LateParts). Only operations
+/// that LibTorch takes under deterministic algorithms, and none whose order or ties are not
+/// defined.
 ///
 /// memory  parts of a tile × most_pixels × (classes + 1) floats and a byte, for the whole of its
 ///         life; what finishing kAtOnce pixels and blending a tile take; TensorGrid; LateParts

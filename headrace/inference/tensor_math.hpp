@@ -6,8 +6,8 @@
 
 namespace headrace::inference {
 
-/// What the host computes of single pixels, by LibTorch's operations on any of its devices: the same
-/// values to the last bit. None gives the host a number, and all are taken under deterministic
+/// What the host computes of single pixels, by LibTorch's operations on any of its devices: the
+/// same values to the last bit. None gives the host a number, and all are taken under deterministic
 /// algorithms.
 
 /// The class of the highest probability, the lower of equals: (parts, classes, pixels) float32 to
@@ -20,8 +20,8 @@ at::Tensor sum_of(const at::Tensor& probabilities, std::span<const std::uint8_t>
 /// std::lround of what is not negative: LibTorch rounds halves to even.
 at::Tensor rounded(const at::Tensor& value);
 
-/// Probabilities in whole steps (int32), rounded to the nearest; values outside 0..1 become 0 or 1, and
-/// NaN becomes 0. With measure::kScoreSteps they are measure::score_of. probability: float32.
+/// Probabilities in whole steps (int32), rounded to the nearest; values outside 0..1 become 0 or 1,
+/// and NaN becomes 0. With measure::kScoreSteps they are measure::score_of. probability: float32.
 at::Tensor in_steps(const at::Tensor& probability, std::int64_t steps);
 
 /// Values of 16 bits as two rows of bytes (score_rows.hpp): (parts, pixels) int32 to

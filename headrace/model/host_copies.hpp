@@ -5,8 +5,8 @@
 // Copies between the host and a GPU that the host does not wait for, in the GPU's current stream.
 namespace headrace::model {
 
-/// A copy of `tensor` in page-locked memory, made behind all work of its GPU's current stream; `done`
-/// happens when it is complete: wait_asleep.
+/// A copy of `tensor` in page-locked memory, made behind all work of its GPU's current stream;
+/// `done` happens when it is complete: wait_asleep.
 struct HostCopy {
   at::Tensor tensor;
   c10::Event done;
@@ -24,8 +24,8 @@ at::Tensor host_memory(at::IntArrayRef shape, at::ScalarType type, at::Device de
 /// must not write to it any more. On a CPU: `host` itself.
 at::Tensor put_there(const at::Tensor& host, at::Device device);
 
-/// `tensor` on `device`; the tensor itself where it is there already. From the host to a GPU by way of
-/// page-locked memory; what becomes of `tensor` afterwards changes nothing.
+/// `tensor` on `device`; the tensor itself where it is there already. From the host to a GPU by way
+/// of page-locked memory; what becomes of `tensor` afterwards changes nothing.
 at::Tensor copy_to(at::Device device, const at::Tensor& tensor);
 
 }  // namespace headrace::model

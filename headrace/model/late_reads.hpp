@@ -30,7 +30,8 @@ class LateReads {
     std::vector<double> row;
     std::optional<StreamTimes> times;  ///< on a GPU
   };
-  /// The oldest that was put; waits until the device has made it. Errors: those of the device's work.
+  /// The oldest that was put; waits until the device has made it. Errors: those of the device's
+  /// work.
   Step take();
 
  private:

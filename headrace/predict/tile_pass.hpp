@@ -16,15 +16,15 @@
 
 namespace headrace::predict {
 
-/// One finished part of an image, with memory of its own: a row of a slide; a slice of a volume on the
-/// grid of patches, or on level 0 where tiles are blended with the network.
+/// One finished part of an image, with memory of its own: a row of a slide; a slice of a volume on
+/// the grid of patches, or on level 0 where tiles are blended with the network.
 struct BlendedPart {
   std::uint32_t image = 0;
   std::int64_t at = 0;
   std::vector<std::uint8_t> classes;  ///< 255: no tile
   std::vector<float> probabilities;   ///< (classes, pixels); 0 where there is no tile
-  /// Where tiles are blended with the network, in place of the probabilities: what PixelScores makes of
-  /// a row, or of a slice the rows of tensor_voxels.
+  /// Where tiles are blended with the network, in place of the probabilities: what PixelScores
+  /// makes of a row, or of a slice the rows of tensor_voxels.
   std::vector<std::uint8_t> scores = {};
 };
 

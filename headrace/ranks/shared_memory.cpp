@@ -43,7 +43,7 @@ SharedMemory SharedMemory::create(std::size_t bytes) {
   if (error != 0) {
     fail(ErrorCode::memory,
          "{} MiB of memory that the processes share are not there ({}). Give the job more memory, "
-         "lower train.gradient_parts, or make the model smaller.",
+         "lower train.gradient_parts or eval.batch, or make the model smaller.",
          (bytes >> 20) + 1, std::strerror(error));
   }
   memory.map(memory.fd_, bytes);

@@ -9,7 +9,6 @@
 #include "headrace/model/torch_errors.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/evaluate/evaluation_memory.hpp"
-#include "headrace/train/evaluate/gathered_tiles.hpp"
 #include "headrace/train/evaluate/validation_subset.hpp"
 #include "headrace/train/feeding.hpp"
 #include "headrace/train/training_times.hpp"
@@ -107,11 +106,11 @@ void try_training(inference::Network& network, const std::shared_ptr<const cohor
     out.gpu.needed_bytes = step;
     check_memory(out.gpu, true, together);
   }
-  // The processes of one machine share its memory; one of them evaluates.
+  // The processes of one machine share its memory.
   out.host.needed_bytes =
       (used + (out.on_gpu ? 0 : step) + ring_bytes(*batch, config)) * process_group.size() +
-      evaluation_bytes(*cohort, config, *preprocessing, config.data.val, network.blends_there()) +
-      GatheredTiles::bytes(process_group.size(), cohort->classes().size(), config);
+      evaluation_bytes(*cohort, config, *preprocessing, config.data.val,
+                       {process_group.size(), network.blends_there()});
   out.host.present_bytes = machine_memory_bytes();
   check_memory(out.host, false, together * process_group.size());
   trying(one_batch, [&] {

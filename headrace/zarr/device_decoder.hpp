@@ -77,8 +77,8 @@ class DeviceDecoder {
   /// held by then was not counted. What nvJPEG works in is counted too.
   void count_memory(device::cuda::MemoryBudget budget);
 
-  /// Takes, of the budget, memory that batches are read into directly: at the start, since taking it
-  /// waits for all work of the GPU. Errors: memory.
+  /// Takes, of the budget, memory that batches are read into directly: at the start, since taking
+  /// it waits for all work of the GPU. Errors: memory.
   void reserve_direct(std::size_t size_bytes);
 
   /// After `batch.fetch`: plans the batch for the GPU, region i to byte destinations[i] of the
@@ -87,8 +87,8 @@ class DeviceDecoder {
   /// BatchRead::plan_decode; unsupported (gpu: what the GPU cannot decode); memory, device.
   bool plan(BatchRead& batch, ThreadPool& pool, std::span<const std::uint64_t> destinations);
   /// Puts the planned copy, decoding and placing into the stream; `copied` is recorded between the
-  /// first two. JPEGs that nvJPEG does not take become the CPU's bytes here. `batch` stays as it is,
-  /// and is not fetched again, until finish(). Errors: memory, device.
+  /// first two. JPEGs that nvJPEG does not take become the CPU's bytes here. `batch` stays as it
+  /// is, and is not fetched again, until finish(). Errors: memory, device.
   void run(const BatchRead& batch, std::byte* windows, device::cuda::Stream& stream,
            device::cuda::Event* copied = nullptr);
   /// Whether finish() must tell that every stream was sound: some lie under no checksum, or the CPU

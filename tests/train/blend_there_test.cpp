@@ -12,6 +12,7 @@
 #include "headrace/train/evaluate/baseline.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/evaluate/evaluation_memory.hpp"
+#include "headrace/train/evaluate/gathered_tiles.hpp"
 #include "headrace/train/run/run_identity.hpp"
 #include "tests/loader/volume_fixture.hpp"
 #include "tests/train/training_fixture.hpp"
@@ -81,8 +82,8 @@ TEST(BlendThere, EvaluationsOfSlidesAreTheHosts) {
   }
 }
 
-/// Volumes of odd extents, one of them without labels and one that is annotated in part; runs at spacings
-/// of their own, at that of the store, finer and coarser.
+/// Volumes of odd extents, one of them without labels and one that is annotated in part; runs at
+/// spacings of their own, at that of the store, finer and coarser.
 class VolumesThere : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -199,9 +200,13 @@ TEST_F(VolumesThere, LatePartsCountIntoTheHostsMemory) {
   const auto run = config("null", kLesions);
   const auto cohort = open_cohort(run);
   const auto preprocessing = loader::Preprocessing::fit(*cohort, run);
-  const double here = evaluation_bytes(*cohort, run, preprocessing, "train", false),
-               there = evaluation_bytes(*cohort, run, preprocessing, "train", true);
-  EXPECT_EQ(there - here, 128.0 * 1024 * 1024);
+  const double here = evaluation_bytes(*cohort, run, preprocessing, "train", {}),
+               there = evaluation_bytes(*cohort, run, preprocessing, "train", {.late = true});
+  EXPECT_EQ(there - here, 256.0 * 1024 * 1024);
+  const double three = evaluation_bytes(*cohort, run, preprocessing, "train", {.processes = 3});
+  const double rows = GatheredTiles::bytes(3, cohort->classes().size(), run);
+  EXPECT_GT(rows, 0);
+  EXPECT_GT(three - here, rows);  // and two more rings
 }
 
 /// Before the first tile, in one sentence, and with the memory that the canvas itself would take.

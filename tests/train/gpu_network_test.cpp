@@ -1,10 +1,15 @@
 // On a GPU alone: networks there beside the same ones on the CPU.
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "headrace/device/cuda_device.hpp"
+#include "headrace/device/pinned_range.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/loader.hpp"
 #include "tests/loader/volume_fixture.hpp"
@@ -64,6 +69,33 @@ TEST(GpuNetwork, OfVolumesIsThatOfTheCpuButForRoundings) {
           "batches_per_epoch: 2}\ntransforms:\n  - window_hu: {low: -160, high: 240}\n"
           "model: {name: unet3d, widths: [8, 16]}\ntrain: {threads: 1}\n",
       "run.yaml"));
+}
+
+/// What another process predicted is copied behind the work that is in the stream, from memory that
+/// is written again: not before wait_until_taken says so.
+TEST(GpuNetwork, TakesWhatIsPredictedElsewhereBeforeItIsWrittenAgain) {
+  if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
+  const testing::TrainingFixture fixture;
+  const auto config = fixture.config();
+  const auto cohort = cohort::Cohort::open(config.data.store);
+  inference::Network network(config, cohort->classes().size());
+  loader::RunConfig on_host = config;
+  on_host.loader.device = device::DeviceChoice::cpu;
+  loader::Loader loader(cohort, on_host, loader::make_training_plan(*cohort, config), true);
+  const auto batch = loader.next();
+  const auto tile =
+      static_cast<std::size_t>(batch->height * batch->width) * cohort->classes().size();
+  std::vector<float> row(tile * static_cast<std::size_t>(batch->samples));
+  const device::cuda::PinnedRange pinned(std::as_writable_bytes(std::span(row)));
+  const at::Tensor much = at::ones({4096, 4096}, at::TensorOptions(at::kFloat).device(at::kCUDA));
+  for (int round = 0; round < 5; ++round) {
+    std::fill(row.begin(), row.end(), static_cast<float>(round));
+    for (int i = 0; i < 20; ++i) at::mm(much, much);  // keeps the stream busy
+    network.take_predicted(*batch, row);
+    network.wait_until_taken();
+    std::fill(row.begin(), row.end(), -1.0f);
+    EXPECT_EQ(network.probabilities_of(0), std::vector<float>(tile, static_cast<float>(round)));
+  }
 }
 
 }  // namespace

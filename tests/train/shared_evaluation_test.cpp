@@ -2,10 +2,13 @@
 // what comes out is that of one process. Threads stand for processes.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 
+#include "headrace/core/error.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
+#include "tests/loader/volume_fixture.hpp"
 #include "tests/ranks/together.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -32,11 +35,21 @@ Shared evaluated_by(int processes, const loader::RunConfig& config,
   return out;
 }
 
-TEST(SharedEvaluation, IsThatOfOneProcessThoughEachReadsOnlyItsOwn) {
-  const testing::TrainingFixture fixture;
-  auto config = fixture.config();
-  config.eval.overlap = 0.5;
-  config.eval.batch = 3;
+/// Figures and pictures.
+void expect_same(const Evaluation& found, const Evaluation& wanted) {
+  EXPECT_EQ(testing::without_times(found.json).dump(), testing::without_times(wanted.json).dump());
+  ASSERT_EQ(found.montage.size(), wanted.montage.size());
+  for (std::size_t i = 0; i < wanted.montage.size(); ++i) {
+    EXPECT_EQ(found.montage[i].tile_zyx, wanted.montage[i].tile_zyx);
+    ASSERT_EQ(found.montage[i].pictures.size(), wanted.montage[i].pictures.size());
+    for (std::size_t k = 0; k < wanted.montage[i].pictures.size(); ++k)
+      EXPECT_EQ(found.montage[i].pictures[k].pixels.pixels,
+                wanted.montage[i].pictures[k].pixels.pixels);
+  }
+}
+
+/// For as many processes as there are batches, more, and fewer; blended on the host and there.
+void expect_shared(const loader::RunConfig& config, const std::vector<int>& sizes) {
   const auto cohort = cohort::Cohort::open(config.data.store);
   EvaluateOptions options{"train", 4};
   options.preprocessing =
@@ -44,27 +57,77 @@ TEST(SharedEvaluation, IsThatOfOneProcessThoughEachReadsOnlyItsOwn) {
   inference::Network network(config, cohort->classes().size());
   const Evaluation wanted = evaluate(network, cohort, config, options);
   const auto tiles = wanted.json.at("tiles").get<std::uint64_t>();
+  const auto batch = static_cast<std::uint64_t>(config.eval.batch);
   for (const char* blend : {"host", "model"}) {
     setenv("HEADRACE_BLEND", blend, 1);
-    for (const int processes : {2, 3, 5}) {
-      SCOPED_TRACE(::testing::Message() << blend << " " << processes);
+    for (const int processes : sizes) {
+      SCOPED_TRACE(::testing::Message() << blend << " " << processes << " of batches of " << batch);
       const Shared found = evaluated_by(processes, config, cohort, options);
       EXPECT_EQ(found.errors, std::vector<std::string>(static_cast<std::size_t>(processes)));
-      EXPECT_EQ(testing::without_times(found.evaluation.json).dump(),
-                testing::without_times(wanted.json).dump());
-      ASSERT_EQ(found.evaluation.montage.size(), wanted.montage.size());
-      for (std::size_t i = 0; i < wanted.montage.size(); ++i) {
-        EXPECT_EQ(found.evaluation.montage[i].tile_zyx, wanted.montage[i].tile_zyx);
-        for (std::size_t k = 0; k < wanted.montage[i].pictures.size(); ++k)
-          EXPECT_EQ(found.evaluation.montage[i].pictures[k].pixels.pixels,
-                    wanted.montage[i].pictures[k].pixels.pixels);
-      }
+      expect_same(found.evaluation, wanted);
       // A batch each in turn, of which the first process has one more at most.
-      const std::uint64_t batches = (tiles + 2) / 3, size = static_cast<std::uint64_t>(processes);
+      const std::uint64_t batches = (tiles + batch - 1) / batch;
+      const auto size = static_cast<std::uint64_t>(processes);
       EXPECT_EQ(found.evaluation.loader.batches, (batches + size - 1) / size);
     }
   }
   unsetenv("HEADRACE_BLEND");
+}
+
+TEST(SharedEvaluation, IsThatOfOneProcessThoughEachReadsOnlyItsOwn) {
+  const testing::TrainingFixture fixture;
+  auto config = fixture.config();
+  config.eval.overlap = 0.5;
+  config.eval.batch = 3;
+  expect_shared(config, {2, 3, 5});
+  config.eval.batch = 64;  // fewer batches than processes
+  expect_shared(config, {2, 4});
+}
+
+TEST(SharedEvaluation, OfVolumesIsThatOfOneProcessToo) {
+  testing::VolumeSpec spec;
+  spec.shape_zyx = {20, 44, 52};
+  spec.annotated = [](int image) { return image != 1; };  // the second has no labels
+  const testing::TemporaryFolder folder;
+  testing::write_volume_store(folder.path("ct.zarr"), spec);
+  expect_shared(
+      loader::RunConfig::parse(
+          "task: colorectal\ndata: {store: " + folder.path("ct.zarr") +
+              "}\npatch: {size: [8, 16, 16], spacing_mm: [2.5, 1.6, 1.6]}\nsampling: {seed: 3}\n"
+              "transforms:\n  - window_hu: {low: -160, high: 240}\n"
+              "model: {name: unet3d, widths: [8, 16]}\ntrain: {threads: 1}\nloader: {threads: 1}\n"
+              "eval: {lesion_probability: 0.34, lesion_min_mm3: 0, lesion_classes: [lesion], "
+              "batch: 5}\n",
+          "run.yaml"),
+      {2, 3});
+}
+
+/// The others then have the same text, and none waits for ever.
+TEST(SharedEvaluation, AnErrorOfOneThatHelpsEndsAll) {
+  const testing::TrainingFixture fixture;
+  auto config = fixture.config();
+  config.eval.batch = 2;
+  const auto cohort = cohort::Cohort::open(config.data.store);
+  EvaluateOptions options{"train"};
+  options.preprocessing =
+      std::make_shared<const loader::Preprocessing>(loader::Preprocessing::fit(*cohort, config));
+  const auto errors = testing::in_threads(3, [&](ranks::ProcessGroup& process_group) {
+    inference::Network network(config, cohort->classes().size());
+    if (process_group.first()) {
+      evaluate(network, cohort, config, options, &process_group);
+    } else if (process_group.rank() == 1) {
+      EvaluateOptions own = options;
+      own.asked_to_stop = [calls = 0]() mutable {
+        if (++calls == 2) fail(ErrorCode::io, "a chunk that can't be read");
+        return 0;
+      };
+      help_evaluate(network, cohort, config, own, process_group);
+    } else {
+      help_evaluate(network, cohort, config, options, process_group);
+    }
+  });
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("a chunk that can't be read"), std::string::npos) << error;
 }
 
 TEST(SharedEvaluation, EndsInAllProcessesWhereOneIsAskedToStop) {
@@ -75,21 +138,26 @@ TEST(SharedEvaluation, EndsInAllProcessesWhereOneIsAskedToStop) {
   EvaluateOptions options{"train"};
   options.preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::Preprocessing::fit(*cohort, config));
-  std::atomic<int> asked = 0, stopped = 0;
-  options.asked_to_stop = [&] { return ++asked > 5 ? 15 : 0; };
-  testing::in_threads(3, [&](ranks::ProcessGroup& process_group) {
+  std::array<std::atomic<int>, 3> rounds{};
+  std::atomic<int> stopped = 0;
+  const auto errors = testing::in_threads(3, [&](ranks::ProcessGroup& process_group) {
     inference::Network network(config, cohort->classes().size());
+    EvaluateOptions own = options;
+    const auto rank = static_cast<std::size_t>(process_group.rank());
+    own.asked_to_stop = [&, rank] { return ++rounds[rank] == 2 && rank == 1 ? 15 : 0; };
     try {
       if (process_group.first()) {
-        evaluate(network, cohort, config, options, &process_group);
+        evaluate(network, cohort, config, own, &process_group);
       } else {
-        help_evaluate(network, cohort, config, options, process_group);
+        help_evaluate(network, cohort, config, own, process_group);
       }
     } catch (const EvaluationStopped& end) {
       stopped += end.signal == 15;
     }
   });
+  EXPECT_EQ(errors, std::vector<std::string>(3));
   EXPECT_EQ(stopped, 3);
+  for (const auto& count : rounds) EXPECT_EQ(count, 2);
 }
 
 }  // namespace

@@ -121,7 +121,8 @@ TEST(SlideTally, CountsWhatTheMeterCounts) {
   }
 }
 
-/// Probabilities whose scores lie on halves of steps, ties and certain ones: where roundings differ.
+/// Probabilities whose scores lie on halves of steps, ties and certain ones: where roundings
+/// differ.
 TEST(SlideTally, RoundsAsTheMeterDoes) {
   const measure::SlideRules rules = rules_of(3, false);
   auto of = case_of(3, 3, 0);

@@ -58,7 +58,8 @@ def link_torch(work, built_with):
         return "the bundle was packed without it: its build had no LibTorch"
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.origin:
-        return f"there is no torch in this Python; this needs torch=={built_with}"
+        version, _, build = built_with.partition("+")
+        return f"there is no torch in this Python; this needs torch=={version}, of PyPI, for {build or 'the CPU'}"
     folder = Path(spec.origin).parent
     found = re.search(r"__version__ = '(.+)'", (folder / "version.py").read_text())
     if not found or found[1] != built_with:

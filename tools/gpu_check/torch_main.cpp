@@ -1,6 +1,6 @@
 // What of the GPU path needs LibTorch, in one program: tests of networks, trainings and evaluations
-// on a GPU, and benches of them. It carries no LibTorch: it finds that of the machine's Python in the
-// folder `torch` beside it (run.py).
+// on a GPU, and benches of them. It carries no LibTorch: it finds that of the machine's Python in
+// the folder `torch` beside it (run.py).
 //   gpu_check_torch COMMAND [ARGUMENTS]
 //     probe                   says what LibTorch sees; exit status 1 without a GPU
 //     tests                   GoogleTest's arguments

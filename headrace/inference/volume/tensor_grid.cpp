@@ -107,7 +107,8 @@ void TensorGrid::give(const at::Tensor& held, std::int64_t first_held, std::int6
   const auto& [low, high, parts] = places_[0];
   at::Tensor out = held.index_select(0, low.narrow(0, next_, count).sub(first_held));
   const auto begin = along_z_.begin() + next_;
-  // Where the part is 0, a + 0 · (a - a) is a slice as OriginalGrid takes it: none of its values is -0.
+  // Where the part is 0, a + 0 · (a - a) is a slice as OriginalGrid takes it: none of its values is
+  // -0.
   if (std::any_of(begin, begin + count, [](const auto& at) { return at.part != 0; })) {
     out = between(out, held.index_select(0, high.narrow(0, next_, count).sub(first_held)),
                   parts.narrow(0, next_, count).view({count, 1, 1, 1}));

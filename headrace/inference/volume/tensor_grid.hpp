@@ -16,9 +16,9 @@ struct Level0 {
   std::array<double, 3> step_zyx{1, 1, 1};
 };
 
-/// OriginalGrid in LibTorch's tensors, on any of its devices: the same probabilities to the last bit,
-/// several slices at once. Each sum and product is an operation of its own; none gives the host a
-/// number, and all are taken under deterministic algorithms. One thread.
+/// OriginalGrid in LibTorch's tensors, on any of its devices: the same probabilities to the last
+/// bit, several slices at once. Each sum and product is an operation of its own; none gives the
+/// host a number, and all are taken under deterministic algorithms. One thread.
 ///
 /// memory  tensor_grid_bytes
 class TensorGrid {
@@ -32,9 +32,9 @@ class TensorGrid {
   TensorGrid(const Axes& patch_shape_zyx, const Level0& level0, at::Device device,
              std::int64_t most_voxels, Sink sink);
 
-  /// The next slices of the patch's grid, z from 0 on: (slices, classes, y, x) on the device, as they
-  /// are in OriginalGrid::add. They may change afterwards. Errors: internal (more than the patch's grid
-  /// has).
+  /// The next slices of the patch's grid, z from 0 on: (slices, classes, y, x) on the device, as
+  /// they are in OriginalGrid::add. They may change afterwards. Errors: internal (more than the
+  /// patch's grid has).
   void add(const at::Tensor& probabilities);
 
  private:
@@ -58,8 +58,8 @@ class TensorGrid {
 /// Voxels that a slice has while it is taken to level 0, at most.
 std::int64_t widest_slice(const OriginalGrid::Axes& patch_shape_zyx, const Level0& level0);
 
-/// Bytes that a TensorGrid takes on its device. widest: of any volume that will come; most_voxels: that
-/// of the grid.
+/// Bytes that a TensorGrid takes on its device. widest: of any volume that will come; most_voxels:
+/// that of the grid.
 double tensor_grid_bytes(std::int64_t classes, std::int64_t widest, std::int64_t most_voxels);
 
 }  // namespace headrace::inference

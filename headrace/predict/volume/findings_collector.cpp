@@ -1,9 +1,9 @@
 #include "headrace/predict/volume/findings_collector.hpp"
-#include "headrace/measure/score.hpp"
 
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/measure/score.hpp"
 #include "headrace/measure/volume/lesion_calls.hpp"
 #include "headrace/result/image_result.hpp"
 

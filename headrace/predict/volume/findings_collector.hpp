@@ -24,7 +24,7 @@ class FindingsCollector {
   /// The next slice.
   ///
   /// in      classes  (y, x) class, or result::kNotPredicted
-  ///         scores   (y, x) of the lesion classes together (VoxelScores); empty without lesion classes
+  ///         scores   (y, x) of the lesion classes together (VoxelScores); empty without such
   ///         body     (y, x), not 0 is body; empty where it is not known
   /// errors  internal (a wrong size, a value that is no class, more slices than the grid has)
   void add(std::span<const std::uint8_t> classes, std::span<const std::uint16_t> scores,

@@ -14,13 +14,13 @@ struct VoxelScores {
   std::vector<std::uint16_t> lesion;
 };
 
-/// Of probabilities (classes, y, x), into the memory of the slice before. lesion_classes: rising, as an
-/// evaluation adds them up.
+/// Of probabilities (classes, y, x), into the memory of the slice before. lesion_classes: rising,
+/// as an evaluation adds them up.
 void score_voxels(std::span<const float> probabilities, std::size_t classes,
                   std::span<const std::uint8_t> lesion_classes, VoxelScores& out);
 
-/// From a canvas where the network is. rows: those of tensor_voxels; probabilities: how many of them are
-/// of probabilities, and the rest of lesions.
+/// From a canvas where the network is. rows: those of tensor_voxels; probabilities: how many of
+/// them are of probabilities, and the rest of lesions.
 VoxelScores voxel_scores_of_rows(std::vector<std::uint8_t> predicted,
                                  std::vector<std::uint8_t> rows, std::size_t probabilities);
 

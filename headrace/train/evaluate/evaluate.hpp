@@ -51,8 +51,8 @@ struct EvaluateOptions {
   std::shared_ptr<const Baseline> baseline = nullptr;
   /// The run's preprocessing; null: fitted on the cohort's own training split.
   std::shared_ptr<const loader::Preprocessing> preprocessing = nullptr;
-  /// Asked after each batch, in each process of a group: the signal by which the evaluation is to be
-  /// left, or 0. Empty: nothing stops it.
+  /// Asked after each batch, in each process of a group: the signal by which the evaluation is to
+  /// be left, or 0. Empty: nothing stops it.
   std::function<int()> asked_to_stop = {};
 };
 
@@ -81,9 +81,9 @@ struct TriedEvaluation {
   double network_s = 0;       ///< without waiting for data
   std::uint64_t batches = 0;  ///< of the whole evaluation
 };
-/// The first batch of an evaluation through loader and network, in the places and with the memory that
-/// `evaluate` would take, so that what does not work shows before a training; in each process of a
-/// group. options.preprocessing is given. Errors: those of evaluate.
+/// The first batch of an evaluation through loader and network, in the places and with the memory
+/// that `evaluate` would take, so that what does not work shows before a training; in each process
+/// of a group. options.preprocessing is given. Errors: those of evaluate.
 TriedEvaluation try_evaluation(inference::Network& network,
                                const std::shared_ptr<const cohort::Cohort>& cohort,
                                const loader::RunConfig& config, const EvaluateOptions& options,

@@ -69,8 +69,9 @@ void warn_of_seen_cases(const std::string& name, const Json& run, const cohort::
   }
 }
 
-/// A run of a fold has its own split of the dataset that it was trained on. Another store, or another
-/// version, has the splits that its table states: there the default one may hold cases of training.
+/// A run of a fold has its own split of the dataset that it was trained on. Another store, or
+/// another version, has the splits that its table states: there the default one may hold cases of
+/// training.
 void settle_folds(loader::RunConfig& config, const EvalRequest& request, const Json& run) {
   if (config.data.folds == 0 || request.store.empty()) return;
   const auto& own = run.at("dataset_hash");
@@ -86,8 +87,8 @@ void settle_folds(loader::RunConfig& config, const EvalRequest& request, const J
   config.data.folds = 0;
 }
 
-/// The outcome of the gates that were asked for; where a file states them also that of the run's own,
-/// as far as this evaluation has their figures.
+/// The outcome of the gates that were asked for; where a file states them also that of the run's
+/// own, as far as this evaluation has their figures.
 void put_gates(const EvalRequest& request, const measure::Gate& own, Json& evaluation) {
   if (!request.gate.empty()) evaluation["gate"] = request.gate.check(evaluation).to_json();
   if (request.gate_file.empty()) return;

@@ -5,6 +5,7 @@
 #include "headrace/inference/late_parts.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
+#include "headrace/train/evaluate/gathered_tiles.hpp"
 
 namespace headrace::train {
 namespace {
@@ -43,7 +44,7 @@ double volume_bytes(const cohort::ImageRecord& image, const loader::RunConfig& c
 
 double evaluation_bytes(const cohort::Cohort& cohort, const loader::RunConfig& config,
                         const loader::Preprocessing& preprocessing, const std::string& split,
-                        bool late) {
+                        const EvaluatedBy& by) {
   const auto classes = static_cast<double>(cohort.classes().size());
   double most = 0;
   for (const cohort::ImageRecord& image : cohort.images()) {
@@ -58,9 +59,11 @@ double evaluation_bytes(const cohort::Cohort& cohort, const loader::RunConfig& c
   const auto channels = static_cast<double>(loader::channel_count(preprocessing, config));
   const double sample = pixels * (contexts * channels * kFloat + 1);
   const auto batch = static_cast<double>(config.eval.batch);
-  const double under_way = late ? static_cast<double>(inference::LateParts::kMostBytes) : 0.0;
-  return most + under_way +
-         batch * ((config.loader.prefetch + 1) * sample + pixels * classes * kFloat);
+  // LibTorch takes page-locked memory in powers of two.
+  const double under_way = by.late ? 2.0 * inference::LateParts::kMostBytes : 0.0;
+  const double own = batch * ((config.loader.prefetch + 1) * sample + pixels * classes * kFloat);
+  return most + under_way + by.processes * own +
+         GatheredTiles::bytes(by.processes, cohort.classes().size(), config);
 }
 
 }  // namespace headrace::train

@@ -12,8 +12,8 @@
 
 namespace headrace::train {
 
-/// What the other processes of a group predict for the first one: in every round a batch of tiles of
-/// each, probabilities and labels, in memory that they share (GatherRows has the rules).
+/// What the other processes of a group predict for the first one: in every round a batch of tiles
+/// of each, probabilities and labels, in memory that they share (GatherRows has the rules).
 class GatheredTiles {
  public:
   /// What the rows of a group of `processes` take, for images of `classes`.

@@ -17,8 +17,8 @@
 
 namespace headrace::train {
 
-/// By sorting: counting of LibTorch's own makes the host wait for the largest value, and adding up by
-/// index is refused where algorithms are to be deterministic.
+/// By sorting: counting of LibTorch's own makes the host wait for the largest value, and adding up
+/// by index is refused where algorithms are to be deterministic.
 at::Tensor counts_of(const at::Tensor& codes, std::int64_t bins) {
   const at::Tensor sorted = std::get<0>(at::sort(codes.flatten()));
   const at::Tensor edges = at::arange(bins + 1, codes.options());

@@ -13,8 +13,8 @@
 
 namespace headrace::train {
 
-/// What tallies of slides and of volumes share: counting by LibTorch's tensors on any of its devices,
-/// of which nothing comes to the host before a whole image is counted.
+/// What tallies of slides and of volumes share: counting by LibTorch's tensors on any of its
+/// devices, of which nothing comes to the host before a whole image is counted.
 
 /// How often each of 0 … bins - 1 occurs, int64; others are left out.
 at::Tensor counts_of(const at::Tensor& codes, std::int64_t bins);
@@ -61,8 +61,8 @@ class LateCounts {
  public:
   /// counts: one dimension, int64. Waits for nothing.
   void put(std::uint32_t image, const at::Tensor& counts);
-  /// Those of an image; images are taken in the order in which they were put, and one that was not put
-  /// has none: then empty. Waits for their device.
+  /// Those of an image; images are taken in the order in which they were put, and one that was not
+  /// put has none: then empty. Waits for their device.
   std::vector<std::int64_t> take(std::uint32_t image);
 
  private:

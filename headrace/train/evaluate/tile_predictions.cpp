@@ -30,21 +30,27 @@ void end_round(ranks::ProcessGroup* process_group, const EvaluateOptions& option
   if (signal != 0) throw EvaluationStopped{signal};
 }
 
-/// A process's own batches of tiles, for a network that uses them there or on the host: every size-th of a group. A collective in a group.
+/// Where the config leaves the number of the loader's threads open, this process's share of the
+/// machine's cores. In a group a collective.
+loader::RunConfig with_own_cores(loader::RunConfig config, ranks::ProcessGroup* process_group) {
+  if (process_group == nullptr) return config;
+  const int cores = ranks::share_of_cores(*process_group);
+  if (config.loader.threads == 0) config.loader.threads = cores;
+  return config;
+}
+
+/// A process's own batches of tiles, for a network that uses them there or on the host: in a group
+/// of n processes every n-th.
 inference::TileFeed feed_of(const inference::Network& network, bool there,
                             const std::shared_ptr<const cohort::Cohort>& cohort,
                             const loader::RunConfig& config,
                             std::shared_ptr<const loader::SamplePlan> plan,
                             std::shared_ptr<const loader::Preprocessing> preprocessing,
                             ranks::ProcessGroup* process_group) {
-  loader::RunConfig fed = tile_config(network, *cohort, config, there);
   loader::LoaderStart start{.with_labels = true};
-  if (process_group != nullptr) {
-    const int cores = ranks::share_of_cores(*process_group);
-    if (fed.loader.threads == 0) fed.loader.threads = cores;
-    start.share = {0, 0, process_group->rank(), process_group->size()};
-  }
-  return {cohort, fed, std::move(plan), std::move(preprocessing), start};
+  if (process_group != nullptr) start.share = {0, 0, process_group->rank(), process_group->size()};
+  return {cohort, tile_config(network, *cohort, config, there), std::move(plan),
+          std::move(preprocessing), start};
 }
 
 }  // namespace
@@ -58,19 +64,26 @@ TilePredictions::TilePredictions(inference::Network& network, bool there,
     : network_(network),
       there_(there),
       cohort_(cohort),
-      config_(config),
+      config_(with_own_cores(config, process_group)),
       plan_(std::move(plan)),
       preprocessing_(std::move(preprocessing)),
       options_(options),
       process_group_(process_group),
       size_(process_group == nullptr ? 1 : static_cast<std::uint64_t>(process_group->size())),
-      feed_(feed_of(network, there, cohort, config, plan_, preprocessing_, process_group)) {
+      feed_(feed_of(network, there, cohort, config_, plan_, preprocessing_, process_group)) {
   if (process_group == nullptr) return;
   rows_.emplace(*process_group, *cohort, config);
   if (!there || !network.on_gpu()) return;
   try {
     pinned_ = device::cuda::PinnedRange(rows_->memory());
   } catch (const Error&) {  // copies from it are slower then
+  }
+}
+
+TilePredictions::~TilePredictions() {
+  try {
+    network_.wait_until_taken();     // before the rows go
+  } catch (const std::exception&) {  // the error that ends the evaluation came first
   }
 }
 
@@ -120,7 +133,7 @@ TilePredictions::Made TilePredictions::of_other(int rank) {
   batch.labels = rows_->labels(rank, round);
   const std::span<const float> row = rows_->probabilities(rank, round, samples);
   if (there_) {
-    made.predicted = network_.put_there(batch, row);
+    made.predicted = network_.take_predicted(batch, row);
   } else {
     made.predicted = {row.data(), batch.labels};
   }
@@ -139,8 +152,9 @@ loader::Batch TilePredictions::sample_on_host(const Made& made, std::int64_t sam
 const loader::Batch& TilePredictions::read_again(std::uint64_t index) {
   if (again_ && again_->index == index) return *again_;
   again_.reset();
-  loader::Loader loader(cohort_, inference::on_the_host(config_), plan_, preprocessing_,
-                        {.first_batch = index, .count = 1});
+  loader::RunConfig alone = inference::on_the_host(config_);
+  alone.loader.prefetch = 1;
+  loader::Loader loader(cohort_, alone, plan_, preprocessing_, {.first_batch = index, .count = 1});
   again_ = loader.next();
   return *again_;
 }
@@ -148,9 +162,10 @@ const loader::Batch& TilePredictions::read_again(std::uint64_t index) {
 void help_evaluate(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
                    const loader::RunConfig& config, const EvaluateOptions& options,
                    ranks::ProcessGroup& process_group) {
-  inference::TileFeed feed = feed_of(network, network.blends_there(), cohort, config,
-                                     loader::make_tile_plan(*cohort, config, options.split),
-                                     options.preprocessing, &process_group);
+  inference::TileFeed feed =
+      feed_of(network, network.blends_there(), cohort, with_own_cores(config, &process_group),
+              loader::make_tile_plan(*cohort, config, options.split), options.preprocessing,
+              &process_group);
   GatheredTiles rows(process_group, *cohort, config);
   const auto size = static_cast<std::uint64_t>(process_group.size());
   const std::uint64_t rounds = (feed.batches_per_epoch() + size - 1) / size;

@@ -19,13 +19,16 @@ namespace headrace::train {
 /// made: rounds, of which its own batch comes first. One thread.
 class TilePredictions {
  public:
-  /// there: probabilities and labels are given where the network is, else on the host. process_group:
-  /// null: no other processes; else a collective.
+  /// there: probabilities and labels are given where the network is, else on the host.
+  /// process_group: null: no other processes; else a collective.
   TilePredictions(inference::Network& network, bool there,
                   const std::shared_ptr<const cohort::Cohort>& cohort,
                   const loader::RunConfig& config, std::shared_ptr<const loader::SamplePlan> plan,
                   std::shared_ptr<const loader::Preprocessing> preprocessing,
                   const EvaluateOptions& options, ranks::ProcessGroup* process_group);
+  ~TilePredictions();
+  TilePredictions(const TilePredictions&) = delete;
+  TilePredictions& operator=(const TilePredictions&) = delete;
 
   struct Made {
     loader::Batch batch;  ///< that of another process has no images
@@ -35,8 +38,8 @@ class TilePredictions {
   };
   /// The next batch, valid until the next call. Errors: those of the loader; EvaluationStopped.
   std::optional<Made> next();
-  /// Sample `sample` of a batch as one of its own, with images, on the host: read again where another
-  /// process predicted it.
+  /// Sample `sample` of a batch as one of its own, with images, on the host: read again where
+  /// another process predicted it.
   loader::Batch sample_on_host(const Made& made, std::int64_t sample);
   loader::StallStats stats() const { return feed_.stats(); }
 

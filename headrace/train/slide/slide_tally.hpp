@@ -13,8 +13,8 @@
 namespace headrace::train {
 
 /// Counts the pixels of slides where they are blended, so that their probabilities need not come to
-/// the host: what measure::SlideMeter counts of them, to the last one. Scores and squared errors are
-/// rounded by its own operations in its own order, and all sums are of integers. One thread.
+/// the host: what measure::SlideMeter counts of them, to the last one. Scores and squared errors
+/// are rounded by its own operations in its own order, and all sums are of integers. One thread.
 ///
 /// memory  on the device 3 MiB, and what finishing parts takes (TensorCanvas)
 class SlideTally {

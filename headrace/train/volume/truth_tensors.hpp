@@ -9,11 +9,11 @@
 
 namespace headrace::train {
 
-/// Truth and body of volumes where their predictions are: read slice by slice on the host, and copied in
-/// the stream. It refers to cohort and config. One thread.
+/// Truth and body of volumes where their predictions are: read slice by slice on the host, and
+/// copied in the stream. It refers to cohort and config. One thread.
 ///
-/// memory  that of VolumeTruth and of a SliceReader; page-locked two bytes a voxel of the slices that are
-///         under way
+/// memory  that of VolumeTruth and of a SliceReader; page-locked two bytes a voxel of the slices
+///         that are under way
 class TruthTensors {
  public:
   TruthTensors(const cohort::Cohort& cohort, const loader::RunConfig& config)

@@ -54,7 +54,8 @@ class VolumeEvaluator : public Evaluator {
     if (options.montage > 0) slices_.emplace(shown_, metrics_.rules().classes);
   }
 
-  /// Voxels are counted where they are predicted; structures and lesions need the volume on the host.
+  /// Voxels are counted where they are predicted; structures and lesions need the volume on the
+  /// host.
   inference::PartUse part_use() override {
     tally_.emplace(metrics_.rules());
     inference::PartUse use{.truth = true};
@@ -138,8 +139,10 @@ class VolumeEvaluator : public Evaluator {
     image_ = image;
     const cohort::ImageRecord& record = cohort_.images()[image];
     const cohort::VolumeLevel& level = record.volume->levels.front();
-    truth_.emplace(cohort_, config_, image);
-    body_.emplace(cohort_.body_mask(image));
+    if (!counted || knowing_nothing_) {  // else TruthTensors reads them
+      truth_.emplace(cohort_, config_, image);
+      body_.emplace(cohort_.body_mask(image));
+    }
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
     if (slices_) slices_->start(level.shape_zyx);
     if (counted) return;

@@ -12,20 +12,21 @@
 
 namespace headrace::train {
 
-/// Counts the voxels of volumes where they were predicted, so that their probabilities need not come to
-/// the host: what measure::VolumeMeter counts and keeps of them, to the last bit. One thread.
+/// Counts the voxels of volumes where they were predicted, so that their probabilities need not
+/// come to the host: what measure::VolumeMeter counts and keeps of them, to the last bit. One
+/// thread.
 ///
 /// memory  on the device 2 MiB, and what finishing slices takes (TensorCanvas)
 class VolumeTally {
  public:
   explicit VolumeTally(const measure::VolumeRules& rules);
 
-  /// Slices of level 0 come image by image. body: (slices, pixels) uint8, not 0 is body; undefined: it
-  /// is nowhere. Gives PredictedVolume::lesion of them, (slices, pixels) int32, 0 where nothing is said;
-  /// undefined if that is everywhere. Waits for nothing.
+  /// Slices of level 0 come image by image. body: (slices, pixels) uint8, not 0 is body; undefined:
+  /// it is nowhere. Gives PredictedVolume::lesion of them, (slices, pixels) int32, 0 where nothing
+  /// is said; undefined if that is everywhere. Waits for nothing.
   at::Tensor add(const inference::PartTensors& slices, const at::Tensor& body);
-  /// The counts of an image of which all slices were added; images are taken in order. Waits for their
-  /// device.
+  /// The counts of an image of which all slices were added; images are taken in order. Waits for
+  /// their device.
   measure::VoxelCounts take(std::uint32_t image);
 
  private:
