@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/model/torch_errors.hpp"
 
 namespace headrace::model {
 
@@ -16,12 +17,10 @@ void settle_precision(Runtime& runtime, AutoSwitch amp, bool deterministic,
   std::string refusal;
   try {
     return attempt(runtime);
-  } catch (const c10::OutOfMemoryError&) {
-    throw;
-  } catch (const c10::Error& error) {
-    refusal = error.what_without_backtrace();
-  } catch (const std::exception& error) {  // those of cuDNN's own front end
-    refusal = error.what();
+  } catch (const std::exception& error) {  // LibTorch's, and those of cuDNN's own front end
+    if (lacks_memory(error)) throw;        // which says nothing about algorithms
+    const auto* torch = dynamic_cast<const c10::Error*>(&error);
+    refusal = torch != nullptr ? torch->what_without_backtrace() : error.what();
   }
   refusal = refusal.substr(0, refusal.find('\n'));
   Runtime whole = runtime;

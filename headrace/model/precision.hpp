@@ -12,7 +12,8 @@ namespace headrace::model {
 /// whether there is an algorithm, never how fast it is: a result may not depend on a clock.
 ///
 /// in      attempt  forward and backward of the network under Autocast of `runtime`, without effect
-/// errors  unsupported (amp is on: what was asked for can't be), those of `attempt` in float32
+/// errors  unsupported (amp is on: what was asked for can't be), those of `attempt` in float32, and
+///         in bfloat16 a lack of memory (lacks_memory)
 void settle_precision(Runtime& runtime, AutoSwitch amp, bool deterministic,
                       const std::function<void(const Runtime&)>& attempt);
 

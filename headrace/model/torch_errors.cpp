@@ -2,6 +2,9 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+#include <array>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -19,21 +22,31 @@ std::string first_line(const c10::Error& error) {
   return text;
 }
 
-bool lacks_memory(const c10::Error& error, const std::string& text) {
+}  // namespace
+
+bool lacks_memory(const std::exception& error) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   constexpr int kCudaErrorMemoryAllocation = 2;
   const auto* of_device = dynamic_cast<const c10::AcceleratorError*>(&error);
-  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
-         (of_device != nullptr && of_device->get_error_code() == kCudaErrorMemoryAllocation) ||
-         text.find("can't allocate memory") != text.npos;  // of the CPU: no type of its own
+  if (of_device != nullptr && of_device->get_error_code() == kCudaErrorMemoryAllocation)
+    return true;
+  // The others have no type of their own: those of the CPU, of cuBLAS, and of cuDNN in older and in
+  // newer words.
+  const auto* torch = dynamic_cast<const c10::Error*>(&error);
+  const std::string_view text = torch != nullptr ? torch->what_without_backtrace() : error.what();
+  constexpr std::array<std::string_view, 4> kTexts{
+      "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED",
+      "_ALLOCATION_FAILED"};
+  return std::any_of(kTexts.begin(), kTexts.end(),
+                     [&](std::string_view one) { return text.find(one) != text.npos; });
 }
-
-}  // namespace
 
 void throw_in_words(const std::exception& error) {
   const auto* torch = dynamic_cast<const c10::Error*>(&error);
   if (torch == nullptr) return;
   const std::string text = first_line(*torch);
-  if (lacks_memory(*torch, text)) {
+  if (lacks_memory(error)) {
     fail(ErrorCode::memory,
          "LibTorch: {}. Lower sampling.batch, patch.size or model.widths, or raise "
          "train.gradient_parts; for evaluation and prediction lower the number of tiles in a batch "

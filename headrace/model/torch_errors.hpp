@@ -6,6 +6,9 @@
 
 namespace headrace::model {
 
+/// Whether memory is short, of the host or of a GPU: as LibTorch says it, its libraries or C++.
+bool lacks_memory(const std::exception& error);
+
 /// Throws an error of LibTorch as an Error of one sentence, without its list of calls: memory, with
 /// what makes the work smaller; device (a call of CUDA failed); internal. Returns where it is
 /// another's.

@@ -3,6 +3,8 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,29 @@ TEST(Precision, ThatWasAskedForIsNeverExchanged) {
 TEST(Precision, OfAStepThatFailsInFloat32TooIsNotTheReason) {
   Gpu gpu{.has_bfloat16 = false, .has_float32 = false};
   EXPECT_THROW(gpu.settled(AutoSwitch::automatic, true), c10::Error);
+}
+
+/// A training in float32, which takes more, would be no answer.
+TEST(Precision, IsNotRefusedByAGpuThatLacksMemory) {
+  constexpr c10::SourceLocation kHere{"here", "file.cu", 1};
+  const std::vector<std::function<void()>> lacking{
+      [&] { throw c10::OutOfMemoryError(kHere, "CUDA out of memory"); },
+      [&] { throw c10::AcceleratorError(kHere, 2, "CUDA error: out of memory"); },
+      [&] { throw c10::Error(kHere, "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `x`"); },
+      [&] { throw c10::Error(kHere, "cuDNN error: CUDNN_STATUS_ALLOC_FAILED"); },
+      [] { throw std::bad_alloc(); }};
+  for (const std::function<void()>& fails : lacking) {
+    Runtime runtime;
+    runtime.bfloat16 = true;
+    int tried = 0;
+    const auto attempt = [&](const Runtime&) {
+      ++tried;
+      fails();
+    };
+    EXPECT_ANY_THROW(settle_precision(runtime, AutoSwitch::automatic, true, attempt));
+    EXPECT_EQ(tried, 1);
+    EXPECT_TRUE(runtime.bfloat16);
+  }
 }
 
 TEST(Precision, IsNotTriedWhereAnyAlgorithmMayBeTaken) {

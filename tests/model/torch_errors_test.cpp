@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -35,7 +36,31 @@ TEST(TorchErrors, OfMemoryAreASentenceThatSaysWhatToLower) {
   const std::string of_host = error_of(ErrorCode::memory, [] {
     in_words([] { return at::empty({std::int64_t{1} << 58}, at::kByte); });
   });
+  EXPECT_EQ(of_host.rfind("LibTorch: ", 0), 0u) << of_host;
+  EXPECT_NE(of_host.find("can't allocate memory"), of_host.npos) << of_host;
+  EXPECT_NE(of_host.find(". Lower sampling.batch"), of_host.npos) << of_host;
   EXPECT_EQ(of_host.find('\n'), of_host.npos) << of_host;
+}
+
+/// Where cuBLAS or cuDNN lacks memory, LibTorch has no type for it.
+TEST(TorchErrors, OfLibrariesThatLackMemoryAreOfMemory) {
+  for (const std::string text :
+       {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling "
+        "`cublasCreate(handle)`",
+        "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+        "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+        "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED"}) {
+    const c10::Error error(kHere, text);
+    EXPECT_TRUE(lacks_memory(error)) << text;
+    EXPECT_EQ(error_of(ErrorCode::memory, [&] { in_words([&] { throw error; }); })
+                  .rfind("LibTorch: " + text + ". Lower sampling.batch", 0),
+              0u);
+  }
+  for (const char* text : {"CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasGemmEx`",
+                           "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"})
+    EXPECT_FALSE(lacks_memory(c10::Error(kHere, text))) << text;
+  EXPECT_TRUE(lacks_memory(std::bad_alloc()));
+  EXPECT_FALSE(lacks_memory(std::runtime_error("x")));
 }
 
 TEST(TorchErrors, OfCudaAreItsFirstLine) {
