@@ -7,6 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/model/torch_errors.hpp"
 #include "headrace/predict/input_predictor.hpp"
 #include "headrace/predict/prediction_runs.hpp"
 #include "headrace/predict/watch/settling.hpp"
@@ -187,13 +188,17 @@ class Watch {
   bool table_due_ = false;  ///< cases.csv lacks an image
 };
 
-}  // namespace
-
-void watch(const WatchRequest& request) {
+void watch_folder(const WatchRequest& request) {
   check(request);
   const std::vector<TrainedRun> runs = open_runs(request.predict);
   check_takes_files(runs.front(), request.folder);
   Watch(request, runs).run();
+}
+
+}  // namespace
+
+void watch(const WatchRequest& request) {
+  model::in_words([&] { watch_folder(request); });
 }
 
 }  // namespace headrace::predict
