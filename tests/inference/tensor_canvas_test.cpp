@@ -238,6 +238,7 @@ TEST(TensorCanvas, GivesTheHostNoNumberWhileItWorks) {
   EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_FALSE(on_tensors_at_level0(cases()[1], 2, 0, {}).empty());
   EXPECT_EQ(watch.host_reads(), 0);
+  EXPECT_EQ(watch.waits_for_copies(), 0);
   EXPECT_GT(watch.count("aten::mul_"), 10) << "the watch sees nothing";
   EXPECT_GT(watch.count("aten::index_select"), 10) << "the watch sees nothing";
 }

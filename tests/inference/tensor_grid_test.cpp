@@ -13,6 +13,7 @@
 
 #include "headrace/core/error.hpp"
 #include "tests/model/model_device.hpp"
+#include "tests/model/operations_on_meta.hpp"
 
 namespace headrace::inference {
 namespace {
@@ -151,6 +152,25 @@ TEST(TensorGrid, GivesTheHostNoNumber) {
   EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_EQ(watch.count("aten::index_add_") + watch.count("aten::lerp"), 0);
   EXPECT_GT(watch.count("aten::index_select"), 10) << "the watch sees nothing";
+}
+
+/// On a device without memory, of which a copy to the host would be an error.
+TEST(TensorGrid, CopiesNothingWhileItWorks) {
+  const model::testing::OperationsOnMeta operations;
+  for (const Case& of : cases()) {
+    const model::testing::WatchedOperations watch;
+    std::int64_t given = 0;
+    TensorGrid grid(of.patch, of.level0, at::kMeta, 100, [&](auto, const at::Tensor& slices) {
+      EXPECT_TRUE(slices.is_meta());
+      given += slices.size(0);
+    });
+    EXPECT_EQ(watch.copies_from_host(), 6) << "places and parts of three axes";
+    for (std::int64_t z = 0; z < of.patch[0]; ++z)
+      grid.add(model::testing::on_meta({1, of.classes, of.patch[1], of.patch[2]}));
+    EXPECT_EQ(given, of.level0.shape_zyx[0]);
+    EXPECT_EQ(watch.copies_from_host(), 6);
+    EXPECT_EQ(watch.waits_for_copies() + watch.host_reads(), 0);
+  }
 }
 
 TEST(TensorGrid, MoreSlicesThanTheVolumeHasAreRefused) {

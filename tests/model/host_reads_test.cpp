@@ -7,6 +7,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,6 +21,7 @@
 #include "headrace/model/unet2d.hpp"
 #include "headrace/model/unet3d.hpp"
 #include "headrace/model/weight_average.hpp"
+#include "tests/model/operations_on_meta.hpp"
 
 // A step must not make the host wait for a GPU. Two ways to see it without one: no operation of a
 // step on the CPU gives the host a number; and what a step is made of runs on LibTorch's `meta`
@@ -27,6 +29,7 @@
 namespace headrace::model {
 namespace {
 
+using testing::on_meta;
 using testing::WatchedOperations;
 
 at::Tensor values(at::IntArrayRef shape, double step = 0.37) {
@@ -82,10 +85,6 @@ TEST(HostReads, OfAStepThereAreNone) {
   }
 }
 
-at::Tensor on_meta(at::IntArrayRef shape, at::ScalarType type = at::kFloat) {
-  return at::empty(shape, at::TensorOptions(type).device(at::kMeta));
-}
-
 /// Without the backward pass and the top k, for which LibTorch has no functions there.
 TEST(HostReads, OfLossesOnADeviceWithoutMemoryThereAreNone) {
   const WatchedOperations watch;
@@ -106,7 +105,29 @@ TEST(HostReads, AreSeen) {
   EXPECT_EQ(watch.host_reads(), 1);
   EXPECT_TRUE(at::ones({2}).to(at::Device(at::kMeta)).is_meta());
   EXPECT_EQ(watch.copies_from_host(), 1);
+  on_meta({2}).copy_(at::ones({2}));
+  EXPECT_EQ(watch.copies_from_host(), 2);
+  EXPECT_EQ(watch.waits_for_copies(), 0);
+  EXPECT_ANY_THROW(on_meta({2}).to(at::kCPU));
+  EXPECT_ANY_THROW(at::ones({2}).copy_(on_meta({2})));
+  EXPECT_ANY_THROW(at::ones({2}).copy_(on_meta({2}), /*non_blocking=*/true));
+  EXPECT_EQ(watch.waits_for_copies(), 3);
   EXPECT_ANY_THROW(on_meta({1}).item<float>()) << "it could be read";
+}
+
+/// A table that was left on the host is refused, and a single value is copied, as on a GPU.
+TEST(HostReads, OfOperationsOnMetaAreSeen) {
+  const testing::OperationsOnMeta operations;
+  const WatchedOperations watch;
+  const at::Tensor some = on_meta({2, 3}), is = some.gt(0).logical_and(some.lt(1));
+  EXPECT_EQ(at::where(is, some, 0.0).sizes(), some.sizes());
+  EXPECT_EQ(watch.copies_from_host(), 0);
+  at::where(is, some, at::ones({}));
+  EXPECT_EQ(watch.copies_from_host(), 1);
+  const at::Tensor index = on_meta({4}, at::kLong);
+  EXPECT_EQ(some.index_select(1, index).sizes(), (std::vector<std::int64_t>{2, 4}));
+  EXPECT_ANY_THROW(at::ones({3}).index_select(0, index));
+  EXPECT_ANY_THROW(at::where(is, some, at::ones({2, 3})));
 }
 
 TEST(TopK, TheKthLargestIsFoundAlikeBySortingAndByReadingK) {

@@ -5,6 +5,8 @@
 #include <ATen/record_function.h>
 #undef NDEBUG
 
+#include <ATen/core/Tensor.h>
+
 #include <array>
 #include <map>
 #include <memory>
@@ -47,17 +49,23 @@ class WatchedOperations {
   /// Copies from the host's memory to another device: from memory that is not page-locked they make
   /// the host wait as well.
   int copies_from_host() const { return count(kFromHost); }
+  /// Copies from another device to the host that the host waits for: not those behind which it goes
+  /// on, into page-locked memory.
+  int waits_for_copies() const { return count(kToHost); }
 
  private:
-  static constexpr const char* kFromHost = "copy from the host";
+  static constexpr const char *kFromHost = "copy from the host", *kToHost = "waits for a copy";
 
+  /// Every copy is one of these in the end, also that of .to(device).
   static std::unique_ptr<at::ObserverContext> see(const at::RecordFunction& call) {
     ++counts()[call.name()];
-    if (std::string_view(call.name()) != "aten::_to_copy") return nullptr;
-    const auto inputs = call.inputs();  // self, dtype, layout, device, …
-    if (inputs.size() > 3 && inputs[3].isDevice() && !inputs[3].toDevice().is_cpu() &&
-        inputs[0].toTensor().is_cpu())
-      ++counts()[kFromHost];
+    if (std::string_view(call.name()) != "aten::copy_") return nullptr;
+    const auto inputs = call.inputs();  // self, src, non_blocking
+    if (inputs.size() < 3 || !inputs[0].isTensor() || !inputs[1].isTensor()) return nullptr;
+    const at::Tensor &to = inputs[0].toTensor(), &from = inputs[1].toTensor();
+    if (from.is_cpu() && !to.is_cpu()) ++counts()[kFromHost];
+    if (to.is_cpu() && !from.is_cpu() && !(inputs[2].toBool() && to.is_pinned()))
+      ++counts()[kToHost];
     return nullptr;
   }
   static std::map<std::string, int>& counts() {

@@ -1,5 +1,7 @@
 #include "headrace/predict/slide/tensor_scores.hpp"
 
+#include "tests/model/watched_operations.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "tests/inference/tiles_there.hpp"
+#include "tests/model/operations_on_meta.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -63,6 +66,19 @@ TEST(TensorScores, AreThePixelScoresOfEveryPart) {
       EXPECT_EQ(std::vector<std::uint8_t>(own, own + wanted.size()), wanted) << classes;
     }
   }
+}
+
+/// On a device without memory, of which a copy to the host would be an error.
+TEST(TensorScores, CopyTheirTableOnce) {
+  const model::testing::OperationsOnMeta operations;
+  TensorScores scores(3);
+  const model::testing::WatchedOperations watch;
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_EQ(scores.of(model::testing::on_meta({2, 3, 50})).sizes(),
+              (std::vector<std::int64_t>{2, 4, 50}));
+    EXPECT_EQ(watch.copies_from_host(), 1);
+  }
+  EXPECT_EQ(watch.waits_for_copies() + watch.host_reads(), 0);
 }
 
 }  // namespace

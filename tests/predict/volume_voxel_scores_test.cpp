@@ -13,6 +13,7 @@
 #include "headrace/measure/score.hpp"
 #include "headrace/predict/volume/tensor_voxels.hpp"
 #include "tests/inference/tiles_there.hpp"
+#include "tests/model/operations_on_meta.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -110,6 +111,17 @@ TEST(VoxelScores, OfTensorsGiveTheHostNoNumber) {
   tensor_voxels(tensor, lesions);
   EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_GT(watch.count("aten::mul"), 1) << "the watch sees nothing";
+}
+
+/// On a device without memory, of which a copy to the host would be an error.
+TEST(VoxelScores, OfTensorsCopyNothing) {
+  const model::testing::OperationsOnMeta operations;
+  const model::testing::WatchedOperations watch;
+  const std::vector<std::uint8_t> lesions{1, 2};
+  const at::Tensor tensor = model::testing::on_meta({2, 3, 50});
+  EXPECT_EQ(tensor_voxels(tensor, lesions).sizes(), (std::vector<std::int64_t>{2, 5, 50}));
+  EXPECT_TRUE(inference::classes_of(tensor).is_meta());
+  EXPECT_EQ(watch.copies_from_host() + watch.waits_for_copies() + watch.host_reads(), 0);
 }
 
 }  // namespace

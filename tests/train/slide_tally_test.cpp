@@ -7,6 +7,7 @@
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/host_canvas.hpp"
 #include "tests/inference/tiles_there.hpp"
+#include "tests/model/operations_on_meta.hpp"
 
 namespace headrace::train {
 namespace {
@@ -149,9 +150,28 @@ TEST(SlideTally, GivesTheHostNoNumberBeforeItIsAsked) {
   const auto of = case_of(3, 3, 0.5);
   const model::testing::WatchedOperations watch;
   EXPECT_EQ(counted(of, rules, true).size(), 3u);
-  EXPECT_EQ(watch.host_reads(), 0);
+  EXPECT_EQ(watch.host_reads() + watch.waits_for_copies(), 0);
   EXPECT_EQ(watch.count("aten::bincount") + watch.count("aten::histc"), 0);
   EXPECT_GT(watch.count("aten::searchsorted"), 10) << "the watch sees nothing";
+}
+
+/// On a device without memory, of which a copy to the host would be an error.
+TEST(SlideTally, CopiesItsTablesOnce) {
+  const model::testing::OperationsOnMeta operations;
+  for (const bool sets : {false, true}) {
+    SlideTally tally(rules_of(5, sets));
+    const model::testing::WatchedOperations watch;
+    inference::PartTensors parts;
+    parts.means = model::testing::on_meta({4, 5, 30});
+    parts.predicted = model::testing::on_meta({4, 30}, at::kByte);
+    parts.truth = model::testing::on_meta({4, 30}, at::kByte);
+    for (; parts.first < 12; parts.first += 4) {
+      tally.add(parts);
+      EXPECT_EQ(watch.copies_from_host(), 3) << "label values, tumour, and true classes";
+    }
+    EXPECT_EQ(watch.waits_for_copies() + watch.host_reads(), 0);
+    EXPECT_GT(watch.count("aten::searchsorted"), 6) << "the watch sees nothing";
+  }
 }
 
 TEST(SlideTally, OfASlideWithoutTilesThereAreNone) {

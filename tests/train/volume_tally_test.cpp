@@ -14,10 +14,12 @@
 #include "headrace/measure/volume/group_figures.hpp"
 #include "headrace/measure/volume/volume_meter.hpp"
 #include "tests/inference/tiles_there.hpp"
+#include "tests/model/operations_on_meta.hpp"
 
 namespace headrace::train {
 namespace {
 
+using model::testing::on_meta;
 using Axes = std::array<std::int64_t, 3>;
 
 /// A volume, its annotation and what its rules are.
@@ -235,6 +237,29 @@ TEST(VolumeTally, GivesTheHostNoNumberBeforeItIsAsked) {
   EXPECT_EQ(watch.host_reads(), 0);
   EXPECT_EQ(watch.count("aten::bincount") + watch.count("aten::histc"), 0);
   EXPECT_GT(watch.count("aten::searchsorted"), 3) << "the watch sees nothing";
+}
+
+/// On a device without memory, of which a copy to the host would be an error.
+TEST(VolumeTally, CopiesItsTablesOnce) {
+  const model::testing::OperationsOnMeta operations;
+  for (const Case& of : cases()) {
+    if (!of.truth) continue;
+    SCOPED_TRACE(of.name);
+    VolumeTally tally(rules_of(of));
+    const model::testing::WatchedOperations watch;
+    const std::int64_t pixels = of.shape[1] * of.shape[2];
+    inference::PartTensors slices;
+    slices.means = on_meta({2, static_cast<std::int64_t>(of.classes), pixels});
+    slices.predicted = inference::classes_of(slices.means);
+    slices.truth = on_meta({2, pixels}, at::kByte);
+    const at::Tensor body = of.body ? on_meta({2, pixels}, at::kByte) : at::Tensor();
+    for (; slices.first < 6; slices.first += 2) {
+      EXPECT_EQ(tally.add(slices, body).defined(), !of.lesion_classes.empty());
+      EXPECT_EQ(watch.copies_from_host(), 3) << "what labels state, lesions, and true classes";
+    }
+    EXPECT_EQ(watch.waits_for_copies() + watch.host_reads(), 0);
+    EXPECT_EQ(watch.count("aten::searchsorted") > 0, of.body);
+  }
 }
 
 TEST(VolumeTally, OfAnImageWithoutSlicesThereAreNone) {
