@@ -14,6 +14,7 @@
 #include "headrace/train/evaluate/evaluation_memory.hpp"
 #include "headrace/train/evaluate/gathered_tiles.hpp"
 #include "headrace/train/run/run_identity.hpp"
+#include "tests/inference/tiles_there.hpp"
 #include "tests/loader/volume_fixture.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -157,17 +158,19 @@ TEST_F(VolumesThere, NoProbabilityComesToTheHost) {
     at.push_back(part.at);
   };
   const auto window = inference::tile_window(run);
-  const std::vector<float> tile(3 * 8 * 16 * 16, 1.0f / 3);
+  const std::vector<float> thirds(3 * 8 * 16 * 16, 1.0f / 3);
+  const at::Tensor tile = testing::tensor_there<float>(thirds);  // where the network is
   const model::testing::WatchedOperations watch;
   inference::Stitcher stitcher(
       window,
       [&](std::uint32_t image) { return inference::extent_zyx(cohort->images()[image], run); },
       inference::canvas_there(network, 3, *cohort, run, images, {}, sink));
-  for (const std::uint32_t image : images) stitcher.add({image, {4, 9, 5}, tile.data(), nullptr});
+  for (const std::uint32_t image : images)
+    stitcher.add({image, {4, 9, 5}, tile.const_data_ptr<float>(), nullptr});
   stitcher.finish();
   ASSERT_EQ(at.size(), 2u * 19u);
   for (std::size_t i = 0; i < at.size(); ++i) EXPECT_EQ(at[i], static_cast<std::int64_t>(i % 19));
-  EXPECT_EQ(watch.host_reads(), 0);
+  EXPECT_EQ(watch.host_reads() + watch.waits_for_copies(), 0);
 }
 
 /// Level 0 counts into what a canvas takes; tiles' own grid here is far coarser.
