@@ -208,7 +208,9 @@ TEST(Preprocessing, SamplesOfAStoreWithOtherClassesAimAtTheRunsClasses) {
       EXPECT_NE(std::find(labels, labels + pixels, site.drawn_class), labels + pixels);
       // The tissue's left part, stored 1, is "tumour" there: the run's 2.
       const auto [y, x] = site.centre_level0_yx;
-      if (x < 400) EXPECT_EQ(site.drawn_class, 2) << y << ", " << x;
+      if (x < 400) {
+        EXPECT_EQ(site.drawn_class, 2) << y << ", " << x;
+      }
       ++aimed[static_cast<std::size_t>(site.drawn_class)];
       labels += pixels;
     }
