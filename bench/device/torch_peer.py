@@ -165,6 +165,9 @@ def main():
             continue
         try:
             seconds = median_seconds(torch, make(torch, device, count, size, window), 2 if trial else 30, 1 if trial else 7)
+        except ImportError as error:  # what was carried is for another Python
+            print(f"| {name} | {work} | not measured: {error} | | |")
+            continue
         except Exception as error:  # a peer that fails must not cost the others their figures
             print(f"| {name} | {work} | failed: {type(error).__name__}: {error} | | |")
             failed = 1
