@@ -1,12 +1,15 @@
 #include "headrace/inference/canvas_choice.hpp"
 
+#include <ATen/ops/empty.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "headrace/core/log.hpp"
+#include "headrace/inference/canvas_memory.hpp"
 #include "headrace/inference/patch_grid.hpp"
+#include "headrace/inference/tensor_canvas.hpp"
 #include "headrace/inference/volume/tensor_grid.hpp"
 
 namespace headrace::inference {
@@ -31,23 +34,17 @@ Level0 level0_of(const cohort::ImageRecord& image, const loader::RunConfig& conf
   return {image.volume->levels.front().shape_zyx, step_zyx(image, config)};
 }
 
-/// Of any image.
-struct Most {
-  std::int64_t pixels = 1;  ///< of a part
-  std::int64_t widest = 0;  ///< of volumes: widest_slice
-};
-
-Most most_of(const cohort::Cohort& cohort, const loader::RunConfig& config,
-             std::span<const std::uint32_t> images) {
-  Most most;
-  for (const std::uint32_t image : images) {
-    const cohort::ImageRecord& record = cohort.images()[image];
-    const auto extent = extent_zyx(record, config);
-    most.pixels = std::max(most.pixels, config.volumes ? extent[1] * extent[2] : extent[2]);
-    if (config.volumes)
-      most.widest = std::max(most.widest, widest_slice(extent, level0_of(record, config)));
+CanvasExtent extent_of(const TiledImages& of, std::size_t runs) {
+  CanvasExtent out{of.classes, tile_window(of.config), 1, 0, runs};
+  for (const std::uint32_t image : of.images) {
+    const cohort::ImageRecord& record = of.cohort.images()[image];
+    const auto extent = extent_zyx(record, of.config);
+    const bool volume = of.config.volumes;
+    out.most_pixels = std::max(out.most_pixels, volume ? extent[1] * extent[2] : extent[2]);
+    if (volume)
+      out.widest = std::max(out.widest, widest_slice(extent, level0_of(record, of.config)));
   }
-  return most;
+  return out;
 }
 
 void tell(double bytes, const loader::RunConfig& config) {
@@ -57,32 +54,65 @@ void tell(double bytes, const loader::RunConfig& config) {
       config.volumes ? "volume" : "slide", bytes / (1 << 30));
 }
 
-}  // namespace
+/// LibTorch keeps what it has taken: what works on parts later finds it there.
+void take_once(double bytes, int device) {
+  if (device < 0) return;
+  at::empty({static_cast<std::int64_t>(bytes)},
+            at::TensorOptions(at::kByte).device(at::kCUDA, static_cast<c10::DeviceIndex>(device)));
+}
 
-std::unique_ptr<Canvas> canvas_there(const Network& network, std::int64_t classes,
-                                     const cohort::Cohort& cohort, const loader::RunConfig& config,
-                                     std::span<const std::uint32_t> images, PartUse use,
-                                     Canvas::Sink sink, std::optional<double> most_bytes) {
-  if (!network.blends_there()) return nullptr;
-  const auto window = tile_window(config);
-  const Most most = most_of(cohort, config, images);
-  const double bytes = tensor_canvas_bytes(classes, window, most.pixels, most.widest);
-  if (config.volumes) {
-    use.level0 = [&cohort, &config](std::uint32_t image) {
+std::unique_ptr<PartSender> sender_of(const TiledImages& of, PartUse use, Canvas::Sink sink) {
+  if (of.config.volumes) {
+    use.level0 = [&cohort = of.cohort, &config = of.config](std::uint32_t image) {
       return level0_of(cohort.images()[image], config);
     };
   }
-  if (!most_bytes) most_bytes = half_of_free(network.device());
+  return std::make_unique<PartSender>(std::move(use), std::move(sink));
+}
+
+CanvasesThere make_canvases(const CanvasExtent& extent, int device,
+                            std::unique_ptr<TensorSink> sink) {
+  CanvasesThere out;
+  if (extent.runs > 1) out.mean = std::make_shared<TensorMean>(extent.runs, std::move(sink));
+  for (std::size_t run = 0; run < extent.runs; ++run) {
+    out.canvases.push_back(std::make_unique<TensorCanvas>(
+        extent.classes, extent.window_zyx, extent.most_pixels, device,
+        out.mean ? TensorMean::input(out.mean, run) : std::move(sink)));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<Canvas> canvas_there(const Network& network, const TiledImages& of, PartUse use,
+                                     Canvas::Sink sink, std::optional<double> most_bytes) {
+  const Network* const one = &network;
+  auto there = canvases_there({&one, 1}, of, std::move(use), std::move(sink), most_bytes);
+  return there.canvases.empty() ? nullptr : std::move(there.canvases.front());
+}
+
+CanvasesThere canvases_there(std::span<const Network* const> networks, const TiledImages& of,
+                             PartUse use, Canvas::Sink sink, std::optional<double> most_bytes) {
+  const int device = networks.front()->device();
+  const auto blends = [&](const Network* network) {
+    return network->blends_there() && network->device() == device;
+  };
+  if (!std::all_of(networks.begin(), networks.end(), blends)) return {};
+  const CanvasExtent extent = extent_of(of, networks.size());
+  const double working = working_bytes(extent), bytes = held_bytes(extent) + working;
+  if (!most_bytes) most_bytes = half_of_free(device);
   if (!most_bytes || bytes <= *most_bytes) {
     try {
-      return std::make_unique<TensorCanvas>(classes, window, most.pixels, network.device(),
-                                            std::move(use), std::move(sink), most.widest);
+      CanvasesThere out =
+          make_canvases(extent, device, sender_of(of, std::move(use), std::move(sink)));
+      take_once(working, device);
+      return out;
     } catch (const c10::OutOfMemoryError&) {
       // Somebody else took it meanwhile.
     }
   }
-  tell(bytes, config);
-  return nullptr;
+  tell(bytes, of.config);
+  return {};
 }
 
 }  // namespace headrace::inference

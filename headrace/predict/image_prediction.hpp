@@ -5,8 +5,8 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/predict/part_queue.hpp"
 #include "headrace/predict/predict.hpp"
-#include "headrace/predict/tile_pass.hpp"
 #include "headrace/predict/trained_run.hpp"
 
 namespace headrace::predict {

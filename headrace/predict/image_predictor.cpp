@@ -67,7 +67,7 @@ void ImagePredictor::predict_image(const Pass& pass, const InputStore& store, co
     pass.shown = pass.parts.done();
   }
   thread.finish();
-  const std::string line = prediction->finish(more(pass.parts));
+  const std::string line = prediction->finish(more(pass.parts, todo.image));
   log::info("{}: {}", todo.id, line);
   outcome.images.push_back({todo.id, folder_.result(todo.id).string(), false, line});
 }
@@ -93,9 +93,9 @@ std::unique_ptr<ImagePrediction> ImagePredictor::begin(const InputStore& store,
 }
 
 /// Findings that are not of the image's kind.
-Json ImagePredictor::more(EnsemblePass& pass) const {
+Json ImagePredictor::more(EnsemblePass& pass, std::uint32_t image) const {
   if (runs_.size() == 1) return Json::object();
-  const auto agreement = pass.take_agreement();
+  const auto agreement = pass.take_agreement(image);
   const double share = agreement.pixels == 0 ? 0.0
                                              : static_cast<double>(agreement.disputed) /
                                                    static_cast<double>(agreement.pixels);

@@ -43,7 +43,7 @@ class ImagePredictor {
   void predict_image(const Pass& pass, const InputStore& store, const Todo& todo,
                      PredictOutcome& outcome) const;
   std::unique_ptr<ImagePrediction> begin(const InputStore& store, const Todo& todo) const;
-  Json more(EnsemblePass& pass) const;
+  Json more(EnsemblePass& pass, std::uint32_t image) const;
 
   const PredictRequest& request_;
   const std::vector<TrainedRun>& runs_;

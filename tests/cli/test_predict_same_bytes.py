@@ -95,6 +95,15 @@ def test_means_of_runs_and_mirror_images(runs, tmp_path):
     assert_same(["--run", runs[0], "--run", runs[1], "--flips"], SLIDES["jpeg"], tmp_path / "s.zarr", tmp_path, [("file", 3, 7), ("store", 16, 2)])
 
 
+def test_means_of_runs_blended_where_the_models_are(runs, ct_run, tmp_path):
+    """Three runs, whose mean is not a matter of halves, one of them twice; scans with lesions."""
+    headrace("ingest", "slides", *SLIDES.values(), "--out", tmp_path / "s.zarr")
+    options = [word for run in (*runs, runs[0]) for word in ("--run", run)]
+    assert_same_where_the_model_is(options, tmp_path / "s.zarr", tmp_path / "slides")
+    headrace("ingest", "volumes", CT / "sarcoma/sts-012.nii.gz", CT / "sarcoma/sts-018.nii.gz", "--out", tmp_path / "ct.zarr")
+    assert_same_where_the_model_is(["--run", ct_run, "--run", ct_run, "--run", ct_run], tmp_path / "ct.zarr", tmp_path / "scans")
+
+
 def test_scans(ct_run, tmp_path):
     scan = CT / "sarcoma/sts-012.nii.gz"
     headrace("ingest", "volumes", scan, "--out", tmp_path / "s.zarr")

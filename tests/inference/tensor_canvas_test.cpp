@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "headrace/inference/part_sender.hpp"
 #include "tests/inference/tiles_there.hpp"
 #include "tests/model/watched_operations.hpp"
 
@@ -16,15 +17,14 @@ namespace {
 
 using testing::CanvasCase;
 
-/// By tensors of model_device(). widest: TensorCanvas's.
-void stitch_there(const CanvasCase& of, PartUse use, Canvas::Sink sink, std::size_t batch,
-                  std::int64_t widest = 0) {
+/// By tensors of model_device().
+void stitch_there(const CanvasCase& of, PartUse use, Canvas::Sink sink, std::size_t batch) {
   const testing::TilesThere there(of);
   Stitcher stitcher(
       of.window(), [&](std::uint32_t image) { return of.extent(image); },
-      std::make_unique<TensorCanvas>(of.classes, of.window(), of.most_pixels(),
-                                     testing::model_device_index(), std::move(use), std::move(sink),
-                                     widest));
+      std::make_unique<TensorCanvas>(
+          of.classes, of.window(), of.most_pixels(), testing::model_device_index(),
+          std::make_unique<PartSender>(std::move(use), std::move(sink))));
   const auto tiles = there.tiles();
   for (std::size_t i = 0; i < tiles.size(); i += batch)
     stitcher.add(tiles.subspan(i, std::min(batch, tiles.size() - i)));
@@ -182,12 +182,9 @@ std::vector<StitchedPart> on_host_at_level0(const CanvasCase& of, int turn) {
 
 std::vector<StitchedPart> on_tensors_at_level0(const CanvasCase& of, std::size_t batch, int turn,
                                                PartUse use) {
-  std::int64_t widest = 0;
-  for (std::uint32_t i = 1; i < 2 * of.images_zyx.size(); i += 2)
-    widest = std::max(widest, widest_slice(of.extent(i), level0_of(of, i, turn)));
   use.level0 = [&of, turn](std::uint32_t image) { return level0_of(of, image, turn); };
   std::vector<StitchedPart> parts;
-  stitch_there(of, std::move(use), into(parts), batch, widest);
+  stitch_there(of, std::move(use), into(parts), batch);
   return parts;
 }
 

@@ -7,6 +7,7 @@
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/inference/canvas_choice.hpp"
+#include "headrace/inference/canvas_memory.hpp"
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/inference/stitcher.hpp"
 #include "headrace/train/evaluate/baseline.hpp"
@@ -164,7 +165,7 @@ TEST_F(VolumesThere, NoProbabilityComesToTheHost) {
   inference::Stitcher stitcher(
       window,
       [&](std::uint32_t image) { return inference::extent_zyx(cohort->images()[image], run); },
-      inference::canvas_there(network, 3, *cohort, run, images, {}, sink));
+      inference::canvas_there(network, {3, *cohort, run, images}, {}, sink));
   for (const std::uint32_t image : images)
     stitcher.add({image, {4, 9, 5}, tile.const_data_ptr<float>(), nullptr});
   stitcher.finish();
@@ -181,14 +182,16 @@ TEST_F(VolumesThere, WhatDoesNotFitIsLeftToTheHost) {
   const inference::Network network(run, 3);
   const std::vector<std::uint32_t> images{0, 1, 2};
   const auto window = inference::tile_window(run);
-  const double alone = inference::tensor_canvas_bytes(3, window, 11 * 13),
-               needed = inference::tensor_canvas_bytes(3, window, 11 * 13, 43 * 51);
+  const auto bytes = [](const inference::CanvasExtent& extent) {
+    return inference::held_bytes(extent) + inference::working_bytes(extent);
+  };
+  const double alone = bytes({3, window, 11 * 13}), needed = bytes({3, window, 11 * 13, 43 * 51});
   EXPECT_GT(needed, alone + 3 * 43 * 51 * 4.0);
   std::vector<std::string> lines;
   log::set_sink([&](log::Level, const std::string& line) { lines.push_back(line); });
   const auto chosen = [&](double most) {
     return inference::canvas_there(
-        network, 3, *cohort, run, images, {}, [](auto&) {}, most);
+        network, {3, *cohort, run, images}, {}, [](auto&) {}, most);
   };
   EXPECT_NE(chosen(needed), nullptr);
   EXPECT_TRUE(lines.empty());
@@ -220,13 +223,14 @@ TEST(BlendThere, WhatDoesNotFitIsLeftToTheHost) {
   const Blend blend("model");
   const inference::Network network(config, 3);
   const std::vector<std::uint32_t> images{0, 1, 2};
-  const double needed = inference::tensor_canvas_bytes(3, inference::tile_window(config), 170);
+  const inference::CanvasExtent extent{3, inference::tile_window(config), 170};
+  const double needed = inference::held_bytes(extent) + inference::working_bytes(extent);
   EXPECT_GT(needed, 64.0 * 170 * 4 * 4);
   std::vector<std::string> lines;
   log::set_sink([&](log::Level, const std::string& line) { lines.push_back(line); });
   const auto chosen = [&](std::optional<double> most) {
     return inference::canvas_there(
-        network, 3, *cohort, config, images, {}, [](auto&) {}, most);
+        network, {3, *cohort, config, images}, {}, [](auto&) {}, most);
   };
   EXPECT_NE(chosen({}), nullptr);
   EXPECT_NE(chosen(needed), nullptr);

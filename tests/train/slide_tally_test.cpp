@@ -6,6 +6,7 @@
 
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/host_canvas.hpp"
+#include "headrace/inference/tensor_canvas.hpp"
 #include "tests/inference/tiles_there.hpp"
 #include "tests/model/operations_on_meta.hpp"
 
@@ -77,8 +78,9 @@ std::vector<Counted> counted(const testing::CanvasCase& of, const measure::Slide
     moved.emplace(of);
     inference::PartUse use{.truth = true};
     use.look = [&](const inference::PartTensors& parts) { tally.add(parts); };
-    canvas = std::make_unique<inference::TensorCanvas>(of.classes, of.window(), of.most_pixels(),
-                                                       testing::model_device_index(), use, sink);
+    canvas = std::make_unique<inference::TensorCanvas>(
+        of.classes, of.window(), of.most_pixels(), testing::model_device_index(),
+        std::make_unique<inference::PartSender>(use, sink));
   } else {
     canvas = std::make_unique<inference::HostCanvas>(of.classes, of.window(), sink, nullptr);
   }

@@ -28,8 +28,9 @@ std::unique_ptr<inference::Canvas> canvas_there(const inference::Network& networ
   for (std::uint32_t i = 0; i < cohort.images().size(); ++i) {
     if (cohort.images()[i].split == split) images.push_back(i);
   }
-  return inference::canvas_there(network, static_cast<std::int64_t>(cohort.classes().size()),
-                                 cohort, config, images, std::move(use), std::move(sink));
+  const auto classes = static_cast<std::int64_t>(cohort.classes().size());
+  return inference::canvas_there(network, {classes, cohort, config, images}, std::move(use),
+                                 std::move(sink));
 }
 
 /// Every tile of a batch, for pictures. there: its probabilities are with the network.

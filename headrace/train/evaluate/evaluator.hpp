@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "headrace/inference/tensor_canvas.hpp"
+#include "headrace/inference/part_sender.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/measure/image_facts.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"

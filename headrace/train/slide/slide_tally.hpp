@@ -5,7 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "headrace/inference/tensor_canvas.hpp"
+#include "headrace/inference/late_counts.hpp"
+#include "headrace/inference/part_sender.hpp"
 #include "headrace/measure/slide/pixel_counts.hpp"
 #include "headrace/measure/slide/slide_counts.hpp"
 #include "headrace/train/evaluate/tensor_counts.hpp"
@@ -16,7 +17,7 @@ namespace headrace::train {
 /// the host: what measure::SlideMeter counts of them, to the last one. Scores and squared errors
 /// are rounded by its own operations in its own order, and all sums are of integers. One thread.
 ///
-/// memory  on the device 3 MiB, and what finishing parts takes (TensorCanvas)
+/// memory  on the device 3 MiB, and what finishing parts takes (canvas_memory.hpp)
 class SlideTally {
  public:
   explicit SlideTally(const measure::SlideRules& rules);
@@ -41,7 +42,7 @@ class SlideTally {
   std::optional<std::uint32_t> image_;  ///< that is open
   at::Tensor pairs_, tumour_;
   TensorCalibration calibration_;
-  LateCounts closed_;
+  inference::LateCounts closed_;
 };
 
 }  // namespace headrace::train

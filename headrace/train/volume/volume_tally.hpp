@@ -5,7 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "headrace/inference/tensor_canvas.hpp"
+#include "headrace/inference/late_counts.hpp"
+#include "headrace/inference/part_sender.hpp"
 #include "headrace/measure/volume/volume_figures.hpp"
 #include "headrace/measure/volume/voxel_counts.hpp"
 #include "headrace/train/evaluate/tensor_counts.hpp"
@@ -16,7 +17,7 @@ namespace headrace::train {
 /// come to the host: what measure::VolumeMeter counts and keeps of them, to the last bit. One
 /// thread.
 ///
-/// memory  on the device 2 MiB, and what finishing slices takes (TensorCanvas)
+/// memory  on the device 2 MiB, and what finishing slices takes (canvas_memory.hpp)
 class VolumeTally {
  public:
   explicit VolumeTally(const measure::VolumeRules& rules);
@@ -41,7 +42,7 @@ class VolumeTally {
   std::optional<std::uint32_t> image_;        ///< that is open
   at::Tensor lesion_;
   TensorCalibration calibration_;
-  LateCounts closed_;
+  inference::LateCounts closed_;
 };
 
 }  // namespace headrace::train
