@@ -35,7 +35,7 @@ Level0 level0_of(const cohort::ImageRecord& image, const loader::RunConfig& conf
 }
 
 CanvasExtent extent_of(const TiledImages& of, std::size_t runs) {
-  CanvasExtent out{of.classes, tile_window(of.config), 1, 0, runs};
+  CanvasExtent out{of.classes, tile_window(of.config), 1, 0, runs, of.batch};
   for (const std::uint32_t image : of.images) {
     const cohort::ImageRecord& record = of.cohort.images()[image];
     const auto extent = extent_zyx(record, of.config);
@@ -47,11 +47,12 @@ CanvasExtent extent_of(const TiledImages& of, std::size_t runs) {
   return out;
 }
 
-void tell(double bytes, const loader::RunConfig& config) {
+void tell(double bytes, const CanvasExtent& extent, const loader::RunConfig& config) {
   log::info(
-      "tiles are blended on the CPU: on the GPU the widest {} would take {:.1f} GiB, more than "
+      "tiles are blended on the CPU: on the GPU the widest {} would take {:.1f} GiB{}, more than "
       "half of what is free there",
-      config.volumes ? "volume" : "slide", bytes / (1 << 30));
+      config.volumes ? "volume" : "slide", bytes / (1 << 30),
+      extent.runs > 1 ? fmt::format(" for {} runs", extent.runs) : "");
 }
 
 /// LibTorch keeps what it has taken: what works on parts later finds it there.
@@ -111,7 +112,7 @@ CanvasesThere canvases_there(std::span<const Network* const> networks, const Til
       // Somebody else took it meanwhile.
     }
   }
-  tell(bytes, of.config);
+  tell(bytes, extent, of.config);
   return {};
 }
 

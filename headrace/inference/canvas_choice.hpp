@@ -19,6 +19,7 @@ struct TiledImages {
   const cohort::Cohort& cohort;
   const loader::RunConfig& config;
   std::span<const std::uint32_t> images;
+  std::int64_t batch = 0;  ///< for several networks: tiles of the largest batch
 };
 
 /// The canvas for these images where the network is, if it blends there (Network::blends_there) and

@@ -34,9 +34,10 @@ double working_bytes(const CanvasExtent& extent) {
                                      tile * 4 * (2 * extent.classes + 2));
   if (extent.widest > 0)
     bytes += tensor_grid_bytes(extent.classes, extent.widest, TensorSink::kAtOnce);
-  if (extent.runs > 1)
-    bytes +=
-        runs_of(extent) * ring_pixels(extent) * (4.0 * static_cast<double>(extent.classes) + 1);
+  if (extent.runs > 1) {
+    const double waiting = ring_pixels(extent) + static_cast<double>(extent.batch * tile);
+    bytes += runs_of(extent) * waiting * (4.0 * static_cast<double>(extent.classes) + 1);
+  }
   return bytes;
 }
 

@@ -22,8 +22,7 @@ struct StepLosses {
   std::optional<model::StreamTimes> times = {};  ///< where a GPU took it
 };
 
-/// The model of a run with its optimiser, behind plain types: only this and make_net, which builds
-/// the model, know LibTorch in this layer. For one thread.
+/// The model of a run with its optimiser, behind plain types. For one thread.
 class Network {
  public:
   using Metadata = std::map<std::string, std::string>;

@@ -1,5 +1,8 @@
 #include "headrace/inference/part_sender.hpp"
 
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "headrace/core/ignore_label.hpp"
@@ -11,7 +14,7 @@ void PartSender::start_grid(const TensorParts& parts) {
   const Level0 level0 = use_.level0(parts.image);
   const std::int64_t voxels = level0.shape_zyx[1] * level0.shape_zyx[2];
   grid_.emplace(
-      parts.size, level0, parts.means.device(), kAtOnce,
+      parts.size, level0, parts.device, kAtOnce,
       [this, voxels, image = parts.image](std::int64_t z, const at::Tensor& probabilities) {
         send({image, z, probabilities, classes_of(probabilities), {}, {}},
              static_cast<std::size_t>(voxels), 0);
@@ -19,14 +22,25 @@ void PartSender::start_grid(const TensorParts& parts) {
       });
 }
 
-void PartSender::take(const TensorParts& parts) {
+void PartSender::add_to_grid(const TensorParts& parts) {
   const std::int64_t rows = parts.size[1], columns = parts.size[2];
-  if (use_.level0) {
-    if (parts.first == 0) start_grid(parts);
-    grid_->add(parts.means.view({parts.count, parts.means.size(1), rows, columns}));
+  if (parts.means.defined()) {
+    grid_->add(parts.means.view({parts.count, parts.classes, rows, columns}));
     return;
   }
-  const auto pixels = static_cast<std::size_t>(rows * columns);
+  const std::int64_t most = std::max<std::int64_t>(1, kAtOnce / (rows * columns));
+  for (std::int64_t done = 0; done < parts.count; done += most) {
+    grid_->add(at::zeros({std::min(most, parts.count - done), parts.classes, rows, columns},
+                         at::TensorOptions(at::kFloat).device(parts.device)));
+  }
+}
+
+void PartSender::take(const TensorParts& parts) {
+  if (use_.level0) {
+    if (parts.first == 0) start_grid(parts);
+    return add_to_grid(parts);
+  }
+  const auto pixels = static_cast<std::size_t>(parts.size[1] * parts.size[2]);
   if (parts.means.defined()) {
     const at::Tensor predicted =
         classes_of(parts.means).masked_fill_(parts.reached.logical_not(), kIgnoreLabel);

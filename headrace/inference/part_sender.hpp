@@ -45,13 +45,14 @@ class PartSender : public TensorSink {
  public:
   PartSender(PartUse use, Canvas::Sink sink) : use_(std::move(use)), late_(std::move(sink)) {}
 
-  bool takes_all() const override { return static_cast<bool>(use_.level0); }
+  bool takes_whole() const override { return static_cast<bool>(use_.level0); }
   void take(const TensorParts& parts) override;
   void deliver() override { late_.deliver(); }
   void finish() override { late_.finish(); }
 
  private:
   void start_grid(const TensorParts& parts);
+  void add_to_grid(const TensorParts& parts);
   /// Pixels from `begin` on, of `pixels`.
   void send(PartTensors parts, std::size_t pixels, std::size_t begin);
   LateParts::Parts late_parts(std::uint32_t image, std::int64_t first, std::int64_t classes,

@@ -2,7 +2,6 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/full.h>
 
 #include <algorithm>
 #include <utility>
@@ -109,7 +108,7 @@ void TensorCanvas::blend_parts(const PlacedTile& tile, std::int64_t low, std::in
   at::Tensor means = in_image(mean_ring_);
   // Two operations, and no fused one: the same roundings everywhere.
   means.add_(said.sub(means).mul_(added.div(weights)));
-  if (tile.truth == nullptr || sink_->takes_all()) return;
+  if (tile.truth == nullptr || sink_->takes_whole()) return;
   in_image(truth_ring_)
       .copy_(in_tile(tensor_at(tile.truth, {tile_[0], tile_[1], tile_[2]}, at::kByte, device_)));
 }
@@ -125,16 +124,11 @@ void TensorCanvas::release(std::int64_t first, std::span<const Reach> parts) {
 
 std::int64_t TensorCanvas::finish_some(std::int64_t first, std::span<const Reach> parts) {
   const auto count = static_cast<std::int64_t>(parts.size());
-  if (sink_->takes_all()) {
-    const std::int64_t together = side_by_side(first, count);
-    finish_parts(first, together, {0, static_cast<std::size_t>(pixels_)});
-    return together;
-  }
   const bool covered = parts.front().covered();
   std::int64_t alike = 1;
   while (alike < count && parts[static_cast<std::size_t>(alike)].covered() == covered) ++alike;
   if (!covered) {
-    sink_->take({image_, size_, first, alike, classes_});
+    sink_->take({image_, size_, first, alike, classes_, device_});
     return alike;
   }
   const std::int64_t most =
@@ -143,6 +137,7 @@ std::int64_t TensorCanvas::finish_some(std::int64_t first, std::span<const Reach
   Reach all = parts.front();
   for (const Reach& reach : parts.first(static_cast<std::size_t>(together)))
     all = {std::min(all.begin, reach.begin), std::max(all.end, reach.end)};
+  if (sink_->takes_whole()) all = {0, static_cast<std::size_t>(pixels_)};
   finish_parts(first, together, all);
   return together;
 }
@@ -154,11 +149,13 @@ void TensorCanvas::finish_parts(std::int64_t first, std::int64_t count, const Re
   const auto of = [&](const at::Tensor& ring) {
     return ring.flatten(-2).narrow(0, first % tile_[0], count).narrow(-1, begin, size);
   };
-  at::Tensor means = of(mean_ring_), weights = of(weight_ring_).squeeze(1), truth = of(truth_ring_);
-  sink_->take({image_, size_, first, count, classes_, reach.begin, means, weights.gt(0), truth});
+  at::Tensor means = of(mean_ring_), weights = of(weight_ring_).squeeze(1), truth;
+  if (!sink_->takes_whole()) truth = of(truth_ring_);
+  sink_->take(
+      {image_, size_, first, count, classes_, device_, reach.begin, means, weights.gt(0), truth});
   weights.zero_();
   means.zero_();
-  truth.fill_(kIgnoreLabel);
+  if (truth.defined()) truth.fill_(kIgnoreLabel);
 }
 
 }  // namespace headrace::inference

@@ -1,6 +1,5 @@
 #include "headrace/inference/tensor_mean.hpp"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 
@@ -26,7 +25,7 @@ class TensorMean::Input : public TensorSink {
  public:
   Input(std::shared_ptr<TensorMean> mean, std::size_t run) : mean_(std::move(mean)), run_(run) {}
 
-  bool takes_all() const override { return mean_->to_->takes_all(); }
+  bool takes_whole() const override { return mean_->to_->takes_whole(); }
   void take(const TensorParts& parts) override { mean_->take(run_, parts); }
   void deliver() override { mean_->to_->deliver(); }
   void finish() override { mean_->end(run_); }

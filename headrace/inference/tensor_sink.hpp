@@ -15,11 +15,12 @@ struct TensorParts {
   Canvas::Axes size{};                ///< of the image: (parts, rows, columns)
   std::int64_t first = 0, count = 0;  ///< rows y of a slide, slices z of a volume
   std::int64_t classes = 0;
+  at::Device device{at::kCPU};
   std::size_t begin = 0;  ///< of a part's pixels, the first of the n that are here
-  /// Undefined where no tile reached the parts.
+  /// Undefined where no tile reached the parts, which may then be as many as a tile has.
   at::Tensor means = {};    ///< (count, classes, n) float32; 0 where there was no tile
   at::Tensor reached = {};  ///< (count, n) bool: whether there was a tile
-  at::Tensor truth = {};    ///< (count, n) uint8; 255 where nothing is annotated
+  at::Tensor truth = {};  ///< (count, n) uint8; 255 where nothing is annotated; not of whole parts
 };
 
 /// What becomes of the parts that a TensorCanvas has finished. Waits for nothing but what `deliver`
@@ -30,10 +31,9 @@ class TensorSink {
   static constexpr std::int64_t kAtOnce = 1 << 20;
 
   virtual ~TensorSink() = default;
-  /// Whether parts must have all of their pixels, and those that no tile reached come too, as 0; a
-  /// truth does not come then.
-  virtual bool takes_all() const = 0;
-  /// The next parts: image by image, of each from 0 on.
+  /// Whether parts that a tile reached have all of their pixels.
+  virtual bool takes_whole() const = 0;
+  /// The next parts: image by image, of each from 0 on; at most kAtOnce pixels, or one part.
   virtual void take(const TensorParts& parts) = 0;
   /// Hands on what has arrived on the host.
   virtual void deliver() = 0;

@@ -1,5 +1,6 @@
 #include "headrace/predict/ensemble_pass.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "headrace/core/error.hpp"
@@ -41,9 +42,12 @@ EnsemblePass::EnsemblePass(const std::vector<TrainedRun>& runs,
   if (!options.network) {
     std::vector<const inference::Network*> networks;
     for (const TrainedRun& run : runs) networks.push_back(run.network.get());
+    std::int64_t batch = 0;
+    for (const auto& pass : passes_) batch = std::max(batch, pass->batch());
     const auto classes = static_cast<std::int64_t>(first.classes().size());
-    auto [mean, canvases] = inference::canvases_there(
-        networks, {classes, *cohort, first.config, images}, part_use(first), add_queue(true));
+    auto [mean, canvases] =
+        inference::canvases_there(networks, {classes, *cohort, first.config, images, batch},
+                                  part_use(first), add_queue(true));
     for (std::size_t run = 0; run < canvases.size(); ++run)
       passes_[run]->start_there(std::move(canvases[run]));
     mean_ = std::move(mean);

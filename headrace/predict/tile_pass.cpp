@@ -11,7 +11,7 @@ namespace headrace::predict {
 namespace {
 
 loader::RunConfig in_batches_of(loader::RunConfig config, std::int64_t batch) {
-  if (batch > 0) config.eval.batch = batch;
+  config.eval.batch = batch;
   return config;
 }
 
@@ -23,8 +23,10 @@ TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> 
       run_(run),
       cohort_(std::move(cohort)),
       classes_(static_cast<std::int64_t>(run.classes().size())),
-      plan_(loader::make_tile_plan(*cohort_, in_batches_of(run.config, options.batch), images)),
-      pool_(run.config.loader.threads) {}
+      pool_(run.config.loader.threads) {
+  if (options_.batch <= 0) options_.batch = run.config.eval.batch;
+  plan_ = loader::make_tile_plan(*cohort_, in_batches_of(run.config, batch()), images);
+}
 
 void TilePass::start_here(inference::Canvas::Sink sink) {
   start(inference::on_the_host(run_.config),
@@ -46,8 +48,8 @@ void TilePass::start(const loader::RunConfig& config, std::unique_ptr<inference:
         return inference::extent_zyx(cohort_->images()[image], run_.config);
       },
       std::move(canvas));
-  loader_ = std::make_unique<inference::TileFeed>(cohort_, in_batches_of(config, options_.batch),
-                                                  plan_, run_.preprocessing, loader::LoaderStart{});
+  loader_ = std::make_unique<inference::TileFeed>(cohort_, in_batches_of(config, batch()), plan_,
+                                                  run_.preprocessing, loader::LoaderStart{});
 }
 
 void TilePass::predict_batch(const loader::Batch& batch) {

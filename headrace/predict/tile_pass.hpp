@@ -35,6 +35,8 @@ class TilePass {
   TilePass& operator=(const TilePass&) = delete;
 
   std::uint64_t tiles() const noexcept { return plan_->samples_per_epoch(); }
+  /// Tiles of a batch.
+  std::int64_t batch() const noexcept { return options_.batch; }
   /// Opens the loader, once, if there are tiles. On the host, `sink` gets the parts; or they are
   /// blended into a canvas that is where the network is.
   void start_here(inference::Canvas::Sink sink);
