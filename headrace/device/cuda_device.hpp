@@ -72,7 +72,7 @@ class Event {
  public:
   explicit Event(bool timed = false);
   ~Event();
-  Event(Event&& o) noexcept : event_(std::exchange(o.event_, nullptr)) {}
+  Event(Event&& o) noexcept : event_(std::exchange(o.event_, nullptr)), device_(o.device_) {}
   Event& operator=(Event&& o) noexcept;
 
   void record(Stream& stream) { record(stream.get()); }
@@ -86,6 +86,7 @@ class Event {
 
  private:
   CUevent_st* event_ = nullptr;
+  int device_ = 0;
 };
 
 /// Memory of the current GPU, from its driver: cudaMalloc and cudaFree, which wait for all work of

@@ -113,9 +113,13 @@ Stream::Stream() {
   stream_ = {stream, [](CUstream_st* s) { ignore(cudaStreamDestroy(s)); }};
   device_ = current_device();
 }
-void Stream::wait() { HR_CUDA(cudaStreamSynchronize(get())); }
+// A thread that never chose a GPU would else get a context of number 0.
+void Stream::wait() {
+  const DeviceScope scope(device_);
+  HR_CUDA(cudaStreamSynchronize(get()));
+}
 
-Event::Event(bool timed) {
+Event::Event(bool timed) : device_(current_device()) {
   // Who waits sleeps: CUDA's default is a loop that takes a core from those that decode.
   const unsigned flags = cudaEventBlockingSync | (timed ? 0u : cudaEventDisableTiming);
   HR_CUDA(cudaEventCreateWithFlags(&event_, flags));
@@ -125,10 +129,14 @@ Event::~Event() {
 }
 Event& Event::operator=(Event&& o) noexcept {
   std::swap(event_, o.event_);
+  std::swap(device_, o.device_);
   return *this;
 }
 void Event::record(CUstream_st* stream) { HR_CUDA(cudaEventRecord(event_, stream)); }
-void Event::wait() { HR_CUDA(cudaEventSynchronize(event_)); }
+void Event::wait() {
+  const DeviceScope scope(device_);
+  HR_CUDA(cudaEventSynchronize(event_));
+}
 void Event::hold(CUstream_st* stream) const { HR_CUDA(cudaStreamWaitEvent(stream, event_, 0)); }
 double Event::seconds_to(const Event& later) const {
   float milliseconds = 0;
