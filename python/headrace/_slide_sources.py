@@ -33,7 +33,7 @@ class SlideSource:
     label: str
     """What messages call it."""
     bytes: int
-    """Size of the file that was named; of a store's image that of its source."""
+    """Size of all of its files together; of a store's image that of its source."""
     is_file: bool
     """Whether its levels are those of a slide file."""
 
@@ -54,13 +54,15 @@ class SlideSource:
 
 
 class _SlideFile(SlideSource):
-    def __init__(self, path: str, name: str = "") -> None:
+    def __init__(self, path: str, name: str = "", parts: Iterable[str] = ()) -> None:
+        """parts: its further files, but those of MIRAX, which are found beside it."""
         self.label, self.name, self.is_file = path, name or Path(path).stem, True
+        self._parts = list(parts)
 
     @cached_property
     def bytes(self) -> int:  # type: ignore[override]
         try:
-            return os.path.getsize(self.label)
+            return sum(os.path.getsize(path) for path in (self.label, *self._parts, *_mirax_files(self.label)))
         except OSError as error:  # a link to nowhere, as one slide among others
             raise NotFoundError(f"{self.label}: can't be opened: {error.strerror}") from error
 
@@ -71,6 +73,14 @@ class _SlideFile(SlideSource):
         own = None if slide.mpp_y and slide.mpp_x else mpp
         mask, downsample = _core.slide_tissue(slide, self.label, own, threads, cancel)
         return Mask(mask.view(np.bool_), downsample)
+
+
+def _mirax_files(path: str) -> list[str]:
+    """What MIRAX keeps in a folder named like the slide: the pixels."""
+    folder = os.path.splitext(path)[0]
+    if not path.lower().endswith(".mrxs") or not os.path.isdir(folder):
+        return []
+    return [entry.path for entry in os.scandir(folder) if entry.is_file()]
 
 
 class _StoreImage(SlideSource):
@@ -155,7 +165,7 @@ def _file_sources(files: list[str]) -> list[SlideSource]:
     files = list(dict.fromkeys(files))
     dicom = [path for path in files if path.lower().endswith(".dcm")]
     found: list[SlideSource] = [_SlideFile(path) for path in files if path not in dicom]
-    return found + [_SlideFile(path, name) for name, path in _core.joined_slides(dicom)]
+    return found + [_SlideFile(path, name, parts) for name, path, parts in _core.joined_slides(dicom)]
 
 
 def _check_names(slides: list[SlideSource]) -> None:

@@ -3,10 +3,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "headrace/core/cancel.hpp"
@@ -93,16 +95,17 @@ std::pair<nb::ndarray<nb::numpy, std::uint8_t>, double> slide_tissue(
   return {std::move(array), downsample};
 }
 
-/// (name, file) of each slide: files of one DICOM slide are one; a name only where several are.
-std::vector<std::pair<std::string, std::string>> joined_slides(
-    const std::vector<std::string>& files) {
+/// (name, file, further files) of each slide: files of one DICOM slide are one; a name only where
+/// several are.
+using JoinedSlide = std::tuple<std::string, std::string, std::vector<std::string>>;
+std::vector<JoinedSlide> joined_slides(const std::vector<std::string>& files) {
   std::vector<ingest::SlideCase> cases(files.size());
   for (std::size_t i = 0; i < files.size(); ++i) cases[i].file = files[i];
   ingest::BadInputs bad(ingest::OnError::stop);
   ingest::join_dicom_slides(cases, bad);
   bad.check(cases.size());
-  std::vector<std::pair<std::string, std::string>> slides;
-  for (const auto& slide : cases) slides.emplace_back(slide.id, slide.file);
+  std::vector<JoinedSlide> slides;
+  for (const auto& slide : cases) slides.emplace_back(slide.id, slide.file, slide.parts);
   return slides;
 }
 

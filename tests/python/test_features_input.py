@@ -15,6 +15,7 @@ from feature_networks import read_h5, small_network
 from slides import CMU, PYRAMID
 
 import headrace as hr
+from headrace._slide_sources import find_slides
 
 JPEG = SAMPLES / "slides/derived/tcga-jpeg420-256.tif"
 TCGA = SAMPLES / "slides/TCGA-CR-7395-01A-01-TS1.svs"
@@ -52,6 +53,24 @@ def test_files_of_one_dicom_slide_are_one(tmp_path):
     for made in (report, by_file):
         got = read_h5(made["files"]["case_7"])
         assert np.allclose(got[0], features, rtol=0, atol=1e-6) and np.array_equal(got[1], coords)
+
+
+def test_every_file_of_a_slide_counts_for_whether_it_is_the_same(tmp_path):
+    """Levels in DICOM are files of their own, and MIRAX keeps its pixels in a folder."""
+    (tmp_path / "case").mkdir()
+    shutil.copy(DICOM, tmp_path / "case/x.dcm")
+    options = dict(mpp=30, patch=64)
+    hr.features(tmp_path / "case/x.dcm", small_network(), tmp_path / "out", **options)
+    os.rename(tmp_path / "out/x.h5", tmp_path / "out/case.h5")  # as it is called with a second file
+    shutil.copy(DICOM, tmp_path / "case/y.dcm")
+    with pytest.raises(hr.UsageError, match=f"case.h5: was made of a slide of {DICOM.stat().st_size} bytes.*now has {2 * DICOM.stat().st_size}"):
+        hr.features(tmp_path / "case/x.dcm", small_network(), tmp_path / "out", **options)
+    (tmp_path / "a.mrxs").write_bytes(b"123")
+    assert [slide.bytes for slide in find_slides(tmp_path / "a.mrxs")] == [3]
+    (tmp_path / "a").mkdir()
+    for name in ("Data0000.dat", "Slidedat.ini"):
+        (tmp_path / "a" / name).write_bytes(b"12345")
+    assert [slide.bytes for slide in find_slides(tmp_path / "a.mrxs")] == [13]
 
 
 def test_a_link_to_nowhere_is_one_bad_slide(tmp_path):
