@@ -71,7 +71,7 @@ bool holds_at_most_a_start(const std::filesystem::path& path) {
   }
   const std::vector<std::string> names = storage::LocalStore(path).list("");
   return std::all_of(names.begin(), names.end(), [](const std::string& name) {
-    return name == kRun || name == kPreprocessing || name == kLockFile;
+    return name == kRun || name == kPreprocessing;
   });
 }
 

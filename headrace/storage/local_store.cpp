@@ -9,6 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/storage/posix.hpp"
+#include "headrace/storage/store_lock.hpp"
 
 namespace headrace::storage {
 namespace {
@@ -235,6 +236,7 @@ std::vector<std::string> LocalStore::list(const std::string& prefix) const {
   for (const std::filesystem::recursive_directory_iterator end; !error && entry != end;
        entry.increment(error)) {
     if (is_temporary(entry->path()) || !entry->is_regular_file()) continue;
+    if (entry->path() == root_ / StoreLock::kFile) continue;
     std::string key = entry->path().lexically_relative(root_).generic_string();
     if (key.starts_with(prefix)) keys.push_back(std::move(key));
   }

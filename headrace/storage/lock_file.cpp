@@ -4,6 +4,7 @@
 #include <sys/file.h>
 
 #include <cerrno>
+#include <system_error>
 
 #include "headrace/core/error.hpp"
 
@@ -18,6 +19,15 @@ bool is_at(const posix::Descriptor& file, const std::filesystem::path& path) {
          opened.st_ino == there.st_ino;
 }
 
+[[noreturn]] void refuse_to_open(const std::filesystem::path& path, int error) {
+  std::error_code ignored;
+  const bool there = error == EACCES && std::filesystem::exists(path, ignored);
+  fail(ErrorCode::io, "{} while opening {}{}.", posix::describe_errno(error), path.string(),
+       there ? ": it is another user's, whose process is writing here, or was killed; remove the "
+               "file if none is"
+             : "");
+}
+
 }  // namespace
 
 int (*&flock_call() noexcept)(int fd, int operation) {
@@ -26,15 +36,20 @@ int (*&flock_call() noexcept)(int fd, int operation) {
 }
 
 posix::Descriptor try_lock_file(const std::filesystem::path& path) {
-  while (true) {
-    posix::Descriptor file = posix::open_file(path.string(), O_RDWR | O_CREAT | O_CLOEXEC);
-    if (!file.valid())
-      fail(ErrorCode::io, "{} while opening {}.", posix::describe_errno(errno), path.string());
+  constexpr int kRounds = 100;  // an owner that ends removes the file in between: rarely once
+  for (int round = 0; round < kRounds; ++round) {
+    std::error_code ignored;
+    const bool made = !std::filesystem::exists(path, ignored);
+    // For all whom the umask lets write: another user's file would else keep a group's members out.
+    posix::Descriptor file = posix::open_file(path.string(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (!file.valid()) refuse_to_open(path, errno);
     int error = 0;
     do {
       error = flock_call()(file.get(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     } while (error == EINTR);
     if (error == EWOULDBLOCK) return posix::Descriptor();
+    if (error == ESTALE) continue;  // NFS: removed since it was opened
+    if (error != 0 && made) posix::calls().unlink(path.c_str());
     if (error == ENOLCK || error == EOPNOTSUPP) {
       fail(
           ErrorCode::io,
@@ -46,6 +61,10 @@ posix::Descriptor try_lock_file(const std::filesystem::path& path) {
       fail(ErrorCode::io, "{} while locking {}.", posix::describe_errno(error), path.string());
     if (is_at(file, path)) return file;
   }
+  fail(ErrorCode::io,
+       "{} can't be locked: its file system gives it another number each time. Use a folder on "
+       "another.",
+       path.string());
 }
 
 }  // namespace headrace::storage

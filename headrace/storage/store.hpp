@@ -36,8 +36,8 @@ class Store {
   /// Moves every object below the folder `from` to the folder `to`, which must be empty. A store
   /// that can't do it in one step copies and erases. Errors: io.
   virtual void move_folder(const std::string& from, const std::string& to);
-  /// Keys that start with `prefix`, sorted bytewise. Temporary files of interrupted writes are left
-  /// out.
+  /// Keys that start with `prefix`, sorted bytewise. Temporary files of interrupted writes, and what
+  /// locks a store (store_lock.hpp), are left out.
   virtual std::vector<std::string> list(const std::string& prefix) const = 0;
   /// Where the object lies, for error texts.
   virtual std::string describe(const std::string& key) const = 0;

@@ -1,38 +1,42 @@
 #include "headrace/storage/store_lock.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <system_error>
 
 #include "headrace/core/error.hpp"
+#include "headrace/storage/lock_file.hpp"
 
 namespace headrace::storage {
 
 StoreLock::StoreLock(const std::string& folder) : folder_(folder) {
-  std::error_code error;
-  made_ = std::filesystem::create_directories(folder, error);
-  if (error) fail(ErrorCode::io, "{}: can't be made: {}", folder, error.message());
-  // The folder itself is locked, so no lock file is left behind in the store.
-  descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor_ < 0) fail(ErrorCode::io, "{}: {}", folder, std::strerror(errno));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const int code = errno;
-    ::close(descriptor_);
-    if (code == EWOULDBLOCK) {
-      fail(ErrorCode::io, "{}: another run is writing here; wait until it has ended", folder);
-    }
-    fail(ErrorCode::io, "{}: can't be locked: {}", folder, std::strerror(code));
+  // Again where another run has removed its empty folder between these two.
+  for (int rounds_left = 3; !try_once(); --rounds_left) {
+    if (rounds_left == 0) fail(ErrorCode::io, "{}: is removed again and again", folder);
   }
+  if (!file_.valid())
+    fail(ErrorCode::io, "{}: another run is writing here; wait until it has ended", folder);
+}
+
+bool StoreLock::try_once() {
+  std::error_code error;
+  made_ = std::filesystem::create_directories(folder_, error) || made_;
+  if (error) fail(ErrorCode::io, "{}: can't be made: {}", folder_.string(), error.message());
+  try {
+    file_ = try_lock_file(folder_ / kFile);
+  } catch (...) {
+    if (!std::filesystem::exists(folder_, error)) return false;
+    if (made_) ::rmdir(folder_.c_str());
+    throw;
+  }
+  return true;
 }
 
 StoreLock::~StoreLock() {
+  // While it is still locked: somebody else may have it as soon as it is not.
+  posix::calls().unlink((folder_ / kFile).c_str());
+  file_.reset();                        // NFS keeps what is open in the folder, by another name
   if (made_) ::rmdir(folder_.c_str());  // does not remove a folder that holds something
-  ::close(descriptor_);
 }
 
 }  // namespace headrace::storage

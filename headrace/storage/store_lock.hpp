@@ -1,23 +1,34 @@
 #pragma once
+#include <filesystem>
 #include <string>
+
+#include "headrace/storage/posix.hpp"
 
 namespace headrace::storage {
 
-/// Keeps a second ingest out of a store while this object lives; a killed process releases it.
+/// Keeps a second writer out of a store while this object lives, on NFS too; a killed process
+/// releases it.
 class StoreLock {
  public:
-  /// Makes `folder` when it is missing. Errors: io (another process holds the lock, or the folder
-  /// can't be made).
+  /// What is locked, a file in the store's folder (try_lock_file). It is there while the store is
+  /// written, and after a writer that was killed. LocalStore does not list it.
+  static constexpr const char* kFile = ".lock";
+
+  /// Makes `folder` when it is missing. Errors: io (another process holds the lock, the folder or
+  /// the file can't be made, the file system has no locks).
   explicit StoreLock(const std::string& folder);
-  /// Removes the folder again when it was made here and is still empty.
+  /// Removes the file, and the folder again when it was made here and is still empty.
   ~StoreLock();
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
  private:
-  std::string folder_;
+  /// False: somebody has removed the folder meanwhile.
+  bool try_once();
+
+  std::filesystem::path folder_;
   bool made_ = false;
-  int descriptor_ = -1;
+  posix::Descriptor file_;
 };
 
 }  // namespace headrace::storage

@@ -62,7 +62,7 @@ def visible(folder):
 def unexpected(folder):
     """Names at the top of an output folder that docs/formats.md does not have for a prediction under way."""
     known = (".part-", ".tmp-")
-    return [path.name for path in folder.iterdir() if path.name.startswith(".") and path.name not in (".work", ".inputs.json")
+    return [path.name for path in folder.iterdir() if path.name.startswith(".") and path.name not in (".work", ".inputs.json", ".lock")
             and not path.name.startswith(known)]
 
 

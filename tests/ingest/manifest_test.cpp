@@ -12,7 +12,6 @@
 #include "headrace/ingest/versions/verify.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
 #include "headrace/storage/local_store.hpp"
-#include "headrace/storage/store_lock.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -182,11 +181,6 @@ TEST_F(ManifestStore, MessagesThatMayIdentifyAreRefused) {
   EXPECT_NO_THROW(check_message("round 2 consensus"));
   EXPECT_THROW(check_message("Doe^Jane"), Error);
   EXPECT_THROW(check_message("seen 2019-03-04"), Error);
-}
-
-TEST_F(ManifestStore, ASecondIngestIsKeptOut) {
-  const storage::StoreLock lock(root_.string());
-  EXPECT_THROW(storage::StoreLock(root_.string()), Error);
 }
 
 }  // namespace

@@ -77,5 +77,32 @@ TEST_F(LockFile, AnInterruptedCallIsRepeated) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST_F(LockFile, AFileThatIsAnotherEachTimeIsRefused) {
+  auto& stat = posix::calls().stat;
+  const auto real = stat;
+  stat = [](const char*, struct stat* out) {
+    out->st_ino = 0;
+    return 0;
+  };
+  const std::string text = refusal(folder_.path("lock"));
+  stat = real;
+  EXPECT_NE(text.find("can't be locked: its file system gives it another number"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(LockFile, AnotherUsersFileIsSaidToBeOne) {
+  const std::string path = folder_.path("lock");
+  { const auto theirs = try_lock_file(path); }
+  auto& open = posix::calls().open;
+  const auto real = open;
+  open = [](const char*, int, mode_t) { return errno = EACCES, -1; };
+  const std::string text = refusal(path);
+  open = real;
+  EXPECT_NE(text.find("it is another user's, whose process is writing here, or was killed"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace headrace::storage

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "headrace/core/error.hpp"
@@ -111,7 +112,8 @@ void clean_memories(storage::Store& store, const std::vector<std::string>& remov
 PruneResult prune(const PruneOptions& options) {
   if (!std::filesystem::is_directory(options.store))
     fail(ErrorCode::not_found, "{}: there is no such store", options.store);
-  const storage::StoreLock lock(options.store);
+  std::optional<storage::StoreLock> lock;
+  if (!options.dry_run) lock.emplace(options.store);  // which reads only
   storage::LocalStore store(options.store);
   const StoreHead head = StoreHead::load(store);
   if (store.exists(".ingest/settings.json")) {
