@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   const int repeats = argc > 1 ? std::max(1, std::atoi(argv[1])) : 50;
   const std::string only = argc > 2 ? argv[2] : "";
   Bench bench;
-  for (const char* isa : {"v1", "v2", "v3"}) {
+  for (const char* isa : {"v1", "v2", "v3", "v4"}) {
     try {
       device::force_cpu_isa(isa);
     } catch (const Error&) {

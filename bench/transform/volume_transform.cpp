@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   const std::string only = argc > 2 ? argv[2] : "";
   const Level ct({200, 512, 512});
   Patches patches;
-  for (const char* isa : {"v1", "v2", "v3"}) {
+  for (const char* isa : {"v1", "v2", "v3", "v4"}) {
     try {
       device::force_cpu_isa(isa);
     } catch (const Error&) {

@@ -15,10 +15,13 @@ constexpr const char* kChoices = "neon";
 
 CpuIsa best_of_this_cpu() noexcept { return CpuIsa::neon; }
 #else
-constexpr CpuIsa kCompiled[] = {CpuIsa::x86_64_v1, CpuIsa::x86_64_v2, CpuIsa::x86_64_v3};
-constexpr const char* kChoices = "v1, v2 or v3";
+constexpr CpuIsa kCompiled[] = {CpuIsa::x86_64_v1, CpuIsa::x86_64_v2, CpuIsa::x86_64_v3,
+                                CpuIsa::x86_64_v4};
+constexpr const char* kChoices = "v1, v2, v3 or v4";
 
 CpuIsa best_of_this_cpu() noexcept {
+  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi2"))
+    return CpuIsa::x86_64_v4;
   if (__builtin_cpu_supports("x86-64-v3")) return CpuIsa::x86_64_v3;
   if (__builtin_cpu_supports("x86-64-v2")) return CpuIsa::x86_64_v2;
   return CpuIsa::x86_64_v1;
@@ -60,6 +63,8 @@ std::string_view name_of(CpuIsa isa) noexcept {
       return "v2";
     case CpuIsa::x86_64_v3:
       return "v3";
+    case CpuIsa::x86_64_v4:
+      return "v4";
     case CpuIsa::neon:
       return "neon";
   }

@@ -1,10 +1,9 @@
 #pragma once
 /// Lane types: the kernels are written once over F = float (CUDA, plain C++) and F = v8f (eight
-/// floats, CPU). Every operation is IEEE + - * / sqrt, a comparison, or an integer one, so both
+/// floats, CPU; lane16.hpp has sixteen for AVX-512). Every operation is IEEE + - * / sqrt, a comparison, or an integer one, so both
 /// give the same bits, on x86-64 and on ARM. Kernels know no instruction set: what has to be named
 /// for one is here.
 #include <cstdint>
-#include <utility>
 
 #include "headrace/math/hd.hpp"
 #if defined(__CUDACC__)
@@ -20,6 +19,7 @@ namespace headrace::math {
 using v8f = float __attribute__((vector_size(32)));
 using v8i = std::int32_t __attribute__((vector_size(32)));
 using v8u = std::uint32_t __attribute__((vector_size(32)));
+using v8s = std::int16_t __attribute__((vector_size(16)));
 using v4f = float __attribute__((vector_size(16)));
 using v4i = std::int32_t __attribute__((vector_size(16)));
 using v2l = std::uint64_t __attribute__((vector_size(16)));
@@ -39,6 +39,7 @@ template <>
 struct Lane<v8f> {
   using I = v8i;
   using U = v8u;
+  using S = v8s;
   static constexpr int kCount = 8;
 };
 #endif
@@ -46,6 +47,13 @@ template <typename F>
 using IntOf = typename Lane<F>::I;
 template <typename F>
 using UintOf = typename Lane<F>::U;
+template <typename F>
+using ShortsOf = typename Lane<F>::S;
+
+/// Lanes of the widest type: rows of memory that packs are read from have room for as many more.
+inline constexpr int kMostLanes = 16;
+/// Columns that share blocks of noise, eight of each block one after the other (noise_kernel.hpp).
+inline constexpr int kNoiseGroup = 32;
 
 // ---- one lane --------------------------------------------------------------------------------
 
@@ -127,30 +135,8 @@ struct Memory<float> {
   static HR_HD float load(const float* p) { return *p; }
   static HR_HD void store(float* p, float x) { *p = x; }
   static HR_HD float iota() { return 0.0f; }  ///< index of each lane
-  static HR_HD std::uint32_t index() { return 0; }
   static HR_HD float splat(float x) { return x; }
 };
-
-// ---- bytes -----------------------------------------------------------------------------------
-#if !defined(__CUDACC__)
-
-/// Where byte i of zip's result comes from: bytes of a, then those of b.
-constexpr int zipped_from(int i, int width, int size, bool upper) {
-  const int element = i % 16 / size, of_b = element % 2 * width;
-  return of_b + i / 16 * 16 + (upper ? 8 : 0) + element / 2 * size + i % size;
-}
-
-/// In each 16 bytes, which registers of 32 bytes treat alike, the lower halves of a and b (kUpper:
-/// the upper ones), interleaved by elements of kSize bytes.
-template <int kSize, bool kUpper, typename Bytes>
-HR_HD Bytes zip(Bytes a, Bytes b) {
-  return [&]<int... i>(std::integer_sequence<int, i...>) HR_LAMBDA {
-    return __builtin_shufflevector(a, b, zipped_from(i, sizeof(Bytes), kSize, kUpper)...);
-  }
-  (std::make_integer_sequence<int, sizeof(Bytes)>());
-}
-
-#endif
 
 // ---- eight lanes -----------------------------------------------------------------------------
 #if !defined(__CUDACC__)
@@ -367,9 +353,26 @@ struct Memory<v8f> {
     __builtin_memcpy(&x, p, sizeof x);
     return x;
   }
+  /// Reads no more than `count` floats; the lanes after them are 0.
+  static HR_HD v8f load_part(const float* p, std::int32_t count) {
+    if (count >= 8) return load(p);
+    float lanes[8] = {};
+    for (std::int32_t i = 0; i < count; ++i) lanes[i] = p[i];
+    return load(lanes);
+  }
+  /// `count` 16-bit numbers from any address; reads eight.
+  static HR_HD v8s load_shorts(const void* p, std::int32_t) {
+    v8s x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+  }
   static HR_HD void store(float* p, v8f x) { __builtin_memcpy(p, &x, sizeof x); }
+  /// The same of lanes that are the noise of as many groups of columns as they hold eight.
+  static HR_HD v8f load_groups(const float* p) { return load(p); }
+  static HR_HD void store_groups(float* p, v8f x) { store(p, x); }
   static HR_HD v8f iota() { return v8f{0, 1, 2, 3, 4, 5, 6, 7}; }
-  static HR_HD v8u index() { return v8u{0, 1, 2, 3, 4, 5, 6, 7}; }
+  /// Number of each lane's block of noise, of groups with this many blocks.
+  static HR_HD v8u index_of_groups(std::uint32_t) { return v8u{0, 1, 2, 3, 4, 5, 6, 7}; }
   static HR_HD v8f splat(float x) { return v8f{x, x, x, x, x, x, x, x}; }
 };
 #endif
@@ -396,14 +399,6 @@ struct ProductSums<std::int16_t> {
 };
 
 #if !defined(__CUDACC__)
-using v8s = std::int16_t __attribute__((vector_size(16)));
-
-/// Eight 16-bit numbers from any address.
-HR_HD v8s load_shorts(const void* p) {
-  v8s x;
-  __builtin_memcpy(&x, p, sizeof x);
-  return x;
-}
 HR_HD v8i to_int(v8s x) { return __builtin_convertvector(x, v8i); }
 
 #if defined(__SSE2__)
@@ -478,13 +473,23 @@ HR_HD void store_part(T* p, Lanes x, std::int32_t count) {
   store_all(lanes, x);
   for (std::int32_t i = 0; i < count; ++i) p[i] = lanes[i];
 }
-/// Reads no more than `count` floats; the lanes after them are 0.
-HR_HD v8f load_part(const float* p, std::int32_t count) {
-  if (count >= 8) return Memory<v8f>::load(p);
-  float lanes[8] = {};
-  for (std::int32_t i = 0; i < count; ++i) lanes[i] = p[i];
-  return Memory<v8f>::load(lanes);
-}
 #endif
 
 }  // namespace headrace::math
+
+#if !defined(__CUDACC__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#include "headrace/math/lane16.hpp"
+#endif
+
+#if !defined(__CUDACC__)
+namespace headrace::math {
+
+/// What a CPU driver takes rows in: the widest type of the instruction set that it is compiled for.
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+using Widest = v16f;
+#else
+using Widest = v8f;
+#endif
+
+}  // namespace headrace::math
+#endif

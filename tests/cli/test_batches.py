@@ -38,7 +38,7 @@ def test_far_batches_do_not_need_those_before(config):
 def test_instruction_sets_do_not_matter(config):
     best = hashes(config, "--count", 3)
     flags = open("/proc/cpuinfo").read()
-    for isa, needed in (("v1", "sse2"), ("v2", "sse4_2"), ("v3", "avx2")):
+    for isa, needed in (("v1", "sse2"), ("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512_vbmi2")):
         if needed in flags:
             assert hashes(config, "--count", 3, "--isa", isa) == best, isa
             assert hashes(config, "--count", 3, environment={"HEADRACE_ISA": isa}) == best, isa

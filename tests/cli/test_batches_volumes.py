@@ -68,7 +68,7 @@ def test_threads_and_instruction_sets_do_not_matter(config, start):
         assert hashes(config, "--count", 4, "--start", start, "--threads", threads) == one, threads
     assert hashes(config, "--count", 2, "--start", start + 2) == one[2:]
     flags = open("/proc/cpuinfo").read()
-    for isa, needed in (("v1", "sse2"), ("v2", "sse4_2"), ("v3", "avx2")):
+    for isa, needed in (("v1", "sse2"), ("v2", "sse4_2"), ("v3", "avx2"), ("v4", "avx512_vbmi2")):
         if needed in flags:
             assert hashes(config, "--count", 4, "--start", start, "--isa", isa) == one, isa
 

@@ -35,7 +35,7 @@ def test_a_missing_option_is_a_usage_error(tmp_path):
 
 
 def test_an_unknown_isa_is_a_usage_error(nuclei):
-    assert "v1, v2 or v3" in message_of(headrace("info", nuclei, "--isa", "v9", code=2))
+    assert "v1, v2, v3 or v4" in message_of(headrace("info", nuclei, "--isa", "v9", code=2))
 
 
 def test_info_has_the_keys_that_scripts_rely_on(nuclei):

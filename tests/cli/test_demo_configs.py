@@ -15,7 +15,7 @@ import yaml
 from driving import PROGRAM, ROOT, SAMPLES, json_of
 
 # The lowest level first; all give the same bytes.
-ISAS = ("neon",) if platform.machine() == "aarch64" else ("v1", "v2", "v3")
+ISAS = ("neon",) if platform.machine() == "aarch64" else ("v1", "v2", "v3", "v4")
 GOLDEN = Path(__file__).parent / "golden/demo_bytes.json"
 # A build folder for aarch64, and where its libraries are; `make test-aarch64` sets both.
 AARCH64, SYSROOT = (os.environ.get(name) for name in ("HEADRACE_AARCH64", "HEADRACE_SYSROOT_AARCH64"))
@@ -66,8 +66,9 @@ def test_stores_have_the_hashes_of_before(demo, golden):
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_batches_have_the_hashes_of_before(path, isa, demo, golden):
-    if isa == "v3" and " avx2 " not in Path("/proc/cpuinfo").read_text():
-        pytest.skip("not run: this CPU lacks AVX2")
+    needed = {"v3": "avx2", "v4": "avx512_vbmi2"}.get(isa)
+    if needed and f" {needed} " not in Path("/proc/cpuinfo").read_text():
+        pytest.skip(f"not run: this CPU lacks {needed}")
     assert hashes_of_batches(demo, path, isa) == golden["batches"][path.stem]
 
 

@@ -31,7 +31,7 @@ TEST(CpuIsa, AnUnknownLevelIsAUsageErrorAndChangesNothing) {
       FAIL() << name;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::usage);
-      const std::string choices = compiled_isas().size() == 1 ? "neon" : "v1, v2 or v3";
+      const std::string choices = compiled_isas().size() == 1 ? "neon" : "v1, v2, v3 or v4";
       EXPECT_EQ(std::string(error.what()),
                 "'" + std::string(name) + "' is not an ISA level; choose " + choices);
     }

@@ -119,7 +119,9 @@ TEST(Stitcher, WhatNoTileCoversIsMarked) {
           (y >= 4 && y < 12 && x >= 6 && x < 18) || (y >= 20 && y < 28 && x >= 10 && x < 22);
       EXPECT_EQ(row.first[static_cast<std::size_t>(x)], covered ? winner(y, x) : 255)
           << y << "," << x;
-      if (!covered) EXPECT_EQ(row.second[static_cast<std::size_t>(x)], 255);
+      if (!covered) {
+        EXPECT_EQ(row.second[static_cast<std::size_t>(x)], 255);
+      }
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "headrace/math/bilinear.hpp"
 #include "headrace/math/clamp.hpp"
 #include "headrace/math/trigonometry.hpp"
+#include "headrace/math/zip.hpp"
 
 namespace headrace::math {
 namespace {
@@ -239,7 +240,7 @@ TEST(Lane, BytesAndShortsKeepTheirOrder) {
   alignas(2) std::uint8_t memory[17];
   const std::int16_t shorts[8] = {0, -1, 32767, -32768, 258, -259, 7, -7};
   std::memcpy(memory + 1, shorts, sizeof shorts);
-  const v8i words = to_int(load_shorts(memory + 1));
+  const v8i words = to_int(Memory<v8f>::load_shorts(memory + 1, 8));
   for (int i = 0; i < 8; ++i) EXPECT_EQ(words[i], shorts[i]) << i;
 }
 
@@ -248,7 +249,7 @@ TEST(Lane, PartsOfAPackTouchNothingElse) {
   for (int count = 0; count <= 9; ++count) {
     float floats[8] = {}, lanes[8];
     store_part(floats, Memory<v8f>::load(in), count);
-    Memory<v8f>::store(lanes, load_part(in, count));
+    Memory<v8f>::store(lanes, Memory<v8f>::load_part(in, count));
     std::int16_t shorts[8] = {};
     store_part(shorts, v8s{1, 2, 3, 4, 5, 6, 7, 8}, count);
     std::uint8_t bytes[8] = {};

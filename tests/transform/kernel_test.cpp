@@ -26,7 +26,7 @@ TEST(Kernel, EveryInstructionSetGivesTheSameBytes) {
       const ForcedIsa isa("v1");
       v1 = prepared.run();
     }
-    for (const char* name : {"v2", "v3"}) {
+    for (const char* name : {"v2", "v3", "v4"}) {
       const ForcedIsa isa(name);
       if (isa.lacking()) continue;
       EXPECT_TRUE(prepared.run() == v1) << c.name << " " << name;

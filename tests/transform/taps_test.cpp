@@ -74,8 +74,8 @@ TEST(Taps, SmoothedVoxelsAreRoundedSums) {
     for (std::int32_t tap = 0; tap < taps; ++tap) {
       k.weights[tap] = static_cast<std::int16_t>(32767 / taps - tap % 2);
     }
-    const v8s packs =
-        smoothed<v8s>(k, [&](std::int32_t tap) { return math::load_shorts(values + tap); });
+    const v8s packs = smoothed<v8s>(
+        k, [&](std::int32_t tap) { return math::Memory<math::v8f>::load_shorts(values + tap, 8); });
     for (std::int32_t lane = 0; lane < 8; ++lane) {
       std::int64_t sum = 16384;
       for (std::int32_t tap = 0; tap < taps; ++tap) sum += values[lane + tap] * k.weights[tap];

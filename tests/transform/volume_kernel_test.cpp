@@ -27,7 +27,7 @@ TEST(VolumeKernel, EveryInstructionSetGivesTheSameBytes) {
       const ForcedIsa isa("v1");
       v1 = sample.run();
     }
-    for (const char* name : {"v2", "v3"}) {
+    for (const char* name : {"v2", "v3", "v4"}) {
       const ForcedIsa isa(name);
       if (isa.lacking()) continue;
       EXPECT_TRUE(sample.run() == v1) << c.name << " " << name;

@@ -33,7 +33,7 @@ Placement placement_of(const SampleParams& params, const PatchSpec& patch,
   grid_line(patch.width, p.grid_x_scale, p.grid_x_offset);
   const auto to_pixels = [](const std::vector<double>& um, double px_per_um,
                             std::vector<float>& out) {
-    out.resize(um.size() + 8);  // a pack that begins at the last value
+    out.resize(um.size() + math::kMostLanes);  // a pack that begins at the last value
     for (std::size_t i = 0; i < um.size(); ++i) out[i] = static_cast<float>(um[i] * px_per_um);
     return out.data();
   };

@@ -29,7 +29,7 @@ Scratch& Scratch::operator=(Scratch&&) noexcept = default;
 cpu::RowScratch Scratch::State::reserve(const PatchSpec& patch, int grid, bool blur) {
   const std::size_t pitch = static_cast<std::size_t>(cpu::padded_width(patch.width));
   const std::size_t line = pitch + 2 * BlurKernel::kMaxRadius;  // blur's mirrored row is longer
-  const std::size_t control = static_cast<std::size_t>(grid + 3 + 8);
+  const std::size_t control = static_cast<std::size_t>(grid + 3 + math::kMostLanes);
   rows.reserve((2 * line + 3 * pitch + 2 * pitch + 2 * control) * sizeof(float));
   float* at = rows.as<float>();
   const auto take = [&at](std::size_t count) {

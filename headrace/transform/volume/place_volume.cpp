@@ -49,7 +49,7 @@ VolumePlacement placement_of(const VolumeParams& params, const VolumePatchSpec& 
     p.grid_offset[i] = static_cast<float>(0.5 * p.grid / size);
     const std::vector<double>& mm = params.elastic.mm[i];
     const double voxels = geometry.scale_zyx[i] / patch.spacing_mm_zyx[i];
-    controls[i].assign(mm.size() + 8, 0.0f);  // a pack that begins at the last value
+    controls[i].assign(mm.size() + math::kMostLanes, 0.0f);  // a pack that begins at the last value
     for (std::size_t k = 0; k < mm.size(); ++k) controls[i][k] = static_cast<float>(mm[k] * voxels);
     p.control[i] = controls[i].data();
   }

@@ -31,9 +31,10 @@ VolumeScratch& VolumeScratch::operator=(VolumeScratch&&) noexcept = default;
 cpu::VolumeRowScratch VolumeScratch::State::reserve(const VolumePatchSpec& patch, int grid,
                                                     std::size_t window_width, bool neighbours) {
   const auto pitch = static_cast<std::size_t>(cpu::volume_pitch(patch.size_zyx[2]));
-  const std::size_t line = std::max(pitch + 2 * VolumeBlurKernel::kMaxRadius, window_width + 16);
+  const std::size_t line =
+      std::max(pitch + 2 * VolumeBlurKernel::kMaxRadius, window_width + math::kMostLanes);
   const auto edge = static_cast<std::size_t>(grid + 3);
-  const std::size_t plane = edge * edge + 8, control = edge + 8;
+  const std::size_t plane = edge * edge + math::kMostLanes, control = edge + math::kMostLanes;
   rows.reserve((4 * pitch + line + 2 * pitch + 3 * (plane + control)) * sizeof(float));
   float* at = rows.as<float>();
   const auto take = [&at](std::size_t count) {
@@ -55,7 +56,8 @@ cpu::VolumeRowScratch VolumeScratch::State::reserve(const VolumePatchSpec& patch
     const auto depth = static_cast<std::size_t>(patch.size_zyx[0]),
                height = static_cast<std::size_t>(patch.size_zyx[1]),
                width = static_cast<std::size_t>(patch.size_zyx[2]);
-    const std::size_t packs = 8 * (std::max(depth, height) + 2 * VolumeBlurKernel::kMaxRadius);
+    const std::size_t packs =
+        math::kMostLanes * (std::max(depth, height) + 2 * VolumeBlurKernel::kMaxRadius);
     volume.reserve(sizeof(float) * (packs + depth * height * width));
     s.packs = volume.as<float>();
     s.volume = s.packs + packs;

@@ -6,7 +6,7 @@ namespace headrace::zarr {
 namespace {
 
 const BitShuffle& chosen() {
-  return device::cpu_isa() == device::CpuIsa::x86_64_v3 ? kBitShuffleV3 : kBitShuffleV1;
+  return device::cpu_isa() >= device::CpuIsa::x86_64_v3 ? kBitShuffleV3 : kBitShuffleV1;
 }
 
 }  // namespace

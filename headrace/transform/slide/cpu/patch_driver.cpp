@@ -3,7 +3,7 @@
 namespace headrace::transform::cpu {
 
 const Driver& driver_for(device::CpuIsa isa) noexcept {
-  return device::compiled_for(isa, kDriverV1, kDriverV2, kDriverV3);
+  return device::compiled_for(isa, kDriverV1, kDriverV2, kDriverV3, kDriverV4);
 }
 
 }  // namespace headrace::transform::cpu

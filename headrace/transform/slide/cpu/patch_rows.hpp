@@ -27,7 +27,7 @@ struct Driver {
   void (*labels)(const LabelKernel&, const RowScratch&);
   void (*blur)(const BlurKernel&, const RowScratch&);
 };
-extern const Driver kDriverV1, kDriverV2, kDriverV3;
+extern const Driver kDriverV1, kDriverV2, kDriverV3, kDriverV4;
 const Driver& driver_for(device::CpuIsa isa) noexcept;
 
 }  // namespace headrace::transform::cpu

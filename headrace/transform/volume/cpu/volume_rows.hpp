@@ -31,7 +31,7 @@ struct VolumeDriver {
   void (*low_resolution)(const LowResolutionKernel&, const VolumeRowScratch&);
   void (*smooth)(const SmoothKernel&);
 };
-extern const VolumeDriver kVolumeDriverV1, kVolumeDriverV2, kVolumeDriverV3;
+extern const VolumeDriver kVolumeDriverV1, kVolumeDriverV2, kVolumeDriverV3, kVolumeDriverV4;
 const VolumeDriver& volume_driver_for(device::CpuIsa isa) noexcept;
 
 }  // namespace headrace::transform::cpu
