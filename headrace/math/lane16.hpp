@@ -3,7 +3,11 @@
 /// gathered as there, eight at a time: hardware gathers are slow on many CPUs.
 #include <cstdint>
 
-#include "headrace/math/lane.hpp"
+#include "headrace/math/lane.hpp"  // include that one
+
+#if !defined(__AVX512BW__) || !defined(__AVX512VL__)
+#error "headrace/math/lane.hpp includes this where the compiler may use AVX-512"
+#endif
 
 namespace headrace::math {
 
@@ -80,7 +84,7 @@ HR_HD void multiply_wide(v16u a, std::uint32_t factor, v16u& high, v16u& low) {
 
 // ---- memory ----------------------------------------------------------------------------------
 
-/// The first `count` lanes.
+/// The first `count` lanes, 0 or more.
 HR_HD __mmask16 lanes_before(std::int32_t count) {
   return static_cast<__mmask16>(count >= 16 ? 0xFFFFu : (1u << count) - 1u);
 }

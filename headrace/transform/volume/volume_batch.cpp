@@ -94,7 +94,7 @@ void VolumeBatch::add_room(const VolumePatch& patch) {
     }
     const auto edge = static_cast<std::size_t>(grid + 3);
     room.row_controls = work(sizeof(float) * static_cast<std::size_t>(values));
-    staging_bytes_ += 3 * aligned(sizeof(float) * (edge * edge * edge + 16));
+    staging_bytes_ += 3 * aligned(sizeof(float) * (edge * edge * edge + math::kMostLanes));
   }
   staging_bytes_ += (passes + 1) * (sizeof(StagedPatch) + sizeof(SummedPatch) +
                                     sizeof(BlurredVolume) + sizeof(ReducedVolume));

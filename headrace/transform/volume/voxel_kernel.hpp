@@ -127,8 +127,8 @@ struct SmoothKernel {
 HR_HD std::int32_t smooth_index(const SmoothKernel& k, int axis, std::int32_t i) {
   return i < k.begin[axis] ? k.begin[axis] : (i >= k.end[axis] ? k.end[axis] - 1 : i);
 }
-/// A smoothed voxel, or eight of them: value(tap) is tap 0 to 2 · radius of each. S: std::int16_t
-/// or v8s.
+/// A smoothed voxel, or a pack of them: value(tap) is tap 0 to 2 · radius of each. S: std::int16_t,
+/// v8s or v16s.
 template <typename S, typename Value>
 HR_HD S smoothed(const SmoothKernel& k, const Value& value) {
   auto sums = math::ProductSums<S>::splat(1 << 14);  // half of what is shifted out: rounds

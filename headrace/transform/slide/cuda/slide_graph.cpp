@@ -38,7 +38,7 @@ class Controls {
   }
 
  private:
-  static constexpr std::size_t kPadding = 8;  ///< a pack after the last, as on a CPU
+  static constexpr std::size_t kPadding = math::kMostLanes;  ///< as on a CPU, where packs are read
   StagingBuffer& staging_;
   std::size_t each_ = 0, at_ = 0;
 };
