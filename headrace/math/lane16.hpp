@@ -5,10 +5,6 @@
 
 #include "headrace/math/lane.hpp"  // include that one
 
-#if !defined(__AVX512BW__) || !defined(__AVX512VL__)
-#error "headrace/math/lane.hpp includes this where the compiler may use AVX-512"
-#endif
-
 namespace headrace::math {
 
 using v16f = float __attribute__((vector_size(64)));
