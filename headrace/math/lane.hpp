@@ -1,8 +1,8 @@
 #pragma once
 /// Lane types: the kernels are written once over F = float (CUDA, plain C++) and F = v8f (eight
-/// floats, CPU; lane16.hpp has sixteen for AVX-512). Every operation is IEEE + - * / sqrt, a comparison, or an integer one, so both
-/// give the same bits, on x86-64 and on ARM. Kernels know no instruction set: what has to be named
-/// for one is here.
+/// floats, CPU; lane16.hpp has sixteen for AVX-512). Every operation is IEEE + - * / sqrt, a
+/// comparison, or an integer one, so all give the same bits, on x86-64 and on ARM. Kernels know no
+/// instruction set: what has to be named for one is here.
 #include <cstdint>
 
 #include "headrace/math/hd.hpp"

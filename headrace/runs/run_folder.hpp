@@ -11,6 +11,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/posix.hpp"
+#include "headrace/storage/store_lock.hpp"
 
 namespace headrace::runs {
 
@@ -19,7 +20,8 @@ constexpr const char* kBestWeights = "best.safetensors";
 constexpr const char* kSteps = "steps.jsonl";
 constexpr const char* kStarts = "starts.jsonl";
 constexpr const char* kFormerValidations = "former-validations.jsonl";
-constexpr const char* kLockFile = ".lock";      ///< empty; locked while a training writes
+/// Empty; locked while a training writes. Of the name that stores do not list.
+constexpr const char* kLockFile = storage::StoreLock::kFile;
 constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
 
 /// The files of one run (docs/formats.md, "Run folder"). Every file is written whole or not at all;

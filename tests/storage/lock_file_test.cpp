@@ -6,27 +6,16 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "headrace/core/error.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/storage/lock_fixture.hpp"
 
 namespace headrace::storage {
 namespace {
 
-class LockFile : public ::testing::Test {
+class LockFile : public LockFixture {
  protected:
-  ~LockFile() override { flock_call() = real_; }
   static std::string refusal(const std::string& path) {
-    try {
-      try_lock_file(path);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::io);
-      return error.what();
-    }
-    return "locked";
+    return refusal_of([&] { try_lock_file(path); });
   }
-
-  testing::TemporaryFolder folder_;
-  int (*real_)(int, int) = flock_call();
 };
 
 TEST_F(LockFile, OneHasItAtATime) {

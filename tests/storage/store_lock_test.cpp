@@ -11,31 +11,20 @@
 #include <csignal>
 #include <filesystem>
 
-#include "headrace/core/error.hpp"
 #include "headrace/storage/local_store.hpp"
 #include "headrace/storage/lock_file.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/storage/lock_fixture.hpp"
 
 namespace headrace::storage {
 namespace {
 
 namespace fs = std::filesystem;
 
-class StoreLockTest : public ::testing::Test {
+class StoreLockTest : public LockFixture {
  protected:
-  ~StoreLockTest() override { flock_call() = real_; }
   static std::string refusal(const std::string& path) {
-    try {
-      const StoreLock lock(path);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::io);
-      return error.what();
-    }
-    return "locked";
+    return refusal_of([&] { const StoreLock lock(path); });
   }
-
-  testing::TemporaryFolder folder_;
-  int (*real_)(int, int) = flock_call();
 };
 
 TEST_F(StoreLockTest, ASecondWriterIsKeptOut) {
