@@ -10,7 +10,7 @@ export HEADRACE_SYSROOT_AARCH64 ?= $(HOME)/.cache/headrace/sysroot-aarch64
 CODE := '*.cpp' '*.hpp' '*.cu' '*.cuh'
 
 # What the sanitizer builds run: everything that has threads, parses files or handles memory, without LibTorch.
-SANITIZED := core cli pixels ranks storage zarr imaging volume cohort transform ingest ingest_volumes process loader
+SANITIZED := core cli pixels ranks storage zarr imaging volume cohort transform ingest ingest_volumes process loader config
 
 # What runs on aarch64 under an emulator: lanes, instruction sets, kernels, codecs.
 EMULATED := math device zarr transform process_kernels
@@ -21,11 +21,11 @@ all: build
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9 -]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build:  ## the program, build/headrace (installs what is missing first)
+build:  ## the program, build/headrace, and the Python package, build/python (installs what is missing first)
 	@tools/deps/install.sh
 	@cmake --preset release -DHR_VENV=$(VENV) --log-level=WARNING >/dev/null
-	@cmake --build build --parallel $(JOBS) --target headrace
-	@echo "built: build/headrace"
+	@cmake --build build --parallel $(JOBS) --target headrace --target headrace_python
+	@echo "built: build/headrace, build/python"
 
 demo: build  ## ingest, train, evaluate, report, predict and export on the samples and on phantoms, into demo-out/
 	@tools/demo.sh
@@ -40,7 +40,7 @@ test-cpp:  ## C++ tests and the layer checks
 
 test-python: build  ## the program against independent readers, and its messages
 	@tools/deps/install.sh test
-	@cmake --build build --parallel $(JOBS) --target test_tools --target headrace_python
+	@cmake --build build --parallel $(JOBS) --target test_tools
 	@HEADRACE=$(CURDIR)/build/headrace $(PYTHON) -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	 tests
 

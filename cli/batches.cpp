@@ -113,7 +113,7 @@ void run(const Arguments& a) {
   }
   const loader::StallStats stats = loader.stats();
   fmt::print("{}", dump_json({{"dataset_hash", inputs.cohort->dataset_hash()},
-                              {"config_hash", inputs.config.hash()},
+                              {"config_hash", inputs.config_hash},
                               {"split", a.split.empty() ? Json(nullptr) : Json(a.split)},
                               {"image_shape", image_shape(inputs)},
                               {"batches", batches},

@@ -7,6 +7,8 @@
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/loader_plan.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
 
 namespace headrace::cli {
 namespace {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/config/run_config.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/spec_reader.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -33,7 +35,7 @@ void print_operations(const char* title) {
 }  // namespace
 
 void print_config_keys() {
-  const auto slides = loader::RunConfig::keys(false), volumes = loader::RunConfig::keys(true);
+  const auto slides = config::RunConfig::keys(false), volumes = config::RunConfig::keys(true);
   fmt::print("Key, default, what it is (what it accepts)\n");
   for (std::size_t i = 0; i < slides.size(); ++i) {
     print_key(slides[i].key, for_both(slides[i].default_text, volumes[i].default_text),

@@ -1,15 +1,14 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "headrace/cohort/store_version.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/ingest/versions/version_diff.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/runs/run_comparison.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -35,9 +34,7 @@ struct Arguments {
 };
 
 void diff_versions(const Arguments& a) {
-  if (!std::filesystem::is_directory(a.first))
-    fail(ErrorCode::not_found, "{}: there is no such store", a.first);
-  const auto store = std::make_shared<const storage::LocalStore>(a.first);
+  const auto store = storage::open_existing_store(storage::Place::parse(a.first));
   ThreadPool pool(a.jobs);
   const auto diff = ingest::diff_versions(store, a.second, a.third, pool);
   if (a.json) {
@@ -58,7 +55,7 @@ void diff_runs(const Arguments& a) {
   }
   const Json comparison =
       runs::compare_runs(runs::RunFolder::open(a.first), runs::RunFolder::open(a.second),
-                         loader::RunConfig::decides_nothing);
+                         config::RunConfig::decides_nothing);
   fmt::print("{}", a.json ? dump_json(comparison) : runs::in_words(comparison));
 }
 

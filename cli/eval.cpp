@@ -13,7 +13,7 @@
 #include "headrace/core/json.hpp"
 #ifdef HR_TORCH
 #include "cli/process_settings.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/measure/gate.hpp"
 #include "headrace/runs/run_folder.hpp"
@@ -34,7 +34,11 @@ constexpr const char* kFooter =
     "  - {figure: dice.tumour, least: 0.7, scope: each cohort}\n"
     "  - {figure: hd95_penalised.liver, most: 10, bound: upper}      # the end of its 95 % interval\n"
     "or a mapping, {mean_dice: 0.7, hd95.lesion: {most: 10}, cohorts.a.dice.liver: 0.8}. An\n"
-    "undefined figure or interval, or an absent group, is a miss; each is named.\n"
+    "undefined figure or interval, or an absent group, is a miss; each is named. Of fewer than ten\n"
+    "cases there is no interval.\n"
+    "HD95 and surface Dice are those of DeepMind's surface-distance: of surface elements weighted by\n"
+    "their area, the larger of the two directions' 95th percentiles. Other tools define HD95\n"
+    "otherwise.\n"
     "\n"
     "Examples:\n"
     "  headrace eval --run runs/gleason\n"
@@ -69,6 +73,7 @@ void print_group(const std::string& kind, const std::string& name, const Json& g
                beside(baseline, {"lesion", "froc"}),
                figure(group.at("lesion").at("sensitivity_at_1")));
   }
+  if (group.contains("no_interval")) fmt::print("  {}", group.at("no_interval").get<std::string>());
   fmt::print("\n");
 }
 
@@ -120,17 +125,22 @@ void print_result(const Json& result) {
     }
     fmt::print("\n");
   }
+  if (volumes) {
+    fmt::print(
+        "  (HD95 by DeepMind's surface-distance, where surfaces count by their area; other tools "
+        "define it otherwise)\n");
+  }
 }
 
 /// Those of the file, or of the run's own config. Their names are checked before the evaluation,
 /// which may take long.
 measure::Gate gates_of(const Arguments& arguments) {
   const runs::RunFolder folder = runs::RunFolder::open(arguments.run);
-  const auto config = loader::RunConfig::parse(folder.read_json("config.json").dump(),
+  const auto config = config::RunConfig::parse(folder.read_json("config.json").dump(),
                                                folder.describe("config.json"));
   const measure::Gate gate =
       arguments.gate.empty() ? config.gates : measure::Gate::load(arguments.gate);
-  loader::check_gates(gate, loader::read_run_preprocessing(folder.files()).classes, config);
+  config::check_gates(gate, loader::read_run_preprocessing(folder.files()).classes, config);
   return gate;
 }
 #endif

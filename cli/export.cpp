@@ -49,7 +49,6 @@ struct Arguments {
   std::vector<std::string> inputs;
   handover::ExportOptions options;
   handover::StoreExportOptions store;
-  double min_area_mm2 = -1;
   bool json = false;
 };
 
@@ -154,7 +153,6 @@ void check_source(const Arguments& arguments, std::size_t results) {
 
 void export_results(const Arguments& arguments, Listing& listing) {
   handover::ExportOptions options = arguments.options;
-  if (arguments.min_area_mm2 >= 0) options.min_area_mm2 = arguments.min_area_mm2;
   std::vector<std::filesystem::path> folders;
   for (const std::string& input : arguments.inputs) {
     const auto found = result::ImageResult::find(input);
@@ -199,8 +197,8 @@ void add_options(CLI::App& sub, Arguments& arguments) {
                  "geojson: how far simplifying may move an outline, in micrometres")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  sub.add_option("--min-area-mm2", arguments.min_area_mm2,
-                 "geojson: leave out smaller regions [default: those that findings leave out]")
+  sub.add_option("--min-area-mm2", options.min_area_mm2,
+                 "geojson: smaller regions become Ignore* [default: every region is its class's]")
       ->check(CLI::NonNegativeNumber);
   sub.add_option("--source", options.source,
                  "DICOM, ome-zarr: the file, series or store that was predicted [default: as the "

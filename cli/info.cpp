@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/ingest_findings.hpp"
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/cohort/supervision.hpp"
-#include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -191,14 +190,25 @@ void print_table(const Json& facts) {
     print_supervision(facts, labels);
   fmt::print("{:.1f} MB stored for {:.1f} MB of source files ({:.2f} times)\n", bytes / 1e6,
              source / 1e6, source > 0 ? bytes / source : 0);
-  fmt::print("dataset hash {}\n", facts["dataset_hash"].get<std::string>());
+}
+
+/// Free columns, one line for each image that has any.
+void print_columns(const Json& images) {
+  for (const auto& image : images) {
+    if (!image.contains("columns")) continue;
+    std::vector<std::string> parts;
+    for (const auto& [column, value] : image["columns"].items()) {
+      parts.push_back(fmt::format("{} {}", column,
+                                  value.is_string() ? value.get<std::string>() : value.dump()));
+    }
+    fmt::print("image {}: {}\n", image["id"].get<std::string>(), fmt::join(parts, ", "));
+  }
 }
 
 /// The log of versions, oldest first.
 void run_versions(const std::string& path, bool json) {
-  if (!std::filesystem::is_directory(path))
-    fail(ErrorCode::not_found, "{}: there is no such store", path);
-  const storage::LocalStore store(path);
+  const auto opened = storage::open_existing_store(storage::Place::parse(path));
+  const storage::Store& store = *opened;
   const auto head = cohort::StoreHead::load(store);
   Json list = Json::array();
   for (const auto& commit : head.log) {
@@ -232,21 +242,28 @@ void run_versions(const std::string& path, bool json) {
 
 void run(const std::string& path, const std::string& version, bool json) {
   const auto cohort = cohort::Cohort::open(path, version);
-  const std::uint64_t bytes =
-      cohort::StoreVersion::load(*cohort->store(), cohort->dataset_hash()).bytes();
+  const auto stored = cohort::StoreVersion::load(*cohort->store(), cohort->dataset_hash());
+  const std::uint64_t bytes = stored.bytes();
   std::uint64_t source_bytes = 0;
   Json images = Json::array();
   for (const auto& image : cohort->images()) {
     images.push_back(image.volume ? describe_volume(*cohort, image)
                                   : describe_slide(*cohort, image));
+    if (const Json free = stored.images.at(image.id).columns.value("free", Json()); !free.is_null())
+      images.back()["columns"] = free;
     source_bytes += image.source_bytes;
   }
+  const ingest::StoreReport report = ingest::report_store(*cohort);
+  Json labels = Json::object();
+  for (const auto& [set, summary] : report.labels) labels[set] = cohort::to_json(summary);
   Json facts{{"dataset_hash", cohort->dataset_hash()},
              {"kind", cohort->kind()},
              {"classes", cohort->classes()},
              {"class_sets", to_json(cohort->class_sets(), cohort->classes())},
              {"supervision", describe_supervision(*cohort)},
              {"images", images},
+             {"notes", report.notes},
+             {"labels", labels},
              {"bytes", bytes},
              {"source_bytes", source_bytes}};
   if (!cohort->channels().empty()) facts["channels"] = cohort->channels();
@@ -259,6 +276,9 @@ void run(const std::string& path, const std::string& version, bool json) {
     fmt::print("{}", dump_json(facts));
   } else {
     print_table(facts);
+    print_columns(images);
+    print_findings(report);
+    fmt::print("dataset hash {}\n", cohort->dataset_hash());
   }
 }
 

@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/accept_option.hpp"
 #include "cli/commands.hpp"
+#include "cli/ingest_findings.hpp"
 #include "cli/ingest_kinds.hpp"
 #include "cli/left_out.hpp"
 #include "headrace/core/json.hpp"
@@ -35,20 +37,6 @@ struct SlidesArguments {
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
-void print_annotations(const ingest::AnnotationCounts& counts) {
-  if (counts.ignored > 0) fmt::print("{} areas of class Ignore* are ignored\n", counts.ignored);
-  std::vector<std::string> left_out;
-  const auto add = [&](std::uint64_t count, const char* what) {
-    if (count > 0) left_out.push_back(fmt::format("{} {}", count, what));
-  };
-  add(counts.unclassified, "polygons without a class");
-  add(counts.outlines, "polygons of classes ending in *");
-  add(counts.points, "points");
-  add(counts.lines, "lines");
-  add(counts.other_objects, "detections, cells, tiles or cores (see --objects)");
-  if (!left_out.empty()) fmt::print("left out of annotations: {}\n", fmt::join(left_out, ", "));
-}
-
 void print(const ingest::SlideIngestResult& result, const char* device, bool json) {
   const double seconds = result.seconds > 0 ? result.seconds : 1e-9;
   const double source = result.source_bytes > 0 ? static_cast<double>(result.source_bytes) : 1.0;
@@ -76,6 +64,7 @@ void print(const ingest::SlideIngestResult& result, const char* device, bool jso
                result.associated);
   }
   print_annotations(result.annotations);
+  print_findings(result.report, result.unused);
   print_left_out(result.left_out);
   fmt::print("dataset hash {}\n", result.dataset_hash);
 }
@@ -103,11 +92,19 @@ void add_slides(CLI::App& parent) {
                   "gleason, isup_grade, negative (1: it holds no class above 0; without an "
                   "annotation all of it is background), annotation, coding, mpp")
       ->group("Cohort");
-  app->add_option("--annotations", options.annotations,
-                  "folder of masks (PNG, TIFF) and QuPath GeoJSON, named as the images or with "
-                  "_mask after it")
+  app->add_option(
+         "--annotations", options.annotations,
+         "folder of masks (PNG, TIFF), QuPath GeoJSON and XML of ASAP, named as the images "
+         "or with _mask after it (x.png, x_mask.tif, x.svs.geojson)")
       ->group("Cohort");
-  app->add_option("--classes", options.classes, "class names by label value, separated by commas")
+  app->add_option("--columns", options.columns,
+                  "further columns of the table, separated by commas, that are kept with the "
+                  "images: numbers, or texts that identify nobody")
+      ->delimiter(',')
+      ->group("Cohort");
+  app->add_option("--classes", options.classes,
+                  "class names by label value, separated by commas; tumour=2 and organ=1+2 state "
+                  "values of masks, tumour=Tumor|_0 other names in files of polygons")
       ->delimiter(',')
       ->group("Cohort");
   app->add_option("--class-sets", options.class_sets,
@@ -154,6 +151,7 @@ void add_slides(CLI::App& parent) {
                   "threads; 0: every core; the store is the same for any number")
       ->capture_default_str();
   add_on_error_option(*app, options.on_error);
+  add_accept_option(*app, options.accept);
   app->add_flag("--json", arguments->json, "print one JSON object");
   add_device_option(*app, arguments->device);
   app->callback([arguments] { ingest_with(*arguments); });

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "cli/accept_option.hpp"
+#include "cli/ingest_findings.hpp"
 #include "cli/ingest_kinds.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/ingest_report.hpp"
@@ -33,6 +35,8 @@ void print(const ingest::LabelIngestResult& result, bool json) {
     return;
   }
   for (const auto& note : result.notes) fmt::print("{}\n", note);
+  print_annotations(result.annotations);
+  print_findings(result.report, result.unused);
   fmt::print(
       "labels: {} added, {} replaced, {} withdrawn, {} unchanged; {} fields and {} classes\n",
       result.added, result.replaced, result.withdrawn, result.unchanged, result.columns,
@@ -68,14 +72,24 @@ void add_ingest_labels(CLI::App& ingest) {
       "volumes case, cohort, scanner, split, phase, negative, labels");
   app->add_option(
       "--annotations,--labels", options.annotations,
-      "folder of label files named as the images, or with _mask after it: masks, GeoJSON; "
+      "folder of label files named as the images, or with _mask after it: masks, GeoJSON, XML of "
+      "ASAP; "
       "of volumes NIfTI, NRRD, MetaImage, DICOM SEG, RTSTRUCT");
   app->add_option("--set", options.set,
                   "the label set that they are of: a reader, a round, consensus")
       ->capture_default_str();
-  app->add_option("--classes", options.classes,
-                  "class names by label value: those of the store, and new ones after them")
+  app->add_option("--columns", options.columns,
+                  "further columns of the table, separated by commas, that are kept with the "
+                  "images: numbers, or texts that identify nobody")
       ->delimiter(',');
+  app->add_option(
+         "--classes", options.classes,
+         "class names by label value: those of the store, and new ones after them; of volumes also "
+         "NAME=5 or NAME=1+2+3 for the values of masks, in any order, and ignore=7")
+      ->delimiter(',');
+  add_choice(*app, "--structure-set", options.structure_set,
+             "several structure sets, segmentations or masks of one volume with the same class; "
+             "newest: by their dates");
   add_choices(*app, "--objects", options.objects,
               "which objects of QuPath's GeoJSON are painted, separated by commas");
   add_choice(*app, "--coding", options.coding, "what values of mask images mean");
@@ -85,6 +99,7 @@ void add_ingest_labels(CLI::App& ingest) {
   app->add_option("--message", options.message, "what the log of versions says of it");
   app->add_option("--key-file", options.key,
                   "file of the site's key, for DICOM labels (STORE.key)");
+  add_accept_option(*app, options.accept);
   app->add_option("--jobs", options.jobs, "threads; 0: every core")->capture_default_str();
   app->add_flag("--json", arguments->json, "print one JSON object");
   app->callback([arguments] { print(ingest::ingest_labels(arguments->options), arguments->json); });

@@ -2,8 +2,11 @@
 
 #include <memory>
 
+#include "cli/accept_option.hpp"
+#include "cli/ingest_findings.hpp"
 #include "cli/ingest_kinds.hpp"
 #include "cli/left_out.hpp"
+#include "cli/volume_source_options.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/ingest/ingest_report.hpp"
 #include "headrace/pixels/statistics/choose_statistics.hpp"
@@ -45,6 +48,7 @@ void print(const ingest::VolumeIngestResult& result, const char* device, bool js
       speed);
   fmt::print("stored {:.1f} MB ({:.2f} of the voxels' bytes) for {:.1f} MB of source files\n",
              megabytes(result.stored_bytes), ratio, megabytes(result.source_bytes));
+  print_findings(result.report, result.unused);
   print_left_out(result.left_out);
   fmt::print("dataset hash {}\n", result.dataset_hash);
 }
@@ -75,8 +79,24 @@ void add_ingest_volumes(CLI::App& parent) {
       ->group("Cohort");
   app->add_option("--labels", options.labels, "folder of label files, named as the volumes")
       ->group("Cohort");
-  app->add_option("--classes", options.classes, "class names by label value, separated by commas")
+  app->add_option("--columns", options.columns,
+                  "further columns of the table, separated by commas, that are kept with the "
+                  "images: numbers, or texts that identify nobody")
       ->delimiter(',')
+      ->group("Cohort");
+  app->add_option(
+         "--classes", options.classes,
+         "class names by label value, separated by commas; NAME=TEXT|TEXT takes texts of DICOM for "
+         "it, NAME=5 or NAME=1+2+3 values of masks, ignore=7 the value of what is unknown")
+      ->delimiter(',')
+      ->group("Cohort");
+  add_choice(*app, "--structure-set", options.structure_set,
+             "several structure sets, segmentations or masks of one image with the same class; "
+             "newest: by their dates")
+      ->group("Cohort");
+  app->add_flag("--number-images", options.number_images,
+                "images of files are named image-0001, image-0002, … in the order of their names, "
+                "which do not enter the store")
       ->group("Cohort");
   app->add_option("--class-sets", options.class_sets,
                   "labels that stand for several classes, as lesion=cyst+tumour, separated by "
@@ -110,9 +130,7 @@ void add_ingest_volumes(CLI::App& parent) {
                   "secret of the site for pseudonyms, at least 16 bytes; without: one is made and "
                   "kept beside the store")
       ->group("Cohort");
-  add_choice(*app, "--irregular", options.irregular,
-             "missing, doubled or unevenly spaced slices and gantry tilt")
-      ->group("Cohort");
+  add_volume_source_options(*app, options, "Sources");
   add_choice(*app, "--codec", options.codec,
              "blosc-zstd is smaller, blosc-lz4 is read faster; all are lossless")
       ->group("Store");
@@ -136,6 +154,7 @@ void add_ingest_volumes(CLI::App& parent) {
                   "threads; 0: every core; the store is the same for any number")
       ->capture_default_str();
   add_on_error_option(*app, options.on_error);
+  add_accept_option(*app, options.accept);
   app->add_flag("--json", arguments->json, "print one JSON object");
   add_device_option(*app, arguments->device);
   app->callback([arguments] {

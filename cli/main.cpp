@@ -16,8 +16,10 @@
 #include "cli/terminal_progress.hpp"
 #include "cli/torch_program.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/foreign_error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cpu_isa.hpp"
 
@@ -97,12 +99,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "headrace: %s\n", explain(app, error, argc > 1 ? argv[1] : "").c_str());
+    std::fprintf(stderr, "headrace: %s\n",
+                 shown_text(explain(app, error, argc > 1 ? argv[1] : "")).c_str());
     return 2;
   } catch (const ExitCode& code) {
     return code.value;
   } catch (const Error& error) {
-    std::fprintf(stderr, "headrace: %s\n", error.what());
+    std::fprintf(stderr, "headrace: %s\n", shown_text(error.what()).c_str());
     return exit_code(error.code());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr,
@@ -110,7 +113,11 @@ int run(int argc, char** argv) {
                  "fewer --threads or --jobs.\n");
     return 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "headrace: unexpected failure: %s\n", error.what());
+    if (const auto known = error_from(error)) {
+      std::fprintf(stderr, "headrace: %s\n", shown_text(known->what()).c_str());
+      return exit_code(known->code());
+    }
+    std::fprintf(stderr, "headrace: unexpected failure: %s\n", shown_text(error.what()).c_str());
     return 1;
   }
 }

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
+#include <string_view>
 
-#include "headrace/core/error.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::cli {
 
@@ -16,21 +15,14 @@ void write_npy(const std::string& path, DType dtype, const std::vector<std::int6
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
                                    npy_descr(dtype), extents);
   header.append(63 - (10 + header.size()) % 64, ' ').append("\n");
-  const std::string part = path + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file.write("\x93NUMPY\x01\x00", 8);
-  file.put(static_cast<char>(header.size() & 0xff)).put(static_cast<char>(header.size() >> 8));
-  file << header;
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  std::error_code failed;
-  if (file) std::filesystem::rename(part, path, failed);
-  if (!file || failed) {
-    std::error_code ignored;
-    std::filesystem::remove(part, ignored);
-    fail(ErrorCode::io, "{}: can't be written (no such folder, or the disk is full)", path);
-  }
+  const char length[] = {static_cast<char>(header.size() & 0xff),
+                         static_cast<char>(header.size() >> 8)};
+  storage::AtomicFile file(path);
+  file.append(std::string_view("\x93NUMPY\x01\x00", 8));
+  file.append(std::string_view(length, 2));
+  file.append(header);
+  file.append(bytes);
+  file.finish();
 }
 
 }  // namespace headrace::cli

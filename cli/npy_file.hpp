@@ -9,7 +9,7 @@
 
 namespace headrace::cli {
 
-/// Writes NumPy's .npy, version 1.0, whole or not at all (a .part beside it, renamed). Errors: io.
+/// Writes NumPy's .npy, version 1.0, whole or not at all (storage::AtomicFile). Errors: io.
 ///
 /// source  https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 void write_npy(const std::string& path, DType dtype, const std::vector<std::int64_t>& shape,

@@ -8,7 +8,10 @@
 
 namespace headrace::cli {
 
-using loader::RunInputs;
+/// What a run reads, with the hash of its whole config, of which the loader takes a part.
+struct RunInputs : loader::RunInputs {
+  std::string config_hash;
+};
 
 /// Reads a run config and opens its store, as loader::open_run does. `threads` below 0 and no
 /// `device` keep the config's values.

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/accept_option.hpp"
 #include "cli/choice_option.hpp"
 #include "cli/code_version.hpp"
 #include "cli/commands.hpp"
 #include "cli/torch_program.hpp"
+#include "cli/volume_source_options.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
@@ -55,11 +57,14 @@ constexpr const char* kFooter =
 struct Arguments {
   std::vector<std::string> runs, inputs, images;
   std::string out, split, weights = "final";
-  double mpp = 0, min_region_mm2 = 0.005, false_positives = 1;
+  double mpp = 0, false_positives = 1;
+  std::optional<double> min_region_mm2;
   std::int64_t batch = 0;
   int threads = 0;
   device::DeviceChoice device = device::DeviceChoice::automatic;
   ingest::OnError on_error = ingest::OnError::stop;
+  ingest::Accepted accept;
+  ingest::VolumeSourceOptions sources;
   bool flips = false, json = false;
   std::string watch;  ///< folder; empty: the inputs are predicted, and that is all
   double interval_s = 5, settle_s = 10;
@@ -94,7 +99,9 @@ predict::PredictRequest request_of(const Arguments& a) {
   request.batch = a.batch;
   request.flips = a.flips;
   request.on_error = a.on_error;
-  request.slide.min_region_mm2 = a.min_region_mm2;
+  request.accept = a.accept;
+  request.sources = a.sources;
+  request.min_region_mm2 = a.min_region_mm2;
   request.false_positives_per_scan = a.false_positives;
   request.code_version = code_version();
   return request;
@@ -248,9 +255,9 @@ void add_predict(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   predict
       ->add_option("--min-region-mm2", a.min_region_mm2,
-                   "slides: regions below this area are only counted")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+                   "slides: regions below this area are only counted [default: 0.005, or half of "
+                   "the smallest in the training labels]")
+      ->check(CLI::NonNegativeNumber);
   predict
       ->add_option("--flag-fp", a.false_positives,
                    "CT: false positives a scan, on the run's validation, at which a study is "
@@ -260,6 +267,8 @@ void add_predict(CLI::App& app) {
   add_choice(*predict, "--on-error", a.on_error,
              "files that can't be read, images that fail: stop, skip (they are left out and "
              "listed)");
+  add_accept_option(*predict, a.accept);
+  add_volume_source_options(*predict, a.sources, "Files of CT");
   add_choice(*predict, "--device", a.device, "where the network runs");
   predict->add_option("--threads", a.threads, "threads that load tiles [default: every core]")
       ->check(CLI::NonNegativeNumber);

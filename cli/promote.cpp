@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 
 namespace headrace::cli {
@@ -25,7 +25,9 @@ constexpr const char* kFooter =
     "got worse than with that model, over all images, in each cohort and where a gate holds it, by\n"
     "paired bootstrap over the cases of the same evaluation: the\n"
     "end of the difference's 95 % interval that is worse may reach the margin (the gate's\n"
-    "worse_than_promoted, or --worse; else 0.02, of distances 1 mm). Otherwise nothing is changed.\n"
+    "worse_than_promoted, or --worse; else 0.02, of distances 1 mm). Of fewer than ten cases there\n"
+    "is no interval: the figures alone are compared, and the line says so; a gate of an interval's\n"
+    "end (bound) can't be decided then, which is a miss. Otherwise nothing is changed.\n"
     "Cases that the weights were trained on are no proof: an evaluation with some is refused.\n"
     "An older model is promoted again by its folder: REGISTRY/models/ID. Everything that was\n"
     "promoted is checked by --list.\n"
@@ -87,7 +89,7 @@ void check_recorded(const runs::RunFolder& folder) {
   loader::read_run_preprocessing(folder.files());
   const std::string file = folder.describe("config.json");
   const std::string found =
-      loader::RunConfig::parse(folder.read_json("config.json").dump(), file).hash();
+      config::RunConfig::parse(folder.read_json("config.json").dump(), file).hash();
   const std::string recorded = folder.read_json(loader::kRunFile).at("config_hash");
   if (found == recorded) return;
   fail(ErrorCode::corrupt,

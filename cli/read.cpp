@@ -13,6 +13,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::cli {
 
@@ -119,7 +120,8 @@ void run(const ReadArguments& a) {
   if (!a.window.empty() && (a.window.size() != 2 || !(a.window[0] < a.window[1])))
     fail(ErrorCode::usage, "--window {}: two rising values, low,high", fmt::join(a.window, ","));
   pixels::Image8 pixels;
-  if (std::filesystem::is_directory(a.path)) {
+  const auto place = storage::Place::parse(a.path);
+  if (place.is_url() || std::filesystem::is_directory(place.path())) {
     if (a.image.empty()) fail(ErrorCode::usage, "IMAGE: name an image of {}", a.path);
     const auto cohort = cohort::Cohort::open(a.path, a.version);
     if (cohort->kind() == "volume") {

@@ -22,7 +22,7 @@
 #include "headrace/ingest/versions/verify.hpp"
 #include "headrace/runs/promoted_from.hpp"
 #include "headrace/runs/run_folder.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/train/replay/replay.hpp"
 #endif
 
@@ -72,7 +72,8 @@ struct StoreCheck {
 
 StoreCheck check_store(const train::ReplayResult& result, bool full) {
   StoreCheck check;
-  const storage::LocalStore store(result.store);
+  const auto opened = storage::open_store(storage::Place::parse(result.store));
+  const storage::Store& store = *opened;
   try {
     const std::string version =
         result.dataset_hash.empty() ? cohort::StoreHead::load(store).current : result.dataset_hash;

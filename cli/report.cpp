@@ -14,7 +14,7 @@
 #include "headrace/report/folds_report.hpp"
 #include "headrace/runs/folds_folder.hpp"
 #include "headrace/runs/run_folder.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -61,7 +61,8 @@ void run(const Arguments& arguments) {
   const std::filesystem::path target = std::filesystem::absolute(
       arguments.out.empty() ? std::filesystem::path(folders.front()) / "report.html"
                             : std::filesystem::path(arguments.out));
-  storage::LocalStore(target.parent_path()).put_text(target.filename().string(), html);
+  storage::open_store(storage::Place::parse(target.parent_path()))
+      ->put_text(target.filename().string(), html);
   fmt::print("{}\n", target.string());
 }
 

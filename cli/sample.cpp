@@ -14,6 +14,8 @@
 #include "headrace/device/buffer.hpp"
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -108,7 +110,8 @@ std::string caption(const RunInputs& inputs, const loader::SampleSite& site) {
                      site.centre_level0_yx[0], site.centre_level0_yx[1], drawn);
 }
 
-void draw_headings(Canvas& canvas, const MontageLayout& layout, const loader::RunConfig& config) {
+void draw_headings(Canvas& canvas, const MontageLayout& layout,
+                   const loader::LoaderConfig& config) {
   const auto& contexts = config.patch.context;
   for (std::int64_t column = 0; column < layout.columns; ++column) {
     for (std::size_t c = 0; c < contexts.size(); ++c) {
@@ -122,7 +125,7 @@ void draw_headings(Canvas& canvas, const MontageLayout& layout, const loader::Ru
   }
 }
 
-const transform::NormalizeSpec* find_normalize(const loader::RunConfig& config) {
+const transform::NormalizeSpec* find_normalize(const loader::LoaderConfig& config) {
   for (const auto& spec : config.transforms) {
     if (const auto* found = std::get_if<transform::NormalizeSpec>(&spec)) return found;
   }
@@ -134,7 +137,7 @@ void run(const Arguments& a) {
   RunInputs inputs = open_run(a.config, a.split, a.threads, device::DeviceChoice::cpu, a.run);
   auto& config = inputs.config;
   // One batch that holds all of them: a sample does not depend on its batch.
-  config.sampling.batch = config.eval.batch = a.count;
+  config.sampling.batch = config.tiles.batch = a.count;
   if (config.volumes) {
     imaging::write_png(a.out, montage_of_volumes(inputs));
     return;

@@ -11,6 +11,8 @@
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/report/plane_sides.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace headrace::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/choice_option.hpp"
 #include "cli/commands.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -76,9 +76,7 @@ void print(const suggest::Worklist& list) {
 }
 
 void write(const std::string& path, const std::string& text) {
-  imaging::AsideFile file(path);
-  file.append(std::as_bytes(std::span(text)));
-  file.finish();
+  storage::write_file(path, std::as_bytes(std::span(text)));
 }
 
 void run(const Arguments& arguments) {

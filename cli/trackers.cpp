@@ -120,7 +120,7 @@ void Trackers::start_all(bool group) {
   alive_ = storage::posix::Descriptor(ends[1]);
   const Json entries = config_.tracking_json();
   for (std::size_t i = 0; i < config_.tracking.size(); ++i) {
-    if (!group || config_.tracking[i].to == loader::TrackerKind::mlflow)
+    if (!group || config_.tracking[i].to == config::TrackerKind::mlflow)
       start_one(config_.tracking[i], entries.at(i).dump(), ends[0]);
   }
   if (running_.empty()) return;
@@ -128,7 +128,7 @@ void Trackers::start_all(bool group) {
   watch_ = std::thread([this] { watch(); });
 }
 
-void Trackers::start_one(const loader::RunConfig::Tracker& tracker, const std::string& entry,
+void Trackers::start_one(const config::RunConfig::Tracker& tracker, const std::string& entry,
                          int end_of_pipe) {
   const std::string log = fs::path(run_) / "tracking" / (tracker.file_name() + ".log");
   const std::string program = fs::read_symlink("/proc/self/exe").parent_path() / "headrace";

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/storage/posix.hpp"
 
 namespace headrace::cli {
@@ -20,7 +20,7 @@ namespace headrace::cli {
 class Trackers {
  public:
   /// `config` must outlive this. `run`: a run folder, or one of folds (start_group).
-  Trackers(const loader::RunConfig& config, std::string run)
+  Trackers(const config::RunConfig& config, std::string run)
       : config_(config), run_(std::move(run)) {}
   ~Trackers();
   Trackers(const Trackers&) = delete;
@@ -41,12 +41,12 @@ class Trackers {
   };
 
   void start_all(bool group);
-  void start_one(const loader::RunConfig::Tracker& tracker, const std::string& entry,
+  void start_one(const config::RunConfig::Tracker& tracker, const std::string& entry,
                  int end_of_pipe);
   void watch();
   void collect_ended();
 
-  const loader::RunConfig& config_;
+  const config::RunConfig& config_;
   std::string run_;
   bool started_ = false;
   std::vector<Follower> running_;           ///< once watch_ has begun, its own

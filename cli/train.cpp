@@ -12,10 +12,10 @@
 #include "cli/launch.hpp"
 #include "cli/torch_program.hpp"
 #include "cli/train_folds.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/log.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
 #include "headrace/ranks/rank_info.hpp"
 #include "headrace/runs/folds_folder.hpp"
@@ -77,7 +77,7 @@ void launch(const Arguments& arguments) {
          "Leave --processes out, or unset RANK and WORLD_SIZE.",
          arguments.processes);
   }
-  const auto config = loader::RunConfig::load(arguments.config);
+  const auto config = config::RunConfig::load(arguments.config);
   ranks::check_parts(config.train.gradient_parts, arguments.processes);
 #if defined(HR_TORCH) || defined(HR_HAS_TORCH_PROGRAM)
   const int code = run_processes(arguments.processes, torch_program(), command_line);
@@ -124,7 +124,7 @@ void run(Arguments arguments) {
   set_process_for_torch();
   const ranks::RankInfo rank_info = ranks::RankInfo::from_environment();
   if (rank_info.rank > 0) log::set_level(log::Level::warning);
-  auto config = loader::RunConfig::load(arguments.config);
+  auto config = config::RunConfig::load(arguments.config);
   if (arguments.fold) {
     config = config_of_fold(config, arguments.folds_request(), *arguments.fold);
     arguments.out = runs::fold_folder(arguments.out, *arguments.fold).string();

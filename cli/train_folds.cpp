@@ -24,7 +24,7 @@
 #include "headrace/report/folds_report.hpp"
 #include "headrace/runs/folds_folder.hpp"
 #include "headrace/runs/run_folder.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::cli {
 namespace {
@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Refuses what a fold was begun with another config than is given now.
-void check_begun(const fs::path& run, const loader::RunConfig& config) {
+void check_begun(const fs::path& run, const config::RunConfig& config) {
   if (!runs::RunFolder::holds_run(run)) return;
   const runs::RunFolder folder = runs::RunFolder::open(run);
   const auto hash = folder.read_json("run.json").at("dataset_hash").get<std::string>();
@@ -46,7 +46,7 @@ void check_begun(const fs::path& run, const loader::RunConfig& config) {
   const Json stored = folder.read_json("config.json");
   std::vector<std::string> changes;
   for (const JsonChange& change : changes_between(stored, config.to_json())) {
-    if (!loader::RunConfig::decides_nothing(change.key)) changes.push_back(change.text("now"));
+    if (!config::RunConfig::decides_nothing(change.key)) changes.push_back(change.text("now"));
   }
   if (changes.empty()) return;
   fail(ErrorCode::usage,
@@ -54,7 +54,7 @@ void check_begun(const fs::path& run, const loader::RunConfig& config) {
        run.string(), fmt::join(changes, "; "), Option{"out"});
 }
 
-void check_request(const FoldsRequest& request, const loader::RunConfig& config) {
+void check_request(const FoldsRequest& request, const config::RunConfig& config) {
   if (std::getenv("RANK") != nullptr) {
     fail(ErrorCode::usage,
          "{} starts the processes of each fold itself, but RANK is set. Unset RANK and WORLD_SIZE, "
@@ -74,7 +74,7 @@ void check_request(const FoldsRequest& request, const loader::RunConfig& config)
 }
 
 /// How the cases are dealt, for the user.
-void say_deal(const loader::RunConfig& config) {
+void say_deal(const config::RunConfig& config) {
   const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
   loader::split_for(cohort, config);  // refuses what can't be trained, as each fold would
   const auto fold_of = loader::deal_folds(*cohort, config);
@@ -166,6 +166,8 @@ std::string pooled_text(const Json& pooled, const JsonPath& path) {
   ends.insert(ends.end(), path.begin(), path.end());
   if (const Json* interval = find_at(pooled, ends); interval != nullptr && interval->is_array())
     out += fmt::format(" ({} to {})", figure(interval->at(0)), figure(interval->at(1)));
+  if (const Json* none = find_at(pooled, {"no_interval"}); none != nullptr)
+    out += fmt::format(" ({})", none->get<std::string>());
   return out;
 }
 
@@ -205,7 +207,8 @@ void print_folds(const std::string& out, const Json& json) {
 /// One page over all folds. That it can't be made costs no fold.
 void put_page(const std::string& out) {
   try {
-    storage::LocalStore(out).put_text("report.html", report::render_folds(out));
+    storage::open_store(storage::Place::parse(out))
+        ->put_text("report.html", report::render_folds(out));
   } catch (const Error& error) {
     log::warning("no page of the folds was made: {}", error.what());
   }
@@ -213,7 +216,7 @@ void put_page(const std::string& out) {
 
 }  // namespace
 
-loader::RunConfig config_of_fold(loader::RunConfig config, const FoldsRequest& request, int fold) {
+config::RunConfig config_of_fold(config::RunConfig config, const FoldsRequest& request, int fold) {
   if (fold < 0 || fold >= request.folds) {
     fail(ErrorCode::usage, "{} is {}, expected 0 to {}: there are {} folds.", Option{"fold"}, fold,
          request.folds - 1, request.folds);
@@ -234,7 +237,7 @@ loader::RunConfig config_of_fold(loader::RunConfig config, const FoldsRequest& r
 }
 
 void train_folds(const FoldsRequest& request) {
-  const auto config = loader::RunConfig::load(request.config);
+  const auto config = config::RunConfig::load(request.config);
   check_request(request, config);
   say_deal(config_of_fold(config, request, 0));
   train_all(request);

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/config/run_config.hpp"
 
 namespace headrace::cli {
 
@@ -18,7 +18,7 @@ struct FoldsRequest {
 /// The config of a fold. One that joins begun folds takes the version of the store that they were
 /// begun with, whatever versions came later. Errors: usage (no such fold; OUT
 /// is a run folder).
-loader::RunConfig config_of_fold(loader::RunConfig config, const FoldsRequest& request, int fold);
+config::RunConfig config_of_fold(config::RunConfig config, const FoldsRequest& request, int fold);
 
 /// Trains all folds that are not finished, one after the other, each in processes of its own, and
 /// then makes folds.json and prints it.

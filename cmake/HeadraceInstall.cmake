@@ -26,7 +26,7 @@ install(FILES ${PROJECT_BINARY_DIR}/HeadraceConfig.cmake ${PROJECT_BINARY_DIR}/H
         DESTINATION ${_package})
 
 # For builds without CMake: static libraries, the highest layer first, then what they need.
-set(_layers process ingest loader measure transform cohort imaging zarr storage pixels device core)
+set(_layers process ingest config loader measure transform cohort imaging zarr storage pixels device core)
 set(HR_PC_LIBS)
 foreach(_layer ${_layers})
   string(APPEND HR_PC_LIBS " -lheadrace_${_layer}")

@@ -11,8 +11,8 @@
 namespace {
 
 /// What RUN.yaml of the same keys would say.
-headrace::loader::RunConfig small_config() {
-  headrace::loader::RunConfig config;
+headrace::loader::LoaderConfig small_config() {
+  headrace::loader::LoaderConfig config;
   config.task = headrace::loader::Task::segmentation;
   config.patch = {.height = 64, .width = 64, .mpp = 0.5, .context = {1}};
   config.sampling.seed = 7;
@@ -38,7 +38,7 @@ int main(int argc, char** argv) try {
     std::fprintf(stderr, "usage: iterate_batches STORE [RUN.yaml]\n");
     return 2;
   }
-  auto config = argc == 3 ? headrace::loader::RunConfig::load(argv[2]) : small_config();
+  auto config = argc == 3 ? headrace::loader::LoaderConfig::load(argv[2]) : small_config();
   config.data.store = argv[1];
 
   const auto cohort = headrace::cohort::Cohort::open(config.data.store, config.data.version);

@@ -5,6 +5,7 @@
 /// headrace/train/evaluate/evaluate_run.hpp, in builds with LibTorch. docs/library.md has examples.
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
@@ -22,5 +23,7 @@
 #include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/process/process.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "headrace/version.hpp"

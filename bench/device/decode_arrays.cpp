@@ -11,7 +11,7 @@
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/imaging/whole_file.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/defaults.hpp"
 
@@ -70,8 +70,8 @@ std::shared_ptr<const zarr::Array> stored(const DecodeData& data, const std::str
                                           const Shape& shape, const Shape& shard, DType dtype,
                                           const Json& codecs, const std::vector<std::byte>& bytes,
                                           ThreadPool& pool) {
-  auto store =
-      std::make_shared<storage::LocalStore>(data.folder, 512, storage::Durability::on_sync);
+  auto store = storage::open_store(storage::Place::parse(data.folder),
+                                   {.durability = storage::Durability::on_sync});
   for (const std::string& key : store->list(name + "/")) store->erase(key);
   zarr::ArrayMetadata metadata;
   metadata.shape = shape;
@@ -199,8 +199,8 @@ DecodeCase aperio_case(const DecodeData& data) {
   metadata.dtype = DType::uint8;
   metadata.fill_value.resize(1);
   metadata.codecs = interleaved(Codecs::jpeg(zarr::kSlideJpegQuality));
-  auto store =
-      std::make_shared<storage::LocalStore>(data.folder, 512, storage::Durability::on_sync);
+  auto store = storage::open_store(storage::Place::parse(data.folder),
+                                   {.durability = storage::Durability::on_sync});
   const std::string name = "aperio";
   for (const std::string& key : store->list(name + "/")) store->erase(key);
   DecodeCase c{fmt::format("{} tiles of {}², RGB of Aperio's", kTiles, edge),

@@ -31,7 +31,7 @@ struct Row {
 };
 
 /// An evaluation; on a GPU one before it warms up.
-Row row(const char* where, const loader::RunConfig& config) {
+Row row(const char* where, const config::RunConfig& config) {
   setenv("HEADRACE_BLEND", where, /*overwrite=*/1);
   const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
   const auto preprocessing =
@@ -61,7 +61,7 @@ int evaluating(int argc, char** argv) {
   const std::string kind = argc > 2 ? argv[2] : "";
   if (kind != "slides" && kind != "volumes")
     fail(ErrorCode::usage, "usage: evaluating FOLDER slides|volumes [small]");
-  loader::RunConfig config = loader::RunConfig::load(
+  config::RunConfig config = config::RunConfig::load(
       feed_store(std::filesystem::absolute(argv[1]).string(), kind, argc > 3));
   const bool gpu = device::cuda::cuda_available();
   if (gpu) config.loader.device = device::DeviceChoice::cuda;
@@ -71,7 +71,7 @@ int evaluating(int argc, char** argv) {
       "| blended and counted on | tiles | decoded by | s | tiles/s | waiting for data |\n"
       "|---|---|---|---|---|---|\n",
       device::cuda::describe(), gpu ? "" : "a trial on the CPU; ", name_of(config.model.name),
-      config.eval.batch, config.eval.overlap * 100);
+      config.tiles.batch, config.tiles.overlap * 100);
   const Row host = row("host", config), there = row("model", config);
   const bool same = host.figures == there.figures;
   for (const Row& one : {host, there}) {

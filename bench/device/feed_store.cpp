@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
+#include <span>
+#include <string>
 
+#include "headrace/storage/atomic_file.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -72,17 +74,16 @@ std::string feed_store(const std::string& folder, const std::string& name, bool 
   std::filesystem::create_directories(folder);
   std::filesystem::remove_all(store);
   const std::string widths = trial ? "8, 16" : "32, 64, 128, 256";
-  std::ofstream file(config + ".new");
-  file << fmt::format("task: segmentation\ndata: {{store: {}}}\nloader: {{prefetch: 6}}\n", store);
+  std::string text =
+      fmt::format("task: segmentation\ndata: {{store: {}}}\nloader: {{prefetch: 6}}\n", store);
   if (name == "slides") {
     write_slides(store, trial);
-    file << fmt::format(kSlides, trial ? 128 : 512, trial ? 4 : 32, widths);
+    text += fmt::format(kSlides, trial ? 128 : 512, trial ? 4 : 32, widths);
   } else {
     write_volumes(store, trial);
-    file << fmt::format(kVolumes, trial ? 48 : 128, 2, widths);
+    text += fmt::format(kVolumes, trial ? 48 : 128, 2, widths);
   }
-  file.close();
-  std::filesystem::rename(config + ".new", config);
+  storage::write_file(config, std::as_bytes(std::span(text)));
   return config;
 }
 

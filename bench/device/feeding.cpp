@@ -127,7 +127,7 @@ int feeding(int argc, char** argv) {
   const bool gpu = device::cuda::cuda_available();
   const std::vector<double> steps = numbers(argc > 3 ? argv[3] : "0,100,50,25");
   const double seconds = argc > 4 ? std::atof(argv[4]) : 1.5;
-  const auto config = loader::RunConfig::load(
+  const auto config = loader::LoaderConfig::load(
       feed_store(std::filesystem::absolute(argv[1]).string(), kind, argc > 5));
   const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
   fmt::print(
@@ -139,7 +139,7 @@ int feeding(int argc, char** argv) {
   double best = std::numeric_limits<double>::infinity();
   for (const Way& way : ways(gpu)) {
     try {
-      const loader::RunConfig fed = with(way, config);
+      const loader::LoaderConfig fed = with(way, config);
       loader::Loader loader(cohort, fed, loader::make_training_plan(*cohort, fed), true);
       for (const double ms : steps) {
         const double idle = row(loader, way, ms, seconds, fed.loader.prefetch + 2);

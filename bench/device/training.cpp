@@ -72,9 +72,9 @@ struct Row {
   double waiting = 1, busy = 0;  ///< part of the time; percent
 };
 
-Row row(const loader::RunConfig& config, const Way& way, double seconds, int warm_up) {
+Row row(const config::RunConfig& config, const Way& way, double seconds, int warm_up) {
   const auto cohort = cohort::Cohort::open(config.data.store, config.data.version);
-  const loader::RunConfig feeding = with(way, config);
+  const loader::LoaderConfig feeding = with(way, config);
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::Preprocessing::fit(*cohort, config));
   inference::Network network(config, cohort->classes().size(),
@@ -139,11 +139,11 @@ std::vector<std::pair<Way, bool>> rows_of(bool gpu) {
   return out;
 }
 
-loader::RunConfig config_of(int argc, char** argv) {
+config::RunConfig config_of(int argc, char** argv) {
   const std::string kind = argc > 2 ? argv[2] : "";
-  if (kind != "slides" && kind != "volumes") return loader::RunConfig::load(argv[1]);
+  if (kind != "slides" && kind != "volumes") return config::RunConfig::load(argv[1]);
   const std::string folder = std::filesystem::absolute(argv[1]).string();
-  return loader::RunConfig::load(feed_store(folder, kind, argc > 4));
+  return config::RunConfig::load(feed_store(folder, kind, argc > 4));
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ int training(int argc, char** argv) {
     fail(ErrorCode::usage,
          "usage: training FOLDER slides|volumes [SECONDS [small]], or training CONFIG [SECONDS]");
   }
-  loader::RunConfig config = config_of(argc, argv);
+  config::RunConfig config = config_of(argc, argv);
   const std::string kind = config.volumes ? "volumes" : "slides";
   const bool own_store = argc > 2 && argv[2] == kind;
   const char* seconds_text = argc > (own_store ? 3 : 2) ? argv[own_store ? 3 : 2] : "4";

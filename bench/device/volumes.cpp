@@ -14,6 +14,7 @@
 #include "bench/device/commands.hpp"
 #include "headrace/transform/volume/volume_cuda_graph.hpp"
 #include "headrace/transform/volume/volume_params.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace {
 

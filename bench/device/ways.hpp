@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 
 namespace headrace::device_bench {
 
@@ -26,7 +26,7 @@ inline std::vector<Way> ways(bool gpu) {
       {"cuda, decoded on the GPU, GPUDirect", DeviceChoice::cuda, DecodeOn::gpu, GpuDirect::on}};
 }
 
-inline loader::RunConfig with(const Way& way, loader::RunConfig config) {
+inline loader::LoaderConfig with(const Way& way, loader::LoaderConfig config) {
   config.loader.device = way.device;
   config.loader.decode = way.decode;
   config.loader.gpudirect = way.gpudirect;

@@ -118,13 +118,13 @@ Setting setting_of(const std::string& run, const std::string& store, int threads
   predict::RunOptions options;
   options.loader_threads = threads;
   s.runs.push_back(predict::open_trained_run(run, options));
-  const loader::RunConfig& config = s.runs.front().config;
+  const config::RunConfig& config = s.runs.front().config;
   s.cohort = cohort::Cohort::open(store)->seen_by(s.runs.front().classes(),
                                                   s.runs.front().preprocessing->class_sets);
   s.images.resize(s.cohort->images().size());
   std::iota(s.images.begin(), s.images.end(), 0u);
   s.options.network =
-      FreeNetwork(config.eval.batch, static_cast<std::int64_t>(s.runs.front().classes().size()),
+      FreeNetwork(config.tiles.batch, static_cast<std::int64_t>(s.runs.front().classes().size()),
                   config.patch.height, config.patch.width);
   return s;
 }

@@ -22,7 +22,9 @@
 #include "headrace/core/yaml.hpp"
 #include "headrace/pixels/stain/stain_estimate.hpp"
 #include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace {
 

@@ -23,7 +23,7 @@
 
 #include "bench/npy_volume.hpp"
 #include "headrace/core/error.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/zarr/array.hpp"
 #include "headrace/zarr/array_writer.hpp"
 
@@ -77,7 +77,7 @@ Layout write(const Json& settings, const Volume& volume, const std::string& fold
   Layout layout{settings, nullptr, 0, 0, {}};
   const std::string path = fmt::format("layout-{}", index);
   fs::remove_all(fs::path(folder) / path);
-  const auto store = std::make_shared<storage::LocalStore>(folder);
+  const auto store = storage::open_store(storage::Place::parse(folder));
   const zarr::ArrayMetadata metadata = metadata_of(settings, volume);
   zarr::ArrayWriter writer(store, path, metadata);
   const std::vector<std::int64_t> strides{2 * volume.shape[1] * volume.shape[2],

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <shared_mutex>
 
@@ -12,9 +11,11 @@
 #include "headrace/cohort/image_record.hpp"
 #include "headrace/cohort/store_format.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/foreign_error.hpp"
 #include "headrace/core/threads.hpp"
+#include "headrace/core/utf8.hpp"
 #include "headrace/core/yaml.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::cohort {
 
@@ -74,6 +75,10 @@ StoreVersion Cohort::State::read_version(const std::string& prefix) {
   StoreVersion version = StoreVersion::load(*store, dataset_hash);
   kind = version.kind;
   classes = version.classes;
+  for (const std::string& name : classes) {
+    if (const auto why = why_no_plain_text(name))
+      fail(ErrorCode::malformed, "a version of the dataset: class '{}' {}", name, *why);
+  }
   if (kind != "slide" && kind != "volume") {
     fail(ErrorCode::unsupported,
          "{}: a store of kind '{}', this version reads slide and volume. Use the version that "
@@ -88,8 +93,9 @@ void Cohort::State::read_image(const std::string& id, const StoreVersion& versio
                                ImageRecord& record) const {
   const std::string key = fmt::format("images/{}/zarr.json", id);
   const std::string origin = store->describe(key);
+  const Json group = parse_json(store->get_text(key), origin);
   record =
-      detail::parse_image_record(id, parse_json(store->get_text(key), origin), version, origin);
+      taking_apart(origin, [&] { return detail::parse_image_record(id, group, version, origin); });
   if (record.volume) check_channels(record, origin);
   for (std::size_t k = 0; k < record.levels.size(); ++k) {
     ImageLevel& level = record.levels[k];
@@ -134,12 +140,9 @@ Cohort::~Cohort() = default;
 
 std::shared_ptr<const Cohort> Cohort::open(const std::string& store_path,
                                            const std::string& version_prefix) {
-  if (!std::filesystem::is_directory(store_path)) {
-    fail(ErrorCode::not_found, "{}: there is no such store", store_path);
-  }
   auto state = std::make_unique<State>();
   state->path = store_path;
-  state->store = std::make_shared<storage::LocalStore>(store_path);
+  state->store = storage::open_existing_store(storage::Place::parse(store_path));
   state->read_root();
   const StoreVersion version = state->read_version(version_prefix);
   std::vector<std::string> ids;

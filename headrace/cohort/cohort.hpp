@@ -28,6 +28,8 @@ struct ImageLevel {
 /// One image of a cohort: the contents of images/<id> (docs/formats.md).
 struct ImageRecord {
   std::string id, case_id, cohort, scanner, split, codec;
+  /// Slides: the first row and column of what was scanned, where it is not the whole canvas.
+  std::array<std::int64_t, 2> scan_origin_yx{};
   bool has_mpp = false;
   std::optional<int> primary, secondary,
       grade_group;        ///< Gleason patterns and ISUP grade group of the table

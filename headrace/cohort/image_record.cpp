@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/utf8.hpp"
 
 namespace headrace::cohort::detail {
 namespace {
@@ -29,7 +30,7 @@ std::array<double, 2> level_scale(const Json& dataset, const std::string& origin
 std::vector<ImageLevel> parse_levels(const Json& attributes, const Json& own,
                                      const std::optional<std::array<double, 2>>& mpp,
                                      const std::string& origin) {
-  const Json ome = require<Json>(attributes, "ome", origin);
+  const Json ome = require_object(attributes, "ome", origin);
   const Json multiscales = require<Json>(ome, "multiscales", origin);
   if (!multiscales.is_array() || multiscales.empty()) {
     fail(ErrorCode::malformed, "{}: 'multiscales' holds no image", origin);
@@ -82,8 +83,8 @@ ImageColour parse_colour(const Json& own, const std::string& origin) {
 
 ImageRecord parse_image_record(const std::string& id, const Json& group,
                                const StoreVersion& version, const std::string& origin) {
-  const Json attributes = require<Json>(group, "attributes", origin);
-  const Json own = require<Json>(attributes, "headrace", origin);
+  const Json attributes = require_object(group, "attributes", origin);
+  const Json own = require_object(attributes, "headrace", origin);
   ImageRecord record;
   record.id = id;
   const VersionImage& stated = version.images.at(id);
@@ -99,6 +100,10 @@ ImageRecord parse_image_record(const std::string& id, const Json& group,
   record.grade_group = optional_int(columns, "grade_group", where);
   record.negative = optional_int(columns, "negative", where) == 1;
   for (const auto& [set, label] : stated.labels) record.labels.push_back(set);
+  for (const std::string& name : {record.case_id, record.cohort, record.scanner, record.split}) {
+    if (const auto why = why_no_plain_text(name))
+      fail(ErrorCode::malformed, "{}: '{}' {}, and names are plain text", where, name, *why);
+  }
   record.source_bytes =
       optional<std::uint64_t>(own.value("source", Json::object()), "bytes", origin, 0);
   if (version.kind == "volume") {
@@ -116,6 +121,10 @@ ImageRecord parse_image_record(const std::string& id, const Json& group,
   }
   record.has_mpp = mpp.has_value();
   record.levels = parse_levels(attributes, own, mpp, origin);
+  if (own.contains("scan")) {
+    record.scan_origin_yx = require<std::array<std::int64_t, 2>>(
+        require_object(own, "scan", origin), "origin_yx", origin);
+  }
   record.colour = parse_colour(own, origin);
   return record;
 }

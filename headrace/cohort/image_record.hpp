@@ -24,7 +24,17 @@ T require(const Json& object, const char* key, const std::string& origin) {
   }
 }
 
-/// The same, or `fallback` where the field is absent or null.
+/// A required field that is an object itself. Errors: malformed (names the key, what it is, `origin`).
+inline Json require_object(const Json& object, const char* key, const std::string& origin) {
+  Json found = require<Json>(object, key, origin);
+  if (!found.is_object()) {
+    fail(ErrorCode::malformed, "{}: the field '{}' is {}, expected an object", origin, key,
+         found.dump().substr(0, 80));
+  }
+  return found;
+}
+
+/// As `require`, or `fallback` where the field is absent or null.
 template <typename T>
 T optional(const Json& object, const char* key, const std::string& origin, T fallback) {
   const auto found = object.find(key);

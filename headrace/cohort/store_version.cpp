@@ -9,6 +9,7 @@
 #include "headrace/cohort/store_format.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::cohort {
 namespace {
@@ -61,7 +62,8 @@ std::string one_line_each(const Json& object) {
 }  // namespace
 
 bool is_store(const std::filesystem::path& folder) {
-  return std::filesystem::exists(folder / kHead);
+  const auto place = storage::Place::parse(folder);
+  return !place.is_url() && std::filesystem::exists(place.join(kHead).path());
 }
 
 std::string version_key(const std::string& hash) { return "versions/" + hash + ".json"; }

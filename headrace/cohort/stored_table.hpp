@@ -24,6 +24,19 @@ struct StoredTable {
   const T* row(std::size_t i) const { return values.data() + i * columns; }
 };
 
+/// Whether the objects of an array can hold so many bytes: a shape is a claim, and memory is taken for
+/// it. Tables compress well, but not beyond 1 to 4096; smaller ones are taken as they are.
+inline bool can_hold(const storage::Store& store, const std::string& key, std::uint64_t rows,
+                     std::uint64_t row_bytes) {
+  constexpr std::uint64_t kUnseenBytes = std::uint64_t{256} << 20, kMostPacked = 4096;
+  if (rows <= kUnseenBytes / row_bytes) return true;
+  std::uint64_t stored = 0;
+  for (const std::string& name : store.list(key + "/")) {
+    if (const auto object = store.open(name)) stored += object->size_bytes();
+  }
+  return rows / kMostPacked <= stored / row_bytes;
+}
+
 /// Bypasses the cohort's cache of arrays: a table is read once, when a plan is made.
 /// `what` names the columns in errors; it may have `fewest` to `most` of them.
 template <typename T>
@@ -46,6 +59,13 @@ StoredTable<T> read_table(const std::shared_ptr<const storage::Store>& store,
   table.columns = columns;
   table.attributes = metadata.attributes.value("headrace", Json::object());
   table.rows = static_cast<std::size_t>(metadata.shape[0]);
+  if (!can_hold(*store, key, table.rows, columns * sizeof(T))) {
+    fail(
+        ErrorCode::corrupt,
+        "{}: claims {} rows of {} columns, which its stored bytes can't hold; the store is damaged, "
+        "copy it again or ingest again",
+        table.origin, table.rows, columns);
+  }
   table.values.resize(table.rows * columns);
   if (table.rows > 0) {
     array->read({.origin = {0, 0},

@@ -111,6 +111,15 @@ std::vector<std::string> label_names(const std::vector<std::string>& classes,
   return names;
 }
 
+std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets) {
+  std::vector<ClassMask> out(256);
+  for (std::size_t c = 0; c < classes; ++c) out[c].set(c);
+  for (std::size_t k = 0; k < sets.size(); ++k) {
+    for (const std::uint8_t c : sets[k].classes) out[classes + k].set(c);
+  }
+  return out;
+}
+
 std::vector<Membership> region_membership(const std::vector<bool>& region,
                                           const std::vector<ClassSet>& sets) {
   std::vector<Membership> by_value(256, Membership::undecided);

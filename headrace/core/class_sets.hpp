@@ -1,4 +1,6 @@
 #pragma once
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +34,12 @@ std::vector<ClassSet> class_sets_of(const Json& json, const std::vector<std::str
 /// Names by label value: the classes, then the sets.
 std::vector<std::string> label_names(const std::vector<std::string>& classes,
                                      const std::vector<ClassSet>& sets);
+
+/// Classes that may be true; an integer converts, bit c being class c.
+using ClassMask = std::bitset<256>;
+/// For each of the 256 label values: its class, or the classes of its set; no bit where it is
+/// neither.
+std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets);
 
 /// What a label tells about a region that is made of some classes.
 enum class Membership : std::uint8_t { outside, inside, undecided };

@@ -4,6 +4,8 @@
 #include <memory>
 #include <mutex>
 
+#include "headrace/core/utf8.hpp"
+
 namespace headrace::log {
 namespace {
 
@@ -37,7 +39,7 @@ void write(Level level, const std::string& line) {
     const std::lock_guard lock(target().mutex);
     sink = target().sink;
   }
-  if (sink) (*sink)(level, line);
+  if (sink) (*sink)(level, shown_text(line));
 }
 
 }  // namespace headrace::log

@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
+#include "headrace/core/utf8.hpp"
 
 namespace headrace {
 namespace {
@@ -30,9 +33,57 @@ std::string kind_of(const YAML::Node& node) {
   }
 }
 
+/// Text in quotes: "3" is no number, and "true" no truth value.
+bool is_quoted(const YAML::Node& node) { return node.IsScalar() && node.Tag() == "!"; }
+
+/// What stands where something else is expected.
+std::string found_in(const YAML::Node& node) {
+  const std::string found = kind_of(node);
+  return is_quoted(node) ? fmt::format("the text {}; write it without quotes", found) : found;
+}
+
 std::string join(const std::string& path, const std::string& key) {
   return path.empty() ? key : path + "." + key;
 }
+
+/// Looks at a text before anything is made of it: an alias puts one part of the file at many places,
+/// or into itself, where a walk over the values would not come to an end.
+class PlainNesting : public YAML::EventHandler {
+ public:
+  explicit PlainNesting(const std::string& file) : file_(file) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    fail(ErrorCode::usage,
+         "{}:{}: an alias ('*') stands for another part of the file; write that part again in its "
+         "place",
+         file_, mark.line + 1);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    deeper(mark);
+  }
+  void OnSequenceEnd() override { --depth_; }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    deeper(mark);
+  }
+  void OnMapEnd() override { --depth_; }
+
+ private:
+  void deeper(const YAML::Mark& mark) {
+    constexpr int kMostDepth = 100;
+    if (++depth_ <= kMostDepth) return;
+    fail(ErrorCode::usage, "{}:{}: values nest over {} deep", file_, mark.line + 1, kMostDepth);
+  }
+
+  const std::string& file_;
+  int depth_ = 0;
+};
 
 void refuse_repeated_keys(const YAML::Node& node, const std::string& file) {
   if (node.IsMap()) {
@@ -80,13 +131,16 @@ Json json_of(const YAML::Node& node) {
     return out;
   }
   if (!node.IsScalar()) return nullptr;
-  return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());  // "!": quoted
+  return is_quoted(node) ? Json(node.Scalar()) : plain_scalar(node.Scalar());
 }
 
 }  // namespace
 
 YamlValue YamlValue::parse(const std::string& text, const std::string& name) {
   try {
+    std::istringstream plain(text);
+    PlainNesting nesting(name);
+    YAML::Parser(plain).HandleNextDocument(nesting);
     const auto node = std::make_shared<const YAML::Node>(YAML::Load(text));
     refuse_repeated_keys(*node, name);
     return {node, name, ""};
@@ -111,19 +165,20 @@ bool YamlValue::is_map() const { return node_->IsMap(); }
 bool YamlValue::is_list() const { return node_->IsSequence(); }
 
 bool YamlValue::as_bool() const {
-  if (node_->IsScalar()) {
+  if (node_->IsScalar() && !is_quoted(*node_)) {
     if (node_->Scalar() == "true") return true;
     if (node_->Scalar() == "false") return false;
   }
-  reject(fmt::format("expected true or false, found {}", kind_of(*node_)));
+  reject(fmt::format("expected true or false, found {}", found_in(*node_)));
 }
 
 std::int64_t YamlValue::as_int(std::int64_t low, std::int64_t high) const {
   std::int64_t value = 0;
   const std::string text = node_->IsScalar() ? node_->Scalar() : std::string();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    reject(fmt::format("expected a whole number, found {}", kind_of(*node_)));
+  if (is_quoted(*node_) || text.empty() || error != std::errc() ||
+      end != text.data() + text.size()) {
+    reject(fmt::format("expected a whole number, found {}", found_in(*node_)));
   }
   if (value < low || value > high)
     reject(fmt::format("expected {} to {}, found {}", low, high, value));
@@ -134,9 +189,9 @@ double YamlValue::as_double(double low, double high) const {
   double value = 0;
   const std::string text = node_->IsScalar() ? node_->Scalar() : std::string();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() ||
-      !std::isfinite(value)) {
-    reject(fmt::format("expected a number, found {}", kind_of(*node_)));
+  if (is_quoted(*node_) || text.empty() || error != std::errc() ||
+      end != text.data() + text.size() || !std::isfinite(value)) {
+    reject(fmt::format("expected a number, found {}", found_in(*node_)));
   }
   if (value < low || value > high)
     reject(fmt::format("expected {} to {}, found {}", low, high, value));
@@ -175,7 +230,9 @@ std::vector<YamlValue> YamlValue::as_list(std::size_t count) const {
   return values;
 }
 
-YamlMap YamlMap::load(const std::string& file) { return parse(read_file(file), file); }
+YamlMap YamlMap::load(const std::string& file) {
+  return parse(text_of_bytes(read_file(file, kMostConfigBytes), file), file);
+}
 
 YamlMap YamlMap::parse(const std::string& text, const std::string& name) {
   return YamlMap(YamlValue::parse(text, name));

@@ -20,7 +20,8 @@ namespace headrace {
 class YamlValue {
  public:
   /// All of a file's text, whatever it is: for files that need not be a mapping (YamlMap::parse).
-  /// Errors: usage (not YAML, with the line; a key stands twice).
+  /// Errors: usage (not YAML, with the line; a key stands twice; an alias, or values that nest over 100
+  /// deep).
   static YamlValue parse(const std::string& text, const std::string& name);
   YamlValue(std::shared_ptr<const YAML::Node> node, std::string file, std::string path);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/handover/dicom/export_dicom.hpp"
@@ -14,6 +15,7 @@
 #include "headrace/handover/slide/qupath_geojson.hpp"
 #include "headrace/handover/volume/volume_export.hpp"
 #include "headrace/pixels/palette.hpp"
+#include "headrace/storage/place.hpp"
 #include "headrace/storage/posix.hpp"
 
 namespace headrace::handover {
@@ -70,11 +72,25 @@ struct Target {
   std::string source;  ///< what was predicted
 };
 
+/// Says what the table of a slide's regions leaves out.
+void tell_unlisted(const result::ImageResult& result, const std::string& stem) {
+  const Json* regions = find_at(result.findings(), {"slide", "regions"});
+  if (regions == nullptr) return;
+  const auto smaller = regions->at("smaller").at("count").get<std::uint64_t>();
+  if (smaller == 0) return;
+  log::warning(
+      "{}: {} regions are listed; {} of less than {} pixels are only counted, in "
+      "findings.json (headrace predict {} 0 lists all)",
+      stem, regions->at("count").get<std::uint64_t>(), smaller,
+      regions->at("least_pixels").get<std::uint64_t>(), Option{"min_region_mm2"});
+}
+
 /// The formats that are for both kinds; nothing for others.
 Files export_either(const result::ImageResult& result, ExportFormat format, PlainCodec codec,
                     const Target& target, ThreadPool& pool) {
   const std::string table = result.facts().slide ? "regions" : "lesions";
   const std::string stem = target.stem + "." + table;
+  if (format == ExportFormat::csv || format == ExportFormat::parquet) tell_unlisted(result, stem);
   switch (format) {
     case ExportFormat::csv:
       write_findings_table(result, table + ".csv", stem + ".csv");
@@ -98,8 +114,12 @@ Files export_slide(const result::ImageResult& result, ExportFormat format,
     write_class_map_tiff(result, target.stem + ".ome.tif", pool);
     return {target.stem + ".ome.tif"};
   }
-  write_qupath_geojson(result, target.stem + ".geojson",
-                       {options.tolerance_um, options.min_area_mm2, {}});
+  const std::uint64_t ignored = write_qupath_geojson(
+      result, target.stem + ".geojson", {options.tolerance_um, options.min_area_mm2, {}});
+  if (ignored > 0) {
+    log::warning("{}.geojson: {} regions below {:g} mm2 are of the class Ignore*, not of their own",
+                 target.stem, ignored, options.min_area_mm2);
+  }
   return {target.stem + ".geojson"};
 }
 
@@ -158,7 +178,9 @@ void check_formats(const std::vector<ExportFormat>& formats, bool slides,
 
 Files export_result(const result::ImageResult& result, const ExportOptions& options) {
   check_formats(options.formats, result.facts().slide.has_value(), result.folder().string());
-  const std::string folder = options.out.empty() ? result.folder().string() : options.out;
+  const std::string folder = options.out.empty()
+                                 ? result.folder().string()
+                                 : storage::Place::parse(options.out).path().string();
   make_folder(folder);
   const Target target{folder + "/" + result.facts().id,
                       options.source.empty() ? result.facts().source : options.source};
@@ -179,7 +201,8 @@ Files export_cases(const std::filesystem::path& folder, const ExportOptions& opt
       !std::filesystem::exists(table)) {
     return {};
   }
-  const std::filesystem::path to = options.out.empty() ? folder.string() : options.out;
+  const std::filesystem::path to =
+      options.out.empty() ? folder : storage::Place::parse(options.out).path();
   make_folder(to.string());
   write_cases_parquet(table, to / "cases.parquet");
   return {to / "cases.parquet"};

@@ -51,10 +51,10 @@ namespace headrace::handover {
 
 struct ExportOptions {
   std::vector<ExportFormat> formats;
-  std::string out;                          ///< folder; empty: that of the result
-  double tolerance_um = 0;                  ///< of outlines in GeoJSON
-  std::optional<double> min_area_mm2 = {};  ///< of regions in GeoJSON
-  PlainCodec codec = PlainCodec::zstd;      ///< OME-Zarr
+  std::string out;                      ///< folder; empty: that of the result
+  double tolerance_um = 0;              ///< of outlines in GeoJSON
+  double min_area_mm2 = 0;              ///< of regions in GeoJSON
+  PlainCodec codec = PlainCodec::zstd;  ///< OME-Zarr
   /// DICOM, OME-Zarr: the file, series or store that was predicted; empty: as the result states
   std::string source;
   int jobs = 0;  ///< threads; 0: every core

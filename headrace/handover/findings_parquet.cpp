@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "headrace/core/csv.hpp"
+#include "headrace/core/csv_line.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/handover/findings_table.hpp"
@@ -27,7 +28,8 @@ ParquetType type_of(std::string_view column) {
       "tertiary", "grade_group"};
   constexpr std::array<std::string_view, 4> kNumbers{"score", "probability", "mean_entropy",
                                                      "tumour_share"};
-  constexpr std::array<std::string_view, 3> kNumberStarts{"centroid_", "box_", "mean_probability_"};
+  constexpr std::array<std::string_view, 5> kNumberStarts{"centroid_", "box_", "mean_probability_",
+                                                          "area_mm2_", "volume_ml_"};
   constexpr std::array<std::string_view, 3> kNumberEnds{"_mm", "_mm2", "_ml"};
   const auto is = [&](std::string_view name) { return name == column; };
   if (std::any_of(kTexts.begin(), kTexts.end(), is)) return ParquetType::text;
@@ -83,7 +85,8 @@ void write_table(const std::filesystem::path& table, const std::string& id,
   for (const std::string& name : names) columns.push_back({name, type_of(name), true});
   ParquetWriter writer(path, columns);
   for (std::size_t r = 1; r < rows.size(); ++r) {
-    const std::vector<std::string>& fields = rows[r].fields;
+    std::vector<std::string> fields = rows[r].fields;
+    for (std::string& field : fields) field = plain_cell(std::move(field));
     std::vector<Json> cells;
     if (with_id) cells.emplace_back(id);
     for (std::size_t f = 0; f < fields.size() && cells.size() < columns.size(); ++f) {

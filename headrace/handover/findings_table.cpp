@@ -4,7 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::handover {
 
@@ -20,9 +20,7 @@ std::filesystem::path findings_table(const result::ImageResult& result, const st
 void write_findings_table(const result::ImageResult& result, const std::string& table,
                           const std::filesystem::path& path) {
   const std::string text = read_file(findings_table(result, table));
-  imaging::AsideFile file(path.string());
-  file.append(std::as_bytes(std::span(text)));
-  file.finish();
+  storage::write_file(path.string(), std::as_bytes(std::span(text)));
 }
 
 }  // namespace headrace::handover

@@ -114,6 +114,17 @@ std::size_t ByteSource::read_some(std::uint64_t offset, void* dst, std::size_t c
   return state_->inflate_some(static_cast<unsigned char*>(dst), count);
 }
 
+void ByteSource::check_rest(std::uint64_t offset) {
+  if (!state_->packed) return;
+  std::vector<std::byte> rest(1 << 16);
+  while (const std::size_t found = read_some(offset, rest.data(), rest.size())) offset += found;
+  if (state_->ended) return;
+  fail(ErrorCode::corrupt,
+       "{}: the compressed data has no end, so its check value can't be compared. The file is "
+       "truncated.",
+       state_->file.path());
+}
+
 void ByteSource::read(std::uint64_t offset, void* dst, std::size_t count) {
   const std::size_t found = read_some(offset, dst, count);
   if (found != count) {

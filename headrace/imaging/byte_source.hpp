@@ -31,6 +31,9 @@ class ByteSource {
   std::size_t read_some(std::uint64_t offset, void* dst, std::size_t count);
   /// Reads all of them. Errors: corrupt (the data ends early; names expected and found).
   void read(std::uint64_t offset, void* dst, std::size_t count);
+  /// Reads compressed data from `offset` to its end, so that zlib compares the check value with all
+  /// that was read. Errors: corrupt (another value, or the data ends without one).
+  void check_rest(std::uint64_t offset);
 
  private:
   struct State;

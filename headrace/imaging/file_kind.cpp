@@ -27,6 +27,12 @@ FileKind file_kind(const std::string& path) {
   return FileKind::other;
 }
 
+bool is_dicom_file(const std::string& path) {
+  constexpr std::size_t kPreamble = 128;
+  const auto head = FileBytes(path).head(kPreamble + 4);
+  return head.size() == kPreamble + 4 && starts_with(std::span(head).subspan(kPreamble), "DICM");
+}
+
 std::string describe_head(const std::string& path) {
   const auto head = FileBytes(path).head(16);
   if (head.empty()) return "nothing, the file is empty";
@@ -54,7 +60,7 @@ void check_whole_image(const std::string& path, std::int64_t height, std::int64_
          path, width, height, wanted, kMaxWholeImageBytes);
   }
   if (wanted / 20000 > file_bytes) {
-    fail(ErrorCode::malformed, "{}: claims {}x{} pixels in a file of {} bytes; it is damaged", path,
+    fail(ErrorCode::corrupt, "{}: claims {}x{} pixels in a file of {} bytes; it is damaged", path,
          width, height, file_bytes);
   }
 }

@@ -4,17 +4,21 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/file_kind.hpp"
+#include "headrace/imaging/orientation.hpp"
 #include "headrace/imaging/png_codec.hpp"
 #include "headrace/imaging/slide/label_reader.hpp"
-#include "headrace/imaging/tiff/tiff_image.hpp"
+#include "headrace/imaging/tiff/tiff_colours.hpp"
+#include "headrace/imaging/tiff/tiff_picture.hpp"
 #include "headrace/imaging/whole_file.hpp"
+#include "headrace/pixels/jpeg/jpeg_app_data.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 pixels::Image8 decode_tiff(const std::string& path) {
-  const auto tiff = TiffImage::open(path);
+  const auto tiff = open_tiff_picture(path);
   if (tiff->why_not_rgb()) fail(ErrorCode::unsupported, "{}: {}", path, *tiff->why_not_rgb());
   const auto& info = tiff->info();
   check_whole_image(path, info.height, info.width, FileBytes(path).size());
@@ -29,6 +33,8 @@ pixels::Image8 decode_jpeg(const std::string& path) {
     fail(ErrorCode::memory, "{}: a JPEG of {} bytes is too large", path, file.size());
   const auto bytes = file.head(file.size());
   const pixels::JpegInfo info = pixels::read_jpeg_info(bytes, path);
+  if (const auto turned = why_turned(exif_orientation(pixels::jpeg_exif(bytes))))
+    fail(ErrorCode::unsupported, "{}: {}", path, *turned);
   check_whole_image(path, info.height, info.width, file.size());
   pixels::Image8 image(info.height, info.width, 3);
   pixels::decode_jpeg_rgb(bytes, path, image.height, image.width, image.pixels.data(),
@@ -38,6 +44,7 @@ pixels::Image8 decode_jpeg(const std::string& path) {
 
 pixels::Image8 decode_png(const std::string& path) {
   const PngInfo info = read_png_info(path);
+  if (info.bits > 8) fail(ErrorCode::unsupported, "{}: {}", path, why_not_deep(info.bits));
   check_whole_image(path, info.height, info.width, FileBytes(path).size());
   return decode_png_rgb(path, kMaxWholeImageBytes);
 }
@@ -47,7 +54,7 @@ class PngLabels : public LabelReader {
   explicit PngLabels(const std::string& path) : path_(path) {
     const PngInfo info = read_png_info(path);
     check_whole_image(path, info.height, info.width, FileBytes(path).size());
-    image_ = decode_png_labels(path, kMaxWholeImageBytes);
+    image_ = decode_png_labels(path, kMaxWholeImageBytes, colours_);
   }
   std::int64_t height() const override { return image_.height; }
   std::int64_t width() const override { return image_.width; }
@@ -63,20 +70,33 @@ class PngLabels : public LabelReader {
       std::copy(row, row + w, dst + y * row_stride);
     }
   }
+  ColourCount count_colours(std::int64_t y0, std::int64_t h) const override {
+    ColourCount sum;
+    if (colours_.empty()) return sum;
+    for (std::int64_t y = y0; y < y0 + h; ++y) sum += colours_[static_cast<std::size_t>(y)];
+    return sum;
+  }
 
  private:
   std::string path_;
   pixels::Image<std::uint16_t> image_;
+  std::vector<ColourCount> colours_;  // by row
 };
 
 class TiffLabels : public LabelReader {
  public:
-  explicit TiffLabels(const std::string& path) : tiff_(TiffImage::open(path)) {}
+  explicit TiffLabels(const std::string& path) : tiff_(open_tiff_picture(path, TiffRole::mask)) {
+    if (const auto turned = why_turned(tiff_->info().orientation))
+      fail(ErrorCode::unsupported, "{}: {}", path, *turned);
+  }
   std::int64_t height() const override { return tiff_->info().height; }
   std::int64_t width() const override { return tiff_->info().width; }
   void read(std::int64_t y0, std::int64_t x0, std::int64_t h, std::int64_t w, std::uint16_t* dst,
             std::int64_t row_stride) const override {
     tiff_->read_first_sample(y0, x0, h, w, dst, row_stride);
+  }
+  ColourCount count_colours(std::int64_t y0, std::int64_t h) const override {
+    return tiff_->count_colours(y0, h);
   }
 
  private:
@@ -130,9 +150,7 @@ std::vector<std::uint8_t> encode_png(const pixels::Image8& image) {
 
 void write_png(const std::string& path, const pixels::Image8& image) {
   const auto bytes = encode_png_bytes(image);
-  AsideFile file(path);
-  file.append(std::as_bytes(std::span(bytes)));
-  file.finish();
+  storage::write_file(path, std::as_bytes(std::span(bytes)));
 }
 
 }  // namespace headrace::imaging

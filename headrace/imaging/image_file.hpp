@@ -8,7 +8,7 @@
 namespace headrace::imaging {
 
 /// Decodes a whole PNG, JPEG or TIFF file to 8-bit RGB (grey is repeated, palettes are resolved,
-/// alpha is dropped). The kind is told from the bytes, not from the name. Errors: not_found,
+/// transparent pixels on white). The kind is told from the bytes, not from the name. Errors: not_found,
 /// malformed, unsupported; each names the file.
 pixels::Image8 read_rgb(const std::string& path);
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/orientation.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -23,6 +24,7 @@ struct PngState {
   png_structp png = nullptr;
   png_infop info = nullptr;
   bool writes = false;
+  std::uint32_t frames = 1;  ///< of an animation
   char message[160] = {};
   ~PngState() {
     if (writes) {
@@ -40,6 +42,15 @@ void on_error(png_structp png, png_const_charp text) {
 }
 void on_warning(png_structp, png_const_charp) {}
 
+/// An animation states its number of pictures in a chunk before the first (acTL), which libpng does
+/// not know.
+int on_chunk(png_structp png, png_unknown_chunkp chunk) {
+  if (std::memcmp(chunk->name, "acTL", 4) != 0 || chunk->size < 4) return 0;
+  auto* state = static_cast<PngState*>(png_get_user_chunk_ptr(png));
+  state->frames = png_get_uint_32(chunk->data);
+  return 1;
+}
+
 enum class Want { rgb, labels };
 
 bool read_header(PngState& state, std::FILE* file) {
@@ -47,6 +58,7 @@ bool read_header(PngState& state, std::FILE* file) {
   png_set_user_limits(state.png, 1 << 20, 1 << 20);
   png_set_chunk_malloc_max(state.png, 16 << 20);
   png_init_io(state.png, file);
+  png_set_read_user_chunk_fn(state.png, &state, on_chunk);
   png_read_info(state.png, state.info);
   return true;
 }
@@ -57,11 +69,15 @@ bool configure(PngState& state, Want want) {
   if (want == Want::rgb) {
     png_set_expand(state.png);
     png_set_strip_16(state.png);
-    png_set_strip_alpha(state.png);
+    // Rounds as libtiff and OpenSlide do for tiles: white shows through what is transparent.
+    png_color_16 white{};
+    white.red = white.green = white.blue = white.gray = 255;
+    const bool clear = (type & PNG_COLOR_MASK_ALPHA) != 0 ||
+                       png_get_valid(state.png, state.info, PNG_INFO_tRNS) != 0;
+    if (clear) png_set_background(state.png, &white, PNG_BACKGROUND_GAMMA_SCREEN, 0, 1.0);
     if (!(type & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(state.png);
   } else {
     png_set_packing(state.png);
-    png_set_strip_alpha(state.png);
     png_set_swap(state.png);
   }
   png_set_interlace_handling(state.png);
@@ -72,7 +88,7 @@ bool configure(PngState& state, Want want) {
 bool read_rows(PngState& state, png_bytep* rows) {
   if (setjmp(png_jmpbuf(state.png))) return false;
   png_read_image(state.png, rows);
-  png_read_end(state.png, nullptr);
+  png_read_end(state.png, state.info);
   return true;
 }
 
@@ -86,14 +102,25 @@ class PngFile {
     state_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning);
     state_.info = png_create_info_struct(state_.png);
     if (!read_header(state_, file_.get())) {
-      fail(ErrorCode::malformed, "{}: is not a readable PNG: {}", path_, state_.message);
+      // A file is asked for its header only where its first bytes are a PNG's.
+      fail(ErrorCode::corrupt, "{}: is not a readable PNG: {}", path_, state_.message);
     }
+    if (state_.frames > 1) {
+      fail(
+          ErrorCode::unsupported,
+          "{}: holds {} pictures (an animated PNG), and one is read; extract the one that is meant "
+          "to a file of its own",
+          path_, state_.frames);
+    }
+    check_orientation();
   }
 
   PngInfo info() const {
     PngInfo info;
     info.height = png_get_image_height(state_.png, state_.info);
     info.width = png_get_image_width(state_.png, state_.info);
+    info.bits = png_get_bit_depth(state_.png, state_.info);
+    info.icc_profile = icc_profile();
     png_uint_32 x = 0, y = 0;
     int unit = PNG_RESOLUTION_UNKNOWN;
     if (png_get_pHYs(state_.png, state_.info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER && x &&
@@ -120,10 +147,30 @@ class PngFile {
     std::vector<png_bytep> rows(std::size_t(size.height));
     for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = pixels.data() + y * row_bytes;
     if (!read_rows(state_, rows.data())) damaged();
+    check_orientation();  // the chunk may stand behind the pixels
     return pixels;
   }
 
  private:
+  void check_orientation() const {
+    png_uint_32 bytes = 0;
+    png_bytep exif = nullptr;
+    if (png_get_eXIf_1(state_.png, state_.info, &bytes, &exif) == 0) return;
+    if (const auto turned =
+            why_turned(exif_orientation({reinterpret_cast<std::byte*>(exif), bytes})))
+      fail(ErrorCode::unsupported, "{}: {}", path_, *turned);
+  }
+
+  std::vector<std::byte> icc_profile() const {
+    png_charp name = nullptr;
+    png_bytep profile = nullptr;
+    int method = 0;
+    png_uint_32 bytes = 0;
+    if (png_get_iCCP(state_.png, state_.info, &name, &method, &profile, &bytes) == 0) return {};
+    const auto* first = reinterpret_cast<const std::byte*>(profile);
+    return {first, first + bytes};
+  }
+
   [[noreturn]] void damaged() const {
     fail(ErrorCode::corrupt, "{}: the PNG cannot be decoded: {}", path_, state_.message);
   }
@@ -172,19 +219,26 @@ pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes) 
   return image;
 }
 
-pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes) {
+pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes,
+                                               std::vector<ColourCount>& colours) {
   PngFile file(path);
   const PngInfo info = file.info();
   int channels = 0, depth = 0;
   const auto bytes = file.decode(Want::labels, max_bytes, channels, depth);
   pixels::Image<std::uint16_t> labels(info.height, info.width, 1);
-  const std::size_t step = std::size_t(channels);
+  const auto sample = [&](std::size_t at) {
+    if (depth != 16) return std::uint16_t{bytes[at]};
+    std::uint16_t value;
+    std::memcpy(&value, bytes.data() + at * 2, 2);
+    return value;
+  };
+  const std::size_t step = std::size_t(channels), wide = std::size_t(info.width);
+  if (step >= 2) colours.resize(std::size_t(info.height));
   for (std::size_t i = 0; i < labels.pixels.size(); ++i) {
-    if (depth == 16) {
-      std::memcpy(&labels.pixels[i], bytes.data() + i * step * 2, 2);
-    } else {
-      labels.pixels[i] = bytes[i * step];
-    }
+    labels.pixels[i] = sample(i * step);
+    if (step % 2 == 0) colours[i / wide].add_beside(sample(i * step + step - 1));
+    if (step < 3) continue;
+    colours[i / wide].add(labels.pixels[i], sample(i * step + 1), sample(i * step + 2));
   }
   return labels;
 }

@@ -1,9 +1,11 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "headrace/imaging/colour_count.hpp"
 #include "headrace/pixels/image.hpp"
 
 namespace headrace::imaging {
@@ -15,18 +17,23 @@ struct PngSpacing {
 
 struct PngInfo {
   std::int64_t height = 0, width = 0;
+  int bits = 8;  ///< a sample
   PngSpacing spacing;
+  std::vector<std::byte> icc_profile;  ///< of iCCP; empty where there is none
 };
 
 /// Reads the header alone. Errors: malformed, io; each names the file.
 PngInfo read_png_info(const std::string& path);
 
-/// Decodes to 8-bit RGB: palettes resolved, grey repeated, 16 bit cut to the high byte, alpha
-/// dropped. Errors: malformed, corrupt (names the file), memory (over `max_bytes` of pixels).
+/// Decodes to 8-bit RGB: palettes resolved, grey repeated, 16 bit cut to the high byte, transparent
+/// pixels on white. Errors: malformed, corrupt (names the file), memory (over `max_bytes` of pixels).
 pixels::Image8 decode_png_rgb(const std::string& path, std::uint64_t max_bytes);
 
 /// Decodes to integers as stored: grey values, palette indices, the first channel of RGB.
-pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes);
+///
+/// out  colours  pixels whose channels differ, by row; empty where there is one channel
+pixels::Image<std::uint16_t> decode_png_labels(const std::string& path, std::uint64_t max_bytes,
+                                               std::vector<ColourCount>& colours);
 
 /// Encodes 8-bit grey, RGB or RGBA. Errors: usage (other channel counts, an empty image).
 std::vector<std::uint8_t> encode_png_bytes(const pixels::Image8& image);

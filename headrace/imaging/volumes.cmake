@@ -1,6 +1,9 @@
 # Sources and libraries of volumes: volume/, nifti/, dicom/.
 target_sources(headrace_imaging PRIVATE
+  dicom/acquisitions.cpp
+  dicom/character_sets.cpp
   dicom/contrast_phase.cpp
+  dicom/ct_values.cpp
   dicom/dicom_dictionary.cpp
   dicom/dicom_time.cpp
   dicom/pseudonym.cpp
@@ -14,29 +17,44 @@ target_sources(headrace_imaging PRIVATE
   byte_source.cpp
   volume/canonical_grid.cpp
   volume/gzip_slices.cpp
+  volume/grid_place.cpp
   volume/label_volume.cpp
   volume/metaimage.cpp
-  volume/note.cpp
   volume/nrrd.cpp
   volume/nrrd_writer.cpp
   volume/open_volume.cpp
   volume/resample_volume.cpp
+  volume/rescale.cpp
+  volume/slice_places.cpp
+  volume/slicer_segmentation.cpp
+  volume/source_slices.cpp
   volume/stored_values.cpp
   volume/text_header.cpp
   volume/volume_grid.cpp
   volume/volume_reader.cpp
   volume/voxel_hash.cpp
+  volume/whole_values.cpp
 )
 if(HR_DCMTK)
   target_sources(headrace_imaging PRIVATE
+    dicom/broken_files.cpp
+    dicom/copies.cpp
     dicom/dcmtk_file.cpp
     dicom/dicom_segmentation.cpp
     dicom/dicom_volume.cpp
     dicom/file_headers.cpp
     dicom/frame_decoder.cpp
+    dicom/join_series.cpp
+    dicom/coded_frame.cpp
     dicom/label_names.cpp
     dicom/scan_dicom.cpp
     dicom/slide_files.cpp
+    dicom/sort_series.cpp
+    dicom/stack_up.cpp
+    dicom/ring_geometry.cpp
+    dicom/ring_union.cpp
+    dicom/structure_contours.cpp
+    dicom/structure_frames.cpp
     dicom/structure_set.cpp
     jpeg2000.cpp
   )

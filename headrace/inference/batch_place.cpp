@@ -4,16 +4,17 @@ namespace headrace::inference {
 
 using device::DeviceChoice;
 
-device::DeviceChoice batches_on(const loader::RunConfig& config, const BatchPlace& place) {
+device::DeviceChoice batches_on(const loader::LoaderConfig& config, const BatchPlace& place) {
   if (config.loader.device != DeviceChoice::automatic) return config.loader.device;
   const bool can = config.data.outside != loader::Outside::ignore && place.keeps_labels &&
                    (!config.volumes || place.channels == 1);
   return place.on_gpu && can ? DeviceChoice::cuda : DeviceChoice::cpu;
 }
 
-loader::RunConfig where_the_model_is(const loader::RunConfig& config, const BatchPlace& place) {
+loader::LoaderConfig where_the_model_is(const loader::LoaderConfig& config,
+                                        const BatchPlace& place) {
   if (!place.on_gpu || batches_on(config, place) == DeviceChoice::cpu) return on_the_host(config);
-  loader::RunConfig out = config;
+  loader::LoaderConfig out = config;
   out.loader.device = DeviceChoice::cuda;
   out.loader.element = loader::ElementChoice::float32;
   out.loader.layout = loader::LayoutChoice::channels_first;
@@ -23,8 +24,8 @@ loader::RunConfig where_the_model_is(const loader::RunConfig& config, const Batc
   return out;
 }
 
-loader::RunConfig on_the_host(const loader::RunConfig& config) {
-  loader::RunConfig on_host = config;
+loader::LoaderConfig on_the_host(const loader::LoaderConfig& config) {
+  loader::LoaderConfig on_host = config;
   on_host.loader.device = DeviceChoice::cpu;
   on_host.loader.element = loader::ElementChoice::float32;
   on_host.loader.layout = loader::LayoutChoice::channels_first;

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "headrace/device/device_choice.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 
 namespace headrace::inference {
 
@@ -15,14 +15,15 @@ struct BatchPlace {
 
 /// Where batches are made: loader.device, and for auto the network's GPU, but for what is done on
 /// the CPU alone (data.outside: ignore, volumes of several channels, labels matched by name).
-device::DeviceChoice batches_on(const loader::RunConfig& config, const BatchPlace& place);
+device::DeviceChoice batches_on(const loader::LoaderConfig& config, const BatchPlace& place);
 
 /// The config of a loader of tiles for a network that blends them where it is: batches are made
 /// where those of its training are, in float32, channels first. Only what gives the CPU's bytes is
 /// done on the GPU (loader.decode: gpu counts as auto), so that no figure depends on where it was.
-loader::RunConfig where_the_model_is(const loader::RunConfig& config, const BatchPlace& place);
+loader::LoaderConfig where_the_model_is(const loader::LoaderConfig& config,
+                                        const BatchPlace& place);
 
 /// The config of a loader of tiles that are blended on the host.
-loader::RunConfig on_the_host(const loader::RunConfig& config);
+loader::LoaderConfig on_the_host(const loader::LoaderConfig& config);
 
 }  // namespace headrace::inference

@@ -30,7 +30,7 @@ std::optional<double> half_of_free(int device) {
   }
 }
 
-Level0 level0_of(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+Level0 level0_of(const cohort::ImageRecord& image, const config::RunConfig& config) {
   return {image.volume->levels.front().shape_zyx, step_zyx(image, config)};
 }
 
@@ -47,7 +47,7 @@ CanvasExtent extent_of(const TiledImages& of, std::size_t runs) {
   return out;
 }
 
-void tell(double bytes, const CanvasExtent& extent, const loader::RunConfig& config) {
+void tell(double bytes, const CanvasExtent& extent, const config::RunConfig& config) {
   log::info(
       "tiles are blended on the CPU: on the GPU the widest {} would take {:.1f} GiB{}, more than "
       "half of what is free there",

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/inference/part_sender.hpp"
 #include "headrace/inference/tensor_mean.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::inference {
 
@@ -17,7 +17,7 @@ namespace headrace::inference {
 struct TiledImages {
   std::int64_t classes = 0;
   const cohort::Cohort& cohort;
-  const loader::RunConfig& config;
+  const config::RunConfig& config;
   std::span<const std::uint32_t> images;
   std::int64_t batch = 0;  ///< for several networks: tiles of the largest batch
 };

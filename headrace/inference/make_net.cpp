@@ -21,10 +21,10 @@ std::vector<Axes> by_axis(const std::vector<std::vector<int>>& levels) {
 
 }  // namespace
 
-std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config,
+std::unique_ptr<model::SegmentationNet> make_net(const config::RunConfig& config,
                                                  std::size_t classes, std::int64_t channels,
                                                  bool channels_last) {
-  const loader::RunConfig::Model& model = config.model;
+  const config::RunConfig::Model& model = config.model;
   const auto contexts = static_cast<std::int64_t>(config.patch.context.size());
   if (model.own.given()) {
     const auto outputs = static_cast<std::int64_t>(classes);
@@ -33,7 +33,7 @@ std::unique_ptr<model::SegmentationNet> make_net(const loader::RunConfig& config
     return std::make_unique<model::OutsideNet>(python_network(model.own, shape), outputs,
                                                config.sampling.seed, !config.volumes);
   }
-  const auto fitting = config.volumes ? loader::NetworkName::unet3d : loader::NetworkName::unet2d;
+  const auto fitting = config.volumes ? config::NetworkName::unet3d : config::NetworkName::unet2d;
   if (model.name != fitting) {
     fail(ErrorCode::usage, "model.name: '{}' is not for {}; there is {}.", name_of(model.name),
          config.volumes ? "volumes" : "slides", name_of(fitting));

@@ -24,7 +24,7 @@ StepLosses mean(StepLosses sum, std::int64_t parts) {
 
 }  // namespace
 
-Network::Network(const loader::RunConfig& config, std::size_t classes, std::int64_t channels)
+Network::Network(const config::RunConfig& config, std::size_t classes, std::int64_t channels)
     : state_(std::make_unique<State>(config, classes, channels)) {}
 Network::~Network() = default;
 
@@ -185,7 +185,7 @@ Json Network::runtime() const {
 }
 
 Json Network::python_code() const {
-  const loader::RunConfig& config = state_->config;
+  const config::RunConfig& config = state_->config;
   return inference::python_code(
       {config.model.own, config.train.own_loss, config.train.own_optimiser});
 }

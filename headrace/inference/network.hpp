@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/model/stream_times.hpp"
 #include "headrace/ranks/ordered_all_reduce.hpp"
@@ -30,7 +30,7 @@ class Network {
   /// Fixes LibTorch's threads and device for the process (train.threads, loader.device, train.amp).
   /// channels: of the images of a run on volumes. Errors: usage (model, patch, class weights or
   /// train.freeze that do not fit), unsupported (device).
-  Network(const loader::RunConfig& config, std::size_t classes, std::int64_t channels = 1);
+  Network(const config::RunConfig& config, std::size_t classes, std::int64_t channels = 1);
   ~Network();
 
   /// Forward, loss and backward of each of train.gradient_parts parts, one after the other; the sum

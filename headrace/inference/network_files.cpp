@@ -5,11 +5,12 @@
 #include "headrace/inference/network_state.hpp"
 #include "headrace/model/safetensors.hpp"
 #include "headrace/model/transfer.hpp"
+#include "headrace/runs/weights_identity.hpp"
 
 namespace headrace::inference {
 namespace {
 
-constexpr const char* kWeightPrefix = "model.";
+using runs::kWeightPrefix;
 constexpr const char* kOptimiserPrefix = "optimiser.";
 constexpr const char* kAveragePrefix = "average.";
 constexpr const char* kStepKey = "optimiser_steps";

@@ -41,7 +41,7 @@
 
 namespace headrace::inference {
 
-inline at::Tensor class_weights(const loader::RunConfig& config, std::size_t classes) {
+inline at::Tensor class_weights(const config::RunConfig& config, std::size_t classes) {
   const auto& given = config.train.class_weights;
   if (given.empty()) return at::ones({static_cast<std::int64_t>(classes)}, at::kFloat);
   if (given.size() != classes) {
@@ -60,7 +60,7 @@ inline at::Tensor exact(const at::Tensor& value) {
 
 /// LibTorch's threads. All cores are divided by the number of parts, whatever the number of
 /// processes, since it decides the last bits.
-inline int threads_of(const loader::RunConfig::Train& train) {
+inline int threads_of(const config::RunConfig::Train& train) {
   if (train.threads > 0) return train.threads;
   return static_cast<int>(std::max<std::int64_t>(1, available_cores() / train.gradient_parts));
 }
@@ -75,9 +75,9 @@ inline bool blends_with_model(const at::Device& device) {
 }
 
 struct Network::State {
-  State(const loader::RunConfig& config, std::size_t classes, std::int64_t channels)
+  State(const config::RunConfig& config, std::size_t classes, std::int64_t channels)
       : runtime(model::configure_runtime(threads_of(config.train), config.loader.device,
-                                         config.train.amp, config.train.deterministic)),
+                                         config.loader.amp, config.train.deterministic)),
         blends_there(blends_with_model(runtime.device)),
         late(runtime.device),
         net(make_net(config, classes, channels, !runtime.device.is_cpu())),
@@ -87,7 +87,7 @@ struct Network::State {
     net->parameters().place(runtime.device, /*channels_last=*/true);
     net->parameters().freeze(config.train.freeze);
     if (!config.model.own.given()) {
-      model::settle_precision(runtime, config.train.amp, config.train.deterministic,
+      model::settle_precision(runtime, config.loader.amp, config.train.deterministic,
                               [&](const model::Runtime& as) { try_step(as); });
     }
     if (config.train.ema == 0) return;
@@ -181,7 +181,7 @@ struct Network::State {
 
   /// Made when it is first needed, as predictions need none.
   model::Optimiser& optimiser() {
-    const loader::RunConfig::Train& train = config.train;
+    const config::RunConfig::Train& train = config.train;
     if (stepping) return *stepping;
     if (train.own_optimiser.given()) {
       stepping = python_optimiser(train.own_optimiser, net->parameters(), train.lr);
@@ -209,7 +209,7 @@ struct Network::State {
 
   model::LossTerms loss_of(const std::vector<at::Tensor>& levels, const at::Tensor& labels,
                            const model::ClassSets& sets) {
-    const loader::RunConfig::Train& train = config.train;
+    const config::RunConfig::Train& train = config.train;
     if (!train.own_loss.given()) {
       return model::deep_supervision_loss(levels, labels, weights, train.dice_weight, sets,
                                           train.loss);
@@ -278,12 +278,12 @@ struct Network::State {
   }
 
   at::Tensor predict(const loader::Batch& batch) const {
-    return probabilities_of(images(batch), config.eval.batch);
+    return probabilities_of(images(batch), config.tiles.batch);
   }
 
   at::Tensor predict_each(const loader::Batch& batch, bool flips) const {
     const at::Tensor values = images(batch);
-    const std::int64_t at_once = runtime.device.is_cpu() ? 1 : config.eval.batch;
+    const std::int64_t at_once = runtime.device.is_cpu() ? 1 : config.tiles.batch;
     at::Tensor sum = probabilities_of(values, at_once);
     if (!flips) return sum;
     // The last two axes of images and of probabilities are y and x. Always in this order: sums of
@@ -341,7 +341,7 @@ struct Network::State {
   model::LevelLoss own_loss;
   std::optional<model::FlatGradients> gradients;  ///< where other processes have parts too
   device::cuda::PinnedRange pinned;
-  loader::RunConfig config;
+  config::RunConfig config;
   std::int64_t channels;
   at::Tensor probabilities, truth;  ///< of the batch that was predicted last
   std::optional<c10::Event> taken;  ///< when the host's memory of take_predicted was read

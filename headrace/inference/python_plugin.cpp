@@ -92,13 +92,13 @@ PythonParts& parts_for(const std::string& key) {
   return *told(key, [] { return plugin.parts(); });
 }
 
-PythonCall call_of(const loader::PythonFunction& function) {
+PythonCall call_of(const config::PythonFunction& function) {
   return {function.module, function.arguments.dump()};
 }
 
 }  // namespace
 
-std::unique_ptr<model::OutsideModule> python_network(const loader::PythonFunction& function,
+std::unique_ptr<model::OutsideModule> python_network(const config::PythonFunction& function,
                                                      const NetworkShape& shape) {
   const std::string key = "model.module " + function.module;
   PythonParts& parts = parts_for(key);
@@ -106,7 +106,7 @@ std::unique_ptr<model::OutsideModule> python_network(const loader::PythonFunctio
       key, told(key, [&] { return parts.network(call_of(function), shape); }));
 }
 
-model::LevelLoss python_loss(const loader::PythonFunction& function) {
+model::LevelLoss python_loss(const config::PythonFunction& function) {
   const std::string key = "train.loss.module " + function.module;
   PythonParts& parts = parts_for(key);
   return [key, loss = told(key, [&] { return parts.loss(call_of(function)); })](
@@ -115,7 +115,7 @@ model::LevelLoss python_loss(const loader::PythonFunction& function) {
   };
 }
 
-std::unique_ptr<model::Optimiser> python_optimiser(const loader::PythonFunction& function,
+std::unique_ptr<model::Optimiser> python_optimiser(const config::PythonFunction& function,
                                                    const model::Parameters& parameters, double lr) {
   const std::string key = "train.optimizer.module " + function.module;
   PythonParts& parts = parts_for(key);
@@ -124,9 +124,9 @@ std::unique_ptr<model::Optimiser> python_optimiser(const loader::PythonFunction&
       told(key, [&] { return parts.optimiser(call_of(function), parameters.trainable(), lr); }));
 }
 
-Json python_code(const std::vector<loader::PythonFunction>& functions) {
+Json python_code(const std::vector<config::PythonFunction>& functions) {
   Json out;
-  for (const loader::PythonFunction& function : functions) {
+  for (const config::PythonFunction& function : functions) {
     if (!function.given()) continue;
     const std::string key = "the code of " + function.module;
     PythonParts& parts = parts_for(key);

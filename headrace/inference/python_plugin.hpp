@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/loader/config/python_function.hpp"
+#include "headrace/config/python_function.hpp"
 #include "headrace/model/loss.hpp"
 #include "headrace/model/optimiser.hpp"
 #include "headrace/model/outside_net.hpp"
@@ -52,16 +52,16 @@ inline constexpr const char* kGetPythonParts = "headrace_python_parts";
 // no torch of this version in its Python), usage (what Python raised, with the place), also by the
 // parts themselves.
 
-std::unique_ptr<model::OutsideModule> python_network(const loader::PythonFunction& function,
+std::unique_ptr<model::OutsideModule> python_network(const config::PythonFunction& function,
                                                      const NetworkShape& shape);
-model::LevelLoss python_loss(const loader::PythonFunction& function);
-std::unique_ptr<model::Optimiser> python_optimiser(const loader::PythonFunction& function,
+model::LevelLoss python_loss(const config::PythonFunction& function);
+std::unique_ptr<model::Optimiser> python_optimiser(const config::PythonFunction& function,
                                                    const model::Parameters& parameters, double lr);
 
 /// The code of these functions: {files: {module: SHA-256}, packages: {name: version}}. Files are
 /// those of all imported modules that are neither Python's own nor installed, so the user's; packages
 /// are the installed ones that these and the functions' modules name. What is imported later, within
 /// a function, and data that code reads are not seen. Null without functions.
-Json python_code(const std::vector<loader::PythonFunction>& functions);
+Json python_code(const std::vector<config::PythonFunction>& functions);
 
 }  // namespace headrace::inference

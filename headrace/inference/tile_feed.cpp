@@ -7,7 +7,7 @@
 
 namespace headrace::inference {
 
-TileFeed::TileFeed(std::shared_ptr<const cohort::Cohort> cohort, const loader::RunConfig& config,
+TileFeed::TileFeed(std::shared_ptr<const cohort::Cohort> cohort, const loader::LoaderConfig& config,
                    std::shared_ptr<const loader::SamplePlan> plan,
                    std::shared_ptr<const loader::Preprocessing> preprocessing,
                    const loader::LoaderStart& start)

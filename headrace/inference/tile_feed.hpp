@@ -15,7 +15,7 @@ class TileFeed {
  public:
   /// `config` is that of either place. Errors: those of Loader but memory, and what a GPU does not
   /// support.
-  TileFeed(std::shared_ptr<const cohort::Cohort> cohort, const loader::RunConfig& config,
+  TileFeed(std::shared_ptr<const cohort::Cohort> cohort, const loader::LoaderConfig& config,
            std::shared_ptr<const loader::SamplePlan> plan,
            std::shared_ptr<const loader::Preprocessing> preprocessing,
            const loader::LoaderStart& start);
@@ -31,7 +31,7 @@ class TileFeed {
   bool goes_on_without(const Error& error);
 
   std::shared_ptr<const cohort::Cohort> cohort_;
-  loader::RunConfig config_;
+  loader::LoaderConfig config_;
   std::shared_ptr<const loader::SamplePlan> plan_;
   std::shared_ptr<const loader::Preprocessing> preprocessing_;
   loader::LoaderStart start_;  ///< of the next batch

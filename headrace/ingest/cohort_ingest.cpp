@@ -15,8 +15,9 @@
 #include "headrace/ingest/store/folders.hpp"
 #include "headrace/ingest/store/journal.hpp"
 #include "headrace/ingest/store/ome_metadata.hpp"
+#include "headrace/ingest/store/pixels_of_splits.hpp"
 #include "headrace/ingest/store/recording_store.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/metadata.hpp"
 
@@ -29,7 +30,7 @@ class CohortIngest {
       : plan_(plan),
         pool_(pool),
         lock_(plan.out),
-        local_(std::make_shared<storage::LocalStore>(plan.out)),
+        local_(storage::open_store(storage::Place::parse(plan.out))),
         journal_(local_, plan.kind, plan.settings) {}
 
   CohortOutcome run() {
@@ -283,6 +284,13 @@ class CohortIngest {
     for (const auto& [key, entry] : store.entries())
       version.root[key] = {entry.sha256, entry.size_bytes};
     for (const auto& [id, image] : images_) version.images[id] = image.store_part(*local_);
+    std::set<std::string> free;
+    for (const PlannedImage& image : plan_.images) {
+      if (!image.split_stated && !journal_.current().version.images.contains(image.id))
+        free.insert(image.id);
+    }
+    join_pixels_of_splits(*local_, free, version);
+    check_pixels_of_splits(*local_, version, plan_.accept);
     const std::string hash = commit_version(*local_, version, "");
     journal_.close();
     remove_empty_folders(plan_.out);
@@ -309,7 +317,7 @@ class CohortIngest {
   const CohortPlan& plan_;
   ThreadPool& pool_;
   storage::StoreLock lock_;
-  std::shared_ptr<storage::LocalStore> local_;
+  std::shared_ptr<storage::Store> local_;
   Journal journal_;
   std::mutex mutex_;
   std::map<std::string, FinishedImage> images_;
@@ -318,6 +326,12 @@ class CohortIngest {
 };
 
 }  // namespace
+
+std::set<std::string> ids_of(const CohortOutcome& outcome) {
+  std::set<std::string> ids;
+  for (const FinishedImage& image : outcome.images) ids.insert(image.id);
+  return ids;
+}
 
 CohortOutcome ingest_cohort(const CohortPlan& plan, ThreadPool& pool) {
   return CohortIngest(plan, pool).run();

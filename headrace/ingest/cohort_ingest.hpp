@@ -3,12 +3,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "headrace/core/class_sets.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/inputs/doubt.hpp"
 #include "headrace/ingest/store/finished_image.hpp"
 #include "headrace/storage/store.hpp"
 
@@ -23,6 +25,7 @@ struct PlannedImage {
   std::string label_fingerprint = {};  ///< of its labels; empty: the inputs have none
   Json columns = Json::object();       ///< what a version states about it
   Json stated = Json::object();        ///< the columns that the inputs state
+  bool split_stated = false;           ///< else its split may follow images with the same pixels
 };
 
 /// Called with the bytes of pixels of each finished part. Safe from any thread.
@@ -40,6 +43,7 @@ struct CohortPlan {
   /// skip: if a source turns out bad while it is read, nothing of its image stays, and the others
   /// are stored.
   OnError on_error = OnError::stop;
+  Accepted accept;  ///< doubts that are meant
   /// Stores all of images[i], its group's zarr.json last. Called from any thread of the pool.
   std::function<FinishedImage(const std::shared_ptr<storage::Store>&, std::size_t i,
                               const Advance&)>
@@ -57,6 +61,9 @@ struct CohortOutcome {
   std::vector<FinishedImage> images;  ///< those of the plan that are stored, in its order
   std::vector<BadInput> left_out;     ///< the others, in its order
 };
+
+/// The images of the outcome, by id.
+std::set<std::string> ids_of(const CohortOutcome& outcome);
 
 /// Makes a store, or adds images to one as a new version: takes over what an interrupted run
 /// finished, removes what it left half-written, stores the missing images, then writes the groups

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "headrace/core/utf8.hpp"
+
 namespace headrace::ingest {
 
 Json report_of(const std::vector<BadInput>& left_out) {
   Json list = Json::array();
-  for (const auto& bad : left_out) list.push_back({{"input", bad.input}, {"reason", bad.reason}});
+  for (const auto& bad : left_out)
+    list.push_back({{"input", shown_text(bad.input)}, {"reason", shown_text(bad.reason)}});
   return list;
 }
 
@@ -20,6 +23,25 @@ Json counts_of(const AnnotationCounts& counts) {
 
 double share(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<std::uint64_t>(whole, 1));
+}
+
+Json json_of(const UnusedFiles& files) {
+  Json list = Json::array();
+  for (const auto& file : files)
+    list.push_back({{"file", shown_text(file.path)}, {"reason", file.reason}});
+  return list;
+}
+
+Json json_of(const std::map<std::string, cohort::LabelSummary>& sets) {
+  Json labels = Json::object();
+  for (const auto& [set, summary] : sets) labels[set] = cohort::to_json(summary);
+  return labels;
+}
+
+/// Notes of the inputs as a whole, then of images.
+Json json_of(std::vector<std::string> notes, const StoreReport& report) {
+  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+  return notes;
 }
 
 /// Of the pixels that were stored now; those of an earlier run took no time.
@@ -36,6 +58,8 @@ Json common_report(const Result& result, std::string_view device) {
           {"reused", result.reused},
           {"left_out_count", result.left_out.size()},
           {"left_out", report_of(result.left_out)},
+          {"unused", json_of(result.unused)},
+          {"labels", json_of(result.report.labels)},
           {"pixel_bytes", result.pixel_bytes},
           {"stored_bytes", result.stored_bytes},
           {"source_bytes", result.source_bytes},
@@ -49,6 +73,7 @@ Json common_report(const Result& result, std::string_view device) {
 Json report_of(const SlideIngestResult& result, std::string_view device) {
   Json report = common_report(result, device);
   report["associated_left_out"] = result.associated;
+  report["notes"] = result.report.notes;
   report["annotations"] = counts_of(result.annotations);
   report["footprint_ratio"] = share(result.stored_bytes, result.source_bytes);
   report["passthrough_bytes"] = result.passthrough_bytes;
@@ -61,7 +86,7 @@ Json report_of(const VolumeIngestResult& result, std::string_view device) {
   Json report = common_report(result, device);
   report["skipped"] = result.skipped;
   report["stored_per_pixel_byte"] = share(result.stored_bytes, result.pixel_bytes);
-  report["notes"] = result.notes;
+  report["notes"] = json_of(result.notes, result.report);
   return report;
 }
 
@@ -77,7 +102,10 @@ Json report_of(const LabelIngestResult& result) {
           {"classes_added", result.classes_added},
           {"label_bytes", result.label_bytes},
           {"version_bytes", result.version_bytes},
-          {"notes", result.notes},
+          {"notes", json_of(result.notes, result.report)},
+          {"annotations", counts_of(result.annotations)},
+          {"unused", json_of(result.unused)},
+          {"labels", json_of(result.report.labels)},
           {"seconds", result.seconds}};
 }
 

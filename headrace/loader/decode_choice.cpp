@@ -14,8 +14,8 @@
 
 namespace headrace::loader {
 
-void check_decoding_keys(const RunConfig& config, bool on_gpu) {
-  const RunConfig::Loader& loader = config.loader;
+void check_decoding_keys(const LoaderConfig& config, bool on_gpu) {
+  const LoaderConfig::Loader& loader = config.loader;
   const bool decode = loader.decode == zarr::DecodeOn::gpu;
   if (on_gpu || (!decode && loader.gpudirect != storage::GpuDirect::on)) return;
   fail(ErrorCode::usage,
@@ -33,7 +33,7 @@ using Arrays = std::vector<std::shared_ptr<const zarr::Array>>;
 // The arrays that samples of an image are read from.
 void add_arrays(const LoaderPlan& loader_plan, std::size_t image, Arrays& arrays) {
   const cohort::ImageRecord& record = loader_plan.cohort->images()[image];
-  const RunConfig& config = loader_plan.config;
+  const LoaderConfig& config = loader_plan.config;
   const auto add = [&](std::size_t level) {
     arrays.push_back(loader_plan.cohort->image_array(image, level));
   };
@@ -124,7 +124,7 @@ void choose_reader(const Arrays& arrays, storage::GpuDirect wanted, DecodeChoice
 }  // namespace
 
 DecodeChoice choose_decoding(const LoaderPlan& loader_plan) {
-  const RunConfig::Loader& loader = loader_plan.config.loader;
+  const LoaderConfig::Loader& loader = loader_plan.config.loader;
   DecodeChoice choice{loader.decode, {}};
   check_decoding_keys(loader_plan.config, loader_plan.device_index >= 0);
   if (loader_plan.device_index < 0) return {};

@@ -1,14 +1,14 @@
 #pragma once
 #include <string>
 
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 #include "headrace/zarr/device_decoder.hpp"
 
 namespace headrace::loader {
 
 /// Errors: usage, where loader.decode or loader.gpudirect asks for a GPU and batches are not made
 /// on one. For callers that need to know before a Loader exists.
-void check_decoding_keys(const RunConfig& config, bool on_gpu);
+void check_decoding_keys(const LoaderConfig& config, bool on_gpu);
 
 namespace detail {
 

@@ -7,7 +7,7 @@
 
 namespace headrace::loader {
 
-void check_expected_dataset(const cohort::Cohort& cohort, const RunConfig& config) {
+void check_expected_dataset(const cohort::Cohort& cohort, const LoaderConfig& config) {
   const auto& expected = config.data.expect_hash;
   if (!expected || *expected == cohort.dataset_hash()) return;
   fail(ErrorCode::usage,

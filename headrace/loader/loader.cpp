@@ -341,12 +341,12 @@ std::optional<Batch> Loader::State::next() {
   return batch;
 }
 
-Loader::Loader(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
+Loader::Loader(std::shared_ptr<const cohort::Cohort> cohort, const LoaderConfig& config,
                std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch,
                std::uint64_t first_batch, std::optional<std::uint64_t> count, Share share)
     : Loader(std::move(cohort), config, std::move(plan), nullptr,
              {with_labels, first_epoch, first_batch, count, share}) {}
-Loader::Loader(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
+Loader::Loader(std::shared_ptr<const cohort::Cohort> cohort, const LoaderConfig& config,
                std::shared_ptr<const SamplePlan> plan,
                std::shared_ptr<const Preprocessing> preprocessing, const LoaderStart& start)
     : state_(std::make_unique<State>(

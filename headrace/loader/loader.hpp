@@ -7,8 +7,8 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/loader/batch.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/loader/plan/share.hpp"
 
@@ -61,11 +61,11 @@ class Loader {
   /// `count`: ends after this many batches; without it training continues into further epochs
   /// without end. `share`: makes only these samples of every batch, with the same bytes as in the
   /// whole batch.
-  Loader(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
+  Loader(std::shared_ptr<const cohort::Cohort> cohort, const LoaderConfig& config,
          std::shared_ptr<const SamplePlan> plan, bool with_labels, std::uint64_t first_epoch = 0,
          std::uint64_t first_batch = 0, std::optional<std::uint64_t> count = {}, Share share = {});
   /// The same with a run's preprocessing; the first one fits it on the cohort's training split.
-  Loader(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
+  Loader(std::shared_ptr<const cohort::Cohort> cohort, const LoaderConfig& config,
          std::shared_ptr<const SamplePlan> plan, std::shared_ptr<const Preprocessing> preprocessing,
          const LoaderStart& start);
   ~Loader();

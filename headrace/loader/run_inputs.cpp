@@ -7,7 +7,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/plan/folds.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::loader {
 
@@ -16,11 +16,11 @@ namespace {
 /// Refuses a run of a fold beside another dataset than its own: that is dealt anew, so the fold's
 /// split would hold patients that the run was trained on.
 void check_own_deal(const RunInputs& inputs, const std::string& split, const std::string& run) {
-  const RunConfig& config = inputs.config;
+  const LoaderConfig& config = inputs.config;
   if (config.data.folds == 0 || (split != config.data.val && split != config.data.train)) return;
-  const storage::LocalStore files(run);
+  const auto files = storage::open_store(storage::Place::parse(run));
   const auto read = [&](const char* name) {
-    return parse_json(files.get_text(name), files.describe(name));
+    return parse_json(files->get_text(name), files->describe(name));
   };
   if (!read("config.json").at("data").contains("folds")) return;
   const auto own = read(kRunFile).at("dataset_hash").get<std::string>();
@@ -37,7 +37,7 @@ void check_own_deal(const RunInputs& inputs, const std::string& split, const std
 }  // namespace
 
 std::vector<std::int64_t> image_shape(const RunInputs& inputs) {
-  const RunConfig& config = inputs.config;
+  const LoaderConfig& config = inputs.config;
   if (config.volumes) {
     const auto& size = config.volume_patch.size_zyx;
     return {channel_count(*inputs.preprocessing, config), size[0], size[1], size[2]};
@@ -46,13 +46,13 @@ std::vector<std::int64_t> image_shape(const RunInputs& inputs) {
           config.patch.width};
 }
 
-RunInputs open_run(RunConfig config, const std::string& split, const std::string& run) {
+RunInputs open_run(LoaderConfig config, const std::string& split, const std::string& run) {
   RunInputs inputs;
   inputs.config = std::move(config);
   inputs.cohort = open_split(inputs.config);
   inputs.preprocessing = std::make_shared<const Preprocessing>(
       run.empty() ? Preprocessing::fit(*inputs.cohort, inputs.config)
-                  : read_run_preprocessing(storage::LocalStore(run)));
+                  : read_run_preprocessing(*storage::open_store(storage::Place::parse(run))));
   if (!run.empty()) {
     check_own_deal(inputs, split, run);
     const auto& seen = *inputs.preprocessing;

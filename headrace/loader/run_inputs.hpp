@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 
 namespace headrace::loader {
 
 /// All that batches of a run config are made from.
 struct RunInputs {
-  RunConfig config;
+  LoaderConfig config;
   std::shared_ptr<const cohort::Cohort> cohort;
   std::shared_ptr<const SamplePlan> plan;
   std::shared_ptr<const Preprocessing> preprocessing;
@@ -28,6 +28,6 @@ std::vector<std::int64_t> image_shape(const RunInputs& inputs);
 /// run folder whose preprocessing is used, including classes and their order; empty: it is fitted
 /// on the store's training split. What the plan remarks is logged.
 /// Errors: those of Cohort::open, Preprocessing::fit, read_run_preprocessing and the plans.
-RunInputs open_run(RunConfig config, const std::string& split, const std::string& run = {});
+RunInputs open_run(LoaderConfig config, const std::string& split, const std::string& run = {});
 
 }  // namespace headrace::loader

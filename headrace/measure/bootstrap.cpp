@@ -1,5 +1,7 @@
 #include "headrace/measure/bootstrap.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "headrace/core/cancel.hpp"
@@ -17,6 +19,10 @@ double quantile(const std::vector<double>& sorted, double q) {
 }
 
 }  // namespace
+
+std::string no_interval_text(std::size_t cases) {
+  return fmt::format("{} case{}: no interval", cases, cases == 1 ? "" : "s");
+}
 
 std::vector<std::optional<std::array<double, 2>>> bootstrap_intervals(
     std::size_t cases, std::int64_t resamples, std::uint64_t seed, std::uint32_t stream,

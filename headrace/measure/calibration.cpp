@@ -16,15 +16,6 @@ std::uint64_t square_steps(double squared) {
 
 }  // namespace
 
-std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets) {
-  std::vector<ClassMask> out(256);
-  for (std::size_t c = 0; c < classes; ++c) out[c].set(c);
-  for (std::size_t k = 0; k < sets.size(); ++k) {
-    for (const std::uint8_t c : sets[k].classes) out[classes + k].set(c);
-  }
-  return out;
-}
-
 Calibration::Bin& Calibration::bin_of(std::uint16_t score) {
   return bins_[score == 0 ? 0 : (score - 1u) / kScoresPerBin];
 }

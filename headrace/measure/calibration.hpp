@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,12 +10,6 @@
 #include "headrace/measure/roc.hpp"
 
 namespace headrace::measure {
-
-/// Classes that may be true; an integer converts, bit c being class c.
-using ClassMask = std::bitset<256>;
-/// For each of the 256 label values: its class, or the classes of its set; no bit where it is
-/// neither.
-std::vector<ClassMask> classes_by_value(std::size_t classes, const std::vector<ClassSet>& sets);
 
 /// Calibration of probabilities. Predictions are counted by their score in 15 equal ranges; all
 /// sums are integers, so it does not matter in which order or groups they were added. Squared

@@ -4,6 +4,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/json_fault.hpp"
 #include "headrace/measure/confusion.hpp"
 #include "headrace/measure/image_facts.hpp"
 
@@ -27,7 +28,8 @@ auto read_evaluation(const std::string& origin, const Read& read) {
   try {
     return read();
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "{}: not an evaluation of headrace eval: {}", origin, error.what());
+    fail(ErrorCode::malformed, "{}: not an evaluation of headrace eval: {}", origin,
+         json_fault(error));
   }
 }
 

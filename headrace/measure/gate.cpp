@@ -104,14 +104,17 @@ GateFigure judge(const GateEntry& entry, const std::string& figure, const Figure
     out.why = "is undefined on this split";
     return out;
   }
+  const std::string few = group.figures->value("no_interval", "");
   if (entry.bound == GateBound::value) {
     out.found = found->value;
+    if (!found->count) out.why = few;
   } else if (const auto ends = interval_of(*group.figures, found->path)) {
     out.found = (*ends)[entry.bound == GateBound::lower ? 0 : 1];
   } else {
-    out.why =
-        "has no 95 % interval here (eval.bootstrap of the run's config makes them, of two "
-        "cases or more)";
+    out.why = fmt::format(
+        "has no 95 % interval here, so this can't be decided ({}eval.bootstrap of the run's config "
+        "makes them, of ten cases or more)",
+        few.empty() ? "" : few + "; ");
   }
   return out;
 }
@@ -151,7 +154,11 @@ Json GateResult::to_json() const {
     entry["group"] = figure.group;
     entry["found"] = or_null(figure.found);
     entry["passed"] = figure.passed();
-    if (!figure.found) entry["why"] = figure.why;
+    if (!figure.found) {
+      entry["why"] = figure.why;
+    } else if (!figure.why.empty()) {
+      entry["no_interval"] = figure.why;
+    }
     out["figures"].push_back(std::move(entry));
   }
   return out;
@@ -163,8 +170,8 @@ std::string GateFigure::text() const {
   const std::string end = asked.bound == GateBound::value
                               ? ""
                               : fmt::format(" ({} end of its 95 % interval)", name_of(asked.bound));
-  return fmt::format("gate {}: {}{} {:.4f}, {} asked for", passed() ? "passed" : "MISSED", name(),
-                     end, *found, bounds_text(asked));
+  return fmt::format("gate {}: {}{} {:.4f}, {} asked for{}", passed() ? "passed" : "MISSED", name(),
+                     end, *found, bounds_text(asked), why.empty() ? "" : fmt::format(" ({})", why));
 }
 
 std::string GateResult::text() const {

@@ -37,7 +37,7 @@ struct GateFigure {
   std::string group;            ///< "overall", "cohorts.a"; of an absent group as it was asked for
   std::string figure;           ///< its path in the group
   std::optional<double> found;  ///< what is held against the bounds; none: a miss
-  std::string why;              ///< of one not found: why
+  std::string why;              ///< of one not found: why; of others: why without interval
 
   /// The figure with its group, as it is named in one word: "cohorts.a.dice.tumour".
   std::string name() const { return group == "overall" ? figure : group + "." + figure; }
@@ -51,7 +51,8 @@ struct GateFigure {
 struct GateResult {
   std::vector<GateFigure> figures;
   bool passed() const;
-  /// {passed, figures[{figure, scope, group, bound, least?, most?, found, passed, why?}]}
+  /// {passed, figures[{figure, scope, group, bound, least?, most?, found, passed, why?,
+  /// no_interval?}]}
   Json to_json() const;
   std::string text() const;  ///< one line for each figure
 };

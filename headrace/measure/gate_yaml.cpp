@@ -102,7 +102,7 @@ Gate Gate::read(const YamlValue& value) {
 }
 
 Gate Gate::load(const std::string& file) {
-  Gate gate = parse(read_file(file), file);
+  Gate gate = parse(read_file(file, kMostConfigBytes), file);
   if (gate.empty()) {
     fail(ErrorCode::usage,
          "{}: asks for nothing, so that everything would pass. State at least one figure, e.g. "

@@ -61,7 +61,7 @@ PairedFigures compare_paired(const EvaluatedCases& before, const EvaluatedCases&
   std::vector<std::size_t> all(common.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   out.figures = of(all);
-  if (common.size() < 2) return out;  // one case tells nothing about others
+  if (common.size() < kLeastCasesOfIntervals) return out;
   const auto intervals = bootstrap_intervals(common.size(), resamples, 0, kStream,
                                              [&](std::span<const std::size_t> drawn) {
                                                Figures differences;

@@ -15,7 +15,8 @@ struct PairedFigure {
   std::optional<double> before, after;
   /// after - before; none where one of them is undefined.
   std::optional<double> difference;
-  /// 95 % percentile interval of the difference; none with one case, and where it is defined in
+  /// 95 % percentile interval of the difference; none with fewer than
+  /// kLeastCasesOfIntervals, and where it is defined in
   /// fewer than half of the resamples.
   std::optional<std::array<double, 2>> interval;
 };

@@ -8,39 +8,12 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/safetensors_file.hpp"
 
 namespace headrace::model {
 namespace {
 
-constexpr std::size_t kHeaderLimit = 100'000'000;
-
 at::Tensor plain(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU).contiguous(); }
-
-at::Tensor read_tensor(const std::string& name, const Json& entry, std::span<const std::byte> data,
-                       const std::string& origin) {
-  if (entry.value("dtype", "") != "F32") {
-    fail(ErrorCode::unsupported, "{}: tensor {} has dtype {}; only F32 is read.", origin, name,
-         entry.value("dtype", "none"));
-  }
-  const auto shape = entry.at("shape").get<std::vector<std::int64_t>>();
-  const auto range = entry.at("data_offsets").get<std::vector<std::size_t>>();
-  std::size_t bytes = sizeof(float);
-  for (const std::int64_t edge : shape) {
-    if (edge < 0 || edge > std::int64_t{1} << 32) {
-      fail(ErrorCode::malformed, "{}: tensor {} has an edge of {}.", origin, name, edge);
-    }
-    bytes *= static_cast<std::size_t>(edge);
-  }
-  if (range.size() != 2 || range[0] > range[1] || range[1] > data.size() ||
-      range[1] - range[0] != bytes) {
-    fail(ErrorCode::malformed,
-         "{}: tensor {} of {} bytes claims bytes {} of {}. The file is cut or damaged.", origin,
-         name, bytes, fmt::join(range, "–"), data.size());
-  }
-  at::Tensor tensor = at::empty(shape, at::kFloat);
-  std::memcpy(tensor.data_ptr<float>(), data.data() + range[0], bytes);
-  return tensor;
-}
 
 }  // namespace
 
@@ -53,7 +26,7 @@ std::string to_safetensors(const std::vector<NamedTensor>& tensors, const Metada
   std::size_t offset = 0;
   for (const NamedTensor& entry : sorted) {
     const std::size_t bytes = static_cast<std::size_t>(entry.tensor.numel()) * sizeof(float);
-    header[entry.name] = {{"dtype", "F32"},
+    header[entry.name] = {{"dtype", kSafetensorsDtype},
                           {"shape", entry.tensor.sizes().vec()},
                           {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
@@ -73,27 +46,13 @@ std::string to_safetensors(const std::vector<NamedTensor>& tensors, const Metada
 }
 
 Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& origin) {
-  std::uint64_t size = 0;
-  if (bytes.size() >= 8) std::memcpy(&size, bytes.data(), 8);
-  if (bytes.size() < 8 || size > kHeaderLimit || size > bytes.size() - 8) {
-    fail(ErrorCode::malformed,
-         "{}: {} bytes are not a whole safetensors file (header of {} bytes).", origin,
-         bytes.size(), size);
-  }
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 8, size);
-  Safetensors out;
-  try {
-    const Json header = parse_json(text, origin);
-    for (const auto& [name, entry] : header.items()) {
-      if (name == "__metadata__") {
-        out.metadata = entry.get<Metadata>();
-      } else {
-        out.tensors.push_back({name, read_tensor(name, entry, bytes.subspan(8 + size), origin)});
-      }
-    }
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorCode::malformed, "{}: the safetensors header does not follow its format ({}).",
-         origin, error.what());
+  const SafetensorsFile file = read_safetensors(bytes, origin);
+  Safetensors out{{}, file.metadata};
+  for (const SafetensorsFile::Tensor& entry : file.tensors) {
+    at::Tensor tensor = at::empty(entry.shape, at::kFloat);
+    if (!entry.data.empty())
+      std::memcpy(tensor.data_ptr<float>(), entry.data.data(), entry.data.size());
+    out.tensors.push_back({entry.name, tensor});
   }
   return out;
 }

@@ -13,8 +13,8 @@
 #include "headrace/core/progress.hpp"
 #include "headrace/imaging/tiff/label_writer.hpp"
 #include "headrace/imaging/tiff/pyramid_writer.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/phantom/slide_renderer.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::phantom {
 namespace {
@@ -77,9 +77,7 @@ std::array<std::uint64_t, kClasses> write_mask(const std::string& path,
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  imaging::AsideFile file(path);
-  file.append(std::as_bytes(std::span(text)));
-  file.finish();
+  storage::write_file(path, std::as_bytes(std::span(text)));
 }
 
 }  // namespace

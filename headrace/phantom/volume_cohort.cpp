@@ -10,8 +10,8 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/imaging/nifti/nifti_writer.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/phantom/volume_renderer.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::phantom {
 namespace {
@@ -54,9 +54,7 @@ void make_folder(const std::filesystem::path& folder) {
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  imaging::AsideFile file(path);
-  file.append(std::as_bytes(std::span(text)));
-  file.finish();
+  storage::write_file(path, std::as_bytes(std::span(text)));
 }
 
 std::string lesion_rows(const CohortPatient& patient, const BodyAnatomy& anatomy) {

@@ -6,7 +6,7 @@
 namespace headrace::predict {
 
 /// Writes cases.csv into an output folder of predictions: one line a case, from the findings of all
-/// its finished images. Slides: number of slides, areas, share of tumour, and for task gleason the
+/// its finished images. Slides: number of slides, areas, share of tumour, and for task grading the
 /// grade of their summed areas; volumes: number of studies, lesions, highest score, flag.
 /// Errors: io, malformed (a result).
 void write_case_table(const std::filesystem::path& folder, const TrainedRun& run);

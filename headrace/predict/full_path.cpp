@@ -1,12 +1,9 @@
 #include "headrace/predict/full_path.hpp"
 
-#include <filesystem>
+#include "headrace/storage/place.hpp"
 
 namespace headrace::predict {
 
-std::string full_path(const std::string& path) {
-  const auto normal = std::filesystem::absolute(path).lexically_normal();
-  return (normal.has_filename() ? normal : normal.parent_path()).string();
-}
+std::string full_path(const std::string& path) { return storage::Place::parse(path).absolute(); }
 
 }  // namespace headrace::predict

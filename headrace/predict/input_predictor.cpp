@@ -1,8 +1,10 @@
 #include "headrace/predict/input_predictor.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "headrace/core/error.hpp"
+#include "headrace/loader/plan/enlargement.hpp"
 #include "headrace/predict/case_table.hpp"
 #include "headrace/predict/prediction_runs.hpp"
 
@@ -44,6 +46,8 @@ InputChoice InputPredictor::choice() const {
   out.split = request_.split;
   out.mpp = request_.mpp;
   out.on_error = request_.on_error;
+  out.accept = request_.accept;
+  out.sources = request_.sources;
   out.jobs = request_.run.loader_threads;
   if (runs_.front().config.volumes) out.key_file = folder_.patients_key();
   return out;
@@ -93,8 +97,41 @@ void InputPredictor::predict_store(const InputStore& store, PredictOutcome& outc
     check_source(store.id(i), store.sources[i]);
     check_content(store, i, contents.at(store.id(i)));
   }
+  const InputStore fitting = without_enlarged(store, outcome);
   folder_.remember(contents);
-  images_.predict(store, outcome);
+  images_.predict(fitting, outcome);
+}
+
+/// Refuses an image that has less detail than the network was trained to look at.
+void InputPredictor::check_enlargement(const InputStore& store, std::size_t image) const {
+  const TrainedRun& run = runs_.front();
+  const double times = loader::enlargement(store.cohort->images()[store.images[image]], run.config);
+  const double most = std::max(loader::kMostEnlarged, run.preprocessing->enlarged);
+  if (times <= most * (1 + loader::kSameSize)) return;
+  const bool volumes = run.config.volumes;
+  ingest::refuse_unless(
+      request_.accept, ingest::Doubt::enlarged, ErrorCode::usage,
+      fmt::format("{}: image '{}' would be enlarged {:.1f} times to the {} of {}, at most {:.3g} "
+                  "is known to work; predict an image of finer {}, or train a run at this one",
+                  store.sources[image], store.id(image), times, volumes ? "spacing" : "pixel size",
+                  run.folder, most, volumes ? "spacing" : "pixels"));
+}
+
+/// Before the first tile of any.
+InputStore InputPredictor::without_enlarged(const InputStore& store,
+                                            PredictOutcome& outcome) const {
+  InputStore out{store.cohort, {}, {}};
+  for (std::size_t i = 0; i < store.images.size(); ++i) {
+    try {
+      check_enlargement(store, i);
+      out.images.push_back(store.images[i]);
+      out.sources.push_back(store.sources[i]);
+    } catch (const Error& error) {
+      if (request_.on_error == ingest::OnError::stop) throw;
+      outcome.left_out.push_back({store.sources[i], error.code(), error.what()});
+    }
+  }
+  return out;
 }
 
 bool InputPredictor::predict_files(const std::vector<std::string>& files, PredictOutcome& outcome) {

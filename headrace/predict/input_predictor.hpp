@@ -27,7 +27,8 @@ class InputPredictor {
                    const std::vector<std::vector<std::string>>& groups) const;
 
   /// errors  usage (an image has the name of another one's result, or has changed since it was
-  ///         predicted), those of ImagePredictor
+  ///         predicted; would be enlarged too much, and that is not accepted; with on_error skip
+  ///         it is left out), those of ImagePredictor
   void predict_store(const InputStore& store, PredictOutcome& outcome);
   /// Files of one group: they are ingested, predicted, and their store is removed. With on_error
   /// skip, files that can't be read are left out.
@@ -48,6 +49,8 @@ class InputPredictor {
   std::map<std::string, std::string> sources(const std::vector<std::string>& files) const;
   void check_source(const std::string& id, const std::string& source) const;
   void check_content(const InputStore& store, std::size_t image, const std::string& content) const;
+  void check_enlargement(const InputStore& store, std::size_t image) const;
+  InputStore without_enlarged(const InputStore& store, PredictOutcome& outcome) const;
 
   const PredictRequest& request_;
   const std::vector<TrainedRun>& runs_;

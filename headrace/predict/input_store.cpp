@@ -7,6 +7,7 @@
 
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/ingest/inputs/cohort_inputs.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
 #include "headrace/loader/plan/plan_images.hpp"
@@ -51,13 +52,16 @@ ingest::VolumeIngestOptions volume_options(const std::vector<std::string>& files
                                            const InputChoice& choice, const TrainedRun& run,
                                            const std::string& store) {
   ingest::VolumeIngestOptions options;
+  static_cast<ingest::VolumeSourceOptions&>(options) = choice.sources;
   options.inputs = files;
   options.out = store;
   options.without_labels = true;
+  options.names_by_files = true;
   options.channels = channels_of(run);
   options.missing_channels = ingest::MissingChannels::zero;
   options.jobs = choice.jobs;
   options.on_error = choice.on_error;
+  options.accept = choice.accept;
   options.key_file = choice.key_file;
   return options;
 }
@@ -70,7 +74,16 @@ ingest::SlideIngestOptions slide_options(const std::vector<std::string>& files,
   options.mpp = choice.mpp;
   options.jobs = choice.jobs;
   options.on_error = choice.on_error;
+  options.accept = choice.accept;
   return options;
+}
+
+/// What ingest reports at its end is said here, too: the store is gone when the prediction is there.
+void tell(const std::vector<std::string>& notes, const ingest::StoreReport& report,
+          const ingest::UnusedFiles& unused) {
+  for (const auto& note : notes) log::warning("{}", note);
+  for (const auto& note : report.notes) log::warning("{}", note);
+  for (const auto& sentence : ingest::sentences_of(unused)) log::warning("{}", sentence);
 }
 
 template <typename Case>
@@ -126,9 +139,15 @@ std::string source_of(const std::string& id, const std::vector<std::string>& fil
 InputStore ingest_inputs(const std::vector<std::string>& files, const InputChoice& choice,
                          const TrainedRun& run, const std::string& store,
                          std::vector<ingest::BadInput>& left_out) {
-  left_out = run.config.volumes
-                 ? ingest::ingest_volumes(volume_options(files, choice, run, store)).left_out
-                 : ingest::ingest_slides(slide_options(files, choice, store)).left_out;
+  if (run.config.volumes) {
+    auto result = ingest::ingest_volumes(volume_options(files, choice, run, store));
+    left_out = std::move(result.left_out);
+    tell(result.notes, result.report, result.unused);
+  } else {
+    auto result = ingest::ingest_slides(slide_options(files, choice, store));
+    left_out = std::move(result.left_out);
+    tell({}, result.report, result.unused);
+  }
   InputStore out;
   out.cohort = open_store(store, run);
   for (std::size_t i = 0; i < out.cohort->images().size(); ++i) {

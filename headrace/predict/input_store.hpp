@@ -8,6 +8,8 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/inputs/doubt.hpp"
+#include "headrace/ingest/volume/volume_sources.hpp"
 #include "headrace/predict/trained_run.hpp"
 
 namespace headrace::predict {
@@ -28,8 +30,10 @@ struct InputChoice {
   std::string split;                ///< empty: any
   std::optional<double> mpp;
   ingest::OnError on_error = ingest::OnError::stop;
-  int jobs = 0;          ///< threads of an ingest; 0: every core
-  std::string key_file;  ///< of volumes: the key of pseudonyms
+  ingest::Accepted accept;              ///< doubts that are meant
+  ingest::VolumeSourceOptions sources;  ///< what is stated of files of volumes
+  int jobs = 0;                         ///< threads of an ingest; 0: every core
+  std::string key_file;                 ///< of volumes: the key of pseudonyms
 };
 
 /// Opens stores. Errors: usage (a store of the other kind; an id or split that none of them has),

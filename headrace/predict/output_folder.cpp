@@ -2,15 +2,17 @@
 
 #include <fmt/ranges.h>
 
+#include <exception>
 #include <span>
-#include <system_error>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/predict/file_listing.hpp"
 #include "headrace/predict/full_path.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/atomic_file.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/storage/source_stamp.hpp"
 
 namespace headrace::predict {
@@ -41,8 +43,9 @@ bool holds_nothing_else(const std::filesystem::path& path) {
 }  // namespace
 
 OutputFolder::OutputFolder(const std::string& path, const Json& identity)
-    : path_(path), lock_(path) {
-  storage::LocalStore store(path_);
+    : path_(storage::Place::parse(path).path()), lock_(path) {
+  const auto opened = storage::open_store(storage::Place::parse(path_));
+  storage::Store& store = *opened;
   if (!store.exists(kIdentityFile)) {
     if (!holds_nothing_else(path_)) {
       fail(ErrorCode::usage, "{}: holds other things than predictions; name a new folder", path);
@@ -100,17 +103,19 @@ std::string OutputFolder::patients_key() const {
 void OutputFolder::keep_patients_key(const std::string& store) const {
   const std::string made = store + ".key", key = full_path(path_.string()) + ".key";
   if (!std::filesystem::exists(made)) return;
-  std::error_code error;
-  if (!std::filesystem::exists(key)) {
-    // With the rights of the original, and whole or not at all.
-    std::filesystem::copy_file(made, key + ".part",
-                               std::filesystem::copy_options::overwrite_existing, error);
-    if (!error) std::filesystem::rename(key + ".part", key, error);
-    if (!error) log::info("{}: the new key lies there, beside the predictions", key);
+  try {
+    if (!std::filesystem::exists(key)) {
+      // With the rights of the original.
+      const auto rights = static_cast<mode_t>(std::filesystem::status(made).permissions());
+      const std::string text = read_file(made);
+      storage::write_file(key, std::as_bytes(std::span(text)), rights & 0777);
+      log::info("{}: the new key lies there, beside the predictions", key);
+    }
+    // An interrupted call leaves its store; the key must not lie in the folder with it.
+    std::filesystem::remove(made);
+  } catch (const std::exception& error) {
+    fail(ErrorCode::io, "{}: can't be moved to {} ({})", made, key, error.what());
   }
-  // An interrupted call leaves its store; the key must not lie in the folder with it.
-  if (!error) std::filesystem::remove(made, error);
-  if (error) fail(ErrorCode::io, "{}: can't be moved to {} ({})", made, key, error.message());
 }
 
 std::vector<std::string> OutputFolder::stamps_of(const std::vector<std::string>& inputs) {
@@ -162,7 +167,7 @@ void OutputFolder::remember(const std::map<std::string, std::string>& contents) 
 }
 
 void OutputFolder::keep_known() {
-  storage::LocalStore(path_).put_text(kInputsFile, dump_json(known_));
+  storage::open_store(storage::Place::parse(path_))->put_text(kInputsFile, dump_json(known_));
 }
 
 }  // namespace headrace::predict

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/inference/tile_canvas.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::predict {
 
@@ -30,7 +30,7 @@ struct BlendedPart {
 class PartQueue {
  public:
   /// there: parts come with scores in place of probabilities. config must outlive it.
-  PartQueue(std::shared_ptr<const cohort::Cohort> cohort, const loader::RunConfig& config,
+  PartQueue(std::shared_ptr<const cohort::Cohort> cohort, const config::RunConfig& config,
             std::size_t classes, bool there)
       : cohort_(std::move(cohort)), config_(config), classes_(classes), there_(there) {}
 
@@ -43,7 +43,7 @@ class PartQueue {
 
  private:
   std::shared_ptr<const cohort::Cohort> cohort_;
-  const loader::RunConfig& config_;
+  const config::RunConfig& config_;
   std::size_t classes_;
   bool there_;
   std::deque<BlendedPart> parts_;

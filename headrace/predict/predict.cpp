@@ -6,6 +6,7 @@
 #include "headrace/model/torch_errors.hpp"
 #include "headrace/predict/input_predictor.hpp"
 #include "headrace/predict/prediction_runs.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -18,7 +19,9 @@ struct SortedInputs {
 SortedInputs sorted_inputs(const PredictRequest& request) {
   SortedInputs out;
   for (const std::string& input : request.inputs) {
-    (cohort::is_store(input) ? out.stores : out.files).push_back(input);
+    // A URL, too: opening it tells why it can't be read.
+    const bool store = storage::Place::parse(input).is_url() || cohort::is_store(input);
+    (store ? out.stores : out.files).push_back(input);
     check_apart(request.out, input);
   }
   if (!out.files.empty() && (!request.images.empty() || !request.split.empty())) {
@@ -30,9 +33,10 @@ SortedInputs sorted_inputs(const PredictRequest& request) {
   return out;
 }
 
-PredictOutcome predicted(const PredictRequest& request) {
-  const auto [stores, files] = sorted_inputs(request);
-  const std::vector<TrainedRun> runs = open_runs(request);
+PredictOutcome predicted(const PredictRequest& asked) {
+  const auto [stores, files] = sorted_inputs(asked);
+  const std::vector<TrainedRun> runs = open_runs(asked);
+  const PredictRequest request = settled(asked, runs);
   if (!files.empty()) check_takes_files(runs.front(), files.front());
   InputPredictor predictor(request, runs);
   const auto opened = predictor.open(stores);

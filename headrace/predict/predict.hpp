@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/inputs/doubt.hpp"
+#include "headrace/ingest/volume/volume_sources.hpp"
 #include "headrace/predict/slide/slide_facts.hpp"
 #include "headrace/predict/trained_run.hpp"
 #include "headrace/predict/volume/operating_point.hpp"
@@ -24,7 +26,12 @@ struct PredictRequest {
   bool flips = false;               ///< the mean over mirrored images too
   /// Of files that can't be read, and of images that fail while they are predicted.
   ingest::OnError on_error = ingest::OnError::stop;
+  ingest::Accepted accept;              ///< doubts about files that are meant
+  ingest::VolumeSourceOptions sources;  ///< what is stated of files of volumes
   FindingOptions slide;
+  /// Slides: in place of slide.min_region_mm2; not given: by the training labels
+  /// (Preprocessing::least_region_mm2).
+  std::optional<double> min_region_mm2;
   double false_positives_per_scan = kFlagFalsePositives;  ///< of the flag of CT
   std::string code_version;
   /// Asked while an image is predicted; true: the call ends as cancelled, nothing of the image

@@ -11,7 +11,7 @@ namespace {
 
 /// Of what the flag of a study follows from; null where that is nothing.
 Json evaluation_hash(const TrainedRun& run) {
-  if (run.config.task != loader::Task::colorectal || !run.evaluation.value) return nullptr;
+  if (run.config.task != loader::Task::lesions || !run.evaluation.value) return nullptr;
   const std::string text = run.evaluation.value->dump();
   return sha256_hex(std::as_bytes(std::span(text)));
 }
@@ -30,6 +30,16 @@ std::vector<TrainedRun> open_runs(const PredictRequest& request) {
         "a mean over mirrored images has other scores than the run's validation");
   }
   return runs;
+}
+
+PredictRequest settled(PredictRequest request, const std::vector<TrainedRun>& runs) {
+  const double by_labels = runs.front().preprocessing->least_region_mm2;
+  if (request.min_region_mm2) {
+    request.slide.min_region_mm2 = *request.min_region_mm2;
+  } else if (by_labels > 0) {
+    request.slide.min_region_mm2 = by_labels;
+  }
+  return request;
 }
 
 Json identity_of(const PredictRequest& request, const std::vector<TrainedRun>& runs) {

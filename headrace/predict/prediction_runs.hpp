@@ -10,6 +10,9 @@ namespace headrace::predict {
 /// those of open_trained_run and check_ensemble.
 std::vector<TrainedRun> open_runs(const PredictRequest& request);
 
+/// The request with what it leaves to the runs.
+PredictRequest settled(PredictRequest request, const std::vector<TrainedRun>& runs);
+
 /// What decides the result of an image besides the image (predict.json).
 Json identity_of(const PredictRequest& request, const std::vector<TrainedRun>& runs);
 

@@ -10,8 +10,8 @@
 namespace headrace::predict {
 namespace {
 
-loader::RunConfig in_batches_of(loader::RunConfig config, std::int64_t batch) {
-  config.eval.batch = batch;
+loader::LoaderConfig in_batches_of(loader::LoaderConfig config, std::int64_t batch) {
+  config.tiles.batch = batch;
   return config;
 }
 
@@ -24,8 +24,9 @@ TilePass::TilePass(const TrainedRun& run, std::shared_ptr<const cohort::Cohort> 
       cohort_(std::move(cohort)),
       classes_(static_cast<std::int64_t>(run.classes().size())),
       pool_(run.config.loader.threads) {
-  if (options_.batch <= 0) options_.batch = run.config.eval.batch;
-  plan_ = loader::make_tile_plan(*cohort_, in_batches_of(run.config, batch()), images);
+  if (options_.batch <= 0) options_.batch = run.config.tiles.batch;
+  plan_ = loader::make_tile_plan(*cohort_, in_batches_of(run.config, batch()), images,
+                                 loader::beyond_body(*run.preprocessing));
 }
 
 void TilePass::start_here(inference::Canvas::Sink sink) {
@@ -40,7 +41,8 @@ void TilePass::start_there(std::unique_ptr<inference::Canvas> canvas) {
   start(inference::where_the_model_is(run_.config, place), std::move(canvas));
 }
 
-void TilePass::start(const loader::RunConfig& config, std::unique_ptr<inference::Canvas> canvas) {
+void TilePass::start(const loader::LoaderConfig& config,
+                     std::unique_ptr<inference::Canvas> canvas) {
   if (tiles() == 0) return;
   stitcher_.emplace(
       inference::tile_window(run_.config),

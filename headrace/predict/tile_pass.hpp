@@ -48,7 +48,7 @@ class TilePass {
   std::uint64_t done() const noexcept { return done_; }
 
  private:
-  void start(const loader::RunConfig& config, std::unique_ptr<inference::Canvas> canvas);
+  void start(const loader::LoaderConfig& config, std::unique_ptr<inference::Canvas> canvas);
   void predict_batch(const loader::Batch& batch);
 
   Options options_;

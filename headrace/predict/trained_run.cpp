@@ -1,13 +1,14 @@
 #include "headrace/predict/trained_run.hpp"
 
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/sha256.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/predict/full_path.hpp"
 #include "headrace/runs/weights_file.hpp"
+#include "headrace/runs/weights_identity.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -15,14 +16,15 @@ namespace {
 constexpr const char* kEvaluationFile = "eval.json";
 
 /// What the run's validation tells about scores, if it is of the weights that predict.
-OrReason<Json> evaluation_of(const runs::RunFolder& folder, const std::string& weights_sha256) {
+OrReason<Json> evaluation_of(const runs::RunFolder& folder,
+                             const std::set<std::string>& weights_hashes) {
   if (!folder.has(kEvaluationFile)) {
     return OrReason<Json>::none("the run has no eval.json: it was not evaluated");
   }
   Json json = folder.read_json(kEvaluationFile);
   // An evaluation of training itself does not name its weights: it is of the final ones.
   const std::string own = json.value("weights_sha256", "");
-  if (!own.empty() ? own != weights_sha256 : json.value("weights", "final") != "final") {
+  if (!own.empty() ? !weights_hashes.contains(own) : json.value("weights", "final") != "final") {
     return OrReason<Json>::none("the run's eval.json is of other weights");
   }
   return OrReason<Json>::of(std::move(json));
@@ -50,7 +52,7 @@ TrainedRun open_trained_run(const std::string& path, const RunOptions& options) 
   const Json run = folder.read_json(loader::kRunFile);
   TrainedRun out;
   out.folder = path;
-  out.config = loader::RunConfig::parse(folder.read_json("config.json").dump(),
+  out.config = config::RunConfig::parse(folder.read_json("config.json").dump(),
                                         folder.describe("config.json"));
   out.config.data.labels.clear();
   out.config.data.expect_hash.reset();
@@ -65,12 +67,12 @@ TrainedRun open_trained_run(const std::string& path, const RunOptions& options) 
   out.network->load_weights(weights, folder.describe(file));
   out.facts = {std::filesystem::path(full_path(path)).filename().string(),
                options.weights,
-               sha256_hex(weights),
+               runs::weights_identity(weights, folder.describe(file)),
                run.value("config_hash", ""),
                run.value(loader::kPreprocessingHash, ""),
                run.value("code_version", "")};
   out.evaluation = options.weights == "final"
-                       ? evaluation_of(folder, out.facts.weights_sha256)
+                       ? evaluation_of(folder, runs::weights_hashes(weights, folder.describe(file)))
                        : OrReason<Json>::none("the run's eval.json is of its final weights");
   return out;
 }

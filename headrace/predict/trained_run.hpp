@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/predict/volume/or_reason.hpp"
 #include "headrace/result/image_result.hpp"
 #include "headrace/runs/run_folder.hpp"
@@ -17,7 +17,7 @@ namespace headrace::predict {
 /// One thread.
 struct TrainedRun {
   std::string folder;
-  loader::RunConfig config;  ///< its data.labels is empty: labels do not matter
+  config::RunConfig config;  ///< its data.labels is empty: labels do not matter
   std::shared_ptr<const loader::Preprocessing> preprocessing;
   std::shared_ptr<inference::Network> network;
   result::NetworkFacts facts;

@@ -6,6 +6,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/process/tiff_sink.hpp"
 #include "headrace/process/zarr_sink.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::process {
 
@@ -31,8 +32,9 @@ std::string ImageSink::why_no_files(const SinkOptions& options) {
 }
 
 std::unique_ptr<ImageSink> ImageSink::open(const SinkOptions& options, const SinkImage& image) {
-  return is_tiff_name(options.path) ? open_tiff_sink(options, image)
-                                    : open_zarr_sink(options, image);
+  SinkOptions local = options;
+  local.path = storage::Place::parse(options.path).path().string();
+  return is_tiff_name(local.path) ? open_tiff_sink(local, image) : open_zarr_sink(local, image);
 }
 
 }  // namespace headrace::process

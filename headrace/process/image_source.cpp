@@ -9,7 +9,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/process/stored_pixels.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/storage/source_stamp.hpp"
 #include "headrace/zarr/array.hpp"
 
@@ -177,7 +177,7 @@ std::unique_ptr<ImageSource> open_cohort(const std::string& path, const std::str
 
 std::unique_ptr<ImageSource> open_folder(const std::string& path, const std::string& image,
                                          int level) {
-  const auto store = std::make_shared<storage::LocalStore>(path);
+  const auto store = storage::open_store(storage::Place::parse(path));
   if (!store->exists("zarr.json")) {
     fail(ErrorCode::not_found, "{}: is a folder without zarr.json, so no Zarr v3 image", path);
   }
@@ -217,10 +217,12 @@ JpegBlocks ImageSource::jpeg_blocks() const { return {.why_not = "its blocks are
 
 std::unique_ptr<ImageSource> ImageSource::open(const std::string& path, const std::string& image,
                                                int level) {
-  if (std::filesystem::is_directory(path)) return open_folder(path, image, level);
+  const auto place = storage::Place::parse(path);
+  if (place.is_url() || std::filesystem::is_directory(place.path()))
+    return open_folder(path, image, level);
   if (!image.empty())
     fail(ErrorCode::usage, "{}: {} is a file, not a store", Option{"image"}, path);
-  return std::make_unique<SlideSource>(path, level);
+  return std::make_unique<SlideSource>(place.path().string(), level);
 }
 
 }  // namespace headrace::process

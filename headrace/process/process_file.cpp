@@ -8,6 +8,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/device/cpu_isa.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::process {
 namespace {
@@ -25,8 +26,10 @@ void check(const FileRequest& request) {
     fail(ErrorCode::usage, "{} {} needs {} cuda", Option{decodes ? "decode" : "gpudirect"},
          decodes ? "gpu" : name_of(request.gpudirect), Option{"device"});
   }
+  const auto from = storage::Place::parse(request.in);
+  const auto to = storage::Place::parse(out).path();
   std::error_code ignored;
-  if (!out.empty() && std::filesystem::equivalent(request.in, out, ignored))
+  if (!out.empty() && !from.is_url() && std::filesystem::equivalent(from.path(), to, ignored))
     fail(ErrorCode::usage, "{}: is IN and OUT at once; name another OUT", out);
 }
 

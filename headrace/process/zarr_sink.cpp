@@ -8,7 +8,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/strided.hpp"
@@ -84,7 +84,8 @@ class ZarrSink : public ImageSink {
         new_folder_(!std::filesystem::exists(options.path)) {
     check_destination(options);
     lock_.emplace(options.path);
-    store_ = std::make_shared<storage::LocalStore>(options.path, 512, storage::Durability::on_sync);
+    store_ = storage::open_store(storage::Place::parse(options.path),
+                                 {.durability = storage::Durability::on_sync});
     begin();
     writer_ = std::make_unique<zarr::ArrayWriter>(store_, kArray, metadata_);
   }
@@ -185,13 +186,13 @@ class ZarrSink : public ImageSink {
   }
 
   Json own_attributes() const {
-    storage::LocalStore store(path_);
+    const auto store = storage::open_store(storage::Place::parse(path_));
     // A run that was killed before it wrote its marker has left at most a temporary file.
-    if (!store.exists("zarr.json")) {
-      const bool other = !store.list("").empty();
+    if (!store->exists("zarr.json")) {
+      const bool other = !store->list("").empty();
       return {{"kind", other ? "" : "process"}};
     }
-    const Json root = parse_json(store.get_text("zarr.json"), store.describe("zarr.json"));
+    const Json root = parse_json(store->get_text("zarr.json"), store->describe("zarr.json"));
     return root.value("attributes", Json::object()).value("headrace", Json::object());
   }
 
@@ -214,7 +215,7 @@ class ZarrSink : public ImageSink {
   zarr::ArrayMetadata metadata_;
   bool new_folder_;
   std::optional<storage::StoreLock> lock_;
-  std::shared_ptr<storage::LocalStore> store_;
+  std::shared_ptr<storage::Store> store_;
   std::unique_ptr<zarr::ArrayWriter> writer_;
   std::set<std::string> kept_;
   std::atomic<std::uint64_t> written_{0}, empty_{0}, bytes_{0};

@@ -25,8 +25,9 @@ std::vector<Row> rows_of(const RunData& data) {
     rows.push_back({label + " surface Dice", {"surface_dice", names[c]}});
     rows.push_back({label + " HD95 penalised, mm", {"hd95_penalised", names[c]}, 1});
   }
-  rows.push_back({"Tumour Dice", {"tumour", "dice"}});
-  rows.push_back({"Tumour AUC, pixels", {"tumour", "auc"}});
+  const std::string region = region_word(data.eval);
+  rows.push_back({region + " Dice", {"tumour", "dice"}});
+  rows.push_back({region + " AUC, pixels", {"tumour", "auc"}});
   rows.push_back({"Quadratic kappa", {"gleason", "kappa"}});
   rows.push_back({"FROC", {"lesion", "froc"}});
   rows.push_back({"Sensitivity at 1 false positive a scan", {"lesion", "sensitivity_at_1"}});

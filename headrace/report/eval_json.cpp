@@ -50,12 +50,18 @@ std::string with_interval(const Json& group, const JsonPath& path, int digits) {
 }
 
 std::string interval_text(const Json& group) {
+  if (group.contains("no_interval")) return " " + text_of(group.at("no_interval")) + ".";
   return group.contains("interval_95") ? " Small figures: 95 % intervals by resampling cases." : "";
 }
 
 std::string class_label(const std::string& name, std::size_t index) {
   return fmt::format("<span class=\"chip\" style=\"background:{}\"></span>{}",
                      pixels::css(pixels::class_colour(index)), escaped_markup(name));
+}
+
+std::string region_word(const Json& eval) {
+  const Json* stated = find_at(eval, {"overall", "tumour", "stated"});
+  return stated == nullptr || stated->get<bool>() ? "Tumour" : "Foreground";
 }
 
 }  // namespace headrace::report

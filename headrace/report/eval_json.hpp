@@ -30,4 +30,8 @@ std::string interval_text(const Json& group);
 /// A coloured square and the name.
 std::string class_label(const std::string& name, std::size_t index);
 
+/// What `tumour` of an evaluation is called: "Tumour", or "Foreground" where neither task nor
+/// eval.tumour_classes says what a tumour is, so that every class above 0 is meant.
+std::string region_word(const Json& eval);
+
 }  // namespace headrace::report

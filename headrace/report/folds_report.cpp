@@ -47,7 +47,9 @@ std::string tiles(const FoldsData& data) {
     if (find_at(overall, of.path) == nullptr) continue;  // not pooled
     const std::string interval = interval_of(overall, of.path);
     out += tile(figure(value_at(overall, of.path)), escaped_markup(of.name),
-                interval.empty() ? "" : "95 %: " + interval);
+                !interval.empty()                 ? "95 %: " + interval
+                : overall.contains("no_interval") ? text_of(overall.at("no_interval"))
+                                                  : "");
   }
   out += tile(overall.at("cases").dump(), "cases, each judged by the fold that never saw it",
               fmt::format("{} images", overall.at("images").dump()));

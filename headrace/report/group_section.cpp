@@ -136,7 +136,7 @@ std::string group_section(const RunData& data) {
                   figures_table(data, figures),
                   class_table(data, sorted_by, "dice", data.volumes() ? 1 : 0, 3));
   if (data.volumes()) {
-    body += folded("Surface Dice and HD95 (mm) by class",
+    body += folded("Surface Dice and HD95 (mm; DeepMind’s surface-distance) by class",
                    class_table(data, sorted_by, "surface_dice", 1, 3) +
                        class_table(data, sorted_by, "hd95", 1, 1));
   }

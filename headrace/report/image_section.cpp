@@ -75,7 +75,8 @@ std::string listed(const RunData& data, const Table& table, const char* csv) {
 std::string image_section(const RunData& data) {
   const auto names = names_of(data.eval.at("classes"));
   const bool gleason = data.gleason();
-  Table table{{"Image", "Case", "Cohort", "Scanner", "Mean Dice", "Tumour Dice", "AUC", "Share"},
+  const std::string word = region_word(data.eval);
+  Table table{{"Image", "Case", "Cohort", "Scanner", "Mean Dice", word + " Dice", "AUC", "Share"},
               {},
               {false, false, false, false, true, true, true, true}};
   if (gleason)
@@ -96,8 +97,9 @@ std::string image_section(const RunData& data) {
     row.insert(row.end(), {grade_text(truth), grade_text(predicted), mark, area_bar(image, names)});
   }
   return section(gleason ? "Slides" : "Images",
-                 "<p>Share: the predicted tumour’s part of the predicted tissue, by which slides "
-                 "and cases are ranked. eval-cases.csv has the cases.</p>" +
+                 fmt::format("<p>Share: the predicted {}’s part of the predicted tissue, by which "
+                             "slides and cases are ranked. eval-cases.csv has the cases.</p>",
+                             lowered(word)) +
                      listed(data, table, "eval-slides.csv"));
 }
 

@@ -25,12 +25,12 @@ std::vector<MainFigure> main_figures(const RunData& data) {
     out = {{"Mean Dice", {"mean_dice"}}};
   } else {
     out = {{"Mean Dice", {"mean_dice"}},
-           {"Tumour Dice", {"tumour", "dice"}},
-           {"Tumour AUC, pixels", {"tumour", "auc"}}};
+           {region_word(data.eval) + " Dice", {"tumour", "dice"}},
+           {region_word(data.eval) + " AUC, pixels", {"tumour", "auc"}}};
   }
   // Where every class above 0 is tumour and there is only one, both Dice are one figure.
   if (!data.volumes() && data.eval.at("classes").size() == 2)
-    std::erase_if(out, [](const MainFigure& f) { return f.name == "Tumour Dice"; });
+    std::erase_if(out, [](const MainFigure& f) { return f.path == JsonPath{"tumour", "dice"}; });
   // Labels that are only class sets have no Dice of classes: the tumour's is what there is to sort by.
   if (!value_at(overall, out.front().path).is_number()) {
     std::stable_partition(out.begin(), out.end(), [&](const MainFigure& f) {
@@ -45,7 +45,7 @@ MainFigure image_figure(const Json& eval) {
   const bool any = std::any_of(images.begin(), images.end(),
                                [](const Json& image) { return image.at("mean_dice").is_number(); });
   // Labels that are only class sets tell tumour from the rest, and no class from another.
-  if (!any && !eval.contains("phases")) return {"Tumour Dice", {"tumour", "dice"}};
+  if (!any && !eval.contains("phases")) return {region_word(eval) + " Dice", {"tumour", "dice"}};
   return {"Mean Dice", {"mean_dice"}};
 }
 

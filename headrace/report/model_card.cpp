@@ -135,8 +135,12 @@ void add_trust(const RunData& data, std::vector<std::string>& out) {
   const std::size_t cases = count_cases(data.eval, nullptr, "");
   if (cases < kFewCases)
     out.push_back(fmt::format("Judged on {} cases only: figures of so few tell little.", cases));
-  if (!data.eval.at("overall").contains("interval_95"))
+  const Json& overall = data.eval.at("overall");
+  if (overall.contains("no_interval")) {
+    out.push_back(text_of(overall.at("no_interval")) + "; they are made of ten cases or more.");
+  } else if (!overall.contains("interval_95")) {
     out.push_back("No intervals were computed; eval.bootstrap in the config asks for them.");
+  }
   const Json baseline =
       data.eval.value("baseline", Json::object()).value("overall", Json::object());
   for (const MainFigure& of : main_figures(data)) {

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
+#include "headrace/core/task_name.hpp"
 #include "headrace/core/text.hpp"
 
 namespace headrace::report {
@@ -91,7 +92,7 @@ Json without_paths(const Json& value) {
 RunData read_run(const std::filesystem::path& run) {
   RunData data;
   data.path = run;
-  data.config = without_paths(required_json(run / "config.json"));
+  data.config = with_current_task(without_paths(required_json(run / "config.json")));
   data.run = required_json(run / "run.json");
   data.eval = optional_json(run / "eval.json");
   if (!data.eval.is_null() && !data.eval.contains("labels")) {

@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/json_fault.hpp"
 
 namespace headrace::report {
 
@@ -26,7 +27,7 @@ struct RunData {
 
   bool phantom() const;  ///< a cohort's name begins with "phantom"
   bool volumes() const { return eval.contains("phases"); }
-  bool gleason() const { return config.at("task") == "gleason"; }
+  bool gleason() const { return config.at("task") == "grading"; }
 };
 
 /// A value as a report shows it, which goes to people who have nothing to do with the machine: texts
@@ -47,7 +48,7 @@ std::string made_of(const std::string& runs, Body&& body) {
         ErrorCode::malformed,
         "{}: a file of the run lacks what a report shows ({}). Was it changed by hand, or written by "
         "another version of Headrace?",
-        runs, error.what());
+        runs, json_fault(error));
   }
 }
 

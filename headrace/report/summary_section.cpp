@@ -40,6 +40,12 @@ std::string why(const Json& entry) {
   return text.empty() ? "" : ": " + escaped_markup(text);
 }
 
+/// " (2 cases: no interval)" where the figure alone was held.
+std::string few_cases(const Json& entry) {
+  const std::string text = word_of(entry, {"no_interval"});
+  return text.empty() ? "" : fmt::format(" <small>({})</small>", escaped_markup(text));
+}
+
 /// Rounded, but in full where a miss, rounded, would read as what was asked for.
 std::string found_text(const Json& entry, double found, bool held) {
   const auto rounded = [](double value) { return fmt::format("{:.4g}", value); };
@@ -122,7 +128,7 @@ std::string verdict_of(const Json& gate) {
          asked_for(*entry) + (bound.empty() || bound == "value"
                                   ? ""
                                   : escaped_markup(fmt::format(", {} end of the interval", bound))),
-         found.is_number() ? found_text(*entry, found.get<double>(), held)
+         found.is_number() ? found_text(*entry, found.get<double>(), held) + few_cases(*entry)
                            : "undefined" + why(*entry)});
   }
   const std::string file = word_of(gate, {"file"});
@@ -153,6 +159,7 @@ std::string key_figures(const RunData& data) {
   for (const MainFigure& of : main_figures(data)) {
     std::string beside = interval_of(overall, of.path);
     if (!beside.empty()) beside = "95 %: " + beside;
+    if (overall.contains("no_interval")) beside = text_of(overall.at("no_interval"));
     const Json known_nothing = value_at(baseline, of.path);
     if (known_nothing.is_number())
       beside += (beside.empty() ? "" : " · ") + ("baseline " + figure(known_nothing));

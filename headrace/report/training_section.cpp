@@ -61,10 +61,10 @@ Chart validation_chart(const RunData& data) {
 }
 
 /// The figure by which the best weights are chosen where the config names none.
-const char* chosen_by(const RunData& data) {
+std::string chosen_by(const RunData& data) {
   const bool by_tumour = data.eval.is_object() && !data.volumes() &&
                          !value_at(data.eval, {"overall", "mean_dice"}).is_number();
-  return by_tumour ? "tumour Dice" : "mean Dice";
+  return by_tumour ? lowered(region_word(data.eval)) + " Dice" : "mean Dice";
 }
 
 }  // namespace

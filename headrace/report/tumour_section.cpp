@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "headrace/core/text.hpp"
 #include "headrace/report/eval_json.hpp"
 #include "headrace/report/html.hpp"
 #include "headrace/report/svg_chart.hpp"
@@ -16,8 +17,8 @@ std::string count(const Json& of, const char* key) {
 }
 
 /// The unit that is counted, and tumour against the rest in it.
-Table detection_table(const Json& overall) {
-  Table table{{"Of", "With tumour", "Without", "AUC", "Sensitivity", "Dice", "IoU"},
+Table detection_table(const Json& overall, const std::string& region) {
+  Table table{{"Of", "With " + region, "Without", "AUC", "Sensitivity", "Dice", "IoU"},
               {},
               {false, true, true, true, true, true, true}};
   const Json& pixels = overall.at("tumour");
@@ -49,7 +50,7 @@ Table structure_table(const RunData& data, const Json& overall) {
   const auto classes = names_of(data.eval.at("classes"));
   for (std::size_t c = 1; c < classes.size(); ++c)
     add(class_label(classes[c], c), "objects", classes[c]);
-  add("tumour", "tumour", "objects");
+  add(lowered(region_word(data.eval)), "tumour", "objects");
   return table;
 }
 
@@ -94,17 +95,19 @@ std::string roc_chart(const RunData& data) {
 
 std::string tumour_section(const RunData& data) {
   const Json& overall = data.eval.at("overall");
+  const std::string word = region_word(data.eval), region = lowered(word);
   return fmt::format(
-      "<section><h2>Tumour against the rest</h2><p>Tumour is {}, taken together; pixels count "
-      "whose label says whether they are tumour, also where it does not say of which class. A "
-      "slide’s or case’s score is the predicted tumour’s part of its predicted tissue; the "
-      "sensitivity is at a specificity of at least {:g}.{}</p>{}{}<h3>Structures</h3><p>A structure "
+      "<section><h2>{0} against the rest</h2><p>{0} is {2}, taken together; pixels count "
+      "whose label says whether they are {1}, also where it does not say of which class. A "
+      "slide’s or case’s score is the predicted {1}’s part of its predicted tissue; the "
+      "sensitivity is at a specificity of at least {3:g}.{4}</p>{5}{6}<h3>Structures</h3><p>A structure "
       "is a connected part of a class. It is matched by a predicted one from an intersection over "
       "union above 1/2; what is then left is missed or invented. SQ is the mean intersection over "
-      "union of the matched, panoptic quality PQ = SQ · F1.</p>{}</section>\n",
-      joined_names(overall.at("tumour").at("classes")),
+      "union of the matched, panoptic quality PQ = SQ · F1.</p>{7}</section>\n",
+      word, region, joined_names(overall.at("tumour").at("classes")),
       overall.at("detection").at("specificity").get<double>(), interval_text(overall),
-      detection_table(overall).html(), roc_chart(data), structure_table(data, overall).html());
+      detection_table(overall, region).html(), roc_chart(data),
+      structure_table(data, overall).html());
 }
 
 }  // namespace headrace::report

@@ -89,7 +89,9 @@ std::string volume_class_section(const RunData& data) {
       "on each volume’s own grid: probabilities were brought to it, labels stayed as they are. "
       "Dice, surface Dice (tolerance {} mm) and HD95 are means over volumes; a volume without the "
       "class in truth and prediction is left out. A structure that was missed or invented has a "
-      "Dice of 0; its HD95 is undefined, and penalised the volume’s diagonal. Pooled Dice is of "
+      "Dice of 0; its HD95 is undefined, and penalised the volume’s diagonal. Surface Dice and HD95 are those of "
+      "DeepMind’s surface-distance: of surface elements weighted by their area, the larger of the "
+      "two directions’ 95th percentiles; other tools define HD95 otherwise. Pooled Dice is of "
       "all voxels together.{}{}</p>{}{}"
       "</section>\n",
       text_of(data.eval.at("split")), overall.at("images").get<std::uint64_t>(),

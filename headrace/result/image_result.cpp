@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/foreign_error.hpp"
+#include "headrace/core/json_fault.hpp"
 #include "headrace/result/result_format.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::result {
 namespace {
@@ -46,6 +48,7 @@ SlideMap slide_of(const Json& json) {
   json.at("level0_px_yx").get_to(map.level0_px_yx);
   json.at("level0_height").get_to(map.level0_height);
   json.at("level0_width").get_to(map.level0_width);
+  if (json.contains("scan_origin_yx")) json.at("scan_origin_yx").get_to(map.scan_origin_yx);
   return map;
 }
 
@@ -74,6 +77,9 @@ Json ImageFacts::to_json() const {
                     {"level0_px_yx", slide->level0_px_yx},
                     {"level0_height", slide->level0_height},
                     {"level0_width", slide->level0_width}};
+    // Results of other slides keep their bytes.
+    if (slide->scan_origin_yx != std::array<std::int64_t, 2>{})
+      out["slide"]["scan_origin_yx"] = slide->scan_origin_yx;
   }
   if (volume) {
     out["volume"] = {{"grid", grid_json(volume->grid)},
@@ -101,7 +107,7 @@ ImageFacts ImageFacts::from_json(const Json& json, const std::string& origin) {
     if (facts.slide || facts.volume) return facts;
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: not the description of a prediction ({}); predict again",
-         origin, error.what());
+         origin, json_fault(error));
   }
   fail(ErrorCode::malformed, "{}: states the map of neither a slide nor a volume; predict again",
        origin);
@@ -110,13 +116,18 @@ ImageFacts ImageFacts::from_json(const Json& json, const std::string& origin) {
 ImageResult ImageResult::open(const std::filesystem::path& folder) {
   ImageResult out;
   out.folder_ = folder;
-  out.store_ = std::make_shared<storage::LocalStore>(folder);
+  out.store_ = storage::open_store(storage::Place::parse(folder));
   if (!out.store_->exists(kGroupFile)) {
     fail(ErrorCode::not_found, "{}: no finished prediction of an image", folder.string());
   }
   const std::string origin = out.store_->describe(kGroupFile);
   const Json group = parse_json(out.store_->get_text(kGroupFile), origin);
-  const Json own = group.value("attributes", Json::object()).value("headrace", Json::object());
+  const auto own = taking_apart(origin, [&] {
+    Json of_headrace = group.value("attributes", Json::object()).value("headrace", Json::object());
+    static_cast<void>(of_headrace.value("kind", ""));
+    static_cast<void>(of_headrace.value("format", 0));
+    return of_headrace;
+  });
   if (own.value("kind", "") != kKind) {
     fail(ErrorCode::not_found, "{}: an image, but not a prediction of headrace predict",
          folder.string());

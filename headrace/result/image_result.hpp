@@ -19,6 +19,8 @@ struct SlideMap {
   double mpp = 0;                            ///< micrometres a pixel of the map; 0: not known
   std::array<double, 2> level0_px_yx{1, 1};  ///< pixels of the slide's level 0 a pixel of the map
   std::int64_t level0_height = 0, level0_width = 0;
+  /// First row and column of the scan on level 0, which QuPath counts from; 0: no larger canvas.
+  std::array<std::int64_t, 2> scan_origin_yx{};
 };
 
 /// The map of a volume: its voxels in the store's order (LPS), level 0.
@@ -41,7 +43,7 @@ struct NetworkFacts {
 struct ImageFacts {
   std::string id, case_id;
   std::string source;  ///< path of the file or folder that was predicted, or of the store
-  std::string task;    ///< of the run: gleason, segmentation, colorectal
+  std::string task;    ///< of the run: grading, segmentation, lesions
   std::vector<std::string> classes;    ///< by value of the class map; 0 is background
   std::vector<NetworkFacts> networks;  ///< their mean is the prediction
   bool flips = false;                  ///< the mean over mirrored images too

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "headrace/cohort/ome_label.hpp"
 #include "headrace/core/error.hpp"
@@ -12,23 +12,13 @@
 #include "headrace/result/label_image.hpp"
 #include "headrace/result/level_place.hpp"
 #include "headrace/result/result_format.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/atomic_folder.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::result {
 namespace {
 
 constexpr std::int64_t kSlices = 32, kVolumeChunk = 128;
-
-/// Where a result is written until it is whole: beside it, with a name that no result has.
-std::filesystem::path folder_aside(const std::filesystem::path& folder) {
-  return folder.parent_path() / (".part-" + folder.filename().string());
-}
-
-void remove_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::remove_all(folder, error);
-  if (error) fail(ErrorCode::io, "{}: can't be removed ({})", folder.string(), error.message());
-}
 
 BandWriter::Layout volume_layout(const VolumeMap& map, std::int64_t channels, std::uint8_t fill) {
   const auto& shape = map.grid.shape_zyx;
@@ -90,9 +80,15 @@ Json multiscales(const ImageFacts& facts, const std::string& name, std::size_t l
 }  // namespace
 
 struct ResultWriter::State {
-  std::filesystem::path folder, aside;
+  State(const std::filesystem::path& path, const ImageFacts& its_facts)
+      : folder(path),
+        facts(its_facts),
+        store(storage::open_store(storage::Place::parse(folder.aside()),
+                                  {64, storage::Durability::on_sync})) {}
+
+  storage::AtomicFolder folder;
   ImageFacts facts;
-  std::shared_ptr<storage::LocalStore> store;
+  std::shared_ptr<storage::Store> store;
   std::optional<ClassPyramid> slide_classes;
   std::optional<BandWriter> volume_classes, probability;
   bool lesions = false;  ///< whether there is a label image of them
@@ -115,17 +111,12 @@ struct ResultWriter::State {
 };
 
 ResultWriter::ResultWriter(const std::filesystem::path& folder, const ImageFacts& facts,
-                           ThreadPool* pool)
-    : state_(std::make_unique<State>()) {
+                           ThreadPool* pool) {
   if (std::filesystem::exists(folder)) {
     fail(ErrorCode::usage, "{}: exists; name another output folder", folder.string());
   }
+  state_ = std::make_unique<State>(folder, facts);
   State& s = *state_;
-  s.folder = folder;
-  s.aside = folder_aside(folder);
-  s.facts = facts;
-  remove_folder(s.aside);
-  s.store = std::make_shared<storage::LocalStore>(s.aside, 64, storage::Durability::on_sync);
   const auto classes = static_cast<std::int64_t>(facts.classes.size());
   if (facts.volume) {
     s.volume_classes.emplace(s.store, std::string(kClassesGroup) + "/0",
@@ -141,10 +132,7 @@ ResultWriter::ResultWriter(const std::filesystem::path& folder, const ImageFacts
   s.probability.emplace(s.store, kProbability, layout, pool);
 }
 
-ResultWriter::~ResultWriter() {
-  std::error_code ignored;  // the next writer removes it
-  if (state_) std::filesystem::remove_all(state_->aside, ignored);
-}
+ResultWriter::~ResultWriter() = default;
 
 ResultWriter::ResultWriter(ResultWriter&&) noexcept = default;
 
@@ -194,12 +182,7 @@ void ResultWriter::finish(const Json& findings) {
   s.store->put_text(kFindingsFile, dump_json(findings));
   s.put_groups();
   s.store->sync();
-  std::error_code error;
-  std::filesystem::rename(s.aside, s.folder, error);
-  if (error) {
-    fail(ErrorCode::io, "{}: can't be renamed to {} ({})", s.aside.string(), s.folder.string(),
-         error.message());
-  }
+  s.folder.finish();
 }
 
 }  // namespace headrace::result

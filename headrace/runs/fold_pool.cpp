@@ -30,7 +30,10 @@ Json figures_of(const measure::EvaluatedCases& cases, std::int64_t resamples) {
   Json out = {{"cases", all.size()}, {"images", images}};
   const auto figures = cases.figures(all);
   for (const auto& [path, value] : figures) put_at(out, path, or_null(value));
-  if (all.size() < 2) return out;
+  if (all.size() < measure::kLeastCasesOfIntervals) {
+    out["no_interval"] = measure::no_interval_text(all.size());
+    return out;
+  }
   const auto intervals = measure::bootstrap_intervals(
       all.size(), resamples, 0, kStream, [&](std::span<const std::size_t> drawn) {
         measure::Figures values;

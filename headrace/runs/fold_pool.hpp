@@ -9,7 +9,7 @@ namespace headrace::runs {
 
 /// The figures of all cases of a cross-validation, each judged by the network that never saw it:
 /// {overall, cohorts{}}, each with its `images`, `cases`, figures at their paths in eval.json and
-/// interval_95 over resampled cases (absent with one case). Made of the folds' images by the code
+/// interval_95 over resampled cases (with fewer than ten `no_interval`, a sentence). Made of the folds' images by the code
 /// that made them (measure::EvaluatedImages), so figures that images do not determine, as the
 /// calibration of pixels, are not there.
 ///

@@ -13,7 +13,7 @@
 #include "headrace/runs/fold_pool.hpp"
 #include "headrace/runs/fold_spread.hpp"
 #include "headrace/runs/run_folder.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -154,7 +154,8 @@ Json summarise_folds(const std::filesystem::path& folds) {
               {"pooled", pool_folds(evaluations, resamples, folds.string())},
               {"note", kNote}};
   const std::string text = dump_json(out);
-  storage::LocalStore(folds).put(kFoldsFile, std::as_bytes(std::span(text)));
+  storage::open_store(storage::Place::parse(folds))
+      ->put(kFoldsFile, std::as_bytes(std::span(text)));
   return out;
 }
 

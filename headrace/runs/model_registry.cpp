@@ -11,8 +11,8 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/storage/local_store.hpp"
 #include "headrace/storage/lock_file.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -64,12 +64,12 @@ void check_line(const Json& line, const fs::path& log) {
 
 /// What of these files a folder lacks or has otherwise, a sentence each.
 std::vector<std::string> damage_of(const fs::path& folder, const Json& files) {
-  const storage::LocalStore store(folder);
+  const auto store = storage::open_store(storage::Place::parse(folder));
   std::vector<std::string> out;
   for (const auto& [name, hash] : files.items()) {
-    if (!store.exists(name)) {
+    if (!store->exists(name)) {
       out.push_back(fmt::format("{} is missing", (folder / name).string()));
-    } else if (sha256_hex(store.get(name)) != hash.get<std::string>()) {
+    } else if (sha256_hex(store->get(name)) != hash.get<std::string>()) {
       out.push_back(fmt::format("{} is not what was promoted: its SHA-256 differs from the log's",
                                 (folder / name).string()));
     }
@@ -152,10 +152,10 @@ bool Registry::put_model(const std::string& id, const ModelFiles& files) {
   }
   const std::string part = fmt::format("{}/{}{}", kModels, kPart, id);
   fs::remove_all(path_ / part);  // what a killed promotion left
-  storage::LocalStore store(path_);
+  const auto store = storage::open_store(storage::Place::parse(path_));
   try {
-    for (const auto& [name, bytes] : files) store.put(part + "/" + name, bytes);
-    store.move_folder(part, fmt::format("{}/{}", kModels, id));
+    for (const auto& [name, bytes] : files) store->put(part + "/" + name, bytes);
+    store->move_folder(part, fmt::format("{}/{}", kModels, id));
   } catch (const Error&) {
     std::error_code ignored;
     fs::remove_all(path_ / part, ignored);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/foreign_error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/promoted_from.hpp"
@@ -77,7 +78,9 @@ Json Promotion::to_json() const {
           {"comparison", comparison ? comparison->to_json() : Json()}};
 }
 
-Promotion promote(const PromoteRequest& request) {
+namespace {
+
+Promotion promoted(const PromoteRequest& request) {
   Registry registry(request.registry);
   registry.link(request.name);
   check_texts(request);
@@ -137,6 +140,14 @@ Promotion promote(const PromoteRequest& request) {
   }
   out.promoted = true;
   return out;
+}
+
+}  // namespace
+
+Promotion promote(const PromoteRequest& request) {
+  const std::string origin = fmt::format(
+      "run.json, config.json or an evaluation of {}, or of the model promoted before", request.run);
+  return taking_apart(origin, [&] { return promoted(request); });
 }
 
 }  // namespace headrace::runs

@@ -13,10 +13,12 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/read_file.hpp"
-#include "headrace/core/sha256.hpp"
 #include "headrace/core/shell_word.hpp"
+#include "headrace/core/task_name.hpp"
 #include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/weights_file.hpp"
+#include "headrace/runs/weights_identity.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -92,9 +94,9 @@ std::optional<ReadEvaluation> read_evaluation(const RunFolder& folder, const std
   return out;
 }
 
-bool is_of(const Json& evaluation, const std::string& weights_sha256, const Json& like) {
+bool is_of(const Json& evaluation, const std::set<std::string>& hashes, const Json& like) {
   try {
-    return evaluation.is_object() && evaluation.value(kWeightsHash, "") == weights_sha256 &&
+    return evaluation.is_object() && hashes.contains(evaluation.value(kWeightsHash, "")) &&
            of_same_data(evaluation, like);
   } catch (const Json::exception&) {
     return false;  // a stray file
@@ -102,31 +104,32 @@ bool is_of(const Json& evaluation, const std::string& weights_sha256, const Json
 }
 
 std::optional<ReadEvaluation> find_read_evaluation(const RunFolder& folder,
-                                                   const std::string& weights_sha256,
+                                                   const std::set<std::string>& hashes,
                                                    const Json& like) {
   for (const std::string& name : evaluations_in(folder)) {
     auto read = read_evaluation(folder, name);
-    if (read && is_of(read->named.json, weights_sha256, like)) return read;
+    if (read && is_of(read->named.json, hashes, like)) return read;
   }
   return std::nullopt;
 }
 
 ReadEvaluation evaluation_of(const RunFolder& folder, const PromotionCandidate& of_run,
                              const std::string& weights, const std::string& file) {
-  const std::string& hash = of_run.weights_sha256;
+  const std::set<std::string> hashes = weights_hashes(
+      of_run.files.at(kFinalWeights), folder.describe(weights_file(folder, weights)));
   if (!file.empty()) {
     const std::string text = read_file(file);
     ReadEvaluation given{{parse_json(text, file), file}, bytes_of(text)};
     const std::string of = given.named.json.value(kWeightsHash, "");
-    if (of == hash) return given;
+    if (hashes.contains(of)) return given;
     fail(ErrorCode::usage,
          "{} is an evaluation of other weights: SHA-256 {}, but the {} weights of {} have {}", file,
          of.empty() ? "not stated" : of.substr(0, 16), weights, folder.path().string(),
-         hash.substr(0, 16));
+         of_run.weights_sha256.substr(0, 16));
   }
   const Json own = {{"dataset_hash", of_run.run.at("dataset_hash")},
                     {"split", of_run.config.at("data").at("val")}};
-  if (auto found = find_read_evaluation(folder, hash, own)) return *std::move(found);
+  if (auto found = find_read_evaluation(folder, hashes, own)) return *std::move(found);
   no_evaluation(folder, weights);
 }
 
@@ -157,15 +160,15 @@ void check_judged(const PromotionCandidate& candidate, const std::string& comman
 
 /// The pictures that the evaluation's report shows, which lie beside the evaluation.
 void put_pictures(const NamedEvaluation& evaluation, ModelFiles& to) {
-  const storage::LocalStore beside(
-      std::filesystem::absolute(evaluation.origin).lexically_normal().parent_path());
+  const auto beside = storage::open_store(storage::Place::parse(
+      std::filesystem::absolute(evaluation.origin).lexically_normal().parent_path()));
   for (const char* list : {"montage", "examples"}) {
     for (const Json& entry : evaluation.json.value(list, Json::array())) {
       for (const auto& [key, value] : entry.items()) {
         const std::string name = value.is_string() ? value.get<std::string>() : "";
         if (name.starts_with(kPictures) && name.find("..") == std::string::npos &&
-            beside.exists(name))
-          to[name] = beside.get(name);
+            beside->exists(name))
+          to[name] = beside->get(name);
       }
     }
   }
@@ -181,7 +184,7 @@ Json put_json(const RunFolder& folder, const std::string& name, ModelFiles& to) 
 
 Json rules_of(const Json& config) {
   const Json& data = config.at("data");
-  return {{"task", config.at("task")},
+  return {{"task", with_current_task(config).at("task")},
           {"data", {{"labels", data.at("labels")}, {"outside", data.at("outside")}}},
           {"eval", config.at("eval")}};
 }
@@ -197,9 +200,9 @@ std::vector<std::string> rule_changes(const Json& before, const Json& after) {
 }
 
 std::optional<NamedEvaluation> find_evaluation(const RunFolder& folder,
-                                               const std::string& weights_sha256,
+                                               const std::set<std::string>& weights_hashes,
                                                const Json& like) {
-  auto found = find_read_evaluation(folder, weights_sha256, like);
+  auto found = find_read_evaluation(folder, weights_hashes, like);
   return found ? std::optional(std::move(found->named)) : std::nullopt;
 }
 
@@ -212,7 +215,7 @@ PromotionCandidate read_candidate(const RunFolder& folder, const std::string& we
   out.run = put_json(folder, "run.json", out.files);
   out.files["preprocessing.json"] = folder.read("preprocessing.json");
   out.files[kFinalWeights] = folder.read(file);
-  out.weights_sha256 = sha256_hex(out.files.at(kFinalWeights));
+  out.weights_sha256 = weights_identity(out.files.at(kFinalWeights), folder.describe(file));
   ReadEvaluation read = evaluation_of(folder, out, weights, evaluation);
   out.evaluation = std::move(read.named);
   out.files[kEvaluation] = std::move(read.bytes);

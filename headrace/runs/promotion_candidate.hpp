@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct PromotionCandidate {
   ModelFiles files;
   Json config, run;
   NamedEvaluation evaluation;
-  std::string weights_sha256;
+  std::string weights_sha256;  ///< weights_identity
   /// What the run's config asks for; of a promoted model all that it passed.
   measure::Gate gates;
 };
@@ -41,9 +42,10 @@ std::vector<std::string> rule_changes(const Json& before, const Json& after);
 PromotionCandidate read_candidate(const RunFolder& folder, const std::string& weights,
                                   const std::string& evaluation);
 
-/// An evaluation in the run folder of weights of this hash, of the data that `like` was made with;
-/// none where there is none.
+/// An evaluation in the run folder of weights of one of these hashes (weights_hashes), of the data
+/// that `like` was made with; none where there is none.
 std::optional<NamedEvaluation> find_evaluation(const RunFolder& folder,
-                                               const std::string& weights_sha256, const Json& like);
+                                               const std::set<std::string>& weights_hashes,
+                                               const Json& like);
 
 }  // namespace headrace::runs

@@ -10,9 +10,11 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/shell_word.hpp"
 #include "headrace/core/yaml.hpp"
+#include "headrace/measure/bootstrap.hpp"
 #include "headrace/measure/figure_names.hpp"
 #include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/trained_cases.hpp"
+#include "headrace/runs/weights_identity.hpp"
 
 namespace headrace::runs {
 namespace {
@@ -54,10 +56,20 @@ void check_not_of_folds(const PromotionCandidate& candidate, const RunFolder& pr
       Option{"evaluation"}, Option{"without_comparison"});
 }
 
+/// The log of an earlier version has the file's hash, a later evaluation the weights' identity.
+std::set<std::string> hashes_of_promoted(const RunFolder& promoted, const Json& log_line) {
+  std::set<std::string> out;
+  if (promoted.has(kFinalWeights))
+    out = weights_hashes(promoted.read(kFinalWeights), promoted.describe(kFinalWeights));
+  out.insert(log_line.at("weights_sha256").get<std::string>());
+  return out;
+}
+
 NamedEvaluation evaluation_of_promoted(const PromotionCandidate& candidate,
                                        const RunFolder& promoted, const Json& log_line) {
   const Json& ours = candidate.evaluation.json;
-  if (auto found = find_evaluation(promoted, log_line.at("weights_sha256"), ours)) return *found;
+  if (auto found = find_evaluation(promoted, hashes_of_promoted(promoted, log_line), ours))
+    return *found;
   check_not_of_folds(candidate, promoted);
   // The path of its store, where the candidate was judged on that of its own training.
   const bool own = ours.value("dataset_hash", "") == candidate.run.at("dataset_hash");
@@ -162,8 +174,8 @@ class Asked {
   std::map<std::string, double> of_figures_;                         ///< stated for all images
 };
 
-WorseCheck check_of(const std::string& group, const ComparedFigure& figure, double margin) {
-  WorseCheck out{group, figure, margin, {}};
+WorseCheck check_of(const ComparedGroup& group, const ComparedFigure& figure, double margin) {
+  WorseCheck out{group.group, figure, margin, group.paired_cases, {}};
   if (!figure.difference) return out;
   const bool smaller = measure::smaller_is_better(figure.figure);
   const double worst = !figure.interval ? *figure.difference
@@ -185,6 +197,14 @@ const char* verdict_of(const WorseCheck& check) {
   return (smaller ? *difference : -*difference) > check.margin ? "WORSE" : "MAY BE WORSE";
 }
 
+/// Why the figures alone were compared.
+std::string without_interval(const WorseCheck& check) {
+  if (check.figure.count) return "no interval: a count";
+  const bool few = check.cases > 0 && check.cases < measure::kLeastCasesOfIntervals;
+  return (few ? measure::no_interval_text(check.cases) : "no interval") +
+         "; compared by the figures alone";
+}
+
 std::string line_of(const WorseCheck& check) {
   const ComparedFigure& figure = check.figure;
   const std::string name =
@@ -193,8 +213,9 @@ std::string line_of(const WorseCheck& check) {
       figure.interval
           ? fmt::format(" (difference {:+.4f}, 95 % interval {:+.4f} to {:+.4f})",
                         *figure.difference, (*figure.interval)[0], (*figure.interval)[1])
-      : figure.difference ? fmt::format(" (difference {:+.4f}, no interval)", *figure.difference)
-                          : "";
+      : figure.difference
+          ? fmt::format(" (difference {:+.4f}; {})", *figure.difference, without_interval(check))
+          : "";
   return fmt::format("{}: {} {} -> {}{}, at most {} worse asked for\n", verdict_of(check), name,
                      number(figure.before), number(figure.after), end, check.margin);
 }
@@ -221,6 +242,7 @@ Json PromotionComparison::to_json() const {
                 {"after", or_null(figure.after)},
                 {"difference", or_null(figure.difference)},
                 {"interval_95", or_null(figure.interval)},
+                {"cases", check.cases},
                 {"margin", check.margin},
                 {"worse_by", or_null(check.worse_by)},
                 {"passed", check.passed()}};
@@ -264,7 +286,7 @@ PromotionComparison compare_with_promoted(const PromotionCandidate& candidate,
              "again (headrace eval)",
              figure.figure, group.group, before.origin, candidate.evaluation.origin);
       }
-      out.checks.push_back(check_of(group.group, figure, asked.margin(group.group, figure)));
+      out.checks.push_back(check_of(group, figure, asked.margin(group.group, figure)));
     }
   }
   if (out.checks.empty()) {

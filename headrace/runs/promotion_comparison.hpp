@@ -12,7 +12,8 @@ namespace headrace::runs {
 struct WorseCheck {
   std::string group;
   ComparedFigure figure;
-  double margin = 0;  ///< how much worse it may be, in the figure's unit
+  double margin = 0;      ///< how much worse it may be, in the figure's unit
+  std::size_t cases = 0;  ///< that both were judged by; 0: not paired
   /// How much worse it is at the end of the interval that is worse; without interval, by the figures
   /// themselves. Negative: better. None: undefined in one of them.
   std::optional<double> worse_by;
@@ -23,7 +24,7 @@ struct PromotionComparison {
   std::string model;  ///< the one that is promoted now
   std::vector<WorseCheck> checks;
   bool passed() const;
-  /// {model, passed, figures[{figure, group, before, after, difference, interval_95?, margin,
+  /// {model, passed, figures[{figure, group, before, after, difference, interval_95?, cases, margin,
   /// worse_by, passed}]}
   Json to_json() const;
   std::string text() const;  ///< one line for each check that missed, and one for all
@@ -38,7 +39,7 @@ double default_margin(const std::string& figure, bool count);
 /// now. A gate's margin holds for its groups, that of all images also where no gate of a group states
 /// one. The margin is held against the end of the difference's 95 %
 /// interval that is worse (non-inferiority): who says that nothing got worse must show it. Where no
-/// interval can be made (one case; a count), the figures themselves are compared. A figure that was
+/// interval can be made (fewer than ten cases; a count), the figures themselves are compared. A figure that was
 /// defined and no longer is counts as worse.
 ///
 /// What the promoted model passed its gates by, or was evaluated on later, is held against its own

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_depth.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/storage/posix.hpp"
@@ -19,13 +20,13 @@ namespace posix = storage::posix;
 Json hash_of(const std::string& line) { return line.empty() ? Json() : Json(sha256_hex(line)); }
 
 Json parse_line(const std::string& text, const std::string& place) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
+  Json line = json_or_discarded(text);
+  if (line.is_discarded()) {
     fail(ErrorCode::corrupt,
-         "{}: not a line of a registry's log ({}). Put the log back from a copy", place,
-         error.what());
+         "{}: not a line of a registry's log, as it is no JSON. Put the log back from a copy",
+         place);
   }
+  return line;
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "headrace/core/foreign_error.hpp"
 #include "headrace/core/json_changes.hpp"
+#include "headrace/core/task_name.hpp"
 #include "headrace/runs/evaluation_comparison.hpp"
 
 namespace headrace::runs {
@@ -20,18 +22,24 @@ Json json_of(const std::vector<JsonChange>& changes) {
   return out;
 }
 
-/// The weights that a run began with: {file: its name and that of its folder, sha256}; null: none.
+/// The weights that a run began with: {file: its name and that of its folder, sha256: of the file,
+/// weights_sha256: their identity, null in a run of an earlier version}; null: none.
 Json init_of(const Json& init) {
   if (!init.is_object()) return init;
   const std::filesystem::path file = init.value("file", "");
   return {{"file", (file.parent_path().filename() / file.filename()).string()},
-          {"sha256", init.value("sha256", Json())}};
+          {"sha256", init.value("sha256", Json())},
+          {"weights_sha256", init.value("weights_sha256", Json())}};
 }
 
-/// Equal weights are the same wherever they lay.
+/// Equal weights are the same wherever, and in whatever file, they lay.
 Json init_part(const Json& before, const Json& after) {
   const Json one = init_of(before), other = init_of(after);
-  const auto hash = [](const Json& init) { return init.is_object() ? init.at("sha256") : Json(); };
+  const auto identified = [](const Json& init) {
+    return !init.is_object() || !init.at("weights_sha256").is_null();
+  };
+  const char* key = identified(one) && identified(other) ? "weights_sha256" : "sha256";
+  const auto hash = [&](const Json& init) { return init.is_object() ? init.at(key) : Json(); };
   if (hash(one) == hash(other)) return {{"same", true}, {"value", one}};
   return {{"same", false}, {"changes", json_of({{"init", one, other}})}};
 }
@@ -89,18 +97,31 @@ Json figures_of(const RunFolder& before, const RunFolder& after) {
 
 }  // namespace
 
-Json compare_runs(const RunFolder& before, const RunFolder& after,
-                  const std::function<bool(const std::string& key)>& decides_nothing) {
+namespace {
+
+Json compared(const RunFolder& before, const RunFolder& after,
+              const std::function<bool(const std::string& key)>& decides_nothing) {
   const Json one = before.read_json(kRun), other = after.read_json(kRun);
   Json out = {{"before", facts_of(before)},
               {"after", facts_of(after)},
-              {"config", config_changes(before.read_json("config.json"),
-                                        after.read_json("config.json"), decides_nothing)}};
+              {"config",
+               config_changes(with_current_task(before.read_json("config.json")),
+                              with_current_task(after.read_json("config.json")), decides_nothing)}};
   for (const char* key : {"dataset_hash", "code_version", "code", "libraries", "runtime", "decoder",
                           "hardware", "preprocessing_sha256", "init", "classes", "parameters"})
     out["run"][key] = part(one, other, key);
   out["evaluation"] = figures_of(before, after);
   return out;
+}
+
+}  // namespace
+
+Json compare_runs(const RunFolder& before, const RunFolder& after,
+                  const std::function<bool(const std::string& key)>& decides_nothing) {
+  const std::string origin =
+      fmt::format("{}, {} or {} of {} or {}", kRun, "config.json", "eval.json",
+                  before.path().string(), after.path().string());
+  return taking_apart(origin, [&] { return compared(before, after, decides_nothing); });
 }
 
 }  // namespace headrace::runs

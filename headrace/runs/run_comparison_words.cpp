@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "headrace/measure/bootstrap.hpp"
 #include "headrace/runs/run_comparison.hpp"
 
 namespace headrace::runs {
@@ -75,7 +76,10 @@ std::string figures(const std::string& name, const Json& group) {
     out += '\n';
   }
   const auto cases = group.at("paired_cases").get<std::size_t>();
-  const std::string paired = cases > 0 ? fmt::format(", {} cases in both", cases) : "";
+  const bool few = cases < measure::kLeastCasesOfIntervals;
+  const std::string paired = cases == 0 ? ""
+                             : few ? fmt::format(", of both {}", measure::no_interval_text(cases))
+                                   : fmt::format(", {} cases in both", cases);
   return out.empty() ? "" : fmt::format("{}{}:\n{}", name, paired, out);
 }
 
@@ -119,7 +123,10 @@ std::string in_words(const Json& comparison) {
     out += fmt::format("differences have no intervals: {}\n",
                        evaluation.at("why_not_paired").get<std::string>());
   } else {
-    out += "figures with 95 % intervals; of differences by paired bootstrap over cases\n";
+    out += fmt::format(
+        "figures with 95 % intervals, of {} cases or more; of differences by paired bootstrap over "
+        "cases\n",
+        measure::kLeastCasesOfIntervals);
   }
   const Json& groups = evaluation.at("groups");
   if (groups.contains("overall")) out += figures("overall", groups.at("overall"));

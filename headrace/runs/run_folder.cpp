@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/storage/lock_file.hpp"
 
 namespace headrace::runs {
@@ -49,10 +49,8 @@ std::filesystem::path behind_links(std::filesystem::path path) {
 /// Of a file that grows; empty where there is none. The store keeps a file open with the size that it
 /// had when it was first read, so it would not give lines that came later.
 std::string text_now(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) fail(ErrorCode::io, "{} cannot be read to its end.", path.string());
-  return text;
+  std::error_code absent;
+  return std::filesystem::exists(path, absent) ? read_file(path) : std::string();
 }
 
 /// Of whole lines, without its newline; what a kill truncated is left out. Empty: there is none.
@@ -69,7 +67,7 @@ bool holds_at_most_a_start(const std::filesystem::path& path) {
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     if (!entry.is_regular_file()) return false;
   }
-  const std::vector<std::string> names = storage::LocalStore(path).list("");
+  const std::vector<std::string> names = storage::open_store(storage::Place::parse(path))->list("");
   return std::all_of(names.begin(), names.end(), [](const std::string& name) {
     return name == kRun || name == kPreprocessing;
   });
@@ -78,14 +76,16 @@ bool holds_at_most_a_start(const std::filesystem::path& path) {
 }  // namespace
 
 bool RunFolder::holds_run(const std::filesystem::path& path) {
-  return std::filesystem::exists(path / kConfig);
+  return std::filesystem::exists(storage::Place::parse(path).join(kConfig).path());
 }
 
 bool RunFolder::is_promoted(const std::filesystem::path& path) {
-  return holds_run(path) && std::filesystem::exists(path / kGateFile);
+  return holds_run(path) &&
+         std::filesystem::exists(storage::Place::parse(path).join(kGateFile).path());
 }
 
-RunFolder RunFolder::create(const std::filesystem::path& path) {
+RunFolder RunFolder::create(const std::filesystem::path& given) {
+  const std::filesystem::path path = storage::Place::parse(given).path();
   if (holds_run(path)) {
     fail(ErrorCode::usage, "{} already holds a run. Continue it with {}, or give another {}.",
          path.string(), Option{"resume"}, Option{"out"});
@@ -98,7 +98,8 @@ RunFolder RunFolder::create(const std::filesystem::path& path) {
   return RunFolder(path);
 }
 
-RunFolder RunFolder::open(const std::filesystem::path& path) {
+RunFolder RunFolder::open(const std::filesystem::path& given) {
+  const std::filesystem::path path = storage::Place::parse(given).path();
   if (!holds_run(path)) {
     fail(ErrorCode::not_found,
          "{} holds no run: there is no {} in it. Give the folder of headrace train {}.",
@@ -185,6 +186,9 @@ std::vector<Json> RunFolder::lines(const std::string& name, std::size_t at_most)
 
 void RunFolder::for_each_line(const std::string& name,
                               const std::function<bool(Json line)>& take) const {
+  // Lines may be too many for the memory, so they are streamed, and a stream would wait for a FIFO.
+  std::error_code absent;
+  if (!std::filesystem::is_regular_file(path() / name, absent)) return;
   std::ifstream file(path() / name, std::ios::binary);
   std::size_t number = 0;
   for (std::string line; std::getline(file, line);) {

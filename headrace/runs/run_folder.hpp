@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/storage/posix.hpp"
 #include "headrace/storage/store_lock.hpp"
 
@@ -29,7 +29,8 @@ constexpr const char* kGateFile = "gate.json";  ///< only of promoted models
 class RunFolder {
  public:
   /// A folder for a new run: absent, empty, or what a training left that was killed before it had
-  /// begun. The first write, or lock, creates it. Errors: usage (it holds a run, or anything else).
+  /// begun. The first write, or lock, creates it. Errors: usage (it holds a run, or anything else),
+  /// unsupported (a URL), as all that take a path.
   static RunFolder create(const std::filesystem::path& path);
   /// The folder of a run that was started. A link, such as a name in a registry, is followed once,
   /// so that all files are of one run even if the link is replaced meanwhile. Errors: not_found.
@@ -49,8 +50,8 @@ class RunFolder {
   Json read_json(const std::string& name) const;
   bool has(const std::string& name) const { return store_->exists(name); }
   std::string describe(const std::string& name) const { return store_->describe(name); }
-  const std::filesystem::path& path() const noexcept { return store_->root(); }
-  const storage::LocalStore& files() const noexcept { return *store_; }
+  const std::filesystem::path& path() const noexcept { return path_; }
+  const storage::Store& files() const noexcept { return *store_; }
 
   void append_metrics(const Json& line);
   /// Drops the lines of steps after `step`, and a last line that a kill truncated, from metrics.jsonl
@@ -86,9 +87,10 @@ class RunFolder {
   void sync_lines() const;
 
   explicit RunFolder(const std::filesystem::path& path)
-      : store_(std::make_shared<storage::LocalStore>(path)) {}
+      : path_(path), store_(storage::open_store(storage::Place::parse(path))) {}
 
-  std::shared_ptr<storage::LocalStore> store_;
+  std::filesystem::path path_;
+  std::shared_ptr<storage::Store> store_;
   struct Lock {
     storage::posix::Descriptor file, folder;
   };

@@ -4,43 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 
 #include "headrace/core/error.hpp"
+#include "headrace/storage/local_object.hpp"
 #include "headrace/storage/posix.hpp"
 #include "headrace/storage/store_lock.hpp"
+#include "headrace/storage/temporary_file.hpp"
 
 namespace headrace::storage {
 namespace {
-
-constexpr std::string_view kTemporaryPrefix = ".tmp-";
-
-class LocalObject : public Object {
- public:
-  LocalObject(posix::Descriptor file, std::uint64_t size, std::string path)
-      : file_(std::move(file)), size_(size), path_(std::move(path)) {}
-
-  std::uint64_t size_bytes() const override { return size_; }
-  std::string local_path() const override { return path_; }
-
-  void read(std::uint64_t offset, std::span<std::byte> dst) const override {
-    const std::int64_t got = posix::read_at(file_.get(), offset, dst);
-    if (got < 0) {
-      fail(ErrorCode::io, "{}: reading bytes {}-{} failed: {}", path_, offset, offset + dst.size(),
-           posix::describe_errno(errno));
-    }
-    if (static_cast<std::size_t>(got) != dst.size()) {
-      fail(ErrorCode::corrupt, "{}: bytes {}-{} wanted, but the file ends at {}", path_, offset,
-           offset + dst.size(), offset + static_cast<std::uint64_t>(got));
-    }
-  }
-
- private:
-  posix::Descriptor file_;
-  std::uint64_t size_;
-  std::string path_;
-};
 
 bool is_temporary(const std::filesystem::path& path) {
   return path.filename().string().starts_with(kTemporaryPrefix);
@@ -58,31 +31,6 @@ void check_key(const std::string& key) {
     }
     if (end == key.size()) return;
     begin = end + 1;
-  }
-}
-
-// Removes the file at the end of the scope unless it was kept.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
-  ~TemporaryFile() {
-    if (!path_.empty()) posix::calls().unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  void keep() noexcept { path_.clear(); }
-
- private:
-  std::string path_;
-};
-
-// A name that no other writer has: process id and a counter; O_EXCL excludes the rest.
-posix::Descriptor create_temporary(const std::string& folder, std::string& path) {
-  static std::atomic<std::uint64_t> counter{0};
-  while (true) {
-    path = fmt::format("{}/{}{}-{}", folder, kTemporaryPrefix, ::getpid(), counter++);
-    posix::Descriptor file = posix::open_file(path, O_WRONLY | O_CREAT | O_EXCL);
-    if (file.valid() || errno != EEXIST) return file;
   }
 }
 
@@ -110,24 +58,17 @@ std::shared_ptr<const Object> LocalStore::open(const std::string& key) const {
     }
   }
   const std::string path = describe(key);
-  posix::Descriptor file = posix::open_file(path, O_RDONLY);
-  if (!file.valid() && (errno == EMFILE || errno == ENFILE)) {
-    const std::lock_guard lock(mutex_);
-    open_.clear();
-    recent_.clear();
-    file = posix::open_file(path, O_RDONLY);
+  bool out_of_descriptors = false;
+  std::shared_ptr<const Object> object = open_local_object(path, &out_of_descriptors);
+  if (out_of_descriptors) {
+    {
+      const std::lock_guard lock(mutex_);
+      open_.clear();
+      recent_.clear();
+    }
+    object = open_local_object(path);
   }
-  if (!file.valid()) {
-    if (errno == ENOENT || errno == ENOTDIR) return nullptr;
-    fail(ErrorCode::io, "{}: cannot be opened: {}", path, posix::describe_errno(errno));
-  }
-  struct stat status {};
-  if (posix::calls().fstat(file.get(), &status) != 0) {
-    fail(ErrorCode::io, "{}: size cannot be read: {}", path, posix::describe_errno(errno));
-  }
-  if (!S_ISREG(status.st_mode)) return nullptr;
-  auto object = std::make_shared<const LocalObject>(
-      std::move(file), static_cast<std::uint64_t>(status.st_size), path);
+  if (!object) return nullptr;
   const std::lock_guard lock(mutex_);
   if (const auto found = open_.find(key); found != open_.end()) return found->second.object;
   if (changes != changes_) return object;
@@ -141,20 +82,21 @@ std::shared_ptr<const Object> LocalStore::open(const std::string& key) const {
 }
 
 void LocalStore::put(const std::string& key, std::span<const std::byte> bytes) {
-  place(key, bytes.size(), [&](int fd, const std::string&) { return posix::write_all(fd, bytes); });
+  put_by(key, bytes.size(),
+         [&](int fd, const std::string&) { return posix::write_all(fd, bytes); });
 }
 
 void LocalStore::put_file(const std::string& key, std::uint64_t size_bytes,
                           const std::function<void(const std::string& path)>& write) {
-  place(key, size_bytes, [&](int, const std::string& path) {
+  put_by(key, size_bytes, [&](int, const std::string& path) {
     write(path);
     return 0;
   });
 }
 
 // `write` returns 0 or an errno.
-void LocalStore::place(const std::string& key, std::uint64_t size_bytes,
-                       const std::function<int(int fd, const std::string& path)>& write) {
+void LocalStore::put_by(const std::string& key, std::uint64_t size_bytes,
+                        const std::function<int(int fd, const std::string& path)>& write) {
   check_key(key);
   const std::string path = describe(key);
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -163,17 +105,11 @@ void LocalStore::place(const std::string& key, std::uint64_t size_bytes,
          posix::describe_errno(error), key, size_bytes, root_.string());
   };
   if (const int error = posix::make_folders(folder); error != 0) refuse(error);
-  std::string temporary_path;
-  posix::Descriptor file = create_temporary(folder, temporary_path);
-  if (!file.valid()) refuse(errno);
-  TemporaryFile temporary(temporary_path);
-  if (const int error = write(file.get(), temporary_path); error != 0) refuse(error);
+  TemporaryFile file;
+  if (const int error = file.create(folder, 0644); error != 0) refuse(error);
+  if (const int error = write(file.fd(), file.path()); error != 0) refuse(error);
   const bool now = durability_ == Durability::each_put;
-  if (const int error = now ? posix::sync(file.get()) : 0; error != 0) refuse(error);
-  // Some file systems report a failed write only now.
-  if (posix::calls().close(file.release()) != 0 && errno != EINTR) refuse(errno);
-  if (posix::calls().rename(temporary_path.c_str(), path.c_str()) != 0) refuse(errno);
-  temporary.keep();
+  if (const int error = file.put_in_place(path, now); error != 0) refuse(error);
   forget(key);
   if (const int error = now ? posix::sync_folder(folder) : 0; error != 0) {
     fail(ErrorCode::io, "{} while syncing the folder of {} in {}", posix::describe_errno(error),
@@ -235,7 +171,8 @@ std::vector<std::string> LocalStore::list(const std::string& prefix) const {
   std::filesystem::recursive_directory_iterator entry(start, error);
   for (const std::filesystem::recursive_directory_iterator end; !error && entry != end;
        entry.increment(error)) {
-    if (is_temporary(entry->path()) || !entry->is_regular_file()) continue;
+    std::error_code no_file;  // such as a loop of links, which is no object
+    if (is_temporary(entry->path()) || !entry->is_regular_file(no_file)) continue;
     if (entry->path() == root_ / StoreLock::kFile) continue;
     std::string key = entry->path().lexically_relative(root_).generic_string();
     if (key.starts_with(prefix)) keys.push_back(std::move(key));

@@ -14,11 +14,6 @@
 
 namespace headrace::storage {
 
-/// When objects reach the disk: each before `put` returns, or all of them in `sync`. Either way an
-/// object is whole or absent for every reader, also after its writer was killed. With on_sync, a
-/// machine that stops before `sync` may lose what was put.
-enum class Durability { each_put, on_sync };
-
 /// A store in a folder of a POSIX file system. Keeps at most `max_open_files` descriptors open
 /// (least recently used are closed); an Object in use keeps its own alive. An object that another
 /// process replaces is seen by `open` once its old descriptor has been dropped.
@@ -29,10 +24,11 @@ class LocalStore : public Store {
 
   std::shared_ptr<const Object> open(const std::string& key) const override;
   void put(const std::string& key, std::span<const std::byte> bytes) override;
-  /// The same for bytes that are not in memory: `write` puts them into the file of that path, which
-  /// exists and is empty.
   void put_file(const std::string& key, std::uint64_t size_bytes,
-                const std::function<void(const std::string& path)>& write);
+                const std::function<void(const std::string& path)>& write) override;
+  void sync() override;
+  /// Temporary files.
+  std::size_t remove_leftovers() override;
   void erase(const std::string& key) override;
   /// By one rename.
   void move_folder(const std::string& from, const std::string& to) override;
@@ -40,15 +36,11 @@ class LocalStore : public Store {
   std::string describe(const std::string& key) const override;
 
   const std::filesystem::path& root() const noexcept { return root_; }
-  /// Removes temporary files that killed writers left; returns how many.
-  std::size_t remove_leftovers();
-  /// Everything put so far is on the disk when it returns. Errors: io.
-  void sync();
 
  private:
   void forget(const std::string& key) const;
-  void place(const std::string& key, std::uint64_t size_bytes,
-             const std::function<int(int fd, const std::string& path)>& write);
+  void put_by(const std::string& key, std::uint64_t size_bytes,
+              const std::function<int(int fd, const std::string& path)>& write);
 
   std::filesystem::path root_;
   std::size_t max_open_files_;

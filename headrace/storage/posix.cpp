@@ -16,10 +16,25 @@ constexpr std::size_t kMostInOneCall = 0x7ffff000;
 
 int real_open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
 
+/// Gives `write` what is left, and how much is done, until all is; 0 or an errno.
+template <typename Write>
+int write_pieces(std::span<const std::byte> bytes, Write&& write) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const std::size_t count = std::min(bytes.size() - done, kMostInOneCall);
+    const ssize_t put = write(bytes.subspan(done, count), done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    if (put == 0) return EIO;
+    done += static_cast<std::size_t>(put);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Calls& calls() noexcept {
-  static Calls table{real_open, ::close,  ::fstat,  ::pread, ::write,
+  static Calls table{real_open, ::close,  ::fstat,  ::pread, ::write, ::pwrite,
                      ::fsync,   ::rename, ::unlink, ::mkdir, ::stat};
   return table;
 }
@@ -43,6 +58,8 @@ void Descriptor::reset() noexcept {
 
 Descriptor open_file(const std::string& path, int flags, mode_t mode) {
   int fd = -1;
+  // Where a FIFO lies in the place of an object, opening it must not wait until someone writes into it.
+  if ((flags & O_ACCMODE) == O_RDONLY) flags |= O_NONBLOCK;
   do {
     fd = calls().open(path.c_str(), flags | O_CLOEXEC, mode);
   } while (fd < 0 && errno == EINTR);
@@ -64,16 +81,15 @@ std::int64_t read_at(int fd, std::uint64_t offset, std::span<std::byte> dst) {
 }
 
 int write_all(int fd, std::span<const std::byte> bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const std::size_t count = std::min(bytes.size() - done, kMostInOneCall);
-    const ssize_t put = calls().write(fd, bytes.data() + done, count);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno;
-    if (put == 0) return EIO;
-    done += static_cast<std::size_t>(put);
-  }
-  return 0;
+  return write_pieces(bytes, [&](std::span<const std::byte> piece, std::size_t) {
+    return calls().write(fd, piece.data(), piece.size());
+  });
+}
+
+int write_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes) {
+  return write_pieces(bytes, [&](std::span<const std::byte> piece, std::size_t done) {
+    return calls().pwrite(fd, piece.data(), piece.size(), static_cast<off_t>(offset + done));
+  });
 }
 
 int sync(int fd) {

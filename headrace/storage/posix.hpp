@@ -17,6 +17,7 @@ struct Calls {
   int (*fstat)(int fd, struct stat* out);
   ssize_t (*pread)(int fd, void* dst, std::size_t count, off_t offset);
   ssize_t (*write)(int fd, const void* src, std::size_t count);
+  ssize_t (*pwrite)(int fd, const void* src, std::size_t count, off_t offset);
   int (*fsync)(int fd);
   int (*rename)(const char* from, const char* to);
   int (*unlink)(const char* path);
@@ -53,6 +54,9 @@ std::int64_t read_at(int fd, std::uint64_t offset, std::span<std::byte> dst);
 
 /// Writes everything, over short writes and EINTR. Returns 0, or an errno.
 int write_all(int fd, std::span<const std::byte> bytes);
+
+/// The same from a byte of the file on; its end does not matter. Returns 0, or an errno.
+int write_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes);
 
 /// fsync(2), repeated on EINTR. Returns 0, or an errno.
 int sync(int fd);

@@ -1,6 +1,11 @@
 #include "headrace/storage/store.hpp"
 
+#include <filesystem>
+
 #include "headrace/core/error.hpp"
+#include "headrace/storage/local_object.hpp"
+#include "headrace/storage/posix.hpp"
+#include "headrace/storage/temporary_file.hpp"
 
 namespace headrace::storage {
 
@@ -19,6 +24,23 @@ std::string Store::get_text(const std::string& key) const {
 
 void Store::put_text(const std::string& key, const std::string& text) {
   put(key, std::as_bytes(std::span(text)));
+}
+
+void Store::put_file(const std::string& key, std::uint64_t size_bytes,
+                     const std::function<void(const std::string& path)>& write) {
+  TemporaryFile file;
+  if (const int error = file.create(std::filesystem::temp_directory_path().string(), 0600);
+      error != 0) {
+    fail(ErrorCode::io, "{} while making a temporary file for {} ({} bytes)",
+         posix::describe_errno(error), describe(key), size_bytes);
+  }
+  write(file.path());
+  const std::shared_ptr<const Object> written = open_local_object(file.path());
+  if (!written)
+    fail(ErrorCode::io, "{}: was removed before it was put as {}", file.path(), describe(key));
+  std::vector<std::byte> bytes(written->size_bytes());
+  written->read(0, bytes);
+  put(key, bytes);
 }
 
 void Store::move_folder(const std::string& from, const std::string& to) {

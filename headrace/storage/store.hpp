@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,8 +21,13 @@ class Object {
   virtual void read(std::uint64_t offset, std::span<std::byte> dst) const = 0;
 };
 
+/// When objects reach the disk: each before `put` returns, or all of them in `sync`. Either way an
+/// object is whole or absent for every reader, also after its writer was killed. With on_sync, a
+/// machine that stops before `sync` may lose what was put.
+enum class Durability { each_put, on_sync };
+
 /// A place that holds objects by key ("images/a/0/c/0/0/0"): a folder today; blob storage could
-/// have the same interface. Safe from any thread. With two writers of one key the last rename wins,
+/// have the same interface. open_store (open_store.hpp) makes one. Safe from any thread. With two writers of one key the last rename wins,
 /// and no reader sees a mixture.
 class Store {
  public:
@@ -32,6 +38,17 @@ class Store {
   /// Stores the object whole or not at all: written aside, synced, renamed. Errors: io (names the
   /// key, and a full disk).
   virtual void put(const std::string& key, std::span<const std::byte> bytes) = 0;
+  /// The same for bytes that are not in memory: `write` puts them into the file of that path, which
+  /// exists and is empty. A store that keeps no files gives one in the system's folder for temporary
+  /// files, reads it and puts it. Errors: io; those of `write`, after which nothing was stored.
+  virtual void put_file(const std::string& key, std::uint64_t size_bytes,
+                        const std::function<void(const std::string& path)>& write);
+  /// Everything put so far is there for good when it returns. Nothing to do in a store where that
+  /// holds of each put. Errors: io.
+  virtual void sync() {}
+  /// Removes what killed writers left half done; returns how many. Call it while no other writer is
+  /// at work (StoreLock). None in a store where an interrupted put leaves nothing.
+  virtual std::size_t remove_leftovers() { return 0; }
   virtual void erase(const std::string& key) = 0;  ///< no error when there is none
   /// Moves every object below the folder `from` to the folder `to`, which must be empty. A store
   /// that can't do it in one step copies and erases. Errors: io.

@@ -6,10 +6,11 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/storage/lock_file.hpp"
+#include "headrace/storage/place.hpp"
 
 namespace headrace::storage {
 
-StoreLock::StoreLock(const std::string& folder) : folder_(folder) {
+StoreLock::StoreLock(const std::string& folder) : folder_(Place::parse(folder).path()) {
   // Again where another run has removed its empty folder between these two.
   for (int rounds_left = 3; !try_once(); --rounds_left) {
     if (rounds_left == 0) fail(ErrorCode::io, "{}: is removed again and again", folder);

@@ -14,8 +14,8 @@ class StoreLock {
   /// written, and after a writer that was killed. LocalStore does not list it.
   static constexpr const char* kFile = ".lock";
 
-  /// Makes `folder` when it is missing. Errors: io (another process holds the lock, the folder or
-  /// the file can't be made, the file system has no locks).
+  /// Makes `folder` when it is missing. Errors: unsupported (a URL), io (another process holds
+  /// the lock, the folder or the file can't be made, the file system has no locks).
   explicit StoreLock(const std::string& folder);
   /// Removes the file, and the folder again when it was made here and is still empty.
   ~StoreLock();

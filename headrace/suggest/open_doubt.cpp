@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 #include "headrace/result/result_format.hpp"
 
 namespace headrace::suggest {
@@ -31,11 +32,17 @@ std::string share_sentence(const Json& region, std::uint64_t count) {
   return fmt::format("{} regions are equivocal, first of all {}", count, which);
 }
 
+/// Pixels of the classes that equivocal regions are of.
+double whole_px(const Json& slide) {
+  const char* const region = slide.at("tumour").is_null() ? "foreground" : "tumour";
+  return slide.at(region).at("pixels").get<double>();
+}
+
 /// The list begins with regions that change the grade group, each part by falling doubt · area.
 OpenDoubt slide_doubt(const Json& slide) {
   OpenDoubt out;
   const Json& list = slide.at("equivocal").at("list");
-  const auto tumour_px = slide.at("tumour").at("pixels").get<double>();
+  const auto tumour_px = whole_px(slide);
   if (list.empty() || tumour_px == 0) return out;
   double area = 0, changing = 0;
   const Json* changes = nullptr;
@@ -90,7 +97,7 @@ auto read_findings(const result::ImageResult& image, const Read& read) {
     return read(image.findings());
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: not the findings of a prediction ({}); predict again",
-         (image.folder() / result::kFindingsFile).string(), error.what());
+         (image.folder() / result::kFindingsFile).string(), json_fault(error));
   }
 }
 

@@ -5,15 +5,15 @@
 
 namespace headrace::train {
 
-loader::RunConfig fed_config(const loader::RunConfig& config, const inference::Network& network,
-                             int cores) {
-  loader::RunConfig out = config;
+loader::LoaderConfig fed_config(const config::RunConfig& config, const inference::Network& network,
+                                int cores) {
+  loader::LoaderConfig out = config;
   out.loader.device = inference::batches_on(config, {network.on_gpu(), network.channels()});
   if (out.loader.threads == 0) out.loader.threads = cores;
   return out;
 }
 
-loader::Share own_share(const loader::RunConfig& config, const ranks::ProcessGroup& process_group) {
+loader::Share own_share(const config::RunConfig& config, const ranks::ProcessGroup& process_group) {
   const std::int64_t samples = config.sampling.batch / config.train.gradient_parts;
   const auto parts =
       ranks::parts_of(config.train.gradient_parts, process_group.rank(), process_group.size());

@@ -12,7 +12,8 @@
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/runs/trained_cases.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/runs/weights_identity.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/train/run/run_files.hpp"
 
 namespace headrace::train {
@@ -96,7 +97,8 @@ Json begin_with_weights(const TrainOptions& options, const std::vector<std::stri
   const fs::path file =
       weights_file(options.init.empty() ? recorded.at("file").get<std::string>() : options.init);
   const std::vector<std::byte> bytes =
-      storage::LocalStore(file.parent_path()).get(file.filename().string());
+      storage::open_store(storage::Place::parse(file.parent_path()))->get(file.filename().string());
+  // Of the file, not of its tensors alone: by the class names in it rows are taken.
   const std::string hash = sha256_hex(bytes);
   if (!recorded.is_null() && recorded.at("sha256") != hash) {
     fail(ErrorCode::usage,
@@ -110,6 +112,7 @@ Json begin_with_weights(const TrainOptions& options, const std::vector<std::stri
   if (!recorded.is_null()) return recorded;
   done["file"] = file.string();
   done["sha256"] = hash;
+  done["weights_sha256"] = runs::weights_identity(bytes, file.string());
   done[runs::kTrainedCases] = seen_by(file);
   return done;
 }

@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
+#include "headrace/cohort/same_pixels.hpp"
+#include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/train/run/run_identity.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
 
 namespace headrace::train {
 namespace {
@@ -32,7 +37,7 @@ void refuse(const cohort::Cohort& cohort, const std::set<std::string>& splits, c
        count, what, fmt::join(names, ", "), count > kNamed ? ", …" : "", advice);
 }
 
-void check_slides(const cohort::Cohort& cohort, const loader::RunConfig& config,
+void check_slides(const cohort::Cohort& cohort, const config::RunConfig& config,
                   const loader::Preprocessing& preprocessing) {
   if (preprocessing.stain_reference) {
     refuse(
@@ -55,14 +60,14 @@ void check_slides(const cohort::Cohort& cohort, const loader::RunConfig& config,
 }
 
 /// Whether a transform needs the body's intensities of a channel that has none.
-bool lacks_body(const cohort::VolumeRecord& volume, const loader::RunConfig& config,
+bool lacks_body(const cohort::VolumeRecord& volume, const config::RunConfig& config,
                 const std::string& name, std::size_t channel) {
   if (!transform::VolumeGraph::needs_patient(config.volume_transforms, name)) return false;
   if (volume.channels.empty()) return volume.body.voxels == 0;
   return volume.channels[channel].stored && volume.channels[channel].body.voxels == 0;
 }
 
-void check_volumes(const cohort::Cohort& cohort, const loader::RunConfig& config,
+void check_volumes(const cohort::Cohort& cohort, const config::RunConfig& config,
                    const loader::Preprocessing& preprocessing) {
   const auto stored = loader::stored_channels(preprocessing, cohort);
   const auto no_body = [&](const cohort::ImageRecord& image) {
@@ -93,7 +98,7 @@ void check_channels(const cohort::Cohort& cohort, const loader::Preprocessing& p
          "Take them out of the split, or read other channels (data.channels)");
 }
 
-void check_images(const cohort::Cohort& cohort, const loader::RunConfig& config,
+void check_images(const cohort::Cohort& cohort, const config::RunConfig& config,
                   const loader::Preprocessing& preprocessing) {
   with_context("data.val", [&] { loader::make_tile_plan(cohort, config, config.data.val); });
   if (config.volumes) {
@@ -103,6 +108,27 @@ void check_images(const cohort::Cohort& cohort, const loader::RunConfig& config,
     check_slides(cohort, config, preprocessing);
   }
   with_context("data.val", [&] { check_judged_split(cohort, config, config.data.val); });
+}
+
+void check_same_pixels(const cohort::Cohort& cohort, const config::RunConfig& config) {
+  std::map<std::string, std::string> splits;
+  for (const cohort::ImageRecord& image : cohort.images()) splits[image.id] = image.split;
+  const auto version = cohort::StoreVersion::load(*cohort.store(), cohort.dataset_hash());
+  std::vector<std::vector<cohort::ImageOfSplit>> groups;
+  for (const auto& ids : cohort::same_pixels(*cohort.store(), version)) {
+    auto& group = groups.emplace_back();
+    for (const std::string& id : ids) group.push_back({id, splits[id]});
+  }
+  const cohort::SamePixels found = cohort::judge_same_pixels(groups);
+  for (const std::string& sentence : found.within) log::warning("{}: {}", cohort.path(), sentence);
+  if (found.between.empty()) return;
+  const std::string sentence = fmt::format("{}: {}", cohort.path(), found.between);
+  if (config.data.same_pixels == loader::SamePixels::take) return log::warning("{}", sentence);
+  fail(
+      ErrorCode::usage,
+      "{}. The run would be judged by what it was trained on. Give them one split (headrace ingest "
+      "labels STORE {}), or say that it is meant: data: {{same_pixels: take}}",
+      sentence, Option{"table"});
 }
 
 void check_disk(const std::filesystem::path& out, std::uint64_t checkpoint_bytes,

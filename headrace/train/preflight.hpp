@@ -5,8 +5,8 @@
 #include <string>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -15,13 +15,17 @@ namespace headrace::train {
 /// Errors: usage (a split without images, with the nearest name; slides without the stain estimate
 /// or the tissue colours, volumes without the body that a transform needs, named; no labels in the
 /// validation split).
-void check_images(const cohort::Cohort& cohort, const loader::RunConfig& config,
+void check_images(const cohort::Cohort& cohort, const config::RunConfig& config,
                   const loader::Preprocessing& preprocessing);
 
 /// Refuses images of these splits that have none of the run's channels; names the first few.
 /// Errors: usage.
 void check_channels(const cohort::Cohort& cohort, const loader::Preprocessing& preprocessing,
                     const std::set<std::string>& splits);
+
+/// Refuses images of different splits that have the same pixels, unless data.same_pixels takes them;
+/// those of one split are said. By the hashes in the store's lists. Errors: usage.
+void check_same_pixels(const cohort::Cohort& cohort, const config::RunConfig& config);
 
 /// Checks that the disk has room for the most that the run folder `out` will hold: so many
 /// checkpoints and the one being written, and two files of weights.

@@ -58,7 +58,7 @@ double bytes_of_a_step(inference::Network& network, const loader::Batch& batch,
   return two + (two - first) * static_cast<double>(together - 2);
 }
 
-double ring_bytes(const loader::Batch& batch, const loader::RunConfig& config) {
+double ring_bytes(const loader::Batch& batch, const config::RunConfig& config) {
   return batch.device >= 0 ? 0
                            : static_cast<double>(config.loader.prefetch - 1) *
                                  static_cast<double>(batch.images_bytes() + batch.labels_bytes());
@@ -88,11 +88,12 @@ decltype(auto) trying(const std::string& what, const Body& body) {
 
 /// Room for training and judging together, then one batch of training.
 void try_training(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
-                  const loader::RunConfig& config,
+                  const config::RunConfig& config,
                   const std::shared_ptr<const loader::SamplePlan>& plan,
                   const std::shared_ptr<const loader::Preprocessing>& preprocessing,
                   ranks::ProcessGroup& process_group, Rehearsed& out) {
-  const loader::RunConfig fed = fed_config(config, network, ranks::share_of_cores(process_group));
+  const loader::LoaderConfig fed =
+      fed_config(config, network, ranks::share_of_cores(process_group));
   const std::int64_t together = config.sampling.batch / config.train.gradient_parts;
   loader::Loader loader(
       cohort, fed, plan, preprocessing,
@@ -123,7 +124,7 @@ void try_training(inference::Network& network, const std::shared_ptr<const cohor
 }  // namespace
 
 Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
-                   const loader::RunConfig& config,
+                   const config::RunConfig& config,
                    const std::shared_ptr<const loader::SamplePlan>& plan,
                    const std::shared_ptr<const loader::Preprocessing>& preprocessing,
                    ranks::ProcessGroup& process_group) {
@@ -140,7 +141,7 @@ Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const coho
     if (config.eval.subset > 0) {
       const auto some =
           loader::make_tile_plan(*validation_cohort(cohort, config), config, config.data.val);
-      const auto batch = static_cast<std::uint64_t>(config.eval.batch);
+      const auto batch = static_cast<std::uint64_t>(config.tiles.batch);
       out.validation_batches = (some->samples_per_epoch() + batch - 1) / batch;
     }
   });

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/ranks/process_group.hpp"
@@ -41,7 +41,7 @@ struct Rehearsed {
 /// machine (or GPU), this is reported instead of a trial.
 /// Errors: memory, those of the loader and of Network::rehearse.
 Rehearsed rehearse(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
-                   const loader::RunConfig& config,
+                   const config::RunConfig& config,
                    const std::shared_ptr<const loader::SamplePlan>& plan,
                    const std::shared_ptr<const loader::Preprocessing>& preprocessing,
                    ranks::ProcessGroup& process_group);

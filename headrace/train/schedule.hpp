@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -10,7 +10,7 @@ namespace headrace::train {
 ///
 /// source  poly: Chen et al., DeepLab, TPAMI 40, 2018, section 4.1; the exponent and its use as
 ///         nnU-Net's
-double learning_rate(const loader::RunConfig::Train& config, std::int64_t step,
+double learning_rate(const config::RunConfig::Train& config, std::int64_t step,
                      std::int64_t total_steps);
 
 }  // namespace headrace::train

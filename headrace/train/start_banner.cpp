@@ -9,15 +9,15 @@
 #include <set>
 
 #include "headrace/cohort/supervision.hpp"
+#include "headrace/config/network_plan.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/loader/plan/network_plan.hpp"
 
 namespace headrace::train {
 namespace {
 
 constexpr double kGiB = 1 << 30;
 
-std::string device_line(const loader::RunConfig& config, const inference::Network& network) {
+std::string device_line(const config::RunConfig& config, const inference::Network& network) {
   const Json runtime = network.runtime();
   const bool gpu = runtime.at("device") == "cuda";
   std::string why = gpu ? "one is there" : device::cuda::describe();
@@ -29,13 +29,13 @@ std::string device_line(const loader::RunConfig& config, const inference::Networ
 }
 
 /// Including what `model: auto` and the plan of strides have chosen.
-std::string network_line(const loader::RunConfig& config, const inference::Network& network) {
-  const loader::RunConfig::Model& model = config.model;
+std::string network_line(const config::RunConfig& config, const inference::Network& network) {
+  const config::RunConfig::Model& model = config.model;
   std::string line =
       !model.own.given()
           ? fmt::format("{} of widths {}, patches halved to 1/{} at the deepest level",
                         name_of(model.name), fmt::join(model.widths, ", "),
-                        fmt::join(loader::edge_divisors(model.strides), ", 1/"))
+                        fmt::join(config::edge_divisors(model.strides), ", 1/"))
           : model.own.module;
   line += fmt::format("; {} parameters", network.parameter_count());
   if (!config.train.freeze.empty()) {
@@ -45,7 +45,7 @@ std::string network_line(const loader::RunConfig& config, const inference::Netwo
 }
 
 /// With patch.spacing_mm null the network is planned for cubes; warns where voxels are not cubes.
-std::optional<std::string> spacing_warning(const loader::RunConfig& config,
+std::optional<std::string> spacing_warning(const config::RunConfig& config,
                                            const cohort::Cohort& cohort) {
   if (!config.volumes || !config.patch_in_level0_pixels || config.model.own.given()) return {};
   std::array<std::vector<double>, 3> of_images;
@@ -63,9 +63,9 @@ std::optional<std::string> spacing_warning(const loader::RunConfig& config,
     median[axis] = *middle;
   }
   const auto planned = [&](const std::array<double, 3>& spacing) {
-    return loader::plan_network(spacing, config.volume_patch.size_zyx, config.model.strides.size());
+    return config::plan_network(spacing, config.volume_patch.size_zyx, config.model.strides.size());
   };
-  const loader::NetworkPlan cubes = planned({1, 1, 1}), own = planned(median);
+  const config::NetworkPlan cubes = planned({1, 1, 1}), own = planned(median);
   const bool for_cubes =
       config.model.strides == cubes.strides && config.model.kernels == cubes.kernels;
   if (!for_cubes || (own.strides == cubes.strides && own.kernels == cubes.kernels)) return {};
@@ -107,7 +107,7 @@ std::string shown_within(const cohort::Cohort& cohort, const cohort::SplitSuperv
 }
 
 /// The channels that the run reads, and how many images lack one.
-void say_channels(const loader::RunConfig& config, const cohort::Cohort& cohort, StartBanner& out) {
+void say_channels(const config::RunConfig& config, const cohort::Cohort& cohort, StartBanner& out) {
   const auto& names = config.data.channels.empty() ? cohort.channels() : config.data.channels;
   if (names.empty()) return;
   out.lines.push_back(fmt::format("reads the channels {}", fmt::join(names, ", ")));
@@ -118,7 +118,7 @@ void say_channels(const loader::RunConfig& config, const cohort::Cohort& cohort,
 }
 
 /// Cohorts that are counted above, but never drawn.
-void say_cohorts_left_out(const loader::RunConfig& config, const cohort::Cohort& cohort,
+void say_cohorts_left_out(const config::RunConfig& config, const cohort::Cohort& cohort,
                           StartBanner& out) {
   for (const auto& [name, weight] : config.sampling.cohort_weights) {
     if (weight > 0) continue;
@@ -139,7 +139,7 @@ std::string memory_line(const MemoryNeed& need, const char* where) {
 
 }  // namespace
 
-StartBanner start_banner(const loader::RunConfig& config, const cohort::Cohort& cohort,
+StartBanner start_banner(const config::RunConfig& config, const cohort::Cohort& cohort,
                          const inference::Network& network) {
   StartBanner out;
   out.lines.push_back(device_line(config, network));
@@ -206,7 +206,7 @@ std::string rough_time(double seconds) {
                              : fmt::format("{:.1f} days", seconds / 86400);
 }
 
-std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehearsed& rehearsed,
+std::vector<std::string> cost_lines(const config::RunConfig& config, const Rehearsed& rehearsed,
                                     std::int64_t steps) {
   const std::int64_t per_epoch = config.sampling.batches_per_epoch;
   const std::int64_t every = config.train.validate_every;

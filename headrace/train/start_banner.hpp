@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/train/rehearsal.hpp"
 
 namespace headrace::train {
@@ -16,11 +16,11 @@ namespace headrace::train {
 struct StartBanner {
   std::vector<std::string> lines, warnings;
 };
-StartBanner start_banner(const loader::RunConfig& config, const cohort::Cohort& cohort,
+StartBanner start_banner(const config::RunConfig& config, const cohort::Cohort& cohort,
                          const inference::Network& network);
 
 /// Memory and time, from the trial. `steps`: those still to do.
-std::vector<std::string> cost_lines(const loader::RunConfig& config, const Rehearsed& rehearsed,
+std::vector<std::string> cost_lines(const config::RunConfig& config, const Rehearsed& rehearsed,
                                     std::int64_t steps);
 
 /// For each channel, how many images of a split lack it, where any does.

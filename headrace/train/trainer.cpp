@@ -55,7 +55,7 @@ std::optional<TrainResult> result_of(Json summary) {
 
 }  // namespace
 
-std::optional<TrainResult> train(const loader::RunConfig& config, const TrainOptions& options) {
+std::optional<TrainResult> train(const config::RunConfig& config, const TrainOptions& options) {
   namespace fs = std::filesystem;
   ranks::ProcessGroup process_group = ranks::ProcessGroup::join(
       options.rank_info, fs::absolute(options.out).lexically_normal().string());
@@ -67,7 +67,7 @@ std::optional<TrainResult> train(const loader::RunConfig& config, const TrainOpt
            "the same command without {}.",
            options.out, Option{"resume"});
     }
-    const loader::RunConfig own =
+    const config::RunConfig own =
         options.resume ? with_own_version(config, runs::RunFolder::open(options.out)) : config;
     return result_of(Training(own, options, process_group).run());
   });

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/rank_info.hpp"
 #include "headrace/train/run/step_record.hpp"
 #include "headrace/train/stop_listener.hpp"
@@ -53,7 +53,7 @@ struct TrainResult {
   double loss = 0;                                    ///< of the last step
   std::map<std::string, std::optional<double>> dice;  ///< by class; nothing where undefined
   std::optional<double> mean_dice;                    ///< over the classes but background
-  std::optional<double> kappa;                        ///< task gleason
+  std::optional<double> kappa;                        ///< task grading
   std::int64_t best_step = 0;  ///< whose weights are kept as the best; 0: no validation had a value
   std::optional<double> best_mean_dice;
   std::string weights_sha256, config_hash, dataset_hash;
@@ -71,6 +71,6 @@ struct TrainResult {
 ///
 /// errors  usage (config, another dataset or config on resume), cancelled (asked to by
 ///         `listen_for_stop`, after a checkpoint), those of the loader
-std::optional<TrainResult> train(const loader::RunConfig& config, const TrainOptions& options);
+std::optional<TrainResult> train(const config::RunConfig& config, const TrainOptions& options);
 
 }  // namespace headrace::train

@@ -6,10 +6,10 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/core/sha256.hpp"
 #include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/model/safetensors.hpp"
+#include "headrace/runs/weights_identity.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/validation_subset.hpp"
 #include "headrace/train/feeding.hpp"
@@ -36,7 +36,7 @@ std::size_t read_behind(const TrainOptions& options, const inference::Network& n
 }
 
 /// As the network is to compute, whatever the recorded config leaves open.
-loader::RunConfig computed_by(loader::RunConfig config, const TrainOptions& options) {
+config::RunConfig computed_by(config::RunConfig config, const TrainOptions& options) {
   if (options.threads > 0) config.train.threads = options.threads;
   if (options.cpu_only && config.loader.device == device::DeviceChoice::automatic)
     config.loader.device = device::DeviceChoice::cpu;
@@ -45,7 +45,7 @@ loader::RunConfig computed_by(loader::RunConfig config, const TrainOptions& opti
 
 }  // namespace
 
-Training::Training(const loader::RunConfig& config, const TrainOptions& options,
+Training::Training(const config::RunConfig& config, const TrainOptions& options,
                    ranks::ProcessGroup& process_group)
     : config_(config),
       watcher_(options.watcher),
@@ -69,6 +69,7 @@ runs::RunFolder Training::open_folder(const TrainOptions& options) {
   loader::check_decoding_keys(
       config_, network_.on_gpu() && config_.loader.device != device::DeviceChoice::cpu);
   check_images(*cohort_, config_, *preprocessing_);
+  check_same_pixels(*cohort_, config_);
   check_chosen_figure(*validated_, config_);
   identity_ = describe_run(config_, *cohort_, *preprocessing_, network_, options.code_version);
   identity_["init"] = init_;
@@ -241,7 +242,7 @@ bool Training::ends_early() const {
 void Training::record_validation(const Evaluation& result, Clock::time_point start) {
   const Json& overall = result.json.at("overall");
   Json figures = {{"mean_dice", overall.at("mean_dice")}, {"dice", overall.at("dice")}};
-  if (config_.task == loader::Task::gleason) figures["kappa"] = kappa_of(result.json);
+  if (config_.task == loader::Task::grading) figures["kappa"] = kappa_of(result.json);
   for (const char* key : {"surface_dice", "hd95"}) {
     if (overall.contains(key)) figures[key] = overall.at(key);
   }
@@ -342,7 +343,8 @@ Json Training::finish() {
                                {config_.data.val, kReportPictures, true,
                                 keep_baseline(folder_, *cohort_, config_), preprocessing_},
                                &process_group_);
-  const std::string weights_sha256 = sha256_hex(weights);
+  const std::string weights_sha256 = runs::weights_identity(std::as_bytes(std::span(weights)),
+                                                            folder_.describe(runs::kFinalWeights));
   put_weights(result, "final", weights_sha256, config_, identity_);
   write_evaluation(folder_.path(), "eval", result);
   // Figures of all images are not to be compared with those of some.
@@ -365,7 +367,7 @@ Json Training::finish() {
     summary["best"]["value"] = or_null(state_.best_value);
   }
   if (config_.train.patience > 0) summary["stopped_early"] = state_.step < total_steps_;
-  if (config_.task == loader::Task::gleason) {
+  if (config_.task == loader::Task::grading) {
     summary["grades"] = result.json.at("overall").at("gleason").at("slides");
   }
   if (!config_.gates.empty()) summary["gate"] = told_gates(config_.gates, result.json);

@@ -27,7 +27,7 @@ namespace headrace::train {
 class Training {
  public:
   /// Opens the store, builds the network, and makes or opens the run folder.
-  Training(const loader::RunConfig& config, const TrainOptions& options,
+  Training(const config::RunConfig& config, const TrainOptions& options,
            ranks::ProcessGroup& process_group);
 
   Json run();
@@ -100,7 +100,7 @@ class Training {
   Json time_json();
   std::string class_names() const { return Json(cohort_->classes()).dump(); }
 
-  const loader::RunConfig& config_;
+  const config::RunConfig& config_;
   TrainingWatcher* const watcher_;
   const bool steps_only_;
   ranks::ProcessGroup& process_group_;

@@ -67,18 +67,18 @@ struct OperationFacts {
   std::vector<KeyFacts> options;
 };
 
-/// The operations of a registry, which is a variant of their structs.
-template <typename Registry>
+/// The operations of a registry, which is a struct derived from a variant of their structs.
+template <typename Registry, typename Variant = typename Registry::Variant>
 struct OperationsOf;
-template <typename... Specs>
-struct OperationsOf<std::variant<Specs...>> {
+template <typename Registry, typename... Specs>
+struct OperationsOf<Registry, std::variant<Specs...>> {
   static std::vector<std::string> names() { return {std::string(Specs::kName)...}; }
   static std::vector<OperationFacts> facts() {
     return {{std::string(Specs::kName), list_keys(Specs().fields())}...};
   }
   /// Nothing where none has this name.
-  static std::optional<std::variant<Specs...>> read(const YamlValue& entry, std::string_view name) {
-    std::optional<std::variant<Specs...>> spec;
+  static std::optional<Registry> read(const YamlValue& entry, std::string_view name) {
+    std::optional<Registry> spec;
     (void)((name == Specs::kName && (spec = read_options<Specs>(entry), true)) || ...);
     return spec;
   }

@@ -63,8 +63,8 @@ def evaluate_segmentation(
     truth          as many: uint8 classes, then class sets by the order of their names; 255: not annotated, takes no part
     classes        names by label value; 0 is background, and not in means
     spacing        mm a voxel (z, y, x), of all volumes or for each
-    task           as in a run config: "segmentation"; "gleason" for grades of slides, with classes whose names end in 3, 4 or 5;
-                   "colorectal" for lesions in volumes. None: "colorectal" where a lesion's keyword is given, else "segmentation"
+    task           as in a run config: "segmentation"; "grading" for grades of slides, with classes whose names end in 3, 4 or 5;
+                   "lesions" for lesions in volumes. None: "lesions" where a lesion's keyword is given, else "segmentation"
     lesion_scores  volumes: (z, y, x) float32, the probability of a lesion, 0 to 1, where prediction has classes; a detector's
                    findings are painted with their scores. None: from the probabilities; of classes alone every lesion has the
                    score 1, and FROC a single threshold
@@ -73,7 +73,7 @@ def evaluate_segmentation(
     cohorts, scanners, phases   of each image: figures are given for each of these groups as well
     affines        volumes: (4, 4), voxel (x, y, z) to LPS mm, as `Image.affine`: centres of lesions are then given in LPS mm, else in
                    voxels (z, y, x), the middle of the first one being 0.5
-    grades         slides, gleason: what is known of each slide: None, an ISUP grade group, or two Gleason patterns. None: by its annotation
+    grades         slides, grading: what is known of each slide: None, an ISUP grade group, or two Gleason patterns. None: by its annotation
     class_sets     labels after the classes that stand for several of them: {"cancer": ["pattern3", "pattern4"]}
     bootstrap      resamples of the cases for 95 % intervals, in interval_95; 0: none. seed: of their draws, sampling.seed of a run
     threads        images at once; 0: as many as there are cores
@@ -84,7 +84,8 @@ def evaluate_segmentation(
     Returns a dict with the names and the numbers of eval.json (docs/formats.md): classes, labels, class_sets, images[], overall, cohorts{},
     scanners{}, cases{}, of volumes phases{}. Figures that are not defined are None. Beside them images and groups have matrix (truth,
     prediction), sensitivity{} and precision{} by class, images of volumes volume_ml{} {truth, predicted} of the annotated voxels.
-    Calibration, Brier score and AUC of pixels need probabilities, and are None without.
+    Calibration, Brier score and AUC of pixels need probabilities, and are None without. Surface Dice and HD95 are those of DeepMind's
+    surface-distance: surface elements by their area, the larger of both directions; other tools define HD95 otherwise.
 
     Arrays without gaps are read where they are; Torch's on the CPU too. Voxels are counted in 64 bits. Memory beside the arrays, for
     each image at hand: of slides a few rows; of volumes 4 bytes a voxel with probabilities, 2 with lesions of classes; 12 bytes a voxel
@@ -104,7 +105,7 @@ def evaluate_segmentation(
     lesions = lesion_scores is not None or any(own[name] is not None for name in _LESIONS)
     rules = {name: own[name] for name in (*_LESIONS, *_RULES)}
     config = {
-        "task": task or ("colorectal" if lesions else "segmentation"),
+        "task": task or ("lesions" if lesions else "segmentation"),
         "data": {"store": "arrays"},
         "patch": {"size": [16, 16, 16], "spacing_mm": [1, 1, 1]} if volumes else {"size": [16, 16], "mpp": 1},
         "sampling": {"seed": seed},
@@ -122,9 +123,14 @@ def evaluate_segmentation(
     text = json.dumps(request, default=plain, ensure_ascii=False)
     with _shown(progress) as show:
         result: dict[str, Any] = json.loads(_core.evaluate(text, images, show))
-    result["task"] = config["task"]
+    result["task"] = _task(str(config["task"]))
     add_class_shares(result, [one["spacing"] for one in stated])
     return result
+
+
+def _task(name: str | None) -> str | None:
+    """The name that a task has now; two were named by the first organs that they were for."""
+    return {"gleason": "grading", "colorectal": "lesions"}.get(name or "", name)
 
 
 def _class_names(classes: Any) -> list[str]:
@@ -152,10 +158,10 @@ def _refuse_other_kind(volumes: bool, given: Mapping[str, Any]) -> None:
         if given[name] is not None:
             here = "these are volumes, since spacing= is given" if volumes else "these are slides; give spacing= for volumes"
             raise UsageError(f"{name} is for {'slides' if volumes else 'volumes'}, and {here}")
-    if given["task"] == ("gleason" if volumes else "colorectal"):
+    if _task(given["task"]) == ("grading" if volumes else "lesions"):
         here = "grades slides: leave spacing= out, and give arrays (y, x)" if volumes else "reads volumes: give spacing="
         raise UsageError(f"task {given['task']!r} {here}")
-    if given["lesion_scores"] is not None and given["task"] not in (None, "colorectal"):
-        raise UsageError(f"lesion_scores: task {given['task']!r} has no lesions; leave it out, or give 'colorectal'")
-    if given["grades"] is not None and given["task"] != "gleason":
-        raise UsageError("grades: give task='gleason', which compares grades")
+    if given["lesion_scores"] is not None and _task(given["task"]) not in (None, "lesions"):
+        raise UsageError(f"lesion_scores: task {given['task']!r} has no lesions; leave it out, or give 'lesions'")
+    if given["grades"] is not None and _task(given["task"]) != "grading":
+        raise UsageError("grades: give task='grading', which compares grades")

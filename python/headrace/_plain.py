@@ -26,6 +26,8 @@ def plain(value: Any) -> Any:
         return value.to_config()
     if isinstance(value, os.PathLike):
         return path_text(value)
+    if hasattr(value, "dataset_hash") and hasattr(value, "path"):
+        raise UsageError(f"{value!r} is given: expected the store's path, {value.path!r}")
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Integral):

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
 from . import _core
+from ._first_guesses import check_config
 from ._plain import path_text, plain
 
 Config = Union[str, "os.PathLike[str]", Mapping[str, Any], None]
@@ -46,14 +47,12 @@ def read_run_config(config: Config, sections: Mapping[str, Any]) -> tuple[dict[s
 
     Errors: UsageError as for RUN.yaml, with the key and the nearest valid one; NotFoundError (no such file).
     """
+    check_config(config)
     below: Mapping[str, Any] = {}
     if isinstance(config, Mapping):
         below = config
     elif config is not None:
-        path = path_text(config)
-        if os.path.isdir(path):
-            raise _core.UsageError(f"{path}: a run config is a file, and this is a folder; a store is given as data={{'store': {path!r}}}")
-        below = json.loads(_core.load_run_config(path))
+        below = json.loads(_core.load_run_config(path_text(config)))
     # What comes from a file has no errors any more.
     name = "config" if isinstance(config, Mapping) and not sections else "keyword arguments"
     text = json.dumps(overlaid(below, sections), default=plain, ensure_ascii=False)

@@ -80,6 +80,7 @@ def ingest_slides(
     *,
     table: Path | None = None,
     annotations: Path | None = None,
+    columns: Iterable[str] | None = None,
     classes: Iterable[str] | None = None,
     class_sets: Iterable[str] | None = None,
     coding: str | None = None,
@@ -94,6 +95,7 @@ def ingest_slides(
     drop_glass: bool = False,
     jobs: int | None = None,
     on_error: str | None = None,
+    accept: Iterable[str] | None = None,
     device: str | None = None,
     progress: Progress = False,
 ) -> dict[str, Any]:
@@ -105,6 +107,7 @@ def ingest_slides(
     :param out: the store, a folder ending in .zarr.
     :param table: cohort table (CSV): file, image, case, cohort, scanner, split, …, annotation, coding, mpp.
     :param annotations: folder of masks (PNG, TIFF) and QuPath GeoJSON, named as the images or with _mask after it.
+    :param columns: further columns of the table that are kept with the images: age_group, site, …
     :param classes: class names by label value; from the annotations.
     :param class_sets: labels that stand for several classes: ``"cancer=pattern3+pattern4"``.
     :param coding: what values of mask images mean: classes (default), panda-radboud, panda-karolinska, instances.
@@ -120,6 +123,7 @@ def ingest_slides(
     :param jobs: threads; 0 (default): every core. The store is the same for any number.
     :param on_error: stop (default): bad inputs end the run before anything is stored, and all are named; skip: they are
         left out, and listed in the result's ``left_out``.
+    :param accept: what is refused as more likely an error than meant, and is meant here: unmatched, outside, no-area, …
     :param device: where masks and statistics are computed: cpu (default), cuda, auto.
     :param progress: True: a bar of tqdm, where that is installed; a callable gets ``(done, total, title, unit)`` on the
         calling thread, at most ten times a second; what it raises cancels the work.
@@ -140,15 +144,21 @@ def ingest_volumes(
     *,
     table: Path | None = None,
     labels: Path | None = None,
+    columns: Iterable[str] | None = None,
     classes: Iterable[str] | None = None,
     class_sets: Iterable[str] | None = None,
     lesion_classes: Iterable[str] | None = None,
+    structure_set: str | None = None,
+    number_images: bool = False,
     channels: Iterable[str] | None = None,
     missing_channels: str | None = None,
     shared_frame: bool = False,
     val_fraction: float | None = None,
     key_file: Path | None = None,
     irregular: str | None = None,
+    rescale: tuple[float, float] | None = None,
+    acquisition: str | None = None,
+    join_series: bool = False,
     codec: str | None = None,
     chunk: int | None = None,
     shard: int | None = None,
@@ -156,6 +166,7 @@ def ingest_volumes(
     clevel: int | None = None,
     jobs: int | None = None,
     on_error: str | None = None,
+    accept: Iterable[str] | None = None,
     device: str | None = None,
     progress: Progress = False,
 ) -> dict[str, Any]:
@@ -167,15 +178,24 @@ def ingest_volumes(
     :param out: the store, a folder ending in .zarr.
     :param table: cohort table (CSV): file, image, case, cohort, scanner, split, phase, negative, series, channel, labels.
     :param labels: folder of label files, named as the volumes.
-    :param classes: class names by label value; from the inputs.
+    :param columns: further columns of the table that are kept with the images: age_group, site, …
+    :param classes: class names by label value, with ``NAME=TEXT|TEXT`` for texts of DICOM and ``NAME=1+2`` for values of masks;
+        from the inputs.
     :param class_sets: labels that stand for several classes: ``"lesion=cyst+tumour"``.
     :param lesion_classes: classes whose components are lesions; all but the first.
+    :param structure_set: several structure sets, segmentations or masks of one image with the same class: refuse (default),
+        newest, all.
+    :param number_images: images of files are named image-0001, … and not by their files.
     :param channels: names of the series of one study that become channels of one volume, in order.
     :param missing_channels: images that lack a channel other than the first: refuse (default), zero.
     :param shared_frame: files of one image lie in one world: channels on other grids are resampled onto the first's.
     :param val_fraction: share of the cases that nothing puts in a split that go to val; 0.2.
     :param key_file: secret of the site for pseudonyms, at least 16 bytes; one is made and kept beside the store.
     :param irregular: missing, doubled or unevenly spaced slices and gantry tilt: refuse (default), resample.
+    :param rescale: slope and intercept that make Hounsfield units of CT whose DICOM headers state none, and of the values of
+        other files.
+    :param acquisition: of DICOM series that hold several of the same places: a number, first, last, all, together.
+    :param join_series: DICOM series of one study with one number whose slices fit each other are one.
     :param codec: blosc-lz4 (default; read faster), blosc-zstd (smaller), zstd; all without loss.
     :param chunk: edge of a chunk in voxels.
     :param shard: edge of a shard (one file) in voxels; near 192.
@@ -183,6 +203,7 @@ def ingest_volumes(
     :param clevel: effort of the compressor, 0 to 9 (zstd: 22); the codec's own.
     :param jobs: threads; 0 (default): every core. The store is the same for any number.
     :param on_error: stop (default) or skip, as in :func:`ingest_slides`.
+    :param accept: as in :func:`ingest_slides`.
     :param device: where statistics are computed: cpu (default), cuda, auto.
     :param progress: as in :func:`ingest_slides`.
     :return: what ``--json`` prints: dataset_hash, images, reused, skipped, left_out, notes, sizes in bytes, seconds, …
@@ -198,12 +219,15 @@ def ingest_labels(
     table: Path | None = None,
     annotations: Path | None = None,
     set: str | None = None,
+    columns: Iterable[str] | None = None,
     classes: Iterable[str] | None = None,
+    structure_set: str | None = None,
     objects: Iterable[str] | None = None,
     coding: str | None = None,
     withdraw: Iterable[str] | None = None,
     message: str | None = None,
     key_file: Path | None = None,
+    accept: Iterable[str] | None = None,
     jobs: int | None = None,
     progress: Progress = False,
 ) -> dict[str, Any]:
@@ -215,12 +239,15 @@ def ingest_labels(
     :param table: CSV with the column image (or file), and those to change.
     :param annotations: folder of label files named as the images, or with _mask after it.
     :param set: the label set that they are of: a reader, a round; annotation (default).
+    :param columns: further columns of the table that are kept with the images: age_group, site, …
     :param classes: class names by label value: those of the store, and new ones after them.
+    :param structure_set: as in :func:`ingest_volumes`.
     :param objects: as in :func:`ingest_slides`.
     :param coding: as in :func:`ingest_slides`.
     :param withdraw: images whose labels of the set go; ``["all"]``: of every image.
     :param message: what the log of versions says of it.
     :param key_file: file of the site's key, for DICOM labels; the one beside the store.
+    :param accept: as in :func:`ingest_slides`.
     :param jobs: threads; 0 (default): every core.
     :param progress: as in :func:`ingest_slides`.
     :return: what ``--json`` prints: before, dataset_hash, changed, added, replaced, withdrawn, unchanged, notes, …

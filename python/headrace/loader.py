@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _core
 from ._batch_meta import BatchMeta
+from ._first_guesses import check_guesses
 from ._plain import path_text
 from ._ranks import find_rank, natural
 from ._run_config import Config, check_keywords, overlaid, read_run_config
@@ -89,6 +90,7 @@ class Loader:
         self._source: _core.BatchSource | None = None
         self._source_next: int | None = None
         self._lock, self._closed, self._made_in = threading.Lock(), False, os.getpid()
+        check_guesses(sections, sections.get("store"))
         check_keywords(sections, list(inspect.signature(Loader).parameters)[:-1])
         options = {"device": None if device is None else device_name(device), "threads": threads}
         given = {key: value for key, value in options.items() if value is not None}

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/foreign_error.hpp"
+#include "headrace/core/utf8.hpp"
 #include "python/src/bindings.hpp"
 
 namespace headrace::python {
@@ -58,12 +60,19 @@ void bind_errors(nb::module_& module) {
     module.attr(kind.name) = nb::borrow(kind.type);
   }
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    const auto raise = [](const Error& e) {
+      for (const Kind& kind : kinds()) {
+        if (kind.code == e.code()) PyErr_SetString(kind.type, shown_text(e.what()).c_str());
+      }
+    };
     try {
       std::rethrow_exception(error);
     } catch (const Error& e) {
-      for (const Kind& kind : kinds()) {
-        if (kind.code == e.code()) PyErr_SetString(kind.type, e.what());
-      }
+      raise(e);
+    } catch (const std::exception& e) {
+      const auto known = error_from(e);
+      if (!known) throw;  // for nanobind's own translation
+      raise(*known);
     }
   });
 }

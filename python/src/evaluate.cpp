@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/cancel.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/threads.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/measure/slide/slide_metrics.hpp"
 #include "headrace/measure/volume/volume_metrics.hpp"
 #include "python/src/bindings.hpp"
@@ -34,8 +34,8 @@ using ImageTuple = std::tuple<Array, Bytes, std::optional<Floats>, std::optional
 
 /// What is evaluated, and how. `images`: facts of each.
 struct Request {
-  loader::RunConfig config;
-  loader::JudgedClasses classes;
+  config::RunConfig config;
+  config::JudgedClasses classes;
   Json images;
   int threads = 0;
 };
@@ -43,7 +43,7 @@ struct Request {
 Request read_request(const std::string& text) {
   const Json json = parse_json(text, "evaluate_segmentation");
   const auto names = json.at("classes").get<std::vector<std::string>>();
-  return {loader::RunConfig::parse(json.at("config").dump(), "evaluate_segmentation"),
+  return {config::RunConfig::parse(json.at("config").dump(), "evaluate_segmentation"),
           {names, class_sets_of(json.at("class_sets"), names, "class_sets"), {}},
           json.at("images"),
           json.at("threads").get<int>()};
@@ -110,7 +110,7 @@ auto measure_all(const Request& request, const Measured& measured) {
 }
 
 std::string evaluate_slides(const Request& request, const std::vector<EvaluatedArrays>& arrays) {
-  const measure::SlideRules rules = loader::slide_rules(request.classes, request.config);
+  const measure::SlideRules rules = config::slide_rules(request.classes, request.config);
   auto all =
       measure_all(request, [&](std::size_t i) { return measure_slide_arrays(arrays[i], rules); });
   measure::SlideMetrics metrics(rules, request.config.eval.bootstrap, request.config.sampling.seed);
@@ -121,10 +121,10 @@ std::string evaluate_slides(const Request& request, const std::vector<EvaluatedA
 }
 
 std::string evaluate_volumes(const Request& request, const std::vector<EvaluatedArrays>& arrays) {
-  const measure::VolumeRules rules = loader::volume_rules(request.classes, request.config);
+  const measure::VolumeRules rules = config::volume_rules(request.classes, request.config);
   auto all =
       measure_all(request, [&](std::size_t i) { return measure_volume_arrays(arrays[i], rules); });
-  measure::VolumeMetrics metrics(rules, loader::group_rules(request.classes, request.config),
+  measure::VolumeMetrics metrics(rules, config::group_rules(request.classes, request.config),
                                  request.config.eval.bootstrap, request.config.sampling.seed);
   for (std::size_t i = 0; i < all.size(); ++i)
     metrics.add(static_cast<std::uint32_t>(i), volume_facts(request.images[i]), std::move(*all[i]));

@@ -13,10 +13,10 @@
 #include <string>
 #include <utility>
 
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/device/cuda_device.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/run_inputs.hpp"
 #include "headrace/loader/stall_json.hpp"
 #include "headrace/measure/figure_names.hpp"
@@ -28,7 +28,11 @@ namespace headrace::python {
 namespace {
 
 using loader::Batch;
-using loader::RunInputs;
+
+/// What a run reads, and its whole config, of which the loader takes a part.
+struct RunInputs : loader::RunInputs {
+  config::RunConfig run_config;
+};
 
 /// A batch's memory on loan to tensors.
 struct Lent {
@@ -103,7 +107,7 @@ std::unique_ptr<BatchSource> make_source(const RunInputs& inputs, bool labels,
                                          std::array<std::int64_t, 2> rank,
                                          std::array<std::int64_t, 2> turn) {
   const std::int64_t batch =
-      inputs.plan->random() ? inputs.config.sampling.batch : inputs.config.eval.batch;
+      inputs.plan->random() ? inputs.config.sampling.batch : inputs.config.tiles.batch;
   loader::LoaderStart start{.with_labels = labels && inputs.with_labels(),
                             .first_epoch = first[0],
                             .first_batch = first[1],
@@ -119,14 +123,14 @@ void bind_inputs(nb::module_& module) {
   });
   module.def("process_device", &device::cuda::process_device);
   module.def("load_run_config", [](const std::string& file) {
-    return dump_json(loader::RunConfig::load(file).to_json());
+    return dump_json(config::RunConfig::load(file).to_json());
   });
   module.def("parse_run_config", [](const std::string& text, const std::string& name) {
-    return dump_json(loader::RunConfig::parse(text, name).to_json());
+    return dump_json(config::RunConfig::parse(text, name).to_json());
   });
   module.def("known_figures",
              [](const std::string& config, const std::vector<std::string>& classes) {
-               return loader::figure_names(classes, loader::RunConfig::parse(config, "config"));
+               return config::figure_names(classes, config::RunConfig::parse(config, "config"));
              });
   module.def("smaller_is_better", &measure::smaller_is_better);
   module.def("parse_yaml", [](const std::string& text, const std::string& name) {
@@ -134,20 +138,21 @@ void bind_inputs(nb::module_& module) {
   });
   module.def("run_config_keys", [] {
     std::vector<std::string> keys;
-    for (const KeyFacts& facts : loader::RunConfig::keys(false)) keys.push_back(facts.key);
+    for (const KeyFacts& facts : config::RunConfig::keys(false)) keys.push_back(facts.key);
     return keys;
   });
-  module.def("decides_nothing", &loader::RunConfig::decides_nothing);
+  module.def("decides_nothing", &config::RunConfig::decides_nothing);
   nb::class_<RunInputs>(module, "RunInputs")
       .def(nb::new_([](const std::string& config, const std::string& name, const std::string& split,
                        const std::string& run) {
              const Unlocked unlocked;
+             auto read = config::RunConfig::parse(config, name);
              return std::make_unique<RunInputs>(
-                 loader::open_run(loader::RunConfig::parse(config, name), split, run));
+                 RunInputs{loader::open_run(read, split, run), std::move(read)});
            }),
            nb::arg("config"), nb::arg("name"), nb::arg("split"), nb::arg("run"))
-      .def_prop_ro("config", [](const RunInputs& i) { return dump_json(i.config.to_json()); })
-      .def_prop_ro("config_hash", [](const RunInputs& i) { return i.config.hash(); })
+      .def_prop_ro("config", [](const RunInputs& i) { return dump_json(i.run_config.to_json()); })
+      .def_prop_ro("config_hash", [](const RunInputs& i) { return i.run_config.hash(); })
       .def_prop_ro("dataset_hash", [](const RunInputs& i) { return i.cohort->dataset_hash(); })
       .def_prop_ro("classes", [](const RunInputs& i) { return i.cohort->classes(); })
       .def_prop_ro("random", [](const RunInputs& i) { return i.plan->random(); })

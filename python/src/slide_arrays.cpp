@@ -77,7 +77,7 @@ class SlideTransforms {
   }
 
  private:
-  std::vector<transform::TransformSpec> specs_;
+  transform::TransformList specs_;
   transform::ArrayBatch batch_;
 };
 

@@ -60,10 +60,10 @@ transform::VolumeArray volume_array(const Sample& sample) {
 }
 
 /// A graph for each channel; without names one for the only channel, in HU.
-std::vector<transform::VolumeGraph> compile(
-    const std::vector<transform::VolumeTransformSpec>& specs,
-    const transform::VolumePatchSpec& patch, const std::vector<std::string>& names,
-    const std::vector<IntensityStats>& foreground) {
+std::vector<transform::VolumeGraph> compile(const transform::VolumeTransformList& specs,
+                                            const transform::VolumePatchSpec& patch,
+                                            const std::vector<std::string>& names,
+                                            const std::vector<IntensityStats>& foreground) {
   const ingest::ChannelList channels = ingest::parse_channels(names);
   std::vector<transform::VolumeGraph> graphs;
   for (std::size_t c = 0; c < std::max<std::size_t>(channels.size(), 1); ++c) {
@@ -133,7 +133,7 @@ class VolumeTransforms {
          "patient=image.body of a store, or headrace.estimate_intensities(volume, mask)");
   }
 
-  std::vector<transform::VolumeTransformSpec> specs_;
+  transform::VolumeTransformList specs_;
   transform::VolumeArrayBatch batch_;
   bool needs_patient_ = false;  ///< of some channel
 };

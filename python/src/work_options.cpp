@@ -18,6 +18,12 @@ Form any(T& value) {
   return form::number(value, Limits::lowest(), Limits::max());
 }
 
+template <form::Number T>
+Form any(std::vector<T>& values) {
+  using Limits = std::numeric_limits<T>;
+  return form::numbers(values, Limits::lowest(), Limits::max());
+}
+
 template <NamedEnum Enum>
 Form choices(std::vector<Enum>& values) {
   const auto read = [&values](const YamlValue& from) {
@@ -63,6 +69,7 @@ SlideIngest read_slide_ingest(const std::string& json) {
             {"out", form::text(o.out), ""},
             {"table", form::text(o.table), ""},
             {"annotations", form::text(o.annotations), ""},
+            {"columns", form::texts(o.columns), ""},
             {"classes", form::texts(o.classes), ""},
             {"class_sets", form::texts(o.class_sets), ""},
             {"coding", form::choice(o.coding), ""},
@@ -77,6 +84,7 @@ SlideIngest read_slide_ingest(const std::string& json) {
             {"drop_glass", form::flag(o.drop_glass), ""},
             {"jobs", any(o.jobs), ""},
             {"on_error", form::choice(o.on_error), ""},
+            {"accept", choices(o.accept), ""},
             {"device", form::choice(request.device), ""}});
   return request;
 }
@@ -89,15 +97,21 @@ VolumeIngest read_volume_ingest(const std::string& json) {
             {"out", form::text(o.out), ""},
             {"table", form::text(o.table), ""},
             {"labels", form::text(o.labels), ""},
+            {"columns", form::texts(o.columns), ""},
             {"classes", form::texts(o.classes), ""},
             {"class_sets", form::texts(o.class_sets), ""},
             {"lesion_classes", form::texts(o.lesion_classes), ""},
+            {"structure_set", form::choice(o.structure_set), ""},
+            {"number_images", form::flag(o.number_images), ""},
             {"channels", form::texts(o.channels), ""},
             {"missing_channels", form::choice(o.missing_channels), ""},
             {"shared_frame", form::flag(o.shared_frame), ""},
             {"val_fraction", any(o.val_fraction), ""},
             {"key_file", form::text(o.key_file), ""},
             {"irregular", form::choice(o.irregular), ""},
+            {"rescale", any(o.rescale), ""},
+            {"acquisition", form::text(o.acquisition), ""},
+            {"join_series", form::flag(o.join_series), ""},
             {"codec", form::choice(o.codec), ""},
             {"chunk", any(o.chunk), ""},
             {"shard", any(o.shard), ""},
@@ -105,6 +119,7 @@ VolumeIngest read_volume_ingest(const std::string& json) {
             {"clevel", any(o.clevel), ""},
             {"jobs", any(o.jobs), ""},
             {"on_error", form::choice(o.on_error), ""},
+            {"accept", choices(o.accept), ""},
             {"device", form::choice(request.device), ""}});
   return request;
 }
@@ -116,12 +131,15 @@ ingest::LabelIngestOptions read_label_ingest(const std::string& json) {
             {"table", form::text(o.table), ""},
             {"annotations", form::text(o.annotations), ""},
             {"set", form::text(o.set), ""},
+            {"columns", form::texts(o.columns), ""},
             {"classes", form::texts(o.classes), ""},
+            {"structure_set", form::choice(o.structure_set), ""},
             {"objects", choices(o.objects), ""},
             {"coding", form::choice(o.coding), ""},
             {"withdraw", form::texts(o.withdraw), ""},
             {"message", form::text(o.message), ""},
             {"key_file", form::text(o.key), ""},
+            {"accept", choices(o.accept), ""},
             {"jobs", any(o.jobs), ""}});
   return o;
 }

@@ -18,6 +18,16 @@ train: {{epochs: {epochs}, lr: 4.0e-3, threads: 1, validate_every: 0}}
 eval: {{overlap: 0.25, batch: 4}}
 loader: {{threads: 1, prefetch: 2}}
 """
+_NUCLEI = """task: segmentation
+data: {{store: {store}}}
+patch: {{size: [64, 64], mpp: 0.5}}
+sampling: {{seed: 3, batch: 4, batches_per_epoch: 40}}
+transforms:
+  - stain_normalize: {{}}
+model: {{name: unet2d, widths: [8, 16]}}
+train: {{epochs: 1, lr: 4.0e-3, threads: 1, validate_every: 0}}
+loader: {{threads: 1, prefetch: 2}}
+{more}"""
 _SCANS = """task: colorectal
 data: {{store: {store}}}
 patch: {{size: [16, 32, 32], spacing_mm: {spacing_mm}}}
@@ -34,6 +44,11 @@ eval: {{{lesions}, lesion_min_mm3: 100}}
 def slide_config(store, seed=5, batches=40, widths=(16, 32), epochs=2):
     """Of a network for phantom slides; it finds their glands."""
     return _SLIDES.format(store=store, seed=seed, batches=batches, widths=list(widths), epochs=epochs)
+
+
+def nuclei_config(store, more=""):
+    """Of a network for the store `nuclei`, of the classes background and object. more: further lines."""
+    return _NUCLEI.format(store=store, more=more)
 
 
 def sarcoma_config(store, batches=20):

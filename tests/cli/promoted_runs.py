@@ -36,6 +36,19 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def weights_identity(path):
+    """Of the network's tensors in a weights file, by the definition in docs/formats.md."""
+    data = path.read_bytes()
+    body = data[8 + int.from_bytes(data[:8], "little"):]
+    header = json.loads(data[8:len(data) - len(body)])
+    digest = hashlib.sha256()
+    for name in sorted(name for name in header if name.startswith("model.")):
+        entry = header[name]
+        digest.update(json.dumps([name, entry["dtype"], entry["shape"]], separators=(",", ":")).encode() + b"\n")
+        digest.update(body[slice(*entry["data_offsets"])])
+    return digest.hexdigest()
+
+
 def contents(folder):
     """Every file, folder and link of a folder, with the bytes or the aim."""
     found = {}

@@ -31,7 +31,7 @@ def truncated(tmp_path, part=0.6):
 
 @pytest.mark.parametrize("part", [0.0, 0.00001, 0.01, 0.3, 0.6, 0.95])
 def test_a_truncated_svs_is_named(tmp_path, part):
-    text = refused(tmp_path, truncated(tmp_path, part))
+    text = refused(tmp_path, truncated(tmp_path, part), code=4 if part else 1)  # nothing of an empty file is a slide
     assert "truncated.svs" in text
 
 
@@ -42,7 +42,7 @@ def test_a_text_file_named_svs_is_refused(tmp_path):
 
 
 def test_a_good_slide_beside_a_bad_one_is_not_stored_alone(tmp_path):
-    assert "truncated.svs" in refused(tmp_path, GOOD, truncated(tmp_path))
+    assert "truncated.svs" in refused(tmp_path, GOOD, truncated(tmp_path), code=4)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
@@ -58,10 +58,10 @@ def test_a_mask_of_another_size_is_named_with_both_sizes(tmp_path):
     rows = rows_of(few_nuclei(tmp_path, 1, 0))
     import imageio.v3 as iio
     mask = iio.imread(rows[0]["annotation"])
-    iio.imwrite(tmp_path / "mask.png", mask[:-1])
+    iio.imwrite(tmp_path / "mask.png", mask[:-5])
     rows[0]["annotation"] = str(tmp_path / "mask.png")
     text = refused(tmp_path, rows[0]["file"], "--table", write_table(tmp_path / "cases.csv", rows))
-    assert re.search(r"mask\.png.*255.*256|mask\.png.*256.*255", text), text
+    assert re.search(r"mask\.png.*251.*256|mask\.png.*256.*251", text), text
 
 
 def test_a_table_with_a_missing_file_names_the_line(tmp_path):
@@ -152,3 +152,18 @@ def test_another_dataset_than_expected_is_refused(tmp_path, nuclei):
     config = tmp_path / "run.yaml"
     config.write_text(f"task: segmentation\ndata: {{store: {nuclei}, expect_hash: {'0' * 64}}}\n")
     assert "0" * 64 in message_of(headrace("batches", "--config", config, "--count", 1, "--json", code=2))
+
+
+@pytest.mark.parametrize("command", [["info"], ["info", "--versions"], ["verify"], ["process", "sobel", "OUT"]])
+def test_a_url_is_refused_in_a_sentence(tmp_path, command):
+    url, words = "s3://bucket/a store", [str(tmp_path / "out") if word == "OUT" else word for word in command]
+    arguments = [*words[:2], url, *words[2:]] if "process" in words else [*words, url]
+    text = message_of(headrace(*arguments, code=1))
+    assert f"{url}: reading from s3 is not supported; copy the store to a folder" in text, text
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_is_not_written_to_a_url(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = message_of(headrace("ingest", "slides", GOOD, "--out", "s3://bucket/store", code=1))
+    assert "s3://bucket/store: is a URL" in text and not list(tmp_path.iterdir())

@@ -257,7 +257,7 @@ def test_values_that_are_no_suv(tmp_path, value):
     ("ct,fdg=SUV", "HU SUV"), ("pet=HU,ct=SUV", "HU SUV"), ("ct,pet=HU", "HU HU"), ("ct,petal", "HU HU"), ("ct,apt", "HU HU"), ("ct,suvmax", "HU HU")])
 def test_units_by_name_and_stated(tmp_path, channels, units):
     values = np.random.default_rng(5).integers(0, 60, (12, 20, 24)).astype(np.int16)
-    headrace("ingest", "volumes", pair(tmp_path, values), "--channels", channels, "--out", tmp_path / "ct.zarr")
+    headrace("ingest", "volumes", pair(tmp_path, values), "--channels", channels, "--accept", "values", "--out", tmp_path / "ct.zarr")
     root, images = facts(tmp_path / "ct.zarr")
     assert " ".join(c["unit"] for c in images["a"]["channels"]) == units
     assert root["ingest"].get("units") == (units.split() if "SUV" in units else None)
@@ -276,7 +276,7 @@ def test_channels_that_are_refused(tmp_path, channels, words):
 def test_a_store_takes_no_images_in_other_units(tmp_path):
     pair(tmp_path, mask())
     for unit, code in (("SUV", 0), ("SUV", 0), ("HU", 2)):
-        headrace("ingest", "volumes", tmp_path / "in", "--channels", f"ct,fdg={unit}", "--out", tmp_path / "ct.zarr", code=code)
+        headrace("ingest", "volumes", tmp_path / "in", "--channels", f"ct,fdg={unit}", "--accept", "values", "--out", tmp_path / "ct.zarr", code=code)
     assert json_of("info", tmp_path / "ct.zarr")["channel_units"] == ["HU", "SUV"]
 
 

@@ -5,9 +5,9 @@ import pytest
 from driving import headrace, message_of
 
 CHOICES = {
-    ("ingest", "slides"): {"--coding", "--objects", "--codec", "--on-error", "--device"},
-    ("ingest", "volumes"): {"--missing-channels", "--irregular", "--codec", "--on-error", "--device"},
-    ("ingest", "labels"): {"--coding", "--objects"},
+    ("ingest", "slides"): {"--coding", "--objects", "--codec", "--on-error", "--accept", "--device"},
+    ("ingest", "volumes"): {"--missing-channels", "--irregular", "--codec", "--on-error", "--accept", "--structure-set", "--device"},
+    ("ingest", "labels"): {"--coding", "--objects", "--accept", "--structure-set"},
     ("process",): {"OPERATION", "--mode", "--device", "--gpudirect", "--decode", "--codec", "--dtype", "--stains"},
     ("batches",): {"--device"},
     ("export",): {"--as", "--codec"},

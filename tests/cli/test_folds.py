@@ -66,7 +66,7 @@ def test_the_spread_over_folds_is_that_of_scipy(five):
 
 
 def test_pooled_figures_are_those_of_all_images_together(five):
-    """Expected: Dice of NumPy's sum of the images' matrices, and a bootstrap of its own over whole patients."""
+    """Expected: Dice of NumPy's sum of the images' matrices."""
     folds = json.loads((five / "folds.json").read_text())
     images = [image for evaluation in evaluations(five) for image in evaluation["images"]]
     cohorts = {None: "overall"} | {name: name for name in {image["cohort"] for image in images}}
@@ -76,15 +76,7 @@ def test_pooled_figures_are_those_of_all_images_together(five):
         assert pooled["images"] == len(chosen) and pooled["cases"] == len({image["case"] for image in chosen})
         background, nucleus = dice_of(sum(np.array(image["matrix"]) for image in chosen))
         assert pooled["dice"] == {"background": pytest.approx(background, rel=1e-12), "nucleus": pytest.approx(nucleus, rel=1e-12)}
-    patients = {}
-    for image in images:
-        patients[image["case"]] = patients.get(image["case"], 0) + np.array(image["matrix"])
-    matrices = np.array(list(patients.values()))
-    draws = np.random.default_rng(0).integers(0, len(matrices), (20000, len(matrices)))
-    expected = np.quantile([dice_of(matrices[drawn].sum(0))[1] for drawn in draws], [0.025, 0.975])
-    found = folds["pooled"]["overall"]["interval_95"]["dice"]["nucleus"]
-    width = expected[1] - expected[0]
-    assert found == pytest.approx(list(expected), abs=0.1 * width), "1,000 resamples of theirs, 20,000 of ours"
+    assert folds["pooled"]["overall"]["no_interval"] == "7 cases: no interval"
     assert folds["resamples"] == 1000
 
 

@@ -28,7 +28,8 @@ def test_lesions_of_volumes_by_class_and_split(tmp_path):
     rows = [{"file": f"in/{name}.nii.gz", "split": split, "labels": labelled} for name, split, labelled in
             (("a", "train", "in/a_seg.nii.gz"), ("b", "test", "in/b_seg.nii.gz"), ("c", "train", ""))]
     store = tmp_path / "out.zarr"
-    json_of("ingest", "volumes", tmp_path / "in", "--table", write_table(tmp_path / "cases.csv", rows), "--classes", "background,polyp,liver", "--out", store)
+    json_of("ingest", "volumes", tmp_path / "in", "--table", write_table(tmp_path / "cases.csv", rows), "--classes", "background,polyp,liver",
+            "--accept", "same-pixels,values", "--out", store)
     found = json_of("info", store)["supervision"]["annotation"]
     assert (found["train"]["images"], found["train"]["annotated"]) == (2, 1) and (found["test"]["images"], found["test"]["annotated"]) == (1, 1)
     for split, image in (("train", "a"), ("test", "b")):

@@ -65,7 +65,7 @@ def map_at_level0(result, shape):
 
 def exported(loop, results, image, folder):
     folder.mkdir(exist_ok=True)
-    headrace("export", results / image, "--as", "geojson", "--min-area-mm2", 0, "--out", folder)
+    headrace("export", results / image, "--as", "geojson", "--out", folder)
     return folder / f"{image}.geojson"
 
 

@@ -40,7 +40,7 @@ def good_only(folder, to):
 
 def test_all_bad_slides_are_named_before_anything_is_stored(tmp_path):
     folder = slides(tmp_path / "in")
-    done = headrace("ingest", "slides", folder, tmp_path / "gone.svs", "--out", tmp_path / "out.zarr", code=1)
+    done = headrace("ingest", "slides", folder, tmp_path / "gone.svs", "--out", tmp_path / "out.zarr", code=4)
     text = whole_message(done)
     assert "3 of 6 inputs can't be ingested" in text and "--on-error skip" in text
     for name in ("text.svs", "cut.svs", "gone.svs"):
@@ -77,11 +77,11 @@ def test_when_all_are_bad_it_fails(tmp_path):
     folder = slides(tmp_path / "in")
     for path in folder.glob("*-good.*"):
         path.unlink()
-    text = whole_message(headrace("ingest", "slides", folder, "--out", tmp_path / "out.zarr", "--on-error", "skip", code=1))
+    text = whole_message(headrace("ingest", "slides", folder, "--out", tmp_path / "out.zarr", "--on-error", "skip", code=4))
     assert "damaged" in text
     assert not list((tmp_path / "out.zarr").rglob("*")) and "skip" not in text
     (folder / "damaged.tif").unlink()
-    text = whole_message(headrace("ingest", "slides", folder, "--out", tmp_path / "two.zarr", "--on-error", "skip", code=1))
+    text = whole_message(headrace("ingest", "slides", folder, "--out", tmp_path / "two.zarr", "--on-error", "skip", code=4))
     assert "2 of 2 inputs" in text and "cut.svs" in text and "text.svs" in text and not (tmp_path / "two.zarr").exists()
 
 
@@ -133,7 +133,7 @@ def test_bad_volumes(tmp_path):
     """A DICOM file that can't be read may be the last slice of its series, which must not pass as a shorter one."""
     series = volumes(tmp_path / "in")
     arguments = ("ingest", "volumes", tmp_path / "in", "--classes", "background,lesion")
-    text = whole_message(headrace(*arguments, "--out", tmp_path / "out.zarr", code=1))
+    text = whole_message(headrace(*arguments, "--out", tmp_path / "out.zarr", code=4))
     assert "3 of 6 inputs" in text, text  # that c is cut short shows when it is read
     for words in ("b_seg.nii.gz", "lonely_mask.nii.gz", "broken/005.dcm", "1 series in its folder"):
         assert words in text, text
@@ -165,7 +165,7 @@ def test_no_key_is_left_where_nothing_was_stored(tmp_path):
     pixels = len(data.PixelData)
     whole = (folder / "005.dcm").read_bytes()
     (folder / "005.dcm").write_bytes(whole[:len(whole) - pixels // 2])
-    assert "005.dcm" in message_of(headrace("ingest", "volumes", folder, "--out", tmp_path / "out.zarr", code=1))
+    assert "005.dcm" in message_of(headrace("ingest", "volumes", folder, "--out", tmp_path / "out.zarr", code=4))
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
     (folder / "005.dcm").write_bytes(whole)
     headrace("ingest", "volumes", folder, "--out", tmp_path / "out.zarr")

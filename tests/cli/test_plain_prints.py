@@ -70,6 +70,8 @@ def test_train_and_eval_say_the_figures(task, kind, request, tmp_path):
         assert (f"kappa {figure(group['gleason']['kappa'])}" in line) if task == "gleason" else "kappa" not in line
         assert (f"FROC {figure(group['lesion']['froc'])}" in line) if task == "colorectal" else "FROC" not in line
     classes = said[len(expected):]
+    if kind == "volumes":
+        assert "surface-distance" in classes.pop()  # whose HD95 it is
     assert [line.split()[0] for line in classes] == result["classes"]
     for line, name in zip(classes, result["classes"], strict=True):
         assert f"Dice {figure(overall['dice'][name])}" in line

@@ -206,7 +206,7 @@ def test_one_bad_file(cohort, tmp_path):
     (tmp_path / "in").mkdir()
     shutil.copy(slides_of(cohort)[0], tmp_path / "in/good.tiff")
     (tmp_path / "in/bad.tiff").write_bytes(slides_of(cohort)[1].read_bytes()[:5000])
-    said = message_of(headrace("predict", "--run", cohort / "run", tmp_path / "in", "--out", tmp_path / "a", code=1))
+    said = message_of(headrace("predict", "--run", cohort / "run", tmp_path / "in", "--out", tmp_path / "a", code=4))
     assert "bad.tiff" in said and not (tmp_path / "a/good").exists()
     done = json_of("predict", "--run", cohort / "run", tmp_path / "in", "--out", tmp_path / "b", "--on-error", "skip")
     assert [image["id"] for image in done["images"]] == ["good"]

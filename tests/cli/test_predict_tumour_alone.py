@@ -1,26 +1,16 @@
-"""What predict says of slides whose classes above 0 are all tumour: class 0 is other tissue and glass, so no part of the tissue is stated."""
+"""What predict says of slides of one class above 0: class 0 is other tissue and glass, so no part of the tissue is stated; and it is no tumour
+unless the config says so."""
 import re
 
 import pytest
 from driving import headrace, rows_of
-from predictions import findings_of, maps_of, trained
-
-CONFIG = """task: segmentation
-data: {{store: {store}}}
-patch: {{size: [64, 64], mpp: 0.5}}
-sampling: {{seed: 3, batch: 4, batches_per_epoch: 40}}
-transforms:
-  - stain_normalize: {{}}
-model: {{name: unet2d, widths: [8, 16]}}
-train: {{epochs: 1, lr: 4.0e-3, threads: 1, validate_every: 0}}
-loader: {{threads: 1, prefetch: 2}}
-"""
+from predictions import findings_of, maps_of, nuclei_config, trained
 
 
 @pytest.fixture(scope="module")
 def run(nuclei, tmp_path_factory):
-    """Of the classes background and nucleus."""
-    return trained(tmp_path_factory.mktemp("run"), "run", CONFIG.format(store=nuclei))
+    """Of the classes background and object."""
+    return trained(tmp_path_factory.mktemp("run"), "run", nuclei_config(nuclei))
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +27,11 @@ def test_no_share_of_the_tissue_is_stated(predicted):
     for folder in folders:
         nuclei = int((maps_of(folder)[0] == 1).sum())
         found = findings_of(folder)["slide"]
-        assert found["tumour"]["pixels"] == nuclei > 0
+        assert found["tumour"] is None and found["foreground"]["pixels"] == nuclei > 0
         assert found["tissue"] == {"pixels": None, "area_mm2": None}
-        assert [found["tumour"]["share_of_tissue"]] + [one["share_of_tissue"] for one in found["classes"].values()] == [None] * 3
+        assert [found["foreground"]["share_of_tissue"]] + [one["share_of_tissue"] for one in found["classes"].values()] == [None] * 3
         assert {piece["tissue_pixels"] for piece in found["tissue_pieces"]["list"]} <= {None}
-        (printed,) = re.findall(rf"{re.escape(folder.name)}: ([0-9.]+) mm² of tumour", said)
+        (printed,) = re.findall(rf"{re.escape(folder.name)}: object ([0-9.]+) mm²", said)
         assert float(printed) == pytest.approx(nuclei * 0.25e-6, rel=0.06)  # two digits below 1 mm²
 
 
@@ -49,4 +39,4 @@ def test_the_table_of_cases_leaves_it_out(predicted):
     rows = rows_of(predicted[0] / "cases.csv")
     assert sum(int(row["slides"]) for row in rows) == 2
     for row in rows:
-        assert row["tissue_mm2"] == row["tumour_share"] == "" and float(row["tumour_mm2"]) > 0
+        assert row["tissue_mm2"] == "" and "tumour_mm2" not in row and float(row["area_mm2_object"]) > 0

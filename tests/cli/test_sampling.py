@@ -38,7 +38,7 @@ def test_ct_of_ten_patients(tmp_path, keep_inside):
         write_volume(tmp_path / f"ct/p{i}.nii.gz", np.full(shape, 20 * i, np.int16), tuple(spacing[::-1]))
         write_volume(tmp_path / f"ct/p{i}_seg.nii.gz", lesion, tuple(spacing[::-1]))
         rows.append({"file": f"ct/p{i}.nii.gz", "labels": f"ct/p{i}_seg.nii.gz", "split": "train"})
-    headrace("ingest", "volumes", tmp_path / "ct", "--table", write_table(tmp_path / "cases.csv", rows), "--classes", "background,lesion",
+    headrace("ingest", "volumes", tmp_path / "ct", "--table", write_table(tmp_path / "cases.csv", rows), "--classes", "background,lesion", "--accept", "values",
              "--out", tmp_path / "ct.zarr")
     config = tmp_path / "run.yaml"
     config.write_text(f"task: segmentation\ndata: {{store: {tmp_path}/ct.zarr}}\npatch: {{size: [16, 24, 24], spacing_mm: [2.5, 1.25, 1.25]}}\n"

@@ -72,7 +72,7 @@ def inputs(tmp_path_factory):
 
 
 def ingest(inputs, out, channels=NAMES, *more):
-    headrace("ingest", "volumes", inputs / "ct", "--channels", ",".join(channels), "--labels", inputs / "masks", "--classes", "background,lesion",
+    headrace("ingest", "volumes", inputs / "ct", "--channels", ",".join(channels), "--labels", inputs / "masks", "--classes", "background,lesion", "--accept", "values",
              "--val-fraction", "0.3", "--out", out, *more)
     return out
 

@@ -43,7 +43,7 @@ def inputs(tmp_path_factory):
 
 
 def ingest(inputs, out, channels=NAMES, *more):
-    headrace("ingest", "volumes", inputs / "ct", "--channels", ",".join(channels), *LABELLED, "--val-fraction", "0.3", "--out", out, *more)
+    headrace("ingest", "volumes", inputs / "ct", "--channels", ",".join(channels), *LABELLED, "--accept", "values", "--val-fraction", "0.3", "--out", out, *more)
     return out
 
 

@@ -357,7 +357,7 @@ def test_one_of_two_annotations_is_not_chosen_in_silence(store):
     shutil.copy(notes / f"{image}.geojson", notes / f"{image}.json")
     table = write_table(store.parent / "t.csv", [{"image": image, "split": "val"}])
     refused = headrace("ingest", "labels", store, "--table", table, "--annotations", notes, code=2)
-    assert f"image '{image}' has more than one annotation" in message_of(refused)
+    assert f"image '{image}': has more than one annotation" in message_of(refused)
     named = write_table(store.parent / "t.csv", [{"image": image, "annotation": f"{image}.json"}])
     assert json_of("ingest", "labels", store, "--table", named, "--annotations", notes)["unchanged"] == IMAGES
 

@@ -40,14 +40,14 @@ def test_a_truncated_dicom_file(refused, tmp_path, kept):
     path = folder / "004.dcm"
     whole = path.read_bytes()
     path.write_bytes(whole[:int(len(whole) * kept)])
-    refused(folder, code=1, words=["004.dcm", "truncated"])
+    refused(folder, code=4, words=["004.dcm", "truncated"])
 
 
 def test_a_dicom_file_cut_within_its_header(refused, tmp_path):
     folder = save_series(sts_slices(), tmp_path / "in")
     path = folder / "004.dcm"
     path.write_bytes(path.read_bytes()[:900])
-    refused(folder, code=1, words=["004.dcm"])
+    refused(folder, code=4, words=["004.dcm"])
 
 
 @pytest.mark.parametrize("kept", [0.05, 0.5, 0.99])
@@ -55,7 +55,7 @@ def test_a_truncated_nifti(refused, tmp_path, kept):
     whole = (CT / "totalseg-abdomen/ct.nii.gz").read_bytes()
     path = tmp_path / "cut.nii.gz"
     path.write_bytes(whole[:int(len(whole) * kept)])
-    refused(path, code=1, words=["cut.nii.gz", "truncated"])
+    refused(path, code=4, words=["cut.nii.gz", "truncated"])
 
 
 def test_a_mask_on_another_grid(refused, tmp_path):
@@ -88,7 +88,7 @@ def nifti_bomb(path, dim):
 @pytest.mark.parametrize("name", ["bomb.nii", "bomb.nii.gz"])
 @pytest.mark.parametrize("dim", [(32767, 32767, 32767), (2000, 2000, 2000)])
 def test_a_header_that_claims_more_than_its_file_holds(refused, tmp_path, name, dim):
-    refused(nifti_bomb(tmp_path / name, dim), code=1, words=[name])
+    refused(nifti_bomb(tmp_path / name, dim), code=1 if dim[0] > 2000 else 4, words=[name])
 
 
 def test_a_slice_that_is_there_twice(refused, tmp_path):
@@ -118,7 +118,7 @@ def test_label_values_beyond_the_classes(refused, tmp_path):
 def test_values_that_are_no_classes(refused, tmp_path):
     write_volume(tmp_path / "in/a.nii.gz", volume())
     write_volume(tmp_path / "in/a_seg.nii.gz", mask().astype(np.float32) * 0.5)
-    refused(tmp_path / "in", code=1, words=["a_seg.nii.gz", "value 0.5", "expected a class"])
+    refused(tmp_path / "in", code=1, words=["a_seg.nii.gz", "is 0.5", "a class"])
 
 
 def test_labels_that_fit_no_image(refused, tmp_path):
@@ -176,7 +176,7 @@ def test_rows_that_can_not_be(refused, tmp_path, row, words):
 
 def test_a_file_name_that_may_identify(refused, tmp_path):
     path = write_volume(tmp_path / "ct_2019-03-04.nii.gz", volume())
-    refused(path, code=2, words=[path, "a date", "column 'image'"])
+    refused(path, code=2, words=[path, "a date", "columns 'image'"])
 
 
 def test_a_folder_with_several_series_needs_their_numbers(refused, tmp_path):
@@ -220,7 +220,7 @@ def dataset(folder, **changes):
 
 @pytest.mark.parametrize("changes, words", [
     ({"channel_names": {"0": "CT", "1": "T1"}}, ['"T1"', "expected \"CT\""]), ({"channel_names": {"0": "MRI"}}, ['"MRI"', "expected \"CT\""]),
-    ({"labels": {"background": 0, "organ": [1, 2], "tumour": 2}}, ["'organ'", "region", "[1,2]"]),
+    ({"labels": {"background": 0, "organ": [1, 2], "tumour": 2}}, ["regions", "regions_class_order"]),
     ({"labels": {"background": 0, "tumour": 2}}, ["'tumour'", "2", "without a gap"]), ({"labels": {"background": 0, "a": 1, "b": 1}}, ["same value 1"]),
     ({"numTraining": 3}, ["numTraining is 3", "1 cases"]), ({"file_ending": ".png"}, [".png", ".nii.gz"]), ({"labels": "no"}, ["labels must be"])])
 def test_datasets_that_do_not_fit(refused, tmp_path, changes, words):

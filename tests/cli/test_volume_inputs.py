@@ -151,7 +151,8 @@ def test_structures_that_are_no_class_paint_nothing(ingest, tmp_path):
     expected = labels(store, image)
     outline = pydicom.dcmread(CT / "sts-008/RS.dcm")
     extra = pydicom.dataset.Dataset()
-    extra.ROINumber, extra.ROIName, extra.ReferencedFrameOfReferenceUID, extra.ROIGenerationAlgorithm = 99, "BODY", "1.2", "MANUAL"
+    extra.ROINumber, extra.ROIName, extra.ROIGenerationAlgorithm = 99, "BODY", "MANUAL"
+    extra.ReferencedFrameOfReferenceUID = data.StructureSetROISequence[0].ReferencedFrameOfReferenceUID
     outline.StructureSetROISequence.append(extra)
     around = pydicom.dataset.Dataset()
     around.ReferencedROINumber = 99
@@ -297,7 +298,7 @@ def test_notes_of_every_kind_pass_the_check(ingest, tmp_path):
     other.set_qform(np.diag([2, 2, 2, 1]), 1)
     nibabel.save(other, tmp_path / "in/two-forms.nii.gz")
     write_volume(tmp_path / "in/air.nii.gz", np.full((12, 20, 24), -1000, np.int16))
-    store, _, images, result = ingest(tmp_path / "in", "--irregular", "resample")
+    store, _, images, result = ingest(tmp_path / "in", "--irregular", "resample", "--accept", "values")
     codes = {note["code"] for image in images.values() for note in image["notes"]}
     assert codes >= {"slices-doubled", "slices-shifted", "slices-uneven", "nifti-without-form", "body-empty"}
     for words in ("doubled", "tilt", "unevenly", "neither qform nor sform", "No voxel of a body"):

@@ -281,7 +281,7 @@ def test_slides_and_cases_are_scikit_learns(judged):
 
 
 def test_intervals_hold_the_figures_and_repeat(tmp_path):
-    slides = random_slides(11, ["plain"] * 12)
+    slides = random_slides(11, ["plain"] * 48)
     first, second = figures(tmp_path, slides, 200), figures(tmp_path, slides, 200)
     assert first == second
     overall = first["overall"]

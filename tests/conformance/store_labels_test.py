@@ -182,7 +182,7 @@ def test_a_single_feature_and_a_file_of_things_to_leave_out(tmp_path):
     stored = stored_labels(tmp_path / "one.zarr")
     assert stored.sum() == 1_000_000 and (stored[100:1100, 100:1100] == 1).all()
     note.write_text(json.dumps(QUPATH[4:8]))
-    result = ingested(*arguments, "--out", tmp_path / "none.zarr")
+    result = ingested(*arguments, "--accept", "no-area", "--out", tmp_path / "none.zarr")
     assert result["annotations"]["unclassified"] == 1 and not stored_labels(tmp_path / "none.zarr").any()
 
 

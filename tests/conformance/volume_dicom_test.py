@@ -142,7 +142,7 @@ def test_patients_studies_series_and_other_modalities_in_one_tree(tmp_path):
     found = run("scan", tmp_path / "in")
     assert found["problems"] == []
     sizes = sorted((s["rows"], s["columns"], s["slices"]) for s in found["series"])
-    assert sizes == [(29, 30, 12), (137, 141, 51), (256, 256, 20), (512, 512, 2), (512, 512, 2), (512, 512, 3)]
+    assert sizes == [(29, 30, 12), (137, 141, 51), (256, 256, 20), (512, 512, 1), (512, 512, 2), (512, 512, 3)]  # copies are one
     assert len({s["patient"] for s in found["series"]}) == 5
     by_series = {s["series"]: s for s in found["series"]}
     assert len(found["labels"]) == 2
@@ -181,7 +181,9 @@ def test_irregular_series_are_refused_in_one_sentence(tmp_path):
     slices = sts_slices()
     broken(tmp_path, slices[:5] + slices[6:], "1 of 12 slices missing", "004", "005")
     broken(tmp_path, slices[:3] + slices[7:], "4 of 12 slices missing")
-    broken(tmp_path, slices + [copy.deepcopy(slices[4])], "1 slices doubled")
+    twin = copy.deepcopy(slices[4])
+    twin.SOPInstanceUID = generate_uid()
+    broken(tmp_path, [*slices, twin], "1 slices doubled")
     uneven = [copy.deepcopy(data) for data in slices]
     for data in uneven[6:]:
         data.ImagePositionPatient[2] += 1
@@ -244,6 +246,7 @@ def test_irregular_series_can_be_resampled(tmp_path):
         if i == 6:
             data.ImagePositionPatient[2] = float(data.ImagePositionPatient[2]) + 0.8  # uneven
     slices.append(copy.deepcopy(slices[2]))  # doubled
+    slices[-1].SOPInstanceUID = generate_uid()
     pixel_mm = 0.976562
     for data in slices:
         x0, y0, z0 = map(float, data.ImagePositionPatient)
@@ -254,8 +257,10 @@ def test_irregular_series_can_be_resampled(tmp_path):
     folder = save_all(slices, tmp_path / "in")
     refused("series", folder, 0, tmp_path / "o.npy")
     voxels, facts = read(tmp_path, "series", folder, 0, "OUT", "resample")
-    for note, words in zip(facts["notes"], ("missing", "doubled", "tilt"), strict=True):
+    *faults, filled = facts["notes"]
+    for note, words in zip(faults, ("missing", "doubled", "tilt"), strict=True):
         assert words in note and note.endswith(": resampled to 3.27 mm.")
+    assert filled.startswith("1 of 9 slices lie where the source has none")
     affine = np.array(facts["affine_lps"]).reshape(4, 4)
     z, y, x = np.meshgrid(*[np.arange(n) for n in voxels.shape], indexing="ij")
     points = np.stack([x, y, z, np.ones_like(x)], -1) @ affine.T

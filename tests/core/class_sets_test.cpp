@@ -24,6 +24,15 @@ TEST(ClassSets, AreSortedByNameAndCarryClassValues) {
   EXPECT_EQ(class_sets_of(to_json(sets, kClasses), kClasses, "zarr.json"), sets);
 }
 
+TEST(ClassSets, ALabelValueStandsForItsClassOrThoseOfItsSet) {
+  const auto masks = classes_by_value(4, {{"any", {1, 2}}, {"tumour", {2, 3}}});
+  ASSERT_EQ(masks.size(), 256u);
+  for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(masks[c], ClassMask(1u << c)) << c;
+  EXPECT_EQ(masks[4], ClassMask(0b0110));
+  EXPECT_EQ(masks[5], ClassMask(0b1100));
+  for (std::size_t value = 6; value < 256; ++value) EXPECT_TRUE(masks[value].none()) << value;
+}
+
 TEST(ClassSets, EveryMistakeIsNamed) {
   using testing::HasSubstr;
   EXPECT_THAT(refused({"cancer"}), HasSubstr("--class-sets: expected NAME=CLASS+CLASS"));

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_depth.hpp"
 
 namespace headrace {
 namespace {
@@ -47,6 +48,22 @@ TEST(JsonText, EveryTruncationOfAnObjectIsRefused) {
     EXPECT_THROW(parse_json(std::string_view(whole).substr(0, n), "x"), Error) << n;
   }
   EXPECT_NO_THROW(parse_json(whole, "x"));
+}
+
+TEST(JsonText, NestsNoDeeperThanItsWalksGo) {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_NO_THROW(parse_json(nested(kMostJsonDepth), "x"));
+  EXPECT_THROW(parse_json(nested(kMostJsonDepth + 1), "x"), Error);
+  EXPECT_THROW(parse_json(std::string(300000, '{'), "x"), Error);
+  EXPECT_TRUE(json_or_discarded(nested(200000)).is_discarded());
+  EXPECT_TRUE(json_or_discarded("1e999").is_discarded());
+  EXPECT_EQ(json_or_discarded(R"({"a": "[[[[\"[[["})"), (Json{{"a", "[[[[\"[[["}}));
+  EXPECT_FALSE(nests_too_deep("\"" + std::string(200, '[') + "\""));
+  std::string wide = "[";
+  for (int i = 0; i < 200; ++i) wide += "[],";
+  EXPECT_FALSE(nests_too_deep(wide + "0]"));
 }
 
 TEST(JsonPaths, AValueIsFoundWhereItWasPut) {

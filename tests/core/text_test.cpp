@@ -1,6 +1,7 @@
 #include "headrace/core/text.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -39,7 +40,14 @@ TEST(ReadFile, GivesEveryByteAndSaysWhyItCannot) {
     return ErrorCode::internal;
   };
   EXPECT_EQ(code_of(folder / "none"), ErrorCode::not_found);
-  EXPECT_EQ(code_of(folder), ErrorCode::io);  // a folder opens, but has no bytes
+  EXPECT_EQ(code_of(folder), ErrorCode::io);
+  std::filesystem::create_symlink("nowhere", folder / "link");
+  EXPECT_EQ(code_of(folder / "link"), ErrorCode::not_found);
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(code_of(folder / "fifo"), ErrorCode::io);  // without waiting for a writer
+  EXPECT_EQ(code_of("/dev/zero"), ErrorCode::io);
+  EXPECT_EQ(read_file(folder / "long", bytes.size()), bytes);
+  EXPECT_THROW(read_file(folder / "long", bytes.size() - 1), Error);
   std::filesystem::remove_all(folder);
 }
 

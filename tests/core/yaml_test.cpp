@@ -31,6 +31,18 @@ TEST(Yaml, ValuesOfEveryTypeAreRead) {
   map.finish();
 }
 
+TEST(Yaml, TextInQuotesIsNeitherANumberNorATruthValue) {
+  auto map = parse("a: \"3\"\nb: '0.5'\nc: \"true\"\nd: \"3\"\n");
+  EXPECT_EQ(message_of([&] { map.require("a").as_int(0, 9); }),
+            "run.yaml:1: a: expected a whole number, found the text '3'; write it without quotes");
+  EXPECT_EQ(message_of([&] { map.require("b").as_double(0, 9); }),
+            "run.yaml:2: b: expected a number, found the text '0.5'; write it without quotes");
+  EXPECT_EQ(
+      message_of([&] { map.require("c").as_bool(); }),
+      "run.yaml:3: c: expected true or false, found the text 'true'; write it without quotes");
+  EXPECT_EQ(map.require("d").as_string(), "3");
+}
+
 TEST(Yaml, AbsentAndEmptyKeysAreNotFound) {
   auto map = parse("a:\nb: ~\n");
   for (const char* key : {"a", "b", "missing"}) EXPECT_FALSE(map.find(key)) << key;
@@ -114,9 +126,22 @@ TEST(Yaml, AListOrAWordIsNoConfig) {
             "run.yaml:1: top level: expected a mapping, found 'hello'");
 }
 
+TEST(Yaml, AliasesAreRefusedBeforeAnyoneFollowsThem) {
+  for (const std::string text :
+       {"a: &x\n  b: *x\n", "a: &x 1\nb: *x\n", "a: &x [1]\nb: [*x, *x]\n", "- &x [1]\n- *x\n"}) {
+    EXPECT_EQ(
+        message_of([&] { parse(text); }),
+        "run.yaml:2: an alias ('*') stands for another part of the file; write that part again "
+        "in its place");
+  }
+  EXPECT_EQ(message_of([] { parse("a: " + std::string(101, '[') + std::string(101, ']') + "\n"); }),
+            "run.yaml:1: values nest over 100 deep");
+  EXPECT_EQ(parse("a: &x 1\n").require("a").as_int(0, 9), 1);
+}
+
 TEST(Yaml, AFileThatIsNotThereIsNotFound) {
   EXPECT_EQ(error_of(ErrorCode::not_found, [] { YamlMap::load("/nowhere/run.yaml"); }),
-            "/nowhere/run.yaml: the file can't be opened");
+            "/nowhere/run.yaml: there is no such file");
 }
 
 TEST(Yaml, KeysComeInTheOrderOfTheFile) {

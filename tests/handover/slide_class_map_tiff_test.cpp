@@ -4,8 +4,10 @@
 #include "headrace/core/read_file.hpp"
 #include "headrace/handover/slide/class_map_tiff.hpp"
 #include "headrace/handover/slide/ome_xml.hpp"
+#include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_image.hpp"
+#include "headrace/imaging/tiff/tiff_pixel_size.hpp"
 #include "headrace/pixels/palette.hpp"
 #include "tests/handover/slide_by_hand.hpp"
 #include "tests/imaging/sample_files.hpp"
@@ -29,7 +31,10 @@ TEST(ClassMapTiff, LevelsValuesColoursAndPixelSizeComeBack) {
     ASSERT_EQ(levels[k].width, level.width);
     EXPECT_EQ(levels[k].subfile_type, k == 0 ? 0u : 1u);
     const auto image = imaging::TiffImage::open(folder / "c.ome.tif", levels[k].at);
-    EXPECT_NEAR(image->info().mpp_x.value(), 2.0 * static_cast<double>(1 << k), 1e-5);
+    const double mpp = 2.0 * static_cast<double>(1 << k);
+    if (mpp <= 20) {  // above, no reader of ours takes a density for a pixel size
+      EXPECT_NEAR(imaging::tiff_pixel_size(levels[k], {}).mpp_x.value(), mpp, 1e-5);
+    }
     EXPECT_EQ(image->info().photometric, 3);
     std::vector<std::uint16_t> values(static_cast<std::size_t>(level.height * level.width));
     image->read_first_sample(0, 0, level.height, level.width, values.data(), level.width);
@@ -60,7 +65,7 @@ TEST(ClassMapTiff, WithoutAPixelSizeNoneIsStated) {
   slide.facts.slide->mpp = 0;
   ThreadPool pool(1);
   write_class_map_tiff(slide, folder / "c.ome.tif", pool);
-  EXPECT_FALSE(imaging::TiffImage::open(folder / "c.ome.tif")->info().mpp_x);
+  EXPECT_FALSE(imaging::SlideReader::open(folder / "c.ome.tif")->info().mpp_x);
   EXPECT_THAT(read_file(folder / "c.ome.tif"), ::testing::Not(HasSubstr("PhysicalSize")));
 }
 

@@ -130,7 +130,6 @@ TEST(QupathGeojson, NumbersAndIdsDontDependOnWhatElseIsExported) {
   const auto some = features(folder / "listed.geojson");
   EXPECT_GT(some.size(), 3u);
   for (const Json& feature : some) {
-    EXPECT_TRUE(feature.at("properties").contains("name"));
     EXPECT_EQ(feature.at("properties").at("classification").at("name"), "grade <4>");
     EXPECT_EQ(feature, by_id.at(feature.at("id")));
   }
@@ -140,16 +139,24 @@ TEST(QupathGeojson, NumbersAndIdsDontDependOnWhatElseIsExported) {
     EXPECT_FALSE(by_id.contains(feature.at("id")));
 }
 
-TEST(QupathGeojson, SmallRegionsAreLeftOut) {
+TEST(QupathGeojson, SmallRegionsAreToBeIgnored) {
   const TempFolder folder;
   const PredictedSlide slide = slide_of(blobs(200, 300));
-  write_qupath_geojson(slide, folder / "r.geojson", {.min_area_mm2 = 12e-6});  // 3 pixels
-  double least = 1;
-  for (const Json& feature : features(folder / "r.geojson")) {
-    const Json& measures = feature.at("properties").at("measurements");
-    least = std::min(least, measures.at("area mm^2").get<double>());
+  EXPECT_EQ(write_qupath_geojson(slide, folder / "all.geojson"), 0u);
+  const auto ignored =
+      write_qupath_geojson(slide, folder / "r.geojson", {.min_area_mm2 = 12e-6});  // 3 pixels
+  const auto all = features(folder / "all.geojson"), found = features(folder / "r.geojson");
+  ASSERT_EQ(found.size(), all.size());
+  std::uint64_t small = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(found[i].at("geometry"), all[i].at("geometry"));
+    const double area = all[i].at("properties").at("measurements").at("area mm^2");
+    const Json& name = found[i].at("properties").at("classification").at("name");
+    EXPECT_EQ(name == "Ignore*", area < 11.9e-6);
+    small += area < 11.9e-6 ? 1 : 0;
   }
-  EXPECT_DOUBLE_EQ(least, 12e-6);
+  EXPECT_GT(small, 10u);
+  EXPECT_EQ(ignored, small);
 }
 
 TEST(QupathGeojson, NoRegionsAreAnEmptyCollection) {

@@ -69,6 +69,63 @@ TEST(GeoJson, CountsWhatHasNoAreaAndKeepsTheRest) {
   EXPECT_EQ(found.polygons[0].class_name, "Tumor");
 }
 
+TEST(GeoJson, LeavesOutAndCountsWhatEnclosesNothing) {
+  const auto polygon = [](const std::string& rings) {
+    return feature(R"({"type":"Polygon","coordinates":[)" + rings + "]}", "null");
+  };
+  const std::string ring = "[[0,0],[8,0],[8,8],[0,8],[0,0]]";
+  const auto found = parse_file(
+      "[" + polygon("") + "," + polygon("[[0,0],[1,1],[0,0]]") + "," +
+      polygon("[[0,0],[1,1],[3,3],[2,2]]") + "," + polygon("[[5,5],[5,5],[5,5],[5,5]]") + "," +
+      // Holes: two places, the outline again from another place and backwards, a real one.
+      polygon(ring + ",[[1,1],[2,2]],[[8,8],[8,0],[0,0],[0,8]],[[1,1],[2,1],[2,2]]") + "," +
+      R"({"type":"Feature","geometry":null,"properties":{}},)" +
+      R"({"type":"Feature","geometry":{"type":"MultiPolygon","coordinates":[]}}])");
+  EXPECT_EQ(found.objects, 7u);
+  EXPECT_EQ(found.degenerate_polygons, 5u);
+  EXPECT_EQ(found.degenerate_holes, 2u);
+  EXPECT_EQ(found.empty, 1u);
+  ASSERT_EQ(found.polygons.size(), 1u);
+  ASSERT_EQ(found.polygons[0].rings.size(), 2u);
+  // A bow tie has a signed area of 0, but encloses something; an open ring is closed.
+  const auto bow = parse_file(polygon("[[0,0],[4,4],[4,0],[0,4]]"));
+  ASSERT_EQ(bow.polygons.size(), 1u);
+  EXPECT_EQ(bow.polygons[0].rings[0].size(), 5u);
+}
+
+TEST(GeoJson, ClassesAsQuPathAndOtherProgramsWriteThem) {
+  const auto name = [](const std::string& classification) {
+    return parse(feature(kSquare, classification)).at(0).class_name;
+  };
+  EXPECT_EQ(name(R"({"name":"Positive","parentClass":{"name":"Tumor","colorRGB":-1}})"),
+            "Tumor: Positive");
+  EXPECT_EQ(
+      name(R"({"name":"3+","parentClass":{"name":"Positive","parentClass":{"name":"Tumor"}}})"),
+      "Tumor: Positive: 3+");
+  EXPECT_EQ(name(R"({"name":"Tumor: Positive","parentClass":{"name":"Tumor"}})"),
+            "Tumor: Positive");
+  EXPECT_EQ(name(R"({"name":"Stroma","parentClass":null})"), "Stroma");
+  EXPECT_EQ(name(R"("{\"name\": \"Tumor\", \"color\": [200, 0, 0]}")"), "Tumor");
+  EXPECT_EQ(name(R"("{'name': 'Tumor', 'color': [200, 0, 0]}")"), "Tumor");
+  EXPECT_EQ(name(R"(["Tumor","Positive"])"), "Tumor: Positive");
+  EXPECT_EQ(name(R"("{odd name")"), "{odd name");
+}
+
+TEST(GeoJson, AnyTopLevelOfTheStandard) {
+  EXPECT_EQ(parse(kSquare).size(), 1u);
+  EXPECT_EQ(
+      parse(R"({"type":"GeometryCollection","geometries":[)" + std::string(kSquare) + "]}").size(),
+      1u);
+  EXPECT_EQ(parse(R"([{"type":"FeatureCollection","features":[)" + feature(kSquare, R"("Tumor")") +
+                  "]}]")[0]
+                .class_name,
+            "Tumor");
+  EXPECT_EQ(parse_file("[]").objects, 0u);
+  std::string wide("\xFF\xFE", 2);  // UTF-16, as PowerShell writes it
+  for (const char c : feature(kSquare, R"("Tumor")")) wide += {c, '\0'};
+  EXPECT_EQ(parse(wide)[0].class_name, "Tumor");
+}
+
 TEST(GeoJson, KnowsWhatQuPathCallsAnObject) {
   const auto kind = [](const std::string& id, const std::string& properties) {
     return parse(R"({"type":"Feature","id":")" + id + R"(","geometry":)" + kSquare +
@@ -121,10 +178,13 @@ TEST(GeoJson, ErrorsNameFileAndFeature) {
       {"[" + feature(kSquare, "null") + "," +
            feature(R"({"type":"Circle","coordinates":[1,2]})", "null") + "]",
        ErrorCode::unsupported, "feature 1: geometry Circle is not one of GeoJSON's"},
-      {feature(R"({"type":"Polygon","coordinates":[]})", "null"), ErrorCode::malformed,
-       "has no rings"},
-      {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]})", "null"),
-       ErrorCode::malformed, "2 different positions"},
+      {feature(R"({"type":"Polygon","coordinates":[7]})", "null"), ErrorCode::malformed,
+       "not a list of positions"},
+      {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,1e999],[2,2],[0,0]]]})", "null"),
+       ErrorCode::malformed, "not valid JSON"},
+      {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,NaN],[2,2],[0,0]]]})", "null"),
+       ErrorCode::malformed, "not valid JSON"},
+      {feature(kSquare, "{\"name\":\"Krebs \xE9\"}"), ErrorCode::malformed, "not UTF-8"},
       {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,"a"],[2,2],[0,0]]]})", "null"),
        ErrorCode::malformed, "position 1"},
       {feature(R"({"type":"Polygon","coordinates":[[[0,0],[1,1e300],[2,2],[0,0]]]})", "null"),

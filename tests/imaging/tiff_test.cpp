@@ -132,7 +132,9 @@ TEST(TiffDirectory, NothingInTheFileIsTrusted) {
   for (const auto& c : cases) {
     const FileBytes file(folder.write("x.tif", c.bytes));
     const Error error = thrown_by([&] { read_tiff_directories(file); });
-    EXPECT_EQ(error.code(), ErrorCode::malformed) << c.what << ": " << error.what();
+    const bool cut = std::string(c.text).find("the file ends at") != std::string::npos;
+    EXPECT_EQ(error.code(), cut ? ErrorCode::corrupt : ErrorCode::malformed)
+        << c.what << ": " << error.what();
     EXPECT_THAT(error.what(), HasSubstr(c.text)) << c.what;
   }
 }

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "headrace/imaging/dicom/acquisitions.hpp"
 #include "headrace/imaging/dicom/contrast_phase.hpp"
+#include "headrace/imaging/dicom/ct_values.hpp"
 #include "headrace/imaging/dicom/pseudonym.hpp"
 #include "headrace/imaging/dicom/slice_stack.hpp"
 #include "headrace/imaging/volume/label_volume.hpp"
@@ -189,9 +191,107 @@ TEST(SliceStack, AnUnevenStepIsFound) {
   for (int i = 3; i < 6; ++i) places[i].along_mm += 0.5;
   const auto findings = examine_stack(places, 0.7);
   EXPECT_EQ(text_of(findings, kNames),
-            "unevenly spaced slices (2.000 to 2.500 mm, median 2.000 mm, first between c and d)");
+            "unevenly spaced slices (2.000 to 2.500 mm, first between c and d)");
   EXPECT_EQ(findings.faults,
             std::vector<Note>{make_note(NoteCode::slices_uneven, {2, 2.5, 2, 3, 2})});
+}
+
+TEST(SliceStack, PositionsOfOneDecimalAreEven) {
+  // 0.625 mm, rounded by Python: two steps out of three are 0.6 mm, the third 0.7 mm.
+  std::vector<SlicePlace> places;
+  for (const double along : {-20.0, -19.4, -18.8, -18.1, -17.5, -16.9, -16.2, -15.6})
+    places.push_back({along, 0, 0});
+  const auto findings = examine_stack(places, 0.7);
+  EXPECT_TRUE(findings.regular()) << text_of(findings, kNames);
+  EXPECT_NEAR(findings.off_mm, 0.0393, 1e-4);  // of the least squares line through them
+}
+
+TEST(SliceStack, StepsThatAreEachALittleTooLongAreNotEven) {
+  auto places = even(40, 2.5);
+  for (int i = 0; i < 40; ++i) places[i].along_mm += 0.1 * (i < 20 ? i : 40 - i);
+  EXPECT_FALSE(examine_stack(places, 0.7).regular());
+}
+
+TEST(SliceStack, CoarseRoundingIsBelievedWhereTheHeadersStateTheSame) {
+  auto places = even(40, 1.25);
+  for (auto& place : places) place.along_mm = std::round(place.along_mm);
+  EXPECT_FALSE(examine_stack(places, 0.7).regular());
+  EXPECT_FALSE(examine_stack(places, 0.7, 1.0).regular());
+  EXPECT_TRUE(examine_stack(places, 0.7, 1.25).regular());
+}
+
+TEST(SliceStack, TheFinestStepIsTheGridOfCoarserOnes) {
+  std::vector<SlicePlace> places;
+  for (const double along : {0.0, 2.5, 5.0, 12.5, 20.0}) places.push_back({along, 0, 0});
+  const auto findings = examine_stack(places, 0.7);
+  EXPECT_EQ(findings.spacing_mm, 2.5);
+  EXPECT_EQ(findings.index, (std::vector<std::int64_t>{0, 1, 2, 5, 8}));
+  EXPECT_TRUE(findings.on_grid);
+  EXPECT_EQ(places_on_grid(places, findings).filled(), 4u);
+}
+
+TEST(SliceStack, ASliceOutOfPlaceDoesNotMakeTheGridFiner) {
+  auto places = even(8, 3.27);
+  places[4].along_mm += 1.1;
+  const auto findings = examine_stack(places, 0.7);
+  EXPECT_NEAR(findings.spacing_mm, 3.27, 1e-9);
+  EXPECT_EQ(findings.index, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  const SlicePlaces on_grid = places_on_grid(places, findings);
+  ASSERT_EQ(on_grid.offsets_mm.size(), 8u);
+  EXPECT_NEAR(*on_grid.offsets_mm[4], 1.1, 1e-9);
+  const SlicePlaces other_way = reordered(on_grid, {{2, 1, 0}, {true, false, false}});
+  EXPECT_EQ(other_way.axis, 0);
+  EXPECT_NEAR(*other_way.offsets_mm[3], -1.1, 1e-9);
+}
+
+TEST(CtValues, AreHounsfieldUnitsUnlessAHeaderSaysOtherwise) {
+  const auto of = [](const char* type, const char* kind) {
+    return other_than_hounsfield({type, kind, {}, 1});
+  };
+  EXPECT_EQ(of("HU", "ORIGINAL\\PRIMARY\\AXIAL"), "");
+  EXPECT_EQ(of("US", "DERIVED\\PRIMARY\\AXIAL\\VMI"), "");
+  EXPECT_EQ(of("", "ORIGINAL\\PRIMARY\\PERFUSION\\NONE"), "");
+  EXPECT_EQ(of("", "DERIVED\\SECONDARY\\PERFUSION"), "values that are blood flow (Image Type)");
+  EXPECT_EQ(of("HU", "DERIVED\\PRIMARY\\AXIAL\\CT_SOM5 DE IODINE"),
+            "values that are the share of iodine (Image Type)");
+  EXPECT_EQ(of("HU", "DERIVED\\PRIMARY\\AXIAL\\MAT_REMOVED\\IODINE"), "");
+  EXPECT_NE(of("US", "DERIVED\\PRIMARY\\AXIAL\\MAT_REMOVED"), "");
+  EXPECT_NE(of("", "DERIVED\\PRIMARY\\AXIAL\\IODINE_REMOVED"), "");
+  EXPECT_EQ(of("", "DERIVED\\PRIMARY\\AXIAL\\METAL_REMOVED"), "");
+  EXPECT_EQ(of("", "DERIVED\\SECONDARY\\BED_REMOVED"), "");
+  EXPECT_EQ(of("EDW", ""), "values in electron density relative to water (Rescale Type EDW)");
+  EXPECT_EQ(of("secret words", ""), "values in a unit other than HU (Rescale Type)");
+  EXPECT_EQ(other_than_hounsfield({"HU", "", {"mg/mL", "[hnsf'U]"}, 1}), "");
+  EXPECT_NE(other_than_hounsfield({"HU", "", {"mg/mL"}, 1}), "");
+  EXPECT_EQ(other_than_hounsfield({"HU", "", {}, 3}), "colours, no values");
+}
+
+AcquisitionKeys keys_of(const char* number, const char* time, double instance) {
+  AcquisitionKeys keys;
+  keys.values[AcquisitionKeys::number] = number;
+  keys.values[AcquisitionKeys::time] = time;
+  keys.instance = instance;
+  return keys;
+}
+
+TEST(Acquisitions, AreToldApartByTheHeaderThatDoes) {
+  const std::vector<double> twice{0, 1, 2, 0, 1, 2};
+  std::vector<AcquisitionKeys> keys;
+  for (int i = 0; i < 6; ++i) keys.push_back(keys_of(i < 3 ? "10" : "9", "", i));
+  auto split = split_acquisitions(twice, keys);
+  EXPECT_EQ(split.told_by, "AcquisitionNumber");
+  EXPECT_EQ(split.part_of, (std::vector<std::size_t>{1, 1, 1, 0, 0, 0}));  // 9 comes before 10
+  for (int i = 0; i < 6; ++i) keys[i] = keys_of("1", i < 3 ? "1010" : "1011", i);
+  EXPECT_EQ(split_acquisitions(twice, keys).told_by, "acquisition time");
+  for (int i = 0; i < 6; ++i) keys[i] = keys_of("1", std::to_string(i).c_str(), i);
+  EXPECT_EQ(split_acquisitions(twice, keys).told_by, "InstanceNumber");
+  for (int i = 0; i < 6; ++i) keys[i].instance.reset();
+  EXPECT_EQ(split_acquisitions(twice, keys).parts, 1u);
+  // A number for each slice is no acquisition for each slice.
+  const std::vector<double> once{0, 1, 2, 3};
+  std::vector<AcquisitionKeys> steps;
+  for (const char* number : {"1", "2", "3", "4"}) steps.push_back(keys_of(number, "", 0));
+  EXPECT_EQ(split_acquisitions(once, steps).parts, 1u);
 }
 
 TEST(SliceStack, WhereAllSlicesLieInOnePlaceTheyAreDoubled) {

@@ -125,8 +125,9 @@ void dicom_labels(const std::string& path, const VolumeGrid& image, const std::s
   const DicomScan found = scan_dicom({path}, kPseudonym, 1);
   if (found.labels.size() != 1) fail(ErrorCode::usage, "{}: no DICOM labels.", path);
   const bool seg = found.labels[0].object == DicomObject::segmentation;
-  const DicomLabels labels =
+  const NamedLabels labels =
       seg ? read_dicom_segmentation(path, image) : read_structure_set(path, image);
+  if (!labels.unpainted.empty()) fail(ErrorCode::malformed, "{}", labels.unpainted.front().text);
   write_npy(out, "<u2", image, labels.volume.voxels.data(), labels.volume.voxels.size() * 2);
   std::cout << Json{{"names", labels.names}, {"notes", texts_of(labels.volume.notes)}}.dump()
             << "\n";

@@ -7,8 +7,8 @@ namespace {
 
 using device::DeviceChoice;
 
-loader::RunConfig config_of(DeviceChoice device, bool volumes = false) {
-  loader::RunConfig config;
+loader::LoaderConfig config_of(DeviceChoice device, bool volumes = false) {
+  loader::LoaderConfig config;
   config.volumes = volumes;
   config.loader.device = device;
   return config;

@@ -18,7 +18,7 @@ TEST(TileFeed, GoesOnWithTheHostsBatchesWhereTheGpuHasNone) {
   if (device::cuda::cuda_available()) GTEST_SKIP() << "this machine has a GPU";
   const testing::TemporaryFolder folder;
   testing::write_store(folder.path("c.zarr"), {});
-  auto config = loader::RunConfig::parse(
+  auto config = loader::LoaderConfig::parse(
       "task: segmentation\ndata: {store: " + folder.path("c.zarr") +
           "}\npatch: {size: [64, 96], mpp: 0.5}\nmodel: {widths: [8, 16]}\n"
           "loader: {threads: 2}\neval: {batch: 2}\n",

@@ -1,10 +1,18 @@
 // What may stand in a store of volumes: names, notes, keys, and names of objects.
 #include <gtest/gtest.h>
 
-#include "headrace/imaging/volume/note.hpp"
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "headrace/core/error.hpp"
+#include "headrace/imaging/note.hpp"
+#include "headrace/ingest/inputs/bad_inputs.hpp"
 #include "headrace/ingest/phi/identifying_text.hpp"
 #include "headrace/ingest/phi/phi_rules.hpp"
 #include "headrace/ingest/store/store_names.hpp"
+#include "headrace/ingest/volume/ingest_volumes.hpp"
+#include "headrace/ingest/volume/volume_inputs.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -54,6 +62,41 @@ TEST(StoreNames, RefusesWhatMayIdentifyOrIsNoName) {
   EXPECT_TRUE(why_no_name("ct-2019-03-04", false));
   EXPECT_TRUE(why_no_name("M\xC3\xBCller", true));
   EXPECT_TRUE(why_no_name(std::string(129, 'a'), false));
+}
+
+/// What is said of a file that is named by a UID.
+std::string refusal_of_uid_name(bool names_by_files) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "headrace-refusal-of-uid-name";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "1.3.6.1.4.1.9328.50.4.0001.nii.gz").string();
+  std::ofstream(file) << "names are looked at before the content";
+  VolumeIngestOptions options;
+  options.inputs = {file};
+  options.out = (folder / "store.zarr").string();
+  options.without_labels = true;
+  options.names_by_files = names_by_files;
+  std::string said;
+  try {
+    BadInputs bad(OnError::stop);
+    (void)find_volume_inputs(options, bad);
+    bad.check(0);
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  std::filesystem::remove_all(folder);
+  return said;
+}
+
+TEST(StoreNames, RefusalsNameOnlyOptionsThatTheCallerHas) {
+  const std::string of_ingest = refusal_of_uid_name(false);
+  EXPECT_NE(of_ingest.find("a DICOM UID"), std::string::npos) << of_ingest;
+  EXPECT_NE(of_ingest.find("number the images"), std::string::npos) << of_ingest;
+  const std::string of_predict = refusal_of_uid_name(true);
+  EXPECT_NE(of_predict.find("a DICOM UID"), std::string::npos) << of_predict;
+  EXPECT_NE(of_predict.find("rename the file"), std::string::npos) << of_predict;
+  EXPECT_EQ(of_predict.find("number"), std::string::npos) << of_predict;
+  EXPECT_EQ(of_predict.find("table"), std::string::npos) << of_predict;
 }
 
 TEST(PhiRules, KnowTheirPathsAndNoOthers) {

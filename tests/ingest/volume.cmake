@@ -1,1 +1,1 @@
-headrace_test(ingest_volumes SOURCES cohort_ingest_test.cpp identifying_text_test.cpp volume_masks_test.cpp volume_pyramid_test.cpp LINK headrace_ingest)
+headrace_test(ingest_volumes SOURCES cohort_ingest_test.cpp identifying_text_test.cpp named_classes_test.cpp value_check_test.cpp volume_masks_test.cpp volume_pyramid_test.cpp LINK headrace_ingest)

@@ -1,4 +1,5 @@
-"""House rules that a compiler does not hold: who may include and link whom, sizes, banned words, samples, links of the docs.
+"""House rules that a compiler does not hold: who may include and link whom, sizes, banned words, the one door for bytes, samples, links of the
+docs.
 
 Usage: check_layers.py [ROOT]      prints one line a violation, each with file and line; exit code 1 if there is any.
 """
@@ -7,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from include_reach import includers, units_with
 from precompiled_names import missing_includes
 
 CODE = (".hpp", ".cpp", ".cu", ".cuh")
 MAX_LINES, MAX_TEST_LINES = 500, 700
+# A transform's header is for its own source and for what makes or reads lists; what only holds one includes the list's name.
+OPERATION = re.compile(r"headrace/transform/[^/]+/operations/[^/]+\.hpp")
+MAX_REACH = 40
 MAX_SAMPLES_BYTES = 25 * 1024 * 1024
 # word -> where it is allowed, and why nowhere else
 BANNED = {
@@ -26,6 +31,11 @@ PROGRAMS_OWN = (
     (re.compile(r"(?<![\w.>])(setenv|unsetenv|putenv|mallopt)\s*\("), "the library changes neither environment nor malloc"),
     (re.compile(r"(?<![\w.>])(sigaction\b|signal\s*\()"), "the library installs no signal handler"),
     (re.compile(r"(std::(?:cout|cerr|clog)|fmt::print|(?<![\w.>])(?:v?f?printf|f?puts|f?putc|putchar|perror)\s*\()"), "the library prints nothing"),
+)
+# In code outside of headrace/storage and tests, likewise. Exceptions: one_door.txt.
+ONE_DOOR = (
+    (re.compile(r"\b(LocalStore)\b"), "a store comes from storage::open_store, which knows every kind"),
+    (re.compile(r"((?<![\w.>])(?:\w*::)*rename(?:at2?)?|\bcalls\(\)\.rename)\s*\("), "storage::AtomicFile and AtomicFolder write whole or not at all"),
 )
 FLAG = re.compile(r"--[a-z][a-z-]*")
 FLAGS_OF_OTHERS = ("gdcmconv --raw",)  # commands of other programs that a sentence may quote
@@ -100,6 +110,18 @@ def check_headers(root, names):
         first.setdefault(path.name, name)
         for header, line in missing_includes((root / name).read_text(errors="replace")):
             yield f"{name}:{line}: uses <{header}> and does not include it"
+
+
+def check_reach(root, names):
+    """A change of one transform rebuilds few units."""
+    by_file = includers(root, names)
+    for name in names:
+        if not OPERATION.fullmatch(name):
+            continue
+        units = units_with(name, by_file)
+        if len(units) > MAX_REACH:
+            yield (f"{name}:1: in {len(units)} units, {MAX_REACH} allowed; a header that holds a list of transforms includes "
+                   "slide_transform_list.hpp or volume_transform_list.hpp in place of the operations")
 
 
 def check_links(root, names, rows):
@@ -180,6 +202,18 @@ def check_manners(root, names):
                 yield f"{name}:{number}: '{flag}': the library names no flag; write {{}} and Option{{\"{flag[2:].replace('-', '_')}\"}}"
 
 
+def check_one_door(root, names):
+    excepted = reasons(root / "tests/layering/one_door.txt")
+    for name in names:
+        if not name.endswith(CODE) or name.startswith(("headrace/storage/", "tests/")) or name in excepted:
+            continue
+        code, _ = split_code((root / name).read_text(errors="replace"))
+        for number, line in enumerate(code.splitlines(), 1):
+            for pattern, why in ONE_DOOR:
+                for found in pattern.finditer(line):
+                    yield f"{name}:{number}: '{found[1]}' outside of headrace/storage: {why}"
+
+
 def check_samples(root, names):
     total = sum((root / n).stat().st_size for n in names if n.startswith("samples/"))
     if total > MAX_SAMPLES_BYTES:
@@ -214,10 +248,12 @@ def violations(root):
     yield from check_includes(root, names, rows)
     yield from check_kinds(root, names)
     yield from check_headers(root, names)
+    yield from check_reach(root, names)
     yield from check_links(root, names, rows)
     yield from check_sizes(root, names)
     yield from check_words(root, names)
     yield from check_manners(root, names)
+    yield from check_one_door(root, names)
     yield from check_samples(root, names)
     yield from check_links_of_docs(root, names)
     yield from check_readmes(root, rows)

@@ -53,6 +53,22 @@ class Rules(unittest.TestCase):
         self.write("headrace/core/text.hpp", "#include <vector>\nstd::vector<int> a();\n")
         self.expect()
 
+    def test_a_transforms_header_is_in_few_units(self):
+        operations = "headrace/transform/slide/operations"
+        self.write("headrace/LAYERS", "math:\ntransform: math\ncore: math transform\nzarr: math core transform\ncli: core\n")
+        for readme in ("headrace/transform", "cli"):
+            self.write(f"{readme}/README.md", "A layer.\n")
+        self.write(f"{operations}/slide_turn.hpp", "\n")
+        self.write("headrace/transform/slide/list.hpp", f'#include "{operations}/slide_turn.hpp"\n')
+        self.write("headrace/core/holder.hpp", '#include "headrace/transform/slide/list.hpp"\n')
+        for i in range(check_layers.MAX_REACH - 1):
+            self.write(f"headrace/zarr/a{i}.cpp", '#include "headrace/core/holder.hpp"\n')
+        self.write("cli/a.cpp", "#include <headrace/core/holder.hpp>\n")
+        self.write("tests/a.cpp", '#include "headrace/core/holder.hpp"\n')
+        self.expect()
+        self.write("python/src/a.cpp", f'#include "{operations}/slide_turn.hpp"\n')
+        self.expect(f"{operations}/slide_turn.hpp:1: in {check_layers.MAX_REACH + 1} units")
+
     def test_a_layer_out_of_the_table_is_refused(self):
         self.write("headrace/extra/a.hpp", "\n")
         self.expect("headrace/extra/a.hpp:1: layer 'extra'")
@@ -72,6 +88,20 @@ class Rules(unittest.TestCase):
         self.expect("headrace/core/long.cpp:500: 501 lines")
         self.write("tests/layering/long_files.txt", "headrace/core/long.cpp  one generated table\n")
         self.expect()
+
+    def test_stores_and_renames_come_from_storage(self):
+        self.write("headrace/zarr/a.cpp", "// LocalStore, ::rename(a, b)\nconst char* c = \"LocalStore\";\nLocalStore store(path);\n")
+        self.write("headrace/zarr/b.cpp", "std::filesystem::rename(a, b);\nfs::rename(a, b, error);\n::rename(a, b);\nposix::calls().rename(a, b);\n")
+        self.write("cli/c.cpp", "auto a = std::make_shared<storage::LocalStore>(path);\nrename_all(a);\nlist.rename(a);\n")
+        self.write("headrace/LAYERS", "math:\ncore: math\nstorage: core\nzarr: math core\ncli:\n")
+        for folder in ("headrace/storage", "cli"):
+            self.write(f"{folder}/README.md", "A layer.\n")
+        self.write("headrace/storage/local_store.cpp", "LocalStore::LocalStore() { ::rename(a, b); }\n")
+        self.write("tests/zarr/a_test.cpp", "LocalStore store(path);\n")
+        lines = [f"headrace/zarr/b.cpp:{n}: '{name}'" for n, name in enumerate(("std::filesystem::rename", "fs::rename", "::rename", "calls().rename"), 1)]
+        self.expect("cli/c.cpp:1: 'LocalStore'", "headrace/zarr/a.cpp:3: 'LocalStore'", *lines)
+        self.write("tests/layering/one_door.txt", "cli/c.cpp  why\nheadrace/zarr/a.cpp\nheadrace/zarr/b.cpp  why\n")
+        self.expect("headrace/zarr/a.cpp:3: 'LocalStore'")
 
     def test_banned_words_are_found_where_they_are_banned(self):
         self.write("headrace/core/a.cpp", "int a;\nstd::unordered_map<int, int> b;\n")

@@ -52,7 +52,7 @@ class ArenaTest : public ::testing::Test {
   }
   static LoaderPlan loader_plan(const char* config, const char* store) {
     const auto data = cohort(store);
-    const RunConfig run = RunConfig::parse(config, "run.yaml");
+    const LoaderConfig run = LoaderConfig::parse(config, "run.yaml");
     return detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
   }
 
@@ -136,7 +136,7 @@ TEST_F(ArenaTest, SlidesAreTheBytesOfTheLoader) {
 
 TEST_F(ArenaTest, LabelsOfNegativeSlidesAreTheBytesOfTheLoader) {
   const auto data = cohort("negative.zarr");
-  RunConfig run = RunConfig::parse(kSlides, "run.yaml");
+  LoaderConfig run = LoaderConfig::parse(kSlides, "run.yaml");
   run.sampling.foreground = 0;  // of an image that holds a class
   const LoaderPlan slides =
       detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
@@ -153,7 +153,7 @@ TEST_F(ArenaTest, LabelsOfNegativeSlidesAreTheBytesOfTheLoader) {
 /// The label patches of images without labels read as ignore.
 TEST_F(ArenaTest, SlidesWithoutLabelsAreIgnored) {
   const auto data = cohort("bare.zarr");
-  RunConfig run = RunConfig::parse(kSlides, "run.yaml");
+  LoaderConfig run = LoaderConfig::parse(kSlides, "run.yaml");
   run.sampling.balance = Balance::tissue;
   const LoaderPlan bare =
       detail::make_loader_plan(data, run, make_training_plan(*data, run), nullptr, true);
@@ -242,11 +242,11 @@ TEST(BatchFormat, StridesFindTheValue) {
 }
 
 TEST(BatchFormat, AutoIsWhatTheDeviceTakes) {
-  RunConfig run = RunConfig::parse(kSlides, "run.yaml");
+  LoaderConfig run = LoaderConfig::parse(kSlides, "run.yaml");
   EXPECT_EQ(detail::choose_format(run, false), TensorFormat{});
   EXPECT_EQ(detail::choose_format(run, true),
             (TensorFormat{Element::bfloat16, Layout::channels_last}));
-  run.train.amp = AutoSwitch::off;
+  run.loader.amp = AutoSwitch::off;
   EXPECT_EQ(detail::choose_format(run, true),
             (TensorFormat{Element::float32, Layout::channels_last}));
   run.loader.element = ElementChoice::float16;
@@ -278,7 +278,7 @@ TEST_F(ArenaTest, BatchesOfAGpuAreThoseOfTheCpu) {
       LoaderPlan here = loader_plan(config, store);
       here.config.loader.element = element;
       here.config.loader.layout = LayoutChoice::channels_last;
-      RunConfig there = here.config;
+      LoaderConfig there = here.config;
       there.loader.device = device::DeviceChoice::cuda;
       there.loader.threads = 3;
       there.loader.decode = decode;

@@ -54,8 +54,8 @@ class DeviceConsumer : public ::testing::Test {
     gpus::set_gpus(1);
   }
 
-  static RunConfig config(DecodeOn decode, bool there = true) {
-    RunConfig config = RunConfig::parse(testing::kSlides, "run.yaml");
+  static LoaderConfig config(DecodeOn decode, bool there = true) {
+    LoaderConfig config = LoaderConfig::parse(testing::kSlides, "run.yaml");
     config.loader.element = ElementChoice::float32;
     config.loader.layout = LayoutChoice::channels_first;
     config.loader.prefetch = 3;
@@ -63,7 +63,7 @@ class DeviceConsumer : public ::testing::Test {
     config.loader.decode = there ? decode : DecodeOn::automatic;
     return config;
   }
-  static Loader loader(const RunConfig& config) {
+  static Loader loader(const LoaderConfig& config) {
     const auto cohort = cohort::Cohort::open(folder_->path("c.zarr"));
     return Loader(cohort, config, make_training_plan(*cohort, config), true, 0, 0, kBatches);
   }
@@ -196,7 +196,7 @@ TEST_F(DeviceConsumer, NoBatchStopsTheGpuForMemory) {
                                        {DecodeOn::gpu, storage::GpuDirect::off},
                                        {DecodeOn::gpu, storage::GpuDirect::on}}) {
     gpus::set_gpus(3);
-    RunConfig run = config(decode);
+    LoaderConfig run = config(decode);
     run.loader.gpudirect = direct;
     run.loader.device_memory_mib = 64;
     use_device(1);
@@ -220,7 +220,7 @@ TEST_F(DeviceConsumer, NoBatchStopsTheGpuForMemory) {
 
 TEST_F(DeviceConsumer, MemoryThatIsNotThereIsRefusedAtTheStart) {
   use_device(1);
-  RunConfig run = config(DecodeOn::cpu);
+  LoaderConfig run = config(DecodeOn::cpu);
   run.loader.device_memory_mib = 2000;
   EXPECT_EQ(error_of(ErrorCode::memory, [&] { loader(run); }),
             "loader.device_memory_mib is 2000, which the loader takes when it starts, but 1024 MiB "

@@ -80,10 +80,10 @@ class DeviceLoading : public ::testing::Test {
     std::filesystem::copy(path(store), path(copy), std::filesystem::copy_options::recursive);
     return copy;
   }
-  static RunConfig config_of(const std::string& store) {
-    return RunConfig::parse(store.starts_with("volumes") ? kVolumes : kSlides, "run.yaml");
+  static LoaderConfig config_of(const std::string& store) {
+    return LoaderConfig::parse(store.starts_with("volumes") ? kVolumes : kSlides, "run.yaml");
   }
-  static RunConfig on_gpu(RunConfig config, DecodeOn decode, int threads = 3) {
+  static LoaderConfig on_gpu(LoaderConfig config, DecodeOn decode, int threads = 3) {
     config.loader.device = device::DeviceChoice::cuda;
     config.loader.element = ElementChoice::float32;
     config.loader.layout = LayoutChoice::channels_first;
@@ -92,7 +92,7 @@ class DeviceLoading : public ::testing::Test {
     return config;
   }
 
-  static Given run(const std::string& store, const RunConfig& config, std::uint64_t count = 8) {
+  static Given run(const std::string& store, const LoaderConfig& config, std::uint64_t count = 8) {
     const auto cohort = cohort::Cohort::open(path(store));
     Given given;
     try {
@@ -144,7 +144,7 @@ TEST_F(DeviceLoading, GivesTheBytesOfTheCpu) {
   for (const char* store : {"slides-zstd", "slides-checked", "slides-blosc-zstd", "volumes-zstd",
                             "volumes-blosc-zstd", "volumes-blosc-lz4"}) {
     SCOPED_TRACE(store);
-    const RunConfig config = config_of(store);
+    const LoaderConfig config = config_of(store);
     const Given wanted = run(store, config);
     ASSERT_EQ(wanted.batches.size(), 8u);
     EXPECT_EQ(wanted.stats.decoded_by, "CPU");
@@ -167,10 +167,10 @@ TEST_F(DeviceLoading, GivesTheBytesOfTheCpu) {
 
 TEST_F(DeviceLoading, AsTheModelTakesItToo) {
   for (const char* store : {"slides-zstd", "volumes-blosc-lz4"}) {
-    RunConfig there = on_gpu(config_of(store), DecodeOn::gpu);
+    LoaderConfig there = on_gpu(config_of(store), DecodeOn::gpu);
     there.loader.element = ElementChoice::bfloat16;
     there.loader.layout = LayoutChoice::channels_last;
-    RunConfig here = there;
+    LoaderConfig here = there;
     here.loader.device = device::DeviceChoice::cpu;
     here.loader.decode = DecodeOn::automatic;
     expect_same(run(store, here), run(store, there));
@@ -178,7 +178,7 @@ TEST_F(DeviceLoading, AsTheModelTakesItToo) {
 }
 
 TEST_F(DeviceLoading, AutoLeavesJpegToTheCpu) {
-  const RunConfig config = config_of("slides-jpeg");
+  const LoaderConfig config = config_of("slides-jpeg");
   const Given wanted = run("slides-jpeg", config);
   const Given given = run("slides-jpeg", on_gpu(config, DecodeOn::automatic));
   expect_same(wanted, given);
@@ -207,7 +207,7 @@ TEST_F(DeviceLoading, DamageIsTheErrorOfThatBatch) {
     const std::string broken = copied(store);
     const bool volumes = broken.starts_with("volumes");
     damage(broken, volumes ? testing::fixture_volume_id(1) : testing::fixture_id(1));
-    const RunConfig config = config_of(store);
+    const LoaderConfig config = config_of(store);
     const Given wanted = run(broken, config);
     ASSERT_NE(wanted.error, "");
     EXPECT_EQ(wanted.code, ErrorCode::corrupt);
@@ -240,7 +240,7 @@ TEST_F(DeviceLoading, ABatchThatTheGpuCannotDecodeGoesToTheCpu) {
   writer.write_shard({0, 0, 0}, pixels.data(), strides);
   writer.finish();
 
-  RunConfig config = config_of(mixed);
+  LoaderConfig config = config_of(mixed);
   config.sampling.batch = 1;
   const Given given = run(mixed, on_gpu(config, DecodeOn::automatic));
   expect_same(run("slides-zstd", config), given);
@@ -254,7 +254,7 @@ TEST_F(DeviceLoading, ABatchThatTheGpuCannotDecodeGoesToTheCpu) {
 }
 
 TEST_F(DeviceLoading, ADecoderThatFailsIsNotBelieved) {
-  const RunConfig config = config_of("slides-zstd");
+  const LoaderConfig config = config_of("slides-zstd");
   const Given wanted = run("slides-zstd", config);
   const Given wanted_checked = run("slides-checked", config);
   setenv("HEADRACE_TEST_NVCOMP_FAILS", "1", 1);
@@ -268,7 +268,7 @@ TEST_F(DeviceLoading, ADecoderThatFailsIsNotBelieved) {
   EXPECT_NE(insisted.error.find("nvCOMP 6.0.0: cannot decompress"), std::string::npos)
       << insisted.error;
   // Checksums were right, so no thread waited; it is an error all the same.
-  RunConfig two = on_gpu(config, DecodeOn::automatic);
+  LoaderConfig two = on_gpu(config, DecodeOn::automatic);
   two.loader.prefetch = 2;
   const Given late = run("slides-checked", two);
   EXPECT_EQ(late.code, ErrorCode::device);
@@ -313,7 +313,7 @@ TEST_F(DeviceLoading, ADamagedJpegIsTheErrorOfTheCpu) {
     }
     store->put(object, jpeg);
 
-    RunConfig config = config_of(broken);
+    LoaderConfig config = config_of(broken);
     config.sampling.batch = 1;
     const Given wanted = run(broken, config);
     ASSERT_EQ(wanted.code, ErrorCode::corrupt);
@@ -330,7 +330,7 @@ TEST_F(DeviceLoading, ADamagedJpegIsTheErrorOfTheCpu) {
 
 /// Where batches decoded by the CPU just fit, those decoded on the GPU do not.
 TEST_F(DeviceLoading, ItsMemoryCountsIntoTheBudget) {
-  RunConfig config = on_gpu(config_of("slides-zstd"), DecodeOn::cpu);
+  LoaderConfig config = on_gpu(config_of("slides-zstd"), DecodeOn::cpu);
   config.loader.prefetch = 2;
   config.loader.device_memory_mib = 1;
   while (run("slides-zstd", config).code == ErrorCode::memory) ++config.loader.device_memory_mib;
@@ -347,7 +347,7 @@ TEST_F(DeviceLoading, StraightFromFilesGivesTheBytesOfTheCpu) {
   for (const char* store : {"slides-checked", "slides-aligned", "volumes-zstd"}) {
     SCOPED_TRACE(store);
     const Given wanted = run(store, config_of(store));
-    RunConfig config = on_gpu(config_of(store), DecodeOn::automatic);
+    LoaderConfig config = on_gpu(config_of(store), DecodeOn::automatic);
     for (const GpuDirect direct : {GpuDirect::on, GpuDirect::automatic}) {
       config.loader.gpudirect = direct;
       const Given given = run(store, config);
@@ -371,7 +371,7 @@ TEST_F(DeviceLoading, DamageReadStraightFromFilesIsTheErrorOfThatBatch) {
     damage(broken, volumes ? testing::fixture_volume_id(1) : testing::fixture_id(1));
     const Given wanted = run(broken, config_of(store));
     ASSERT_NE(wanted.error.find("stored crc32c"), std::string::npos) << wanted.error;
-    RunConfig config = on_gpu(config_of(store), DecodeOn::gpu);
+    LoaderConfig config = on_gpu(config_of(store), DecodeOn::gpu);
     config.loader.gpudirect = GpuDirect::on;
     const Given given = run(broken, config);
     expect_same(wanted, given);
@@ -389,7 +389,7 @@ TEST_F(DeviceLoading, AShardThatIsCutShortIsTheErrorOfTheCpu) {
   const Given wanted = run(broken, config_of(broken));
   ASSERT_NE(wanted.error, "");
   for (const GpuDirect direct : {GpuDirect::on, GpuDirect::off}) {
-    RunConfig config = on_gpu(config_of(broken), DecodeOn::automatic);
+    LoaderConfig config = on_gpu(config_of(broken), DecodeOn::automatic);
     config.loader.gpudirect = direct;
     expect_same(wanted, run(broken, config));
   }
@@ -398,7 +398,7 @@ TEST_F(DeviceLoading, AShardThatIsCutShortIsTheErrorOfTheCpu) {
 TEST_F(DeviceLoading, OnlyChunksThatShowUnseenAreReadStraightFromFiles) {
   for (const char* store : {"slides-zstd", "slides-blosc-zstd", "volumes-blosc-lz4"}) {
     SCOPED_TRACE(store);
-    RunConfig config = on_gpu(config_of(store), DecodeOn::automatic);
+    LoaderConfig config = on_gpu(config_of(store), DecodeOn::automatic);
     config.loader.gpudirect = GpuDirect::automatic;
     const Given given = run(store, config);
     expect_same(run(store, config_of(store)), given);
@@ -413,7 +413,7 @@ TEST_F(DeviceLoading, OnlyChunksThatShowUnseenAreReadStraightFromFiles) {
 }
 
 TEST_F(DeviceLoading, IsForBatchesMadeOnAGpu) {
-  RunConfig config = config_of("slides-zstd");
+  LoaderConfig config = config_of("slides-zstd");
   config.loader.decode = DecodeOn::gpu;
   const Given given = run("slides-zstd", config);
   EXPECT_EQ(given.code, ErrorCode::usage);

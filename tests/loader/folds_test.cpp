@@ -53,8 +53,8 @@ class FoldsTest : public ::testing::Test {
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
-  static RunConfig config(const std::string& data, const std::string& rest = "") {
-    return RunConfig::parse(
+  static LoaderConfig config(const std::string& data, const std::string& rest = "") {
+    return LoaderConfig::parse(
         fmt::format("task: segmentation\ndata: {{store: {}, {}}}\npatch: {{size: "
                     "[32, 32], mpp: 0.25}}\n{}",
                     folder_->path("p.zarr"), data, rest),
@@ -63,7 +63,7 @@ class FoldsTest : public ::testing::Test {
   static std::shared_ptr<const cohort::Cohort> store() {
     return cohort::Cohort::open(folder_->path("p.zarr"));
   }
-  static std::string message_of(const RunConfig& config) {
+  static std::string message_of(const LoaderConfig& config) {
     try {
       open_split(config);
     } catch (const Error& error) {
@@ -144,7 +144,7 @@ TEST_F(FoldsTest, OnlyTheFoldsSeedDecidesNotTheRunsSeedNorTheOrderOfImages) {
 
 TEST_F(FoldsTest, PlansTakeTheFold) {
   for (int fold = 0; fold < 4; ++fold) {
-    const RunConfig of = config(fmt::format("folds: 4, fold: {}", fold));
+    const LoaderConfig of = config(fmt::format("folds: 4, fold: {}", fold));
     const auto fold_of = deal_folds(*store(), of);
     const auto dealt = open_split(of);
     const auto drawn = make_training_plan(*dealt, of);
@@ -188,10 +188,11 @@ TEST_F(FoldsTest, GradesAreATruthOfTaskGleason) {
   testing::write_store(path, spec);
   const auto graded = cohort::Cohort::open(path);
   const auto of = [&](const std::string& task, int folds) {
-    return RunConfig::parse(fmt::format("task: {}\ndata: {{store: {}, folds: {}}}\npatch: {{size: "
-                                        "[32, 32], mpp: 0.25}}\n",
-                                        task, path, folds),
-                            "run.yaml");
+    return LoaderConfig::parse(
+        fmt::format("task: {}\ndata: {{store: {}, folds: {}}}\npatch: {{size: "
+                    "[32, 32], mpp: 0.25}}\n",
+                    task, path, folds),
+        "run.yaml");
   };
   for (const int folds : {2, 5, 20}) {
     const auto fold_of = deal_folds(*graded, of("gleason", folds));
@@ -202,7 +203,7 @@ TEST_F(FoldsTest, GradesAreATruthOfTaskGleason) {
     EXPECT_GE(*least, 1) << "nothing to judge by";
     EXPECT_LE(*most - *least, 1);
   }
-  const auto message = [&](const RunConfig& config) -> std::string {
+  const auto message = [&](const LoaderConfig& config) -> std::string {
     try {
       deal_folds(*graded, config);
     } catch (const Error& error) {
@@ -233,15 +234,17 @@ TEST_F(FoldsTest, GradesAreATruthOfTaskGleason) {
 }
 
 TEST_F(FoldsTest, ARunOfAFoldGoesWithTheDatasetThatItWasDealtOf) {
-  const RunConfig of = config("folds: 4, fold: 1");
+  const LoaderConfig of = config("folds: 4, fold: 1");
   const Preprocessing fitted = Preprocessing::fit(*open_split(of), of);
-  const auto make_run = [&](const std::string& dataset_hash, const RunConfig& trained_by) {
+  const auto make_run = [&](const std::string& dataset_hash, const LoaderConfig& trained_by) {
     const storage::LocalStore run(folder_->path("run"));
     const auto put = [&](const char* name, const Json& json) {
       const std::string text = dump_json(json);
       storage::LocalStore(run.root()).put(name, std::as_bytes(std::span(text)));
     };
-    put("config.json", trained_by.to_json());
+    const bool folded = trained_by.data.folds != 0;
+    put("config.json",
+        {{"data", folded ? Json{{"folds", trained_by.data.folds}} : Json::object()}});
     put(kPreprocessingFile, fitted.to_json());
     put(kRunFile, {{"format", kRunFormat},
                    {"dataset_hash", dataset_hash},
@@ -254,14 +257,14 @@ TEST_F(FoldsTest, ARunOfAFoldGoesWithTheDatasetThatItWasDealtOf) {
   EXPECT_THROW(open_run(of, "train", other), Error);
   EXPECT_NO_THROW(open_run(of, "test", other));
   // A run without folds only lends its preprocessing.
-  const RunConfig whole = config("train: train");
+  const LoaderConfig whole = config("train: train");
   EXPECT_NO_THROW(open_run(of, "val", make_run(std::string(64, 'e'), whole)));
 }
 
 TEST(FoldsConfig, KeysAreRefusedThatDontFitTogether) {
   const auto message = [](const std::string& data) -> std::string {
     try {
-      RunConfig::parse("task: segmentation\ndata: {store: a, " + data + "}\n", "run.yaml");
+      LoaderConfig::parse("task: segmentation\ndata: {store: a, " + data + "}\n", "run.yaml");
     } catch (const Error& error) {
       return error.what();
     }

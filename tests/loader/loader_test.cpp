@@ -40,9 +40,9 @@ class LoaderTest : public ::testing::Test {
     cohort_.reset();
     folder_.reset();
   }
-  static RunConfig config(int threads = 2, int prefetch = 4,
-                          const std::string& more = kTransforms) {
-    auto config = RunConfig::parse(
+  static LoaderConfig config(int threads = 2, int prefetch = 4,
+                             const std::string& more = kTransforms) {
+    auto config = LoaderConfig::parse(
         "task: segmentation\ndata: {store: c.zarr}\npatch: {size: [64, 96], mpp: 0.5, context: [1, "
         "2]}\n"
         "sampling: {seed: 3, batch: 5, batches_per_epoch: 3}\nmodel: {widths: [8, 16]}\neval: "
@@ -53,7 +53,7 @@ class LoaderTest : public ::testing::Test {
     config.loader.prefetch = prefetch;
     return config;
   }
-  static std::unique_ptr<Loader> make(const RunConfig& config, std::uint64_t epoch = 0,
+  static std::unique_ptr<Loader> make(const LoaderConfig& config, std::uint64_t epoch = 0,
                                       std::uint64_t batch = 0) {
     return std::make_unique<Loader>(cohort_, config, make_training_plan(*cohort_, config), true,
                                     epoch, batch);
@@ -159,7 +159,7 @@ TEST_F(LoaderTest, WithoutRandomTransformsATileIsTheStoredPixels) {
 
 TEST_F(LoaderTest, ATilePlanEndsAfterItsEpochWithAShorterBatch) {
   auto settings = config();
-  settings.eval.overlap = 0.25;
+  settings.tiles.overlap = 0.25;
   const auto plan = make_tile_plan(*cohort_, settings, "val");
   const std::uint64_t tiles = plan->samples_per_epoch();
   ASSERT_NE(tiles % 4, 0u) << "the fixture must leave a rest";
@@ -264,7 +264,7 @@ TEST(Loader, ADamagedChunkFailsItsBatchWithTheLowestSampleForAnyThreads) {
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   std::string expected;
   for (const int threads : {1, 2, 7}) {
-    auto config = RunConfig::parse(
+    auto config = LoaderConfig::parse(
         "task: segmentation\ndata: {store: x}\npatch: {size: [64, 64], mpp: 0.5}\nsampling: "
         "{batch: 6, foreground: 1}\n",
         "run.yaml");

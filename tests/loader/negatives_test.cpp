@@ -15,7 +15,7 @@ using Counts = std::map<std::uint32_t, std::map<int, std::size_t>>;  // [image][
 
 Counts labels_of(const std::shared_ptr<const cohort::Cohort>& cohort, const std::string& data,
                  const std::string& more) {
-  const auto config = RunConfig::parse(
+  const auto config = LoaderConfig::parse(
       "task: segmentation\ndata: {store: c.zarr" + data + "}\nmodel: {widths: [8, 16]}\n" + more,
       "run.yaml");
   const auto plan = make_training_plan(*cohort, config);

@@ -9,6 +9,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/loader/loader.hpp"
+#include "headrace/loader/plan/sample_plan.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -17,24 +18,24 @@ namespace {
 
 using testing::TemporaryFolder;
 
-RunConfig slides(const std::string& store) {
-  return RunConfig::parse("task: segmentation\ndata: {store: " + store +
-                              "}\npatch: {size: [64, 64], mpp: 0.5}\n"
-                              "sampling: {seed: 3, batch: 4, batches_per_epoch: 2}\n"
-                              "transforms:\n"
-                              "  - stain_normalize: {method: macenko, reference: slide-001}\n"
-                              "  - scanner_color: {}\n"
-                              "loader: {threads: 2}\neval: {batch: 4}\n",
-                          "run.yaml");
+LoaderConfig slides(const std::string& store) {
+  return LoaderConfig::parse("task: segmentation\ndata: {store: " + store +
+                                 "}\npatch: {size: [64, 64], mpp: 0.5}\n"
+                                 "sampling: {seed: 3, batch: 4, batches_per_epoch: 2}\n"
+                                 "transforms:\n"
+                                 "  - stain_normalize: {method: macenko, reference: slide-001}\n"
+                                 "  - scanner_color: {}\n"
+                                 "loader: {threads: 2}\neval: {batch: 4}\n",
+                             "run.yaml");
 }
 
-RunConfig volumes(const std::string& store) {
-  return RunConfig::parse("task: segmentation\ndata: {store: " + store +
-                              "}\npatch: {size: [16, 32, 32], spacing_mm: [2.5, 1.6, 1.6]}\n"
-                              "sampling: {seed: 3, batch: 2, batches_per_epoch: 2}\n"
-                              "transforms:\n  - clip_percentiles: {of: foreground}\n"
-                              "  - normalize: {method: foreground}\nloader: {threads: 2}\n",
-                          "run.yaml");
+LoaderConfig volumes(const std::string& store) {
+  return LoaderConfig::parse("task: segmentation\ndata: {store: " + store +
+                                 "}\npatch: {size: [16, 32, 32], spacing_mm: [2.5, 1.6, 1.6]}\n"
+                                 "sampling: {seed: 3, batch: 2, batches_per_epoch: 2}\n"
+                                 "transforms:\n  - clip_percentiles: {of: foreground}\n"
+                                 "  - normalize: {method: foreground}\nloader: {threads: 2}\n",
+                             "run.yaml");
 }
 
 std::string refusal(const Json& json) {
@@ -44,6 +45,49 @@ std::string refusal(const Json& json) {
     return error.what();
   }
   return "accepted";
+}
+
+TEST(Preprocessing, KnowsTheClassesThatAreAnnotatedBeyondTheBody) {
+  const TemporaryFolder folder;
+  const auto fitted = [&](const std::string& name, auto label) {
+    testing::VolumeSpec spec;
+    spec.label = label;
+    testing::write_volume_store(folder.path(name), spec);
+    return Preprocessing::fit(*cohort::Cohort::open(folder.path(name)), volumes(folder.path(name)));
+  };
+  const testing::VolumeSpec plain;
+  const auto inside = [&](int i, std::int64_t z, std::int64_t y, std::int64_t x) {
+    return testing::fixture_volume_label(plain, i, z, y, x);
+  };
+  EXPECT_FALSE(fitted("in.zarr", inside).to_json().contains("outside_body"));
+  // One voxel in a corner of a training image, which is air; the validation image does not count.
+  const auto corner = [&](int image) {
+    return [=](int i, std::int64_t z, std::int64_t y, std::int64_t x) {
+      return i == image && z + y + x == 0 ? std::uint8_t{2} : inside(i, z, y, x);
+    };
+  };
+  const Preprocessing out = fitted("out.zarr", corner(1));
+  EXPECT_EQ(out.outside_body, std::vector<std::string>{"lesion"});
+  EXPECT_EQ(Preprocessing::parse(out.to_json(), "a").outside_body, out.outside_body);
+  EXPECT_TRUE(fitted("val.zarr", corner(2)).outside_body.empty());
+  // Then windows cover the whole volume.
+  EXPECT_EQ(beyond_body(out), Beyond::whole_volume);
+  const auto run = volumes(folder.path("out.zarr"));
+  const auto cohort = cohort::Cohort::open(folder.path("out.zarr"));
+  EXPECT_GT(make_tile_plan(*cohort, run, "val", Beyond::whole_volume)->samples_per_epoch(),
+            make_tile_plan(*cohort, run, "val")->samples_per_epoch());
+}
+
+TEST(Preprocessing, KnowsImagesThatTrainingEnlarged) {
+  const TemporaryFolder folder;
+  testing::write_volume_store(folder.path("c.zarr"), {});  // 2.5 × 0.8 × 0.8 mm
+  const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
+  auto run = volumes(folder.path("c.zarr"));
+  EXPECT_FALSE(Preprocessing::fit(*cohort, run).to_json().contains("enlarged"));
+  run.volume_patch.spacing_mm_zyx = {1, 0.8, 0.8};
+  const Preprocessing fitted = Preprocessing::fit(*cohort, run);
+  EXPECT_DOUBLE_EQ(fitted.enlarged, 2.5);
+  EXPECT_DOUBLE_EQ(Preprocessing::parse(fitted.to_json(), "a").enlarged, 2.5);
 }
 
 TEST(Preprocessing, ScannersAreFittedOnTheTrainingSplitAlone) {
@@ -110,7 +154,7 @@ TEST(Preprocessing, ChannelsAreWrittenReadAndCounted) {
   ASSERT_EQ(read.channels.size(), 2u);
   EXPECT_EQ(read.channels[0].foreground.mean, 1.0 / 3);
   EXPECT_EQ(read.channels[1].foreground.voxels, 0u);
-  RunConfig config;
+  LoaderConfig config;
   EXPECT_EQ(channel_count(read, config), 3);  // slides
   config.volumes = true;
   EXPECT_EQ(channel_count(read, config), 2);
@@ -149,7 +193,7 @@ TEST(Preprocessing, ReadingIsStrict) {
 
 /// Every byte of the tiles of a split.
 std::pair<std::vector<float>, std::vector<std::uint8_t>> tiles(
-    const std::shared_ptr<const cohort::Cohort>& cohort, const RunConfig& config,
+    const std::shared_ptr<const cohort::Cohort>& cohort, const LoaderConfig& config,
     const std::string& split, std::shared_ptr<const Preprocessing> preprocessing) {
   Loader loader(cohort, config, make_tile_plan(*cohort, config, split), std::move(preprocessing),
                 {.with_labels = true});
@@ -168,7 +212,7 @@ TEST(Preprocessing, ClassesInAnotherOrderAreTheRunsClassesInItsBatches) {
   testing::write_store(folder.path("a.zarr"), spec);
   spec.classes = {"background", "tumour", "fold"};
   testing::write_store(folder.path("b.zarr"), spec);
-  const RunConfig config = slides(folder.path("a.zarr"));
+  const LoaderConfig config = slides(folder.path("a.zarr"));
   const auto own = cohort::Cohort::open(folder.path("a.zarr"));
   const auto run = std::make_shared<const Preprocessing>(Preprocessing::fit(*own, config));
   const auto other = cohort::Cohort::open(folder.path("b.zarr"))->seen_by(run->classes);
@@ -192,7 +236,7 @@ TEST(Preprocessing, SamplesOfAStoreWithOtherClassesAimAtTheRunsClasses) {
   testing::write_store(folder.path("a.zarr"), spec);
   spec.classes = {"background", "tumour", "benign"};
   testing::write_store(folder.path("b.zarr"), spec);
-  RunConfig config = slides(folder.path("a.zarr"));
+  LoaderConfig config = slides(folder.path("a.zarr"));
   config.sampling.foreground = 1;
   const auto own = cohort::Cohort::open(folder.path("a.zarr"));
   const auto run = std::make_shared<const Preprocessing>(Preprocessing::fit(*own, config));

@@ -32,8 +32,8 @@ class SamplePlanTest : public ::testing::Test {
     cohort_.reset();
     folder_.reset();
   }
-  static RunConfig config(const std::string& more = "") {
-    return RunConfig::parse("task: segmentation\ndata: {store: c.zarr}\n" + more, "run.yaml");
+  static LoaderConfig config(const std::string& more = "") {
+    return LoaderConfig::parse("task: segmentation\ndata: {store: c.zarr}\n" + more, "run.yaml");
   }
 
   static inline std::unique_ptr<testing::TemporaryFolder> folder_;
@@ -89,7 +89,7 @@ TEST_F(SamplePlanTest, PositionsAreUniformInTheirPart) {
 }
 
 TEST_F(SamplePlanTest, APatchThatIsNotTurnedStaysInsideItsImageUnlessItAimsAtAClassByItsBorder) {
-  const RunConfig inside = config("sampling: {seed: 6, foreground: 0.25}\n");
+  const LoaderConfig inside = config("sampling: {seed: 6, foreground: 0.25}\n");
   const auto plan = make_training_plan(*cohort_, inside),
              free = make_training_plan(
                  *cohort_, config("sampling: {seed: 6, foreground: 0.25, keep_inside: false}\n"));
@@ -283,7 +283,7 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
   const auto cohort = cohort::Cohort::open(folder.path("plain.zarr"));
   const auto plan = [&](const std::string& more) {
     return make_training_plan(
-        *cohort, RunConfig::parse("task: segmentation\ndata: {store: x}\n" + more, "run.yaml"));
+        *cohort, LoaderConfig::parse("task: segmentation\ndata: {store: x}\n" + more, "run.yaml"));
   };
   EXPECT_EQ(refusal([&] { plan(""); }),
             "image slide-000: its micrometres a pixel are not known, but patch.mpp is 0.5. Ingest "
@@ -300,7 +300,7 @@ TEST(SamplePlan, StoresThatCannotServeTheConfigAreRefused) {
   spec.glass_alone = true;
   testing::write_store(folder.path("glass.zarr"), spec);
   const auto glass = cohort::Cohort::open(folder.path("glass.zarr"));
-  const auto config = RunConfig::parse(
+  const auto config = LoaderConfig::parse(
       "task: segmentation\ndata: {store: x}\npatch: {mpp: null}\nsampling: {balance: tissue}\n",
       "run.yaml");
   EXPECT_EQ(refusal([&] { make_training_plan(*glass, config); }),

@@ -86,7 +86,7 @@ class Volumes {
     return {site.centre_level0_z, site.centre_level0_yx[0], site.centre_level0_yx[1]};
   }
   /// Whether a voxel of the class that was aimed at has its centre within `part` of the patch.
-  bool holds(const RunConfig& config, const SampleSite& site, double part) const {
+  bool holds(const LoaderConfig& config, const SampleSite& site, double part) const {
     std::array<std::int64_t, 3> low{}, high{};
     for (std::size_t a = 0; a < 3; ++a) {
       const double reach = 0.5 * part * config.volume_patch.size_zyx[a] *
@@ -106,15 +106,16 @@ class Volumes {
     }
     return false;
   }
-  RunConfig config(const std::string& sampling,
-                   const std::string& patch = "size: [32, 48, 48], spacing_mm: [2.5, 1, 1]") const {
-    return RunConfig::parse(
+  LoaderConfig config(
+      const std::string& sampling,
+      const std::string& patch = "size: [32, 48, 48], spacing_mm: [2.5, 1, 1]") const {
+    return LoaderConfig::parse(
         "task: segmentation\ndata: {store: c.zarr}\nmodel: {widths: [8, 16]}\n"
         "patch: {" +
             patch + "}\nsampling: {" + sampling + "}\n",
         "run.yaml");
   }
-  std::shared_ptr<const SamplePlan> plan(const RunConfig& config) const {
+  std::shared_ptr<const SamplePlan> plan(const LoaderConfig& config) const {
     return make_training_plan(*cohort_, config);
   }
   const std::vector<Ball>& balls() const { return balls_; }
@@ -238,7 +239,7 @@ class Slides {
     if ((y == 500 && x == 777) || in_disc(0, 555, 6) || in_disc(899, 1099, 5)) return 1;
     return in_disc(450, 850, 120) ? 2 : 0;
   }
-  static bool holds(const RunConfig& config, const SampleSite& site, double part) {
+  static bool holds(const LoaderConfig& config, const SampleSite& site, double part) {
     const double reach_y = 0.5 * part * config.patch.height * config.patch.mpp / 0.25,
                  reach_x = 0.5 * part * config.patch.width * config.patch.mpp / 0.25;
     const auto [cy, cx] = site.centre_level0_yx;
@@ -252,8 +253,8 @@ class Slides {
     }
     return false;
   }
-  RunConfig config(const std::string& sampling, const std::string& patch) const {
-    return RunConfig::parse(
+  LoaderConfig config(const std::string& sampling, const std::string& patch) const {
+    return LoaderConfig::parse(
         "task: segmentation\ndata: {store: c.zarr}\nmodel: {widths: [8, 16]}\n"
         "patch: {" +
             patch + "}\nsampling: {" + sampling + "}\n",
@@ -388,10 +389,10 @@ TEST(SampledLesions, ImagesWithoutAnnotationAreCountedAndLeftOut) {
   for (const std::string order : {"random", "cover"}) {
     const auto plan = make_training_plan(
         *cohort,
-        RunConfig::parse("task: segmentation\ndata: {store: c}\nsampling: {foreground: 0.3, "
-                         "order: " +
-                             order + "}\n",
-                         "run.yaml"));
+        LoaderConfig::parse("task: segmentation\ndata: {store: c}\nsampling: {foreground: 0.3, "
+                            "order: " +
+                                order + "}\n",
+                            "run.yaml"));
     EXPECT_EQ(plan->remark(), said);
     std::set<std::uint32_t> images;
     for (std::uint64_t i = 0; i < 1000; ++i) images.insert(plan->site(0, i).image);

@@ -22,9 +22,9 @@ class ShareTest : public ::testing::TestWithParam<bool> {
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
-  static RunConfig config() {
+  static LoaderConfig config() {
     const std::string data = folder_->path(GetParam() ? "v.zarr" : "c.zarr");
-    return RunConfig::parse(
+    return LoaderConfig::parse(
         fmt::format("task: segmentation\ndata: {{store: {}}}\npatch: {}\n"
                     "transforms: [{{affine: {{rotate_deg: [-30, 30]}}}}, {{gaussian_noise: "
                     "{{sigma: [0, 0.05]}}}}]\n"
@@ -61,7 +61,7 @@ Samples samples_of(const std::optional<Batch>& batch) {
 }
 
 TEST_P(ShareTest, TogetherAreTheWholeBatch) {
-  const RunConfig run = config();
+  const LoaderConfig run = config();
   const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = make_training_plan(*cohort, run);
   for (const std::int64_t ranks : {1, 2, 3, 6}) {
@@ -87,12 +87,12 @@ TEST_P(ShareTest, TogetherAreTheWholeBatch) {
 }
 
 TEST_P(ShareTest, OfTilesTheLastBatchMayEndInsideOfAShare) {
-  RunConfig run = config();
+  LoaderConfig run = config();
   const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = make_tile_plan(*cohort, run, "val");
   const auto tiles = static_cast<std::int64_t>(plan->samples_per_epoch());
   ASSERT_GE(tiles, 3);
-  run.eval.batch = tiles / 2 + 1;
+  run.tiles.batch = tiles / 2 + 1;
   Loader whole(cohort, run, plan, true), front(cohort, run, plan, true, 0, 0, std::nullopt, {0, 1}),
       back(cohort, run, plan, true, 0, 0, std::nullopt, {1, 0});
   for (std::uint64_t n = 0; n < whole.batches_per_epoch(); ++n) {
@@ -105,8 +105,8 @@ TEST_P(ShareTest, OfTilesTheLastBatchMayEndInsideOfAShare) {
 }
 
 TEST_P(ShareTest, LoadersThatTakeTurnsMakeTheSameBatches) {
-  RunConfig run = config();
-  run.eval.batch = 1;
+  LoaderConfig run = config();
+  run.tiles.batch = 1;
   const auto cohort = cohort::Cohort::open(run.data.store);
   for (const bool training : {true, false}) {
     const auto plan =
@@ -132,7 +132,7 @@ TEST_P(ShareTest, LoadersThatTakeTurnsMakeTheSameBatches) {
 }
 
 TEST_P(ShareTest, AShareOutsideOfTheBatchIsRefused) {
-  const RunConfig run = config();
+  const LoaderConfig run = config();
   const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = make_training_plan(*cohort, run);
   for (const Share share : {Share{4, 3}, Share{6, 0}, Share{-1, 2}, Share{0, 0, 2, 2}}) {
@@ -142,7 +142,7 @@ TEST_P(ShareTest, AShareOutsideOfTheBatchIsRefused) {
 
 TEST_P(ShareTest, WaitingTellsWhenThereIsAnAnswer) {
   using namespace std::chrono_literals;
-  const RunConfig run = config();
+  const LoaderConfig run = config();
   const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = make_training_plan(*cohort, run);
   Loader patient(cohort, run, plan, true, 0, 0, 3), plain(cohort, run, plan, true, 0, 0, 3);
@@ -175,7 +175,7 @@ TEST(ShareOf, PartsFollowEachOther) {
 
 /// An error names a sample by its place in the whole batch, whichever loader makes it.
 TEST_P(ShareTest, AnErrorIsTheWholeBatchs) {
-  const RunConfig run = config();
+  const LoaderConfig run = config();
   const std::string damaged = folder_->path(GetParam() ? "damaged-v.zarr" : "damaged-c.zarr");
   std::filesystem::copy(run.data.store, damaged, std::filesystem::copy_options::recursive);
   // No chunk of an image can be read.

@@ -65,7 +65,7 @@ class SharedPreparing : public ::testing::Test {
     spec.levels = 2;
     testing::write_store(folder_.path("s.zarr"), spec);
     cohort_ = cohort::Cohort::open(folder_.path("s.zarr"));
-    here_ = RunConfig::parse(testing::kSlides, "run.yaml");
+    here_ = LoaderConfig::parse(testing::kSlides, "run.yaml");
     there_ = here_;
     there_.loader.device = device::DeviceChoice::cuda;
     there_.loader.element = ElementChoice::float32;
@@ -79,7 +79,7 @@ class SharedPreparing : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   std::shared_ptr<const cohort::Cohort> cohort_;
-  RunConfig here_, there_;
+  LoaderConfig here_, there_;
 };
 
 TEST_F(SharedPreparing, AllThreadsPrepareAndTheBytesAreTheCpus) {

@@ -17,13 +17,12 @@ namespace headrace::inference {
 namespace {
 
 /// Which batches of a feed were made on the GPU; all have the host's bytes.
-std::vector<bool> made_on_gpu(const loader::RunConfig& config, const std::string& store) {
+std::vector<bool> made_on_gpu(const loader::LoaderConfig& config, const std::string& store) {
   const auto cohort = cohort::Cohort::open(store);
   const auto plan = loader::make_tile_plan(*cohort, config, "train");
   const auto preprocessing =
       std::make_shared<const loader::Preprocessing>(loader::Preprocessing::fit(*cohort, config));
-  loader::Loader host(cohort, on_the_host(config), plan, preprocessing,
-                      {.with_labels = true});
+  loader::Loader host(cohort, on_the_host(config), plan, preprocessing, {.with_labels = true});
   TileFeed feed(cohort, where_the_model_is(config, {.on_gpu = true}), plan, preprocessing,
                 {.with_labels = true});
   std::vector<bool> made;
@@ -53,8 +52,8 @@ TEST(TileFeedOnAGpu, TheHostMakesWhatItsMemoryHasNoRoomFor) {
   spec.levels = 2;
   spec.codec = "zstd";
   testing::write_store(folder.path("s.zarr"), spec);
-  auto config = loader::RunConfig::parse(testing::kSlides, "run.yaml");
-  config.eval.batch = 3;
+  auto config = loader::LoaderConfig::parse(testing::kSlides, "run.yaml");
+  config.tiles.batch = 3;
   std::size_t all = 0, none = 0, midway = 0, lines = 0;
   log::set_sink([&](log::Level, const std::string& line) {
     lines += line.find("batches of tiles are made on the CPU from here on: ") == 0;

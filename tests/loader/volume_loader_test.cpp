@@ -11,6 +11,7 @@
 #include "headrace/device/buffer.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
 #include "tests/loader/store_fixture.hpp"
 #include "tests/loader/volume_fixture.hpp"
 
@@ -39,9 +40,10 @@ class VolumeLoaderTest : public ::testing::Test {
     cohort_.reset();
     folder_.reset();
   }
-  static RunConfig config(int threads = 2, int prefetch = 3, const std::string& more = kTransforms,
-                          const std::string& spacing = "[2, 1, 1]") {
-    auto config = RunConfig::parse(
+  static LoaderConfig config(int threads = 2, int prefetch = 3,
+                             const std::string& more = kTransforms,
+                             const std::string& spacing = "[2, 1, 1]") {
+    auto config = LoaderConfig::parse(
         "task: segmentation\ndata: {store: c.zarr}\npatch: {size: [16, 24, 32], spacing_mm: " +
             spacing +
             "}\nsampling: {seed: 3, batch: 3, batches_per_epoch: 3}\nmodel: {widths: [8, 16]}\n"
@@ -52,7 +54,7 @@ class VolumeLoaderTest : public ::testing::Test {
     config.loader.prefetch = prefetch;
     return config;
   }
-  static std::unique_ptr<Loader> make(const RunConfig& config, std::uint64_t epoch = 0,
+  static std::unique_ptr<Loader> make(const LoaderConfig& config, std::uint64_t epoch = 0,
                                       std::uint64_t batch = 0, bool with_labels = true) {
     return std::make_unique<Loader>(cohort_, config, make_training_plan(*cohort_, config),
                                     with_labels, epoch, batch);
@@ -293,7 +295,7 @@ TEST(VolumeLoader, ADamagedChunkFailsItsBatchWithTheSameErrorForAnyThreads) {
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   std::string expected;
   for (const int threads : {1, 2, 7}) {
-    auto config = RunConfig::parse(
+    auto config = LoaderConfig::parse(
         "task: segmentation\ndata: {store: x}\npatch: {size: [16, 32, 32], spacing_mm: null}\n"
         "model: {widths: [8, 16]}\nsampling: {batch: 4, foreground: 1}\n",
         "run.yaml");

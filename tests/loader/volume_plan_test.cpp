@@ -32,11 +32,12 @@ class VolumePlanTest : public ::testing::Test {
     cohort_.reset();
     folder_.reset();
   }
-  static RunConfig config(const std::string& sampling = "", const std::string& more = "",
-                          const std::string& patch = "size: [32, 48, 64], spacing_mm: [2, 1, 1]") {
-    return RunConfig::parse("task: segmentation\ndata: {store: c.zarr}\npatch: {" + patch +
-                                "}\nsampling: {" + sampling + "}\n" + more,
-                            "run.yaml");
+  static LoaderConfig config(
+      const std::string& sampling = "", const std::string& more = "",
+      const std::string& patch = "size: [32, 48, 64], spacing_mm: [2, 1, 1]") {
+    return LoaderConfig::parse("task: segmentation\ndata: {store: c.zarr}\npatch: {" + patch +
+                                   "}\nsampling: {" + sampling + "}\n" + more,
+                               "run.yaml");
   }
   static std::array<double, 3> centre_of(const SampleSite& site) {
     return {site.centre_level0_z, site.centre_level0_yx[0], site.centre_level0_yx[1]};
@@ -110,7 +111,7 @@ TEST_F(VolumePlanTest, TheRestLiesInTheBodyButForTheStatedPartOfPlainBackground)
 }
 
 TEST_F(VolumePlanTest, APatchThatIsNotTurnedStaysInsideItsVolumeUnlessItAimsAtAClassByItsBorder) {
-  const RunConfig inside = config("seed: 6, foreground: 0.5");
+  const LoaderConfig inside = config("seed: 6, foreground: 0.5");
   const auto plan = make_training_plan(*cohort_, inside),
              free = make_training_plan(*cohort_, config("seed: 6, foreground: 0.5, "
                                                         "keep_inside: false"));
@@ -139,7 +140,7 @@ TEST_F(VolumePlanTest, APatchThatIsNotTurnedStaysInsideItsVolumeUnlessItAimsAtAC
 }
 
 TEST_F(VolumePlanTest, AllPlacesInsideAreEquallyLikelyForAPatchThatLiesAnywhere) {
-  const RunConfig anywhere = config("seed: 6, foreground: 0, background: 1");
+  const LoaderConfig anywhere = config("seed: 6, foreground: 0, background: 1");
   const auto plan = make_training_plan(*cohort_, anywhere);
   std::array<std::map<std::uint64_t, std::uint64_t>, 3> tenths;
   for (std::uint64_t i = 0; i < 20000; ++i) {
@@ -343,7 +344,7 @@ std::string refusal(const std::function<void()>& body) {
 }
 
 TEST_F(VolumePlanTest, AStoreOfTheOtherKindIsRefused) {
-  const auto slides = RunConfig::parse("task: segmentation\ndata: {store: c}\n", "run.yaml");
+  const auto slides = LoaderConfig::parse("task: segmentation\ndata: {store: c}\n", "run.yaml");
   const std::string text = refusal([&] { make_training_plan(*cohort_, slides); });
   EXPECT_TRUE(text.ends_with(
       "c.zarr: a store of volumes, but patch.size has 2 numbers, which is for slides. Give it 3: "
@@ -361,7 +362,7 @@ TEST(VolumePlan, AStoreWithoutLabelsOrWithoutBodyIsRefusedWithAWayOut) {
   testing::write_volume_store(folder.path("c.zarr"), spec);
   const auto cohort = cohort::Cohort::open(folder.path("c.zarr"));
   const auto config = [](const std::string& sampling) {
-    return RunConfig::parse(
+    return LoaderConfig::parse(
         "task: segmentation\ndata: {store: c.zarr}\npatch: {size: [16, 16, "
         "16]}\nmodel: {widths: [8, 16]}\nsampling: {" +
             sampling + "}\n",

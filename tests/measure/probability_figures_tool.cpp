@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     const auto truth = static_cast<unsigned char>(bytes[i]);
     counter.add(headrace::measure::score_of(probabilities[i * classes + 1]), truth == 1);
     top.add_classes(probabilities.data() + i * classes, 1, classes,
-                    headrace::measure::ClassMask().set(truth));
+                    headrace::ClassMask().set(truth));
   }
   const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   const auto counts = counter.counts();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,38 @@ std::vector<Jpeg> all_kinds() {
   kinds.push_back(jpeg_of(JCS_YCbCr));
   testing::name_components(kinds.back(), {'R', 'G', 'B'});
   return kinds;
+}
+
+/// As a tile is copied into a store.
+Jpeg copied(const Jpeg& jpeg) {
+  std::span<const std::byte> rest(jpeg);
+  Jpeg out(jpeg.begin(), jpeg.begin() + 2);
+  rest = rest.subspan(2);
+  JpegMarkers markers;
+  EXPECT_TRUE(read_jpeg_segments(rest, markers, &out));
+  append_jpeg_scans(rest, out);
+  return out;
+}
+
+TEST(JpegMarkers, CopiesOnlyWhatDecidesAboutPixels) {
+  for (const bool progressive : {false, true}) {
+    Jpeg bare = jpeg_of(JCS_YCbCr, progressive);
+    testing::without_segment(bare, 0xE0);
+    EXPECT_EQ(copied(bare), bare);
+    Jpeg told = bare;
+    const auto put = [&](std::size_t at, unsigned marker, const std::string& text) {
+      Jpeg segment{std::byte{0xFF}, std::byte(marker), std::byte{0}, std::byte(text.size() + 2)};
+      for (const char c : text) segment.push_back(std::byte(c));
+      told.insert(told.begin() + static_cast<std::ptrdiff_t>(at), segment.begin(), segment.end());
+    };
+    put(told.size() - 2, 0xFE, "a comment before the end");
+    put(2, 0xE1, "Exif: patient");
+    put(2, 0xFE, "a comment");
+    for (const char c : std::string("behind the end")) told.push_back(std::byte(c));
+    EXPECT_EQ(copied(told), bare);
+    // Cut data are copied as far as they go, so that decoders tell the damage.
+    EXPECT_EQ(copied(Jpeg(bare.begin(), bare.end() - 40)), Jpeg(bare.begin(), bare.end() - 40));
+  }
 }
 
 /// What libjpeg's header says, and how it would be read by a decoder that knows Adobe's alone.

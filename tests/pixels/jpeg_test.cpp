@@ -235,7 +235,7 @@ TEST(Jpeg, TheHeaderOfAFile) {
   EXPECT_EQ(info.mpp_x, 40.0);
   EXPECT_EQ(info.mpp_y, 20.0);
   const std::string text =
-      error_of(ErrorCode::malformed, [&] { read_jpeg_info(std::span(jpeg).first(40), "a.jpg"); });
+      error_of(ErrorCode::corrupt, [&] { read_jpeg_info(std::span(jpeg).first(40), "a.jpg"); });
   EXPECT_EQ(text.find("a.jpg: is not a readable JPEG: "), 0u) << text;
 }
 

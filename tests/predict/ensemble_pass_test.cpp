@@ -55,15 +55,15 @@ class Runs {
     for (std::uint32_t i = 0; i < cohort_->images().size(); ++i) all.push_back(i);
     return all;
   }
-  loader::RunConfig config(std::size_t run = 0) const {
-    return loader::RunConfig::parse(config_ + "sampling: {seed: " + std::to_string(3 + run) + "}\n",
+  config::RunConfig config(std::size_t run = 0) const {
+    return config::RunConfig::parse(config_ + "sampling: {seed: " + std::to_string(3 + run) + "}\n",
                                     "run.yaml");
   }
 
  private:
   void open(TrainedRun& run, std::size_t number) const {
     run.config = config(number);
-    run.config.eval.batch = 2 + static_cast<std::int64_t>(number * number);  // 2, 3, 6
+    run.config.tiles.batch = 2 + static_cast<std::int64_t>(number * number);  // 2, 3, 6
     run.preprocessing = std::make_shared<const loader::Preprocessing>(
         loader::Preprocessing::fit(*cohort_, run.config));
     run.network = std::make_shared<inference::Network>(run.config, 3);

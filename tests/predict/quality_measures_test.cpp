@@ -4,14 +4,23 @@
 #include <cmath>
 #include <functional>
 
-#include "headrace/predict/quality/ink.hpp"
-#include "headrace/predict/quality/sharpness.hpp"
+#include "headrace/pixels/quality/ink.hpp"
+#include "headrace/pixels/quality/sharpness.hpp"
+#include "headrace/pixels/stain/stain_angles.hpp"
 #include "headrace/predict/quality/stain_fit.hpp"
 #include "headrace/transform/slide/operations/slide_stain_normalize.hpp"
 
 namespace headrace::predict {
 namespace {
 
+using pixels::halved;
+using pixels::ink_shares;
+using pixels::InkShares;
+using pixels::is_dark_field;
+using pixels::kBlackShare;
+using pixels::kStainLimitDegrees;
+using pixels::laplacian_variance;
+using pixels::stain_angles;
 using Rgb = std::array<std::uint8_t, 3>;
 
 constexpr Rgb kGlass{245, 244, 246}, kTissue{200, 120, 180}, kBlue{40, 60, 170},
@@ -122,6 +131,17 @@ TEST(Ink, ADarkImageIsNoMark) {
   const InkShares shares = ink_shares(dark);
   EXPECT_FALSE(shares.marks);
   EXPECT_GT(shares.black, kBlackShare);
+  EXPECT_TRUE(is_dark_field(shares));
+}
+
+TEST(Ink, ABrightFieldScanMayHaveBlackAroundIt) {
+  const auto padded = painted(100, 100, [](auto y, auto x) {
+    if (y >= 60 || x >= 90) return kBlack;
+    return y >= 10 && y < 50 && x < 80 ? kTissue : kGlass;
+  });
+  const InkShares shares = ink_shares(padded);
+  EXPECT_GT(shares.black, kBlackShare);
+  EXPECT_FALSE(is_dark_field(shares));
 }
 
 TEST(StainFit, AnglesAreThoseBetweenTheVectors) {

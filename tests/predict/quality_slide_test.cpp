@@ -10,7 +10,8 @@
 #include "headrace/imaging/image_file.hpp"
 #include "headrace/imaging/slide/slide_reader.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
-#include "headrace/predict/quality/sharpness.hpp"
+#include "headrace/pixels/stain/stain_angles.hpp"
+#include "headrace/predict/quality/slide_measures.hpp"
 #include "headrace/predict/quality/slide_quality.hpp"
 #include "headrace/predict/quality/stain_fit.hpp"
 #include "headrace/transform/slide/operations/slide_stain_normalize.hpp"
@@ -23,6 +24,8 @@ namespace {
 
 using imaging::sample;
 using imaging::TempFolder;
+using pixels::kSharpnessLimit;
+using pixels::kStainLimitDegrees;
 
 /// One pass of a Gaussian along rows (or columns), cut at four sigmas; the edge's pixel goes on.
 pixels::Image8 smoothed(const pixels::Image8& rgb, double sigma_px, bool columns) {
@@ -98,13 +101,13 @@ class SlideQuality : public ::testing::Test {
     folder_.reset();
   }
 
-  static loader::RunConfig run(const std::string& patch = "{size: [64, 64], mpp: 0.5}") {
-    return loader::RunConfig::parse("task: segmentation\ndata: {store: s.zarr}\npatch: " + patch,
+  static config::RunConfig run(const std::string& patch = "{size: [64, 64], mpp: 0.5}") {
+    return config::RunConfig::parse("task: segmentation\ndata: {store: s.zarr}\npatch: " + patch,
                                     "run.yaml");
   }
   static std::map<QualityCode, Remark> remarks(const std::string& id,
                                                const loader::Preprocessing& preprocessing = {},
-                                               const loader::RunConfig& config = run()) {
+                                               const config::RunConfig& config = run()) {
     std::map<QualityCode, Remark> found;
     for (const Remark& remark :
          slide_quality(*cohort_, cohort_->find_image(id), preprocessing, config))
@@ -139,6 +142,20 @@ TEST_F(SlideQuality, ABlurOfTwoMicrometresIsRemarked) {
   EXPECT_NEAR(remark.values[4], 1, 1e-9);
 }
 
+TEST_F(SlideQuality, IngestNotesWhatIsRemarkedByTheSameNumbers) {
+  const auto notes_of = [](const std::string& id) {
+    const Json group = Json::parse(cohort_->store()->get_text("images/" + id + "/zarr.json"));
+    return group.at("attributes").at("headrace").value("notes", Json::array());
+  };
+  const Json blurred = notes_of("blurred");
+  ASSERT_EQ(blurred.size(), 1u);
+  EXPECT_EQ(blurred[0].at("code"), "slide-blurred");
+  EXPECT_EQ(blurred[0].at("values"), Json(remarks("blurred").at(QualityCode::blurred).values));
+  EXPECT_EQ(notes_of("no-tissue").at(0).at("code"), "no-tissue");
+  for (const char* id : {"CMU-1-Small-Region", "sharp", "half", "pen", "dsb_33a5b0ff232b"})
+    EXPECT_EQ(notes_of(id), Json::array()) << id;
+}
+
 TEST_F(SlideQuality, ABlurOfOnePartIsANote) {
   const auto found = remarks("half");
   ASSERT_EQ(found.size(), 1u);
@@ -150,9 +167,7 @@ TEST_F(SlideQuality, ABlurOfOnePartIsANote) {
 TEST_F(SlideQuality, SharpnessOfTheSamplesLiesOnEitherSideOfTheLimit) {
   const auto median = [](const std::string& id) {
     const std::size_t image = cohort_->find_image(id);
-    auto variances = sharpness_of(*cohort_, image, read_tissue(*cohort_, image)).variances;
-    std::sort(variances.begin(), variances.end());
-    return variances.at(variances.size() / 2);
+    return sharpness_of(*cohort_, image, read_tissue(*cohort_, image)).median();
   };
   EXPECT_GT(median("CMU-1-Small-Region"), 40 * kSharpnessLimit);
   EXPECT_GT(median("dsb_33a5b0ff232b"), kSharpnessLimit) << "the softest of samples/nuclei";

@@ -21,13 +21,13 @@ namespace {
 using imaging::sample;
 using imaging::TempFolder;
 
-loader::RunConfig run(const std::string& patch) {
-  return loader::RunConfig::parse("task: segmentation\ndata: {store: v.zarr}\npatch: " + patch,
+config::RunConfig run(const std::string& patch) {
+  return config::RunConfig::parse("task: segmentation\ndata: {store: v.zarr}\npatch: " + patch,
                                   "run.yaml");
 }
 
 std::map<QualityCode, Remark> remarks(const cohort::Cohort& cohort, std::size_t image,
-                                      const loader::RunConfig& config,
+                                      const config::RunConfig& config,
                                       const loader::Preprocessing& preprocessing = {}) {
   std::map<QualityCode, Remark> found;
   for (const Remark& remark : volume_quality(cohort, image, preprocessing, config))
@@ -114,14 +114,6 @@ TEST_F(VolumeQuality, AirAloneHasNoBody) {
   const auto found = remarks(*cohort, 0, run("{size: [16, 32, 32], spacing_mm: [2.5, 1.6, 1.6]}"));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.at(QualityCode::no_body).severity, Severity::warning);
-}
-
-TEST(VolumeUnits, ArePlausibleByThePercentilesOfABody) {
-  EXPECT_TRUE(is_plausible({100, 7, 169, -245, 1096}, IntensityUnit::hu)) << "samples/ct/sts-008";
-  EXPECT_FALSE(is_plausible({100, 300, 200, 5, 1100}, IntensityUnit::hu)) << "as MR";
-  EXPECT_TRUE(is_plausible({100, 1.1, 1.4, 0, 9}, IntensityUnit::suv));
-  EXPECT_FALSE(is_plausible({100, 7, 169, -245, 1096}, IntensityUnit::suv)) << "HU";
-  EXPECT_FALSE(is_plausible({100, 300, 200, 5, 1100}, IntensityUnit::suv));
 }
 
 TEST(VolumeQualityOfFiles, RealCtFitsAndValuesAsOfMrDoNot) {

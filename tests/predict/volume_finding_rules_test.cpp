@@ -8,9 +8,9 @@ namespace {
 
 const std::vector<std::string> kClasses{"background", "colon", "cancer", "polyp"};
 
-loader::RunConfig colorectal() {
-  loader::RunConfig config;
-  config.task = loader::Task::colorectal;
+config::RunConfig colorectal() {
+  config::RunConfig config;
+  config.task = loader::Task::lesions;
   config.eval.lesion_classes = {"polyp", "cancer"};
   config.eval.lesion_lowest = 0.2;
   config.eval.lesion_min_mm3 = 30;
@@ -50,7 +50,7 @@ TEST(FindingRules, PassOnWhyThereIsNoEvaluation) {
 }
 
 TEST(FindingRules, OfOtherTasksSearchForNothing) {
-  loader::RunConfig config = colorectal();
+  config::RunConfig config = colorectal();
   config.task = loader::Task::segmentation;
   const FindingRules rules =
       finding_rules(kClasses, config, OrReason<Json>::of(Json::object()), "eval.json");

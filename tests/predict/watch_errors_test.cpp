@@ -16,7 +16,7 @@ namespace {
 
 /// A run whose network has not learnt anything.
 void write_run(const std::string& path, const std::string& store) {
-  const auto config = loader::RunConfig::parse(
+  const auto config = config::RunConfig::parse(
       "task: segmentation\ndata: {store: " + store +
           "}\npatch: {size: [8, 16, 16]}\nsampling: {seed: 3}\ntransforms:\n"
           "  - window_hu: {low: -160, high: 240}\nmodel: {name: unet3d, widths: [8, 16]}\n"

@@ -5,7 +5,9 @@ import json
 import headrace as package
 import numpy as np
 import pytest
+import scipy.ndimage
 import torch
+import zarr
 from ct_inputs import CT
 from driving import headrace, write_table
 
@@ -98,6 +100,24 @@ loader: {{threads: 1, prefetch: 1}}
     return folder / "ct.zarr", json.loads(headrace("eval", "--run", run, "--json", cwd=folder).stdout)
 
 
+def near_body(store, image):
+    """Where `headrace eval` takes predictions at their word: parts of the index that hold body, and those beside them."""
+    part = zarr.open_array(str(store), path=f"index/{image.id}", mode="r").attrs["headrace"]["part"]
+    body = np.asarray(image.body_mask().mask) > 0
+    padded = np.pad(body, [(0, -size % edge) for size, edge in zip(body.shape, part)])
+    counts = [size // edge for size, edge in zip(padded.shape, part)]
+    held = padded.reshape(counts[0], part[0], counts[1], part[1], counts[2], part[2]).any((1, 3, 5))
+    near = scipy.ndimage.binary_dilation(held, np.ones((3, 3, 3), bool))
+    return np.kron(near, np.ones(part, bool))[tuple(slice(size) for size in body.shape)]
+
+
+def limited(predicted, region):
+    """Background beyond the region."""
+    predicted = np.array(predicted)
+    predicted[0][~region], predicted[1:, ~region] = 1, 0
+    return predicted
+
+
 def test_volumes_have_the_figures_of_eval(scans):
     store, evaluation = scans
     images = [image for image in package.open(store) if image.split == "val"]
@@ -105,14 +125,15 @@ def test_volumes_have_the_figures_of_eval(scans):
     grey = [np.clip((image.level(0)[...].astype(np.float32) + 160) / 400, 0, 1) for image in images]
     truth = [image.labels("annotation").level(0)[...] for image in images]
     ours = package.evaluate_segmentation(
-        [probabilities(one, 40, MIDDLES["volumes"]) for one in grey], truth, classes=["background", "tumour"], task="colorectal",
+        [limited(probabilities(one, 40, MIDDLES["volumes"]), near_body(store, image)) for one, image in zip(grey, images)],
+        truth, classes=["background", "tumour"], task="colorectal",
         spacing=[image.spacing for image in images], body=[image.body_mask().mask for image in images], affines=[image.affine for image in images],
         names=[image.id for image in images], cases=[image.case for image in images], cohorts=[image.cohort for image in images],
         scanners=[image.scanner for image in images], phases=[image.phase for image in images],
         lesion_lowest=0.3, lesion_classes=["tumour"], lesion_min_mm3=20, surface_tolerance_mm=3, bootstrap=40, lesion_diameters_mm=[15, 40], seed=11)
     compared(ours, evaluation)
     assert ours["overall"]["lesion"]["lesions"] >= 4 and len(ours["cohorts"]) == 2 and len(ours["phases"]) == 2 and len(ours["cases"]) == 3
-    assert ours["overall"]["interval_95"]["dice"]["tumour"][0] < ours["overall"]["interval_95"]["dice"]["tumour"][1]
+    assert "no_interval" in ours["overall"]
     assert ours["images"][0]["dice"]["tumour"] > 0 and ours["overall"]["lesion"]["curve"]
 
 

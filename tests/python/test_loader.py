@@ -237,6 +237,36 @@ def test_missing_files_are_not_found(slides, tmp_path):
         headrace.Loader(tmp_path)
 
 
+@pytest.mark.parametrize("arguments, words", [
+    ({"batch_size": 8}, "write sampling={'batch': N}"),
+    ({"shuffle": True}, "leave it out: training samples are always drawn at random"),
+    ({"num_workers": 4}, "write threads=N"),
+    ({"seed": 7}, "write sampling={'seed': N}"),
+    ({"collate_fn": list}, "leave it out"),
+    ({"store": "cohort.zarr"}, "write Loader(data={'store': 'cohort.zarr'}, patch="),
+    ({"threads": "4"}, "loader.threads: expected a whole number, found the text '4'; write it without quotes"),
+    ({"sampling": {"batch": "8"}}, "sampling.batch: expected a whole number, found the text '8'"),
+    ({"count": "3"}, "count is '3': expected a whole number"),
+])
+def test_first_guesses_are_answered_by_what_to_write(slides, arguments, words):
+    with pytest.raises(headrace.UsageError) as caught:
+        headrace.Loader(slides, **arguments)
+    assert words in str(caught.value)
+    assert isinstance(caught.value, TypeError) or not {"batch_size", "shuffle", "store"} & set(arguments)
+
+
+def test_a_store_is_no_run_config(slides, nuclei):
+    cohort = headrace.open(nuclei)
+    for given in (nuclei, cohort, [1, 2]):
+        with pytest.raises(TypeError) as caught:
+            headrace.Loader(given)
+        assert "data={'store': " + repr(cohort.path) in str(caught.value) or given == [1, 2]
+    with pytest.raises(TypeError, match="write Loader"):
+        headrace.Loader(store=cohort)
+    with pytest.raises(headrace.UsageError, match="expected the store's path"):
+        headrace.Loader(slides, data={"store": cohort})
+
+
 def test_two_threads_share_an_epoch(slides):
     program = expected(slides, "--count", 12)["batches"]
     loader = headrace.Loader(slides, count=12)

@@ -166,12 +166,14 @@ def test_iteration_goes_on_after_ctrl_c(slides):
     """Wherever it hits, no batch is lost and none comes twice."""
     hits, numbers = python_json("""
         import json, signal, sys, headrace
+        ended = False
         def interrupt(*_):
-            raise KeyboardInterrupt
+            if not ended:  # else it might hit after the loop, before the timer is off
+                raise KeyboardInterrupt
         signal.signal(signal.SIGALRM, interrupt)
         loader = headrace.Loader(sys.argv[1], as_="numpy", count=150)
         signal.setitimer(signal.ITIMER_REAL, 0.02, 0.0137)
-        numbers, passing, hits, ended = [], iter(loader), 0, False
+        numbers, passing, hits = [], iter(loader), 0
         while not ended:
             try:
                 batch = next(passing, None)

@@ -9,6 +9,7 @@ PACKAGE = Path(headrace.__file__).parent
 
 PROGRAM = """
 import headrace
+from headrace import transforms as tf
 
 image = headrace.open("s.zarr")[0]
 reveal_type(image.level(0)[0:4, 0:4])
@@ -16,6 +17,10 @@ reveal_type(headrace.Loader("run.yaml").state_dict())
 reveal_type(headrace.OpenSlide("a.svs").read_regions([((0, 0), 0, (4, 4))]))
 headrace.Loader("run.yaml", epoch="one")
 headrace.ingest_slides("in", "out.zarr", codec=3)
+tf.Affine(rotate_deg=(-180, 180), flip=True)
+tf.Normalize(method="zscore")
+tf.Affine(rotation=3)
+tf.Affine(flip="yes")
 """
 
 
@@ -28,5 +33,7 @@ def test_the_package_and_what_its_users_see(tmp_path):
     assert level.startswith('"numpy.ndarray[') and state == '"dict[str, Any]"'
     assert regions.startswith('"numpy.ndarray[') and "unsignedinteger" in regions
     errors = [line for line in said if ": error: " in line]
-    assert len(errors) == 2, "\n".join(errors)
-    assert f"{file}:8: error: Argument \"epoch\"" in errors[0] and f"{file}:9: error: Argument \"codec\"" in errors[1]
+    expected = [(9, 'Argument "epoch"'), (10, 'Argument "codec"'), (13, 'Unexpected keyword argument "rotation"'), (14, 'Argument "flip"')]
+    assert len(errors) == len(expected), "\n".join(errors)
+    for error, (line, words) in zip(errors, expected):
+        assert f"{file}:{line}: error: {words}" in error

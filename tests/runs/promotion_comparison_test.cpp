@@ -11,10 +11,10 @@
 namespace headrace::runs {
 namespace {
 
-constexpr std::uint32_t kCases = 6;
+constexpr std::uint32_t kCases = 20;
 
 /// Volumes of 100 voxels, half of which are liver; of these `hit` are found, by case. In cohort "b"
-/// are the last two cases.
+/// are the last ten cases.
 Json evaluation_of(const std::function<std::uint64_t(std::uint32_t)>& hit,
                    const std::function<std::optional<double>(std::uint32_t)>& hd95) {
   measure::VolumeRules rules;
@@ -24,7 +24,7 @@ Json evaluation_of(const std::function<std::uint64_t(std::uint32_t)>& hit,
   for (std::uint32_t i = 0; i < kCases; ++i) {
     measure::VolumeFacts facts;
     facts.id = facts.case_id = "case-" + std::to_string(i);
-    facts.cohort = i < 4 ? "a" : "b";
+    facts.cohort = i < 10 ? "a" : "b";
     facts.scanner = "s";
     measure::VolumeFigures figures(2);
     figures.confusion.add(0, 0, 50);
@@ -83,20 +83,20 @@ TEST(PromotionComparison, TheSameIsNotWorse) {
 }
 
 TEST(PromotionComparison, TheWorseEndOfTheIntervalIsHeld) {
-  // One case of six loses, the others gain: better on average, but a draw may take the loser often.
+  // One case of twenty loses, the others gain: better on average, but a draw may take the loser often.
   const Json before = evaluation_of(kForty, kNear);
   const Json after =
-      evaluation_of([](std::uint32_t i) { return std::uint64_t{i == 0 ? 35u : 42u}; }, kNear);
+      evaluation_of([](std::uint32_t i) { return std::uint64_t{i == 0 ? 20u : 42u}; }, kNear);
   const auto result = compare(before, after, "mean_dice: 0.1");
   const WorseCheck& overall = result.checks.front();
   EXPECT_EQ(overall.group, "overall");
-  const double gain = dice(42) - dice(40), loss = dice(40) - dice(35);
-  EXPECT_NEAR(*overall.figure.difference, (5 * gain - loss) / 6, 1e-12);
+  const double gain = dice(42) - dice(40), loss = dice(40) - dice(20);
+  EXPECT_NEAR(*overall.figure.difference, (19 * gain - loss) / 20, 1e-12);
   EXPECT_GT(*overall.figure.difference, 0);
   EXPECT_GT(*overall.worse_by, 0.0);
-  // Of every draw the mean has the form (k · loss - (6 - k) · gain) / 6: so has a quantile here.
-  const double k = (*overall.worse_by * 6 + 6 * gain) / (loss + gain);
-  EXPECT_NEAR(k, 3, 1e-9);  // P(k > 3) = 0.9 %, P(k > 2) = 6.2 % of draws: binomial, 6 of 1/6
+  // Of every draw the mean has the form (k · loss - (20 - k) · gain) / 20: so has a quantile here.
+  const double k = (*overall.worse_by * 20 + 20 * gain) / (loss + gain);
+  EXPECT_NEAR(k, 3, 1e-9);  // P(k > 3) = 1.6 %, P(k > 2) = 7.5 % of draws: binomial, 20 of 1/20
   EXPECT_EQ(overall.passed(), *overall.worse_by <= 0.02);
   EXPECT_TRUE(compare(before, after, "mean_dice: 0.1", {{"mean_dice", 1}}).passed());
   EXPECT_FALSE(compare(before, after, "mean_dice: 0.1", {{"mean_dice", 0}}).passed());
@@ -301,7 +301,7 @@ TEST(CheckFigures, FiguresAreThoseOfTheImages) {
   EXPECT_NE(refusal(better).find("hd95.liver of cohorts.b is undefined there"), std::string::npos);
   better = one;
   better["images"].erase(0);
-  EXPECT_NE(refusal(better).find("overall has 6 images there, but 5 are listed"),
+  EXPECT_NE(refusal(better).find("overall has 20 images there, but 19 are listed"),
             std::string::npos);
 }
 

@@ -11,46 +11,27 @@
 #include "headrace/storage/posix.hpp"
 #include "tests/core/error_of.hpp"
 #include "tests/storage/store_contract.hpp"
+#include "tests/storage/test_folder.hpp"
 
 namespace headrace::storage {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A fresh folder, removed at the end of the process's test.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "hr-store-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 std::shared_ptr<Store> make_store() {
-  static std::vector<std::unique_ptr<Folder>> folders;
-  folders.push_back(std::make_unique<Folder>());
+  static std::vector<std::unique_ptr<TestFolder>> folders;
+  folders.push_back(std::make_unique<TestFolder>());
   return std::make_shared<LocalStore>(folders.back()->path() / "not" / "yet" / "there");
 }
 
 // Two descriptors at most: the contract must hold while descriptors are closed all the time.
 std::shared_ptr<Store> make_small_store() {
-  static std::vector<std::unique_ptr<Folder>> folders;
-  folders.push_back(std::make_unique<Folder>());
+  static std::vector<std::unique_ptr<TestFolder>> folders;
+  folders.push_back(std::make_unique<TestFolder>());
   return std::make_shared<LocalStore>(folders.back()->path(), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Local, StoreContract, ::testing::Values(make_store, make_small_store));
-
-std::size_t count_files(const fs::path& root) {
-  std::size_t count = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) count += entry.is_regular_file();
-  return count;
-}
 
 // Puts the real system calls back.
 class LocalStoreFaults : public ::testing::Test {
@@ -59,7 +40,7 @@ class LocalStoreFaults : public ::testing::Test {
   ~LocalStoreFaults() override { posix::calls() = real_; }
 
   posix::Calls real_ = posix::calls();
-  Folder folder_;
+  TestFolder folder_;
   LocalStore store_;
 };
 
@@ -105,7 +86,7 @@ TEST_F(LocalStoreFaults, AFullDiskIsSaidInOneSentenceAndLeavesNothing) {
   const std::string text =
       error_of(ErrorCode::io, [&] { store_.put("seed/k", bytes_of("after")); });
   EXPECT_NE(text.find("disk full while writing seed/k"), std::string::npos) << text;
-  EXPECT_EQ(count_files(folder_.path()), 1U);
+  EXPECT_EQ(folder_.files(), 1U);
   EXPECT_EQ(store_.get_text("seed/k"), "before");
 }
 
@@ -114,7 +95,7 @@ TEST_F(LocalStoreFaults, EveryStepOfAWriteThatFailsLeavesTheOldObject) {
     error_of(ErrorCode::io, [&] { store_.put("seed/k", bytes_of("after")); });
     posix::calls() = real_;
     EXPECT_EQ(store_.get_text("seed/k"), "before") << step;
-    EXPECT_EQ(count_files(folder_.path()), 1U) << step;
+    EXPECT_EQ(folder_.files(), 1U) << step;
   };
   posix::calls().open = [](const char* path, int flags, mode_t mode) {
     if ((flags & O_CREAT) != 0) return errno = EACCES, -1;
@@ -144,9 +125,9 @@ TEST_F(LocalStoreFaults, AWriterKilledBeforeTheRenameLeavesTheOldObjectAndOneLef
   ASSERT_EQ(WEXITSTATUS(status), 7);
   EXPECT_EQ(store_.get_text("seed/k"), "before");
   EXPECT_EQ(store_.list(""), std::vector<std::string>{"seed/k"});
-  EXPECT_EQ(count_files(folder_.path()), 2U);
+  EXPECT_EQ(folder_.files(), 2U);
   EXPECT_EQ(store_.remove_leftovers(), 1U);
-  EXPECT_EQ(count_files(folder_.path()), 1U);
+  EXPECT_EQ(folder_.files(), 1U);
 }
 
 TEST_F(LocalStoreFaults, AReadErrorNamesTheFileAndTheBytes) {
@@ -176,7 +157,7 @@ TEST_F(LocalStoreFaults, RunningOutOfDescriptorsClosesThoseThatAreKept) {
 }
 
 TEST(LocalStore, KeepsNoMoreDescriptorsThanItWasGiven) {
-  Folder folder;
+  TestFolder folder;
   LocalStore store(folder.path(), 4);
   for (int i = 0; i < 20; ++i) store.put(std::to_string(i), bytes_of("x"));
   const auto count_open = [] {

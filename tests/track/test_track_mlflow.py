@@ -13,6 +13,7 @@ from collections import Counter
 from driving import PROGRAM, headrace, sentence_of
 from headrace.track import trained
 from killed_training import train_killed_and_resumed
+from promoted_runs import weights_identity
 from trackers import Follower, MlflowServer, copied, entry, expected_points, flat, lines_of, long_lines, params_of, small_config, tags_of, track
 
 
@@ -39,7 +40,7 @@ def test_a_finished_run_once_and_in_order(trained_run, mlflow, tmp_path):
     tags, facts = tags_of(stored), json.loads((run / "run.json").read_text())
     assert tags["headrace.config_hash"] == facts["config_hash"] and tags["headrace.dataset_hash"] == facts["dataset_hash"]
     assert tags["headrace.code_version"] == facts["code_version"]
-    assert tags["headrace.weights_sha256"] == tags["headrace.sha256.final.safetensors"]
+    assert tags["headrace.weights_sha256"] == weights_identity(run / "final.safetensors")
     assert params_of(stored)["train.lr"] == "0.001" and params_of(stored)["patch.size"] == "64, 64"
 
 

@@ -18,7 +18,7 @@ class BallBaselineTest : public ::testing::Test {
     spec_.shape_zyx = {24, 60, 70};
     testing::write_volume_store(folder_.path("ct.zarr"), spec_);
     cohort_ = cohort::Cohort::open(folder_.path("ct.zarr"));
-    config_ = loader::RunConfig::parse(
+    config_ = config::RunConfig::parse(
         "task: colorectal\ndata: {store: " + folder_.path("ct.zarr") + "}\n", "run.yaml");
   }
   /// mm³ of a class in image i.
@@ -36,7 +36,7 @@ class BallBaselineTest : public ::testing::Test {
   testing::VolumeSpec spec_;
   testing::TemporaryFolder folder_;
   std::shared_ptr<const cohort::Cohort> cohort_;
-  loader::RunConfig config_;
+  config::RunConfig config_;
 };
 
 TEST_F(BallBaselineTest, HasTheMeanVolumeOfTheTrainingSplit) {

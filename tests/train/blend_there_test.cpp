@@ -31,7 +31,7 @@ class Blend {
   ~Blend() { unsetenv("HEADRACE_BLEND"); }
 };
 
-Evaluation evaluated(const char* where, const loader::RunConfig& config,
+Evaluation evaluated(const char* where, const config::RunConfig& config,
                      const EvaluateOptions& options) {
   const Blend blend(where);
   const auto cohort = open_cohort(config);
@@ -49,7 +49,7 @@ void expect_equal(const pixels::Image8& found, const pixels::Image8& wanted) {
   EXPECT_EQ(found.pixels, wanted.pixels);
 }
 
-void expect_same_there(const loader::RunConfig& config, const EvaluateOptions& options) {
+void expect_same_there(const config::RunConfig& config, const EvaluateOptions& options) {
   const Evaluation wanted = evaluated("host", config, options),
                    found = evaluated("model", config, options);
   EXPECT_EQ(testing::without_times(found.json).dump(2),
@@ -76,8 +76,8 @@ TEST(BlendThere, EvaluationsOfSlidesAreTheHosts) {
   for (const char* task : {"segmentation", "gleason"}) {
     for (const double overlap : {0.0, 0.25, 0.5}) {
       auto config = fixture.config(task);
-      config.eval.overlap = overlap;
-      config.eval.batch = overlap == 0.25 ? 3 : 5;
+      config.tiles.overlap = overlap;
+      config.tiles.batch = overlap == 0.25 ? 3 : 5;
       SCOPED_TRACE(::testing::Message() << task << " " << overlap);
       expect_same_there(config, {"train", overlap == 0.5 ? std::size_t{0} : std::size_t{4}});
     }
@@ -102,9 +102,9 @@ class VolumesThere : public ::testing::Test {
     testing::write_volume_store(folder_->path("ct.zarr"), in_part);
   }
   static void TearDownTestSuite() { folder_.reset(); }
-  loader::RunConfig config(const std::string& spacing, const std::string& eval,
+  config::RunConfig config(const std::string& spacing, const std::string& eval,
                            const std::string& task = "colorectal") const {
-    return loader::RunConfig::parse(
+    return config::RunConfig::parse(
         "task: " + task + "\ndata: {store: " + folder_->path("ct.zarr") +
             "}\npatch: {size: [8, 16, 16], spacing_mm: " + spacing +
             "}\nsampling: {seed: 3}\ntransforms:\n  - window_hu: {low: -160, high: 240}\n"

@@ -24,7 +24,7 @@ TEST(ChosenFigure, AScannerThatIsNotStatedAndHasNoTruthIsNotTheWorst) {
   spec.scanner = [](int i) { return i < 2 ? "scanner-" + std::to_string(i) : ""; };
   testing::write_volume_store(folder.path("ct.zarr"), spec);
   const auto config =
-      loader::RunConfig::parse("task: segmentation\ndata: {store: " + folder.path("ct.zarr") +
+      config::RunConfig::parse("task: segmentation\ndata: {store: " + folder.path("ct.zarr") +
                                    ", train: val}\n"
                                    "patch: {size: [20, 44, 52], spacing_mm: [2.5, 0.8, 0.8]}\n"
                                    "transforms:\n  - window_hu: {low: -160, high: 240}\n"

@@ -5,6 +5,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/inference/volume/original_grid.hpp"
+#include "headrace/inference/volume/predicted_region.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/measure/volume/volume_meter.hpp"
@@ -23,9 +24,9 @@ class EvaluateVolumesTest : public ::testing::Test {
     spec_.shape_zyx = {20, 44, 52};
     testing::write_volume_store(folder_.path("ct.zarr"), spec_);
   }
-  loader::RunConfig config(const std::string& size, const std::string& more = "",
+  config::RunConfig config(const std::string& size, const std::string& more = "",
                            const std::string& spacing = "[2.5, 1.6, 1.6]") const {
-    return loader::RunConfig::parse(
+    return config::RunConfig::parse(
         "task: colorectal\n"
         "data: {store: " +
             folder_.path("ct.zarr") +
@@ -65,6 +66,7 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
     rules.classes = 3;
     rules.lesion_classes = {2};
     measure::VolumeMeter meter(rules);
+    const auto preprocessing = loader::Preprocessing::fit(*cohort, run);
     const auto plane = static_cast<std::size_t>(c.patch[1] * c.patch[2]);
     const auto voxels = plane * static_cast<std::size_t>(c.patch[0]);
     int image = 0;
@@ -76,6 +78,8 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
             *cohort->images()[static_cast<std::size_t>(image)].volume;
         EXPECT_EQ(record.levels.front().shape_zyx, spec_.shape_zyx);
         inference::SliceReader body(cohort->body_mask(static_cast<std::size_t>(image)));
+        inference::PredictedRegion region(*cohort, static_cast<std::uint32_t>(image), preprocessing,
+                                          rules.lesion_classes);
         std::uint64_t annotated = 0;
         inference::OriginalGrid grid(
             3, c.patch, spec_.shape_zyx, c.step, [&](std::int64_t z, auto slice) {
@@ -87,6 +91,8 @@ TEST_F(EvaluateVolumesTest, OneWindowIsWholeVolumeInferenceOnTheOriginalGrid) {
               annotated += static_cast<std::uint64_t>(std::count_if(
                   truth.begin(), truth.end(), [](auto label) { return label != 255; }));
               meter.add(slice, truth, body.slice(z));
+              const auto calls = meter.last_slice();
+              region.limit(z, calls.predicted, calls.lesion, 0);
             });
         const float* classes = p.data() + static_cast<std::size_t>(s) * 3 * voxels;
         std::vector<float> slice(3 * plane);
@@ -149,20 +155,16 @@ TEST_F(EvaluateVolumesTest, PartsAddUpAndWindowsCountVoxelsOnce) {
   EXPECT_EQ(many.montage[0].pictures[1].pixels.height, 250);
 }
 
-TEST_F(EvaluateVolumesTest, IntervalsNeedTwoCasesAndHoldTheFigure) {
+TEST_F(EvaluateVolumesTest, IntervalsNeedTenCases) {
   auto run = config("[20, 22, 26]", ", bootstrap: 100");
   const auto cohort = open_cohort(run);
   inference::Network network(run, cohort->classes().size());
   const Json json = evaluate(network, cohort, run, {"train", 0}).json;
-  const Json& interval = json.at("overall").at("interval_95").at("dice").at("background");
-  const double dice = json.at("overall").at("dice").at("background").get<double>();
-  EXPECT_LE(interval[0].get<double>(), dice + 1e-12);
-  EXPECT_GE(interval[1].get<double>(), dice - 1e-12);
-  const Json none = Json::object();
-  EXPECT_EQ(json.at("cohorts").begin()->at("interval_95"), none);
-  EXPECT_FALSE(evaluate(network, cohort, run, {"train", 0, false})
-                   .json.at("overall")
-                   .contains("interval_95"));
+  EXPECT_EQ(json.at("overall").at("no_interval"), "2 cases: no interval");
+  EXPECT_EQ(json.at("cohorts").begin()->at("no_interval"), "1 case: no interval");
+  EXPECT_FALSE(json.at("overall").contains("interval_95"));
+  const Json without = evaluate(network, cohort, run, {"train", 0, false}).json.at("overall");
+  EXPECT_FALSE(without.contains("interval_95") || without.contains("no_interval"));
 }
 
 TEST_F(EvaluateVolumesTest, ClassesAndNetworksThatDoNotFitAreRefused) {
@@ -170,7 +172,7 @@ TEST_F(EvaluateVolumesTest, ClassesAndNetworksThatDoNotFitAreRefused) {
   run.eval.lesion_classes = {"leson"};
   EXPECT_THROW(open_cohort(run), Error);
   run = config("[8, 16, 16]");
-  run.model.name = loader::NetworkName::unet2d;
+  run.model.name = config::NetworkName::unet2d;
   EXPECT_THROW(inference::Network(run, 3), Error);
 }
 

@@ -24,9 +24,9 @@ struct Made {
   inference::StepLosses losses;
 };
 
-Made made_on(device::DeviceChoice place, loader::RunConfig config) {
+Made made_on(device::DeviceChoice place, config::RunConfig config) {
   config.loader.device = place;
-  config.train.amp = AutoSwitch::off;
+  config.loader.amp = AutoSwitch::off;
   const auto cohort = cohort::Cohort::open(config.data.store);
   inference::Network network(config, cohort->classes().size());
   loader::Loader loader(cohort, config, loader::make_training_plan(*cohort, config), true);
@@ -38,7 +38,7 @@ Made made_on(device::DeviceChoice place, loader::RunConfig config) {
 }
 
 /// Kernels of a GPU add up in another order, with channels innermost: equal but for roundings.
-void expect_alike(const loader::RunConfig& config) {
+void expect_alike(const config::RunConfig& config) {
   const Made cpu = made_on(device::DeviceChoice::cpu, config),
              gpu = made_on(device::DeviceChoice::cuda, config);
   ASSERT_EQ(gpu.probabilities.size(), cpu.probabilities.size());
@@ -63,7 +63,7 @@ TEST(GpuNetwork, OfVolumesIsThatOfTheCpuButForRoundings) {
   if (!device::cuda::cuda_available()) GTEST_SKIP() << "not run: " << device::cuda::describe();
   const testing::TemporaryFolder folder;
   testing::write_volume_store(folder.path("ct.zarr"), {});
-  expect_alike(loader::RunConfig::parse(
+  expect_alike(config::RunConfig::parse(
       "task: segmentation\ndata: {store: " + folder.path("ct.zarr") +
           "}\npatch: {size: [16, 32, 32], spacing_mm: [2.5, 1, 1]}\nsampling: {seed: 3, batch: 2, "
           "batches_per_epoch: 2}\ntransforms:\n  - window_hu: {low: -160, high: 240}\n"
@@ -79,7 +79,7 @@ TEST(GpuNetwork, TakesWhatIsPredictedElsewhereBeforeItIsWrittenAgain) {
   const auto config = fixture.config();
   const auto cohort = cohort::Cohort::open(config.data.store);
   inference::Network network(config, cohort->classes().size());
-  loader::RunConfig on_host = config;
+  config::RunConfig on_host = config;
   on_host.loader.device = device::DeviceChoice::cpu;
   loader::Loader loader(cohort, on_host, loader::make_training_plan(*cohort, config), true);
   const auto batch = loader.next();

@@ -21,12 +21,12 @@ class GradientParts : public ::testing::TestWithParam<bool> {
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
-  static loader::RunConfig config(int batch, int parts) {
+  static config::RunConfig config(int batch, int parts) {
     const std::string data = folder_->path(GetParam() ? "v.zarr" : "c.zarr");
     // Edges that leave parts at addresses that are not a multiple of 64.
     const char* patch = GetParam() ? "{size: [18, 18, 18], spacing_mm: [2, 1, 1]}"
                                    : "{size: [18, 34], mpp: 0.5, context: [1, 2]}";
-    return loader::RunConfig::parse(
+    return config::RunConfig::parse(
         fmt::format("task: segmentation\ndata: {{store: {}}}\npatch: {}\n"
                     "sampling: {{seed: 3, batch: {}, batches_per_epoch: 2}}\n"
                     "model: {{widths: [8, 16]}}\ntrain: {{threads: 1, gradient_parts: {}, "
@@ -38,7 +38,7 @@ class GradientParts : public ::testing::TestWithParam<bool> {
     inference::StepLosses losses;
     std::map<std::string, at::Tensor> first;  ///< 0.1 · gradient, after one step
   };
-  static Step step_on(const loader::RunConfig& run, const loader::Batch& batch) {
+  static Step step_on(const config::RunConfig& run, const loader::Batch& batch) {
     inference::Network network(run, 3);
     Step step;
     step.losses = network.step(batch, 1e-3);
@@ -56,7 +56,7 @@ class GradientParts : public ::testing::TestWithParam<bool> {
 /// The first moment of AdamW after its first step is a tenth of the gradient: that of a batch in
 /// three parts is the mean of those of three networks that saw one part each.
 TEST_P(GradientParts, AreMeansOfTheParts) {
-  const loader::RunConfig whole = config(6, 3), part = config(2, 1);
+  const config::RunConfig whole = config(6, 3), part = config(2, 1);
   const auto cohort = cohort::Cohort::open(whole.data.store);
   const auto plan = loader::make_training_plan(*cohort, whole);
   loader::Loader all(cohort, whole, plan, true);
@@ -87,7 +87,7 @@ TEST_P(GradientParts, AreMeansOfTheParts) {
 
 /// No network mixes samples: a part's gradient is that of its samples, whatever else is in a batch.
 TEST_P(GradientParts, SamplesDoNotSeeEachOther) {
-  const loader::RunConfig run = config(4, 1);
+  const config::RunConfig run = config(4, 1);
   const auto cohort = cohort::Cohort::open(run.data.store);
   const auto plan = loader::make_training_plan(*cohort, run);
   loader::Loader all(cohort, run, plan, true);

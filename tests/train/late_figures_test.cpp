@@ -32,8 +32,8 @@ class LateFigures : public ::testing::Test {
   }
   static void TearDownTestSuite() { fixture_.reset(); }
 
-  static loader::RunConfig config() {
-    loader::RunConfig config = fixture_->config();
+  static config::RunConfig config() {
+    config::RunConfig config = fixture_->config();
     config.train.epochs = 1;
     config.sampling.batches_per_epoch = 20;
     config.train.checkpoint_every = 7;
@@ -48,7 +48,7 @@ class LateFigures : public ::testing::Test {
     options.read_behind = behind;
     return options;
   }
-  static ErrorCode refusal(const loader::RunConfig& config, const TrainOptions& options,
+  static ErrorCode refusal(const config::RunConfig& config, const TrainOptions& options,
                            std::string& text) {
     try {
       train(config, options);
@@ -147,7 +147,7 @@ TEST_F(LateFigures, AWatcherSeesEachStepOnceAndNoneAfterItsLast) {
 /// A rate at which the loss overflows: the same error as without delay, of the same batch, after the
 /// lines of the steps before it, and no checkpoint of what came of it.
 TEST_F(LateFigures, ALossThatIsNotFiniteIsTheSameErrorAndLeavesNoCheckpoint) {
-  loader::RunConfig diverging = config();
+  config::RunConfig diverging = config();
   diverging.train.lr = 1e38;
   diverging.train.clip_norm = 0;
   diverging.train.checkpoint_every = 1000;
@@ -163,7 +163,7 @@ TEST_F(LateFigures, ALossThatIsNotFiniteIsTheSameErrorAndLeavesNoCheckpoint) {
 
 /// The loss is finite, what its step made of the weights is not: only a checkpoint would show it.
 TEST_F(LateFigures, WeightsThatAreNotFiniteAreNotKept) {
-  loader::RunConfig diverging = config();
+  config::RunConfig diverging = config();
   diverging.train.lr = std::numeric_limits<float>::max();
   diverging.train.weight_decay = 10;  // a step adds numbers too large for float32
   diverging.train.checkpoint_every = 1;

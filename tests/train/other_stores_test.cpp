@@ -15,7 +15,7 @@ namespace {
 using Splits = std::vector<std::string>;
 
 /// The figures of a run on its own store, then on the same images with other splits.
-void expect_same_everywhere(const testing::TemporaryFolder& folder, const loader::RunConfig& config,
+void expect_same_everywhere(const testing::TemporaryFolder& folder, const config::RunConfig& config,
                             const std::function<void(const std::string&, const Splits&)>& write) {
   const std::string run = folder.path("run");
   write(config.data.store, {"train", "train", "val"});
@@ -55,13 +55,13 @@ TEST(OtherStores, ARunOnSlidesGivesTheSameFiguresWhateverTheSplits) {
     spec.splits = splits;
     testing::write_store(path, spec);
   };
-  expect_same_everywhere(folder, loader::RunConfig::parse(config.dump(), "run.yaml"), write);
+  expect_same_everywhere(folder, config::RunConfig::parse(config.dump(), "run.yaml"), write);
 }
 
 TEST(OtherStores, ARunOnVolumesGivesTheSameFiguresWhateverTheSplits) {
   const testing::TemporaryFolder folder;
   const auto config =
-      loader::RunConfig::parse("task: segmentation\ndata: {store: " + folder.path("own.zarr") +
+      config::RunConfig::parse("task: segmentation\ndata: {store: " + folder.path("own.zarr") +
                                    "}\npatch: {size: [16, 32, 32], spacing_mm: [2.5, 1.6, 1.6]}\n"
                                    "sampling: {seed: 5, batch: 2, batches_per_epoch: 3}\n"
                                    "transforms:\n  - clip_percentiles: {of: foreground}\n"

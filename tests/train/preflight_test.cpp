@@ -23,7 +23,7 @@ class PreflightTest : public ::testing::Test {
     const std::string out = fixture_.path("run");
     std::string said = "accepted";
     try {
-      train(loader::RunConfig::parse(config.dump(), "run.yaml"), {out, false, "test"});
+      train(config::RunConfig::parse(config.dump(), "run.yaml"), {out, false, "test"});
     } catch (const Error& error) {
       said = error.what();
     }
@@ -149,7 +149,7 @@ TEST(Preflight, ANetworkForCubesIsWarnedOfWhereVoxelsAreNone) {
                  {"patch", {{"size", {16, 32, 32}}, {"spacing_mm", spacing}}},
                  {"model", {{"widths", {8, 16}}}}};
     if (!strides.is_null()) text["model"]["strides"] = strides;
-    const auto config = loader::RunConfig::parse(text.dump(), "run.yaml");
+    const auto config = config::RunConfig::parse(text.dump(), "run.yaml");
     return start_banner(config, *cohort, inference::Network(config, 3)).warnings;
   };
   const auto said = warnings(nullptr, nullptr);

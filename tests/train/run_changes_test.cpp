@@ -72,7 +72,7 @@ TEST(CheckResumedConfig, IntervalsMayAlwaysBeAskedFor) {
 }
 
 TEST(JudgingHash, LeavesIntervalsOutAsBuildsOfBeforeDidNot) {
-  loader::RunConfig config = loader::RunConfig::parse(
+  config::RunConfig config = config::RunConfig::parse(
       "task: segmentation\ndata: {store: s.zarr}\npatch: {size: [64, 64], mpp: 0.5}\n", "run.yaml");
   const Json started = config.to_json();
   const std::string then =
@@ -83,7 +83,7 @@ TEST(JudgingHash, LeavesIntervalsOutAsBuildsOfBeforeDidNot) {
   EXPECT_TRUE(judged_alike(hash, config, {}));
   EXPECT_FALSE(judged_alike(then, config, {}));
   EXPECT_TRUE(judged_alike(then, config, {{{"config", started}}}));
-  config.eval.overlap = 0.25;
+  config.tiles.overlap = 0.25;
   EXPECT_NE(judging_hash(config), hash);
   EXPECT_FALSE(judged_alike(hash, config, {{{"config", started}}}));
   EXPECT_FALSE(judged_alike(then, config, {{{"config", started}}}));

@@ -8,7 +8,7 @@ namespace headrace::train {
 namespace {
 
 TEST(LearningRate, CosineFallsFromTheTopToZero) {
-  loader::RunConfig::Train config;
+  config::RunConfig::Train config;
   config.lr = 0.4;
   EXPECT_DOUBLE_EQ(learning_rate(config, 0, 100), 0.4);
   EXPECT_NEAR(learning_rate(config, 25, 100), 0.4 * (1 + std::sqrt(0.5)) / 2, 1e-12);
@@ -17,7 +17,7 @@ TEST(LearningRate, CosineFallsFromTheTopToZero) {
 }
 
 TEST(LearningRate, WarmUpRisesLinearlyThenTheScheduleStarts) {
-  loader::RunConfig::Train config;
+  config::RunConfig::Train config;
   config.lr = 1;
   config.warmup_steps = 4;
   EXPECT_DOUBLE_EQ(learning_rate(config, 0, 100), 0.25);
@@ -28,9 +28,9 @@ TEST(LearningRate, WarmUpRisesLinearlyThenTheScheduleStarts) {
 
 /// nnU-Net's PolyLRScheduler: initial_lr * (1 - current_step / max_steps) ** 0.9, in Python.
 TEST(LearningRate, PolyFallsAsNnunets) {
-  loader::RunConfig::Train config;
+  config::RunConfig::Train config;
   config.lr = 0.01;
-  config.schedule = loader::Schedule::poly;
+  config.schedule = config::Schedule::poly;
   EXPECT_DOUBLE_EQ(learning_rate(config, 0, 1000), 0.01);
   EXPECT_NEAR(learning_rate(config, 500, 1000), 0.005358867312681466, 1e-17);
   EXPECT_NEAR(learning_rate(config, 999, 1000), 1.995262314968881e-05, 1e-17);
@@ -40,9 +40,9 @@ TEST(LearningRate, PolyFallsAsNnunets) {
 }
 
 TEST(LearningRate, ConstantStays) {
-  loader::RunConfig::Train config;
+  config::RunConfig::Train config;
   config.lr = 0.3;
-  config.schedule = loader::Schedule::constant;
+  config.schedule = config::Schedule::constant;
   EXPECT_DOUBLE_EQ(learning_rate(config, 99, 100), 0.3);
 }
 

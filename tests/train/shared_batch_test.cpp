@@ -34,12 +34,12 @@ class SharedBatch : public ::testing::Test {
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
-  static loader::RunConfig config(bool volumes, const std::string& element,
+  static config::RunConfig config(bool volumes, const std::string& element,
                                   const std::string& layout, const std::string& device = "cpu") {
     const std::string data = folder_->path(volumes ? "v.zarr" : "c.zarr");
     const char* patch = volumes ? "{size: [16, 16, 32], spacing_mm: [2, 1, 1]}"
                                 : "{size: [64, 96], mpp: 0.5, context: [1, 2]}";
-    return loader::RunConfig::parse(
+    return config::RunConfig::parse(
         fmt::format("task: segmentation\ndata: {{store: {}}}\npatch: {}\n"
                     "sampling: {{seed: 3, batch: 2, batches_per_epoch: 2}}\n"
                     "model: {{widths: [8, 16]}}\ntrain: {{threads: 1}}\n"
@@ -47,7 +47,7 @@ class SharedBatch : public ::testing::Test {
                     data, patch, device, element, layout),
         "run.yaml");
   }
-  static Batch first(const loader::RunConfig& config) {
+  static Batch first(const config::RunConfig& config) {
     const auto cohort = cohort::Cohort::open(config.data.store);
     loader::Loader loader(cohort, config, loader::make_training_plan(*cohort, config), true);
     return *loader.next();
@@ -106,7 +106,7 @@ TEST_F(SharedBatch, LabelsOfABatchWithoutAreRefused) {
 /// A network sees the values, however they are stored.
 TEST_F(SharedBatch, ANetworkTakesEveryFormat) {
   for (const bool volumes : {false, true}) {
-    const loader::RunConfig run = config(volumes, "float32", "channels_first");
+    const config::RunConfig run = config(volumes, "float32", "channels_first");
     inference::Network network(run, 3);
     for (const char* element : {"float32", "bfloat16", "float16"}) {
       Batch floats = first(run);
@@ -130,8 +130,8 @@ TEST_F(SharedBatch, AGpusBatchesTrainAsThoseOfTheCpu) {
   for (const bool volumes : {false, true}) {
     std::vector<std::string> weights;
     for (const char* device : {"cpu", "cuda"}) {
-      const loader::RunConfig run = config(volumes, "bfloat16", "channels_last", device);
-      loader::RunConfig model = run;
+      const config::RunConfig run = config(volumes, "bfloat16", "channels_last", device);
+      config::RunConfig model = run;
       model.loader.device = device::DeviceChoice::cuda;
       inference::Network network(model, 3);
       const auto cohort = cohort::Cohort::open(run.data.store);

@@ -21,7 +21,7 @@ struct Shared {
   std::vector<std::string> errors;
 };
 
-Shared evaluated_by(int processes, const loader::RunConfig& config,
+Shared evaluated_by(int processes, const config::RunConfig& config,
                     const std::shared_ptr<const cohort::Cohort>& cohort,
                     const EvaluateOptions& options) {
   Shared out;
@@ -50,7 +50,7 @@ void expect_same(const Evaluation& found, const Evaluation& wanted) {
 }
 
 /// For as many processes as there are batches, more, and fewer; blended on the host and there.
-void expect_shared(const loader::RunConfig& config, const std::vector<int>& sizes) {
+void expect_shared(const config::RunConfig& config, const std::vector<int>& sizes) {
   const auto cohort = cohort::Cohort::open(config.data.store);
   EvaluateOptions options{"train", 4};
   options.preprocessing =
@@ -58,7 +58,7 @@ void expect_shared(const loader::RunConfig& config, const std::vector<int>& size
   inference::Network network(config, cohort->classes().size());
   const Evaluation wanted = evaluate(network, cohort, config, options);
   const auto tiles = wanted.json.at("tiles").get<std::uint64_t>();
-  const auto batch = static_cast<std::uint64_t>(config.eval.batch);
+  const auto batch = static_cast<std::uint64_t>(config.tiles.batch);
   for (const char* blend : {"host", "model"}) {
     setenv("HEADRACE_BLEND", blend, 1);
     for (const int processes : sizes) {
@@ -78,10 +78,10 @@ void expect_shared(const loader::RunConfig& config, const std::vector<int>& size
 TEST(SharedEvaluation, IsThatOfOneProcessThoughEachReadsOnlyItsOwn) {
   const testing::TrainingFixture fixture;
   auto config = fixture.config();
-  config.eval.overlap = 0.5;
-  config.eval.batch = 3;
+  config.tiles.overlap = 0.5;
+  config.tiles.batch = 3;
   expect_shared(config, {2, 3, 5});
-  config.eval.batch = 64;  // fewer batches than processes
+  config.tiles.batch = 64;  // fewer batches than processes
   expect_shared(config, {2, 4});
 }
 
@@ -92,7 +92,7 @@ TEST(SharedEvaluation, OfVolumesIsThatOfOneProcessToo) {
   const testing::TemporaryFolder folder;
   testing::write_volume_store(folder.path("ct.zarr"), spec);
   expect_shared(
-      loader::RunConfig::parse(
+      config::RunConfig::parse(
           "task: colorectal\ndata: {store: " + folder.path("ct.zarr") +
               "}\npatch: {size: [8, 16, 16], spacing_mm: [2.5, 1.6, 1.6]}\nsampling: {seed: 3}\n"
               "transforms:\n  - window_hu: {low: -160, high: 240}\n"
@@ -107,7 +107,7 @@ TEST(SharedEvaluation, OfVolumesIsThatOfOneProcessToo) {
 std::vector<std::string> three_asked(const std::function<int(int rank)>& asked) {
   const testing::TrainingFixture fixture;
   auto config = fixture.config();
-  config.eval.batch = 2;
+  config.tiles.batch = 2;
   const auto cohort = cohort::Cohort::open(config.data.store);
   EvaluateOptions options{"train"};
   options.preprocessing =

@@ -73,7 +73,7 @@ TEST(StepRecord, ALineGivesItsNumbersBackToTheBit) {
 }
 
 TEST(StepRecord, TheStepAloneSaysWhichDigestsAreTaken) {
-  loader::RunConfig config;
+  config::RunConfig config;
   config.train.log_every = 30;
   config.train.checkpoint_every = 50;
   EXPECT_TRUE(batch_is_recorded(config, 100));

@@ -11,6 +11,7 @@
 #include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
 #include "headrace/runs/run_folder.hpp"
+#include "headrace/runs/weights_identity.hpp"
 #include "headrace/train/evaluate/evaluate_run.hpp"
 #include "tests/train/training_fixture.hpp"
 
@@ -30,7 +31,7 @@ class TrainerTest : public ::testing::Test {
   static void TearDownTestSuite() { fixture_.reset(); }
 
   static std::string run(const std::string& name) { return fixture_->path(name); }
-  static std::string refusal(const loader::RunConfig& config, const TrainOptions& options) {
+  static std::string refusal(const config::RunConfig& config, const TrainOptions& options) {
     try {
       train(config, options);
     } catch (const Error& error) {
@@ -72,7 +73,9 @@ TEST_F(TrainerTest, WritesARunThatSaysWhatItIs) {
   EXPECT_EQ(identity.at("config_hash"), fixture_->config().hash());
   EXPECT_EQ(identity.at("dataset_hash"), result_.dataset_hash);
   EXPECT_EQ(identity.at("runtime").at("threads"), 1);
-  EXPECT_EQ(result_.weights_sha256, sha256_hex(file_text(run("whole") + "/final.safetensors")));
+  const std::string weights = file_text(run("whole") + "/final.safetensors");
+  EXPECT_EQ(result_.weights_sha256,
+            runs::weights_identity(std::as_bytes(std::span(weights)), "final"));
   EXPECT_EQ(result_.steps, 8);
   EXPECT_TRUE(folder.has("report.html"));
   // 8 steps, a line every 2; a validation after each of 2 epochs.

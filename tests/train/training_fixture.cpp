@@ -16,8 +16,8 @@ TrainingFixture::TrainingFixture() {
   write_store(path("c.zarr"), spec);
 }
 
-loader::RunConfig TrainingFixture::config(const std::string& task) const {
-  return loader::RunConfig::parse(fmt::format(R"(task: {}
+config::RunConfig TrainingFixture::config(const std::string& task) const {
+  return config::RunConfig::parse(fmt::format(R"(task: {}
 data: {{store: {}}}
 patch: {{size: [64, 64], mpp: 0.5, context: [1, 2]}}
 sampling: {{seed: 5, batch: 4, batches_per_epoch: 4}}

@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "tests/loader/store_fixture.hpp"
 
 namespace headrace::testing {
@@ -14,7 +14,7 @@ class TrainingFixture {
   TrainingFixture();
 
   std::string path(const std::string& name) const { return folder_.path(name); }
-  loader::RunConfig config(const std::string& task = "segmentation") const;
+  config::RunConfig config(const std::string& task = "segmentation") const;
 
  private:
   TemporaryFolder folder_;

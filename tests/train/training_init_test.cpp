@@ -51,7 +51,7 @@ class TrainingInit : public ::testing::Test {
     out.init = init;
     return out;
   }
-  static loader::RunConfig second() {
+  static config::RunConfig second() {
     auto config = fixture_->config();
     config.data.store = path("second.zarr");
     config.sampling.seed = 6;
@@ -108,6 +108,8 @@ TEST_F(TrainingInit, BodyByNameAndHeadByClass) {
   EXPECT_GT(taken, 20);
   const Json init = begun("whole");
   EXPECT_EQ(init.at("sha256"), weights_hash("first"));
+  EXPECT_EQ(init.at("weights_sha256"),
+            runs::RunFolder::open(path("first")).read_json("summary.json").at("weights_sha256"));
   EXPECT_EQ(init.at("classes_taken"), Json({"background", "pattern3"}));
   EXPECT_EQ(init.at("classes_fresh"), Json({"tumour"}));
   EXPECT_TRUE(init.at("tensors_fresh").empty());

@@ -37,9 +37,9 @@ class TrainingOptions : public ::testing::Test {
   }
   static void TearDownTestSuite() { fixture_.reset(); }
 
-  static loader::RunConfig config() {
+  static config::RunConfig config() {
     auto config = fixture_->config();
-    config.train.schedule = loader::Schedule::poly;
+    config.train.schedule = config::Schedule::poly;
     config.train.ema = 0.9;
     config.train.freeze = {"encoder.0", "context"};
     return config;

@@ -5,7 +5,9 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/transform/slide/slide_array_batch.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "headrace/transform/volume/volume_array_batch.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "tissue.hpp"
 #include "volume_case.hpp"
 

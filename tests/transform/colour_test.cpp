@@ -8,6 +8,7 @@
 #include "headrace/transform/slide/colour_affine.hpp"
 #include "headrace/transform/slide/colour_program.hpp"
 #include "headrace/transform/slide/sample_params.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "kernel_cases.hpp"
 
 namespace headrace::transform {

@@ -7,6 +7,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/transform/noise_kernel.hpp"
 #include "headrace/transform/slide/sample_params.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "kernel_cases.hpp"
 
 namespace headrace::transform {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "reference_model.hpp"
 #include "tissue.hpp"
 

@@ -6,6 +6,7 @@
 #include "golden.hpp"
 #include "headrace/transform/slide/patch_pixel.hpp"
 #include "headrace/transform/slide/place_patch.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "tissue.hpp"
 
 namespace headrace::transform {

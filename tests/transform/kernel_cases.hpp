@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headrace/transform/slide/slide_graph.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "tissue.hpp"
 
 namespace headrace::transform::testing {

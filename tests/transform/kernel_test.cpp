@@ -7,6 +7,7 @@
 
 #include "forced_isa.hpp"
 #include "headrace/transform/slide/batch_pixel.hpp"
+#include "headrace/transform/slide/operations/slide_blur.hpp"
 #include "headrace/transform/slide/place_patch.hpp"
 #include "prepared_case.hpp"
 

@@ -11,6 +11,7 @@
 
 #include "headrace/transform/volume/volume_graph.hpp"
 #include "headrace/transform/volume/volume_params.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace headrace::transform::testing {
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "volume_case.hpp"
 
 namespace headrace::transform {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "headrace/transform/volume/place_volume.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "volume_model.hpp"
 
 namespace headrace::transform {

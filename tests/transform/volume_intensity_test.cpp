@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "headrace/transform/volume/place_volume.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "volume_case.hpp"
 
 namespace headrace::transform {

@@ -1,5 +1,6 @@
 #pragma once
 // Every path of the 3-D kernels once, at sizes that are not a multiple of a pack.
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "volume_case.hpp"
 
 namespace headrace::transform::testing {

@@ -6,6 +6,7 @@
 #include "forced_isa.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/transform/volume/batch_launch.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "volume_kernel_cases.hpp"
 
 namespace headrace::transform {

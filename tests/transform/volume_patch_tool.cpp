@@ -12,6 +12,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace {
 

@@ -1,5 +1,6 @@
 #include "headrace/transform/volume/reach.hpp"
 
+#include "headrace/transform/volume/volume_spec.hpp"
 #include "tests/transform/volume_case.hpp"
 
 namespace headrace::transform {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "headrace/core/error.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 #include "reference_model.hpp"
 #include "tissue.hpp"
 

@@ -61,6 +61,17 @@ std::vector<std::byte> voxels(std::size_t size, unsigned seed) {
   return data;
 }
 
+TEST(BloscFrame, AnEmptyOneOfNegativeBlocksIsDamaged) {
+  std::vector<std::byte> frame(16);
+  frame[0] = std::byte{2};
+  frame[1] = std::byte{1};
+  frame[3] = std::byte{2};
+  frame[12] = std::byte{16};
+  EXPECT_NO_THROW(BloscHeader::parse(frame));
+  for (std::size_t i = 8; i < 12; ++i) frame[i] = std::byte{0xFF};
+  EXPECT_THROW(BloscHeader::parse(frame), Error);
+}
+
 TEST(BloscFrame, OfLibbloscIsRead) {
   for (const Kind& kind : kinds()) {
     for (const int level : {1, 5, 9}) {

@@ -13,8 +13,8 @@ from pathlib import Path
 FLOOR = (2, 35)  # Ubuntu 22.04
 VERSION_NEEDS = 0x6FFFFFFE  # a section's type
 WEAK = 2
-# All that libstdc++ of Debian 12 needs of a newer one; the program has this function itself (random_numbers.cpp).
-PROVIDED = {("libstdc++.so.6", "GLIBC_2.36"): "arc4random"}
+# All that libraries of Debian 12 need of a newer one; the program has these functions itself (random_numbers.cpp).
+PROVIDED = {("libstdc++.so.6", "GLIBC_2.36"): "arc4random", ("libexpat.so.1", "GLIBC_2.36"): "arc4random_buf"}
 
 
 def version_needs(data):
@@ -54,7 +54,7 @@ def too_new(path):
 
 
 def loosen(path):
-    """Marks what the program provides as weak, in a copy of libstdc++.so.6: the loader then takes the program's function."""
+    """Marks what the program provides as weak, in a copy of a library: the loader then takes the program's function."""
     data = bytearray(path.read_bytes())
     for _, version, flags, at in version_needs(bytes(data)):
         if (path.name, version) in PROVIDED:

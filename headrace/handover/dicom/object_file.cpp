@@ -11,7 +11,7 @@
 #include "headrace/handover/dicom/derived_uid.hpp"
 #include "headrace/handover/dicom/dicom_text.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::handover {
 namespace {
@@ -66,7 +66,7 @@ void put_equipment(DcmItem& dataset, const CtPrediction& prediction) {
 /// thrown again later, since DCMTK is not made for exceptions.
 class AsideConsumer : public DcmConsumer {
  public:
-  explicit AsideConsumer(imaging::AsideFile& file) : file_(file) {}
+  explicit AsideConsumer(storage::AtomicFile& file) : file_(file) {}
 
   OFBool good() const override { return error_ == nullptr; }
   OFCondition status() const override { return good() ? EC_Normal : EC_InvalidStream; }
@@ -87,7 +87,7 @@ class AsideConsumer : public DcmConsumer {
   }
 
  private:
-  imaging::AsideFile& file_;
+  storage::AtomicFile& file_;
   std::exception_ptr error_;
 };
 
@@ -174,7 +174,7 @@ void put_common(DcmItem& dataset, const CtPrediction& prediction, const SourceSe
 }
 
 void write_object(DcmFileFormat& file, E_TransferSyntax syntax, const std::string& path) {
-  imaging::AsideFile aside(path);
+  storage::AtomicFile aside(path);
   AsideConsumer consumer(aside);
   AsideStream stream(consumer);
   file.transferInit();

@@ -6,6 +6,7 @@
 #include "headrace/core/option_name.hpp"
 #include "headrace/handover/ome_zarr/predicted_image.hpp"
 #include "headrace/handover/ome_zarr/stored_image.hpp"
+#include "headrace/storage/place.hpp"
 #include "headrace/storage/posix.hpp"
 
 namespace headrace::handover {
@@ -17,14 +18,15 @@ std::vector<std::filesystem::path> export_store(const std::string& store,
   for (const std::string& id : options.images) wanted.insert(cohort->find_image(id));
   for (std::size_t i = 0; options.images.empty() && i < cohort->images().size(); ++i)
     wanted.insert(i);
-  if (storage::posix::make_folders(options.out) != 0) {
+  const std::filesystem::path folder = storage::Place::parse(options.out).path();
+  if (storage::posix::make_folders(folder.string()) != 0) {
     fail(ErrorCode::io, "{}: can't be made; name another folder ({})", options.out, Option{"out"});
   }
   ThreadPool pool(options.jobs);
   std::vector<std::filesystem::path> out;
   for (const std::size_t image : wanted) {
     const PlainImage plain = stored_image(*cohort, image);
-    out.push_back(std::filesystem::path(options.out) / (plain.name + ".ome.zarr"));
+    out.push_back(folder / (plain.name + ".ome.zarr"));
     write_plain_image(plain, out.back(), options.codec, pool);
   }
   return out;

@@ -6,7 +6,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/progress.hpp"
 #include "headrace/core/rounding.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/atomic_folder.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/zarr/array_writer.hpp"
 #include "headrace/zarr/defaults.hpp"
 #include "headrace/zarr/strided.hpp"
@@ -135,7 +136,7 @@ bool next(std::vector<std::int64_t>& place, const std::vector<std::int64_t>& gri
   return false;
 }
 
-void write_array(const PlainArray& array, const std::shared_ptr<storage::LocalStore>& to,
+void write_array(const PlainArray& array, const std::shared_ptr<storage::Store>& to,
                  PlainCodec codec, ThreadPool& pool) {
   const zarr::ArrayMetadata metadata = metadata_of(array, codec);
   zarr::ArrayWriter writer(to, array.path, metadata);
@@ -149,7 +150,7 @@ void write_array(const PlainArray& array, const std::shared_ptr<storage::LocalSt
 }
 
 /// Every object of a stored array as it is.
-void copy_objects(const PlainArray& array, storage::LocalStore& to) {
+void copy_objects(const PlainArray& array, storage::Store& to) {
   const std::string from = array.stored->path() + "/";
   for (const std::string& key : array.store->list(from)) {
     const auto bytes = array.store->get(key);
@@ -157,7 +158,7 @@ void copy_objects(const PlainArray& array, storage::LocalStore& to) {
   }
 }
 
-void write_arrays(const PlainImage& image, const std::shared_ptr<storage::LocalStore>& to,
+void write_arrays(const PlainImage& image, const std::shared_ptr<storage::Store>& to,
                   PlainCodec codec, ThreadPool& pool) {
   Progress progress("export " + image.name, image.arrays.size(), "array");
   for (const PlainArray& array : image.arrays) {
@@ -182,7 +183,7 @@ Json own_attributes(const PlainImage& image, PlainCodec codec) {
       {"kind", kKind}, {"format", kFormat}, {"codec", name_of(codec)}, {"content", image.content}};
 }
 
-void write_groups(const PlainImage& image, storage::LocalStore& to, PlainCodec codec) {
+void write_groups(const PlainImage& image, storage::Store& to, PlainCodec codec) {
   for (const auto& [path, ome] : image.ome) {
     Json attributes = Json::object();
     if (!ome.is_null()) attributes["ome"] = ome;
@@ -195,9 +196,9 @@ void write_groups(const PlainImage& image, storage::LocalStore& to, PlainCodec c
 /// Whether the folder is this export. Errors: usage (it is something else).
 bool is_written(const PlainImage& image, const std::filesystem::path& folder, PlainCodec codec) {
   if (!std::filesystem::exists(folder)) return false;
-  const storage::LocalStore there(folder, 8);
-  if (there.exists("zarr.json")) {
-    const Json group = parse_json(there.get_text("zarr.json"), there.describe("zarr.json"));
+  const auto there = storage::open_store(storage::Place::parse(folder));
+  if (there->exists("zarr.json")) {
+    const Json group = parse_json(there->get_text("zarr.json"), there->describe("zarr.json"));
     const Json* own = find_at(group, {"attributes", "headrace"});
     if (own != nullptr && *own == own_attributes(image, codec)) return true;
   }
@@ -207,35 +208,18 @@ bool is_written(const PlainImage& image, const std::filesystem::path& folder, Pl
        folder.string());
 }
 
-void remove_aside(const std::filesystem::path& aside) {
-  std::error_code error;
-  std::filesystem::remove_all(aside, error);
-  if (error) fail(ErrorCode::io, "{}: can't be removed ({})", aside.string(), error.message());
-}
-
 }  // namespace
 
 bool write_plain_image(const PlainImage& image, const std::filesystem::path& folder,
                        PlainCodec codec, ThreadPool& pool) {
   if (is_written(image, folder, codec)) return false;
-  const auto aside = folder.parent_path() / (".part-" + folder.filename().string());
-  remove_aside(aside);
-  try {
-    const auto to = std::make_shared<storage::LocalStore>(aside, 64, storage::Durability::on_sync);
-    write_arrays(image, to, codec, pool);
-    write_groups(image, *to, codec);
-    to->sync();
-  } catch (...) {
-    std::error_code ignored;  // the next export removes it
-    std::filesystem::remove_all(aside, ignored);
-    throw;
-  }
-  std::error_code error;
-  std::filesystem::rename(aside, folder, error);
-  if (error) {
-    fail(ErrorCode::io, "{}: can't be renamed to {} ({})", aside.string(), folder.string(),
-         error.message());
-  }
+  storage::AtomicFolder whole(folder);
+  const auto to =
+      storage::open_store(storage::Place::parse(whole.aside()), {64, storage::Durability::on_sync});
+  write_arrays(image, to, codec, pool);
+  write_groups(image, *to, codec);
+  to->sync();
+  whole.finish();
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/handover/parquet/thrift_compact.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::handover {
 namespace {
@@ -122,10 +123,6 @@ void put_chunk(ThriftCompact& footer, const ParquetColumn& column, std::int64_t 
   footer.end();
 }
 
-void append(imaging::AsideFile& file, std::string_view text) {
-  file.append(std::as_bytes(std::span(text)));
-}
-
 }  // namespace
 
 ParquetWriter::ParquetWriter(const std::filesystem::path& path, std::vector<ParquetColumn> columns)
@@ -137,7 +134,7 @@ ParquetWriter::ParquetWriter(const std::filesystem::path& path, std::vector<Parq
     }
   }
   if (columns_.empty()) fail(ErrorCode::usage, "{}: a table without columns", path.string());
-  append(file_, kMagic);
+  file_.append(kMagic);
 }
 
 void ParquetWriter::put(std::size_t column, const Json& cell) {
@@ -185,8 +182,8 @@ void ParquetWriter::write_group() {
     const std::string header = page_header(rows_, page.size());
     group.chunks.push_back({static_cast<std::int64_t>(file_.size()),
                             static_cast<std::int64_t>(header.size() + page.size())});
-    append(file_, header);
-    append(file_, page);
+    file_.append(header);
+    file_.append(page);
     buffer = {};
   }
   groups_.push_back(std::move(group));
@@ -225,7 +222,7 @@ void ParquetWriter::finish() {
   std::string end = footer();
   put_little_endian(end, static_cast<std::uint32_t>(end.size()));
   end += kMagic;
-  append(file_, end);
+  file_.append(end);
   file_.finish();
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headrace/core/json.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::handover {
 
@@ -60,7 +60,7 @@ class ParquetWriter {
   std::string footer() const;
 
   std::vector<ParquetColumn> columns_;
-  imaging::AsideFile file_;
+  storage::AtomicFile file_;
   std::vector<Buffer> buffers_;
   std::int64_t rows_ = 0;  ///< in the buffers
   std::size_t bytes_ = 0;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
@@ -44,8 +45,18 @@ class Finder {
 
   void add_folder(const std::string& folder) {
     std::vector<std::string> paths;
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-      if (entry.is_regular_file()) paths.push_back(entry.path().string());
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      std::error_code ignored;
+      if (const auto why = why_not_read(entry)) {
+        SentFile lost;
+        lost.path = entry.path().string();
+        lost.outcome = SendOutcome::unreadable;
+        lost.reason = fmt::format("{}: {}", lost.path, *why);
+        found_.files.push_back(std::move(lost));
+      } else if (entry.is_regular_file(ignored)) {
+        paths.push_back(entry.path().string());
+      }
+    }
     std::sort(paths.begin(), paths.end());
     for (const std::string& path : paths) add_found(path);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "headrace/core/json.hpp"
+#include "headrace/core/json_depth.hpp"
 #include "headrace/handover/send/storage_status.hpp"
 #include "headrace/handover/send/web_credentials.hpp"
 
@@ -91,7 +92,7 @@ bool ends_all(int status) {
 }  // namespace
 
 bool take_stow_answer(SentFile& file, const HttpAnswer& answer) {
-  const Json content = Json::parse(answer.content, nullptr, false);
+  const Json content = json_or_discarded(answer.content);
   if (content.is_object() && take_item(file, content)) return true;
   if (answer.status >= 200 && answer.status < 300) {
     file.outcome = SendOutcome::unanswered;

@@ -12,8 +12,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/handover/slide/region_id.hpp"
 #include "headrace/handover/slide/simplify_rings.hpp"
-#include "headrace/imaging/whole_file.hpp"
 #include "headrace/pixels/palette.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::handover {
 namespace {
@@ -41,7 +41,7 @@ std::bitset<256> wanted_classes(const std::vector<std::string>& wanted,
 }
 
 void check_measures(const GeojsonOptions& options, double mpp) {
-  const double area = options.min_area_mm2.value_or(0);
+  const double area = options.min_area_mm2;
   if (!(options.tolerance_um >= 0 && std::isfinite(options.tolerance_um)) ||
       !(area >= 0 && std::isfinite(area))) {
     fail(ErrorCode::usage,
@@ -67,17 +67,18 @@ class FeatureText {
     }
   }
 
+  /// What is left out: a feature of the class that labels ignore.
+  const std::string& write_ignored(TracedRegion&& region) {
+    simplify_rings(region.rings, tolerance_px_);
+    start(region);
+    text_ += R"(,"classification":{"name":"Ignore*","color":[180,180,180]}}})";
+    return text_;
+  }
+
   /// number: in regions.csv; 0: not there.
   const std::string& write(TracedRegion&& region, std::uint64_t number) {
     simplify_rings(region.rings, tolerance_px_);
-    text_.clear();
-    put(R"({{"type":"Feature","id":"{}","geometry":{{"type":"Polygon","coordinates":[)",
-        region_id(facts_, region));
-    for (const auto& ring : region.rings) {
-      if (&ring != &region.rings.front()) text_ += ',';
-      put_ring(ring);
-    }
-    text_ += R"(]},"properties":{"objectType":"annotation")";
+    start(region);
     if (number > 0) put(R"(,"name":"region {}")", number);
     put(R"(,"classification":{},"measurements":{{)", classifications_[region.value]);
     put_measurements(region);
@@ -91,6 +92,17 @@ class FeatureText {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
   }
 
+  void start(const TracedRegion& region) {
+    text_.clear();
+    put(R"({{"type":"Feature","id":"{}","geometry":{{"type":"Polygon","coordinates":[)",
+        region_id(facts_, region));
+    for (const auto& ring : region.rings) {
+      if (&ring != &region.rings.front()) text_ += ',';
+      put_ring(ring);
+    }
+    text_ += R"(]},"properties":{"objectType":"annotation")";
+  }
+
   /// Whole numbers without a fraction, others with as many digits as give the number back.
   void put_number(double value) {
     if (value == std::floor(value)) {
@@ -100,11 +112,17 @@ class FeatureText {
     }
   }
 
+  /// QuPath crops to the scan, and counts from there.
+  double along(std::size_t axis, double corner) const {
+    return corner * facts_.slide->level0_px_yx[axis] -
+           static_cast<double>(facts_.slide->scan_origin_yx[axis]);
+  }
+
   void put_corner(const pixels::Corner& corner) {
     text_ += '[';
-    put_number(corner.x * facts_.slide->level0_px_yx[1]);
+    put_number(along(1, corner.x));
     text_ += ',';
-    put_number(corner.y * facts_.slide->level0_px_yx[0]);
+    put_number(along(0, corner.y));
     text_ += ']';
   }
 
@@ -154,48 +172,48 @@ void trace(const PredictedSlide& slide, pixels::RegionTracer& tracer) {
 }
 
 std::uint64_t least_pixels(const PredictedSlide& slide, const GeojsonOptions& options) {
-  if (!options.min_area_mm2) return slide.least_listed_px;
-  if (*options.min_area_mm2 == 0) return 1;
+  if (options.min_area_mm2 == 0) return 1;
   const double mpp = slide.facts.slide->mpp;
   // A product such as 0.005 · 10^6 may lie just above the whole number that it stands for.
-  const double pixels = *options.min_area_mm2 * kSquareUmPerMm2 / (mpp * mpp) * (1 - 1e-12);
+  const double pixels = options.min_area_mm2 * kSquareUmPerMm2 / (mpp * mpp) * (1 - 1e-12);
   return static_cast<std::uint64_t>(std::ceil(pixels));
-}
-
-void append(imaging::AsideFile& file, std::string_view text) {
-  file.append(std::as_bytes(std::span(text)));
 }
 
 }  // namespace
 
-void write_qupath_geojson(const PredictedSlide& slide, const std::filesystem::path& path,
-                          const GeojsonOptions& options) {
+std::uint64_t write_qupath_geojson(const PredictedSlide& slide, const std::filesystem::path& path,
+                                   const GeojsonOptions& options) {
   const std::vector<std::string>& names = slide.facts.classes;
   const std::bitset<256> wanted = wanted_classes(options.classes, names);
   check_measures(options, slide.facts.slide->mpp);
   const std::uint64_t least = least_pixels(slide, options);
-  imaging::AsideFile file(path.string());
+  storage::AtomicFile file(path.string());
   FeatureText feature(slide.facts, options.tolerance_um);
-  append(file, R"({"type":"FeatureCollection","features":[)");
-  std::uint64_t listed = 0, written = 0;
+  file.append(R"({"type":"FeatureCollection","features":[)");
+  std::uint64_t listed = 0, written = 0, ignored = 0;
   // All classes are traced, whichever are wanted: regions.csv numbers them together.
-  pixels::RegionTracer tracer(slide.classes.at(0).width, wanted_classes({}, names), names.size(),
-                              true, [&](TracedRegion&& region) {
-                                const bool is_listed = region.pixels >= slide.least_listed_px;
-                                if (is_listed) ++listed;
-                                if (!wanted[region.value] || region.pixels < least) return;
-                                append(file, written++ == 0 ? "\n" : ",\n");
-                                append(file,
-                                       feature.write(std::move(region), is_listed ? listed : 0));
-                              });
+  pixels::RegionTracer tracer(
+      slide.classes.at(0).width, wanted_classes({}, names), names.size(), true,
+      [&](TracedRegion&& region) {
+        const bool is_listed = region.pixels >= slide.least_listed_px;
+        if (is_listed) ++listed;
+        if (!wanted[region.value]) return;
+        file.append(written++ == 0 ? "\n" : ",\n");
+        const bool small = region.pixels < least;
+        ignored += small ? 1 : 0;
+        file.append(small ? feature.write_ignored(std::move(region))
+                          : feature.write(std::move(region), is_listed ? listed : 0));
+      });
   trace(slide, tracer);
-  append(file, "\n]}\n");
+  file.append("\n]}\n");
   file.finish();
+  return ignored;
 }
 
-void write_qupath_geojson(const result::ImageResult& result, const std::filesystem::path& path,
-                          const GeojsonOptions& options) {
-  write_qupath_geojson(predicted_slide(result), path, options);
+std::uint64_t write_qupath_geojson(const result::ImageResult& result,
+                                   const std::filesystem::path& path,
+                                   const GeojsonOptions& options) {
+  return write_qupath_geojson(predicted_slide(result), path, options);
 }
 
 }  // namespace headrace::handover

@@ -10,8 +10,11 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/utf8.hpp"
+#include "headrace/imaging/dicom/character_sets.hpp"
 #include "headrace/imaging/dicom/dicom_dictionary.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
@@ -43,6 +46,42 @@ void start_dcmtk() {
   });
 }
 
+/// The number that a text is as a whole, apart from padding; nothing where it begins with none.
+/// whole: set to whether the number is all of it.
+std::optional<double> parse_number(std::string_view text, bool& whole) {
+  const auto padding = [](char c) { return c == ' ' || c == '\0'; };
+  while (!text.empty() && padding(text.back())) text.remove_suffix(1);
+  while (!text.empty() && padding(text.front())) text.remove_prefix(1);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  whole = end == text.data() + text.size();
+  return error == std::errc() ? std::optional<double>(number) : std::nullopt;
+}
+
+/// A number that says nothing must not be taken for one that is absent, which has a meaning of its
+/// own for most elements.
+double finite(double number, const DcmTagKey& tag) {
+  if (std::isfinite(number)) return number;
+  fail(ErrorCode::malformed, "{} is {}, expected a finite number. Correct the header.",
+       DcmTag(tag).getTagName(), number);
+}
+
+/// A value of DS or IS. DCMTK takes what a text begins with: 1 of "1,9".
+std::optional<double> written_number(DcmElement& element, const DcmTagKey& tag,
+                                     unsigned long index) {
+  OFString value;
+  if (element.getOFString(value, index).bad()) return std::nullopt;
+  bool whole = true;
+  const auto number = parse_number({value.c_str(), value.length()}, whole);
+  if (number && !whole) {
+    fail(ErrorCode::malformed,
+         "{} is \"{}\", expected a number with a decimal point. Correct the header.",
+         DcmTag(tag).getTagName(), shown_text(std::string(value.c_str()).substr(0, 20)));
+  }
+  return number ? std::optional<double>(finite(*number, tag)) : std::nullopt;
+}
+
 }  // namespace
 
 bool looks_like_dicom(const std::string& path) {
@@ -60,7 +99,7 @@ bool looks_like_dicom(const std::string& path) {
 
 void check(const OFCondition& condition, const std::string& path, const char* doing) {
   if (condition.good()) return;
-  fail(ErrorCode::malformed,
+  fail(ErrorCode::corrupt,
        "{}: {} can't be read from this DICOM file ({}). It may be truncated or damaged.", path,
        doing, condition.text());
 }
@@ -85,15 +124,22 @@ std::string text_of(DcmItem& item, const DcmTagKey& tag) {
   return text;
 }
 
+std::string utf8_text_of(DcmItem& item, const DcmTagKey& tag) {
+  std::string stated;
+  for (DcmItem* at = &item; at != nullptr && stated.empty(); at = at->getParentItem())
+    stated = text_of(*at, DCM_SpecificCharacterSet);
+  return text_in_utf8(text_of(item, tag), stated);
+}
+
 std::optional<double> number_of(DcmItem& item, const DcmTagKey& tag, unsigned long index) {
   DcmElement* element = nullptr;
   if (item.findAndGetElement(tag, element).bad() || element == nullptr) return std::nullopt;
+  if (element->ident() == EVR_DS || element->ident() == EVR_IS)
+    return written_number(*element, tag, index);
   Float64 f64 = 0;
-  if (element->getFloat64(f64, index).good()) {
-    return std::isfinite(f64) ? std::optional<double>(f64) : std::nullopt;
-  }
+  if (element->getFloat64(f64, index).good()) return finite(f64, tag);
   Float32 f32 = 0;
-  if (element->getFloat32(f32, index).good()) return f32;
+  if (element->getFloat32(f32, index).good()) return finite(f32, tag);
   Uint16 u16 = 0;
   if (element->getUint16(u16, index).good()) return u16;
   Sint16 s16 = 0;
@@ -115,9 +161,8 @@ std::optional<double> private_number_of(DcmItem& item, std::uint16_t group,
     unsigned long count = 0;
     if (item.findAndGetUint8Array(tag, bytes, &count).bad() || bytes == nullptr) continue;
     const std::string text(reinterpret_cast<const char*>(bytes), count);
-    const char* begin = text.data() + std::min(text.find_first_not_of(' '), text.size());
-    double number = 0;
-    if (std::from_chars(begin, text.data() + text.size(), number).ec == std::errc()) return number;
+    bool whole = true;
+    if (const auto number = parse_number(text, whole); number && whole) return number;
   }
   return std::nullopt;
 }

@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
 #include "headrace/imaging/dicom/frame_decoder.hpp"
+#include "headrace/imaging/dicom/slice_stack.hpp"
+#include "headrace/imaging/volume/source_slices.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -35,7 +39,7 @@ void read_segments(DcmItem& dataset, Segmentation& seg, std::vector<std::string>
   for (long i = 0; i < items_of(dataset, DCM_SegmentSequence); ++i) {
     DcmItem& segment = *item_of(dataset, DCM_SegmentSequence, i);
     const auto number = static_cast<int>(number_of(segment, DCM_SegmentNumber).value_or(-1));
-    labels[number] = text_of(segment, DCM_SegmentLabel);
+    labels[number] = utf8_text_of(segment, DCM_SegmentLabel);
   }
   names.push_back("background");
   for (const auto& [number, label] : labels) {
@@ -62,15 +66,25 @@ VolumeGrid frame_grid(DcmItem& dataset, const Segmentation& seg, long frame) {
          "{}: frame {} does not say where it lies in space (tiled slides are not read).", seg.path,
          frame);
   };
+  double depth = 1;  // for the words of an error alone: a frame has one slice
+  for (DcmItem* groups : {shared, own}) {
+    DcmItem* item = groups != nullptr ? item_of(*groups, DCM_PixelMeasuresSequence) : nullptr;
+    const auto stated =
+        item != nullptr ? number_of(*item, DCM_SliceThickness) : std::optional<double>();
+    if (stated && *stated > 0) depth = *stated;
+  }
   const auto place = numbers(DCM_PlanePositionSequence, DCM_ImagePositionPatient, 3);
   const auto cosines = numbers(DCM_PlaneOrientationSequence, DCM_ImageOrientationPatient, 6);
   const auto spacing = numbers(DCM_PixelMeasuresSequence, DCM_PixelSpacing, 2);
+  const Vec3 normal =
+      cross({cosines[0], cosines[1], cosines[2]}, {cosines[3], cosines[4], cosines[5]});
   std::array<double, 9> direction{};
   for (int row = 0; row < 3; ++row) {
     direction[3 * row] = cosines[row];
     direction[3 * row + 1] = cosines[3 + row];
+    direction[3 * row + 2] = normal[row];
   }
-  return VolumeGrid::of({1, seg.rows, seg.columns}, {spacing[1], spacing[0], 1},
+  return VolumeGrid::of({1, seg.rows, seg.columns}, {spacing[1], spacing[0], depth},
                         {place[0], place[1], place[2]}, direction);
 }
 
@@ -89,18 +103,41 @@ struct Placement {
        seg.path, frame, grid.text(), image.text());
 }
 
-Placement place_frame(const Segmentation& seg, long frame, const VolumeGrid& grid,
-                      const VolumeGrid& image) {
+/// Whether a frame's pixels lie over those of the image, so that it is outside for its slice alone.
+bool beyond_slices(const Segmentation& seg, const VolumeGrid& grid, const VolumeGrid& image) {
+  const Vec3 first = image.to_index(grid.to_lps_mm(0, 0, 0));
+  const Vec3 last = image.to_index(
+      grid.to_lps_mm(static_cast<double>(seg.columns - 1), static_cast<double>(seg.rows - 1), 0));
+  int off = 0;
+  for (int i = 0; i < 3; ++i) {
+    const auto end = static_cast<double>(image.shape_zyx[2 - i]) - 0.5;
+    const double low = std::min(first[i], last[i]), high = std::max(first[i], last[i]);
+    if (low >= -0.5 && high <= end) continue;
+    if (high - low > 0.5) return false;
+    ++off;
+  }
+  return off == 1;
+}
+
+/// Nothing where the frame lies on a slice before the image's first or after its last, in step with
+/// them.
+std::optional<Placement> place_frame(const Segmentation& seg, long frame, const VolumeGrid& grid,
+                                     const VolumeGrid& image, const SlicePlaces& slices) {
+  const SourceSlices source(image, slices.axis, slices);
+  bool outside = false;
   const auto index_of = [&](std::int64_t x, std::int64_t y) {
     const Vec3 index =
         image.to_index(grid.to_lps_mm(static_cast<double>(x), static_cast<double>(y), 0));
     std::array<std::int64_t, 3> whole{};
     for (int i = 0; i < 3; ++i) {
-      const double nearest = std::round(index[i]);
       const auto size = static_cast<double>(image.shape_zyx[2 - i]);
-      if (!(std::abs(index[i] - nearest) <= kSameGridTolerance) || nearest < 0 || nearest >= size) {
-        off_grid(seg, frame, grid, image);
+      double nearest = std::round(index[i]), place = nearest;
+      if (i == slices.axis && nearest >= 0 && nearest < size) {
+        nearest = static_cast<double>(source.nearest(index[i]));
+        place = source.place(source.nearest(index[i])).value_or(nearest);
       }
+      if (!(std::abs(index[i] - place) <= kSameGridTolerance)) off_grid(seg, frame, grid, image);
+      outside = outside || nearest < 0 || nearest >= size;
       whole[i] = static_cast<std::int64_t>(nearest);
     }
     return whole;
@@ -121,7 +158,9 @@ Placement place_frame(const Segmentation& seg, long frame, const VolumeGrid& gri
   };
   if (seg.columns > 1) placement.step_x = step_to(index_of(seg.columns - 1, 0), seg.columns);
   if (seg.rows > 1) placement.step_y = step_to(index_of(0, seg.rows - 1), seg.rows);
-  return placement;
+  if (!outside) return placement;
+  if (!beyond_slices(seg, grid, image)) off_grid(seg, frame, grid, image);
+  return std::nullopt;
 }
 
 std::uint16_t frame_value(DcmItem& dataset, const Segmentation& seg, long frame) {
@@ -186,6 +225,28 @@ std::uint16_t label_of(const Segmentation& seg, std::int32_t stored, std::uint16
   return found->second;
 }
 
+/// What came of a segment.
+struct PaintedSegment {
+  bool painted = false, outside = false;
+  std::uint64_t below = 0;  ///< voxels with less than half of the maximum
+};
+
+Unpainted unpainted(const PaintedSegment& segment, std::size_t value, const std::string& name,
+                    const std::string& path) {
+  Unpainted why{value, segment.outside, fmt::format("{}: segment '{}'", path, name)};
+  if (segment.outside) {
+    why.text += " has frames outside the image alone";
+  } else if (segment.below > 0) {
+    why.text += fmt::format(
+        " paints nothing: its {} voxels above 0 are below half of MaximumFractionalValue, from "
+        "which on a voxel counts",
+        segment.below);
+  } else {
+    why.text += " has no voxel";
+  }
+  return why;
+}
+
 Segmentation read_header(DcmItem& dataset, const std::string& path,
                          std::vector<std::string>& names) {
   Segmentation seg;
@@ -205,16 +266,12 @@ Segmentation read_header(DcmItem& dataset, const std::string& path,
   return seg;
 }
 
-}  // namespace
-
-DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& image,
-                                    const WantedName& wanted) {
-  const auto file = load_dicom(path, true);
-  DcmDataset& dataset = *file->getDataset();
+NamedLabels read_segmentation(DcmDataset& dataset, const std::string& path, const VolumeGrid& image,
+                              const WantedName& wanted, const SlicePlaces& slices) {
   if (text_of(dataset, DCM_Modality) != "SEG") {
     fail(ErrorCode::unsupported, "{}: not a DICOM segmentation.", path);
   }
-  DicomLabels labels;
+  NamedLabels labels;
   labels.volume = LabelVolume(image);
   const Segmentation seg = read_header(dataset, path, labels.names);
   std::vector<bool> read{false};  // of each label value
@@ -222,27 +279,60 @@ DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& i
     read.push_back(!wanted || wanted(labels.names[v]));
   Frames frames(dataset, seg);
   std::vector<std::int32_t> stored;
-  std::uint64_t overlapping = 0;
+  std::vector<PaintedSegment> segments(labels.names.size());
+  std::uint64_t overlapping = 0, painted = 0, outside = 0;
+  long first_outside = 0;
   for (long f = 0; f < seg.frames; ++f) {
-    const Placement place = place_frame(seg, f, frame_grid(dataset, seg, f), image);
+    const auto place = place_frame(seg, f, frame_grid(dataset, seg, f), image, slices);
     const std::uint16_t segment = seg.coding == Coding::labelmap ? 0 : frame_value(dataset, seg, f);
     frames.read(f, stored);
+    if (!place) {
+      const bool shows = std::any_of(stored.begin(), stored.end(), [&](std::int32_t value) {
+        return read[label_of(seg, value, segment)] && label_of(seg, value, segment) != 0;
+      });
+      if (shows) first_outside = outside++ == 0 ? f : first_outside;
+      if (shows) segments[segment].outside = true;
+      continue;
+    }
     for (std::int64_t y = 0; y < seg.rows; ++y) {
-      std::uint16_t* row = labels.volume.voxels.data() + place.start + y * place.step_y;
+      std::uint16_t* row = labels.volume.voxels.data() + place->start + y * place->step_y;
       for (std::int64_t x = 0; x < seg.columns; ++x) {
-        const std::uint16_t label = label_of(seg, stored[y * seg.columns + x], segment);
+        const std::int32_t value = stored[y * seg.columns + x];
+        const std::uint16_t label = label_of(seg, value, segment);
+        if (label == 0 && value > 0) ++segments[segment].below;
         if (!read[label]) continue;
-        std::uint16_t& voxel = row[x * place.step_x];
+        std::uint16_t& voxel = row[x * place->step_x];
         overlapping += voxel != 0 && voxel != label;
+        painted += label != 0;
+        segments[label].painted = true;
         voxel = label;
       }
     }
+  }
+  if (outside > 0 && painted == 0)
+    off_grid(seg, first_outside, frame_grid(dataset, seg, first_outside), image);
+  if (outside > 0) {
+    labels.volume.notes.push_back(
+        make_note(NoteCode::frames_outside, {static_cast<double>(outside)}));
   }
   if (overlapping > 0) {
     labels.volume.notes.push_back(
         make_note(NoteCode::segments_overlap, {static_cast<double>(overlapping)}));
   }
+  for (std::size_t v = 1; v < labels.names.size(); ++v) {
+    if (read[v] && !segments[v].painted)
+      labels.unpainted.push_back(unpainted(segments[v], v, labels.names[v], path));
+  }
   return labels;
+}
+
+}  // namespace
+
+NamedLabels read_dicom_segmentation(const std::string& path, const VolumeGrid& image,
+                                    const WantedName& wanted, const SlicePlaces& slices) {
+  const auto file = load_dicom(path, true);
+  return naming(
+      path, [&] { return read_segmentation(*file->getDataset(), path, image, wanted, slices); });
 }
 
 }  // namespace headrace::imaging

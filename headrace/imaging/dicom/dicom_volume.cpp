@@ -68,6 +68,38 @@ std::vector<std::string> slice_names(const DicomSeries& series) {
   return names;
 }
 
+/// Gives the slices of CT the slope and intercept that the user states, where headers state none.
+/// Errors: malformed: they state none and the user neither, or other ones in some slices.
+void settle_rescale(DicomSeries& series, const std::optional<Rescale>& stated) {
+  if (series.modality != Modality::ct) return;
+  std::vector<DicomSlice*> without, with;
+  for (DicomSlice& slice : series.slices) (slice.rescale_stated ? with : without).push_back(&slice);
+  if (without.empty()) return;
+  const auto name = [](const DicomSlice& slice) {
+    return slice.path + (slice.frame > 0 ? fmt::format(" frame {}", slice.frame) : "");
+  };
+  const std::string where = fmt::format(
+      "RescaleSlope or RescaleIntercept is absent, empty or 0 in {} of {} slices (first "
+      "{}), so {} values are not known to be Hounsfield units",
+      without.size(), series.slices.size(), name(*without.front()), with.empty() ? "the" : "their");
+  if (!stated) {
+    fail(ErrorCode::malformed, "{}. Complete the headers, or state {} ({} SLOPE,INTERCEPT).", where,
+         with.empty() ? "both" : "those of the other slices", Option{"rescale"});
+  }
+  for (const DicomSlice* slice : with) {
+    if (Rescale{slice->slope, slice->intercept} == *stated) continue;
+    fail(ErrorCode::malformed,
+         "{}. {} {:g},{:g} can't be taken for them, since {} states {:g} and {:g}. Complete the "
+         "headers.",
+         where, Option{"rescale"}, stated->slope, stated->intercept, name(*slice), slice->slope,
+         slice->intercept);
+  }
+  for (DicomSlice* slice : without) {
+    slice->slope = stated->slope;
+    slice->intercept = stated->intercept;
+  }
+}
+
 double single_spacing(const DicomSeries& series) {
   const double thickness = series.slice_thickness_mm.value_or(0);
   if (!(thickness > 0)) {
@@ -95,12 +127,44 @@ VolumeInfo facts_of(const DicomSeries& series, double spacing_z_mm) {
   info.modality = series.modality;
   info.phase = series.phase;
   info.source_bytes = series.source_bytes;
+  if (series.copies > 0)
+    info.notes.push_back(
+        make_note(NoteCode::copies_left_out, {static_cast<double>(series.copies)}));
   return info;
+}
+
+/// What is noted of slices that lie on even places only within rounding.
+void note_rounding(const std::vector<SlicePlace>& places, const StackFindings& findings,
+                   VolumeInfo& info) {
+  if (findings.off_mm <= kFitTolerance * findings.spacing_mm) return;
+  info.slices = places_on_grid(places, findings);
+  info.notes.push_back(make_note(NoteCode::slices_rounded, {findings.off_mm, findings.spacing_mm}));
+}
+
+void note_rescale(const DicomSeries& scanned, const std::optional<Rescale>& rescale,
+                  VolumeInfo& info) {
+  const bool used = std::any_of(scanned.slices.begin(), scanned.slices.end(),
+                                [](const DicomSlice& slice) { return !slice.rescale_stated; });
+  if (used && rescale && scanned.modality == Modality::ct) {
+    info.notes.push_back(make_note(NoteCode::rescale_stated, {rescale->slope, rescale->intercept}));
+  }
+}
+
+/// What to do about an irregular stack.
+std::string advice_of(const StackFindings& findings) {
+  const bool only_doubled = findings.faults.size() == 1 && !findings.doubled.empty();
+  if (only_doubled) {
+    return "No header that is read tells these slices apart (acquisition, time point, "
+           "reconstruction): leave some of them out";
+  }
+  return "Complete the series";
 }
 
 }  // namespace
 
-std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irregular irregular) {
+std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& scanned, Irregular irregular,
+                                                const std::optional<Rescale>& rescale) {
+  DicomSeries series = scanned;
   if (series.slices.empty()) fail(ErrorCode::usage, "a series without slices.");
   const std::string& first = series.slices.front().path;
   if (series.modality != Modality::ct && series.modality != Modality::pet) {
@@ -114,32 +178,41 @@ std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irreg
          "SUV.",
          first, series.no_suv);
   }
+  if (!series.other_values.empty()) {
+    fail(ErrorCode::unsupported, "the series with {}: CT with {}, expected Hounsfield units.",
+         first, series.other_values);
+  }
+  settle_rescale(series, rescale);
   std::vector<Vec3> positions;
   for (const DicomSlice& slice : series.slices) positions.push_back(slice.position_lps_mm);
   const auto places = place_slices(positions, series.row_direction, series.column_direction);
   const double pixel_mm = std::min(series.spacing_mm_yx[0], series.spacing_mm_yx[1]);
-  const StackFindings findings = examine_stack(places, pixel_mm);
+  const StackFindings findings = examine_stack(places, pixel_mm, series.slice_thickness_mm);
   const auto count = static_cast<double>(places.size());
   if (findings.regular()) {
     const double spacing = places.size() == 1
                                ? single_spacing(series)
                                : (places.back().along_mm - places.front().along_mm) / (count - 1);
-    return std::make_unique<DicomVolume>(series, facts_of(series, spacing));
+    VolumeInfo info = facts_of(series, spacing);
+    if (places.size() > 1) note_rounding(places, findings, info);
+    note_rescale(scanned, rescale, info);
+    return std::make_unique<DicomVolume>(series, info);
   }
   const auto faults = [&] { return text_of(findings, slice_names(series)); };
   if (irregular == Irregular::refuse) {
-    fail(
-        ErrorCode::malformed,
-        "series of {} slices (with {}): {}. Complete the series, or have it resampled to even gaps "
-        "(ingest: {} resample).",
-        series.slices.size(), first, faults(), Option{"irregular"});
+    fail(ErrorCode::malformed,
+         "series of {} slices (with {}): {}. {}, or have it resampled to even gaps (ingest: {} "
+         "resample).",
+         series.slices.size(), first, faults(), advice_of(findings), Option{"irregular"});
   }
   if (!(findings.spacing_mm > 0)) {
     fail(ErrorCode::malformed,
          "series of {} slices (with {}): {}. All lie in one place, so there is no volume.",
          series.slices.size(), first, faults());
   }
-  auto raw = std::make_unique<DicomVolume>(series, facts_of(series, findings.spacing_mm));
+  VolumeInfo info = facts_of(series, findings.spacing_mm);
+  note_rescale(scanned, rescale, info);
+  auto raw = std::make_unique<DicomVolume>(series, info);
   return resample_stack(std::move(raw), places, findings, first);
 }
 

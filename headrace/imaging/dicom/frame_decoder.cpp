@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/dicom/coded_frame.hpp"
 #include "headrace/imaging/dicom/dcmtk_file.hpp"
 #include "headrace/imaging/jpeg2000.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
@@ -66,6 +67,7 @@ struct FrameDecoder::State {
   std::vector<std::uint8_t> fragments(int frame) const;
   void decode_jpeg2000_frame(int frame, std::int32_t* dst) const;
   void decode_by_dcmtk(int frame, std::int32_t* dst);
+  void check_coded(int frame) const;
 };
 
 void FrameDecoder::State::read_format() {
@@ -137,18 +139,33 @@ void FrameDecoder::State::decode_jpeg2000_frame(int frame, std::int32_t* dst) co
   const std::uint32_t mask = image.precision >= 32 ? ~0u : (1u << image.precision) - 1;
   const bool as_stored = image.is_signed == is_signed;
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
-    // The DICOM header says whether values are signed; encoders disagree about the codestream's
-    // flag.
+    // The DICOM header says which bits are the value and whether it is signed; encoders disagree
+    // about the codestream's flag, and code whole cells with overlays in the bits above the value.
     const std::uint32_t raw = static_cast<std::uint32_t>(image.pixels[i]) & mask;
-    dst[i] = as_stored   ? image.pixels[i]
-             : is_signed ? sign_extend(raw, image.precision)
-                         : static_cast<std::int32_t>(raw);
+    dst[i] = image.precision > bits_stored ? value(raw)
+             : as_stored                   ? image.pixels[i]
+             : is_signed                   ? sign_extend(raw, image.precision)
+                                           : static_cast<std::int32_t>(raw);
+  }
+}
+
+/// DCMTK calls a frame whose code ends early good, and leaves the rest of its pixels as they were.
+void FrameDecoder::State::check_coded(int frame) const {
+  const DcmXfer syntax(dataset().getOriginalXfer());
+  if (!syntax.isEncapsulated()) return;
+  const std::string origin = fmt::format("{}: frame {}", path, frame);
+  if (syntax.getXfer() == EXS_RLELossless) {
+    check_rle_frame(fragments(frame), static_cast<std::size_t>(rows * columns),
+                    static_cast<std::size_t>(bits_allocated / 8), origin);
+  } else {
+    check_jpeg_frame(fragments(frame), origin);
   }
 }
 
 void FrameDecoder::State::decode_by_dcmtk(int frame, std::int32_t* dst) {
   const std::size_t bytes = static_cast<std::size_t>(rows * columns) * (bits_allocated / 8);
   DcmPixelData& pixels = pixel_data();
+  check_coded(frame);
   Uint32 frame_bytes = 0;
   check(pixels.getUncompressedFrameSize(&dataset(), frame_bytes), path, "pixel data");
   if (frame_bytes < bytes) {
@@ -181,7 +198,7 @@ FrameDecoder::FrameDecoder(const std::string& path) : state_(std::make_unique<St
   state_->path = path;
   state_->file = load_dicom(path, true);
   check_transfer_syntax(*state_->file, path);
-  state_->read_format();
+  naming(path, [&] { state_->read_format(); });
   check_volume_size(path, {state_->frames, state_->rows, state_->columns}, 0, 0, false);
 }
 

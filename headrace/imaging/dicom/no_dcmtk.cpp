@@ -18,19 +18,23 @@ namespace {
 
 }  // namespace
 
-DicomScan scan_dicom(const std::vector<std::string>& inputs, const Pseudonymizer&, int) {
+DicomScan scan_dicom(const std::vector<std::string>& inputs, const Pseudonymizer&, int,
+                     const SeriesRules&) {
   not_built(inputs.empty() ? std::string("(no input)") : inputs.front());
 }
 
-std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irregular) {
+std::unique_ptr<VolumeReader> open_dicom_series(const DicomSeries& series, Irregular,
+                                                const std::optional<Rescale>&) {
   not_built(series.slices.empty() ? std::string("(no slice)") : series.slices.front().path);
 }
 
-DicomLabels read_dicom_segmentation(const std::string& path, const VolumeGrid&, const WantedName&) {
+NamedLabels read_dicom_segmentation(const std::string& path, const VolumeGrid&, const WantedName&,
+                                    const SlicePlaces&) {
   not_built(path);
 }
 
-DicomLabels read_structure_set(const std::string& path, const VolumeGrid&, const WantedName&) {
+NamedLabels read_structure_set(const std::string& path, const VolumeGrid&, const WantedName&,
+                               const SlicePlaces&) {
   not_built(path);
 }
 

@@ -27,14 +27,25 @@ class RegularStack : public VolumeReader {
       low_y_ = std::min(low_y_, std::floor(place.shift_y_mm / grid.spacing_mm(1)));
       high_y_ = std::max(high_y_, std::ceil(place.shift_y_mm / grid.spacing_mm(1)));
     }
-    const double depth = places_.back().along_mm - places_.front().along_mm;
-    info_.grid.shape_zyx = {
-        static_cast<std::int64_t>(std::floor(depth / findings.spacing_mm + 1e-3)) + 1,
-        grid.shape_zyx[1] + static_cast<std::int64_t>(high_y_ - low_y_),
-        grid.shape_zyx[2] + static_cast<std::int64_t>(high_x_ - low_x_)};
+    info_.slices = places_on_grid(places_, findings);
+    if (const std::size_t filled = info_.slices.filled(); filled > 0) {
+      info_.notes.push_back(make_note(
+          NoteCode::slices_filled,
+          {static_cast<double>(filled), static_cast<double>(info_.slices.offsets_mm.size())}));
+    }
+    // On the grid they are taken unchanged, however their positions are rounded.
+    for (std::size_t i = 0; findings.on_grid && i < places_.size(); ++i) {
+      places_[i].along_mm =
+          places_.front().along_mm + static_cast<double>(findings.index[i]) * findings.spacing_mm;
+    }
+    info_.grid.shape_zyx = {findings.index.back() + 1,
+                            grid.shape_zyx[1] + static_cast<std::int64_t>(high_y_ - low_y_),
+                            grid.shape_zyx[2] + static_cast<std::int64_t>(high_x_ - low_x_)};
     const Vec3 origin = grid.to_lps_mm(low_x_, low_y_, 0);
     for (int row = 0; row < 3; ++row) info_.grid.affine_lps[4 * row + 3] = origin[row];
     spacing_mm_ = findings.spacing_mm;
+    check_finite(info_.grid, name_);
+    check_volume_size(name_, info_.grid.shape_zyx, 0, 0, false);
   }
 
   void read_slice(std::int64_t z, double* dst) const override {

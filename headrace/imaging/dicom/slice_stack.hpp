@@ -1,10 +1,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/volume/note.hpp"
+#include "headrace/imaging/note.hpp"
+#include "headrace/imaging/volume/slice_places.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
@@ -22,7 +24,14 @@ std::vector<SlicePlace> place_slices(const std::vector<Vec3>& positions_lps_mm, 
 
 /// The faults of a stack of slices, sorted along the normal.
 struct StackFindings {
-  double spacing_mm = 0;             ///< median distance of neighbours that are not doubled
+  /// Of the slices that the stack gives: of an even one that between its ends, else the finest step
+  /// that recurs, of which the others are whole multiples where any is.
+  double spacing_mm = 0;
+  double off_mm = 0;  ///< the most that a slice of an even stack lies off the fitted places
+  /// For each slice the one of the even grid that it stands for; several where slices are doubled.
+  std::vector<std::int64_t> index;
+  /// Whether all slices lie on the grid, so that none has to be interpolated.
+  bool on_grid = false;
   double tilt_deg = 0;               ///< angle between the stack's axis and the slices' normal
   std::vector<std::size_t> doubled;  ///< slice i lies where slice i - 1 does
   std::vector<Note> faults;          ///< the notes of a resampled stack; missing slices come first
@@ -30,12 +39,20 @@ struct StackFindings {
   bool regular() const { return faults.empty(); }  ///< even and upright
 };
 
-inline constexpr double kSpacingTolerance =
-    0.05;  ///< parts of the median distance, for each distance
+/// Parts of the spacing that a slice may lie off the fitted places, for positions that are not
+/// rounded.
+inline constexpr double kFitTolerance = 0.05;
 inline constexpr double kShiftTolerancePx = 0.1;  ///< pixels, for each slice's shift in its plane
 
-/// Finds missing, doubled and unevenly spaced slices and gantry tilt.
-StackFindings examine_stack(const std::vector<SlicePlace>& places, double pixel_mm);
+/// Finds missing, doubled and unevenly spaced slices and gantry tilt. Slices are judged against the
+/// even places that fit all of them best, not step by step: rounded positions are even, and steps
+/// that are each a little too long are not. stated_mm: the distance that the headers state; where
+/// the fit agrees with it, positions may be rounded more coarsely.
+StackFindings examine_stack(const std::vector<SlicePlace>& places, double pixel_mm,
+                            std::optional<double> stated_mm = {});
+
+/// Where the slices lie, against the grid that the stack gives.
+SlicePlaces places_on_grid(const std::vector<SlicePlace>& places, const StackFindings& findings);
 
 /// The faults as clauses of one sentence. names[i] stands for slice i.
 std::string text_of(const StackFindings& findings, const std::vector<std::string>& names);

@@ -15,8 +15,19 @@ namespace {
 struct SlideFile {
   std::string path, series;
   double pixels = 0;  ///< of the whole picture
+  int optical_paths = 1;
   bool level = false;
 };
+
+/// source: DICOM PS3.3, C.8.12.4: NumberOfOpticalPaths, stated where tiles have no place of their
+/// own
+int optical_paths_of(DcmItem& data) {
+  if (const auto stated = number_of(data, DCM_NumberOfOpticalPaths))
+    return static_cast<int>(std::clamp(*stated, 1.0, 1e6));
+  DcmSequenceOfItems* paths = nullptr;
+  if (data.findAndGetSequence(DCM_OpticalPathSequence, paths).bad() || paths == nullptr) return 1;
+  return static_cast<int>(std::max<unsigned long>(1, paths->card()));
+}
 
 /// source: DICOM PS3.3, C.8.12.4.1.1: value 3 of ImageType is VOLUME, LABEL, OVERVIEW or THUMBNAIL.
 /// Writers that leave it out (Orthanc's) have tissue alone.
@@ -32,6 +43,7 @@ std::optional<SlideFile> read_slide_file(const std::string& path) {
     found.series = text_of(data, DCM_SeriesInstanceUID);
     OFString kind;
     found.level = data.findAndGetOFString(DCM_ImageType, kind, 2).bad() || kind == "VOLUME";
+    found.optical_paths = optical_paths_of(data);
     found.pixels = number_of(data, DCM_TotalPixelMatrixRows).value_or(0) *
                    number_of(data, DCM_TotalPixelMatrixColumns).value_or(0);
     return found;
@@ -58,8 +70,11 @@ std::vector<DicomSlideFiles> find_dicom_slides(const std::vector<std::string>& f
       return a.pixels != b.pixels ? a.pixels > b.pixels : a.path < b.path;
     });
     DicomSlideFiles slide;
-    for (const SlideFile& file : group)
+    slide.series = group.front().series;
+    for (const SlideFile& file : group) {
       (file.level ? slide.levels : slide.associated).push_back(file.path);
+      if (file.level) slide.optical_paths = std::max(slide.optical_paths, file.optical_paths);
+    }
     slides.push_back(std::move(slide));
   }
   const auto first = [](const DicomSlideFiles& s) {

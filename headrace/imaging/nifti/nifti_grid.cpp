@@ -139,6 +139,8 @@ VolumeGrid nifti_grid(const NiftiHeader& h, const std::string& path, std::vector
     return VolumeGrid::of(h.shape_zyx, spacing_mm, {0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
   }
   const Form s = sform_of(h), q = qform_of(h);
+  if (h.qform_code > 0 && h.sform_code > 0 && !very_similar(s, q) && !same_elements(s, q))
+    notes.push_back(make_note(NoteCode::nifti_forms_disagree));
   if (prefer_sform(h, s, q)) {
     for (int column = 0; column < 3; ++column) {
       if (std::abs(column_length(s, column) * h.mm_per_unit - spacing_mm[column]) >
@@ -155,9 +157,6 @@ VolumeGrid nifti_grid(const NiftiHeader& h, const std::string& path, std::vector
          "Resample the volume to an "
          "orthogonal grid.",
          path, h.sform_code);
-  }
-  if (h.sform_code > 0 && !very_similar(s, q)) {
-    notes.push_back(make_note(NoteCode::nifti_forms_disagree));
   }
   return grid_of(h, q, spacing_mm);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 #include "headrace/core/error.hpp"
@@ -100,26 +101,44 @@ void set_shape(NiftiHeader& header, const std::array<std::int64_t, 8>& dim,
   for (int i = 0; i < 3; ++i) header.shape_zyx[2 - i] = i < dim[0] ? dim[i + 1] : 1;
 }
 
-double finite_or(double value, double fallback) { return std::isfinite(value) ? value : fallback; }
-
-template <typename Float>
-void set_geometry(NiftiHeader& header, const Fields& f, std::size_t pixdim, std::size_t quaternion,
-                  std::size_t srow) {
-  for (int i = 0; i < 3; ++i) {
-    const double size = f.at<Float>(pixdim + sizeof(Float) * (i + 1));
-    header.pixdim_xyz[i] = size == 0 || !std::isfinite(size) ? 1 : size;
-    header.quaternion_bcd[i] = finite_or(f.at<Float>(quaternion + sizeof(Float) * i), 0);
-    header.qoffset_ras[i] = finite_or(f.at<Float>(quaternion + sizeof(Float) * (i + 3)), 0);
-  }
-  header.qfac = f.at<Float>(pixdim) < 0 ? -1 : 1;
-  for (int i = 0; i < 12; ++i) header.srow_ras[i] = f.at<Float>(srow + sizeof(Float) * i);
+/// A number of the header that is used. What other programs put in the place of NaN (0, 1, the unit
+/// matrix) would make up the patient's place, side or values.
+double finite(double value, std::string_view field, const std::string& path) {
+  if (std::isfinite(value)) return value;
+  fail(ErrorCode::malformed,
+       "{}: {} of the NIfTI header is {}, expected a finite number. Write the file again with the "
+       "program that made it, or put the right number into its header.",
+       path, field, value);
 }
 
-void set_scale(NiftiHeader& header, double slope, double intercept) {
-  if (std::isfinite(slope) && slope != 0) {
-    header.slope = slope;
-    header.intercept = finite_or(intercept, 0);
+/// Needs the codes of the forms: what belongs to a form that is not stated is not read.
+template <typename Float>
+void set_geometry(NiftiHeader& header, const Fields& f, std::size_t pixdim, std::size_t quaternion,
+                  std::size_t srow, const std::string& path) {
+  for (int i = 0; i < 3; ++i) {
+    const double size = f.at<Float>(pixdim + sizeof(Float) * (i + 1));
+    header.pixdim_xyz[i] = size == 0 ? 1 : finite(size, fmt::format("pixdim[{}]", i + 1), path);
+    if (header.qform_code <= 0) continue;
+    constexpr std::array<const char*, 6> kNames{"quatern_b", "quatern_c", "quatern_d",
+                                                "qoffset_x", "qoffset_y", "qoffset_z"};
+    const auto number = [&](int at) {
+      return finite(f.at<Float>(quaternion + sizeof(Float) * at), kNames[at], path);
+    };
+    header.quaternion_bcd[i] = number(i);
+    header.qoffset_ras[i] = number(i + 3);
   }
+  header.qfac = f.at<Float>(pixdim) < 0 ? -1 : 1;
+  for (int i = 0; i < 12 && header.sform_code > 0; ++i) {
+    const std::string field = fmt::format("srow_{}[{}]", "xyz"[i / 4], i % 4);
+    header.srow_ras[i] = finite(f.at<Float>(srow + sizeof(Float) * i), field, path);
+  }
+}
+
+/// A slope of 0 says that values are not scaled.
+void set_scale(NiftiHeader& header, double slope, double intercept, const std::string& path) {
+  if (finite(slope, "scl_slope", path) == 0) return;
+  header.slope = slope;
+  header.intercept = finite(intercept, "scl_inter", path);
 }
 
 double mm_per_unit(int units) {
@@ -167,21 +186,21 @@ NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::stri
     for (int i = 0; i < 8; ++i) dim[i] = f.at<std::int16_t>(40 + 2 * i);
     set_shape(header, dim, path);
     header.dtype = dtype_of(f.at<std::int16_t>(70), path);
-    set_geometry<float>(header, f, 76, 256, 280);
-    set_offset(header, f.at<float>(108), 348, path);
-    set_scale(header, f.at<float>(112), f.at<float>(116));
-    header.mm_per_unit = mm_per_unit(f.at<std::int8_t>(123));
     header.qform_code = f.at<std::int16_t>(252);
     header.sform_code = f.at<std::int16_t>(254);
+    set_geometry<float>(header, f, 76, 256, 280, path);
+    set_offset(header, f.at<float>(108), 348, path);
+    set_scale(header, f.at<float>(112), f.at<float>(116), path);
+    header.mm_per_unit = mm_per_unit(f.at<std::int8_t>(123));
   } else {
     for (int i = 0; i < 8; ++i) dim[i] = f.at<std::int64_t>(16 + 8 * i);
     set_shape(header, dim, path);
     header.dtype = dtype_of(f.at<std::int16_t>(12), path);
-    set_geometry<double>(header, f, 104, 352, 400);
-    set_offset(header, static_cast<double>(f.at<std::int64_t>(168)), 540, path);
-    set_scale(header, f.at<double>(176), f.at<double>(184));
     header.qform_code = f.at<std::int32_t>(344);
     header.sform_code = f.at<std::int32_t>(348);
+    set_geometry<double>(header, f, 104, 352, 400, path);
+    set_offset(header, static_cast<double>(f.at<std::int64_t>(168)), 540, path);
+    set_scale(header, f.at<double>(176), f.at<double>(184), path);
     header.mm_per_unit = mm_per_unit(f.at<std::int32_t>(500));
   }
   return header;

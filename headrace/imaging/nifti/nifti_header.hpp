@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headrace/core/dtype.hpp"
-#include "headrace/imaging/volume/note.hpp"
+#include "headrace/imaging/note.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
@@ -35,8 +35,8 @@ inline constexpr std::size_t kNiftiHeaderBytes = 540;  ///< the larger of the tw
 /// Whether the bytes start with a NIfTI-1 or -2 header in either byte order.
 bool is_nifti_header(std::span<const std::byte> bytes);
 
-/// Errors: malformed, unsupported (complex, RGB, several volumes in one file, header and data
-/// apart); each names the file.
+/// Errors: malformed (also: a size, form or scale that is used is not finite), unsupported (complex,
+/// RGB, several volumes in one file, header and data apart); each names the file.
 NiftiHeader parse_nifti_header(std::span<const std::byte> bytes, const std::string& path);
 
 /// The grid, by ITK's rule (itkNiftiImageIO.cxx, SetImageIOOrientationFromNIfTI, ITK 5.4), so that

@@ -8,14 +8,22 @@
 #include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/imaging/pixel_size.hpp"
+#include "headrace/imaging/slide/aperio_description.hpp"
 #include "headrace/imaging/slide/transparent_outside.hpp"
-#include "headrace/imaging/tiff/tiff_image.hpp"
+#include "headrace/imaging/tiff/tiff_pages.hpp"
 
 namespace headrace::imaging {
 namespace {
 
 constexpr std::int64_t kMaxIccBytes = 16 << 20;
 constexpr std::int64_t kCallPixels = 1 << 24;
+
+/// Parts of OpenSlide's words for sound files that it does not read: variants, and of DICOM focal
+/// planes, planes of colours and grey pictures. Source: openslide-vendor-dicom.c of OpenSlide 4.0.
+constexpr std::array<std::string_view, 5> kVariants{"nsupported", "ot supported", "Attribute ",
+                                                    "Couldn't read PlanarConfiguration",
+                                                    "Couldn't get image flavor"};
 
 std::optional<double> number(const char* text) {
   if (text == nullptr) return std::nullopt;
@@ -89,10 +97,15 @@ class OpenSlideSlide : public SlideReader {
     return handle;
   }
 
-  [[noreturn]] void refuse(const char* why) const {
-    fail(ErrorCode::malformed,
-         "{}: OpenSlide cannot open it: {}; the slide is damaged or of an unknown kind", path_,
-         why);
+  /// OpenSlide knows the format by its first bytes, so what it can't open is damaged, or a variant
+  /// that it names as unsupported.
+  [[noreturn]] void refuse(std::string_view why) const {
+    const bool variant = std::any_of(
+        kVariants.begin(), kVariants.end(),
+        [&](std::string_view words) { return why.find(words) != std::string_view::npos; });
+    fail(variant ? ErrorCode::unsupported : ErrorCode::corrupt,
+         "{}: OpenSlide cannot open it: {}; the slide is {}", path_, why,
+         variant ? "of a kind that OpenSlide does not read" : "damaged or of an unknown kind");
   }
 
   void read_levels() {
@@ -113,12 +126,13 @@ class OpenSlideSlide : public SlideReader {
 
   void read_facts() {
     const auto x = number(property("openslide.mpp-x")), y = number(property("openslide.mpp-y"));
-    if (x && y && credible_mpp(*x) && credible_mpp(*y)) {
-      info_.mpp_x = x;
-      info_.mpp_y = y;
+    if (x && y) {
+      const PixelSize size = stated_pixel_size(*y, *x);
+      info_.mpp_x = size.mpp_x;
+      info_.mpp_y = size.mpp_y;
     }
-    if (!info_.mpp_x && info_.format == "generic-tiff") read_tiff_spacing();
     info_.objective_power = number(property("openslide.objective-power"));
+    if (info_.format == "aperio") check_aperio();
     read_bounds();
     const char* colour = property("openslide.background-color");
     if (colour != nullptr && std::string_view(colour).size() == 6 &&
@@ -133,6 +147,23 @@ class OpenSlideSlide : public SlideReader {
     }
   }
 
+  /// Programs that shrink a picture keep its description, and save label images with theirs.
+  void check_aperio() {
+    const char* text = property("tiff.ImageDescription");
+    if (text == nullptr) return;
+    if (names_side_picture(text)) {
+      fail(ErrorCode::unsupported,
+           "{}: its first picture is named label, macro or thumbnail, so it is not the slide",
+           path_);
+    }
+    const auto other = other_size_in_aperio(text, info_.levels[0].height, info_.levels[0].width);
+    if (!other) return;
+    info_.mpp_x = info_.mpp_y = info_.objective_power = std::nullopt;
+    info_.notes.push_back(
+        make_note(NoteCode::pixel_size_of_other,
+                  {static_cast<double>(other->first), static_cast<double>(other->second)}));
+  }
+
   void read_bounds() {
     std::array<std::int64_t, 4> found{};
     const std::array names{"openslide.bounds-y", "openslide.bounds-x", "openslide.bounds-height",
@@ -145,18 +176,6 @@ class OpenSlideSlide : public SlideReader {
       if (end == text || *end != '\0') return;
     }
     info_.bounds = Box2{found[0], found[1], found[2], found[3]};
-  }
-
-  /// OpenSlide takes a generic TIFF's pixel size from its resolution tags alone; OME-XML has it
-  /// too.
-  void read_tiff_spacing() {
-    try {
-      const auto tiff = TiffImage::open(path_);
-      info_.mpp_y = tiff->info().mpp_y;
-      info_.mpp_x = tiff->info().mpp_x;
-    } catch (const Error&) {
-      // libtiff refuses a file that OpenSlide reads: then the pixel size stays unknown.
-    }
   }
 
   Handle current() const {

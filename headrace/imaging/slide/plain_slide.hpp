@@ -6,9 +6,8 @@
 
 namespace headrace::imaging {
 
-/// A TIFF, PNG or JPEG picture of tissue as a slide of one level. The first picture of a TIFF is
-/// taken (with_tiff_pyramid finds further levels) and read block by block; PNG and JPEG are decoded
-/// whole at the first read.
+/// A TIFF, PNG or JPEG picture of tissue as a slide, without OpenSlide: a TIFF by open_tiff_slide;
+/// PNG and JPEG have one level and are decoded whole at the first read.
 ///
 /// Errors: malformed, unsupported, memory; each names the file.
 std::unique_ptr<SlideReader> open_plain_slide(const std::string& path);

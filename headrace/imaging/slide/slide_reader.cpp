@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/text.hpp"
+#include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/slide/jpeg_tile_slide.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
 #include "headrace/imaging/slide/place_on_level.hpp"
 #include "headrace/imaging/slide/plain_slide.hpp"
-#include "headrace/imaging/slide/tiff_level_slide.hpp"
-#include "headrace/imaging/slide/tiff_pyramid_slide.hpp"
+#include "headrace/imaging/slide/tiff_slide.hpp"
 #include "headrace/imaging/slide/transparent_outside.hpp"
+#include "headrace/imaging/tiff/tiff_blocks.hpp"
+#include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
@@ -21,6 +24,31 @@ namespace {
 
 constexpr std::array kSlideEndings{".svs", ".ndpi",    ".mrxs", ".scn", ".vms", ".vmu",
                                    ".bif", ".svslide", ".zvi",  ".czi", ".dcm"};
+
+/// Hamamatsu's NDPI writes offsets beyond 4 GiB in a way of its own, which OpenSlide knows.
+void check_blocks(const std::string& path, std::string_view vendor) {
+  if (vendor == "hamamatsu") return;
+  const FileBytes file(path);
+  std::vector<TiffDirectory> directories;
+  try {
+    bool damaged = false;
+    directories = read_whole_tiff_directories(file, damaged);
+  } catch (const Error&) {
+    return;  // OpenSlide reports what is wrong with it
+  }
+  check_tiff_blocks(file, directories);
+}
+
+/// OpenSlide cuts a scanner's TIFF of more than 8 bits to the high byte: black where 12 are used.
+void check_depth(const std::string& path) {
+  int bits = 0;
+  try {
+    bits = read_first_tiff_directory(FileBytes(path)).bits;
+  } catch (const Error&) {
+    return;  // OpenSlide reports what is wrong with it
+  }
+  if (bits > 8) fail(ErrorCode::unsupported, "{}: {}", path, why_not_deep(bits));
+}
 
 }  // namespace
 
@@ -64,18 +92,14 @@ std::unique_ptr<SlideReader> SlideReader::open(const std::string& path) {
          "library in HEADRACE_OPENSLIDE",
          path, ending);
   }
-  if (vendor == nullptr) return with_tiff_pyramid(open_plain_slide(path), path);
-  if (std::string(vendor) != "generic-tiff") {
-    return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
+  if (vendor == nullptr) return open_plain_slide(path);
+  if (std::string(vendor) == "generic-tiff")
+    return with_jpeg_tiles(open_tiff_slide(path, openslide), path);
+  if (file_kind(path) == FileKind::tiff) {
+    check_depth(path);
+    check_blocks(path, vendor);
   }
-  // OpenSlide takes every tiled TIFF as generic-tiff; libtiff reads some that OpenSlide can't
-  // (planar, other sample counts).
-  try {
-    auto slide = with_tiff_level(open_with_openslide(*openslide, path, vendor), path);
-    return with_jpeg_tiles(with_tiff_pyramid(std::move(slide), path), path);
-  } catch (const Error&) {
-    return with_tiff_pyramid(open_plain_slide(path), path);
-  }
+  return with_jpeg_tiles(open_with_openslide(*openslide, path, vendor), path);
 }
 
 }  // namespace headrace::imaging

@@ -9,6 +9,7 @@
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/threads.hpp"
+#include "headrace/imaging/note.hpp"
 
 namespace headrace::imaging {
 
@@ -28,6 +29,7 @@ struct SlideInfo {
   std::vector<std::byte> icc_profile;
   std::optional<Box2> bounds;  ///< what was scanned, in pixels of level 0, where the file says it
   std::string background_colour;  ///< "rrggbb", where the file says it
+  std::vector<Note> notes;        ///< what was left out or guessed
 };
 
 /// A patch of a slide: pixels of `level` from (y0, x0), which may be negative, as (y, x, c) uint8

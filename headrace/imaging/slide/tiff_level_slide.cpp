@@ -1,12 +1,8 @@
 #include "headrace/imaging/slide/tiff_level_slide.hpp"
 
-#include <tiff.h>
-
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/slide/plain_slide.hpp"
-#include "headrace/imaging/tiff/tiff_image.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -41,25 +37,13 @@ class TiffLevelSlide : public SlideReader {
   SlideInfo info_;
 };
 
-bool plain_pixels(const TiffInfo& info) {
-  const bool rgb = info.photometric == PHOTOMETRIC_RGB && info.samples == 3;
-  const bool grey = info.photometric == PHOTOMETRIC_MINISBLACK && info.samples == 1;
-  return info.bits == 8 && (rgb || grey) && info.orientation == ORIENTATION_TOPLEFT;
-}
-
 }  // namespace
 
 std::unique_ptr<SlideReader> with_tiff_level(std::unique_ptr<SlideReader> slide,
-                                             const std::string& path) {
-  try {
-    const TiffInfo info = TiffImage::open(path)->info();
-    const SlideLevel& level0 = slide->info().levels[0];
-    if (!plain_pixels(info) || info.height != level0.height || info.width != level0.width)
-      return slide;
-    return std::make_unique<TiffLevelSlide>(std::move(slide), open_plain_slide(path));
-  } catch (const Error&) {
-    return slide;  // libtiff refuses a file that OpenSlide reads
-  }
+                                             std::unique_ptr<SlideReader> level0) {
+  const SlideLevel &read = slide->info().levels[0], &stored = level0->info().levels[0];
+  if (read.height != stored.height || read.width != stored.width) return slide;
+  return std::make_unique<TiffLevelSlide>(std::move(slide), std::move(level0));
 }
 
 }  // namespace headrace::imaging

@@ -4,11 +4,8 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
-#include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/slide/white_outside.hpp"
-#include "headrace/imaging/tiff/tiff_directory.hpp"
-#include "headrace/imaging/tiff/tiff_image.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/imaging/tiff/tiff_picture.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -60,32 +57,23 @@ class TiffPyramidSlide : public SlideReader {
   SlideInfo info_;
 };
 
-/// The levels below the first picture, where that is level 0 of the slide.
-Levels open_levels(const SlideLevel& level0, const std::string& path) {
+}  // namespace
+
+std::unique_ptr<SlideReader> with_tiff_pyramid(std::unique_ptr<SlideReader> slide,
+                                               const std::string& path, const TiffPages& pages) {
+  const SlideLevel& level0 = slide->info().levels[0];
+  if (slide->info().levels.size() != 1 || pages.levels[0].height != level0.height ||
+      pages.levels[0].width != level0.width) {
+    return slide;
+  }
   Levels levels;
-  const auto directories = read_tiff_pyramid(FileBytes(path));
-  if (directories[0].height != level0.height || directories[0].width != level0.width) return levels;
-  for (std::size_t k = 1; k < directories.size(); ++k) {
+  for (std::size_t k = 1; k < pages.levels.size(); ++k) {
     try {
-      auto image = TiffImage::open(path, directories[k].at);
+      auto image = open_tiff_picture(path, pages, k);
       if (!image->why_not_rgb()) levels.push_back(std::move(image));
     } catch (const Error&) {
       // A level that can't be read: the slide is whole without it.
     }
-  }
-  return levels;
-}
-
-}  // namespace
-
-std::unique_ptr<SlideReader> with_tiff_pyramid(std::unique_ptr<SlideReader> slide,
-                                               const std::string& path) {
-  if (slide->info().levels.size() != 1 || file_kind(path) != FileKind::tiff) return slide;
-  Levels levels;
-  try {
-    levels = open_levels(slide->info().levels[0], path);
-  } catch (const Error&) {
-    // A damaged chain that the slide reader accepts: only its first picture is used.
   }
   if (levels.empty()) return slide;
   return std::make_unique<TiffPyramidSlide>(std::move(slide), std::move(levels), path);

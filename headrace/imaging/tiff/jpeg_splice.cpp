@@ -37,7 +37,7 @@ std::optional<std::vector<std::byte>> splice_jpeg_tile(std::span<const std::byte
     pixels::append_adobe_marker(out, 1);
   }
   append(segments);
-  append(rest);
+  pixels::append_jpeg_scans(rest, out);
   return out;
 }
 

@@ -8,9 +8,10 @@
 #include "headrace/imaging/file_kind.hpp"
 #include "headrace/imaging/slide/openslide_library.hpp"
 #include "headrace/imaging/slide/openslide_slide.hpp"
-#include "headrace/imaging/slide/plain_slide.hpp"
+#include "headrace/imaging/slide/tiff_slide.hpp"
 #include "headrace/imaging/tiff/jpeg_splice.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
+#include "headrace/imaging/tiff/tiff_pages.hpp"
 #include "headrace/imaging/whole_file.hpp"
 #include "headrace/pixels/jpeg/jpeg_decoder.hpp"
 
@@ -32,8 +33,10 @@ bool qualifies(const TiffDirectory& d) {
 }
 
 bool complete(const TiffDirectory& d) {
-  return std::none_of(d.tile_bytes.begin(), d.tile_bytes.end(),
-                      [](std::uint32_t bytes) { return bytes == 0; });
+  for (std::size_t i = 0; i < d.tile_bytes.size(); ++i) {
+    if (d.is_missing(i)) return false;
+  }
+  return true;
 }
 
 class TiffJpegTiles : public JpegTiles {
@@ -59,7 +62,7 @@ class TiffJpegTiles : public JpegTiles {
            file_.path(), level, d.tiles_across(), d.tiles_down(), tile_y, tile_x);
     }
     const auto index = static_cast<std::size_t>(tile_y * d.tiles_across() + tile_x);
-    if (d.tile_bytes[index] == 0) return {};
+    if (d.is_missing(index)) return {};
     return with_context(
         fmt::format("level {}, tile row {}, column {}", level, tile_y, tile_x), [&] {
           if (d.tile_offsets[index] > file_.size() ||
@@ -89,13 +92,22 @@ class TiffJpegTiles : public JpegTiles {
 };
 
 /// Levels in the slide reader's order. For an Aperio slide: every tiled directory, in file order.
-/// For a TIFF: its pyramid, including SubIFDs; for a generic one the same levels as OpenSlide's,
-/// which are the first directory and the tiled ones marked as reduced, by falling width.
+/// For a TIFF: its pyramid, including SubIFDs; for one that OpenSlide reads its levels, which are
+/// the first directory and the tiled ones marked as reduced, by falling width.
 std::vector<TiffDirectory> pick_levels(const FileBytes& file, const std::string& vendor) {
-  std::vector<TiffDirectory> all = read_tiff_directories(file), levels;
-  if (vendor == "tiff" || (vendor == "generic-tiff" && !all[0].sub_directories.empty())) {
-    levels = read_tiff_pyramid(file);
-  } else {
+  std::vector<TiffDirectory> levels;
+  bool by_openslide = vendor == "aperio";
+  if (vendor != "aperio") {
+    TiffPages pages = choose_tiff_pages(file);
+    if (!pages.planes.empty()) return {};
+    by_openslide =
+        vendor == "generic-tiff" && pages.is_first && pages.levels[0].sub_directories.empty();
+    levels = std::move(pages.levels);
+  }
+  if (by_openslide) {
+    levels.clear();
+    bool damaged = false;
+    auto all = read_whole_tiff_directories(file, damaged);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool level =
           i == 0 ||
@@ -166,8 +178,9 @@ std::unique_ptr<JpegTiles> JpegTiles::open(const std::string& path) {
   TiffDirectory level0 = levels[0];
   auto tiles = std::make_unique<TiffJpegTiles>(path, std::move(levels));
   try {
-    const auto slide =
-        known != nullptr ? open_with_openslide(*openslide, path, vendor) : open_plain_slide(path);
+    const auto slide = vendor == "aperio"
+                           ? open_with_openslide(*openslide, path, vendor)
+                           : open_tiff_slide(path, known != nullptr ? openslide : nullptr);
     if (!agrees(*tiles, level0, *slide)) return nullptr;
   } catch (const Error&) {
     return nullptr;  // the slide reader reports what is wrong with the file

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -41,10 +42,26 @@ class Parser {
     return read_directory(at);
   }
 
-  std::vector<TiffDirectory> parse() {
+  /// damaged: null, or set where a directory after the first can't be read. Errors: corrupt (the
+  /// file ends before a directory).
+  std::vector<TiffDirectory> parse(bool* damaged) {
     std::vector<TiffDirectory> directories;
+    try {
+      parse_chain(directories);
+    } catch (const Error& error) {
+      const bool cut = error.code() == ErrorCode::corrupt;  // pixels are missing, too
+      if (damaged == nullptr || directories.empty() || cut) throw;
+      *damaged = true;
+    }
+    return directories;
+  }
+
+ private:
+  void parse_chain(std::vector<TiffDirectory>& directories) {
     std::set<std::uint64_t> seen;
     std::uint64_t at = read_header();
+    if (at == 0)
+      fail(ErrorCode::malformed, "{}: the TIFF holds no picture (no directory)", file_.path());
     while (at != 0) {
       if (!seen.insert(at).second || directories.size() == kMaxDirectories) {
         fail(ErrorCode::malformed,
@@ -53,10 +70,8 @@ class Parser {
       }
       directories.push_back(read_directory(at));
     }
-    return directories;
   }
 
- private:
   std::uint64_t read_header() {
     const auto head = read_bytes(0, 8, "header");
     big_endian_ = head[0] == std::byte{'M'};
@@ -72,7 +87,7 @@ class Parser {
   std::vector<std::byte> read_bytes(std::uint64_t at, std::uint64_t count,
                                     const std::string& what) const {
     if (at > file_.size() || count > file_.size() - at) {
-      fail(ErrorCode::malformed,
+      fail(ErrorCode::corrupt,
            "{}: the TIFF's {} lies at bytes {} to {}, but the file ends at {}; it is truncated or "
            "damaged",
            file_.path(), what, at, at + count, file_.size());
@@ -151,6 +166,32 @@ class Parser {
     return list;
   }
 
+  /// As libtiff gives it: a float, of the quotient in double.
+  float real(const Entry& entry) const {
+    const auto bytes = values(entry, 1);
+    const std::uint64_t unit = type_bytes(entry.type);
+    if (entry.type == 5 || entry.type == 10) {
+      const auto under = static_cast<double>(integer(bytes.data() + 4, 4));
+      return under == 0 ? 0.0F
+                        : static_cast<float>(static_cast<double>(integer(bytes.data(), 4)) / under);
+    }
+    if (entry.type == 11)
+      return std::bit_cast<float>(static_cast<std::uint32_t>(integer(bytes.data(), 4)));
+    if (entry.type == 12)
+      return static_cast<float>(std::bit_cast<double>(integer(bytes.data(), 8)));
+    return static_cast<float>(integer(bytes.data(), unit));
+  }
+
+  std::string text(const Entry& entry) const {
+    const auto bytes = values(entry, kMaxText);
+    std::string found(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return found;
+  }
+
+  static TiffBytes place(const Entry& entry) {
+    return {entry.value_at, entry.count * type_bytes(entry.type)};
+  }
+
   void take(const Entry& entry, TiffDirectory& d) const {
     if (entry.count == 0) return;
     const auto side = [&] {
@@ -159,7 +200,10 @@ class Parser {
     const auto word16 = [&] { return static_cast<std::uint16_t>(number(entry)); };
     switch (entry.tag) {
       case 254:
-        d.subfile_type = static_cast<std::uint32_t>(number(entry));
+        d.subfile_type |= static_cast<std::uint32_t>(number(entry));
+        break;
+      case 255:  // SubfileType, before NewSubfileType
+        if (number(entry) == 2) d.subfile_type |= kReducedImage;
         break;
       case 256:
         d.width = side();
@@ -176,19 +220,37 @@ class Parser {
       case 262:
         d.photometric = word16();
         break;
-      case 270: {
-        const auto text = values(entry, kMaxText);
-        d.description.assign(reinterpret_cast<const char*>(text.data()), text.size());
+      case 270:
+        d.description = text(entry);
+        d.whole_description = place(entry);
         break;
-      }
       case 273:
         d.blocks = entry.count;
+        d.strip_offsets = numbers<std::uint64_t>(entry);
+        break;
+      case 274:
+        d.orientation = word16();
         break;
       case 277:
         d.samples = word16();
         break;
+      case 279:
+        d.strip_bytes = numbers<std::uint64_t>(entry);
+        break;
+      case 282:
+        d.x_resolution = real(entry);
+        break;
+      case 283:
+        d.y_resolution = real(entry);
+        break;
       case 284:
         d.planar = word16();
+        break;
+      case 285:
+        d.page_name = text(entry);
+        break;
+      case 296:
+        d.resolution_unit = word16();
         break;
       case 322:
         d.tile_width = side();
@@ -206,15 +268,34 @@ class Parser {
       case 330:
         if (entry.count <= kMaxDirectories) d.sub_directories = numbers<std::uint64_t>(entry);
         break;
+      case 338:
+        d.extra_samples.clear();
+        take_extra_samples(entry, d);
+        break;
+      case 339:
+        d.sample_format = word16();
+        break;
       case 347:
         d.jpeg_tables = values(entry, kMaxTables);
         break;
-      case 32997:
-        d.image_depth = static_cast<std::uint32_t>(number(entry));
+      case 34675:
+        d.icc_profile = place(entry);
+        break;
+      case 32997:  // ImageDepth
+      case 32998:  // TileDepth
+        d.image_depth = std::max(d.image_depth, static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                                    number(entry), UINT32_MAX)));
         break;
       default:
         break;
     }
+  }
+
+  void take_extra_samples(const Entry& entry, TiffDirectory& d) const {
+    const auto kinds = values(entry, 16);
+    const std::uint64_t unit = type_bytes(entry.type);
+    for (std::size_t i = 0; i + unit <= kinds.size(); i += unit)
+      d.extra_samples.push_back(static_cast<std::uint16_t>(integer(kinds.data() + i, unit)));
   }
 
   void take_bits(const Entry& entry, TiffDirectory& d) const {
@@ -230,6 +311,45 @@ class Parser {
   bool big_endian_ = false, big_ = false;
 };
 
+}  // namespace
+
+std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file) {
+  return Parser(file).parse(nullptr);
+}
+
+std::vector<TiffDirectory> read_whole_tiff_directories(const FileBytes& file, bool& damaged) {
+  damaged = false;
+  return Parser(file).parse(&damaged);
+}
+
+TiffDirectory read_first_tiff_directory(const FileBytes& file) {
+  return Parser(file).parse_first();
+}
+
+TiffDirectory read_tiff_directory_at(const FileBytes& file, std::uint64_t at) {
+  return Parser(file).parse_at(at);
+}
+
+std::vector<std::byte> read_tiff_bytes(const FileBytes& file, const TiffBytes& bytes,
+                                       std::uint64_t limit) {
+  std::vector<std::byte> found;
+  const std::uint64_t count = std::min(bytes.count, limit);
+  // Held against the file before memory is taken.
+  if (bytes.at <= file.size() && count <= file.size() - bytes.at) found.resize(count);
+  if (found.size() != count) {
+    fail(ErrorCode::corrupt,
+         "{}: bytes {} to {} are needed, but the file ends at {}; it is truncated or damaged",
+         file.path(), bytes.at, bytes.at + count, file.size());
+  }
+  file.read(bytes.at, found);
+  return found;
+}
+
+std::string read_tiff_text(const FileBytes& file, const TiffBytes& bytes, std::uint64_t limit) {
+  const auto found = read_tiff_bytes(file, bytes, limit);
+  return {reinterpret_cast<const char*>(found.data()), found.size()};
+}
+
 std::vector<TiffDirectory> read_sub_directories(const FileBytes& file, const TiffDirectory& of) {
   std::vector<TiffDirectory> found;
   for (const std::uint64_t at : of.sub_directories) {
@@ -242,8 +362,7 @@ std::vector<TiffDirectory> read_sub_directories(const FileBytes& file, const Tif
   return found;
 }
 
-/// Whether a directory may be a smaller level of `full`: heights and widths were rounded, each by
-/// less than a pixel.
+// Heights and widths were rounded, each by less than a pixel.
 bool is_reduced(const TiffDirectory& d, const TiffDirectory& full) {
   if (d.width < 1 || d.height < 1 || d.width >= full.width || d.height > full.height) return false;
   if (d.samples != full.samples || d.bits != full.bits) return false;
@@ -252,24 +371,12 @@ bool is_reduced(const TiffDirectory& d, const TiffDirectory& full) {
   return std::abs(h * full_w - w * full_h) <= full_h + full_w;
 }
 
-}  // namespace
-
-std::vector<TiffDirectory> read_tiff_directories(const FileBytes& file) {
-  return Parser(file).parse();
-}
-
-TiffDirectory read_first_tiff_directory(const FileBytes& file) {
-  return Parser(file).parse_first();
-}
-
-TiffDirectory read_tiff_directory_at(const FileBytes& file, std::uint64_t at) {
-  return Parser(file).parse_at(at);
-}
-
-std::vector<TiffDirectory> read_tiff_pyramid(const FileBytes& file) {
-  std::vector<TiffDirectory> levels, found = read_tiff_directories(file);
-  levels.push_back(std::move(found.front()));
-  found.erase(found.begin());
+std::vector<TiffDirectory> tiff_pyramid_of(const FileBytes& file, std::vector<TiffDirectory> found,
+                                           std::size_t picture) {
+  std::vector<TiffDirectory> levels;
+  const auto at = found.begin() + static_cast<std::ptrdiff_t>(picture);
+  levels.push_back(std::move(*at));
+  found.erase(at);
   if (levels[0].sub_directories.empty()) {
     std::erase_if(found, [](const TiffDirectory& d) {
       return !d.tiled() || (d.subfile_type & kReducedImage) == 0;
@@ -283,6 +390,10 @@ std::vector<TiffDirectory> read_tiff_pyramid(const FileBytes& file) {
     if (is_reduced(d, levels[0]) && d.width < levels.back().width) levels.push_back(std::move(d));
   }
   return levels;
+}
+
+std::vector<TiffDirectory> read_tiff_pyramid(const FileBytes& file) {
+  return tiff_pyramid_of(file, read_tiff_directories(file), 0);
 }
 
 }  // namespace headrace::imaging

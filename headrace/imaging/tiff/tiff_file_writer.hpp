@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::imaging {
 
@@ -52,7 +52,7 @@ class TiffFileWriter {
   };
   void write_children(bool big);
 
-  AsideFile file_;
+  storage::AtomicFile file_;
   std::uint64_t classic_limit_;
   std::vector<Directory> directories_;
 };

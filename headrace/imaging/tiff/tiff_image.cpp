@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <regex>
 #include <utility>
 #include <vector>
 
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/block_cache.hpp"
 #include "headrace/imaging/jpeg2000.hpp"
+#include "headrace/imaging/tiff/large_blocks.hpp"
+#include "headrace/imaging/tiff/tiff_colours.hpp"
 #include "headrace/imaging/tiff/tiff_directory.hpp"
 #include "headrace/imaging/tiff/tiff_handle.hpp"
+#include "headrace/imaging/tiff/tiff_samples.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
@@ -23,17 +24,8 @@ constexpr std::uint64_t kCacheBytes = std::uint64_t{64} << 20;
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 24;
 constexpr std::uint64_t kScratchBytes = std::uint64_t{4} << 20;  // that a thread keeps
 
-constexpr std::uint16_t kAperioYcbcr = 33003, kAperioRgb = 33005, kJpeg2000 = 34712;
-
-bool is_jpeg2000(std::uint16_t compression) {
-  return compression == kAperioYcbcr || compression == kAperioRgb || compression == kJpeg2000;
-}
-
-/// Decoded samples of one block as libtiff gave them (one plane after the other where planar).
-struct Block {
-  std::vector<std::uint8_t> bytes;
-  std::int64_t row_bytes = 0, plane_bytes = 0;
-};
+constexpr std::uint16_t kAperioYcbcr = 33003, kJpeg2000 = 34712;
+constexpr std::uint64_t kMaxIccBytes = std::uint64_t{16} << 20;
 
 template <typename T>
 T field(TIFF* tiff, std::uint32_t tag, T missing) {
@@ -41,81 +33,65 @@ T field(TIFF* tiff, std::uint32_t tag, T missing) {
   return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : missing;
 }
 
-/// PhysicalSizeX/Y of the first Pixels element in micrometres; other units are ignored.
-std::optional<double> ome_size(const std::string& xml, const char* axis) {
-  const std::string name = std::string("PhysicalSize") + axis;
-  const std::regex unit(name + "Unit=\"([^\"]*)\"");
-  std::smatch match;
-  if (std::regex_search(xml, match, unit) && match[1] != "\xC2\xB5m" && match[1] != "\xCE\xBCm" &&
-      match[1] != "um" && match[1] != "&#181;m" && match[1] != "&#xB5;m") {
-    return std::nullopt;
-  }
-  if (!std::regex_search(xml, match, std::regex(name + "=\"([0-9.eE+-]{1,24})\"")))
-    return std::nullopt;
-  const double value = std::strtod(match[1].str().c_str(), nullptr);
-  if (!credible_mpp(value)) return std::nullopt;
-  return value;
-}
-
-void read_spacing(TIFF* tiff, TiffInfo& info) {
-  char* text = nullptr;
-  if (TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) && text != nullptr) {
-    const std::string description(text, ::strnlen(text, 1 << 14));
-    if (description.find("<OME") != std::string::npos) {
-      info.mpp_x = ome_size(description, "X");
-      info.mpp_y = ome_size(description, "Y");
-      if (info.mpp_x && info.mpp_y) return;
-    }
-  }
-  float x = 0, y = 0;
-  const auto unit = field<std::uint16_t>(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
-  const double um = unit == RESUNIT_INCH ? 25400.0 : unit == RESUNIT_CENTIMETER ? 10000.0 : 0.0;
-  if (um > 0 && TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) &&
-      TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y) && x > 0 && y > 0 && credible_mpp(um / x) &&
-      credible_mpp(um / y)) {
-    info.mpp_y = um / y;
-    info.mpp_x = um / x;
-  }
-}
-
 class LibtiffImage : public TiffImage {
  public:
   LibtiffImage(const std::string& path, std::uint64_t directory)
-      : path_(path), pool_(path, directory), directory_(directory) {
-    file_bytes_ = FileBytes(path).size();
+      : path_(path), file_(path), pool_(path, directory) {
     std::unique_ptr<TiffHandle> handle;
     try {
       handle = pool_.take();
     } catch (const Error&) {
-      read_tiff_directories(FileBytes(path));  // its error states better where a file is cut off
+      read_tiff_directories(file_);  // its error states better where a file is cut off
       throw;
     }
+    d_ = directory == 0 ? read_first_tiff_directory(file_)
+                        : read_tiff_directory_at(file_, directory);
     read_facts(*handle);
-    check();
+    check(*handle);
     check_block_count(*handle);
     pool_.put(std::move(handle));
   }
 
   const TiffInfo& info() const override { return info_; }
   const std::optional<std::string>& why_not_rgb() const override { return why_not_rgb_; }
+  std::vector<std::byte> icc_profile() const override {
+    if (d_.icc_profile.count == 0 || d_.icc_profile.count > kMaxIccBytes) return {};
+    try {
+      return read_tiff_bytes(file_, d_.icc_profile, kMaxIccBytes);
+    } catch (const Error&) {
+      return {};  // it is not in the file; the pixels are
+    }
+  }
 
   void read_rgb(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
                 std::uint8_t* dst, std::int64_t stride) const override {
     if (why_not_rgb_) fail(ErrorCode::unsupported, "{}: {}", path_, *why_not_rgb_);
     each_row(y0, x0, height, width,
-             [&](const Block& block, std::int64_t by, std::int64_t bx, std::int64_t y,
+             [&](const TiffBlock& block, std::int64_t by, std::int64_t bx, std::int64_t y,
                  std::int64_t x, std::int64_t count) {
-               rgb_row(block, by, bx, count, dst + (y - y0) * stride + (x - x0) * 3);
+               samples_.rgb_row(block, by, bx, count, dst + (y - y0) * stride + (x - x0) * 3);
              });
   }
 
   void read_first_sample(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
                          std::uint16_t* dst, std::int64_t stride) const override {
+    check_labels();
     each_row(y0, x0, height, width,
-             [&](const Block& block, std::int64_t by, std::int64_t bx, std::int64_t y,
+             [&](const TiffBlock& block, std::int64_t by, std::int64_t bx, std::int64_t y,
                  std::int64_t x, std::int64_t count) {
-               first_row(block, by, bx, count, dst + (y - y0) * stride + (x - x0));
+               samples_.label_row(block, by, bx, count, y, x, dst + (y - y0) * stride + (x - x0));
              });
+  }
+
+  ColourCount count_colours(std::int64_t y0, std::int64_t height) const override {
+    check_labels();
+    ColourCount colours;
+    if (info_.samples < 2 || info_.photometric == PHOTOMETRIC_PALETTE) return colours;
+    each_row(
+        y0, 0, height, info_.width,
+        [&](const TiffBlock& block, std::int64_t by, std::int64_t bx, std::int64_t, std::int64_t,
+            std::int64_t count) { samples_.count_colours(block, by, bx, count, colours); });
+    return colours;
   }
 
  private:
@@ -154,33 +130,55 @@ class LibtiffImage : public TiffImage {
       block_bytes_ =
           static_cast<std::uint64_t>(row_bytes_) * static_cast<std::uint64_t>(info_.block_height);
     }
-    if (info_.photometric == PHOTOMETRIC_PALETTE && info_.bits <= 8) read_palette(tiff);
-    read_spacing(tiff, info_);
+    follow_libtiff();
   }
 
-  void read_palette(TIFF* tiff) {
+  /// What decides about the samples must be what libtiff decodes them by: a file may state a tag
+  /// twice.
+  void follow_libtiff() {
+    d_.height = info_.height;
+    d_.width = info_.width;
+    d_.tile_height = tiled_ ? info_.block_height : 0;
+    d_.tile_width = tiled_ ? info_.block_width : 0;
+    d_.bits = info_.bits;
+    d_.samples = static_cast<std::uint16_t>(info_.samples);
+    d_.compression = info_.compression;
+    d_.photometric = info_.photometric;
+    d_.orientation = info_.orientation;
+    d_.planar = planar_ ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG;
+    d_.sample_format = sample_format_;
+  }
+
+  TiffSamples::Palette read_palette(TIFF* tiff) const {
+    TiffSamples::Palette palette;
+    if (info_.photometric != PHOTOMETRIC_PALETTE || info_.bits > 8) return palette;
     std::uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
-    if (!TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue)) return;
+    if (!TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue)) return palette;
     for (int i = 0; i < (1 << info_.bits); ++i) {
-      palette_.push_back(
+      palette.push_back(
           {std::uint8_t(red[i] >> 8), std::uint8_t(green[i] >> 8), std::uint8_t(blue[i] >> 8)});
     }
+    return palette;
   }
 
-  void check() {
+  void check(TiffHandle& handle) {
     const auto& f = info_;
     if (f.height < 1 || f.width < 1 || f.height > kMaxSide || f.width > kMaxSide ||
         f.block_height < 1 || f.block_width < 1) {
       fail(ErrorCode::malformed, "{}: a TIFF of {}x{} pixels in blocks of {}x{} cannot be", path_,
            f.width, f.height, f.block_width, f.block_height);
     }
+    if (const auto volume = why_no_picture(d_))
+      fail(ErrorCode::unsupported, "{}: {}", path_, *volume);
     if (!TIFFIsCODECConfigured(f.compression) && !is_jpeg2000(f.compression)) {
       fail(ErrorCode::unsupported,
            "{}: TIFF compression {} is not read; convert it, for example to Deflate", path_,
            f.compression);
     }
-    if (f.bits != 1 && f.bits != 2 && f.bits != 4 && f.bits != 8 && f.bits != 16) {
-      fail(ErrorCode::unsupported, "{}: {} bits a sample; 1, 2, 4, 8 and 16 are read", path_,
+    constexpr std::array kBits{1, 2, 4, 8, 16, 32, 64};
+    if (std::find(kBits.begin(), kBits.end(), f.bits) == kBits.end()) {
+      fail(ErrorCode::unsupported,
+           "{}: {} bits a sample; 1, 2, 4, 8 and 16 are read, of labels 32 and 64 as well", path_,
            f.bits);
     }
     if (is_jpeg2000(f.compression) &&
@@ -189,20 +187,34 @@ class LibtiffImage : public TiffImage {
            "{}: JPEG 2000 of {} samples of {} bits{}; 8-bit grey and colour are read", path_,
            f.samples, f.bits, planar_ ? " in planes" : "");
     }
-    if (sample_format_ != SAMPLEFORMAT_UINT && sample_format_ != SAMPLEFORMAT_VOID) {
-      fail(ErrorCode::unsupported, "{}: the samples are not unsigned integers (SampleFormat {})",
+    const bool numbers = sample_format_ == SAMPLEFORMAT_UINT ||
+                         sample_format_ == SAMPLEFORMAT_VOID ||
+                         (sample_format_ == SAMPLEFORMAT_INT && f.bits >= 8) ||
+                         (sample_format_ == SAMPLEFORMAT_IEEEFP && f.bits >= 16);
+    if (!numbers) {
+      fail(ErrorCode::unsupported, "{}: the samples are no numbers that are read (SampleFormat {})",
            path_, sample_format_);
     }
-    if (block_bytes_ < 1 ||
-        block_bytes_ * std::uint64_t(planar_ ? f.samples : 1) > kMaxBlockBytes) {
+    const SampleKind kind = sample_format_ == SAMPLEFORMAT_INT      ? SampleKind::signed_integer
+                            : sample_format_ == SAMPLEFORMAT_IEEEFP ? SampleKind::floating
+                                                                    : SampleKind::unsigned_integer;
+    samples_ = TiffSamples(path_, d_, kind, read_palette(handle.get()));
+    const auto decoded = std::uint64_t(f.block_width) * std::uint64_t(f.block_height) *
+                         std::uint64_t(f.samples) * std::uint64_t(std::max(1, f.bits / 8));
+    if (row_bytes_ > 0 && LargeBlocks::fit(d_, std::max(decoded, block_bytes_)))
+      large_ = std::make_unique<LargeBlocks>(file_, d_, pool_, f.block_height, row_bytes_);
+    const std::uint64_t at_once = block_bytes_ * std::uint64_t(planar_ ? f.samples : 1);
+    if (block_bytes_ < 1 || (!large_ && at_once > kMaxBlockBytes)) {
       fail(ErrorCode::memory,
            "{}: one block decodes to {} bytes, the limit is {}; convert it to a tiled TIFF", path_,
            block_bytes_, kMaxBlockBytes);
     }
-    // The bytes that rgb_row and first_row index; a directory that contradicts itself must not
+    // The bytes that TiffSamples indexes; a directory that contradicts itself must not
     // pass.
     const std::int64_t per_row = (f.block_width * f.bits * (planar_ ? 1 : f.samples) + 7) / 8;
-    const bool converted = f.photometric == PHOTOMETRIC_YCBCR && f.compression == COMPRESSION_JPEG;
+    const bool converted =
+        (f.photometric == PHOTOMETRIC_YCBCR && f.compression == COMPRESSION_JPEG) ||
+        samples_.colours() == TiffColours::libtiff;
     if (!converted &&
         (row_bytes_ < per_row || std::int64_t(block_bytes_) / row_bytes_ < f.block_height)) {
       fail(ErrorCode::malformed,
@@ -217,9 +229,7 @@ class LibtiffImage : public TiffImage {
   void check_block_count(TiffHandle& handle) const {
     const std::uint64_t wanted =
         tiled_ ? TIFFNumberOfTiles(handle.get()) : TIFFNumberOfStrips(handle.get());
-    const FileBytes file(path_);
-    const std::uint64_t found = directory_ == 0 ? read_first_tiff_directory(file).blocks
-                                                : read_tiff_directory_at(file, directory_).blocks;
+    const std::uint64_t found = d_.blocks;
     // A single uncompressed strip is read in pieces on purpose: it is never in memory whole.
     const bool chopped = info_.compression == COMPRESSION_NONE && found == 1;
     if (found != wanted && !chopped) {
@@ -228,36 +238,44 @@ class LibtiffImage : public TiffImage {
     }
   }
 
+  /// Colours that libtiff converts have no samples as stored.
+  void check_labels() const {
+    if (samples_.colours() != TiffColours::libtiff) return;
+    fail(ErrorCode::unsupported,
+         "{}: a picture of photometric {} holds no labels; store them as grey values", path_,
+         info_.photometric);
+  }
+
   void find_why_not_rgb() {
-    const auto& f = info_;
-    const bool grey =
-        f.photometric == PHOTOMETRIC_MINISBLACK || f.photometric == PHOTOMETRIC_MINISWHITE;
-    const bool jpeg_colour = f.photometric == PHOTOMETRIC_YCBCR &&
-                             f.compression == COMPRESSION_JPEG && f.bits == 8 && f.samples == 3 &&
-                             !planar_;
-    const bool rgb =
-        (f.photometric == PHOTOMETRIC_RGB && f.bits == 8 && f.samples >= 3) ||
-        (is_jpeg2000(f.compression) && f.samples == 3 && f.photometric == PHOTOMETRIC_YCBCR);
-    if (f.bits == 16) {
-      why_not_rgb_ = "16 bits a sample; images of 8 bits are read";
-    } else if (f.photometric == PHOTOMETRIC_PALETTE && palette_.empty()) {
+    why_not_rgb_ = why_no_rgb(d_);
+    if (!why_not_rgb_ && info_.photometric == PHOTOMETRIC_PALETTE && samples_.palette().empty())
       why_not_rgb_ = "a palette image without its colour map";
-    } else if (!grey && !jpeg_colour && !rgb && f.photometric != PHOTOMETRIC_PALETTE) {
-      why_not_rgb_ = fmt::format(
-          "photometric {} with {} samples of {} bits is not read; convert it to 8-bit RGB",
-          f.photometric, f.samples, f.bits);
-    }
+  }
+
+  /// The last strip has fewer rows than the others.
+  std::int64_t rows_of_block(std::int64_t by) const {
+    return tiled_ ? info_.block_height
+                  : std::min(info_.block_height, info_.height - by * info_.block_height);
+  }
+  std::int64_t blocks_across() const {
+    return (info_.width + info_.block_width - 1) / info_.block_width;
+  }
+  std::int64_t blocks_of_plane() const {
+    return blocks_across() * ((info_.height + info_.block_height - 1) / info_.block_height);
+  }
+  /// Whether the file stores a block. libtiff reads one strip without compression as many.
+  bool is_missing(std::int64_t number) const {
+    return d_.is_missing(static_cast<std::size_t>(d_.blocks == 1 ? 0 : number));
   }
 
   /// whole: all of the picture is wanted at once. Then blocks are not read again, and the thread's
   /// own memory is enough.
-  std::shared_ptr<const Block> block(std::int64_t by, std::int64_t bx, bool whole) const {
-    const std::int64_t across = (info_.width + info_.block_width - 1) / info_.block_width;
-    const std::int64_t index = by * across + bx;
+  std::shared_ptr<const TiffBlock> block(std::int64_t by, std::int64_t bx, bool whole) const {
+    const std::int64_t index = by * blocks_across() + bx;
     if (auto found = cache_.find(index)) return found;
-    static thread_local const auto scratch = std::make_shared<Block>();
+    static thread_local const auto scratch = std::make_shared<TiffBlock>();
     const bool keep = !whole || block_bytes_ > kScratchBytes;
-    auto made = keep ? std::make_shared<Block>() : scratch;
+    auto made = keep ? std::make_shared<TiffBlock>() : scratch;
     auto handle = pool_.take();
     decode(*handle, by, bx, index, *made);
     pool_.put(std::move(handle));
@@ -266,8 +284,11 @@ class LibtiffImage : public TiffImage {
   }
 
   void decode(TiffHandle& handle, std::int64_t by, std::int64_t bx, std::int64_t index,
-              Block& made) const {
+              TiffBlock& made) const {
+    made.missing = 0;
     if (is_jpeg2000(info_.compression)) return decode_jpeg2000_block(handle, by, bx, index, made);
+    if (samples_.colours() == TiffColours::libtiff)
+      return decode_by_libtiff(handle, by, bx, index, made);
     TIFF* tiff = handle.get();
     const int planes = planar_ ? info_.samples : 1;
     std::uint64_t bytes = block_bytes_;
@@ -284,11 +305,14 @@ class LibtiffImage : public TiffImage {
     }
     made.plane_bytes = std::int64_t(bytes);
     made.bytes.resize(bytes * std::uint64_t(planes));
-    const std::int64_t blocks = ((info_.width + info_.block_width - 1) / info_.block_width) *
-                                ((info_.height + info_.block_height - 1) / info_.block_height);
     for (int plane = 0; plane < planes; ++plane) {
-      const auto number = std::uint32_t(index + plane * blocks);
+      const auto number = std::uint32_t(index + plane * blocks_of_plane());
       auto* out = made.bytes.data() + std::size_t(plane) * bytes;
+      if (is_missing(number)) {
+        made.mark_missing(plane);
+        std::fill(out, out + bytes, std::uint8_t{0});
+        continue;
+      }
       // The last strip is shorter than the others; libtiff fills what it has, the rest is 0.
       const tmsize_t got = tiled_ ? TIFFReadEncodedTile(tiff, number, out, tmsize_t(bytes))
                                   : TIFFReadEncodedStrip(tiff, number, out, tmsize_t(bytes));
@@ -302,29 +326,59 @@ class LibtiffImage : public TiffImage {
   }
 
   void decode_jpeg2000_block(TiffHandle& handle, std::int64_t by, std::int64_t bx,
-                             std::int64_t index, Block& made) const {
-    const std::int64_t height =
-        std::min(info_.block_height, info_.height - by * info_.block_height);
+                             std::int64_t index, TiffBlock& made) const {
     made.row_bytes = row_bytes_;
     made.plane_bytes = std::int64_t(block_bytes_);
-    made.bytes.assign(block_bytes_, std::uint8_t{255});
+    made.bytes.assign(block_bytes_, std::uint8_t{0});
+    if (is_missing(index)) {
+      made.mark_missing(0);
+      return;
+    }
     const auto raw = raw_block(handle, std::uint32_t(index));
-    if (raw.empty()) return;  // the file stores no such tile: glass
     const std::string origin =
         fmt::format("{}: {} {} (row {}, column {})", path_, tiled_ ? "tile" : "strip", index,
                     by * info_.block_height, bx * info_.block_width);
     const bool ycbcr = info_.compression == kAperioYcbcr ||
                        (info_.compression == kJpeg2000 && info_.photometric == PHOTOMETRIC_YCBCR);
-    decode_jpeg2000_pixels(raw, tiled_ ? info_.block_height : height, info_.block_width,
-                           info_.samples, ycbcr, made.bytes.data(), row_bytes_, origin);
+    decode_jpeg2000_pixels(raw, rows_of_block(by), info_.block_width, info_.samples, ycbcr,
+                           made.bytes.data(), row_bytes_, origin);
   }
 
-  /// A block as stored in the file; empty where there is none.
+  /// Colours that libtiff converts, into RGB.
+  void decode_by_libtiff(TiffHandle& handle, std::int64_t by, std::int64_t bx, std::int64_t index,
+                         TiffBlock& made) const {
+    const std::int64_t width = info_.block_width, rows = rows_of_block(by);
+    made.row_bytes = width * 3;
+    made.plane_bytes = made.row_bytes * info_.block_height;
+    made.bytes.assign(static_cast<std::size_t>(made.plane_bytes), std::uint8_t{0});
+    if (is_missing(index)) {
+      made.mark_missing(0);
+      return;
+    }
+    std::vector<std::uint32_t> raster(static_cast<std::size_t>(width * info_.block_height));
+    const auto y = std::uint32_t(by * info_.block_height), x = std::uint32_t(bx * width);
+    const int read = tiled_ ? TIFFReadRGBATileExt(handle.get(), x, y, raster.data(), 1)
+                            : TIFFReadRGBAStripExt(handle.get(), y, raster.data(), 1);
+    if (read == 0) {
+      fail(ErrorCode::corrupt, "{}: {} {} (row {}, column {}) cannot be decoded: {}", path_,
+           tiled_ ? "tile" : "strip", index, y, x, handle.take_message());
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {  // libtiff begins at the bottom
+      const std::uint32_t* from = raster.data() + (rows - 1 - row) * width;
+      std::uint8_t* to = made.bytes.data() + row * made.row_bytes;
+      for (std::int64_t i = 0; i < width; ++i) {
+        to[i * 3] = std::uint8_t(TIFFGetR(from[i]));
+        to[i * 3 + 1] = std::uint8_t(TIFFGetG(from[i]));
+        to[i * 3 + 2] = std::uint8_t(TIFFGetB(from[i]));
+      }
+    }
+  }
+
+  /// A block as stored in the file.
   std::vector<std::uint8_t> raw_block(TiffHandle& handle, std::uint32_t number) const {
     TIFF* tiff = handle.get();
     const std::uint64_t bytes = TIFFGetStrileByteCount(tiff, number);
-    if (bytes == 0) return {};
-    const std::uint64_t size = file_bytes_, at = TIFFGetStrileOffset(tiff, number);
+    const std::uint64_t size = file_.size(), at = TIFFGetStrileOffset(tiff, number);
     std::vector<std::uint8_t> raw(at <= size && bytes <= size - at ? bytes : 0);
     const auto wanted = tmsize_t(raw.size());
     const tmsize_t got = raw.empty() ? 0
@@ -355,6 +409,16 @@ class LibtiffImage : public TiffImage {
                            right = std::min(x0 + width, (bx + 1) * bw);
         const std::int64_t top = std::max(y0, by * bh),
                            bottom = std::min(y0 + height, (by + 1) * bh);
+        if (large_) {
+          const std::int64_t rows = large_->rows_at_a_time();
+          for (std::int64_t y = top; y < bottom;) {
+            const std::int64_t part = (y - by * bh) / rows, first = by * bh + part * rows;
+            const auto decoded = large_->rows(by, bx, part);
+            for (const std::int64_t end = std::min(bottom, first + rows); y < end; ++y)
+              row(*decoded, y - first, left - bx * bw, y, left, right - left);
+          }
+          continue;
+        }
         const bool whole = left == bx * bw && top == by * bh &&
                            right == std::min(info_.width, left + bw) &&
                            bottom == std::min(info_.height, top + bh);
@@ -365,77 +429,22 @@ class LibtiffImage : public TiffImage {
     }
   }
 
-  static unsigned sample_at(const std::uint8_t* row, std::int64_t index, int bits) {
-    if (bits == 8) return row[index];
-    if (bits == 16) {
-      std::uint16_t value;
-      std::memcpy(&value, row + index * 2, 2);
-      return value;
-    }
-    const std::int64_t bit = index * bits;
-    return unsigned(row[bit >> 3] >> (8 - bits - (bit & 7))) & ((1u << bits) - 1);
-  }
-
-  void rgb_row(const Block& block, std::int64_t by, std::int64_t bx, std::int64_t count,
-               std::uint8_t* dst) const {
-    const std::uint8_t* row = block.bytes.data() + by * block.row_bytes;
-    const bool colour =
-        info_.photometric == PHOTOMETRIC_RGB || info_.photometric == PHOTOMETRIC_YCBCR;
-    if (colour && planar_) {
-      for (int c = 0; c < 3; ++c) {
-        for (std::int64_t i = 0; i < count; ++i)
-          dst[i * 3 + c] = row[c * block.plane_bytes + bx + i];
-      }
-    } else if (colour && info_.samples == 3) {
-      std::memcpy(dst, row + bx * 3, std::size_t(count * 3));
-    } else if (colour) {
-      for (std::int64_t i = 0; i < count; ++i)
-        std::memcpy(dst + i * 3, row + (bx + i) * info_.samples, 3);
-    } else {
-      grey_row(row, bx, count, dst);
-    }
-  }
-
-  void grey_row(const std::uint8_t* row, std::int64_t bx, std::int64_t count,
-                std::uint8_t* dst) const {
-    const std::int64_t step = planar_ ? 1 : info_.samples;
-    const unsigned top = (1u << info_.bits) - 1;
-    for (std::int64_t i = 0; i < count; ++i) {
-      unsigned value = sample_at(row, (bx + i) * step, info_.bits);
-      if (!palette_.empty()) {
-        std::memcpy(dst + i * 3, palette_[value].data(), 3);
-        continue;
-      }
-      value = value * 255 / top;
-      if (info_.photometric == PHOTOMETRIC_MINISWHITE) value = 255 - value;
-      std::memset(dst + i * 3, int(value), 3);
-    }
-  }
-
-  void first_row(const Block& block, std::int64_t by, std::int64_t bx, std::int64_t count,
-                 std::uint16_t* dst) const {
-    const std::uint8_t* row = block.bytes.data() + by * block.row_bytes;
-    const std::int64_t step = planar_ ? 1 : info_.samples;
-    for (std::int64_t i = 0; i < count; ++i)
-      dst[i] = std::uint16_t(sample_at(row, (bx + i) * step, info_.bits));
-  }
-
   std::string path_;
+  FileBytes file_;
   mutable TiffHandlePool pool_;
-  std::uint64_t directory_, file_bytes_ = 0;
-  mutable BlockCache<Block> cache_{kCacheBytes};
+  TiffDirectory d_;
+  mutable BlockCache<TiffBlock> cache_{kCacheBytes};
+  std::unique_ptr<LargeBlocks> large_;
+  TiffSamples samples_;
   TiffInfo info_;
   bool tiled_ = false, planar_ = false;
   std::uint16_t sample_format_ = SAMPLEFORMAT_UINT;
   std::uint64_t block_bytes_ = 0;
   std::int64_t row_bytes_ = 0;
-  std::vector<std::array<std::uint8_t, 3>> palette_;
   std::optional<std::string> why_not_rgb_;
 };
 
 }  // namespace
-
-bool credible_mpp(double mpp) { return mpp >= 0.02 && mpp <= 50; }
 
 std::unique_ptr<TiffImage> TiffImage::open(const std::string& path, std::uint64_t directory) {
   return std::make_unique<LibtiffImage>(path, directory);

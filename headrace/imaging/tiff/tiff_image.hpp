@@ -1,8 +1,14 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "headrace/imaging/colour_count.hpp"
+
+#include "headrace/imaging/colour_count.hpp"
 
 namespace headrace::imaging {
 
@@ -13,38 +19,39 @@ struct TiffInfo {
   int bits = 8, samples = 1;
   std::uint16_t compression = 1, photometric = 1;
   std::uint16_t orientation = 1;  ///< 1: row 0 is the top, column 0 the left
-  std::optional<double> mpp_y,
-      mpp_x;  ///< resolution tags, or OME-XML's PhysicalSize; credible ones only
 };
 
 /// Region reads of one picture of a TIFF by libtiff: classic and BigTIFF, strips and tiles, chunky
 /// and planar, every codec that libtiff has, and JPEG 2000 of 8-bit grey and colour (compressions
 /// 33003 with YCbCr and 33005 with RGB components of Aperio, 34712). Blocks are decoded one by one
-/// and kept in a small cache, so memory does not grow with the picture. Safe from any thread.
+/// and kept in a small cache, large ones some rows at a time, so memory does not grow with the
+/// picture. A block that the file does not store is white, in labels 0. Safe from any thread.
 class TiffImage {
  public:
   /// directory: the byte at which the picture's directory lies; 0: the first one. Errors:
-  /// not_found, malformed, unsupported (codec, sample type), memory (a block over 512 MiB); each
-  /// names the file.
+  /// not_found, malformed, unsupported (codec, sample type), memory (a block over 512 MiB that can't
+  /// be decoded by rows); each names the file.
   static std::unique_ptr<TiffImage> open(const std::string& path, std::uint64_t directory = 0);
   virtual ~TiffImage() = default;
 
   virtual const TiffInfo& info() const = 0;
+  /// Empty where the file has none.
+  virtual std::vector<std::byte> icc_profile() const = 0;
   /// Null when read_rgb can work, else why not ("16 bits a sample; 8-bit images are read").
   virtual const std::optional<std::string>& why_not_rgb() const = 0;
 
   /// A region inside the picture as 8-bit RGB: grey repeated, palettes resolved, white-is-zero
-  /// inverted, alpha dropped.
+  /// inverted, transparent pixels on white.
   virtual void read_rgb(std::int64_t y0, std::int64_t x0, std::int64_t height, std::int64_t width,
                         std::uint8_t* dst, std::int64_t row_stride_bytes) const = 0;
-  /// The same as integers as stored: grey values, palette indices, the first sample of several.
+  /// The same as labels as stored (LabelReader::read): grey values, palette indices, the first
+  /// sample of several.
   virtual void read_first_sample(std::int64_t y0, std::int64_t x0, std::int64_t height,
                                  std::int64_t width, std::uint16_t* dst,
                                  std::int64_t row_stride) const = 0;
+  /// Pixels of rows [y0, y0 + height) whose first three samples differ; none where there are
+  /// fewer.
+  virtual ColourCount count_colours(std::int64_t y0, std::int64_t height) const = 0;
 };
-
-/// Whether a scan of tissue can have this pixel size in micrometres: 0.02 to 50. Screen and print
-/// resolutions (72 to 300 dpi: 353 to 85) are outside.
-bool credible_mpp(double mpp);
 
 }  // namespace headrace::imaging

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/atomic_file.hpp"
 
 namespace headrace::imaging {
 
@@ -32,7 +32,7 @@ class GzipSlices {
   static Piece deflated(std::span<const std::byte> raw, bool last);
   void append(const Piece& piece);
 
-  AsideFile file_;
+  storage::AtomicFile file_;
   std::uint64_t crc_ = 0, raw_bytes_ = 0;
 };
 

@@ -1,8 +1,12 @@
 #include "headrace/imaging/volume/metaimage.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "headrace/core/error.hpp"
 #include "headrace/imaging/volume/stored_values.hpp"
 #include "headrace/imaging/volume/text_header.hpp"
+#include "headrace/imaging/whole_file.hpp"
 
 namespace headrace::imaging {
 namespace {
@@ -50,10 +54,37 @@ bool is_true(const TextHeader& header, const std::string& key) {
   return value != nullptr && trimmed_lower(*value) == "true";
 }
 
+/// Where the voxels begin, as ITK takes HeaderSize: bytes from the file's beginning, or -1: the
+/// voxels are the file's last bytes.
+void set_skip(const TextHeader& header, std::uint64_t voxel_bytes, StoredVoxels& voxels) {
+  const double stated = header.find("headersize") ? header.numbers("headersize", 1)[0] : 0;
+  const bool whole = stated == std::floor(stated) && stated <= 1e15;
+  if (stated == 0) return;
+  if (stated == -1 && voxels.packing == Packing::none) {
+    const std::uint64_t size = FileBytes(voxels.path).size();
+    voxels.file_skip = size - std::min(size, voxel_bytes);
+  } else if (stated > 0 && whole && stated >= static_cast<double>(voxels.file_skip)) {
+    voxels.file_skip = static_cast<std::uint64_t>(stated);
+  } else {
+    fail(
+        ErrorCode::malformed,
+        "{}: HeaderSize {}, expected 0, the bytes before the voxels, or -1 for voxels that are the "
+        "last bytes of the file and not compressed.",
+        header.path, header.at("headersize").substr(0, 20));
+  }
+}
+
 VolumeGrid grid_of(const TextHeader& header) {
-  const auto size = header.numbers("dimsize", 3);
-  const auto spacing = header.find("elementspacing") ? header.numbers("elementspacing", 3)
-                                                     : std::vector<double>{1, 1, 1};
+  const auto size = header.edges("dimsize", 3);
+  std::vector<double> spacing{1, 1, 1};
+  for (const char* key :
+       {"elementspacing",
+        "elementsize"}) {  // MetaIO takes the size of a voxel where no distance is stated
+    if (header.find(key)) {
+      spacing = header.numbers(key, 3);
+      break;
+    }
+  }
   std::vector<double> origin{0, 0, 0}, matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (const char* key : {"offset", "position", "origin"}) {
     if (header.find(key)) {
@@ -71,10 +102,7 @@ VolumeGrid grid_of(const TextHeader& header) {
   for (int axis = 0; axis < 3; ++axis) {  // the file has one axis a row
     for (int row = 0; row < 3; ++row) direction[3 * row + axis] = matrix[3 * axis + row];
   }
-  const std::array<std::int64_t, 3> shape{static_cast<std::int64_t>(size[2]),
-                                          static_cast<std::int64_t>(size[1]),
-                                          static_cast<std::int64_t>(size[0])};
-  return VolumeGrid::of(shape, {spacing[0], spacing[1], spacing[2]},
+  return VolumeGrid::of({size[2], size[1], size[0]}, {spacing[0], spacing[1], spacing[2]},
                         {origin[0], origin[1], origin[2]}, direction);
 }
 
@@ -105,6 +133,9 @@ std::unique_ptr<VolumeReader> open_metaimage(const std::string& path) {
   voxels.dtype = element_type(header);
   voxels.swapped =
       is_true(header, "binarydatabyteordermsb") || is_true(header, "elementbyteordermsb");
+  voxels.to_end = true;
+  check_volume_size(path, info.grid.shape_zyx, 0, 0, true);
+  set_skip(header, static_cast<std::uint64_t>(info.grid.voxels()) * size_of(voxels.dtype), voxels);
   return read_stored_voxels(std::move(voxels), std::move(info));
 }
 

@@ -57,12 +57,14 @@ class StoredVolume : public VolumeReader {
       : voxels_(std::move(voxels)), source_(voxels_.path, voxels_.file_skip, voxels_.packing) {
     info_ = std::move(info);
     name_ = voxels_.path;
+    check_finite(info_.grid, name_);
     info_.source_bytes = source_.file_bytes() + voxels_.file_skip;
     const std::uint64_t before = voxels_.data_offset;
     const std::uint64_t there = source_.file_bytes();
     check_volume_size(voxels_.path, info_.grid.shape_zyx, size_of(voxels_.dtype),
                       source_.compressed() ? there : there - std::min(there, before),
                       source_.compressed());
+    if (voxels_.to_end) refuse_rest(there - std::min(there, before));
     raw_.resize(static_cast<std::size_t>(info_.grid.slice_voxels()) * size_of(voxels_.dtype));
   }
 
@@ -73,13 +75,22 @@ class StoredVolume : public VolumeReader {
     convert(voxels_.dtype, raw_.data(), count, voxels_.swapped, voxels_.slope, voxels_.intercept,
             dst);
     if (z + 1 == info_.grid.shape_zyx[0] && source_.compressed()) {
-      std::byte rest;  // reading on to the end lets zlib check its CRC
-      source_.read_some(voxels_.data_offset + static_cast<std::uint64_t>(z + 1) * raw_.size(),
-                        &rest, 1);
+      source_.check_rest(voxels_.data_offset + static_cast<std::uint64_t>(z + 1) * raw_.size());
     }
   }
 
  private:
+  /// Bytes after the voxels are more likely some before them that the header does not state.
+  void refuse_rest(std::uint64_t there) const {
+    const std::uint64_t needed =
+        static_cast<std::uint64_t>(info_.grid.voxels()) * size_of(voxels_.dtype);
+    if (source_.compressed() || there <= needed) return;
+    fail(ErrorCode::malformed,
+         "{}: {} bytes from where the voxels begin, expected {}. State the bytes before the voxels "
+         "in the header (MetaImage: HeaderSize), or remove those after them.",
+         voxels_.path, there, needed);
+  }
+
   StoredVoxels voxels_;
   mutable ByteSource source_;
   mutable std::vector<std::byte> raw_;

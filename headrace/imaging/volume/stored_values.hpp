@@ -19,6 +19,7 @@ struct StoredVoxels {
   DType dtype = DType::int16;
   bool swapped = false;  ///< the byte order is not this machine's
   double slope = 1, intercept = 0;
+  bool to_end = false;  ///< nothing may follow voxels that are not compressed
 };
 
 /// A reader of plain or gzip-compressed voxels; checks the size against the file before anything is

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/whole_file.hpp"
 
@@ -64,18 +66,52 @@ std::vector<double> TextHeader::numbers(const std::string& key, std::size_t coun
   return found;
 }
 
+std::vector<std::int64_t> TextHeader::edges(const std::string& key, std::size_t count) const {
+  constexpr double kMaxEdge = 65536;
+  std::vector<std::int64_t> edges;
+  for (const double edge : numbers(key, count)) {
+    if (!(edge >= 1 && edge <= kMaxEdge && edge == std::floor(edge))) {
+      fail(ErrorCode::malformed, "{}: \"{}\" is \"{}\", expected whole numbers from 1 to {}.", path,
+           key, at(key).substr(0, 100), kMaxEdge);
+    }
+    edges.push_back(static_cast<std::int64_t>(edge));
+  }
+  return edges;
+}
+
 std::string read_head_text(const std::string& path, std::size_t count) {
   const auto bytes = FileBytes(path).head(count);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::string beside(const std::string& header_path, const std::string& name) {
-  if (name.find_first_of("/\\% ") != std::string::npos || name == "LIST" || name == ".." ||
-      name.empty()) {
+  const std::string plain = name.starts_with("./") ? name.substr(2) : name;
+  const std::string path = (std::filesystem::path(header_path).parent_path() / plain).string();
+  // "slice%03d.raw 1 20 1" is a pattern of MetaImage; "CT scan.raw" a name.
+  const bool one = plain.find_first_of("/\\%") == std::string::npos && plain != "LIST" &&
+                   plain != ".." && !plain.empty() &&
+                   (plain.find(' ') == std::string::npos || input_kind(path) == InputKind::file);
+  if (!one) {
     fail(ErrorCode::unsupported,
          "{}: the voxels lie in \"{}\", expected one file in the same folder.", header_path, name);
   }
-  return (std::filesystem::path(header_path).parent_path() / name).string();
+  return path;
+}
+
+std::string data_file_of(const std::string& path) {
+  const std::string ending = trimmed_lower(std::filesystem::path(path).extension().string());
+  if (ending != ".mhd" && ending != ".nhdr") return {};
+  std::istringstream text(read_head_text(path, kMaxTextHeaderBytes));
+  for (std::string line; std::getline(text, line);) {
+    const std::size_t at = line.find_first_of(":=");
+    if (at == std::string::npos) continue;
+    const std::string key = trimmed_lower(line.substr(0, at));
+    if (key != "elementdatafile" && key != "data file" && key != "datafile") continue;
+    const std::string name = trimmed(line.substr(at + 1));
+    const bool plain = !name.empty() && name.find('/') == std::string::npos;
+    return plain ? (std::filesystem::path(path).parent_path() / name).string() : std::string();
+  }
+  return {};
 }
 
 }  // namespace headrace::imaging

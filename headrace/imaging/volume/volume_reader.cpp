@@ -6,6 +6,19 @@
 #include "headrace/core/error.hpp"
 
 namespace headrace::imaging {
+namespace {
+
+/// What to do about a value that a store can't hold.
+const char* advice_for(double value, IntensityUnit unit) {
+  if (std::isnan(value)) {
+    return unit == IntensityUnit::suv ? "Write 0 where nothing was measured."
+                                      : "Write -1024 where nothing was measured, as scanners do.";
+  }
+  return unit == IntensityUnit::suv ? "Check its units: SUV, not Bq/ml."
+                                    : "Check rescale slope and intercept of the source.";
+}
+
+}  // namespace
 
 std::optional<IntensityUnit> unit_of(Modality modality) noexcept {
   if (modality == Modality::ct) return IntensityUnit::hu;
@@ -21,13 +34,13 @@ void VolumeReader::read_int16(std::int64_t z0, std::int64_t depth, std::int16_t*
   for (std::int64_t z = z0; z < z0 + depth; ++z, dst += count) {
     read_slice(z, slice.data());
     for (std::int64_t i = 0; i < count; ++i) {
-      const double stored = std::nearbyint(slice[i] * per_unit);
+      const double value = slice[i];
+      const double stored = std::nearbyint(value * per_unit);
       if (!(stored >= -32768 && stored <= 32767)) {
         fail(ErrorCode::malformed,
              "{}: voxel (x {}, y {}, z {}) is {}, expected a value in {}..{} {}. {}", name_,
-             i % width, i / width, z, slice[i], -32768 / per_unit, 32767 / per_unit, name_of(unit),
-             unit == IntensityUnit::suv ? "Check its units: SUV, not Bq/ml."
-                                        : "Check rescale slope and intercept of the source.");
+             i % width, i / width, z, value, -32768 / per_unit, 32767 / per_unit, name_of(unit),
+             advice_for(value, unit));
       }
       dst[i] = static_cast<std::int16_t>(stored);
     }
@@ -64,13 +77,22 @@ void check_volume_size(const std::string& path, const std::array<std::int64_t, 3
   const std::uint64_t needed = voxels * bytes_per_voxel;
   const std::uint64_t possible = compressed ? file_bytes * kMaxInflation : file_bytes;
   if (voxels > kMaxVoxels || needed > possible) {
-    fail(ErrorCode::malformed,
+    fail(voxels > kMaxVoxels ? ErrorCode::malformed : ErrorCode::corrupt,
          "{}: the header says {}x{}x{} voxels (x, y, z), which is {} bytes, but the file has {} "
          "bytes{}. The file is "
          "truncated or its header is damaged.",
          path, shape_zyx[2], shape_zyx[1], shape_zyx[0], needed, file_bytes,
          compressed ? " compressed, which can't hold so much" : "");
   }
+}
+
+void check_finite(const VolumeGrid& grid, const std::string& path) {
+  if (std::all_of(grid.affine_lps.begin(), grid.affine_lps.end(),
+                  [](double value) { return std::isfinite(value); }))
+    return;
+  fail(ErrorCode::malformed,
+       "{}: the header puts the volume at no finite place ({}). Put the right numbers into it.",
+       path, grid.text());
 }
 
 void check_orthogonal(const VolumeGrid& grid, const std::string& path) {

@@ -9,7 +9,8 @@
 
 #include "headrace/core/enum_names.hpp"
 #include "headrace/core/intensity_unit.hpp"
-#include "headrace/imaging/volume/note.hpp"
+#include "headrace/imaging/note.hpp"
+#include "headrace/imaging/volume/slice_places.hpp"
 #include "headrace/imaging/volume/volume_grid.hpp"
 
 namespace headrace::imaging {
@@ -52,6 +53,7 @@ struct VolumeInfo {
   ContrastPhase phase = ContrastPhase::unknown;
   std::uint64_t source_bytes = 0;
   std::vector<Note> notes;  ///< what was odd and how it was resolved
+  SlicePlaces slices;       ///< where those of the source lie, across the grid's third axis
 };
 
 /// Reads a volume slice by slice, so that memory does not grow with its depth.
@@ -62,6 +64,8 @@ class VolumeReader {
   VolumeReader& operator=(const VolumeReader&) = delete;
 
   const VolumeInfo& info() const noexcept { return info_; }
+  /// The file, or "the series with" a file, for errors.
+  const std::string& name() const noexcept { return name_; }
 
   /// Values of slice z after rescale (HU of CT, SUV of PET), (y, x), grid.slice_voxels() of them.
   /// errors  corrupt (can't be decoded, ends early), malformed, unsupported, io; each names the
@@ -81,7 +85,7 @@ class VolumeReader {
  protected:
   VolumeReader() = default;
   VolumeInfo info_;
-  std::string name_;  ///< the file, or "the series with" a file, for errors
+  std::string name_;
 };
 
 /// Opens one file: NIfTI (.nii, .nii.gz), NRRD (.nrrd) or MetaImage (.mha, .mhd); the kind is told
@@ -97,6 +101,10 @@ bool is_volume_file(const std::string& path);
 /// naming found and expected; nothing has been allocated before.
 void check_volume_size(const std::string& path, const std::array<std::int64_t, 3>& shape_zyx,
                        std::uint64_t bytes_per_voxel, std::uint64_t file_bytes, bool compressed);
+
+/// Refuses grids whose place, direction or spacing is not finite, also where that comes of finite
+/// numbers of a header. Errors: malformed; names the file.
+void check_finite(const VolumeGrid& grid, const std::string& path);
 
 /// Refuses grids whose columns are not perpendicular to each other (by more than 1e-3) or have no
 /// length. Errors: unsupported, malformed; names the file.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "headrace/core/foreign_error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
 
@@ -35,6 +36,11 @@ bool BadInputs::look(const std::string& input, const std::function<void()>& body
     if (!is_of_source(error.code()) && error.code() != ErrorCode::io) throw;
     add({input, error.code(), error.what()});
     return false;
+  } catch (const std::exception& error) {
+    const auto known = error_from(error);
+    if (!known) throw;
+    add({input, known->code(), known->what()});
+    return false;
   }
 }
 
@@ -62,11 +68,15 @@ void BadInputs::check(std::size_t good) const {
   if (bad.size() == 1) throw Error(bad[0].code, bad[0].reason);
   std::string list;
   for (const BadInput& one : bad) list += "\n  " + one.reason;
-  // Not a usage error as soon as one file is at fault.
-  const auto other = std::find_if(bad.begin(), bad.end(),
-                                  [](const auto& b) { return b.code != ErrorCode::usage; });
+  // Damage as soon as one file is damaged, and not a usage error as soon as one is at fault.
+  const auto damaged = std::find_if(bad.begin(), bad.end(),
+                                    [](const auto& b) { return b.code == ErrorCode::corrupt; });
+  const auto other =
+      damaged != bad.end() ? damaged : std::find_if(bad.begin(), bad.end(), [](const auto& b) {
+        return b.code != ErrorCode::usage;
+      });
   fail(other == bad.end() ? ErrorCode::usage : other->code,
-       "{} of {} inputs can't be ingested; mend them or leave them out{}:{}", bad.size(),
+       "{} of {} inputs can't be ingested; correct them or leave them out{}:{}", bad.size(),
        bad.size() + good,
        good > 0 ? fmt::format(", or go on without them by {} skip", Option{"on_error"}) : "", list);
 }

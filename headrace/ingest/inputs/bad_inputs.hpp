@@ -43,6 +43,9 @@ class BadInputs {
  public:
   explicit BadInputs(OnError on_error) : on_error_(on_error) {}
 
+  /// Whether a bad input ends the run.
+  bool stops() const noexcept { return on_error_ == OnError::stop; }
+
   /// Runs body. An Error of the source is kept under `input`, and false is returned; other errors
   /// pass through. Nothing is written while an input is examined, so an io error there belongs to
   /// the source.

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "headrace/core/sha256.hpp"
+#include "headrace/core/text.hpp"
 
 namespace headrace::ingest {
 
@@ -15,6 +16,8 @@ std::string split_of_case(const std::string& case_id, double val_fraction) {
   std::from_chars(hash.data(), hash.data() + hash.size(), drawn, 16);
   return std::ldexp(static_cast<double>(drawn), -52) < val_fraction ? "val" : "train";
 }
+
+bool is_reserved_name(const std::string& name) { return lowered(name) == "zarr.json"; }
 
 std::string plain_id(std::string text) {
   for (auto& c : text) {
@@ -27,7 +30,12 @@ std::string plain_id(std::string text) {
 }
 
 std::string id_of_file(const std::string& file) {
-  return plain_id(std::filesystem::path(file).filename().stem().string());
+  const std::filesystem::path name = std::filesystem::path(file).filename();
+  // "1.2.840.10008" is an identifier, and has no ending.
+  const std::string ending = name.extension().string();
+  const bool number =
+      ending.size() > 1 && ending.find_first_not_of("0123456789", 1) == std::string::npos;
+  return plain_id((number ? name : name.stem()).string());
 }
 
 }  // namespace headrace::ingest

@@ -22,9 +22,17 @@ std::string plain_id(std::string text);
 /// An image id from a file's name: its stem.
 std::string id_of_file(const std::string& file);
 
+/// Whether a folder of this name would be taken for metadata of Zarr. Other names of Zarr begin with
+/// a '.', and chunks ("c") lie in arrays alone.
+bool is_reserved_name(const std::string& name);
+
 /// Refuses names that could not be a folder of the store. Errors: usage.
 template <typename Case>
 void check_id(const Case& one) {
+  if (is_reserved_name(one.id)) {
+    fail(ErrorCode::usage, "{}: image '{}' has a name that Zarr keeps for its own files",
+         describe(one), one.id);
+  }
   if (one.id.empty() || plain_id(one.id) != one.id || one.id.size() > kLongestId) {
     fail(ErrorCode::usage,
          "{}: image '{}' may hold letters, digits, '.', '_' and '-' only (up to {}), no '.' in "

@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/ingest/inputs/annotation_files.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/cohort_table.hpp"
+#include "headrace/ingest/inputs/image_search.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
+#include "headrace/ingest/inputs/similar_cases.hpp"
 #include "headrace/ingest/slide/dicom_slides.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 
@@ -33,24 +38,46 @@ void find_files_of_row(const SlideIngestOptions& options, const FileFinder& find
   }
 }
 
+/// Slides of the inputs that no row names. A row names one file of a DICOM slide, so those count as
+/// named.
+void name_unlisted(const SlideIngestOptions& options, const std::vector<SlideCase>& slides,
+                   UnusedFiles& unused) {
+  std::vector<std::string> taken, files;
+  for (const SlideCase& slide : slides) {
+    taken.push_back(slide.file);
+    if (!slide.annotation.empty()) taken.push_back(slide.annotation);
+  }
+  BadInputs ignored(OnError::skip);  // the rows say what is missing
+  for (const auto& input : options.inputs) {
+    if (input_kind(input) == InputKind::neither) continue;
+    ignored.look(input, [&] {
+      for (const auto& file : image_files({input}, options.annotations, ignored)) {
+        if (!is_named_or_seen_dicom(file)) files.push_back(file);
+      }
+    });
+  }
+  for (UnusedFile& file : not_among(files, taken, "no row of the table names it"))
+    unused.push_back(std::move(file));
+}
+
 void take_from_table(const SlideIngestOptions& options, const CohortTable& table,
-                     std::vector<SlideCase>& slides, BadInputs& bad) {
+                     std::vector<SlideCase>& slides, UnusedFiles& unused, BadInputs& bad) {
   const FileFinder finder(options.inputs, table.file);
   std::size_t missing_masks = 0;
   for (const auto& row : table.rows) {
-    SlideCase slide = case_of_row(row, table.panda);
+    SlideCase slide = case_of_row(row, table.panda, options.columns, options.accept);
     const bool found =
         bad.look(row.where, [&] { find_files_of_row(options, finder, row, table.panda, slide); });
     if (!found) continue;
     missing_masks += table.panda && slide.annotation.empty() ? 1 : 0;
     slides.push_back(std::move(slide));
   }
+  if (!table.panda) name_unlisted(options, slides, unused);
   if (missing_masks > 0)
     log::warning("{}: {} of {} images have no mask", table.file, missing_masks, slides.size());
 }
 
-/// False where the image has more than one annotation.
-bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad) {
+void fill_in(const SlideIngestOptions& options, SlideCase& slide) {
   if (slide.id.empty()) slide.id = id_of_file(slide.file);
   check_id(slide);
   slide.stated_case = slide.case_id;
@@ -58,20 +85,37 @@ bool fill_in(const SlideIngestOptions& options, SlideCase& slide, BadInputs& bad
   if (slide.case_id.empty()) slide.case_id = slide.id;
   if (slide.cohort.empty()) slide.cohort = "default";
   slide.objects = options.objects;
-  if (slide.annotation.empty() && !options.annotations.empty()) {
-    const bool found = bad.look(describe(slide), [&] {
-      slide.annotation = annotation_by_stem(options.annotations, slide.file);
-    });
-    if (!found) return false;
+}
+
+/// Gives the slides without annotation the folder's files that are named as they are. Slides with
+/// several are taken out. Errors: usage (none fits, unless that is accepted).
+void take_folder(const SlideIngestOptions& options, CohortInputs& cohort, BadInputs& bad) {
+  if (options.annotations.empty()) return;
+  std::vector<ImageNames> names;
+  for (const auto& slide : cohort.slides) names.push_back({slide.file, slide.id});
+  const AnnotationFiles files(options.annotations, names);
+  std::vector<std::string> used;
+  std::vector<SlideCase> kept;
+  for (std::size_t i = 0; i < cohort.slides.size(); ++i) {
+    SlideCase& slide = cohort.slides[i];
+    if (slide.annotation.empty() &&
+        !bad.look(describe(slide), [&] { slide.annotation = files.of(i); }))
+      continue;
+    if (!slide.annotation.empty()) used.push_back(slide.annotation);
+    kept.push_back(std::move(slide));
   }
-  settle_coding(slide, options.coding);
-  return true;
+  const bool refused = kept.size() < cohort.slides.size();
+  cohort.slides = std::move(kept);
+  if (used.empty() && !refused && !cohort.slides.empty())
+    refuse_unless(options.accept, Doubt::unmatched, ErrorCode::usage, files.nothing_fits());
+  const UnusedFiles unused = files.unused(used);
+  cohort.unused.insert(cohort.unused.end(), unused.begin(), unused.end());
 }
 
 }  // namespace
 
 void settle_coding(SlideCase& slide, MaskCoding otherwise) {
-  if (slide.annotation.empty() || is_geojson(slide.annotation)) {
+  if (slide.annotation.empty() || is_polygon_file(slide.annotation)) {
     slide.coding.reset();
   } else if (!slide.coding && slide.provider && slide.provider->empty()) {
     fail(ErrorCode::usage,
@@ -152,23 +196,36 @@ CohortInputs find_inputs(const SlideIngestOptions& options, BadInputs& bad) {
   CohortInputs cohort;
   const std::string table = options.table.empty() ? panda_table_in(options.inputs) : options.table;
   if (!table.empty()) {
-    take_from_table(options, read_cohort_table(table), cohort.slides, bad);
+    take_from_table(options, read_cohort_table(table, options.columns), cohort.slides,
+                    cohort.unused, bad);
   } else {
-    for (const auto& file : image_files(options.inputs, options.annotations, bad)) {
+    for (const auto& file : image_files(options.inputs, options.annotations, bad, &cohort.unused)) {
       SlideCase slide;
       slide.file = file;
       cohort.slides.push_back(std::move(slide));
     }
   }
   cohort.associated = join_dicom_slides(cohort.slides, bad);
-  std::vector<SlideCase> filled;
-  for (auto& slide : cohort.slides) {
-    if (fill_in(options, slide, bad)) filled.push_back(std::move(slide));
+  if (cohort.slides.empty() && cohort.associated > 0) {
+    bad.first([&] {
+      fail(ErrorCode::usage,
+           "no slide among the inputs: all {} of them are labels, overviews or thumbnails of DICOM "
+           "slides, without a level",
+           cohort.associated);
+    });
   }
-  cohort.slides = std::move(filled);
+  for (auto& slide : cohort.slides) fill_in(options, slide);
+  take_folder(options, cohort, bad);
+  const auto given = std::make_shared<const GivenClasses>(
+      given_classes(options.classes, to_string(Option{"classes"})));
+  for (auto& slide : cohort.slides) {
+    slide.given = given;
+    settle_coding(slide, options.coding);
+  }
   sort_by_id(cohort.slides);
   place_in_splits(cohort.slides, options.val_fraction);
-  cohort.classes = classes_of(options.classes, cohort.slides);
+  refuse_similar_cases_of(cohort.slides, options.accept);
+  cohort.classes = classes_of(given->names, cohort.slides);
   cohort.class_sets = stated_sets(options, cohort.slides, cohort.classes);
   const auto names = label_names(cohort.classes, cohort.class_sets);
   for (const auto& slide : cohort.slides) {

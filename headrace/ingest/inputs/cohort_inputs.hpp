@@ -16,6 +16,7 @@ struct CohortInputs {
   std::vector<std::string> classes;
   std::vector<ClassSet> class_sets;  ///< further label values, after those of the classes
   std::uint64_t associated = 0;  ///< label, overview and thumbnail files of DICOM slides: left out
+  UnusedFiles unused;            ///< of the inputs and of the folder of annotations
 };
 
 /// Finds the images and the facts about them: from files, folders, the cohort table, the folder of

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/text.hpp"
 
 namespace headrace::ingest {
@@ -14,51 +15,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kEndings{".svs", ".tif", ".tiff", ".ndpi",    ".mrxs", ".scn",
-                              ".bif", ".vms", ".vmu",  ".svslide", ".zvi",  ".czi",
-                              ".dcm", ".png", ".jpg",  ".jpeg"};
+constexpr std::array<std::string_view, 8> kAnnotationEndings{
+    ".png", ".tif", ".tiff", ".xml", ".geojson", ".json", ".geojson.gz", ".json.gz"};
 
-constexpr std::array<std::string_view, 7> kAnnotationEndings{
-    ".png", ".tif", ".tiff", ".geojson", ".json", ".geojson.gz", ".json.gz"};
-
-bool has_image_ending(const fs::path& path) {
-  const std::string ending = lowered(path.extension().string());
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
-}
-
-bool is_below(const fs::path& path, const std::string& folder) {
-  if (folder.empty()) return false;
-  const auto inside = fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(folder));
-  return !inside.empty() && *inside.begin() != "..";
+/// How many parts two paths have in common at their ends.
+std::size_t equal_parts(const fs::path& a, const fs::path& b) {
+  const std::vector<fs::path> x(a.begin(), a.end()), y(b.begin(), b.end());
+  std::size_t count = 0;
+  while (count < std::min(x.size(), y.size()) &&
+         x[x.size() - 1 - count] == y[y.size() - 1 - count]) {
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace
-
-std::vector<std::string> image_files(const std::vector<std::string>& inputs,
-                                     const std::string& annotations, BadInputs& bad) {
-  std::set<std::string> found;
-  for (const auto& input : inputs) {
-    if (fs::is_regular_file(input)) {
-      found.insert(input);
-      continue;
-    }
-    if (!fs::is_directory(input)) {
-      bad.add(
-          {input, ErrorCode::not_found, fmt::format("{}: there is no such file or folder", input)});
-      continue;
-    }
-    std::size_t here = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(input)) {
-      if (!entry.is_regular_file() || !has_image_ending(entry.path())) continue;
-      if (entry.path().filename().string().starts_with(".") || is_below(entry.path(), annotations))
-        continue;
-      found.insert(entry.path().string());
-      ++here;
-    }
-    if (here == 0) fail(ErrorCode::usage, "{}: no slides or images in this folder", input);
-  }
-  return {found.begin(), found.end()};
-}
 
 std::optional<std::string> annotation_stem(const std::string& file) {
   std::string name = fs::path(file).filename().string();
@@ -71,27 +42,11 @@ std::optional<std::string> annotation_stem(const std::string& file) {
   return std::nullopt;
 }
 
-std::string annotation_by_stem(const std::string& folder, const std::string& image) {
-  const std::string stem = fs::path(image).stem().string();
-  std::vector<std::string> found;
-  for (const auto& name : {stem, stem + "_mask"}) {
-    for (const std::string_view ending : kAnnotationEndings) {
-      const fs::path path = fs::path(folder) / (name + std::string(ending));
-      if (fs::is_regular_file(path)) found.push_back(path.string());
-    }
-  }
-  if (found.size() > 1) {
-    fail(ErrorCode::usage,
-         "{}: has more than one annotation, {} and {}; keep one, or name it in a table", image,
-         found[0], found[1]);
-  }
-  return found.empty() ? "" : found[0];
-}
-
 std::string panda_table_in(const std::vector<std::string>& inputs) {
   if (inputs.size() != 1) return "";
   const fs::path table = fs::path(inputs[0]) / "train.csv";
-  return fs::is_regular_file(table) && fs::is_directory(fs::path(inputs[0]) / "train_images")
+  return input_kind(table) == InputKind::file &&
+                 input_kind(fs::path(inputs[0]) / "train_images") == InputKind::folder
              ? table.string()
              : "";
 }
@@ -102,56 +57,70 @@ FileFinder::FileFinder(const std::vector<std::string>& inputs, const std::string
   const fs::path folder = fs::path(table).parent_path();
   folders_.push_back(folder.empty() ? "." : folder.string());
   for (const auto& input : inputs) {
-    if (fs::is_directory(input)) {
-      folders_.push_back(input);
-    } else if (fs::is_regular_file(input)) {
-      files_.push_back(input);
-    } else {
-      fail(ErrorCode::not_found, "{}: there is no such file or folder", input);
-    }
+    const InputKind kind = input_kind(input);
+    if (kind == InputKind::neither) fail(ErrorCode::not_found, "{}", no_input(input));
+    (kind == InputKind::folder ? folders_ : files_).push_back(input);
   }
 }
 
 bool FileFinder::there(const std::string& path) const {
-  return fs::is_regular_file(path) || (with_folders_ && fs::is_directory(path));
+  const InputKind kind = input_kind(path);
+  return kind == InputKind::file || (with_folders_ && kind == InputKind::folder);
 }
 
-std::string FileFinder::try_find(const std::string& name) const {
-  if (fs::path(name).is_absolute()) return there(name) ? name : "";
+std::vector<std::string> FileFinder::fitting(const std::string& name) const {
+  std::vector<std::string> found;
+  std::set<std::string> known;  // one file may be reached from the table's folder and from an input
+  const auto take = [&](const std::string& path) {
+    std::error_code error;
+    const std::string file = fs::weakly_canonical(path, error).string();
+    if (known.insert(error ? path : file).second) found.push_back(path);
+  };
+  if (fs::path(name).is_absolute()) {
+    if (there(name)) take(name);
+    return found;
+  }
   for (const auto& folder : folders_) {
     const std::string path = (fs::path(folder) / name).string();
-    if (there(path)) return path;
+    if (there(path)) take(path);
   }
+  if (!found.empty()) return found;
+  std::size_t most = 0;
+  for (const auto& file : files_) most = std::max(most, equal_parts(file, name));
   for (const auto& file : files_) {
-    if (fs::path(file).filename() == fs::path(name).filename()) return file;
+    if (most > 0 && equal_parts(file, name) == most) take(file);
   }
-  return "";
+  return found;
 }
 
 std::string FileFinder::find(const std::string& name, const std::string& column,
                              const std::string& where) const {
   if (name.empty()) fail(ErrorCode::malformed, "{}: column '{}' is empty", where, column);
-  const std::string found = try_find(name);
+  const auto found = fitting(name);
+  if (found.size() > 1) {
+    fail(ErrorCode::usage, "{}: {} '{}' may be {} or {}; name its folders, too, or its whole path",
+         where, column, name, found[0], found[1]);
+  }
   if (found.empty()) {
     fail(ErrorCode::not_found, "{}: {} '{}' is not there (looked below {}{})", where, column, name,
          fmt::join(folders_, ", "), files_.empty() ? "" : " and among the input files");
   }
-  return found;
+  return found.front();
 }
 
 std::string FileFinder::find_annotation(const std::string& name, const std::string& annotations,
                                         const std::string& where, const std::string& column) const {
   const fs::path path = fs::path(annotations) / name;
-  if (!annotations.empty() && fs::is_regular_file(path)) return path.string();
+  if (!annotations.empty() && input_kind(path) == InputKind::file) return path.string();
   return find(name, column, where);
 }
 
 std::string FileFinder::find_panda(const std::string& folder, const std::string& id,
                                    const std::string& suffix, const std::string& where) const {
   const std::string name = folder + "/" + id + suffix + ".tiff";
-  const std::string found = try_find(name);
-  if (found.empty() && !where.empty()) return find(name, "image_id", where);
-  return found;
+  const auto found = fitting(name);
+  if (found.size() != 1 && !where.empty()) return find(name, "image_id", where);
+  return found.empty() ? "" : found.front();
 }
 
 }  // namespace headrace::ingest

@@ -15,12 +15,14 @@
 #include "headrace/core/progress.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/inputs/similar_cases.hpp"
 #include "headrace/ingest/labels/label_plan.hpp"
 #include "headrace/ingest/slide/object_kinds.hpp"
 #include "headrace/ingest/store/counting_store.hpp"
+#include "headrace/ingest/store/pixels_of_splits.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 
 namespace headrace::ingest {
@@ -32,10 +34,13 @@ using cohort::VersionLabel;
 constexpr std::uint64_t kLabelBytes = std::uint64_t{1} << 30;  // of all label images at work
 
 void check_options(const LabelIngestOptions& options) {
-  if (!std::filesystem::is_directory(options.store))
-    fail(ErrorCode::not_found, "{}: there is no such store", options.store);
+  storage::open_existing_store(storage::Place::parse(options.store));
   if (const auto why = why_no_name(options.set, false))
     fail(ErrorCode::usage, "{} '{}': {}", Option{"set"}, options.set, *why);
+  if (is_reserved_name(options.set)) {
+    fail(ErrorCode::usage, "{} '{}': is a name that Zarr keeps for its own files", Option{"set"},
+         options.set);
+  }
   check_message(options.message);
   check_objects(options.objects);
   if (!options.annotations.empty() && !std::filesystem::is_directory(options.annotations))
@@ -62,14 +67,30 @@ void check_splits(const StoreVersion& version) {
   }
 }
 
+/// Where a table names cases or moves images.
+void check_similar_cases(const StoreVersion& version, const std::vector<LabelUpdate>& updates,
+                         const Accepted& accept) {
+  const bool changed = std::any_of(updates.begin(), updates.end(), [](const LabelUpdate& update) {
+    return update.columns.contains("case") || update.columns.contains("split");
+  });
+  if (!changed) return;
+  std::vector<StatedCase> cases;
+  for (const auto& [id, image] : version.images) {
+    const std::string of_case = image.columns.value("case", id);
+    if (of_case != id)
+      cases.push_back({of_case, image.columns.value("split", ""), fmt::format("image '{}'", id)});
+  }
+  refuse_similar_cases(cases, accept);
+}
+
 class LabelCommit {
  public:
   explicit LabelCommit(const LabelIngestOptions& options)
       : options_(options),
         lock_(options.store),
         pool_(options.jobs),
-        counting_(
-            std::make_shared<CountingStore>(std::make_shared<storage::LocalStore>(options.store))),
+        counting_(std::make_shared<CountingStore>(
+            storage::open_store(storage::Place::parse(options.store)))),
         current_(version_of(*counting_)),
         version_(current_.version),
         store_{counting_, current_.version, settings(), pool_} {}
@@ -101,10 +122,14 @@ class LabelCommit {
     for (const LabelUpdate& update : plan_.updates) change_columns(update);
     withdraw();
     check_splits(version_);
+    check_similar_cases(version_, plan_.updates, options_.accept);
+    if (moves_images()) check_pixels_of_splits(*counting_, version_, options_.accept);
     update_facts();
     const std::vector<std::size_t> fresh = find_fresh();
     std::vector<std::uint64_t> takes(fresh.size());
     pool_.parallel_for(fresh.size(), [&](std::size_t i) { takes[i] = plan_.look(fresh[i]); });
+    if (plan_.settle) plan_.settle();
+    if (plan_.counts) result_.annotations = plan_.counts();
     write(fresh, at_once(takes));
     const std::uint64_t before = counting_->bytes_put();
     for (const auto& [i, group] : remembered_)
@@ -112,7 +137,22 @@ class LabelCommit {
     result_.after = commit_version(*counting_, version_, options_.message);
     result_.version_bytes = counting_->bytes_put() - before;
     clean_staged();
+    result_.unused = sorted(std::move(plan_.unused));
+    result_.report = report_store(options_.store, labelled(), options_.set);
     return std::move(result_);
+  }
+
+  bool moves_images() const {
+    return std::any_of(plan_.updates.begin(), plan_.updates.end(),
+                       [](const auto& u) { return u.columns.contains("split"); });
+  }
+
+  std::set<std::string> labelled() const {
+    std::set<std::string> images;
+    for (const LabelUpdate& update : plan_.updates) {
+      if (!update.fingerprint.empty()) images.insert(update.image);
+    }
+    return images;
   }
 
   /// Images at work at the same time: as many as threads, less where they take much memory.
@@ -127,8 +167,9 @@ class LabelCommit {
   void clean_staged() const {
     namespace fs = std::filesystem;
     std::error_code ignored;
-    fs::remove_all(fs::path(options_.store) / kStagedLabels, ignored);
-    fs::remove(fs::path(options_.store) / ".ingest", ignored);
+    const auto store = storage::Place::parse(options_.store);
+    fs::remove_all(store.join(kStagedLabels).path(), ignored);
+    fs::remove(store.join(".ingest").path(), ignored);
   }
 
   static CurrentVersion version_of(const storage::Store& store) {
@@ -195,7 +236,7 @@ class LabelCommit {
       if (update.fingerprint.empty()) continue;
       const auto group = remembered_group(*counting_, update.image, update.fingerprint);
       const auto part = group ? find_part(*counting_, update.image, *group) : std::nullopt;
-      if (part) {
+      if (part && !follows_other_masks(*counting_, update.image, *group)) {
         take(i, {*group, *part});
       } else {
         fresh.push_back(i);

@@ -4,18 +4,25 @@
 #include <vector>
 
 #include "headrace/imaging/slide/geojson.hpp"
+#include "headrace/ingest/inputs/doubt.hpp"
+#include "headrace/ingest/inputs/unused_files.hpp"
+#include "headrace/ingest/slide/annotation_counts.hpp"
 #include "headrace/ingest/slide/mask_coding.hpp"
+#include "headrace/ingest/store/store_report.hpp"
+#include "headrace/ingest/volume/structure_sets.hpp"
 
 namespace headrace::ingest {
 
 struct LabelIngestOptions {
   std::string store;
-  std::string table;               ///< CSV with the column `image` and the columns to change; or
-                                   ///< empty
-  std::string annotations;         ///< folder of label files named like the images; or empty
-  std::string set = "annotation";  ///< their label set: a reader, a round, …
+  std::string table;                 ///< CSV with the column `image` and the columns to change; or
+                                     ///< empty
+  std::string annotations;           ///< folder of label files named like the images; or empty
+  std::vector<std::string> columns;  ///< further columns of the table that are kept
+  std::string set = "annotation";    ///< their label set: a reader, a round, …
   std::vector<std::string>
-      classes;  ///< the store's classes, and more after them; empty: the store's
+      classes;  ///< the store's classes, and more after them, as in SlideIngestOptions; empty: the
+                ///< store's
   MaskCoding coding = MaskCoding::classes;  ///< of mask images of slides
   /// Objects of GeoJSON that are painted.
   std::vector<imaging::ObjectKind> objects{imaging::ObjectKind::annotation};
@@ -23,7 +30,10 @@ struct LabelIngestOptions {
                                       ///< images
   std::string message;                ///< for the log of versions, checked by the rules of names
   std::string key;                    ///< site key of DICOM labels; empty: <store>.key
-  int jobs = 0;                       ///< threads; 0: every core
+  StructureSets structure_set =
+      StructureSets::refuse;  ///< several files of a volume with one class
+  int jobs = 0;               ///< threads; 0: every core
+  Accepted accept;            ///< doubts that are meant
 };
 
 struct LabelIngestResult {
@@ -34,6 +44,9 @@ struct LabelIngestResult {
   std::uint64_t label_bytes = 0;    ///< written: label images and their lists
   std::uint64_t version_bytes = 0;  ///< also written: the version, the log, memories
   std::vector<std::string> notes;
+  AnnotationCounts annotations;  ///< of the files that were read
+  StoreReport report;            ///< notes of the images whose labels were named
+  UnusedFiles unused;            ///< of the folder of labels
   double seconds = 0;
 };
 

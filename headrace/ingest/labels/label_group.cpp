@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
+#include "headrace/core/json_depth.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/imaging/note.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -17,6 +21,15 @@ std::string memory_key(const std::string& image) { return "sources/" + image + "
 
 Json memory_json(const Json& groups) {
   return {{"groups", groups}, {"sha256", sha256_hex(dump_json(groups))}};
+}
+
+/// What was noted of the labels in a group.
+Json notes_of(const storage::Store& store, const std::string& folder) {
+  const std::string key = fmt::format("{}/{}", folder, kGroup);
+  if (!store.exists(key)) return Json::array();
+  const Json group = json_or_discarded(store.get_text(key));
+  const Json::json_pointer notes("/attributes/headrace/notes");
+  return group.contains(notes) ? group.at(notes) : Json::array();
 }
 
 /// The memory of an image; nothing where it is missing or damaged.
@@ -47,14 +60,16 @@ StagedLabels::~StagedLabels() {
   }
 }
 
-/// Hash of the arrays only: the group's own zarr.json names classes, and a store may get more of
-/// them.
+/// Hash of the arrays, and of what was noted of them. The group's own zarr.json also names classes,
+/// and a store may get more of them.
 std::string StagedLabels::digest() const {
   Sha256 sha;
   for (const auto& [key, entry] : recording_->entries()) {
     const std::string name = key.substr(folder_.size() + 1);
     if (name != kGroup) sha.update(fmt::format("{} {} {}\n", entry.sha256, entry.size_bytes, name));
   }
+  const Json notes = notes_of(*store_, folder_);
+  if (!notes.empty()) sha.update(dump_json(notes));
   return sha.hex();
 }
 
@@ -78,7 +93,7 @@ cohort::VersionLabel StagedLabels::finish() {
 }
 
 bool is_sound_memory(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = json_or_discarded(text);
   if (!json.is_object() || !json.contains("groups")) return false;
   return dump_json(memory_json(json["groups"])) == text;
 }
@@ -89,6 +104,17 @@ std::optional<std::string> remembered_group(const storage::Store& store, const s
   const auto found = groups.find(fingerprint);
   if (found == groups.end() || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
+}
+
+bool follows_other_masks(const storage::Store& store, const std::string& image,
+                         const std::string& group) {
+  const Json notes = notes_of(store, fmt::format("images/{}/labels/{}", image, group));
+  return std::any_of(notes.begin(), notes.end(), [](const Json& note) {
+    const Json code = note.is_object() ? note.value("code", Json()) : Json();
+    return code == name_of(imaging::NoteCode::mask_of_255) ||
+           code == name_of(imaging::NoteCode::mask_255_ignored) ||
+           code == name_of(imaging::NoteCode::mask_full_scale);
+  });
 }
 
 void forget_missing_groups(storage::Store& store, const std::string& image) {

@@ -48,6 +48,10 @@ std::optional<std::string> remembered_group(const storage::Store& store, const s
                                             const std::string& fingerprint);
 void remember_group(storage::Store& store, const std::string& image, const std::string& fingerprint,
                     const std::string& group);
+/// Whether what a stored group holds was settled by other masks of its run, too: what 255 means in a
+/// mask without other values. Its files are read again, since the others may have changed.
+bool follows_other_masks(const storage::Store& store, const std::string& image,
+                         const std::string& group);
 /// Forgets the groups that are not stored any more.
 void forget_missing_groups(storage::Store& store, const std::string& image);
 /// Whether the object is as it was written. Errors: io.

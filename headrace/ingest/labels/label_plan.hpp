@@ -12,6 +12,7 @@
 #include "headrace/ingest/inputs/csv_table.hpp"
 #include "headrace/ingest/labels/ingest_labels.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/slide/annotation_counts.hpp"
 
 namespace headrace::ingest {
 
@@ -30,9 +31,14 @@ struct LabelPlan {
   std::vector<std::string> classes;  ///< that the version will have
   Json facts;                        ///< StoreVersion::facts that follow from the classes
   std::vector<std::string> notes;
+  UnusedFiles unused;
   /// Examines the label files of updates[i], so that most bad ones are found before anything is
   /// written. Returns the memory in bytes that writing them takes.
   std::function<std::uint64_t(std::size_t i)> look;
+  /// Judges what all that were examined show together; called after the last look. May be empty.
+  std::function<void()> settle;
+  /// Objects of the annotations that were examined and are not painted; may be empty.
+  std::function<AnnotationCounts()> counts;
   /// Writes the label image of updates[i].
   std::function<void(std::size_t i, StagedLabels&)> write;
 };

@@ -5,6 +5,7 @@
 
 #include "headrace/cohort/store_version.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_depth.hpp"
 #include "headrace/ingest/phi/identifying_text.hpp"
 #include "headrace/ingest/phi/phi_rules.hpp"
 #include "headrace/ingest/store/store_names.hpp"
@@ -67,6 +68,7 @@ class Walk {
              path_[0] == "groups";
     }
     if (path_ == std::vector<std::string>{"facts", "class_sets"}) return true;
+    if (path_ == std::vector<std::string>{"images", "*", "columns", "free"}) return true;
     return path_.size() == 3 && path_[0] == "images" && path_[2] == "labels";
   }
 
@@ -114,7 +116,7 @@ class Walk {
 /// The content of a JSON object of the store; an empty object when it is not JSON, or damaged.
 Json read_object(const storage::Store& store, const std::string& key) {
   if (!store.exists(key)) return Json::object();
-  const Json json = Json::parse(store.get_text(key), nullptr, false);
+  const Json json = json_or_discarded(store.get_text(key));
   return json.is_object() ? json : Json::object();
 }
 

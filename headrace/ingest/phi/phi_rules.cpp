@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "headrace/imaging/volume/note.hpp"
+#include "headrace/imaging/note.hpp"
 #include "headrace/ingest/phi/identifying_text.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 
@@ -76,6 +76,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/ingest/clevel", number},
     {"attributes/headrace/ingest/align", number},
     {"attributes/headrace/ingest/irregular", word},
+    {"attributes/headrace/ingest/rescale/*", number},
     {"attributes/headrace/ingest/channels/*", name},
     {"attributes/headrace/ingest/units/*", word},
     {"attributes/headrace/ingest/lesion_classes/*", class_name},
@@ -89,6 +90,8 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"attributes/headrace/file_grid/affine_lps/*", number},
     {"attributes/headrace/file_grid/axis_of_xyz/*", number},
     {"attributes/headrace/file_grid/reversed_xyz/*", number},
+    {"attributes/headrace/slices/axis", number},
+    {"attributes/headrace/slices/offsets_mm/*", number},
     {"attributes/headrace/body/voxels", number},
     {"attributes/headrace/body/fraction", number},
     {"attributes/headrace/body/threshold_hu", number},
@@ -147,6 +150,7 @@ constexpr std::array kRules = std::to_array<Rule>({
     {"images/*/columns/split", word},
     {"images/*/columns/phase", word},
     {"images/*/columns/negative", number},
+    {"images/*/columns/free/*", free_value},
     {"images/*/pixels/sha256", hash},
     {"images/*/pixels/size", number},
     {"images/*/pixels/bytes", number},
@@ -249,7 +253,8 @@ std::optional<std::string> phi_problem(PhiKind kind, const Json& value,
   if (value.is_object()) return value.empty() ? std::nullopt : std::optional("an unknown object");
   if (value.is_array()) return value.empty() ? std::nullopt : std::optional("an unknown list");
   if (!value.is_string()) {
-    const bool fits = kind == number || kind == word || (kind == hash && value.is_null());
+    const bool fits =
+        kind == number || kind == word || kind == free_value || (kind == hash && value.is_null());
     return fits ? std::nullopt : std::optional("a number where a text is expected");
   }
   const std::string text = value.get<std::string>();
@@ -269,6 +274,7 @@ std::optional<std::string> phi_problem(PhiKind kind, const Json& value,
       if (is_hex(text, 64)) return std::nullopt;
       return length_of(text) + ", expected a SHA-256 in hex";
     case name:
+    case free_value:
       if (text.empty() || is_label_group(text)) return std::nullopt;
       if (const auto why = why_no_name(text, true)) return length_of(text) + " that " + *why;
       return std::nullopt;

@@ -11,12 +11,13 @@ namespace headrace::ingest {
 
 /// What a value of a store of volumes may hold.
 enum class PhiKind {
-  number,     ///< also true, false and null
-  word,       ///< one of the store's own words
-  note_code,  ///< an imaging::NoteCode
-  hash,       ///< 64 hex digits
-  name,       ///< of an image, a case or a cohort, as ingest accepts them
-  class_name  ///< one of the store's classes
+  number,      ///< also true, false and null
+  word,        ///< one of the store's own words
+  note_code,   ///< an imaging::NoteCode
+  hash,        ///< 64 hex digits
+  name,        ///< of an image, a case or a cohort, as ingest accepts them
+  class_name,  ///< one of the store's classes
+  free_value   ///< of a free column: a number, or a text as a name
 };
 
 /// The kind of the value at a path of keys; "*" stands for a place in an array. Nothing: not in the

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/text.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
+#include "headrace/ingest/inputs/image_search.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -24,12 +25,11 @@ bool contains(const std::vector<std::string>& files, const std::string& file) {
                      [&](const auto& one) { return fs::path(one).filename() == name; });
 }
 
-bool named_dicom(const fs::path& path) { return lowered(path.extension().string()) == ".dcm"; }
-
 std::vector<std::string> dicom_files_of(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder)) {
-    if (!entry.is_regular_file() || !named_dicom(entry.path())) continue;
+    std::error_code no_file;  // such as a loop of links
+    if (!entry.is_regular_file(no_file) || !is_named_or_seen_dicom(entry.path().string())) continue;
     files.push_back((fs::path(folder) / entry.path().filename()).string());
   }
   std::sort(files.begin(), files.end());
@@ -71,6 +71,40 @@ class Folders {
   std::map<std::string, std::vector<DicomSlideFiles>> by_folder_;
 };
 
+/// The folders in which levels of each series lie, by the folders' real paths.
+using SeriesFolders = std::map<std::string, std::set<std::string>>;
+
+SeriesFolders folders_of_series(Folders& folders, const std::vector<SlideCase>& slides) {
+  SeriesFolders found;
+  for (const SlideCase& slide : slides) {
+    if (!is_named_or_seen_dicom(slide.file)) continue;
+    const DicomSlideFiles* files = folders.find(slide.file);
+    if (files == nullptr || files->series.empty() || files->levels.empty()) continue;
+    const std::string folder = folder_of(files->levels.front());
+    found[files->series].insert(fs::weakly_canonical(folder.empty() ? "." : folder).string());
+  }
+  return found;
+}
+
+/// Errors: usage (levels in several folders), unsupported (several optical paths).
+void check_whole(const SlideCase& slide, const DicomSlideFiles& files,
+                 const SeriesFolders& folders) {
+  const auto found = folders.find(files.series);
+  if (found != folders.end() && found->second.size() > 1) {
+    fail(ErrorCode::usage,
+         "{}: its series has levels in {} folders ({}, …), which would become images of their own; "
+         "copy the files of a slide into one folder, or name one of the folders",
+         describe(slide), found->second.size(), *found->second.begin());
+  }
+  if (files.optical_paths > 1) {
+    fail(
+        ErrorCode::unsupported,
+        "{}: holds {} optical paths, of which OpenSlide reads the first alone; convert the one that "
+        "is meant to a file of its own",
+        describe(slide), files.optical_paths);
+  }
+}
+
 [[noreturn]] void twice(const SlideCase& slide, const SlideCase& before) {
   fail(ErrorCode::usage, "{}: is of the same DICOM slide as {}; name one of its files",
        describe(slide), describe(before));
@@ -83,8 +117,10 @@ std::uint64_t join_dicom_slides(std::vector<SlideCase>& slides, BadInputs& bad) 
   std::map<const DicomSlideFiles*, std::size_t> seen;  // number in `joined`
   std::vector<SlideCase> joined;
   std::uint64_t associated = 0;
+  const SeriesFolders series_folders = folders_of_series(folders, slides);
   for (SlideCase& slide : slides) {
-    const DicomSlideFiles* files = named_dicom(slide.file) ? folders.find(slide.file) : nullptr;
+    const DicomSlideFiles* files =
+        is_named_or_seen_dicom(slide.file) ? folders.find(slide.file) : nullptr;
     if (files == nullptr) {
       joined.push_back(std::move(slide));
       continue;
@@ -101,6 +137,7 @@ std::uint64_t join_dicom_slides(std::vector<SlideCase>& slides, BadInputs& bad) 
         fail(ErrorCode::usage, "{}: is the label, overview or thumbnail of a slide, not a level",
              describe(slide));
       }
+      check_whole(slide, *files, series_folders);
       if (of_table && seen.contains(files)) twice(slide, joined[seen.at(files)]);
     });
     if (!good || !seen.try_emplace(files, joined.size()).second) continue;

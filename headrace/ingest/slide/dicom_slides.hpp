@@ -13,7 +13,9 @@ namespace headrace::ingest {
 /// Without a name, a slide of several files gets that of its folder, or the stem of its largest
 /// level where the folder holds several slides.
 ///
-/// out  bad  rows of a table that name a slide twice or no level of it
+/// out  bad  rows of a table that name a slide twice or no level of it; slides whose levels lie in
+///           several folders, which would be several images of one slide; those of several optical
+///           paths, of which OpenSlide reads one
 /// returns   how many label, overview and thumbnail files were left out
 std::uint64_t join_dicom_slides(std::vector<SlideCase>& slides, BadInputs& bad);
 

@@ -58,6 +58,30 @@ std::size_t slides_at_once(const std::vector<SlideProbe>& probes, int threads) {
                                    static_cast<std::uint64_t>(threads));
 }
 
+/// Settles what the values of mask images mean, which only all of a run show. Cases with a doubtful
+/// one lose their look.
+void settle_labels(const SlideIngestOptions& options, const std::vector<SlideCase>& slides,
+                   const std::vector<std::string>& names,
+                   std::vector<std::optional<SlideProbe>>& looks, BadInputs& bad) {
+  RunOfMasks run;
+  for (const auto& look : looks) {
+    if (look && look->mask) run.add(*look->mask);
+  }
+  for (std::size_t i = 0; i < slides.size(); ++i) {
+    if (!looks[i] || !looks[i]->mask) continue;
+    MaskFacts& mask = *looks[i]->mask;
+    const bool good = bad.look(describe(slides[i]), [&] {
+      with_context(slides[i].where.empty() ? "image " + slides[i].id : slides[i].where,
+                   [&] { run.settle(slides[i].annotation, options.accept, mask); });
+    });
+    if (!good) {
+      looks[i].reset();
+    } else if (mask.full_scale_is_class) {
+      looks[i]->label_fingerprint = label_fingerprint(slides[i], names, mask);
+    }
+  }
+}
+
 /// Opens every input before anything is written, so that bad input leaves no store behind. Removes
 /// bad ones from `slides`.
 std::vector<SlideProbe> look_at_all(const SlideIngestOptions& options, CohortInputs& cohort,
@@ -68,6 +92,7 @@ std::vector<SlideProbe> look_at_all(const SlideIngestOptions& options, CohortInp
   pool.parallel_for(slides.size(), [&](std::size_t i) {
     bad.look(describe(slides[i]), [&] { looks[i] = look_at(slides[i], names, options); });
   });
+  settle_labels(options, slides, names, looks, bad);
   return keep_good(slides, looks);
 }
 
@@ -83,6 +108,7 @@ Json stated_columns(const SlideCase& slide) {
   if (slide.secondary) stated["secondary"] = *slide.secondary;
   if (slide.grade_group) stated["grade_group"] = *slide.grade_group;
   if (slide.negative) stated["negative"] = *slide.negative;
+  if (!slide.free.empty()) stated["free"] = slide.free;
   return stated;
 }
 
@@ -92,6 +118,7 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
   plan.kind = slide_kind();
   plan.out = options.out;
   plan.on_error = options.on_error;
+  plan.accept = options.accept;
   plan.settings = settings_of(options);
   plan.classes = cohort.classes;
   plan.class_sets = cohort.class_sets;
@@ -99,7 +126,8 @@ CohortPlan plan_of(const SlideIngestOptions& options, const CohortInputs& cohort
     plan.images.push_back({cohort.slides[i].id, probes[i].fingerprint, describe(cohort.slides[i]),
                            probes[i].pixel_bytes, probes[i].label_fingerprint,
                            columns_of(cohort.slides[i], probes[i].scanner),
-                           stated_columns(cohort.slides[i])});
+                           stated_columns(cohort.slides[i]),
+                           !cohort.slides[i].stated_split.empty()});
   }
   return plan;
 }
@@ -143,6 +171,8 @@ SlideIngestResult run(const SlideIngestOptions& options) {
   for (const BadInput& one : outcome.left_out) bad.add(one);
   result.left_out = bad.sorted();
   result.associated = cohort.associated;
+  result.unused = sorted(std::move(cohort.unused));
+  result.report = report_store(options.out, ids_of(outcome));
   for (const SlideProbe& probe : probes) result.annotations += probe.annotations;
   return result;
 }

@@ -7,8 +7,11 @@
 #include "headrace/core/enum_names.hpp"
 #include "headrace/imaging/slide/geojson.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/inputs/doubt.hpp"
+#include "headrace/ingest/inputs/unused_files.hpp"
 #include "headrace/ingest/slide/annotation_counts.hpp"
 #include "headrace/ingest/slide/mask_coding.hpp"
+#include "headrace/ingest/store/store_report.hpp"
 #include "headrace/pixels/statistics/statistics_device.hpp"
 #include "headrace/zarr/defaults.hpp"
 
@@ -42,7 +45,10 @@ struct SlideIngestOptions {
   std::string annotations;          ///< folder of masks and GeoJSON named like the images, or
                                     ///< empty
   SlideCodec codec = SlideCodec::automatic;
-  std::vector<std::string> classes;     ///< class names by label value; empty: from the annotations
+  std::vector<std::string> columns;  ///< further columns of the table that are kept
+  /// By label value; empty: from the annotations. "tumour=2" and "organ=1+2" state values of masks,
+  /// "tumour=Tumor|_0" other names in files of polygons.
+  std::vector<std::string> classes;
   std::vector<std::string> class_sets;  ///< "cancer=pattern3+pattern4": values after those of the
                                         ///< classes
   MaskCoding coding = MaskCoding::classes;  ///< of mask images; a table may state another
@@ -58,6 +64,7 @@ struct SlideIngestOptions {
   double val_fraction = 0.2;  ///< share of the cases without a split in the table
   int jobs = 0;               ///< threads; 0: every core
   OnError on_error = OnError::stop;
+  Accepted accept;  ///< doubts that are meant
   /// The device that gathers the statistics of pixels, with the CPU's result; null: the CPU. Must
   /// outlive the call.
   pixels::StatisticsDevice* device = nullptr;
@@ -71,6 +78,8 @@ struct SlideIngestResult {
   std::vector<BadInput> left_out;  ///< with on_error skip, sorted by input
   std::uint64_t associated = 0;    ///< label, overview, thumbnail files of DICOM slides: left out
   AnnotationCounts annotations;    ///< of all images, whenever they were stored
+  StoreReport report;
+  UnusedFiles unused;  ///< of the inputs and of the folder of annotations
   double seconds = 0;
 };
 

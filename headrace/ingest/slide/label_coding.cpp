@@ -22,6 +22,13 @@ std::string plain_name(const std::string& name) {
   return plain;
 }
 
+/// British "tumour" as American "tumor".
+std::string spelt_alike(const std::string& name) {
+  std::string plain = plain_name(name);
+  if (const auto at = plain.find("tumour"); at != std::string::npos) plain.erase(at + 4, 1);
+  return plain;
+}
+
 }  // namespace
 
 const std::vector<std::string>& gleason_classes() {
@@ -70,12 +77,27 @@ std::vector<int> coding_table(MaskCoding coding, const std::vector<std::string>&
   return table;
 }
 
+std::vector<int> stated_table(const GivenClasses& given) {
+  std::vector<int> table(kValues, -1);
+  for (const auto& [value, label] : given.values) {
+    if (value >= kValues) {
+      fail(ErrorCode::usage, "{}: value {} is more than a mask of a slide can have ({})",
+           Option{"classes"}, value, kValues - 1);
+    }
+    table[value] = label;
+  }
+  return table;
+}
+
 std::optional<std::uint8_t> find_class(const std::string& name,
                                        const std::vector<std::string>& classes) {
   const auto exact = std::find(classes.begin(), classes.end(), name);
   if (exact != classes.end()) return static_cast<std::uint8_t>(exact - classes.begin());
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (plain_name(classes[i]) == plain_name(name)) return static_cast<std::uint8_t>(i);
+  }
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (spelt_alike(classes[i]) == spelt_alike(name)) return static_cast<std::uint8_t>(i);
   }
   return std::nullopt;
 }

@@ -1,9 +1,12 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "headrace/core/json.hpp"
 #include "headrace/imaging/slide/geojson.hpp"
+#include "headrace/ingest/inputs/class_values.hpp"
 #include "headrace/ingest/slide/mask_coding.hpp"
 
 namespace headrace::ingest {
@@ -25,8 +28,11 @@ struct SlideCase {
   /// Objects of GeoJSON that are painted.
   std::vector<imaging::ObjectKind> objects{imaging::ObjectKind::annotation};
   std::string label_set = "annotation";  ///< its label set
+  /// The classes as the option states them; null: not stated.
+  std::shared_ptr<const GivenClasses> given;
   std::optional<double> mpp;
-  std::string where;  ///< "cases.csv, line 7", for error texts; empty without a table
+  Json free = Json::object();  ///< free columns of its row
+  std::string where;           ///< "cases.csv, line 7", for error texts; empty without a table
 };
 
 /// The words in front of an error about this case.

@@ -1,12 +1,14 @@
 #include "headrace/ingest/slide/slide_job.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <optional>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/ordered_tasks.hpp"
 #include "headrace/ingest/labels/label_group.hpp"
+#include "headrace/ingest/slide/slide_check.hpp"
 #include "headrace/ingest/slide/slide_labels.hpp"
 #include "headrace/ingest/slide/slide_metadata.hpp"
 #include "headrace/ingest/slide/slide_pixels.hpp"
@@ -24,6 +26,17 @@ SlideColour colour_of(const SlideContext& context, const std::shared_ptr<Recordi
                          context.workspaces);
 }
 
+/// The table's pixel size holds; that the file's is another is said.
+std::optional<imaging::Note> overruled_size(const SlideCase& slide,
+                                            const imaging::SlideInfo& info) {
+  constexpr double kRounded = 0.05;  // nominal sizes such as 0.25 for 0.2527
+  if (!slide.mpp || !info.mpp_y || !info.mpp_x) return std::nullopt;
+  const auto differs = [&](double file) { return std::abs(*slide.mpp - file) > kRounded * file; };
+  if (!differs(*info.mpp_y) && !differs(*info.mpp_x)) return std::nullopt;
+  return imaging::make_note(imaging::NoteCode::pixel_size_overruled,
+                            {*slide.mpp, *info.mpp_y, *info.mpp_x});
+}
+
 FinishedImage run(const SlideContext& context, const SlideCase& slide, const SlideProbe& probe) {
   const SlidePlan& plan = probe.plan;
   const auto store = std::make_shared<RecordingStore>(context.store);
@@ -39,8 +52,8 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
     staged.emplace(context.store, slide.id, kLabelName);
     labels = std::make_unique<SlideLabels>(
         staged->store(), kLabelName, staged->folder(), plan, context.classes,
-        LabelSource::open(slide.annotation, slide.coding, context.classes, size, slide.objects),
-        context.pool, context.buffers);
+        LabelSource::open(slide, context.classes, plan.canvas(), probe.mask), context.pool,
+        context.buffers);
   }
   pixels.prepare();
   const std::size_t pixel_tasks = pixels.tasks();
@@ -56,8 +69,18 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
   if (labels) labels->finish();
 
   const pixels::TissueMask tissue = pixels.tissue();
-  SlideMetadata metadata{slide, probe, reader->info(), tissue,
-                         colour_of(context, store, slide.id, plan, tissue)};
+  SlideMetadata metadata{slide,
+                         probe,
+                         reader->info(),
+                         tissue,
+                         colour_of(context, store, slide.id, plan, tissue),
+                         reader->info().notes};
+  if (auto note = overruled_size(slide, reader->info())) metadata.notes.push_back(std::move(*note));
+  for (auto& note :
+       check_slide(plan, pixels.low(), tissue, metadata.colour, [&](std::size_t level) {
+         return zarr::Array::open(store, fmt::format("images/{}/{}", slide.id, level));
+       }))
+    metadata.notes.push_back(std::move(note));
   write_masks(*store, metadata);
   write_tissue_cells(*store, slide.id, plan.cell_px,
                      tissue_cells(tissue.mask, std::int64_t{1} << plan.tissue_level, size.height,
@@ -86,16 +109,8 @@ FinishedImage run(const SlideContext& context, const SlideCase& slide, const Sli
 
 FinishedImage ingest_slide(const SlideContext& context, const SlideCase& slide,
                            const SlideProbe& probe) {
-  return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
-    try {
-      return run(context, slide, probe);
-    } catch (const Error& error) {
-      // For the reader a damaged tile is corrupt; for the user of ingest it is input that can't be
-      // used.
-      if (error.code() != ErrorCode::corrupt) throw;
-      throw Error(ErrorCode::malformed, error.what());
-    }
-  });
+  return with_context(slide.where.empty() ? "image " + slide.id : slide.where,
+                      [&] { return run(context, slide, probe); });
 }
 
 }  // namespace headrace::ingest

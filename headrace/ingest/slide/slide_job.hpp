@@ -2,12 +2,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headrace/core/threads.hpp"
 #include "headrace/device/buffer.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
+#include "headrace/ingest/slide/mask_facts.hpp"
 #include "headrace/ingest/slide/slide_case.hpp"
 #include "headrace/ingest/slide/slide_plan.hpp"
 #include "headrace/ingest/store/finished_image.hpp"
@@ -38,14 +40,16 @@ struct SlideProbe {
   std::string label_fingerprint;  ///< of the annotation; empty: none
   std::string scanner;            ///< the table's, or else the format's name
   AnnotationCounts annotations;   ///< objects of its annotation that are not a class
+  std::optional<MaskFacts> mask;  ///< of its annotation, where that is a mask image
   std::uint64_t pixel_bytes = 0;
   std::uint64_t memory_bytes =
       0;  ///< estimate for its unfinished tiles, in addition to the tiles at work
 };
 
 /// Fingerprint of a case's annotation and of the options that decide how it is read; empty where
-/// there is none.
-std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes);
+/// there is none. mask: settled, of a mask image.
+std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes,
+                              const std::optional<MaskFacts>& mask);
 
 /// Memory of the unfinished tiles of a slide's label image while it is written.
 std::uint64_t unfinished_label_bytes(const SlidePlan& plan);

@@ -8,7 +8,8 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
-#include "headrace/core/ordered_tasks.hpp"
+#include "headrace/core/option_name.hpp"
+#include "headrace/ingest/inputs/annotation_files.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/cohort_inputs.hpp"
 #include "headrace/ingest/inputs/cohort_table.hpp"
@@ -17,15 +18,13 @@
 #include "headrace/ingest/slide/grade.hpp"
 #include "headrace/ingest/slide/label_source.hpp"
 #include "headrace/ingest/slide/slide_job.hpp"
-#include "headrace/ingest/slide/slide_labels.hpp"
+#include "headrace/ingest/slide/slide_label_work.hpp"
 #include "headrace/ingest/store/cohort_metadata.hpp"
 
 namespace headrace::ingest {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kKeepBytes = std::size_t{256} << 20;
 
 class SlideLabelPlanner {
  public:
@@ -36,44 +35,21 @@ class SlideLabelPlanner {
     if (!options_.table.empty()) take_table();
     if (!options_.annotations.empty()) take_folder();
     settle_classes();
-    const int clevel = store_.settings.value("clevel", 0);
-    auto slides = std::make_shared<std::vector<SlideCase>>();
-    for (auto& [id, slide] : slides_) {
-      LabelUpdate& update = updates_[id];
-      update.image = id;
+    const auto work = std::make_shared<SlideLabelWork>(store_, options_, plan_.classes);
+    for (auto& [id, slide] : slides_) work->add(slide);
+    work->look_at_undecided();
+    for (std::size_t i = 0; i < work->slides().size(); ++i) {
+      const SlideCase& slide = work->slides()[i];
+      LabelUpdate& update = updates_[slide.id];
+      update.image = slide.id;
       update.where = slide.where.empty() ? slide.annotation : slide.where;
-      update.fingerprint = label_fingerprint(slide, plan_.classes);
+      update.fingerprint = label_fingerprint(slide, plan_.classes, work->mask(i));
       plan_.updates.push_back(std::move(update));
-      slides->push_back(slide);
     }
-    const auto classes = std::make_shared<std::vector<std::string>>(
-        label_names(plan_.classes, store_.version.class_sets()));
-    const auto buffers = std::make_shared<device::BufferPool>(kKeepBytes);
-    const LabelStore store = store_;
-    const auto plan_of = [=](std::size_t i) {
-      const std::string& id = (*slides)[i].id;
-      return plan_of_stored(store.image_info(id), clevel, "image " + id);
-    };
-    const auto open = [=](std::size_t i, const SlidePlan& plan) {
-      const SlideCase& slide = (*slides)[i];
-      return with_context(slide.where.empty() ? "image " + slide.id : slide.where, [&] {
-        return LabelSource::open(slide.annotation, slide.coding, *classes, plan.levels[0].size,
-                                 slide.objects);
-      });
-    };
-    plan_.look = [=](std::size_t i) {
-      const SlidePlan plan = plan_of(i);
-      open(i, plan);
-      return unfinished_label_bytes(plan);
-    };
-    plan_.write = [=, set = options_.set](std::size_t i, StagedLabels& staged) {
-      const SlidePlan plan = plan_of(i);
-      SlideLabels labels(staged.store(), set, staged.folder(), plan, *classes, open(i, plan),
-                         store.pool, *buffers);
-      run_in_order(store.pool, labels.tasks(), static_cast<std::size_t>(store.pool.size()),
-                   [&](std::size_t task) { labels.run(task); });
-      labels.finish();
-    };
+    plan_.look = [work](std::size_t i) { return work->look(i); };
+    plan_.settle = [work] { work->settle(); };
+    plan_.counts = [work] { return work->counts(); };
+    plan_.write = [work](std::size_t i, StagedLabels& staged) { work->write(i, staged); };
     return std::move(plan_);
   }
 
@@ -88,12 +64,14 @@ class SlideLabelPlanner {
   }
 
   void take_table() {
-    CohortTable table = read_cohort_table(options_.table, true);
+    CohortTable table = read_cohort_table(options_.table, options_.columns, true);
     const FileFinder finder({}, options_.table);
     for (TableRow& row : table.rows) {
-      const auto cleared = take_cleared(row, {"primary", "secondary", "grade_group", "isup_grade",
-                                              "gleason", "negative", "annotation"});
-      const SlideCase said = case_of_row(row, table.panda);
+      std::vector<std::string> clearable{"primary", "secondary", "grade_group", "isup_grade",
+                                         "gleason", "negative",  "annotation"};
+      clearable.insert(clearable.end(), options_.columns.begin(), options_.columns.end());
+      const auto cleared = take_cleared(row, clearable);
+      const SlideCase said = case_of_row(row, table.panda, options_.columns, options_.accept);
       const std::string id = image_of_row(said.id, row.get("file"), row.where, store_.version);
       if (slides_.contains(id)) {
         fail(ErrorCode::usage, "{}: image '{}' has a row already, at {}", row.where, id,
@@ -103,13 +81,34 @@ class SlideLabelPlanner {
       slide.coding = said.coding;
       slide.provider = said.provider;
       take_columns(said, table.panda, updates_[id].columns);
-      for (const auto& column : cleared) clear(column, updates_[id]);
+      for (const auto& column : cleared) {
+        if (!is_free(column)) clear(column, updates_[id]);
+      }
+      take_free(said, cleared, store_.version.images.at(id).columns, updates_[id].columns);
       merge_grades(row, said, store_.version.images.at(id).columns, updates_[id].columns);
       if (const std::string name = row.get("annotation"); !name.empty()) {
         slide.annotation = finder.find_annotation(name, options_.annotations, row.where);
         named_by_table_.insert(id);
       }
     }
+  }
+
+  bool is_free(const std::string& column) const {
+    const auto& free = options_.columns;
+    return std::find(free.begin(), free.end(), column) != free.end();
+  }
+
+  /// Free columns that the row does not state stay as they are stored.
+  void take_free(const SlideCase& said, const std::vector<std::string>& cleared, const Json& stored,
+                 Json& columns) const {
+    if (options_.columns.empty()) return;
+    const Json before = stored.value("free", Json::object());
+    Json free = before;
+    free.update(said.free);
+    for (const auto& column : cleared) {
+      if (is_free(column)) free.erase(column);
+    }
+    if (free != before) columns["free"] = free;
   }
 
   /// A row may state one grade alone: the grade group follows from both patterns, stored ones
@@ -160,53 +159,42 @@ class SlideLabelPlanner {
     }
   }
 
-  /// Files that are named as an image, or with _mask after it.
+  /// Files that are named as an image.
   void take_folder() {
-    std::vector<std::string> files, unused;
-    for (const auto& entry : fs::directory_iterator(options_.annotations)) {
-      if (entry.is_regular_file() && annotation_stem(entry.path().string()))
-        files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    for (const auto& file : files) {
-      std::string id = plain_id(*annotation_stem(file));
-      if (!store_.version.images.contains(id) && id.ends_with("_mask")) id.resize(id.size() - 5);
-      if (!store_.version.images.contains(id)) {
-        unused.push_back(file);
+    std::vector<ImageNames> names;
+    for (const auto& [id, image] : store_.version.images) names.push_back({"", id});
+    const AnnotationFiles files(options_.annotations, names);
+    std::vector<std::string> used;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string& id = names[i].id;
+      if (named_by_table_.contains(id)) {
+        used.push_back(slides_.at(id).annotation);
         continue;
       }
-      if (named_by_table_.contains(id)) continue;
-      SlideCase& slide = slide_of(id, "");
-      if (!slide.annotation.empty()) {
-        fail(ErrorCode::usage,
-             "image '{}' has more than one annotation, {} and {}; keep one, or name it in a table",
-             id, slide.annotation, file);
-      }
-      slide.annotation = file;
+      const std::string file = files.of(i);
+      if (file.empty()) continue;
+      slide_of(id, "").annotation = file;
+      used.push_back(file);
     }
-    if (unused.size() == files.size()) {
-      fail(ErrorCode::usage,
-           "{}: holds no annotation that is named as an image of the store, or with _mask after "
-           "it{}",
-           options_.annotations, unused.empty() ? "" : fmt::format(" ({} is not)", unused.front()));
-    }
-    if (!unused.empty()) {
-      plan_.notes.push_back(fmt::format("{} files of {} fit no image, {} for one.", unused.size(),
-                                        options_.annotations, unused.front()));
-    }
+    if (used.empty())
+      refuse_unless(options_.accept, Doubt::unmatched, ErrorCode::usage, files.nothing_fits());
+    plan_.unused = files.unused(used);
   }
 
   void settle_classes() {
     std::vector<SlideCase> labelled;
+    const auto given = std::make_shared<const GivenClasses>(
+        given_classes(options_.classes, to_string(Option{"classes"})));
     for (auto& [id, slide] : slides_) {
+      slide.given = given;
       settle_coding(slide, options_.coding);
       if (!slide.annotation.empty()) labelled.push_back(slide);
       if (updates_[id].withdraw && !slide.annotation.empty()) updates_[id].withdraw = false;
     }
     const auto& stored = store_.version.classes;
     plan_.classes = stored.empty() && (!labelled.empty() || !options_.classes.empty())
-                        ? classes_of(options_.classes, labelled)
-                        : extended_classes(stored, options_.classes);
+                        ? classes_of(given->names, labelled)
+                        : extended_classes(stored, given->names);
     const auto names = label_names(plan_.classes, store_.version.class_sets());
     for (const auto& slide : labelled) {
       if (slide.coding) coding_table(*slide.coding, names);

@@ -51,7 +51,10 @@ void SlideLabels::finish() {
   // Only classes that occur, so that classes that the store gets later change nothing here.
   const std::vector<std::string> seen(
       classes_.begin(), classes_.begin() + static_cast<std::ptrdiff_t>(cells_.classes_seen()));
-  write_group(*store_, group_, {{"ome", ome_label(plan_, set_, seen)}});
+  Json attributes{{"ome", ome_label(plan_, set_, seen)}};
+  if (const auto notes = source_->notes(); !notes.empty())
+    attributes["headrace"] = {{"notes", imaging::to_json(notes)}};
+  write_group(*store_, group_, attributes);
 }
 
 }  // namespace headrace::ingest

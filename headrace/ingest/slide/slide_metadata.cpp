@@ -32,37 +32,46 @@ Json image_attributes(const SlideMetadata& metadata) {
   for (std::size_t k = 0; k < plan.levels.size(); ++k) {
     if (plan.levels[k].tiles_level) copied.push_back(k);
   }
-  return {{"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
-          {"objective_power", or_null(metadata.info.objective_power)},
-          {"codec", name_of(plan.codec)},
-          {"chunk", plan.chunk},
-          {"shard", plan.shard},
-          {"copied_levels", copied},
-          {"levels", levels},
-          {"source",
-           {{"format", metadata.info.format},
-            {"bytes", metadata.probe.stamp.size_bytes},
-            {"fingerprint", metadata.probe.fingerprint}}},
-          {"stain", stain_json(metadata.colour.stain, metadata.colour.moments.pixels)},
-          {"od", moments_json(metadata.colour.moments)},
-          {"od_mean", metadata.colour.moments.mean()},
-          {"od_std", metadata.colour.moments.std()},
-          {"tissue_fraction", static_cast<double>(metadata.tissue.mask.count()) / all},
-          {"tissue_od_threshold", metadata.tissue.od_threshold},
-          {"pen_fraction", metadata.tissue.pen_fraction}};
+  Json attributes{{"mpp", known ? Json::array({plan.mpp_y, plan.mpp_x}) : Json(nullptr)},
+                  {"objective_power", or_null(metadata.info.objective_power)},
+                  {"codec", name_of(plan.codec)},
+                  {"chunk", plan.chunk},
+                  {"shard", plan.shard},
+                  {"copied_levels", copied},
+                  {"levels", levels},
+                  {"source",
+                   {{"format", metadata.info.format},
+                    {"bytes", metadata.probe.stamp.size_bytes},
+                    {"fingerprint", metadata.probe.fingerprint}}},
+                  {"stain", stain_json(metadata.colour.stain, metadata.colour.moments.pixels)},
+                  {"od", moments_json(metadata.colour.moments)},
+                  {"od_mean", metadata.colour.moments.mean()},
+                  {"od_std", metadata.colour.moments.std()},
+                  {"tissue_fraction", static_cast<double>(metadata.tissue.mask.count()) / all},
+                  {"tissue_od_threshold", metadata.tissue.od_threshold},
+                  {"pen_fraction", metadata.tissue.pen_fraction}};
+  if (const auto& scan = plan.scan) {
+    attributes["scan"] = {{"origin_yx", {scan->y0, scan->x0}},
+                          {"size_yx", {scan->height, scan->width}}};
+  }
+  // Stores of slides without notes keep their hash.
+  if (!metadata.notes.empty()) attributes["notes"] = imaging::to_json(metadata.notes);
+  return attributes;
 }
 
 }  // namespace
 
 Json columns_of(const SlideCase& slide, const std::string& scanner) {
-  return {{"case", slide.case_id},
-          {"cohort", slide.cohort},
-          {"scanner", scanner},
-          {"split", slide.split},
-          {"primary", or_null(slide.primary)},
-          {"secondary", or_null(slide.secondary)},
-          {"grade_group", or_null(slide.grade_group)},
-          {"negative", or_null(slide.negative)}};
+  Json columns{{"case", slide.case_id},
+               {"cohort", slide.cohort},
+               {"scanner", scanner},
+               {"split", slide.split},
+               {"primary", or_null(slide.primary)},
+               {"secondary", or_null(slide.secondary)},
+               {"grade_group", or_null(slide.grade_group)},
+               {"negative", or_null(slide.negative)}};
+  if (!slide.free.empty()) columns["free"] = slide.free;
+  return columns;
 }
 
 void write_masks(storage::Store& store, const SlideMetadata& metadata) {

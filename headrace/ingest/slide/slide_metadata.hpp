@@ -16,6 +16,7 @@ struct SlideMetadata {
   const imaging::SlideInfo& info;
   const pixels::TissueMask& tissue;
   SlideColour colour;
+  std::vector<imaging::Note> notes;  ///< of the source and its pixels
 };
 
 /// What a version states about an image besides its pixels and labels: another allow-list.

@@ -33,6 +33,8 @@ class SlidePixels {
   void finish();
 
   const pixels::TissueMask& tissue() const noexcept { return tissue_; }
+  /// The pixels of its level. After finish().
+  const pixels::Image8& low() const noexcept { return low_; }
   std::uint64_t passthrough_bytes() const noexcept { return passthrough_bytes_; }
   std::uint64_t dropped_chunks() const noexcept { return dropped_chunks_; }
 

@@ -1,9 +1,11 @@
 #include "headrace/ingest/slide/slide_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 #include "headrace/core/option_choice.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/rounding.hpp"
@@ -123,6 +125,21 @@ Json sharded_codecs(const SlidePlan& plan, bool image) {
   return zarr::Codecs::sharded(chunk, inner);
 }
 
+/// The scan, cut to the canvas; nothing where it is all of it, to within a pixel.
+std::optional<Box2> scan_of(const imaging::SlideInfo& info) {
+  if (!info.bounds) return std::nullopt;
+  const Box2& stated = *info.bounds;
+  const auto& canvas = info.levels.at(0);
+  if (stated.y0 < 0 || stated.x0 < 0 || stated.height < 1 || stated.width < 1 ||
+      stated.y0 >= canvas.height || stated.x0 >= canvas.width)
+    return std::nullopt;
+  const Box2 scan{stated.y0, stated.x0, std::min(stated.height, canvas.height - stated.y0),
+                  std::min(stated.width, canvas.width - stated.x0)};
+  const bool whole = scan.y0 == 0 && scan.x0 == 0 && canvas.height - scan.height <= 1 &&
+                     canvas.width - scan.width <= 1;
+  return whole ? std::nullopt : std::optional(scan);
+}
+
 zarr::ArrayMetadata array_of(const SlidePlan& plan, int level, bool image) {
   const LevelSize& size = plan.levels[static_cast<std::size_t>(level)].size;
   zarr::ArrayMetadata metadata;
@@ -184,6 +201,7 @@ SlidePlan plan_slide(const imaging::SlideInfo& info, const imaging::JpegTiles* t
   plan.mpp_y = mpp ? *mpp : info.mpp_y.value_or(0);
   plan.mpp_x = mpp ? *mpp : info.mpp_x.value_or(0);
   if (plan.mpp_y <= 0 || plan.mpp_x <= 0) plan.mpp_y = plan.mpp_x = 0;
+  plan.scan = scan_of(info);
   plan.cell_px = cell_edge(plan.levels[0].size);
   plan.tissue_level = level_of(plan, kTissueMpp, kTissuePx);
   while (plan.tissue_level > 0 && (std::int64_t{8} << plan.tissue_level) > plan.cell_px) {
@@ -208,8 +226,13 @@ SlidePlan plan_of_stored(const Json& facts, int clevel, const std::string& origi
       plan.mpp_y = facts.at("mpp").at(0).get<double>();
       plan.mpp_x = facts.at("mpp").at(1).get<double>();
     }
+    if (facts.contains("scan")) {
+      const auto origin_yx = facts.at("scan").at("origin_yx").get<std::array<std::int64_t, 2>>();
+      const auto size_yx = facts.at("scan").at("size_yx").get<std::array<std::int64_t, 2>>();
+      plan.scan = Box2{origin_yx[0], origin_yx[1], size_yx[0], size_yx[1]};
+    }
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "{}: {}", origin, error.what());
+    fail(ErrorCode::malformed, "{}: {}", origin, json_fault(error));
   }
   if (plan.levels.empty() || plan.chunk <= 0 || plan.shard <= 0)
     fail(ErrorCode::malformed, "{}: states no levels or chunks", origin);

@@ -9,6 +9,7 @@
 #include "headrace/imaging/tiff/jpeg_tiles.hpp"
 #include "headrace/ingest/slide/cascade.hpp"
 #include "headrace/ingest/slide/ingest_slides.hpp"
+#include "headrace/ingest/slide/slide_canvas.hpp"
 #include "headrace/zarr/metadata.hpp"
 
 namespace headrace::ingest {
@@ -40,8 +41,10 @@ struct SlidePlan {
   int tissue_level = 0;         ///< level from which the tissue mask is made
   int colour_level = 0;         ///< level whose tissue pixels give the colour statistics
   std::int64_t cell_px = 0;     ///< edge of a cell of the sampler's index, pixels of level 0
+  std::optional<Box2> scan;     ///< what was scanned, where it is not the whole of level 0
 
   std::vector<LevelSize> sizes() const;
+  SlideCanvas canvas() const { return {levels.at(0).size, scan}; }
   /// zarr.json of a level of the image and of a label image.
   zarr::ArrayMetadata image_array(int level) const;
   zarr::ArrayMetadata label_array(int level) const;

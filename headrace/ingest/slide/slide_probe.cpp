@@ -45,13 +45,14 @@ std::uint64_t unfinished_pixels(const SlidePlan& plan) {
 
 std::uint64_t unfinished_label_bytes(const SlidePlan& plan) { return unfinished_pixels(plan); }
 
-std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes) {
+std::string label_fingerprint(const SlideCase& slide, const std::vector<std::string>& classes,
+                              const std::optional<MaskFacts>& mask) {
   if (slide.annotation.empty()) return "";
   const storage::SourceStamp stamp = storage::stamp_label_file(slide.annotation);
   Json parts{{"annotation", {stamp.size_bytes, stamp.sha256}},
              {"coding", slide.coding ? name_of(*slide.coding) : ""},
              {"set", slide.label_set}};
-  if (is_geojson(slide.annotation)) {
+  if (is_polygon_file(slide.annotation)) {
     std::vector<std::string> objects;
     for (const auto kind : slide.objects) objects.emplace_back(name_of(kind));
     std::sort(objects.begin(), objects.end());
@@ -61,7 +62,14 @@ std::string label_fingerprint(const SlideCase& slide, const std::vector<std::str
     for (const auto& name : classes) {
       if (name.find(':') != std::string::npos) parts["derived"].push_back(name);
     }
+    for (std::size_t i = 0; slide.given && i < slide.given->texts.size(); ++i) {
+      for (const auto& text : slide.given->texts[i]) parts["texts"].push_back({text, i});
+    }
+  } else if (slide.coding == MaskCoding::classes && slide.given) {
+    for (const auto& [value, label] : slide.given->values)
+      parts["values"].push_back({value, label});
   }
+  if (mask && mask->full_scale_is_class) parts["class_value"] = mask->full_scale;
   return sha256_hex(dump_json(parts));
 }
 
@@ -77,13 +85,13 @@ SlideProbe look_at(const SlideCase& slide, const std::vector<std::string>& class
                                                             : std::nullopt;
     probe.plan = plan_slide(reader->info(), tiles.get(), options, mpp);
     if (!slide.annotation.empty()) {
-      probe.annotations = LabelSource::open(slide.annotation, slide.coding, classes,
-                                            probe.plan.levels[0].size, slide.objects)
-                              ->counts();
+      const LabelLook look = look_at_labels(slide, classes, probe.plan.canvas(), options.accept);
+      probe.annotations = look.counts;
+      probe.mask = look.mask;
     }
     probe.scanner = slide.scanner.empty() ? reader->info().format : slide.scanner;
     probe.fingerprint = fingerprint_of(slide, probe.stamp);
-    probe.label_fingerprint = label_fingerprint(slide, classes);
+    probe.label_fingerprint = label_fingerprint(slide, classes, std::nullopt);
     for (const auto& level : probe.plan.levels) {
       probe.pixel_bytes += 3 * static_cast<std::uint64_t>(level.size.height * level.size.width);
     }

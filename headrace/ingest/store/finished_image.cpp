@@ -1,6 +1,7 @@
 #include "headrace/ingest/store/finished_image.hpp"
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 
 namespace headrace::ingest {
 
@@ -63,7 +64,7 @@ FinishedImage FinishedImage::parse(const Json& json, const std::string& origin) 
     image.kept = json.at("kept").get<bool>();
     return image;
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "{}: {}", origin, error.what());
+    fail(ErrorCode::malformed, "{}: {}", origin, json_fault(error));
   }
 }
 
@@ -88,7 +89,7 @@ FinishedImage FinishedImage::of_stored(const CohortKind& kind, const std::string
     for (const auto& name : kind.facts) image.facts[name] = own.at(name);
     return image;
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "{}: {}", origin, error.what());
+    fail(ErrorCode::malformed, "{}: {}", origin, json_fault(error));
   }
 }
 

@@ -5,12 +5,14 @@
 #include <system_error>
 #include <vector>
 
+#include "headrace/storage/place.hpp"
+
 namespace headrace::ingest {
 
 void remove_empty_folders(const std::string& root) {
   namespace fs = std::filesystem;
   std::vector<fs::path> folders;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+  for (const auto& entry : fs::recursive_directory_iterator(storage::Place::parse(root).path())) {
     if (entry.is_directory()) folders.push_back(entry.path());
   }
   // Deepest first; remove() does not remove a folder that holds something.

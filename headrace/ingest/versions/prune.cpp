@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -14,7 +13,7 @@
 #include "headrace/ingest/store/manifest.hpp"
 #include "headrace/ingest/store/stored_keys.hpp"
 #include "headrace/ingest/versions/version_log.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/storage/store_lock.hpp"
 
 namespace headrace::ingest {
@@ -110,11 +109,10 @@ void clean_memories(storage::Store& store, const std::vector<std::string>& remov
 }  // namespace
 
 PruneResult prune(const PruneOptions& options) {
-  if (!std::filesystem::is_directory(options.store))
-    fail(ErrorCode::not_found, "{}: there is no such store", options.store);
+  const auto opened = storage::open_existing_store(storage::Place::parse(options.store));
+  storage::Store& store = *opened;
   std::optional<storage::StoreLock> lock;
   if (!options.dry_run) lock.emplace(options.store);  // which reads only
-  storage::LocalStore store(options.store);
   const StoreHead head = StoreHead::load(store);
   if (store.exists(".ingest/settings.json")) {
     fail(ErrorCode::usage,

@@ -1,18 +1,14 @@
 #include "headrace/ingest/versions/verify_folder.hpp"
 
-#include <filesystem>
-
 #include "headrace/cohort/store_version.hpp"
-#include "headrace/core/error.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {
 
 FolderVerification verify_folder(const std::string& folder, ThreadPool& pool,
                                  const std::string& version) {
-  if (!std::filesystem::is_directory(folder))
-    fail(ErrorCode::not_found, "{}: there is no such store", folder);
-  const storage::LocalStore store(folder);
+  const auto opened = storage::open_existing_store(storage::Place::parse(folder));
+  const storage::Store& store = *opened;
   FolderVerification result{folder, verify(store, pool, version), {}, {}};
   if (holds_volumes(store)) result.phi = check_phi(store, pool);
   const auto& [damage, versions, unreferenced] = result.objects;

@@ -108,13 +108,22 @@ class Differ {
   }
 
  private:
+  /// Free columns beside the others.
+  static Json flat(Json columns) {
+    const Json free = columns.value("free", Json::object());
+    columns.erase("free");
+    columns.update(free);
+    return columns;
+  }
+
   void compare_columns(const std::string& id, const VersionImage& before,
                        const VersionImage& after) {
-    Json all = before.columns;
-    all.update(after.columns);
+    const Json columns_before = flat(before.columns), columns_after = flat(after.columns);
+    Json all = columns_before;
+    all.update(columns_after);
     for (const auto& [column, ignored] : all.items()) {
-      const Json old = before.columns.value(column, Json()),
-                 now = after.columns.value(column, Json());
+      const Json old = columns_before.value(column, Json()),
+                 now = columns_after.value(column, Json());
       if (old != now) diff_.columns.push_back({id, column, old, now});
     }
   }

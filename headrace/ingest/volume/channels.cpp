@@ -83,6 +83,12 @@ void take_columns(VolumeCase& image, const std::vector<const VolumeCase*>& parts
            describe(*part), *part->negative, image.channel, describe(image), *image.negative);
     }
     if (part->negative) image.negative = part->negative;
+    for (const auto& [column, value] : part->free.items()) {
+      const Json& of_image = image.free.emplace(column, value).first.value();
+      if (of_image == value) continue;
+      fail(ErrorCode::usage, "{}: {} {}, but channel '{}' of the same image ({}) has {}",
+           describe(*part), column, value.dump(), image.channel, describe(image), of_image.dump());
+    }
   }
   if (!image.stated_case.empty()) {
     image.case_id = image.stated_case;

@@ -14,8 +14,9 @@
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/volume/channels.hpp"
+#include "headrace/ingest/volume/dataset_labels.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 
 namespace headrace::ingest {
 namespace {
@@ -23,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostClasses = 255;
+constexpr const char* kNoNormalisation = "nonorm";
 
 /// nnU-Net's suffix after the case's name: _0000 for channel 0 (numbered_name removes it).
 std::string ending_of_channel(std::size_t channel) { return fmt::format("_{:04}", channel); }
@@ -33,7 +35,8 @@ class Layout {
       : folder_(folder),
         given_(given),
         path_((fs::path(folder) / "dataset.json").string()),
-        json_(parse_json(storage::LocalStore(folder, 1).get_text("dataset.json"), path_)) {
+        text_(storage::open_store(storage::Place::parse(folder))->get_text("dataset.json")),
+        json_(parse_json(text_, path_)) {
     if (!json_.is_object()) fail(ErrorCode::malformed, "{}: expected a JSON object", path_);
   }
 
@@ -74,6 +77,7 @@ class Layout {
              key, name.dump(), c);
       }
       names.push_back(name.get<std::string>());
+      if (lowered(names.back()) == kNoNormalisation) note_no_normalisation(key, c);
     }
     if (!given_.empty() && given_.size() != count_) {
       fail(ErrorCode::usage, "{} names {} channels, but {} of {} has {}", Option{"channels"},
@@ -82,6 +86,15 @@ class Layout {
     if (given_.empty()) check_modalities(key, names);
     if (count_ > 1) found_.channels = given_.empty() ? channels_named(names_apart(names)) : given_;
     check_channels(found_.channels, path_);
+  }
+
+  /// nnU-Net's word for values that are taken as they are, which says nothing of their unit.
+  void note_no_normalisation(const std::string& key, std::size_t channel) {
+    if (!given_.empty()) return;
+    found_.notes.push_back(
+        fmt::format("{}: {} says \"noNorm\" of channel {}, not what it shows; its values are taken "
+                    "as Hounsfield units of CT.",
+                    path_, key, channel));
   }
 
   void check_modalities(const std::string& key, const std::vector<std::string>& names) const {
@@ -99,14 +112,15 @@ class Layout {
     }
   }
 
-  /// CT in any case.
+  /// CT in any case, and what is taken as CT.
   static bool is_ct_word(const std::string& name) {
+    if (lowered(name) == kNoNormalisation) return true;
     return name.size() == 2 && std::toupper(static_cast<unsigned char>(name[0])) == 'C' &&
            std::toupper(static_cast<unsigned char>(name[1])) == 'T';
   }
   /// CT, CT with an addition, or a contrast phase.
   static bool is_ct_name(const std::string& name) {
-    if (is_phase_name(name)) return true;
+    if (is_phase_name(name) || lowered(name) == kNoNormalisation) return true;
     return is_ct_word(name.substr(0, 2)) &&
            (name.size() == 2 || std::isalpha(static_cast<unsigned char>(name[2])) == 0);
   }
@@ -120,52 +134,11 @@ class Layout {
     return apart;
   }
 
-  int whole(const std::string& text) const {
-    int value = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 65535) {
-      fail(ErrorCode::malformed, "{}: label value '{}' is not an integer from 0 to 65535", path_,
-           text);
-    }
-    return value;
-  }
-
   void read_labels() {
-    const Json labels = json_.value("labels", Json());
-    if (!labels.is_object() || labels.empty()) {
-      fail(ErrorCode::malformed,
-           "{}: labels must be an object of names and values, with a background", path_);
-    }
-    std::map<int, std::string> names;
-    for (const auto& [key, value] : labels.items()) {
-      if (value.is_array()) {
-        fail(ErrorCode::unsupported,
-             "{}: label '{}' is a region of several values {}; write a dataset.json in which each "
-             "value has one name",
-             path_, key, value.dump());
-      }
-      const bool decathlon = value.is_string();
-      if (!decathlon && !value.is_number_integer()) {
-        fail(ErrorCode::malformed, "{}: label '{}' has the value {}, expected an integer", path_,
-             key, value.dump());
-      }
-      const int number = decathlon ? whole(key) : whole(value.dump());
-      const std::string name = decathlon ? value.get<std::string>() : key;
-      if (name == "ignore") {
-        found_.ignore_value = number;
-      } else if (!names.try_emplace(number, name).second) {
-        fail(ErrorCode::malformed, "{}: labels '{}' and '{}' have the same value {}", path_,
-             names[number], name, number);
-      }
-    }
-    for (const auto& [number, name] : names) {
-      if (number != static_cast<int>(found_.classes.size()) || number >= kMostClasses) {
-        fail(ErrorCode::malformed,
-             "{}: label '{}' has the value {}, expected 0, 1, 2 … without a gap, below {}", path_,
-             name, number, kMostClasses);
-      }
-      found_.classes.push_back(name);
-    }
+    LabelList labels = read_label_list(text_, path_);
+    found_.classes = std::move(labels.classes);
+    found_.ignore_value = labels.ignore_value;
+    for (auto& note : labels.notes) found_.notes.push_back(std::move(note));
   }
 
   std::string at(const std::string& name) const { return (fs::path(folder_) / name).string(); }
@@ -325,13 +298,13 @@ class Layout {
   }
 
   void check_count() const {
-    const Json stated = json_.value("numTraining", Json());
+    const auto stated = whole_number(json_.value("numTraining", Json()));
     const auto trained = static_cast<std::int64_t>(trained_.size());
-    if (stated.is_number_integer() && stated.get<std::int64_t>() != trained) {
+    if (stated && *stated != trained) {
       fail(ErrorCode::malformed,
            "{}: numTraining is {}, but {} cases are there; complete the dataset, or correct the "
            "number",
-           path_, stated.get<std::int64_t>(), trained);
+           path_, *stated, trained);
     }
     if (found_.cases.empty()) fail(ErrorCode::malformed, "{}: no cases", path_);
   }
@@ -339,6 +312,7 @@ class Layout {
   std::string folder_;
   const ChannelList& given_;
   std::string path_;
+  std::string text_;
   Json json_;
   std::size_t count_ = 1;          ///< channels
   std::set<std::string> trained_;  ///< cases outside the test set
@@ -350,13 +324,44 @@ class Layout {
 bool is_dataset_folder(const std::string& folder) {
   const fs::path path = fs::path(folder) / "dataset.json";
   if (!fs::is_regular_file(path)) return false;
-  const Json json =
-      parse_json(storage::LocalStore(folder, 1).get_text("dataset.json"), path.string());
+  const Json json = parse_json(
+      storage::open_store(storage::Place::parse(folder))->get_text("dataset.json"), path.string());
   return json.is_object() && json.contains("labels");
 }
 
 DatasetFolder read_dataset_folder(const std::string& folder, const ChannelList& channels) {
   return Layout(folder, channels).read();
+}
+
+void check_alike(const std::string& folder, const DatasetFolder& dataset, const std::string& other,
+                 const DatasetFolder& dataset_of_other) {
+  if (dataset_of_other.classes != dataset.classes ||
+      dataset_of_other.ignore_value != dataset.ignore_value) {
+    fail(ErrorCode::usage,
+         "{}: dataset.json has the labels {}, that of {} has {}; one store has one list of "
+         "classes",
+         folder, fmt::join(dataset.classes, ", "), other,
+         fmt::join(dataset_of_other.classes, ", "));
+  }
+  if (dataset_of_other.channels != dataset.channels) {
+    fail(ErrorCode::usage,
+         "{}: dataset.json has the channels [{}], that of {} has [{}]; one store has one "
+         "list of channels",
+         folder, fmt::join(dataset.channels.names, ", "), other,
+         fmt::join(dataset_of_other.channels.names, ", "));
+  }
+}
+
+UnusedFiles files_of_no_case(const std::string& folder, const std::vector<VolumeCase>& cases) {
+  std::vector<std::string> taken;
+  for (const VolumeCase& volume : cases) {
+    taken.push_back(volume.file);
+    taken.insert(taken.end(), volume.labels.begin(), volume.labels.end());
+  }
+  const VolumeFiles files = volume_files(folder);
+  UnusedFiles others = not_among(files.volumes, taken, "it belongs to no case of dataset.json");
+  others.insert(others.end(), files.odd.begin(), files.odd.end());
+  return others;
 }
 
 }  // namespace headrace::ingest

@@ -6,6 +6,7 @@
 
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/inputs/unused_files.hpp"
 #include "headrace/ingest/volume/channel_list.hpp"
 #include "headrace/ingest/volume/volume_case.hpp"
 
@@ -17,32 +18,31 @@ struct DicomCases {
   std::vector<VolumeCase> cases;
   std::vector<std::string> notes;  ///< what was left out
   std::uint64_t skipped = 0;       ///< series that are not taken, scouts
+  UnusedFiles unused;              ///< files that are no part of a series
   /// Studies (pseudonym_id) with a series that can't be used.
   std::set<std::string> broken_studies;
   std::string unplaced;  ///< a file that can't be read and may belong to any study; empty: none
 };
 
-/// Left out are scouts, stacks of one or two slices beside a larger one of their series, series
-/// that are not taken, and PET without correction of attenuation beside a series of the study that
+/// Left out are scouts, stacks and series of one or two slices beside a larger one of their series
+/// or study, pictures that all lie in one place, series that are not taken, and PET without correction of attenuation beside a series of the study that
 /// has it.
-/// out     bad  the scan's problems. Series with equal numbers are left out, and so are all that
+/// in      acquisition  see VolumeSourceOptions
+/// out     bad  the scan's problems, and series of several acquisitions without a choice. Series with equal numbers are left out, and so are all that
 ///         have a file in the folder of one that can't be read, since it may be a slice of any of
 ///         them
 DicomCases cases_of_scan(const imaging::DicomScan& scan, const ChannelList& channels,
-                         BadInputs& bad);
+                         const std::string& acquisition, BadInputs& bad);
 
-/// Gives each DICOM SEG and RTSTRUCT to the image that it refers to: by series (of any channel),
-/// else by frame of reference where one image alone has it. Several for one image are painted in
-/// the order of their hashed identifiers. Returns the files that fit no image.
-std::vector<std::string> attach_label_objects(const std::vector<imaging::DicomLabelFile>& labels,
-                                              std::vector<VolumeCase>& cases);
-
-/// Whether a series may become a volume or a channel: CT, and PET where a channel is in SUV; never
-/// a scout.
+/// Whether a series may become a volume or a channel: CT in HU, and PET where a channel is in SUV;
+/// never a scout.
 bool is_taken(const imaging::DicomSeries& series, const ChannelList& channels);
 
 /// What a scan found besides the usable series: "2 series of modality MR, 1 scout"; empty when
 /// nothing.
 std::string other_series(const imaging::DicomScan& scan, const ChannelList& channels);
+
+/// SeriesNumber of each case, "none" where it has none: "2, 5".
+std::string series_numbers(const std::vector<VolumeCase>& cases);
 
 }  // namespace headrace::ingest

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/imaging/volume/note.hpp"
+#include "headrace/imaging/volume/text_header.hpp"
 #include "headrace/ingest/inputs/alignment.hpp"
 #include "headrace/ingest/volume/channel_list.hpp"
 #include "headrace/ingest/volume/lesion_values.hpp"
@@ -22,6 +23,7 @@ constexpr std::size_t kMaxClasses = 255;                          // 255 is igno
 
 void check_options(const VolumeIngestOptions& options) {
   parse_channels(options.channels);
+  check_sources(options);
   const int highest = options.codec == VolumeCodec::zstd ? 22 : 9;
   if (options.clevel < -1 || options.clevel > highest) {
     fail(ErrorCode::usage, "{} {}: must be 0 to {}, or -1 for the default", Option{"clevel"},
@@ -45,6 +47,7 @@ Json settings_of(const VolumeIngestOptions& options, const ChannelList& channels
                    {"lesion_classes", options.lesion_classes}};
   // Stores without them keep their hash.
   if (options.align > 0) settings["align"] = options.align;
+  if (!options.rescale.empty()) settings["rescale"] = options.rescale;
   if (!channels.empty()) settings["channels"] = channels.names;
   if (channels.has(IntensityUnit::suv)) {
     for (const IntensityUnit unit : channels.units)
@@ -92,29 +95,6 @@ std::size_t volumes_at_once(const std::vector<VolumeProbe>& probes, int threads)
   return std::clamp<std::uint64_t>(kVoxelBytes / largest, 1, static_cast<std::uint64_t>(threads));
 }
 
-/// A stored note in words. Images that an older Headrace stored have sentences, those of a newer
-/// one may have notes that can't be read: no reason to fail once the version is there.
-std::string sentence_of(const Json& note, const std::string& id) {
-  if (note.is_string()) return note.get<std::string>();
-  try {
-    return text_of(imaging::note_from_json(note, "image " + id));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::malformed) throw;
-    return "a note that can't be read: of a newer version, or damaged";
-  }
-}
-
-/// The stored notes of an image, in words.
-std::vector<std::string> sentences_of(const FinishedImage& image) {
-  const auto notes = image.facts.find("notes");
-  if (notes == image.facts.end()) return {};
-  std::vector<std::string> sentences;
-  // What is no list reads as one note that can't be read.
-  for (const Json& note : notes->is_array() ? *notes : Json::array({Json()}))
-    sentences.push_back(fmt::format("image {}: {}", image.id, sentence_of(note, image.id)));
-  return sentences;
-}
-
 VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inputs) {
   VolumeIngestResult sums;
   sums.dataset_hash = outcome.dataset_hash;
@@ -126,7 +106,6 @@ VolumeIngestResult sum_up(const CohortOutcome& outcome, const VolumeInputs& inpu
     sums.pixel_bytes += image.pixel_bytes;
     sums.stored_bytes += image.stored_bytes();
     sums.source_bytes += image.source_bytes;
-    for (auto& sentence : sentences_of(image)) sums.notes.push_back(std::move(sentence));
   }
   return sums;
 }
@@ -140,7 +119,22 @@ Json stated_columns(const VolumeCase& volume, const VolumeIngestOptions& options
   if (!volume.scanner.empty()) stated["scanner"] = volume.scanner;
   if (volume.negative) stated["negative"] = *volume.negative;
   if (!volume.stated_split.empty()) stated["split"] = volume.stated_split;
+  if (!volume.free.empty()) stated["free"] = volume.free;
   return stated;
+}
+
+/// Files that hold the voxels of a header beside them are used.
+UnusedFiles without_data_files(UnusedFiles files, const std::vector<VolumeCase>& cases) {
+  if (files.empty()) return files;
+  std::set<std::string> data;
+  for (const VolumeCase& volume : cases) {
+    data.insert(imaging::data_file_of(volume.file));
+    for (const std::string& path : volume.labels) data.insert(imaging::data_file_of(path));
+    for (const ChannelSource& channel : volume.further)
+      data.insert(imaging::data_file_of(channel.file));
+  }
+  std::erase_if(files, [&](const UnusedFile& file) { return data.contains(file.path); });
+  return files;
 }
 
 VolumeIngestResult run(const VolumeIngestOptions& options) {
@@ -162,23 +156,22 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   plan.kind = volume_kind();
   plan.out = options.out;
   plan.on_error = options.on_error;
+  plan.accept = options.accept;
   plan.settings = settings_of(options, inputs.channels);
   plan.classes = inputs.classes;
   plan.class_sets = inputs.class_sets;
   for (std::size_t i = 0; i < probes.size(); ++i) {
     plan.images.push_back({inputs.cases[i].id, probes[i].fingerprint, describe(inputs.cases[i]),
                            probes[i].pixel_bytes, probes[i].label_fingerprint, probes[i].columns,
-                           stated_columns(inputs.cases[i], options)});
+                           stated_columns(inputs.cases[i], options),
+                           !inputs.cases[i].stated_split.empty()});
   }
   plan.at_once = volumes_at_once(probes, pool.size());
   plan.ingest = [&](const auto& store, std::size_t i, const Advance& advance) {
-    const VolumeContext context{store,
-                                options.irregular,
-                                names,
-                                lesions,
-                                pool,
-                                advance,
-                                workspaces ? &*workspaces : nullptr};
+    const VolumeContext context{store,          reading_of(options),
+                                names,          lesions,
+                                pool,           advance,
+                                options.accept, workspaces ? &*workspaces : nullptr};
     return ingest_volume(context, inputs.cases[i], probes[i]);
   };
   plan.version_facts = [&](const auto&, const auto& classes) {
@@ -189,6 +182,8 @@ VolumeIngestResult run(const VolumeIngestOptions& options) {
   };
   const CohortOutcome outcome = ingest_with_key(plan, inputs.key.get(), pool);
   VolumeIngestResult result = sum_up(outcome, inputs);
+  result.unused = sorted(without_data_files(std::move(inputs.unused), inputs.cases));
+  result.report = report_store(options.out, ids_of(outcome));
   for (const BadInput& one : outcome.left_out) bad.add(one);
   result.left_out = bad.sorted();
   return result;

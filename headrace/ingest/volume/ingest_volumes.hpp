@@ -1,11 +1,16 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headrace/core/enum_names.hpp"
-#include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
+#include "headrace/ingest/inputs/doubt.hpp"
+#include "headrace/ingest/inputs/unused_files.hpp"
+#include "headrace/ingest/store/store_report.hpp"
+#include "headrace/ingest/volume/structure_sets.hpp"
+#include "headrace/ingest/volume/volume_sources.hpp"
 #include "headrace/pixels/statistics/statistics_device.hpp"
 
 namespace headrace::ingest {
@@ -31,13 +36,16 @@ inline constexpr auto kNamesOf<ingest::MissingChannels> = names<ingest::MissingC
 
 namespace headrace::ingest {
 
-struct VolumeIngestOptions {
+struct VolumeIngestOptions : VolumeSourceOptions {
   std::vector<std::string>
       inputs;                      ///< files, folders, trees of DICOM, nnU-Net or Decathlon folders
   std::string out, table, labels;  ///< labels: folder of label files
   bool without_labels = false;     ///< whatever labels lie beside the images is left out
-  std::vector<std::string> classes;     ///< class names by label value; empty: found from the
-                                        ///< inputs
+  std::vector<std::string> classes;  ///< class names by label value; empty: found from the
+                                     ///< inputs
+  StructureSets structure_set = StructureSets::refuse;  ///< several label files with one class
+  bool number_images = false;   ///< images of files are named image-0001, …, not by their files
+  bool names_by_files = false;  ///< the caller has neither number_images nor a table to offer
   std::vector<std::string> class_sets;  ///< "lesion=cyst+tumour": values after those of the classes
   std::vector<std::string>
       lesion_classes;  ///< their components make the lesion table; empty: all classes above 0
@@ -54,11 +62,12 @@ struct VolumeIngestOptions {
   std::vector<std::string> channels;
   MissingChannels missing_channels = MissingChannels::refuse;
   bool shared_frame = false;  ///< files of one image lie in one world, so grids may differ
-  imaging::Irregular irregular = imaging::Irregular::refuse;  ///< gaps, doubled slices, gantry tilt
   std::string key_file;  ///< site secret for pseudonyms; empty: made, and kept beside the store's
                          ///< folder, not in it
   int jobs = 0;
   OnError on_error = OnError::stop;
+  Accepted accept;                   ///< doubts that are meant
+  std::vector<std::string> columns;  ///< further columns of the table that are kept
   /// The device that gathers the statistics of voxels, with the CPU's result; null: the CPU. Must
   /// outlive the call.
   pixels::StatisticsDevice* device = nullptr;
@@ -69,7 +78,10 @@ struct VolumeIngestResult {
   std::uint64_t images = 0, reused = 0,
                 skipped = 0;  ///< skipped: series that are not taken, scouts
   std::uint64_t pixel_bytes = 0, stored_bytes = 0, source_bytes = 0;
-  std::vector<std::string> notes;  ///< one sentence each: what was left out or resolved
+  std::vector<std::string> notes;  ///< one sentence each, of the inputs as a whole: what was left
+                                   ///< out or resolved
+  StoreReport report;
+  UnusedFiles unused;              ///< of the inputs and of the folder of labels
   std::vector<BadInput> left_out;  ///< with on_error skip, sorted by input
   double seconds = 0;
 };

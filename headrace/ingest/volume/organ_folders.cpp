@@ -144,8 +144,12 @@ OrganMasks organ_masks_beside(const std::string& ct_file) {
   OrganMasks masks;
   const fs::path folder = fs::path(ct_file).parent_path() / kMaskFolder;
   if (!is_ct_file(ct_file) || !fs::is_directory(folder)) return masks;
-  for (const auto& mask : volume_files(folder.string()).volumes) {
-    if (folder_of(mask) == folder.string()) masks.emplace(volume_stem(mask), mask);
+  const VolumeFiles files = volume_files(folder.string());
+  // One that can't be read is refused when it is opened: its organ must not be missing.
+  for (const auto& found : {files.volumes, odd_volumes(files)}) {
+    for (const auto& mask : found) {
+      if (folder_of(mask) == folder.string()) masks.emplace(volume_stem(mask), mask);
+    }
   }
   return masks;
 }

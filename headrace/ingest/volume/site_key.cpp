@@ -7,14 +7,15 @@
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <span>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
+#include "headrace/core/read_file.hpp"
 #include "headrace/ingest/store/store_names.hpp"
-#include "headrace/ingest/volume/volume_files.hpp"
+#include "headrace/storage/place.hpp"
 #include "headrace/storage/posix.hpp"
 
 namespace headrace::ingest {
@@ -26,10 +27,8 @@ namespace posix = storage::posix;
 constexpr std::size_t kDrawnBytes = 32, kLeastBytes = 16, kMostBytes = 4096;
 
 std::string read_key(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string line;
-  std::getline(in, line);
-  if (!in && !in.eof()) fail(ErrorCode::io, "{}: the key can't be read", file);
+  const std::string text = read_file(file, kMostConfigBytes);
+  std::string line = text.substr(0, text.find('\n'));
   while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0)
     line.pop_back();
   if (line.size() < kLeastBytes || line.size() > kMostBytes) {
@@ -67,7 +66,7 @@ bool has_pseudonyms(const std::string& out) {
 }  // namespace
 
 SiteKey::SiteKey(const std::string& key_file, const std::string& out) {
-  store_ = out;
+  store_ = storage::Place::parse(out).path().string();
   while (store_.size() > 1 && store_.ends_with('/')) store_.pop_back();
   file_ = key_file.empty() ? store_ + ".key" : key_file;
   if (lies_below(file_, store_)) {

@@ -1,8 +1,8 @@
 #include "headrace/ingest/volume/volume_classes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "headrace/core/error.hpp"
@@ -10,8 +10,12 @@
 #include "headrace/core/text.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/imaging/dicom/dicom_labels.hpp"
+#include "headrace/imaging/volume/slicer_segmentation.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
-#include "headrace/ingest/phi/identifying_text.hpp"
+#include "headrace/imaging/volume/whole_values.hpp"
+#include "headrace/ingest/volume/class_order.hpp"
+#include "headrace/ingest/volume/mask_peers.hpp"
+#include "headrace/ingest/volume/named_classes.hpp"
 #include "headrace/ingest/volume/organ_folders.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
@@ -19,88 +23,40 @@
 namespace headrace::ingest {
 namespace {
 
-constexpr std::size_t kMostClasses = 255, kLongestName = 64;
 constexpr std::size_t kNamesShown = 8;  // names of masks shown in an error
-
-struct NamedClasses {
-  std::vector<std::string> names;
-  std::map<std::string, int> by_plain_name;  ///< of classes, and the names after '=' in --classes
-
-  void add(const std::vector<ClassSet>& sets);
-};
-
-void check_class_name(const std::string& name, const std::string& origin) {
-  const auto why = why_identifying(name);
-  if (!why && name.size() <= kLongestName) return;
-  fail(ErrorCode::usage, "{}: class '{}' {}; name it otherwise", origin, name,
-       why ? "looks like " + *why : fmt::format("is longer than {}", kLongestName));
-}
-
-void NamedClasses::add(const std::vector<ClassSet>& sets) {
-  for (const ClassSet& set : sets) {
-    check_class_name(set.name, to_string(Option{"class_sets"}));
-    const int value = static_cast<int>(names.size());
-    if (!by_plain_name.try_emplace(folded_name(set.name), value).second) {
-      fail(ErrorCode::usage, "{}: '{}' is the name of a class as well", Option{"class_sets"},
-           set.name);
-    }
-    names.push_back(set.name);
-  }
-}
-
-NamedClasses named(const std::vector<std::string>& given, const std::string& origin) {
-  NamedClasses classes;
-  const auto also = [&](const std::string& name, std::size_t value) {
-    if (!classes.by_plain_name.try_emplace(folded_name(name), static_cast<int>(value)).second ||
-        folded_name(name).empty()) {
-      fail(ErrorCode::usage, "{}: '{}' is empty, or stands there twice", origin, name);
-    }
-  };
-  for (const std::string& text : given) {
-    const std::size_t equals = text.find('=');
-    const std::string name = text.substr(0, equals);
-    check_class_name(name, origin);
-    also(name, classes.names.size());
-    if (equals != std::string::npos) {
-      for (const std::string& other : split(text.substr(equals + 1), '|')) {
-        if (folded_name(other) != folded_name(name)) also(other, classes.names.size());
-      }
-    }
-    classes.names.push_back(name);
-  }
-  if (classes.names.size() > kMostClasses || classes.names.size() == 1) {
-    fail(ErrorCode::usage, "{}: {} classes, expected 2 to {} with the background first", origin,
-         classes.names.size(), kMostClasses);
-  }
-  return classes;
-}
 
 struct LabelFile {
   std::string path;
   bool dicom = false;
-  std::vector<std::string> names;  ///< of DICOM
-  std::uint16_t largest = 0;       ///< of a mask; read only when it decides
+  std::vector<std::string> names;    ///< of DICOM, and of segments of 3D Slicer
+  std::vector<std::string> written;  ///< of DICOM: when
+  imaging::SlicerSegments segments;  ///< of 3D Slicer
+  std::uint16_t largest = 0;         ///< of a mask; read only when it decides
 };
 
 std::uint16_t largest_value(const std::string& path) {
   const auto reader = imaging::open_volume(path);
   const auto& grid = reader->info().grid;
+  const auto [depth, height, width] = grid.shape_zyx;
   std::vector<double> slice(static_cast<std::size_t>(grid.slice_voxels()));
-  double largest = 0;
-  for (std::int64_t z = 0; z < grid.shape_zyx[0]; ++z) {
+  imaging::WholeValues values;
+  std::uint16_t largest = 0;
+  for (std::int64_t z = 0; z < depth; ++z) {
     reader->read_slice(z, slice.data());
-    for (std::size_t i = 0; i < slice.size(); ++i) {
-      if (!(slice[i] >= 0 && slice[i] <= kIgnoreLabel && slice[i] == std::floor(slice[i]))) {
-        const auto width = static_cast<std::size_t>(grid.shape_zyx[2]);
+    for (std::int64_t i = 0; i < height * width; ++i) {
+      const std::int64_t x = i % width, y = i / width;
+      const auto value = values.take(slice[static_cast<std::size_t>(i)], x, y, z);
+      if (value > kIgnoreLabel) {
         fail(ErrorCode::malformed,
              "{}: value {} at voxel (x {}, y {}, z {}), expected a class from 0 to 254 or 255 "
-             "(ignore)",
-             path, slice[i], i % width, i / width, z);
+             "(ignore); for other values name the classes ({} liver=1000,…)",
+             path, value, x, y, z, Option{"classes"});
       }
-      if (slice[i] != kIgnoreLabel) largest = std::max(largest, slice[i]);
+      if (value != kIgnoreLabel) largest = std::max(largest, value);
     }
   }
-  return static_cast<std::uint16_t>(largest);
+  with_context(path, [&] { values.check(); });
+  return largest;
 }
 
 void look_at_file(LabelFile& file, bool with_values) {
@@ -113,7 +69,12 @@ void look_at_file(LabelFile& file, bool with_values) {
            file.path);
     }
     file.names = found.names;
-  } else if (with_values) {
+    file.written.assign(found.written.begin(), found.written.end());
+    return;
+  }
+  file.segments = imaging::slicer_segments(file.path);
+  for (const auto& segment : file.segments.segments) file.names.push_back(segment.name);
+  if (with_values && file.segments.layers == 1) {
     file.largest = largest_value(file.path);
   }
 }
@@ -124,7 +85,7 @@ std::map<std::string, LabelFile> look_at_labels(std::vector<VolumeCase>& cases, 
   std::set<std::string> paths;
   for (const auto& volume : cases) paths.insert(volume.labels.begin(), volume.labels.end());
   std::vector<LabelFile> files;
-  for (const auto& path : paths) files.push_back({path, false, {}, 0});
+  for (const auto& path : paths) files.push_back({path, false, {}, {}, {}, 0});
   BadInputs bad_files(OnError::skip);
   ThreadPool pool(jobs);
   pool.parallel_for(files.size(), [&](std::size_t i) {
@@ -169,20 +130,25 @@ std::string list_of(const std::set<std::string>& names) {
   return fmt::format("'{}'", fmt::join(names, "', '"));
 }
 
+/// Whether only names say what is painted.
+bool by_names_alone(const LabelFile& file) { return file.dicom || file.segments.layers > 1; }
+
 std::vector<std::string> guessed(const std::map<std::string, LabelFile>& files) {
   std::set<std::string> dicom_names;
   std::uint16_t largest = 0;
   for (const auto& [path, file] : files) {
-    dicom_names.insert(file.names.begin(), file.names.end());
+    if (by_names_alone(file)) dicom_names.insert(file.names.begin(), file.names.end());
     largest = std::max(largest, file.largest);
   }
+  const bool named =
+      std::any_of(files.begin(), files.end(), [](auto& f) { return by_names_alone(f.second); });
   const bool dicom =
       std::any_of(files.begin(), files.end(), [](auto& f) { return f.second.dicom; });
-  if (dicom) {
+  if (named) {
     fail(ErrorCode::usage,
-         "the DICOM labels name {}: free text, which may identify a patient and is kept only when "
+         "the {}labels name {}: free text, which may identify a patient and is kept only when "
          "you say so; give {} background,NAME,… (NAME=TEXT|TEXT takes texts for a class)",
-         list_of(dicom_names), Option{"classes"});
+         dicom ? "DICOM " : "", list_of(dicom_names), Option{"classes"});
   }
   if (files.empty()) return {};
   if (largest <= 1) return {"background", "lesion"};
@@ -191,16 +157,21 @@ std::vector<std::string> guessed(const std::map<std::string, LabelFile>& files) 
   return names;
 }
 
-void code_values(VolumeCase& volume, std::size_t classes, std::optional<int> ignore_value) {
-  for (std::size_t value = 0; value < classes; ++value) {
-    volume.coding.emplace_back(fmt::format("value {}", value), static_cast<int>(value));
-  }
-  if (ignore_value && *ignore_value != kIgnoreLabel)
-    volume.coding.emplace_back(fmt::format("value {}", *ignore_value), kIgnoreLabel);
-  volume.coding.emplace_back(fmt::format("value {}", kIgnoreLabel), kIgnoreLabel);
+void code_values(VolumeCase& volume, const NamedClasses& classes) {
+  const auto state = [&](int value, int label) {
+    volume.coding.emplace_back(fmt::format("value {}", value), label);
+  };
+  const auto& stated = classes.by_mask_value;
+  for (const auto& [value, label] : stated) state(value, label);
+  for (int value = 0; stated.empty() && value < static_cast<int>(classes.names.size()); ++value)
+    state(value, value);
+  if (classes.ignore_value && *classes.ignore_value != kIgnoreLabel)
+    state(*classes.ignore_value, kIgnoreLabel);
+  if (classes.ignore_value == kIgnoreLabel) volume.coding.emplace_back("ignore stated", 1);
+  if (!stated.contains(kIgnoreLabel)) state(kIgnoreLabel, kIgnoreLabel);
 }
 
-/// Collects the names of one DICOM file that are classes; returns how many are not.
+/// Collects the names of one file that are classes; returns how many are not.
 std::size_t code_names(VolumeCase& volume, const LabelFile& file, const NamedClasses& classes) {
   std::size_t left_out = 0;
   for (const std::string& name : file.names) {
@@ -245,29 +216,88 @@ void pick_organs(VolumeCase& volume, const NamedClasses& classes) {
   }
 }
 
-/// Sets what the labels of a case mean; returns how many names of DICOM are not a class.
-std::size_t code_labels(VolumeCase& volume, const std::map<std::string, LabelFile>& files,
-                        const NamedClasses& classes, std::optional<int> ignore_value) {
-  std::size_t left_out = 0;
-  bool masks = false;
-  for (const std::string& path : volume.labels) {
-    const LabelFile& file = files.at(path);
-    const std::string stem = volume_stem(path);
-    const auto own = volume.organs.find(stem);
-    const bool of_organ =
-        in_mask_folder(path) || (own != volume.organs.end() && own->second == path);
-    const auto organ = classes.by_plain_name.find(folded_name(stem));
-    if (file.dicom) {
-      left_out += code_names(volume, file, classes);
-    } else if (of_organ && organ != classes.by_plain_name.end()) {
-      volume.coding.emplace_back("mask " + stem, organ->second);
-    } else {
-      masks = true;
-    }
+/// Whether a segmentation of 3D Slicer is read by the names of its segments. A single layer also
+/// has values, as any mask: they count where they are stated, and where not every name is a class
+/// and names say nothing else.
+bool read_by_names(const LabelFile& file, const NamedClasses& classes) {
+  if (file.segments.layers > 1) return true;
+  if (!classes.by_mask_value.empty()) return false;
+  bool any = false, all = true, other = false;
+  for (const auto& segment : file.segments.segments) {
+    const auto found = classes.by_plain_name.find(folded_name(segment.name));
+    const bool named = found != classes.by_plain_name.end();
+    any = any || named;
+    all = all && named;
+    other =
+        other || (named ? segment.value != found->second : segment.value >= classes.names.size());
   }
-  if (masks) code_values(volume, classes.names.size(), ignore_value);
+  return any && (all || other);
+}
+
+/// What is settled about the labels of all cases.
+struct Coding {
+  const std::map<std::string, LabelFile>& files;
+  const NamedClasses& classes;
+  StructureSets structure_sets;
+  std::shared_ptr<const MaskPeers> peers;
+  std::size_t left_out = 0;  ///< names that are not a class
+  std::size_t replaced = 0;  ///< files that newer ones replace
+};
+
+std::vector<int> classes_of_names(const LabelFile& file, const NamedClasses& classes) {
+  std::vector<int> found;
+  for (const std::string& name : file.names) {
+    const auto label = classes.by_plain_name.find(folded_name(name));
+    if (label != classes.by_plain_name.end()) found.push_back(label->second);
+  }
+  return found;
+}
+
+std::vector<int> classes_of_values(const NamedClasses& classes) {
+  std::vector<int> all;
+  for (int label = 1; label < static_cast<int>(classes.names.size()); ++label) all.push_back(label);
+  return all;
+}
+
+/// Whether a file is a mask of one organ, by where it lies.
+bool is_organ_mask(const VolumeCase& volume, const std::string& path) {
+  const auto own = volume.organs.find(volume_stem(path));
+  return in_mask_folder(path) || (own != volume.organs.end() && own->second == path);
+}
+
+/// Sets what the labels of a case mean.
+void code_labels(VolumeCase& volume, Coding& coding) {
+  const NamedClasses& classes = coding.classes;
+  bool values = false;
+  std::vector<ClassesOfFile> several;
+  for (const std::string& path : volume.labels) {
+    const LabelFile& file = coding.files.at(path);
+    const std::string stem = volume_stem(path);
+    const auto organ = classes.by_plain_name.find(folded_name(stem));
+    if (!file.dicom && is_organ_mask(volume, path) && organ != classes.by_plain_name.end()) {
+      volume.coding.emplace_back("mask " + stem, organ->second);
+      continue;
+    }
+    const bool by_names = file.dicom || read_by_names(file, classes);
+    if (by_names) coding.left_out += code_names(volume, file, classes);
+    if (by_names && !file.dicom) volume.masks_by_name.insert(path);
+    values = values || !by_names;
+    several.push_back({path,
+                       by_names ? classes_of_names(file, classes) : classes_of_values(classes),
+                       file.written});
+  }
+  if (values) code_values(volume, classes);
   std::sort(volume.coding.begin(), volume.coding.end());
-  return left_out;
+  volume.mask_peers = coding.peers;
+  coding.replaced += settle_structure_sets(coding.structure_sets, several, classes.names, volume);
+}
+
+std::shared_ptr<const MaskPeers> peers_of(const std::map<std::string, LabelFile>& files) {
+  std::vector<std::string> masks;
+  for (const auto& [path, file] : files) {
+    if (!by_names_alone(file)) masks.push_back(path);
+  }
+  return std::make_shared<const MaskPeers>(std::move(masks));
 }
 
 }  // namespace
@@ -277,7 +307,7 @@ SettledClasses settle_classes(const StatedClasses& stated, int jobs, std::vector
   const bool guess = stated.given.empty() && stated.dataset.empty();
   if (guess) refuse_organs(cases);
   if (!stated.given.empty()) {
-    const NamedClasses classes = named(stated.given, to_string(Option{"classes"}));
+    const NamedClasses classes = named_classes(stated.given, to_string(Option{"classes"}));
     std::vector<VolumeCase> picked;
     for (VolumeCase& volume : cases) {
       if (bad.look(describe(volume), [&] { pick_organs(volume, classes); }))
@@ -287,31 +317,42 @@ SettledClasses settle_classes(const StatedClasses& stated, int jobs, std::vector
   }
   const auto files = look_at_labels(cases, guess, jobs, bad);
   if (!stated.given.empty() && !stated.dataset.empty() &&
+      !states_values(stated.given, to_string(Option{"classes"})) &&
       stated.given.size() != stated.dataset.size()) {
     fail(ErrorCode::usage, "{}: {} names, but dataset.json has {} ({})", Option{"classes"},
          stated.given.size(), stated.dataset.size(), fmt::join(stated.dataset, ", "));
   }
+  check_class_order(stated.given, stated.dataset, "dataset.json");
+  check_class_order_beside(stated.given.empty() ? stated.dataset : stated.given,
+                           stated.label_folder);
   const auto& chosen = !stated.given.empty()     ? stated.given
                        : !stated.dataset.empty() ? stated.dataset
                                                  : guessed(files);
   if (chosen.empty()) return {};
   NamedClasses classes =
-      named(chosen, stated.given.empty() ? "dataset.json" : to_string(Option{"classes"}));
-  SettledClasses settled{classes.names, parse_class_sets(stated.class_sets, classes.names,
-                                                         to_string(Option{"class_sets"}))};
+      named_classes(chosen, stated.given.empty() ? "dataset.json" : to_string(Option{"classes"}));
+  if (!classes.ignore_value) classes.ignore_value = stated.ignore_value;
+  SettledClasses settled{
+      classes.names,
+      parse_class_sets(stated.class_sets, classes.names, to_string(Option{"class_sets"})),
+      classes.ignore_value};
   classes.add(settled.class_sets);
-  std::size_t left_out = 0;
+  Coding coding{files, classes, stated.structure_sets, peers_of(files)};
   std::vector<VolumeCase> coded;
   for (VolumeCase& volume : cases) {
-    const bool good = bad.look(describe(volume), [&] {
-      left_out += code_labels(volume, files, classes, stated.ignore_value);
-    });
-    if (good) coded.push_back(std::move(volume));
+    if (bad.look(describe(volume), [&] { code_labels(volume, coding); }))
+      coded.push_back(std::move(volume));
   }
   cases = std::move(coded);
-  if (left_out > 0) {
+  if (coding.left_out > 0) {
     notes.push_back(fmt::format(
-        "{} segments and structures are not among the classes and left out.", left_out));
+        "{} segments and structures are not among the classes and left out.", coding.left_out));
+  }
+  if (coding.replaced > 0) {
+    notes.push_back(
+        fmt::format("{} label files have classes that newer ones of the same image "
+                    "replace ({} newest).",
+                    coding.replaced, Option{"structure_set"}));
   }
   return settled;
 }

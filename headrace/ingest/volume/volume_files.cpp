@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/folder_walk.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 
@@ -24,6 +26,15 @@ std::size_t ending_of(const std::string& name) {
   return 0;
 }
 
+/// Whether a file is a header or its voxels, with the other beside it.
+bool is_of_pair(const fs::path& path) {
+  const std::string ending = lowered(path.extension().string());
+  if (ending != ".hdr" && ending != ".img") return false;
+  const bool upper = path.extension().string() != ending;
+  const char* const other = ending == ".hdr" ? (upper ? ".IMG" : ".img") : upper ? ".HDR" : ".hdr";
+  return input_kind(fs::path(path).replace_extension(other).string()) == InputKind::file;
+}
+
 bool hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
 
 }  // namespace
@@ -38,33 +49,45 @@ std::string volume_stem(const std::string& path) {
   return ending > 0 ? name.substr(0, name.size() - ending) : fs::path(name).stem().string();
 }
 
-bool lies_below(const std::string& path, const std::string& folder) {
-  if (folder.empty()) return false;
-  const auto inside = fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(folder));
-  return !inside.empty() && *inside.begin() != "..";
+std::string parent_name(const std::string& path) {
+  return fs::absolute(path).lexically_normal().parent_path().filename().string();
+}
+
+std::vector<std::string> odd_volumes(const VolumeFiles& files) {
+  std::vector<std::string> named;
+  for (const UnusedFile& odd : files.odd) {
+    if (has_volume_ending(odd.path)) named.push_back(odd.path);
+  }
+  std::sort(named.begin(), named.end());
+  return named;
 }
 
 VolumeFiles volume_files(const std::string& input) {
   std::error_code error;
   const auto status = fs::status(input, error);
-  if (!fs::exists(status)) fail(ErrorCode::not_found, "{}: there is no such file or folder", input);
+  if (input_kind(input) == InputKind::neither) fail(ErrorCode::not_found, "{}", no_input(input));
   VolumeFiles found;
   if (!fs::is_directory(status)) {
     const bool volume = has_volume_ending(input) || imaging::is_volume_file(input);
     (volume ? found.volumes : found.others).push_back(input);
     return found;
   }
-  for (auto it = fs::recursive_directory_iterator(input, error); !error && it != fs::end(it);
-       it.increment(error)) {
-    if (hidden(it->path())) {
-      it.disable_recursion_pending();
-      continue;
-    }
-    if (!it->is_regular_file()) continue;
-    const std::string path = it->path().string();
-    (has_volume_ending(path) ? found.volumes : found.others).push_back(path);
-  }
-  if (error) fail(ErrorCode::io, "{}: the folder can't be read ({})", input, error.message());
+  walk_folder(
+      input,
+      [&](const fs::directory_entry& entry) {
+        if (hidden(entry.path())) return;
+        const std::string path = entry.path().string();
+        if (is_of_pair(entry.path())) {
+          found.odd.push_back({path,
+                               "half of a NIfTI or Analyze pair (.hdr and .img); convert it "
+                               "to .nii.gz"});
+        } else if (const auto why = why_not_read(entry)) {
+          found.odd.push_back({path, *why});
+        } else {
+          (has_volume_ending(path) ? found.volumes : found.others).push_back(path);
+        }
+      },
+      [](const fs::path& folder) { return !hidden(folder); });
   std::sort(found.volumes.begin(), found.volumes.end());
   std::sort(found.others.begin(), found.others.end());
   return found;

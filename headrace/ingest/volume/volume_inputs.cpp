@@ -6,13 +6,18 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/ingest/inputs/case_rules.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
+#include "headrace/ingest/inputs/similar_cases.hpp"
+#include "headrace/ingest/store/store_names.hpp"
 #include "headrace/ingest/volume/channels.hpp"
 #include "headrace/ingest/volume/dataset_json.hpp"
 #include "headrace/ingest/volume/dicom_cases.hpp"
 #include "headrace/ingest/volume/label_files.hpp"
+#include "headrace/ingest/volume/label_objects.hpp"
+#include "headrace/ingest/volume/number_images.hpp"
 #include "headrace/ingest/volume/organ_folders.hpp"
 #include "headrace/ingest/volume/site_key.hpp"
 #include "headrace/ingest/volume/volume_classes.hpp"
@@ -33,6 +38,8 @@ class Finder {
         pseudonym_(key_->key()) {
     stated_.given = options.classes;
     stated_.class_sets = options.class_sets;
+    stated_.structure_sets = options.structure_set;
+    stated_.label_folder = options.labels;
     found_.channels = parse_channels(options.channels);
     given_ = found_.channels;
   }
@@ -48,6 +55,10 @@ class Finder {
     match_labels_again();
     take_label_folder();
     if (options_.without_labels) drop_labels();
+    if (options_.number_images) {
+      for (auto& sentence : number_images(found_.cases))
+        found_.notes.push_back(std::move(sentence));
+    }
     std::vector<VolumeCase> filled;
     for (VolumeCase& volume : found_.cases) {
       if (bad_.look(describe(volume), [&] { fill_in(volume); }))
@@ -56,11 +67,12 @@ class Finder {
     found_.cases = std::move(filled);
     sort_by_id(found_.cases);
     place_in_splits(found_.cases, options_.val_fraction);
-    found_.ignore_value = stated_.ignore_value;
+    refuse_similar_cases_of(found_.cases, options_.accept);
     SettledClasses settled =
         settle_classes(stated_, options_.jobs, found_.cases, found_.notes, bad_);
     found_.classes = std::move(settled.classes);
     found_.class_sets = std::move(settled.class_sets);
+    found_.ignore_value = settled.ignore_value;
     const bool dicom = std::any_of(found_.cases.begin(), found_.cases.end(),
                                    [](const VolumeCase& v) { return v.series.has_value(); });
     if (dicom) found_.key = key_;
@@ -70,23 +82,10 @@ class Finder {
  private:
   void read_datasets() {
     for (const auto& input : options_.inputs) {
-      if (!fs::is_directory(input) || !is_dataset_folder(input)) continue;
+      if (input_kind(input) != InputKind::folder || !is_dataset_folder(input)) continue;
       DatasetFolder dataset = read_dataset_folder(input, given_);
-      if (!datasets_.empty() &&
-          (stated_.dataset != dataset.classes || stated_.ignore_value != dataset.ignore_value)) {
-        fail(ErrorCode::usage,
-             "{}: dataset.json has the labels {}, that of {} has {}; one store has one list of "
-             "classes",
-             input, fmt::join(dataset.classes, ", "), datasets_.begin()->first,
-             fmt::join(stated_.dataset, ", "));
-      }
-      if (!datasets_.empty() && found_.channels != dataset.channels) {
-        fail(ErrorCode::usage,
-             "{}: dataset.json has the channels [{}], that of {} has [{}]; one store has one "
-             "list of channels",
-             input, fmt::join(dataset.channels.names, ", "), datasets_.begin()->first,
-             fmt::join(found_.channels.names, ", "));
-      }
+      if (!datasets_.empty())
+        check_alike(input, dataset, datasets_.begin()->first, datasets_.begin()->second);
       found_.channels = dataset.channels;
       stated_.dataset = dataset.classes;
       stated_.ignore_value = dataset.ignore_value;
@@ -101,6 +100,7 @@ class Finder {
     for (const auto& input : options_.inputs) {
       if (const auto dataset = datasets_.find(input); dataset != datasets_.end()) {
         append(dataset->second.cases);
+        append(files_of_no_case(input, dataset->second.cases));
         continue;
       }
       VolumeFiles files;
@@ -115,6 +115,8 @@ class Finder {
       };
       std::erase_if(files.volumes, labelled);
       std::erase_if(files.others, labelled);
+      std::erase_if(files.odd, [&](const UnusedFile& file) { return labelled(file.path); });
+      take_odd_masks(files, volumes, found_.unused);
       volumes.insert(volumes.end(), files.volumes.begin(), files.volumes.end());
       others.insert(others.end(), files.others.begin(), files.others.end());
       plain_inputs.emplace_back(input, std::move(files));
@@ -147,6 +149,7 @@ class Finder {
       if (!organs.masks.empty() && is_ct_file(one.image)) volume.id = folder_name(one.image);
       found_.cases.push_back(std::move(volume));
     }
+    if (given_.empty()) name_by_folders(found_.cases);
     refused_.insert(refused_.end(), refused.begin(), refused.end());
   }
 
@@ -192,26 +195,28 @@ class Finder {
   /// Labels that fit none of several series may fit the image whose channels these are, by a frame
   /// of reference that only these share. Images whose labels are stated in a row keep those.
   void match_labels_again() {
-    std::size_t unused = unmatched_.size();
-    if (!found_.channels.empty() && unused > 0) {
+    UnusedFiles unused = unmatched_files_;
+    if (!found_.channels.empty() && !unused.empty()) {
       auto& cases = found_.cases;
       const auto stated = std::stable_partition(
           cases.begin(), cases.end(),
           [&](const VolumeCase& v) { return !stated_labels_.contains(v.id); });
       std::vector<VolumeCase> open(cases.begin(), stated);
-      unused = attach_label_objects(unmatched_, open).size();
+      unused = attach_label_objects(unmatched_, open);
       std::move(open.begin(), open.end(), cases.begin());
     }
-    if (unused == 0 || !options_.table.empty() || found_.cases.empty()) return;
-    found_.notes.push_back(
-        fmt::format("{} DICOM label files refer to none of the images and are left out.", unused));
+    if (unused.empty() || !options_.table.empty() || found_.cases.empty()) return;
+    for (auto& file : with_reason(unused, "its labels refer to none of the images"))
+      found_.unused.push_back(std::move(file));
   }
 
   /// Gives labels to cases of one scan, and keeps those that fit none.
   void attach_labels(const imaging::DicomScan& scan, std::vector<VolumeCase>& cases) {
-    const auto unused = attach_label_objects(scan.labels, cases);
-    for (const auto& label : scan.labels) {
-      if (std::binary_search(unused.begin(), unused.end(), label.path)) unmatched_.push_back(label);
+    for (UnusedFile& file : attach_label_objects(scan.labels, cases)) {
+      unmatched_.push_back(
+          *std::find_if(scan.labels.begin(), scan.labels.end(),
+                        [&](const auto& label) { return label.path == file.path; }));
+      unmatched_files_.push_back(std::move(file));
     }
   }
 
@@ -222,27 +227,35 @@ class Finder {
     return plain_id(name ? name->image : stem);
   }
 
-  static std::string folder_name(const std::string& file) {
-    return plain_id(fs::absolute(file).lexically_normal().parent_path().filename().string());
-  }
+  static std::string folder_name(const std::string& file) { return plain_id(parent_name(file)); }
 
   imaging::DicomScan scan_files(const std::vector<std::string>& files) const {
-    return files.empty() ? imaging::DicomScan{}
-                         : imaging::scan_dicom(files, pseudonym_, options_.jobs);
+    return files.empty()
+               ? imaging::DicomScan{}
+               : imaging::scan_dicom(files, pseudonym_, options_.jobs, series_rules(options_));
   }
 
   void take_scan(const imaging::DicomScan& scan) {
-    DicomCases dicom = cases_of_scan(scan, found_.channels, bad_);
+    DicomCases dicom = cases_of_scan(scan, found_.channels, options_.acquisition, bad_);
     broken_.images.merge(dicom.broken_studies);
     broken_.unplaced = dicom.unplaced;
     attach_labels(scan, dicom.cases);
     append(dicom.cases);
+    take_findings(dicom);
+  }
+
+  void take_findings(const DicomCases& dicom) {
     found_.notes.insert(found_.notes.end(), dicom.notes.begin(), dicom.notes.end());
+    append(dicom.unused);
     found_.skipped += dicom.skipped;
   }
 
   void append(const std::vector<VolumeCase>& cases) {
     found_.cases.insert(found_.cases.end(), cases.begin(), cases.end());
+  }
+
+  void append(const UnusedFiles& files) {
+    found_.unused.insert(found_.unused.end(), files.begin(), files.end());
   }
 
   /// Refuses an input that gives no volume, and reports its contents.
@@ -277,9 +290,10 @@ class Finder {
                              Option{"channels"}));
     }
     if (labels && scan.series.size() > own.series.size()) return;
-    fail(ErrorCode::usage,
-         "{}: holds no volume{}; expected NIfTI, NRRD, MetaImage or DICOM CT with places in space",
-         input, labels ? ", but labels" : "");
+    fail(
+        ErrorCode::usage,
+        "{}: holds no volume{}; expected NIfTI, NRRD, MetaImage or DICOM CT with places in space{}",
+        input, labels ? ", but labels" : "", in_brackets(files.odd));
   }
 
   void take_rows() {
@@ -289,7 +303,7 @@ class Finder {
       for (const auto& volume : dataset.cases)
         of_datasets[fs::weakly_canonical(volume.file).string()] = &volume;
     }
-    const auto rows = read_volume_table(options_.table);
+    const auto rows = read_volume_table(options_.table, options_.columns);
     if (found_.channels.empty()) found_.channels = channels_named(names_of(rows));
     if (found_.channels.size() == 1) {
       fail(ErrorCode::usage,
@@ -318,7 +332,7 @@ class Finder {
       fail(ErrorCode::usage,
            "{}: {} holds {} series (numbers {}); say which in the column 'series', a row for "
            "each",
-           row.where, path, cases.size(), numbers_of(cases));
+           row.where, path, cases.size(), series_numbers(cases));
     }
     for (VolumeCase& volume : cases) found_.cases.push_back(by_row(std::move(volume), row, finder));
   }
@@ -341,18 +355,17 @@ class Finder {
     if (scanned == scans_.end()) {
       const imaging::DicomScan scan = scan_files(files.others);
       BadInputs here(OnError::stop);
-      DicomCases dicom = cases_of_scan(scan, found_.channels, here);
+      DicomCases dicom = cases_of_scan(scan, found_.channels, options_.acquisition, here);
       with_context(row.where, [&] { here.check(dicom.cases.size()); });
       attach_labels(scan, dicom.cases);
       if (dicom.cases.empty())
-        with_context(row.where, [&] { check_input(path, {{}, files.others}, scan); });
-      found_.notes.insert(found_.notes.end(), dicom.notes.begin(), dicom.notes.end());
-      found_.skipped += dicom.skipped;
+        with_context(row.where, [&] { check_input(path, {{}, files.others, {}}, scan); });
+      take_findings(dicom);
       scanned = scans_.emplace(path, std::move(dicom.cases)).first;
     }
     std::vector<VolumeCase> cases = scanned->second;
     if (!row.series) return cases;
-    const std::string numbers = numbers_of(cases);
+    const std::string numbers = series_numbers(cases);
     std::erase_if(cases,
                   [&](const VolumeCase& v) { return v.series->series_number != row.series; });
     if (cases.empty()) {
@@ -364,15 +377,6 @@ class Finder {
                              Option{"channels"}));
     }
     return cases;
-  }
-
-  static std::string numbers_of(const std::vector<VolumeCase>& cases) {
-    std::vector<std::string> numbers;
-    for (const auto& volume : cases) {
-      const auto number = volume.series ? volume.series->series_number : std::nullopt;
-      numbers.push_back(number ? std::to_string(*number) : "none");
-    }
-    return fmt::format("{}", fmt::join(numbers, ", "));
   }
 
   /// In the order in which the table names them first.
@@ -388,12 +392,14 @@ class Finder {
   VolumeCase by_row(VolumeCase volume, const VolumeRow& row, const FileFinder& finder) {
     volume.where = row.where;
     if (!row.image.empty()) volume.id = row.image;
+    volume.id_stated = !row.image.empty();
     if (!row.channel.empty()) volume.channel = row.channel;
     volume.stated_case = row.case_id;
     volume.stated_cohort = row.cohort;
     if (!row.case_id.empty()) volume.case_id = row.case_id;
     if (!row.cohort.empty()) volume.cohort = row.cohort;
     if (!row.scanner.empty()) volume.scanner = row.scanner;
+    volume.free = row.free;
     if (!row.split.empty()) volume.split = row.split;
     if (row.phase) volume.phase = *row.phase;
     if (row.negative) volume.negative = row.negative;
@@ -401,10 +407,12 @@ class Finder {
       volume.labels.clear();
       volume.organs.clear();
       stated_labels_.insert(volume.id);
+      volume.labels_stated = true;
     }
     for (const auto& name : row.labels) {
       volume.labels.push_back(finder.find_annotation(name, options_.labels, row.where, "labels"));
     }
+    if (volume.labels_stated) note_other_frames(pseudonym_, volume);
     return volume;
   }
 
@@ -419,29 +427,36 @@ class Finder {
     const auto unused =
         attach_label_folder(options_.labels, pseudonym_, options_.jobs, found_.cases);
     found_.cases.resize(kept);
-    if (unused.empty()) return;
-    if (options_.table.empty()) {
+    const std::string readable = first_readable(unused);
+    if (options_.table.empty() && !readable.empty()) {
       fail(ErrorCode::usage,
            "{} {}: {} fits no image; a mask is named as its image, or with _mask, _seg or .seg "
            "after it, or stands in a table's column 'labels'",
-           Option{"labels"}, options_.labels, unused.front());
+           Option{"labels"}, options_.labels, readable);
     }
     std::set<std::string> used;
     for (const auto& volume : found_.cases) used.insert(volume.labels.begin(), volume.labels.end());
-    const auto left = std::count_if(unused.begin(), unused.end(),
-                                    [&](const auto& file) { return !used.contains(file); });
-    if (left > 0)
-      found_.notes.push_back(fmt::format("{} label files fit no row of the table.", left));
+    for (const auto& file : with_reason(unused, "it fits no row of the table")) {
+      if (!used.contains(file.path)) found_.unused.push_back(file);
+    }
   }
 
   static std::string id_of(const VolumeCase& volume) { return plain_id(volume_stem(volume.file)); }
 
-  static void fill_in(VolumeCase& volume) {
+  void fill_in(VolumeCase& volume) const {
     if (volume.id.empty()) volume.id = id_of(volume);
     check_id(volume);
     if (volume.case_id.empty()) volume.case_id = volume.id;
     if (volume.cohort.empty()) volume.cohort = "default";
-    check_name(volume.id, "image", describe(volume));
+    if (const auto why = why_no_name(volume.id, false)) {
+      fail(ErrorCode::usage, "{}: image '{}' {}, and it would enter the {}", describe(volume),
+           volume.id, *why,
+           options_.names_by_files
+               ? "result; rename the file or folder to a pseudonym"
+               : fmt::format("store; number the images ({}), or give pseudonyms in a table's "
+                             "columns 'image' and 'case'",
+                             Option{"number_images"}));
+    }
     check_name(volume.case_id, "case", describe(volume));
   }
 
@@ -454,6 +469,7 @@ class Finder {
   std::map<std::string, DatasetFolder> datasets_;  ///< by input
   std::map<std::string, std::vector<VolumeCase>> scans_;
   std::vector<imaging::DicomLabelFile> unmatched_;
+  UnusedFiles unmatched_files_;          ///< the same
   std::set<std::string> stated_labels_;  ///< images whose labels a row names
   std::vector<std::string> refused_;     ///< files of volumes
   BrokenChannels broken_;
@@ -468,18 +484,6 @@ VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& b
     fail(ErrorCode::usage, "nothing to ingest: name volumes, folders, or a {}", Option{"table"});
   }
   return Finder(options, bad).find();
-}
-
-std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
-                                                 imaging::Irregular irregular) {
-  if (!volume.series) return imaging::open_volume(volume.file);
-  return imaging::open_dicom_series(*volume.series, irregular);
-}
-
-std::unique_ptr<imaging::VolumeReader> open_channel(const ChannelSource& channel,
-                                                    imaging::Irregular irregular) {
-  if (!channel.series) return imaging::open_volume(channel.file);
-  return imaging::open_dicom_series(*channel.series, irregular);
 }
 
 }  // namespace headrace::ingest

@@ -9,6 +9,7 @@
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/imaging/dicom/dicom_series.hpp"
 #include "headrace/imaging/volume/label_volume.hpp"
+#include "headrace/imaging/volume/slice_places.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
 #include "headrace/ingest/inputs/bad_inputs.hpp"
 #include "headrace/ingest/volume/channel_list.hpp"
@@ -27,6 +28,7 @@ struct VolumeInputs {
   ChannelList channels;              ///< the channels of each case
   std::vector<std::string> notes;    ///< one sentence each: what was left out or resolved
   std::uint64_t skipped = 0;         ///< series that are not taken, scouts
+  UnusedFiles unused;                ///< of the inputs and of the folder of labels
   /// The key of the pseudonyms; null where no image has one. To be stored before the first
   /// pseudonym.
   std::shared_ptr<SiteKey> key;
@@ -44,17 +46,22 @@ VolumeInputs find_volume_inputs(const VolumeIngestOptions& options, BadInputs& b
 /// Opens the voxels of a case. Errors: as imaging::open_volume and imaging::open_dicom_series.
 /// Safe from any thread.
 std::unique_ptr<imaging::VolumeReader> open_case(const VolumeCase& volume,
-                                                 imaging::Irregular irregular);
+                                                 const VolumeReading& reading);
 
 /// The same for a further channel, which must not be missing.
 std::unique_ptr<imaging::VolumeReader> open_channel(const ChannelSource& channel,
-                                                    imaging::Irregular irregular);
+                                                    const VolumeReading& reading);
 
 /// The labels of a case on the grid of its image: label values of classes and class sets, or
 /// kIgnoreLabel. Reads all label files of the case, in order, by their `coding`; a later one paints
 /// over an earlier one. `volume.labels` must not be empty.
-/// errors  malformed (another grid; a value without a class: names file and voxel), unsupported,
-///         corrupt, io
-imaging::LabelVolume read_case_labels(const VolumeCase& volume, const imaging::VolumeGrid& image);
+/// slices: where those of the image's source lie, on which structures and segments were drawn
+/// errors  malformed (another grid; values without a class: names file, voxel and counts),
+///         unsupported, corrupt, io; malformed, unless accepted: a named structure that paints
+///         nothing, though the case is not stated to be negative (no_area, outside), labels that are
+///         all ignore (ignore_only)
+imaging::LabelVolume read_case_labels(const VolumeCase& volume, const imaging::VolumeGrid& image,
+                                      const Accepted& accepted,
+                                      const imaging::SlicePlaces& slices = {});
 
 }  // namespace headrace::ingest

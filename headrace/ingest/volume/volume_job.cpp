@@ -14,6 +14,7 @@
 #include "headrace/ingest/volume/canonical_slices.hpp"
 #include "headrace/ingest/volume/device_volume.hpp"
 #include "headrace/ingest/volume/shard_layers.hpp"
+#include "headrace/ingest/volume/value_check.hpp"
 #include "headrace/ingest/volume/volume_cells.hpp"
 #include "headrace/ingest/volume/volume_labels.hpp"
 #include "headrace/ingest/volume/volume_metadata.hpp"
@@ -38,7 +39,7 @@ class VolumeJob {
   const std::string& place() const noexcept { return place_; }
 
   FinishedImage run() {
-    const auto reader = open_case(volume_, context_.irregular);
+    const auto reader = open_case(volume_, context_.reading);
     notes_ = reader->info().notes;
     read_and_store_level0(*reader);
     const pixels::BitVolume body = find_body();
@@ -62,8 +63,6 @@ class VolumeJob {
                      finished.labels[kLabelName].group);
     }
     finished.label_fingerprint = probe_.label_fingerprint;
-    notes_.insert(notes_.end(), label_notes_.begin(), label_notes_.end());
-    finished.facts = {{"notes", imaging::to_json(notes_)}};
     finished.pixel_bytes = probe_.pixel_bytes;
     finished.source_bytes = probe_.source_bytes;
     return finished;
@@ -140,11 +139,24 @@ class VolumeJob {
   IntensityHistogram write_statistics(const pixels::BitVolume& body) {
     Histograms histograms = device_ ? count_on_device(body) : count(body, nullptr);
     device_.reset();
+    judge(0, describe(volume_.file, volume_.series), sampled_values(stored_.data(), shape_, unit_),
+          histograms.in_body);
     write_histogram(*store_, "histograms/" + volume_.id, histograms.in_body);
     const cohort::PartGrid parts = volume_part_grid(plan_.spacing_mm_zyx());
     write_body_cells(*store_, volume_.id, count_body_cells(body, parts, context_.pool), parts);
     under_labels_.emplace_back(std::move(histograms.labelled));
     return std::move(histograms.in_body);
+  }
+
+  /// Refuses values that can't be of their unit.
+  void judge(std::size_t channel, const std::string& what, const IntensityHistogram& all,
+             const IntensityHistogram& in_body) {
+    const ValueFindings found = judge_values(channel, all, in_body);
+    if (!found.impossible.empty()) {
+      refuse_unless(context_.accept, Doubt::values, ErrorCode::malformed,
+                    fmt::format("{}: its values {}", what, found.impossible));
+    }
+    notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
   }
 
   void write_labels() {
@@ -165,11 +177,15 @@ class VolumeJob {
     unit_ = source.unit;
     place_ = place_of(volume_, source);
     stored_.resize(static_cast<std::size_t>(plan_.grid.voxels()));
-    const auto notes = read_channel(c + 1, source, plan, *open_channel(source, context_.irregular),
+    const auto notes = read_channel(c + 1, source, plan, *open_channel(source, context_.reading),
                                     plan_.grid, stored_.data(), context_.pool);
     notes_.insert(notes_.end(), notes.begin(), notes.end());
-    store_level(0, shape_);
     Histograms histograms = count_channel(c + 1, plan, body);
+    // Of a resampled channel only what its series shows.
+    judge(c + 1, describe(source.file, source.series),
+          plan.same_voxels ? sampled_values(stored_.data(), shape_, unit_) : histograms.in_body,
+          histograms.in_body);
+    store_level(0, shape_);
     write_histogram(*store_, path(channel_ + "histogram"), histograms.in_body);
     under_labels_.emplace_back(std::move(histograms.labelled));
     store_pyramid();
@@ -204,7 +220,7 @@ class VolumeJob {
     staged_.emplace(context_.store, volume_.id, kLabelName);
     labels_.emplace(staged_->store(), kLabelName, staged_->folder(), plan_, context_.classes,
                     context_.lesion_values, context_.pool);
-    label_notes_ = labels_->read(volume_);
+    labels_->read(volume_, context_.accept);
   }
   /// Level 0 of the labels, or null.
   const std::uint8_t* labels() const { return labels_ ? labels_->values().data() : nullptr; }
@@ -283,7 +299,6 @@ class VolumeJob {
   std::optional<VolumeLabels> labels_;                           ///< until they are written
   std::vector<std::optional<IntensityHistogram>> under_labels_;  ///< by channel
   std::vector<imaging::Note> notes_;                             ///< of the source and its voxels
-  std::vector<imaging::Note> label_notes_;                       ///< those stored with the labels
 };
 
 }  // namespace
@@ -295,10 +310,7 @@ FinishedImage ingest_volume(const VolumeContext& context, const VolumeCase& volu
     return job.run();
   } catch (Error& error) {
     error.at(job.place());
-    // For the reader damaged voxels are corrupt; for the user of ingest it is input that can't be
-    // used.
-    if (error.code() != ErrorCode::corrupt) throw;
-    throw Error(ErrorCode::malformed, error.what());
+    throw;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "headrace/ingest/volume/volume_case.hpp"
 #include "headrace/ingest/volume/volume_inputs.hpp"
 #include "headrace/ingest/volume/volume_plan.hpp"
+#include "headrace/ingest/volume/volume_sources.hpp"
 #include "headrace/pixels/statistics/statistics_workspaces.hpp"
 #include "headrace/storage/source_stamp.hpp"
 #include "headrace/storage/store.hpp"
@@ -19,11 +20,12 @@ namespace headrace::ingest {
 /// What the volumes of one run share.
 struct VolumeContext {
   std::shared_ptr<storage::Store> store;
-  imaging::Irregular irregular;
+  VolumeReading reading;
   const std::vector<std::string>& classes;
   const std::vector<std::uint16_t>& lesion_values;  ///< classes of the lesion table
   ThreadPool& pool;
   const Advance& advance;
+  const Accepted& accept;
   pixels::StatisticsWorkspaces* workspaces =
       nullptr;  ///< of a device that gathers statistics; null: the CPU
 };

@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "headrace/cohort/volume_record.hpp"
+#include "headrace/core/json_fault.hpp"
 #include "headrace/core/option_choice.hpp"
+#include "headrace/core/option_name.hpp"
 #include "headrace/imaging/dicom/file_headers.hpp"
 #include "headrace/imaging/volume/resample_volume.hpp"
 #include "headrace/ingest/inputs/input_files.hpp"
@@ -13,6 +15,7 @@
 #include "headrace/ingest/store/store_names.hpp"
 #include "headrace/ingest/volume/label_files.hpp"
 #include "headrace/ingest/volume/lesion_values.hpp"
+#include "headrace/ingest/volume/named_classes.hpp"
 #include "headrace/ingest/volume/site_key.hpp"
 #include "headrace/ingest/volume/volume_classes.hpp"
 #include "headrace/ingest/volume/volume_files.hpp"
@@ -26,6 +29,16 @@ namespace headrace::ingest {
 namespace {
 
 constexpr std::uint64_t kBytesPerVoxel = 4;  // labels as read, as stored, and the next level
+
+/// As volume_metadata.cpp writes it; without: each slice lies at its place.
+imaging::SlicePlaces slices_of(const Json& facts) {
+  imaging::SlicePlaces slices;
+  if (!facts.contains("slices")) return slices;
+  slices.axis = facts.at("slices").at("axis").get<int>();
+  for (const Json& offset : facts.at("slices").at("offsets_mm"))
+    slices.offsets_mm.push_back(offset.is_null() ? std::optional<double>() : offset.get<double>());
+  return slices;
+}
 
 VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::string& origin) {
   try {
@@ -42,9 +55,10 @@ VolumePlan plan_of_stored(const Json& facts, const Json& settings, const std::st
     // If it were made canonical again, an oblique grid would differ in its last bits, and so would
     // lesions.
     plan.grid = plan.file_grid;
+    plan.slices = slices_of(facts);
     return plan;
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "{}: {}", origin, error.what());
+    fail(ErrorCode::malformed, "{}: {}", origin, json_fault(error));
   }
 }
 
@@ -56,7 +70,7 @@ imaging::VolumeGrid grid_of_channel(const Json& channel, const std::string& id) 
     grid.affine_lps = channel.at("file_grid").at("affine_lps").get<std::array<double, 16>>();
     return grid;
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "image {}: {}", id, error.what());
+    fail(ErrorCode::malformed, "image {}: {}", id, json_fault(error));
   }
 }
 
@@ -181,11 +195,12 @@ class VolumeLabelPlanner {
     };
     const auto classes = std::make_shared<std::vector<std::string>>(
         label_names(plan_.classes, store_.version.class_sets()));
-    plan_.write = [=, set = options_.set](std::size_t i, StagedLabels& staged) {
+    plan_.write = [=, set = options_.set, accept = options_.accept](std::size_t i,
+                                                                    StagedLabels& staged) {
       const VolumePlan plan = plan_of(i);
       VolumeLabels labels(staged.store(), set, staged.folder(), plan, *classes, *lesions,
                           store.pool);
-      labels.read((*cases)[i]);
+      labels.read((*cases)[i], accept);
       labels.write(under_labels_by_channel(store, (*cases)[i].id, plan.grid, labels.values()));
     };
     return std::move(plan_);
@@ -194,7 +209,7 @@ class VolumeLabelPlanner {
  private:
   void take_table() {
     const FileFinder finder({}, options_.table);
-    for (VolumeRow row : read_volume_table(options_.table, true)) {
+    for (VolumeRow row : read_volume_table(options_.table, options_.columns, true)) {
       const std::string id = image_of_row(row.image, row.file, row.where, store_.version);
       VolumeCase& volume = cases_[at_.at(id)];
       check_row(row, id);
@@ -217,14 +232,25 @@ class VolumeLabelPlanner {
       if (first && row.phase) state("phase", name_of(*row.phase));
       if (row.negative) state("negative", *row.negative);
       if (row.negative_unknown) state("negative", nullptr);
+      take_free(row, id, update.columns);
       if (row.labels == std::vector<std::string>{"-"}) {
         update.withdraw = true;
         row.labels.clear();
       }
+      volume.labels_stated = volume.labels_stated || !row.labels.empty();
       for (const auto& name : row.labels)
         volume.labels.push_back(
             finder.find_annotation(name, options_.annotations, row.where, "labels"));
     }
+  }
+
+  /// Free columns that no row states stay as they are stored.
+  void take_free(const VolumeRow& row, const std::string& id, Json& columns) const {
+    if (row.free.empty()) return;
+    const Json stored = store_.version.images.at(id).columns.value("free", Json::object());
+    Json free = columns.value("free", stored);
+    free.update(row.free);
+    if (free != stored) columns["free"] = free;
   }
 
   /// An image has one row, or one for each channel, as in the table that made the store.
@@ -257,6 +283,8 @@ class VolumeLabelPlanner {
       know_series(imaging::scan_dicom(files.others, pseudonym, options_.jobs));
     const auto unused = attach_label_folder(options_.annotations, pseudonym, options_.jobs, cases_);
     if (unused.empty()) return;
+    const UnusedFiles told = with_reason(unused, "it fits no image");
+    plan_.unused.insert(plan_.unused.end(), told.begin(), told.end());
     const bool any = std::any_of(cases_.begin(), cases_.end(),
                                  [](const VolumeCase& v) { return !v.labels.empty(); });
     if (!any) {
@@ -264,10 +292,8 @@ class VolumeLabelPlanner {
           ErrorCode::usage,
           "{}: {} fits no image of the store; a mask is named as its image, or with _mask, _seg or "
           ".seg after it, or stands in a table's column 'labels'",
-          options_.annotations, unused.front());
+          options_.annotations, unused.front().path);
     }
-    plan_.notes.push_back(
-        fmt::format("{} label files of {} fit no image.", unused.size(), options_.annotations));
   }
 
   /// The store keeps the first digits of the keyed hashes of a DICOM image, enough to recognise the
@@ -277,6 +303,8 @@ class VolumeLabelPlanner {
       for (const auto& series : label.referenced_series) {
         const auto found = at_.find(pseudonym_id(label.patient, series));
         if (found == at_.end()) continue;
+        // Of the parts of a series (acquisitions, sizes) the store does not say which a label means.
+        if (at_.contains(found->first + "-2")) continue;
         imaging::DicomSeries known;
         known.patient = label.patient;
         known.series = series;
@@ -290,6 +318,10 @@ class VolumeLabelPlanner {
     const auto& stored = store_.version.classes;
     StatedClasses stated;
     stated.given = options_.classes.empty() ? stored : options_.classes;
+    if (states_values(stated.given, to_string(Option{"classes"})))
+      stated.given = in_order_of(stored, stated.given);
+    stated.structure_sets = options_.structure_set;
+    stated.label_folder = options_.annotations;
     if (const Json ignored = store_.version.facts.value("ignore_value", Json());
         ignored.is_number_integer())
       stated.ignore_value = ignored.get<int>();

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <span>
 
 #include "headrace/cohort/volume_record.hpp"
+#include "headrace/core/ignore_label.hpp"
 #include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/ingest/store/site_rows.hpp"
 #include "headrace/ingest/store/small_array.hpp"
@@ -38,6 +40,22 @@ void write_lesions(storage::Store& store, const std::string& group,
                     std::as_bytes(std::span(rows)));
 }
 
+/// Slices that the source does not have teach nothing: nobody drew on them.
+void ignore_filled(const imaging::SlicePlaces& slices, imaging::LabelVolume& labels) {
+  if (slices.filled() == 0) return;
+  const auto [depth, height, width] = labels.grid.shape_zyx;
+  std::size_t voxel = 0;
+  for (std::int64_t z = 0; z < depth; ++z) {
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x, ++voxel) {
+        const std::array<std::int64_t, 3> at{x, y, z};
+        const auto slice = static_cast<std::size_t>(at[static_cast<std::size_t>(slices.axis)]);
+        if (!slices.offsets_mm.at(slice)) labels.voxels[voxel] = kIgnoreLabel;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 VolumeLabels::VolumeLabels(std::shared_ptr<storage::Store> store, std::string set,
@@ -52,8 +70,9 @@ VolumeLabels::VolumeLabels(std::shared_ptr<storage::Store> store, std::string se
       lesion_values_(lesion_values),
       pool_(pool) {}
 
-std::vector<imaging::Note> VolumeLabels::read(const VolumeCase& volume) {
-  const imaging::LabelVolume found = read_case_labels(volume, plan_.grid);
+void VolumeLabels::read(const VolumeCase& volume, const Accepted& accepted) {
+  imaging::LabelVolume found = read_case_labels(volume, plan_.grid, accepted, plan_.slices);
+  ignore_filled(plan_.slices, found);
   // While labels still have two bytes a voxel.
   SiteRows sites(volume_part_grid(plan_.spacing_mm_zyx()), plan_.grid.shape_zyx);
   write_lesions(*store_, group_,
@@ -70,7 +89,6 @@ std::vector<imaging::Note> VolumeLabels::read(const VolumeCase& volume) {
     }
   });
   notes_ = found.notes;
-  return notes_;
 }
 
 void VolumeLabels::write_levels() {

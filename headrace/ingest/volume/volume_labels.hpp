@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "headrace/core/threads.hpp"
-#include "headrace/imaging/volume/note.hpp"
+#include "headrace/imaging/note.hpp"
+#include "headrace/ingest/inputs/doubt.hpp"
 #include "headrace/ingest/volume/intensity_histogram.hpp"
 #include "headrace/ingest/volume/volume_case.hpp"
 #include "headrace/ingest/volume/volume_plan.hpp"
@@ -25,9 +26,9 @@ class VolumeLabels {
                const VolumePlan& plan, const std::vector<std::string>& classes,
                const std::vector<std::uint16_t>& lesion_values, ThreadPool& pool);
 
-  /// Reads the labels of a volume onto the plan's grid and writes lesions and sites. Returns notes
-  /// about them, which the group has too. Errors: those of read_case_labels.
-  std::vector<imaging::Note> read(const VolumeCase& volume);
+  /// Reads the labels of a volume onto the plan's grid and writes lesions and sites. Errors: those
+  /// of read_case_labels.
+  void read(const VolumeCase& volume, const Accepted& accepted);
   /// Level 0, (z, y, x): values of classes, or kIgnoreLabel.
   const std::vector<std::uint8_t>& values() const noexcept { return values_; }
   /// Writes the rest, the group's zarr.json last, and lets go of the values.

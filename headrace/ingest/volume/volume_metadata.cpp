@@ -2,6 +2,7 @@
 
 #include "headrace/cohort/volume_record.hpp"
 #include "headrace/core/error.hpp"
+#include "headrace/core/rounding.hpp"
 #include "headrace/ingest/store/ome_metadata.hpp"
 #include "headrace/ingest/store/small_array.hpp"
 #include "headrace/ingest/volume/body_mask.hpp"
@@ -33,6 +34,14 @@ Json file_grid_json(const VolumePlan& plan) {
           {"affine_lps", plan.file_grid.affine_lps},
           {"axis_of_xyz", plan.from_file.axis},
           {"reversed_xyz", plan.from_file.flip}};
+}
+
+/// Numbers, and null for slices that were filled in.
+Json slices_json(const imaging::SlicePlaces& slices) {
+  Json offsets = Json::array();
+  for (const auto& offset : slices.offsets_mm)
+    offsets.push_back(offset ? Json(to_six_decimals(*offset)) : Json());
+  return {{"axis", slices.axis}, {"offsets_mm", std::move(offsets)}};
 }
 
 std::string format_of(const std::string& file, bool dicom) {
@@ -98,6 +107,7 @@ Json image_attributes(const VolumeMetadata& metadata) {
                  {"bytes", metadata.probe.source_bytes},
                  {"fingerprint", metadata.probe.fingerprint}}},
                {"notes", imaging::to_json(metadata.notes)}};
+  if (!plan.slices.even()) json["slices"] = slices_json(plan.slices);
   if (!metadata.volume.further.empty()) json["channels"] = channels_json(metadata);
   return json;
 }
@@ -123,7 +133,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 }  // namespace
 
 CohortKind volume_kind() {
-  return {"volume", {"images", "index", "histograms"}, {"notes"}, sizeof(std::int16_t)};
+  return {"volume", {"images", "index", "histograms"}, {}, sizeof(std::int16_t)};
 }
 
 Json columns_of(const VolumeCase& volume) {
@@ -134,6 +144,7 @@ Json columns_of(const VolumeCase& volume) {
                   {"negative", or_null(volume.negative)}};
   // Stores whose tables lack it are the same as before this column existed.
   if (!volume.scanner.empty()) columns["scanner"] = volume.scanner;
+  if (!volume.free.empty()) columns["free"] = volume.free;
   return columns;
 }
 

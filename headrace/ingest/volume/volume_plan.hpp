@@ -6,6 +6,7 @@
 
 #include "headrace/core/intensity_unit.hpp"
 #include "headrace/imaging/volume/canonical_grid.hpp"
+#include "headrace/imaging/volume/slice_places.hpp"
 #include "headrace/ingest/volume/ingest_volumes.hpp"
 #include "headrace/zarr/metadata.hpp"
 
@@ -27,6 +28,7 @@ struct VolumePlan {
   imaging::VolumeGrid grid;       ///< of level 0, in canonical order
   imaging::VolumeGrid file_grid;  ///< that of the file, for the way back
   imaging::AxisMap from_file;     ///< how the axes of `grid` lie on those of `file_grid`
+  imaging::SlicePlaces slices;    ///< where those of the source lie, on `grid`
   std::vector<VolumeLevelPlan> levels;
   std::int64_t chunk = 0, shard = 0;  ///< edges in voxels
   VolumeCodec codec = VolumeCodec::blosc_lz4;

@@ -4,6 +4,8 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/imaging/volume/nrrd.hpp"
+#include "headrace/imaging/volume/slicer_segmentation.hpp"
 #include "headrace/ingest/volume/volume_job.hpp"
 #include "headrace/ingest/volume/volume_metadata.hpp"
 
@@ -35,8 +37,10 @@ Json stamps_of(const std::string& file, const std::optional<imaging::DicomSeries
   return series ? series_stamps(*series) : file_stamp(file);
 }
 
-std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes) {
+std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes,
+                           const VolumeIngestOptions& options) {
   Json parts{{"bytes", source_bytes}};
+  if (!options.rescale.empty()) parts["rescale"] = options.rescale;
   with_context(place_of(volume), [&] { parts["source"] = stamps_of(volume.file, volume.series); });
   for (const ChannelSource& channel : volume.further) {
     with_context(place_of(volume, channel), [&] {
@@ -47,6 +51,34 @@ std::string fingerprint_of(const VolumeCase& volume, std::uint64_t source_bytes)
   return sha256_hex(dump_json(parts));
 }
 
+/// Refuses a volume most of which the source does not have.
+void check_filled(const std::string& what, const imaging::VolumeInfo& info,
+                  const Accepted& accept) {
+  const std::size_t filled = info.slices.filled(), all = info.slices.offsets_mm.size();
+  if (2 * filled <= all) return;
+  refuse_unless(accept, Doubt::invented, ErrorCode::malformed,
+                fmt::format("{}: {} of {} slices would be filled in between those that are there, "
+                            "{:.4g} mm apart, expected at most half",
+                            what, filled, all, info.grid.spacing_mm(2)));
+}
+
+/// Refuses voxels of a size that no CT or PET of a body has: a unit that was taken for another.
+void check_voxel_size(const std::string& what, const imaging::VolumeGrid& grid,
+                      const Accepted& accept) {
+  constexpr double kLeastMm = 0.02, kMostMm = 50;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double size = grid.spacing_mm(axis);
+    if (size >= kLeastMm && size <= kMostMm) continue;
+    refuse_unless(accept, Doubt::values, ErrorCode::malformed,
+                  fmt::format("{}: voxels of {:.4g} x {:.4g} x {:.4g} mm (x, y, z), expected {} to "
+                              "{} mm along each axis; the header may state metres or micrometres "
+                              "as millimetres",
+                              what, grid.spacing_mm(0), grid.spacing_mm(1), grid.spacing_mm(2),
+                              kLeastMm, kMostMm));
+    return;
+  }
+}
+
 std::vector<ChannelPlan> plan_channels(const VolumeCase& volume, const imaging::VolumeGrid& grid,
                                        const VolumeIngestOptions& options) {
   std::vector<ChannelPlan> plans;
@@ -55,7 +87,9 @@ std::vector<ChannelPlan> plan_channels(const VolumeCase& volume, const imaging::
     plan.missing = channel.missing();
     if (plan.missing) continue;
     with_context(place_of(volume, channel), [&] {
-      const auto reader = open_channel(channel, options.irregular);
+      const auto reader = open_channel(channel, reading_of(options));
+      check_filled(describe(channel.file, channel.series), reader->info(), options.accept);
+      check_voxel_size(describe(channel.file, channel.series), reader->info().grid, options.accept);
       plan = plan_channel(volume, channel, *reader, grid, options.shared_frame);
     });
   }
@@ -81,13 +115,22 @@ void add_sizes(VolumeProbe& probe) {
                        sizeof(std::int16_t) * moving;
 }
 
+/// A label file by its place in the list, since names of files decide nothing.
+std::ptrdiff_t place_in(const VolumeCase& volume, const std::string& path) {
+  return std::find(volume.labels.begin(), volume.labels.end(), path) - volume.labels.begin();
+}
+
 }  // namespace
 
 void check_label_grids(const VolumeCase& volume, const imaging::VolumeGrid& image) {
   for (const auto& label : volume.labels) {
     if (!imaging::is_volume_file(label)) continue;
-    const auto mask = imaging::open_volume(label);
-    with_context(label, [&] { imaging::map_onto_image(mask->info().grid, image); });
+    with_context(label, [&] {
+      const auto grid = volume.masks_by_name.contains(label)
+                            ? imaging::open_layered_nrrd(label).grid
+                            : imaging::open_volume(label)->info().grid;
+      imaging::check_label_grid(grid, image, imaging::extent_of_mask(label));
+    });
   }
 }
 
@@ -103,23 +146,29 @@ std::string label_fingerprint(const VolumeCase& volume,
   for (const auto& [name, value] : volume.coding) {
     if (name != fmt::format("value {}", value)) parts["coding"].push_back({name, value});
   }
+  for (const auto& path : volume.masks_by_name) parts["by_name"].push_back(place_in(volume, path));
+  for (const auto& [path, value] : volume.replaced)
+    parts["replaced"].push_back({place_in(volume, path), value});
   return sha256_hex(dump_json(parts));
 }
 
 VolumeProbe look_at(const VolumeCase& volume, const VolumeIngestOptions& options) {
   VolumeProbe probe = with_context(place_of(volume), [&] {
     VolumeProbe probe;
-    const auto reader = open_case(volume, options.irregular);
+    const auto reader = open_case(volume, reading_of(options));
+    check_filled(describe(volume.file, volume.series), reader->info(), options.accept);
+    check_voxel_size(describe(volume.file, volume.series), reader->info().grid, options.accept);
     check_unit(describe(volume.file, volume.series), reader->info().modality, volume.channel,
                IntensityUnit::hu);
     probe.plan = plan_volume(reader->info().grid, options);
+    probe.plan.slices = reordered(reader->info().slices, probe.plan.from_file);
     check_label_grids(volume, reader->info().grid);
     probe.label_fingerprint = label_fingerprint(volume, options.lesion_classes);
     probe.columns = columns_of(volume);
     probe.source_bytes = reader->info().source_bytes;
     return probe;
   });
-  probe.fingerprint = fingerprint_of(volume, probe.source_bytes);
+  probe.fingerprint = fingerprint_of(volume, probe.source_bytes, options);
   probe.further = plan_channels(volume, probe.plan.grid, options);
   add_sizes(probe);
   return probe;

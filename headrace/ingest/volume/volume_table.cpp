@@ -1,9 +1,10 @@
 #include "headrace/ingest/volume/volume_table.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/unicode_text.hpp"
 #include "headrace/ingest/store/store_names.hpp"
 
 namespace headrace::ingest {
@@ -19,14 +20,14 @@ std::vector<std::string> columns(bool of_store) {
 }
 
 std::optional<int> series_of(const TableRow& row) {
-  const std::string text = row.get("series");
+  const std::string text = row.get_number("series");
   if (text.empty()) return std::nullopt;
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const auto value = whole_number(text);
+  if (!value || *value < std::numeric_limits<int>::min() ||
+      *value > std::numeric_limits<int>::max()) {
     fail(ErrorCode::malformed, "{}: series '{}' is not an integer (SeriesNumber)", row.where, text);
   }
-  return value;
+  return static_cast<int>(*value);
 }
 
 std::vector<std::string> labels_of(const TableRow& row) {
@@ -37,9 +38,8 @@ std::vector<std::string> labels_of(const TableRow& row) {
       name += c;
       continue;
     }
-    const auto begin = name.find_first_not_of(' ');
-    if (begin != std::string::npos)
-      names.push_back(name.substr(begin, name.find_last_not_of(' ') - begin + 1));
+    if (std::string plain = without_outer_blanks(name); !plain.empty())
+      names.push_back(std::move(plain));
     name.clear();
   }
   return names;
@@ -55,20 +55,24 @@ void check_name(const std::string& text, const std::string& what, const std::str
        where, what, text, *why, what);
 }
 
-std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store) {
+std::vector<VolumeRow> read_volume_table(const std::string& file,
+                                         const std::vector<std::string>& free, bool of_store) {
   const CsvTable table = read_csv_table(file);
   // Where a store's images have the names of their files, the table that made the store also serves
   // as a table of its images.
   const bool named =
       std::find(table.header.begin(), table.header.end(), "image") != table.header.end();
-  check_columns(table, columns(of_store && named));
+  check_columns(table, columns(of_store && named), free);
   std::vector<VolumeRow> rows;
   for (const TableRow& fields : table.rows) {
     check_choice(fields, "split", {"train", "val", "test"});
     const auto phase = choice_in<imaging::ContrastPhase>(fields, "phase");
-    check_choice(
-        fields, "negative",
-        of_store ? std::vector<std::string>{"0", "1", "-"} : std::vector<std::string>{"0", "1"});
+    const auto negative = truth_value(fields.get("negative"));
+    if (!negative) {
+      check_choice(
+          fields, "negative",
+          of_store ? std::vector<std::string>{"0", "1", "-"} : std::vector<std::string>{"0", "1"});
+    }
     VolumeRow row;
     row.where = fields.where;
     row.file = fields.get("file");
@@ -79,11 +83,11 @@ std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store)
     row.split = fields.get("split");
     row.phase = phase;
     row.negative_unknown = fields.get("negative") == "-";
-    if (!fields.get("negative").empty() && !row.negative_unknown)
-      row.negative = fields.get("negative") == "1" ? 1 : 0;
+    row.negative = negative;
     row.channel = fields.get("channel");
     row.series = series_of(fields);
     row.labels = labels_of(fields);
+    row.free = free_fields(fields, free, true);
     for (const char* column : {"case", "cohort", "scanner"}) {
       if (fields.get(column) != "-") continue;
       fail(ErrorCode::usage, "{}: {} '-' names nothing; name it, or leave the field empty",

@@ -19,13 +19,17 @@ struct VolumeRow {
   std::string channel;              ///< of the image; empty: a store of one channel
   std::optional<int> series;        ///< SeriesNumber, for a folder with several series
   std::vector<std::string> labels;  ///< as written, separated by ';'
+  Json free = Json::object();       ///< free columns
 };
 
 /// Errors: not_found, malformed and usage with the table's line: unknown columns, a split or phase
 /// that does not exist, names that hold other letters than the store takes, or look like a date, a
 /// UID or a person's name.
+/// free: columns that are kept as they are (free_fields).
 /// of_store: rows are of images of a store, so the column `image` is required, not `file`.
-std::vector<VolumeRow> read_volume_table(const std::string& file, bool of_store = false);
+std::vector<VolumeRow> read_volume_table(const std::string& file,
+                                         const std::vector<std::string>& free,
+                                         bool of_store = false);
 
 /// Refuses a text for the store that may identify a patient. `what`: "image", "case", "cohort",
 /// "channel". Errors: usage.

@@ -7,16 +7,26 @@ target_sources(headrace_ingest PRIVATE
   volume/channel_plan.cpp
   volume/channels.cpp
   volume/dataset_json.cpp
+  volume/dataset_labels.cpp
   volume/device_volume.cpp
   volume/dicom_cases.cpp
   volume/intensity_histogram.cpp
   volume/label_files.cpp
+  volume/label_objects.cpp
   volume/lesion_table.cpp
   volume/lesion_values.cpp
+  volume/open_case.cpp
+  volume/mask_peers.cpp
+  volume/mask_values.cpp
+  volume/class_order.cpp
+  volume/named_classes.cpp
+  volume/number_images.cpp
   volume/organ_folders.cpp
   volume/ome_volume.cpp
   volume/shard_layers.cpp
   volume/site_key.cpp
+  volume/value_check.cpp
+  volume/structure_sets.cpp
   volume/volume_cells.cpp
   volume/volume_classes.cpp
   volume/volume_files.cpp
@@ -28,5 +38,6 @@ target_sources(headrace_ingest PRIVATE
   volume/volume_probe.cpp
   volume/volume_plan.cpp
   volume/volume_pyramid.cpp
+  volume/volume_sources.cpp
   volume/volume_table.cpp
 )

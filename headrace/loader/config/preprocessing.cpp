@@ -7,16 +7,22 @@
 #include <variant>
 
 #include "headrace/core/error.hpp"
+#include "headrace/loader/plan/enlargement.hpp"
 #include "headrace/loader/plan/foreground_stats.hpp"
+#include "headrace/loader/plan/least_region.hpp"
+#include "headrace/loader/plan/outside_body.hpp"
 #include "headrace/loader/plan/plan_images.hpp"
 #include "headrace/pixels/stain/stain_estimate.hpp"
 #include "headrace/transform/slide/operations/slide_stain_normalize.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
+#include "headrace/transform/volume/volume_graph.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace headrace::loader {
 namespace {
 
 template <typename Spec>
-const Spec* find_spec(const RunConfig& config) {
+const Spec* find_spec(const LoaderConfig& config) {
   for (const auto& spec : config.transforms) {
     if (const auto* found = std::get_if<Spec>(&spec)) return found;
   }
@@ -44,7 +50,7 @@ StainReference fit_reference(const cohort::Cohort& cohort, const std::string& na
   return {name, colour.stain_od_rgb_he, colour.max_concentration};
 }
 
-void fit_scanners(Preprocessing& out, const cohort::Cohort& cohort, const RunConfig& config) {
+void fit_scanners(Preprocessing& out, const cohort::Cohort& cohort, const LoaderConfig& config) {
   pixels::OdMoments all;
   std::map<std::string, pixels::OdMoments> scanners;
   for (const std::uint32_t i :
@@ -66,7 +72,7 @@ void fit_scanners(Preprocessing& out, const cohort::Cohort& cohort, const RunCon
 }
 
 /// An entry for a channel that the run does not read would be left out silently.
-void check_named_channels(const Preprocessing& preprocessing, const RunConfig& config) {
+void check_named_channels(const Preprocessing& preprocessing, const LoaderConfig& config) {
   std::vector<std::string> names;
   for (const auto& channel : preprocessing.channels) names.push_back(channel.name);
   for (std::size_t i = 0; i < config.volume_transforms.size(); ++i) {
@@ -80,7 +86,7 @@ void check_named_channels(const Preprocessing& preprocessing, const RunConfig& c
 }
 
 /// So would one for values in another unit than its channel's, or than any channel's.
-void check_units(const Preprocessing& preprocessing, const RunConfig& config) {
+void check_units(const Preprocessing& preprocessing, const LoaderConfig& config) {
   const ChannelPreprocessing unnamed;
   std::vector<const ChannelPreprocessing*> channels;
   for (const auto& channel : preprocessing.channels) channels.push_back(&channel);
@@ -104,7 +110,7 @@ void check_units(const Preprocessing& preprocessing, const RunConfig& config) {
 /// Unscaled values of one channel beside values near 1 of another are a mistake: an entry that
 /// scales one channel by its name or unit (and so replaces a preset's own scaling) leaves out the
 /// others.
-void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& config) {
+void check_scaled_channels(const Preprocessing& preprocessing, const LoaderConfig& config) {
   std::vector<std::string> scaled, left;
   for (const auto& channel : preprocessing.channels) {
     const transform::ChannelPlace place{channel.name, 0, channel.unit};
@@ -124,7 +130,7 @@ void check_scaled_channels(const Preprocessing& preprocessing, const RunConfig& 
        left.front(), scaled.front(), left.front());
 }
 
-void fit_volumes(Preprocessing& out, const cohort::Cohort& cohort, const RunConfig& config) {
+void fit_volumes(Preprocessing& out, const cohort::Cohort& cohort, const LoaderConfig& config) {
   const auto needs = [&](const std::string& channel) {
     return transform::VolumeGraph::needs_foreground(config.volume_transforms, channel);
   };
@@ -144,13 +150,17 @@ void fit_volumes(Preprocessing& out, const cohort::Cohort& cohort, const RunConf
 
 }  // namespace
 
-Preprocessing Preprocessing::fit(const cohort::Cohort& cohort, const RunConfig& config) {
+Preprocessing Preprocessing::fit(const cohort::Cohort& cohort, const LoaderConfig& config) {
   Preprocessing out;
   out.classes = cohort.classes();
   out.class_sets = cohort.class_sets();
+  out.least_region_mm2 = least_labelled_region_mm2(cohort, config).value_or(0);
+  detail::check_kind(cohort, config);
+  out.enlarged = most_enlarged_in_training(cohort, config);
   if (config.volumes) {
     out.orientation = "LPS";
     fit_volumes(out, cohort, config);
+    out.outside_body = detail::classes_outside_body(cohort, config);
     return out;
   }
   if (const auto* stain = find_spec<transform::StainNormalizeSpec>(config))
@@ -183,7 +193,7 @@ ImageColour Preprocessing::reference_colour(const std::string& name) const {
   return colour;
 }
 
-std::int64_t channel_count(const Preprocessing& preprocessing, const RunConfig& config) {
+std::int64_t channel_count(const Preprocessing& preprocessing, const LoaderConfig& config) {
   if (!config.volumes) return 3;
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(preprocessing.channels.size()));
 }

@@ -12,7 +12,7 @@
 #include "headrace/core/intensity_stats.hpp"
 #include "headrace/core/intensity_unit.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 
 namespace headrace::loader {
 
@@ -57,11 +57,18 @@ struct Preprocessing {
   OdStats od;                               ///< scanner_color: over all training slides
   std::map<std::string, OdStats> scanners;  ///< scanner_color: for each scanner
   std::string orientation;                  ///< of volumes' axes: "LPS"; empty for slides
+  /// Of volumes: classes that the training labels have outside the body's region
+  /// (plan/outside_body.hpp), in the order of `classes`.
+  std::vector<std::string> outside_body;
+  /// plan/least_region.hpp; 0: the default holds.
+  double least_region_mm2 = 0;
+  /// plan/enlargement.hpp: what the training images had beyond kMostEnlarged; 0: none had.
+  double enlarged = 0;
 
   /// From the training split of an open store. Errors: usage (no image in the split, nothing under
   /// labels, a reference image that does not exist or has no stain estimate, no tissue, a channel
   /// that the store does not have).
-  static Preprocessing fit(const cohort::Cohort& cohort, const RunConfig& config);
+  static Preprocessing fit(const cohort::Cohort& cohort, const LoaderConfig& config);
   /// Strict: all keys are required and no others allowed. `origin` names the file in errors.
   /// Errors: malformed, unsupported (format).
   static Preprocessing parse(const Json& json, const std::string& origin);
@@ -79,7 +86,7 @@ struct Preprocessing {
 };
 
 /// Channels of the model's input: 3 for slides; for volumes, as many as the run reads.
-std::int64_t channel_count(const Preprocessing& preprocessing, const RunConfig& config);
+std::int64_t channel_count(const Preprocessing& preprocessing, const LoaderConfig& config);
 
 /// The number in the store of each channel of a run on volumes, matched by name. Errors: usage (the
 /// store lacks one, or has it in another unit; it has several channels, and the run does not name

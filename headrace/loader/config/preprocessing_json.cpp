@@ -138,6 +138,10 @@ Json Preprocessing::to_json() const {
     if (channel.unit != IntensityUnit::hu) one["unit"] = std::string(name_of(channel.unit));
     json["channels"].push_back(std::move(one));
   }
+  // What most runs do not need is not there, so that their files are as before.
+  if (!outside_body.empty()) json["outside_body"] = outside_body;
+  if (least_region_mm2 > 0) json["least_region_mm2"] = least_region_mm2;
+  if (enlarged > 0) json["enlarged"] = enlarged;
   return json;
 }
 
@@ -168,6 +172,19 @@ Preprocessing Preprocessing::parse(const Json& json, const std::string& origin) 
       if (channel.contains("unit")) one.unit = parse_unit(of_channel);
       of_channel.finish();
     }
+  }
+  if (json.contains("outside_body")) {
+    out.outside_body = fields.get<std::vector<std::string>>("outside_body");
+    for (const std::string& name : out.outside_body) {
+      if (std::find(out.classes.begin(), out.classes.end(), name) == out.classes.end())
+        fail(ErrorCode::malformed, "{}: 'outside_body' has '{}', which is no class", origin, name);
+    }
+  }
+  for (auto& [key, value] : {std::pair{"least_region_mm2", &out.least_region_mm2},
+                             std::pair{"enlarged", &out.enlarged}}) {
+    if (!json.contains(key)) continue;
+    *value = fields.get<double>(key);
+    if (!(*value > 0)) fail(ErrorCode::malformed, "{}: '{}' must be above 0", origin, key);
   }
   out.stain_reference =
       parse_reference(fields.at("stain_reference"), fields.below("stain_reference"));

@@ -6,7 +6,7 @@
 namespace headrace::loader {
 namespace {
 
-Json read_json(const storage::LocalStore& run, const char* name) {
+Json read_json(const storage::Store& run, const char* name) {
   if (!run.exists(name)) {
     fail(ErrorCode::not_found,
          "{} is missing. Give the folder of a run that headrace train has made",
@@ -21,7 +21,7 @@ std::string hash_of(const Preprocessing& preprocessing) {
   return sha256_hex(dump_json(preprocessing.to_json()));
 }
 
-Preprocessing read_run_preprocessing(const storage::LocalStore& run) {
+Preprocessing read_run_preprocessing(const storage::Store& run) {
   const Json facts = read_json(run, kRunFile);
   if (facts.value("format", 0) != kRunFormat) {
     fail(ErrorCode::unsupported,

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/store.hpp"
 
 namespace headrace::loader {
 
@@ -18,6 +18,6 @@ std::string hash_of(const Preprocessing& preprocessing);
 /// The preprocessing that the run in this folder was trained with.
 /// Errors: not_found (no run), unsupported (a run of an earlier version), malformed, corrupt (its
 /// hash is not that in run.json).
-Preprocessing read_run_preprocessing(const storage::LocalStore& run);
+Preprocessing read_run_preprocessing(const storage::Store& run);
 
 }  // namespace headrace::loader

@@ -19,7 +19,7 @@ namespace {
 struct Case {
   std::string id, cohort, place;  ///< place: a hash of the id
   int truth = 0;  ///< 2: has a label image; 1: a grade, or declared negative; 0: nothing known
-  bool judged = false;  ///< there is a truth to judge it by: labels; for task gleason also a grade
+  bool judged = false;  ///< there is a truth to judge it by: labels; for task grading also a grade
   bool shows = false;   ///< a class above 0
   int grade = -1;       ///< the highest grade group; -1: none stated
   std::size_t images = 0;
@@ -38,7 +38,7 @@ struct Case {
   }
 };
 
-void take(Case& one, const cohort::Cohort& cohort, std::size_t i, const RunConfig& config) {
+void take(Case& one, const cohort::Cohort& cohort, std::size_t i, const LoaderConfig& config) {
   const cohort::ImageRecord& image = cohort.images()[i];
   const std::string& labels = config.data.labels;
   if (one.images++ == 0 || image.cohort < one.cohort) one.cohort = image.cohort;
@@ -48,7 +48,7 @@ void take(Case& one, const cohort::Cohort& cohort, std::size_t i, const RunConfi
   } else if (image.has_grade() || cohort::declared_negative(image)) {
     one.truth = std::max(one.truth, 1);
   }
-  one.judged = one.judged || one.truth == 2 || (config.task == Task::gleason && image.has_grade());
+  one.judged = one.judged || one.truth == 2 || (config.task == Task::grading && image.has_grade());
   one.shows = one.shows || image.grade_group.value_or(0) > 0;
   one.grade = std::max(one.grade, image.grade_group.value_or(-1));
 }
@@ -60,11 +60,11 @@ bool any_in(const cohort::Cohort& cohort, const std::string& split) {
 }
 
 /// Whether an image is among those that are dealt.
-bool is_dealt(const cohort::ImageRecord& image, const RunConfig& config) {
+bool is_dealt(const cohort::ImageRecord& image, const LoaderConfig& config) {
   return image.split == config.data.train || image.split == config.data.val;
 }
 
-std::vector<Case> cases_of(const cohort::Cohort& cohort, const RunConfig& config) {
+std::vector<Case> cases_of(const cohort::Cohort& cohort, const LoaderConfig& config) {
   std::map<std::string, Case> cases;
   for (std::size_t i = 0; i < cohort.images().size(); ++i) {
     const cohort::ImageRecord& image = cohort.images()[i];
@@ -85,7 +85,7 @@ std::size_t count_labelled(const std::vector<Case>& cases) {
       std::count_if(cases.begin(), cases.end(), [](const Case& one) { return one.truth == 2; }));
 }
 
-void check_enough(const cohort::Cohort& cohort, const RunConfig& config,
+void check_enough(const cohort::Cohort& cohort, const LoaderConfig& config,
                   const std::vector<Case>& cases) {
   const auto folds = static_cast<std::size_t>(config.data.folds);
   const std::string splits =
@@ -106,7 +106,7 @@ void check_enough(const cohort::Cohort& cohort, const RunConfig& config,
          "{}: data.folds is {}, but {} only {} cases with labels '{}'{}, so a fold would have "
          "nothing to judge by. Take fewer folds, or annotate more cases.",
          cohort.path(), folds, splits, judged, config.data.labels,
-         config.task == Task::gleason ? " or a grade" : "");
+         config.task == Task::grading ? " or a grade" : "");
   }
   if (count_labelled(cases) >= 2) return;
   fail(ErrorCode::usage,
@@ -117,7 +117,7 @@ void check_enough(const cohort::Cohort& cohort, const RunConfig& config,
 
 }  // namespace
 
-std::map<std::string, int> deal_folds(const cohort::Cohort& cohort, const RunConfig& config) {
+std::map<std::string, int> deal_folds(const cohort::Cohort& cohort, const LoaderConfig& config) {
   const std::vector<Case> cases = cases_of(cohort, config);
   check_enough(cohort, config, cases);
   const auto folds = static_cast<std::size_t>(config.data.folds);
@@ -150,7 +150,7 @@ std::map<std::string, int> deal_folds(const cohort::Cohort& cohort, const RunCon
 }
 
 std::shared_ptr<const cohort::Cohort> split_for(std::shared_ptr<const cohort::Cohort> cohort,
-                                                const RunConfig& config) {
+                                                const LoaderConfig& config) {
   // Of a split without images the plan says which there are.
   if (config.data.folds == 0 || !any_in(*cohort, config.data.train)) return cohort;
   if (config.data.train == config.data.val) {
@@ -172,7 +172,7 @@ std::shared_ptr<const cohort::Cohort> split_for(std::shared_ptr<const cohort::Co
   return cohort->with_splits(splits);
 }
 
-std::shared_ptr<const cohort::Cohort> open_split(const RunConfig& config) {
+std::shared_ptr<const cohort::Cohort> open_split(const LoaderConfig& config) {
   return split_for(cohort::Cohort::open(config.data.store, config.data.version), config);
 }
 

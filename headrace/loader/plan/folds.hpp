@@ -4,7 +4,7 @@
 #include <string>
 
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 
 namespace headrace::loader {
 
@@ -20,18 +20,18 @@ namespace headrace::loader {
 /// gleason with fewer cases with label images than folds, those with label images or a grade.
 /// Reads the labels' index of every image.
 /// Errors: usage (more folds than cases, or than cases that can be judged: with label images, for
-/// task gleason also with a grade; fewer than two cases with label images; no image to deal).
-std::map<std::string, int> deal_folds(const cohort::Cohort& cohort, const RunConfig& config);
+/// task grading also with a grade; fewer than two cases with label images; no image to deal).
+std::map<std::string, int> deal_folds(const cohort::Cohort& cohort, const LoaderConfig& config);
 
 /// The cohort as a run of this config splits it: with data.folds the images of fold data.fold are
 /// in data.val and those of the other folds in data.train, whatever the cohort table says; without,
 /// the cohort itself. Everything that goes by splits is to get its cohort from here.
 /// Errors: those of deal_folds.
 std::shared_ptr<const cohort::Cohort> split_for(std::shared_ptr<const cohort::Cohort> cohort,
-                                                const RunConfig& config);
+                                                const LoaderConfig& config);
 
 /// Opens the store that the config names, in its version, split for the run. Errors: those of
 /// Cohort::open and split_for.
-std::shared_ptr<const cohort::Cohort> open_split(const RunConfig& config);
+std::shared_ptr<const cohort::Cohort> open_split(const LoaderConfig& config);
 
 }  // namespace headrace::loader

@@ -47,7 +47,7 @@ IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& v
   return stats;
 }
 
-IntensityStats foreground_stats(const cohort::Cohort& cohort, const RunConfig& config,
+IntensityStats foreground_stats(const cohort::Cohort& cohort, const LoaderConfig& config,
                                 std::size_t channel) {
   std::map<std::int32_t, std::uint64_t> voxels_of_stored;
   bool there = false;

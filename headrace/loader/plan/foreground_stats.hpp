@@ -4,7 +4,7 @@
 
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/core/intensity_stats.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 
 namespace headrace::loader::detail {
 
@@ -17,7 +17,7 @@ IntensityStats stats_of_histogram(const std::map<std::int32_t, std::uint64_t>& v
 /// Statistics of every voxel under a label above 0 in the training split, from the sum of the
 /// stored histograms. channel: its number in the store; volumes that lack it do not count. Errors:
 /// usage, where there is no such voxel.
-IntensityStats foreground_stats(const cohort::Cohort& cohort, const RunConfig& config,
+IntensityStats foreground_stats(const cohort::Cohort& cohort, const LoaderConfig& config,
                                 std::size_t channel = 0);
 
 }  // namespace headrace::loader::detail

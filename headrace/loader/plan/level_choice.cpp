@@ -8,7 +8,7 @@
 namespace headrace::loader {
 
 std::array<double, 2> level_mpp_yx(const cohort::ImageRecord& image, std::size_t level,
-                                   const RunConfig& config) {
+                                   const LoaderConfig& config) {
   if (config.patch_in_level0_pixels) return image.levels[level].downsample_yx;
   if (!image.has_mpp) {
     fail(ErrorCode::usage,
@@ -20,7 +20,8 @@ std::array<double, 2> level_mpp_yx(const cohort::ImageRecord& image, std::size_t
   return image.levels[level].mpp_yx;
 }
 
-std::size_t choose_level(const cohort::ImageRecord& image, int context, const RunConfig& config) {
+std::size_t choose_level(const cohort::ImageRecord& image, int context,
+                         const LoaderConfig& config) {
   const double target = config.patch.mpp * context * 1.001;
   std::size_t chosen = 0;
   for (std::size_t k = 1; k < image.levels.size(); ++k) {
@@ -31,12 +32,12 @@ std::size_t choose_level(const cohort::ImageRecord& image, int context, const Ru
 }
 
 std::array<double, 3> level_spacing_mm_zyx(const cohort::ImageRecord& image, std::size_t level,
-                                           const RunConfig& config) {
+                                           const LoaderConfig& config) {
   const cohort::VolumeLevel& of = image.volume->levels[level];
   return config.patch_in_level0_pixels ? of.downsample_zyx : of.spacing_mm_zyx;
 }
 
-std::size_t choose_volume_level(const cohort::ImageRecord& image, const RunConfig& config) {
+std::size_t choose_volume_level(const cohort::ImageRecord& image, const LoaderConfig& config) {
   const auto finest = level_spacing_mm_zyx(image, 0, config);
   const auto& target = config.volume_patch.spacing_mm_zyx;
   std::size_t chosen = 0;

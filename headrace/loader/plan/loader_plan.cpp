@@ -19,7 +19,7 @@ using device::DeviceChoice;
 
 namespace {
 
-void check_request(const cohort::Cohort& cohort, const RunConfig& config, bool with_labels) {
+void check_request(const cohort::Cohort& cohort, const LoaderConfig& config, bool with_labels) {
   if (config.loader.device == DeviceChoice::cuda && !device::cuda::cuda_available()) {
     fail(ErrorCode::unsupported, "loader.device is 'cuda', but {}. Use auto or cpu",
          device::cuda::describe());
@@ -58,7 +58,7 @@ void check_share(const LoaderPlan& loader_plan) {
 /// Label views, and the labels of images that are known to be negative.
 void settle_labels(LoaderPlan& loader_plan) {
   const auto& images = loader_plan.cohort->images();
-  const RunConfig& config = loader_plan.config;
+  const LoaderConfig& config = loader_plan.config;
   loader_plan.background.resize(images.size());
   if (!loader_plan.with_labels) return;
   for (std::size_t i = 0; i < images.size(); ++i) {
@@ -90,7 +90,7 @@ void compile_slides(LoaderPlan& loader_plan) {
 }
 
 void compile_volumes(LoaderPlan& loader_plan) {
-  const RunConfig& config = loader_plan.config;
+  const LoaderConfig& config = loader_plan.config;
   const Preprocessing& preprocessing = *loader_plan.preprocessing;
   const transform::VolumePatchSpec& patch = config.volume_patch;
   const auto stored = stored_channels(preprocessing, *loader_plan.cohort);
@@ -154,12 +154,12 @@ void check_device_memory(LoaderPlan& loader_plan) {
 
 }  // namespace
 
-transform::TensorFormat choose_format(const RunConfig& config, bool on_device) {
+transform::TensorFormat choose_format(const LoaderConfig& config, bool on_device) {
   using transform::Element, transform::Layout;
   transform::TensorFormat format;
   switch (config.loader.element) {
     case ElementChoice::automatic:
-      if (on_device && config.train.amp != AutoSwitch::off) format.element = Element::bfloat16;
+      if (on_device && config.loader.amp != AutoSwitch::off) format.element = Element::bfloat16;
       break;
     case ElementChoice::bfloat16:
       format.element = Element::bfloat16;
@@ -205,8 +205,8 @@ std::size_t LoaderPlan::labels_at() const {
   return static_cast<std::size_t>(batch) * image_bytes();
 }
 
-LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
-                            std::shared_ptr<const SamplePlan> plan,
+LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort,
+                            const LoaderConfig& config, std::shared_ptr<const SamplePlan> plan,
                             std::shared_ptr<const Preprocessing> preprocessing, bool with_labels,
                             Share share) {
   check_request(*cohort, config, with_labels);
@@ -214,7 +214,7 @@ LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort, const 
     preprocessing = std::make_shared<const Preprocessing>(Preprocessing::fit(*cohort, config));
   LoaderPlan loader_plan;
   loader_plan.preprocessing = std::move(preprocessing);
-  loader_plan.whole_batch = plan->random() ? config.sampling.batch : config.eval.batch;
+  loader_plan.whole_batch = plan->random() ? config.sampling.batch : config.tiles.batch;
   loader_plan.first_sample = share.first;
   loader_plan.turn = static_cast<std::uint64_t>(share.turn);
   loader_plan.every = static_cast<std::uint64_t>(share.every);

@@ -6,8 +6,8 @@
 #include "headrace/cohort/cohort.hpp"
 #include "headrace/cohort/label_view.hpp"
 #include "headrace/core/ignore_label.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/decode_choice.hpp"
 #include "headrace/loader/plan/sample_plan.hpp"
 #include "headrace/loader/plan/share.hpp"
@@ -26,7 +26,7 @@ struct ChannelPlan {
 /// The common inputs of all batches of a loader. Immutable.
 struct LoaderPlan {
   std::shared_ptr<const cohort::Cohort> cohort;
-  RunConfig config;
+  LoaderConfig config;
   std::shared_ptr<const SamplePlan> plan;
   std::shared_ptr<const Preprocessing> preprocessing;
   std::vector<ImageColour> colours;  ///< for slides, by image: colour facts for the transforms
@@ -59,7 +59,7 @@ struct LoaderPlan {
 /// How the values of a batch are stored: loader.element and loader.layout. auto is float32,
 /// channels first, on a CPU; on a GPU bfloat16 where the model takes it (train.amp is not off),
 /// channels last.
-transform::TensorFormat choose_format(const RunConfig& config, bool on_device);
+transform::TensorFormat choose_format(const LoaderConfig& config, bool on_device);
 /// Bytes of a batch's windows where they are as large as the patches.
 std::size_t least_window_bytes(const LoaderPlan& loader_plan);
 /// The minimum of a GPU's memory that a ring of such batches takes, in bytes: with windows as large
@@ -70,8 +70,8 @@ std::size_t least_device_bytes(const LoaderPlan& loader_plan);
 /// Errors: usage (a dataset other than the expected one, transforms that lack their data, a share
 /// outside the batch), unsupported (a missing device), memory (the ring does not fit), and those of
 /// choose_decoding.
-LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort, const RunConfig& config,
-                            std::shared_ptr<const SamplePlan> plan,
+LoaderPlan make_loader_plan(std::shared_ptr<const cohort::Cohort> cohort,
+                            const LoaderConfig& config, std::shared_ptr<const SamplePlan> plan,
                             std::shared_ptr<const Preprocessing> preprocessing, bool with_labels,
                             Share share = {});
 

@@ -9,7 +9,7 @@ namespace headrace::loader::detail {
 namespace {
 
 /// Level-0 pixels a micrometre or millimetre, by axis.
-Zyx pixels_a_unit(const cohort::ImageRecord& record, const RunConfig& config) {
+Zyx pixels_a_unit(const cohort::ImageRecord& record, const LoaderConfig& config) {
   if (record.volume) {
     const auto spacing = level_spacing_mm_zyx(record, 0, config);
     return {1 / spacing[0], 1 / spacing[1], 1 / spacing[2]};
@@ -18,14 +18,14 @@ Zyx pixels_a_unit(const cohort::ImageRecord& record, const RunConfig& config) {
   return {1, 1 / mpp[0], 1 / mpp[1]};
 }
 
-Zyx patch_edges(const RunConfig& config) {
+Zyx patch_edges(const LoaderConfig& config) {
   Zyx edges{0, config.patch.height * config.patch.mpp, config.patch.width * config.patch.mpp};
   for (std::size_t axis = 0; config.volumes && axis < 3; ++axis)
     edges[axis] = config.volume_patch.size_zyx[axis] * config.volume_patch.spacing_mm_zyx[axis];
   return edges;
 }
 
-std::vector<bool> near_classes(const cohort::Cohort& cohort, const RunConfig& config) {
+std::vector<bool> near_classes(const cohort::Cohort& cohort, const LoaderConfig& config) {
   std::vector<bool> wanted(256, config.sampling.near_classes.empty());
   for (std::size_t c = 0; c < cohort.classes().size(); ++c) {
     const auto& names = config.sampling.near_classes;
@@ -43,7 +43,7 @@ std::vector<bool> near_classes(const cohort::Cohort& cohort, const RunConfig& co
 }  // namespace
 
 PlanImage load_plan_image(const cohort::Cohort& cohort, std::uint32_t image,
-                          const RunConfig& config) {
+                          const LoaderConfig& config) {
   const cohort::ImageRecord& record = cohort.images()[image];
   const std::array<std::int64_t, 3> shape = cohort::shape_zyx_of(record);
   PlanImage result;

@@ -5,7 +5,7 @@
 
 #include "headrace/cohort/annotation.hpp"
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
 #include "headrace/loader/plan/site_table.hpp"
 
 namespace headrace::loader::detail {
@@ -27,7 +27,7 @@ struct PlanImage {
 };
 
 PlanImage load_plan_image(const cohort::Cohort& cohort, std::uint32_t image,
-                          const RunConfig& config);
+                          const LoaderConfig& config);
 
 /// The part of an image that is near lesions but not a lesion: tissue whose part lies within
 /// `reach_px` (z, y, x, in pixels of level 0, along each axis) of a part that holds one of

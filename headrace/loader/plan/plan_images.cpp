@@ -22,7 +22,7 @@ std::string hint(const std::string& name, const std::set<std::string>& known) {
 
 }  // namespace
 
-void check_kind(const cohort::Cohort& cohort, const RunConfig& config) {
+void check_kind(const cohort::Cohort& cohort, const LoaderConfig& config) {
   if (cohort.kind() != (config.volumes ? "volume" : "slide")) {
     fail(ErrorCode::usage,
          "{}: a store of {}s, but patch.size has {} numbers, which is for {}s. Give it {}",
@@ -31,7 +31,7 @@ void check_kind(const cohort::Cohort& cohort, const RunConfig& config) {
   }
 }
 
-std::vector<std::uint32_t> images_of_split(const cohort::Cohort& cohort, const RunConfig& config,
+std::vector<std::uint32_t> images_of_split(const cohort::Cohort& cohort, const LoaderConfig& config,
                                            const std::string& split, const std::string& key) {
   check_kind(cohort, config);
   std::vector<std::uint32_t> images;
@@ -50,7 +50,17 @@ std::vector<std::uint32_t> images_of_split(const cohort::Cohort& cohort, const R
   return images;
 }
 
-void check_near_classes(const cohort::Cohort& cohort, const RunConfig& config) {
+std::vector<std::uint32_t> training_images(const cohort::Cohort& cohort,
+                                           const LoaderConfig& config) {
+  std::vector<std::uint32_t> images;
+  for (std::size_t i = 0; i < cohort.images().size(); ++i) {
+    if (cohort.images()[i].split == config.data.train)
+      images.push_back(static_cast<std::uint32_t>(i));
+  }
+  return images;
+}
+
+void check_near_classes(const cohort::Cohort& cohort, const LoaderConfig& config) {
   const std::set<std::string> known(cohort.classes().begin(), cohort.classes().end());
   for (const std::string& name : config.sampling.near_classes) {
     if (known.contains(name)) continue;
@@ -60,7 +70,7 @@ void check_near_classes(const cohort::Cohort& cohort, const RunConfig& config) {
   }
 }
 
-void check_cohort_weights(const cohort::Cohort& cohort, const RunConfig& config,
+void check_cohort_weights(const cohort::Cohort& cohort, const LoaderConfig& config,
                           const std::vector<std::uint32_t>& images) {
   const auto& weights = config.sampling.cohort_weights;
   if (weights.empty()) return;

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/loader/config/loader_config.hpp"
+#include "headrace/loader/config/preprocessing.hpp"
 
 namespace headrace::loader {
 
@@ -48,16 +49,22 @@ class SamplePlan {
 /// Centres are moved so that the patch lies inside the image (sampling.keep_inside), but only as
 /// far as a class that was aimed at stays in the central half of the patch.
 std::shared_ptr<const SamplePlan> make_training_plan(const cohort::Cohort& cohort,
-                                                     const RunConfig& config);
+                                                     const LoaderConfig& config);
 
 /// Validation and prediction: tiles over the tissue of each image of `split`, in a fixed order,
-/// neighbours sharing `overlap`.
+/// neighbours sharing `overlap`. Of volumes: over the box around the body, or, where classes are
+/// predicted beyond it (Preprocessing::outside_body), over the whole volume.
+enum class Beyond { body_box, whole_volume };
+Beyond beyond_body(const Preprocessing& preprocessing);
 std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
-                                                 const RunConfig& config, const std::string& split);
+                                                 const LoaderConfig& config,
+                                                 const std::string& split,
+                                                 Beyond beyond = Beyond::body_box);
 /// The same for these images, in this order, by tissue or body alone: labels do not matter. An
 /// image without tissue has no tiles.
 std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
-                                                 const RunConfig& config,
-                                                 const std::vector<std::uint32_t>& images);
+                                                 const LoaderConfig& config,
+                                                 const std::vector<std::uint32_t>& images,
+                                                 Beyond beyond = Beyond::body_box);
 
 }  // namespace headrace::loader

@@ -21,7 +21,7 @@ struct Tile {
 
 class TilePlan : public SamplePlan {
  public:
-  TilePlan(const cohort::Cohort& cohort, const RunConfig& config,
+  TilePlan(const cohort::Cohort& cohort, const LoaderConfig& config,
            const std::vector<std::uint32_t>& images, const std::string& labels);
 
   SampleSite site(std::uint64_t, std::uint64_t index) const override;
@@ -29,7 +29,7 @@ class TilePlan : public SamplePlan {
   bool random() const override { return false; }
 
  private:
-  std::vector<Tile> tiles_of(const cohort::Cohort& cohort, const RunConfig& config,
+  std::vector<Tile> tiles_of(const cohort::Cohort& cohort, const LoaderConfig& config,
                              std::uint32_t image, const std::string& labels) const;
 
   std::int32_t height_, width_;
@@ -37,7 +37,7 @@ class TilePlan : public SamplePlan {
   std::vector<std::array<double, 2>> level0_px_;  ///< by image: level-0 pixels a patch pixel
 };
 
-TilePlan::TilePlan(const cohort::Cohort& cohort, const RunConfig& config,
+TilePlan::TilePlan(const cohort::Cohort& cohort, const LoaderConfig& config,
                    const std::vector<std::uint32_t>& images, const std::string& labels)
     : height_(config.patch.height), width_(config.patch.width), level0_px_(cohort.images().size()) {
   for (const std::uint32_t image : images) {
@@ -52,7 +52,7 @@ TilePlan::TilePlan(const cohort::Cohort& cohort, const RunConfig& config,
 }
 
 /// Row by row: the tiles that touch a cell with tissue or with a class other than background.
-std::vector<Tile> TilePlan::tiles_of(const cohort::Cohort& cohort, const RunConfig& config,
+std::vector<Tile> TilePlan::tiles_of(const cohort::Cohort& cohort, const LoaderConfig& config,
                                      std::uint32_t image, const std::string& labels) const {
   const cohort::CellIndex index = cohort.cells(image, labels);
   const cohort::ImageLevel& level = cohort.images()[image].levels.front();
@@ -79,7 +79,7 @@ std::vector<Tile> TilePlan::tiles_of(const cohort::Cohort& cohort, const RunConf
   std::vector<Tile> tiles;
   const auto starts = [&](std::int64_t pixels, double step, std::int32_t edge) {
     return detail::tile_corners(detail::patch_extent(pixels, step), edge,
-                                detail::tile_step(edge, config.eval.overlap));
+                                detail::tile_step(edge, config.tiles.overlap));
   };
   for (const std::int64_t y : starts(level.height, step_y, height_)) {
     for (const std::int64_t x : starts(level.width, step_x, width_)) {
@@ -103,11 +103,15 @@ SampleSite TilePlan::site(std::uint64_t, std::uint64_t index) const {
 
 }  // namespace
 
+Beyond beyond_body(const Preprocessing& preprocessing) {
+  return preprocessing.outside_body.empty() ? Beyond::body_box : Beyond::whole_volume;
+}
+
 std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
-                                                 const RunConfig& config,
-                                                 const std::string& split) {
+                                                 const LoaderConfig& config,
+                                                 const std::string& split, Beyond beyond) {
   const auto images = detail::images_of_split(cohort, config, split, "the split to tile");
-  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, images);
+  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, images, beyond);
   auto plan = std::make_shared<TilePlan>(cohort, config, images, config.data.labels);
   if (plan->samples_per_epoch() == 0) {
     fail(ErrorCode::usage, "{}: no image of split '{}' has tissue, so there is nothing to tile",
@@ -117,9 +121,10 @@ std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
 }
 
 std::shared_ptr<const SamplePlan> make_tile_plan(const cohort::Cohort& cohort,
-                                                 const RunConfig& config,
-                                                 const std::vector<std::uint32_t>& images) {
-  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, images);
+                                                 const LoaderConfig& config,
+                                                 const std::vector<std::uint32_t>& images,
+                                                 Beyond beyond) {
+  if (config.volumes) return detail::make_volume_tile_plan(cohort, config, images, beyond);
   return std::make_shared<TilePlan>(cohort, config, images, "");
 }
 

@@ -86,7 +86,7 @@ struct Target {
 
 class TrainingPlan : public SamplePlan {
  public:
-  TrainingPlan(const cohort::Cohort& cohort, const RunConfig& config,
+  TrainingPlan(const cohort::Cohort& cohort, const LoaderConfig& config,
                std::vector<detail::PlanImage> images, std::string remark);
 
   SampleSite site(std::uint64_t epoch, std::uint64_t index) const override;
@@ -103,7 +103,7 @@ class TrainingPlan : public SamplePlan {
   Target covered(std::uint64_t number, const math::Philox4& what) const;
   Target at_rest(double coin, const math::Philox4& what) const;
 
-  RunConfig::Sampling sampling_;
+  LoaderConfig::Sampling sampling_;
   bool volumes_;
   std::uint64_t samples_;
   std::vector<detail::PlanImage> images_;
@@ -113,7 +113,7 @@ class TrainingPlan : public SamplePlan {
   std::string remark_;
 };
 
-TrainingPlan::TrainingPlan(const cohort::Cohort& cohort, const RunConfig& config,
+TrainingPlan::TrainingPlan(const cohort::Cohort& cohort, const LoaderConfig& config,
                            std::vector<detail::PlanImage> images, std::string remark)
     : sampling_(config.sampling),
       volumes_(config.volumes),
@@ -296,7 +296,8 @@ SampleSite TrainingPlan::site(std::uint64_t epoch, std::uint64_t index) const {
 
 /// Removes images whose labels would all be ignore, unless there are no others. Returns a remark
 /// about it.
-std::string keep_those_that_teach(std::vector<detail::PlanImage>& images, const RunConfig& config) {
+std::string keep_those_that_teach(std::vector<detail::PlanImage>& images,
+                                  const LoaderConfig& config) {
   if (config.data.labels.empty()) return {};
   cohort::AnnotationCounts counts;
   for (const auto& image : images) counts.add(image.annotation);
@@ -308,7 +309,7 @@ std::string keep_those_that_teach(std::vector<detail::PlanImage>& images, const 
 }
 
 /// Checks that at least one remaining image belongs to a cohort that is to be sampled.
-void check_shares(const cohort::Cohort& cohort, const RunConfig& config,
+void check_shares(const cohort::Cohort& cohort, const LoaderConfig& config,
                   const std::vector<detail::PlanImage>& images) {
   const auto& shares = config.sampling.cohort_weights;
   const auto counts = [&](const detail::PlanImage& image) {
@@ -324,7 +325,7 @@ void check_shares(const cohort::Cohort& cohort, const RunConfig& config,
 }  // namespace
 
 std::shared_ptr<const SamplePlan> make_training_plan(const cohort::Cohort& cohort,
-                                                     const RunConfig& config) {
+                                                     const LoaderConfig& config) {
   const auto split = detail::images_of_split(cohort, config, config.data.train, "data.train");
   detail::check_cohort_weights(cohort, config, split);
   detail::check_near_classes(cohort, config);

@@ -10,7 +10,7 @@
 namespace headrace::loader::detail {
 void SlideWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   Sample& sample = samples_[s];
-  const RunConfig& config = loader_plan_.config;
+  const LoaderConfig& config = loader_plan_.config;
   const SampleSite& site = sites_[s];
   const cohort::ImageRecord& image = loader_plan_.cohort->images()[site.image];
   sample.params =

@@ -35,24 +35,24 @@ struct Tile {
 
 class VolumeTilePlan : public SamplePlan {
  public:
-  VolumeTilePlan(const cohort::Cohort& cohort, const RunConfig& config,
-                 const std::vector<std::uint32_t>& images);
+  VolumeTilePlan(const cohort::Cohort& cohort, const LoaderConfig& config,
+                 const std::vector<std::uint32_t>& images, Beyond beyond);
 
   SampleSite site(std::uint64_t, std::uint64_t index) const override;
   std::uint64_t samples_per_epoch() const override { return tiles_.size(); }
   bool random() const override { return false; }
 
  private:
-  std::vector<Tile> tiles_of(const cohort::Cohort& cohort, const RunConfig& config,
-                             std::uint32_t image) const;
+  std::vector<Tile> tiles_of(const cohort::Cohort& cohort, const LoaderConfig& config,
+                             std::uint32_t image, Beyond beyond) const;
 
   std::array<std::int32_t, 3> size_zyx_;
   std::vector<Tile> tiles_;
   std::vector<std::array<double, 3>> level0_voxels_;  ///< by image: level-0 voxels a patch voxel
 };
 
-VolumeTilePlan::VolumeTilePlan(const cohort::Cohort& cohort, const RunConfig& config,
-                               const std::vector<std::uint32_t>& images)
+VolumeTilePlan::VolumeTilePlan(const cohort::Cohort& cohort, const LoaderConfig& config,
+                               const std::vector<std::uint32_t>& images, Beyond beyond)
     : size_zyx_(config.volume_patch.size_zyx), level0_voxels_(cohort.images().size()) {
   for (const std::uint32_t image : images) {
     const auto spacing = level_spacing_mm_zyx(cohort.images()[image], 0, config);
@@ -62,16 +62,18 @@ VolumeTilePlan::VolumeTilePlan(const cohort::Cohort& cohort, const RunConfig& co
   std::vector<std::vector<Tile>> found(images.size());
   ThreadPool pool(0);
   pool.parallel_for(images.size(),
-                    [&](std::size_t i) { found[i] = tiles_of(cohort, config, images[i]); });
+                    [&](std::size_t i) { found[i] = tiles_of(cohort, config, images[i], beyond); });
   for (const auto& tiles : found) tiles_.insert(tiles_.end(), tiles.begin(), tiles.end());
 }
 
 /// Tiles over the body's box, slice by slice, row by row. A tile that would leave the volume is
 /// moved back into it, as far as possible.
-std::vector<Tile> VolumeTilePlan::tiles_of(const cohort::Cohort& cohort, const RunConfig& config,
-                                           std::uint32_t image) const {
+std::vector<Tile> VolumeTilePlan::tiles_of(const cohort::Cohort& cohort, const LoaderConfig& config,
+                                           std::uint32_t image, Beyond beyond) const {
   const auto& shape = cohort.images()[image].volume->levels.front().shape_zyx;
-  const auto [low, high] = body_box(cohort.volume_cells(image, ""), shape);
+  const auto [low, high] = beyond == Beyond::whole_volume
+                               ? std::array{std::array<std::int64_t, 3>{}, shape}
+                               : body_box(cohort.volume_cells(image, ""), shape);
   std::array<std::vector<std::int64_t>, 3> starts;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double step = level0_voxels_[image][axis];
@@ -80,7 +82,7 @@ std::vector<Tile> VolumeTilePlan::tiles_of(const cohort::Cohort& cohort, const R
         std::max<std::int64_t>(0, patch_extent(shape[axis], step) - size_zyx_[axis]);
     for (const std::int64_t corner :
          tile_corners(patch_extent(high[axis], step) - first, size_zyx_[axis],
-                      tile_step(size_zyx_[axis], config.eval.overlap))) {
+                      tile_step(size_zyx_[axis], config.tiles.overlap))) {
       starts[axis].push_back(std::min(first + corner, last_start));
     }
   }
@@ -112,9 +114,10 @@ SampleSite VolumeTilePlan::site(std::uint64_t, std::uint64_t index) const {
 }  // namespace
 
 std::shared_ptr<const SamplePlan> make_volume_tile_plan(const cohort::Cohort& cohort,
-                                                        const RunConfig& config,
-                                                        const std::vector<std::uint32_t>& images) {
-  return std::make_shared<VolumeTilePlan>(cohort, config, images);
+                                                        const LoaderConfig& config,
+                                                        const std::vector<std::uint32_t>& images,
+                                                        Beyond beyond) {
+  return std::make_shared<VolumeTilePlan>(cohort, config, images, beyond);
 }
 
 }  // namespace headrace::loader::detail

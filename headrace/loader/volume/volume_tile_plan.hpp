@@ -14,10 +14,11 @@ namespace headrace::loader::detail {
 std::array<std::array<std::int64_t, 3>, 2> body_box(const cohort::VolumeCellIndex& cells,
                                                     const std::array<std::int64_t, 3>& shape_zyx);
 
-/// make_tile_plan for volumes: windows over the box around each body, in the order of images, z, y,
+/// make_tile_plan for volumes: windows over the box around each body or over all, in the order of images, z, y,
 /// x. Starts are not negative; a window leaves its volume only where the volume is smaller.
 std::shared_ptr<const SamplePlan> make_volume_tile_plan(const cohort::Cohort& cohort,
-                                                        const RunConfig& config,
-                                                        const std::vector<std::uint32_t>& images);
+                                                        const LoaderConfig& config,
+                                                        const std::vector<std::uint32_t>& images,
+                                                        Beyond beyond);
 
 }  // namespace headrace::loader::detail

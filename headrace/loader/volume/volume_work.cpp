@@ -18,7 +18,7 @@ std::int64_t slice_voxels(const Box3& window, std::int64_t row) { return row * w
 
 void VolumeWork::plan_sample(std::size_t s, const transform::SampleKey& key) {
   Sample& sample = samples_[s];
-  const RunConfig& config = loader_plan_.config;
+  const LoaderConfig& config = loader_plan_.config;
   const SampleSite& site = sites_[s];
   const cohort::ImageRecord& image = loader_plan_.cohort->images()[site.image];
   const std::size_t k = choose_volume_level(image, config);

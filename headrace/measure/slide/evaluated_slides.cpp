@@ -37,6 +37,7 @@ SlideRules rules_of(const Json& evaluation) {
   rules.gleason = overall.contains("gleason");
   rules.specificity = overall.at("detection").at("specificity");
   rules.tumour.assign(rules.classes.size(), false);
+  rules.stated = overall.at("tumour").value("stated", true);
   for (const Json& name : overall.at("tumour").at("classes")) {
     const auto found = std::find(rules.classes.begin(), rules.classes.end(), name);
     if (found != rules.classes.end())

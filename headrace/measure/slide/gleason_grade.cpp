@@ -33,7 +33,7 @@ GleasonClasses find_gleason_classes(const std::vector<std::string>& class_names)
   }
   if (!any) {
     fail(ErrorCode::usage,
-         "task gleason: no class is a Gleason pattern (a name that ends in 3, 4 or 5); "
+         "task grading: no class is a Gleason pattern (a name that ends in 3, 4 or 5); "
          "there are {}. Use task: segmentation.",
          class_names);
   }

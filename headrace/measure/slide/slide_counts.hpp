@@ -99,7 +99,7 @@ class SlideMeter {
 double tumour_share(const std::vector<std::uint64_t>& predicted_px, const SlideRules& rules);
 
 /// Whether the annotated pixels hold cancer: tumour in at least min_cancer of the annotated tissue
-/// for task gleason, any for task segmentation. None without annotation, and where only undecided
+/// for task grading, any for task segmentation. None without annotation, and where only undecided
 /// labels could hold cancer.
 std::optional<bool> annotated_cancer(const std::vector<std::uint64_t>& truth_px,
                                      const SlideRules& rules);

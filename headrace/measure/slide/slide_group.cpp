@@ -149,6 +149,7 @@ void put_counts(Json& json, const Sums& sums, const SlideRules& rules) {
   for (std::size_t c = 0; c < rules.classes.size(); ++c) {
     if (rules.tumour[c]) tumour["classes"].push_back(rules.classes[c]);
   }
+  if (!rules.stated) tumour["stated"] = false;
   json["detection"]["specificity"] = rules.specificity;
   for (const auto& [key, verdicts] :
        {std::pair{"slides", &sums.by_slide}, std::pair{"cases", &sums.by_case}}) {
@@ -179,7 +180,11 @@ Json slide_group_json(Cases cases, const SlideRules& rules, const ScoreCounts* p
   Json json = sums.confusion.to_json(rules.classes);
   for (const auto& [path, value] : figures) put_at(json, path, or_null(value));
   put_counts(json, sums, rules);
-  if (resamples == 0 || cases.size() < 2) return json;
+  if (resamples == 0) return json;
+  if (cases.size() < kLeastCasesOfIntervals) {
+    json["no_interval"] = no_interval_text(cases.size());
+    return json;
+  }
   const auto resampled = [&](std::span<const std::size_t> drawn) {
     std::vector<const CaseSlides*> of;
     for (const std::size_t i : drawn) of.push_back(cases[i]);

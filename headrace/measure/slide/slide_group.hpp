@@ -26,8 +26,8 @@ struct SlideFacts : ImageFacts {
 struct Verdict {
   std::optional<bool> cancer;         ///< whether it has cancer; none: not known
   double share = 0;                   ///< predicted tumour in its predicted tissue
-  std::optional<GleasonGrade> truth;  ///< task gleason; none: not known
-  GleasonGrade predicted;             ///< task gleason
+  std::optional<GleasonGrade> truth;  ///< task grading; none: not known
+  GleasonGrade predicted;             ///< task grading
   std::string from;                   ///< what `truth` was taken from
 };
 

@@ -12,7 +12,10 @@ struct TumourRule {
   std::vector<std::string> classes;
   std::vector<bool> tumour;  ///< by class
   bool gleason = false;
-  GleasonClasses patterns;  ///< task gleason
+  /// Whether task or config say what tumour is. Else every class above 0 counts in its place, and is
+  /// called foreground.
+  bool stated = true;
+  GleasonClasses patterns;  ///< task grading
   GradingRule grading;
 
   /// Whether a class above 0 is tissue that is not tumour. Else class 0 holds that tissue too, and

@@ -59,6 +59,14 @@ void VolumeMeter::add_classes(std::span<const std::uint8_t> predicted,
   volume_.lesion.insert(volume_.lesion.end(), lesion.begin(), lesion.end());
 }
 
+VolumeMeter::Calls VolumeMeter::last_slice() {
+  const auto pixels = static_cast<std::size_t>(volume_.shape_zyx[1] * volume_.shape_zyx[2]);
+  const auto last = [&](auto& values) {
+    return std::span(values).last(std::min(pixels, values.size()));
+  };
+  return {last(volume_.predicted), last(volume_.lesion)};
+}
+
 void VolumeMeter::add_counts(const VoxelCounts& counts) {
   calibration_.add_counted(counts.highest, counts.squared_steps);
   scores_.add(counts.lesion);

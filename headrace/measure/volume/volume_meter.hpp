@@ -31,6 +31,13 @@ class VolumeMeter {
   ///     lesion     (y, x) as PredictedVolume::lesion; empty without lesion classes
   void add_classes(std::span<const std::uint8_t> predicted, std::span<const std::uint8_t> truth,
                    std::span<const std::uint16_t> lesion);
+  /// What the slice that was added last is counted as, to be changed before the next: its classes
+  /// and, with lesion classes, its lesion scores.
+  struct Calls {
+    std::span<std::uint8_t> predicted;
+    std::span<std::uint16_t> lesion;
+  };
+  Calls last_slice();
   void add_counts(const VoxelCounts& counts);
   /// Of the volume since `start`. Errors: those of measure_volume; internal (slices are missing).
   VolumeFigures finish();

@@ -79,7 +79,6 @@ std::vector<CaseVolumes> VolumeMetrics::cases_of(
 Json VolumeMetrics::intervals_json(const Group& group) const {
   const auto cases = cases_of(group, rounded_);
   Json out = Json::object();
-  if (cases.size() < 2) return out;  // one case tells nothing about others
   const auto resampled = [&](std::span<const std::size_t> drawn) {
     std::vector<const CaseVolumes*> of;
     for (const std::size_t i : drawn) of.push_back(&cases[i]);
@@ -99,7 +98,12 @@ Json VolumeMetrics::intervals_json(const Group& group) const {
 Json VolumeMetrics::group_json(const Group& group, bool intervals) const {
   const auto cases = cases_of(group, images_);
   Json out = measure::group_json(pointers_to(cases), group_rules_);
-  if (intervals && resamples_ > 0) out["interval_95"] = intervals_json(group);
+  if (!intervals || resamples_ == 0) return out;
+  if (cases.size() < kLeastCasesOfIntervals) {
+    out["no_interval"] = no_interval_text(cases.size());
+  } else {
+    out["interval_95"] = intervals_json(group);
+  }
   return out;
 }
 

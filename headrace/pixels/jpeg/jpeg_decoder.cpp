@@ -127,8 +127,12 @@ std::string jpeg_library() { return "libjpeg-turbo " HR_TEXT(LIBJPEG_TURBO_VERSI
 
 JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, std::string_view origin) {
   Decoder decoder(JpegDamage::mended);
-  if (!decoder.read_header(jpeg))
-    fail(ErrorCode::malformed, "{}: is not a readable JPEG: {}", origin, decoder.text());
+  if (!decoder.read_header(jpeg)) {
+    // "Unsupported JPEG data precision 12", "Unsupported JPEG process".
+    const bool other = std::string_view(decoder.text()).starts_with("Unsupported");
+    fail(other ? ErrorCode::unsupported : ErrorCode::corrupt, "{}: is not a readable JPEG: {}",
+         origin, decoder.text());
+  }
   const auto& header = decoder.info();
   JpegInfo info;
   info.height = header.image_height;
@@ -157,8 +161,10 @@ void decode_jpeg_rgb(std::span<const std::byte> jpeg, std::string_view origin,
   if (!decoder.read_header(jpeg)) undecodable();
   const auto& info = decoder.info();
   if (info.num_components != 1 && info.num_components != 3) {
-    fail(ErrorCode::unsupported, "{}: JPEG with {} components; grey and colour are read", origin,
-         info.num_components);
+    // CMYK: programs write it as it is or inverted, and not all files say which.
+    fail(ErrorCode::unsupported,
+         "{}: JPEG with {} components{}; grey and colours of three are read: save it as RGB",
+         origin, info.num_components, info.num_components == 4 ? " (CMYK)" : "");
   }
   if (info.image_width < window.x1 || info.image_height < window.y1) {
     fail(ErrorCode::corrupt, "{}: the JPEG has {}x{} pixels, {}x{} expected", origin,

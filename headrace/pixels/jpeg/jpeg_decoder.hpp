@@ -21,7 +21,7 @@ struct JpegInfo {
   std::optional<double> mpp_y, mpp_x;  ///< from the JFIF density, when it has a unit
 };
 
-/// Reads the header alone. Errors: malformed.
+/// Reads the header alone. Errors: corrupt.
 JpegInfo read_jpeg_info(std::span<const std::byte> jpeg, std::string_view origin);
 
 /// A window of an image: rows [y0, y1) and columns [x0, x1).

@@ -15,6 +15,12 @@ unsigned byte_at(std::span<const std::byte> bytes, std::size_t i) {
   return std::to_integer<unsigned>(bytes[i]);
 }
 
+/// Whether a segment decides about pixels: frames, Huffman and arithmetic tables, quantisation, the
+/// number of lines, restart intervals, progressions.
+bool is_of_pixels(unsigned marker) {
+  return (marker >= 0xC0 && marker <= 0xCF && marker != 0xC8) || (marker >= 0xDB && marker <= 0xDF);
+}
+
 bool is_frame(unsigned marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
@@ -79,8 +85,35 @@ bool read_jpeg_segments(std::span<const std::byte>& rest, JpegMarkers& markers,
     const auto segment = next_segment(rest);
     if (segment.empty()) return false;
     if (is_frame(marker)) read_frame(segment, markers);
-    if (!read_colour(marker, segment, markers) && out != nullptr) append(*out, segment);
+    const bool colour = read_colour(marker, segment, markers);
+    if (!colour && out != nullptr && is_of_pixels(marker)) append(*out, segment);
     rest = rest.subspan(segment.size());
+  }
+}
+
+void append_jpeg_scans(std::span<const std::byte> scans, std::vector<std::byte>& out) {
+  while (scans.size() >= 2 && byte_at(scans, 0) == 0xFF) {
+    const unsigned marker = byte_at(scans, 1);
+    if (marker == kEoi) return append(out, scans.first(2));
+    const auto segment = next_segment(scans);
+    if (segment.empty()) return;
+    if (marker == kSos || is_of_pixels(marker)) append(out, segment);
+    std::size_t at = segment.size();
+    if (marker == kSos) {
+      // Up to the next marker: 0xFF is data before 0, a restart before 0xD0 to 0xD7, and fill before
+      // another 0xFF.
+      const auto goes_on = [&](unsigned next) {
+        return next == 0 || next == 0xFF || (next >= 0xD0 && next <= 0xD7);
+      };
+      while (at < scans.size() && (byte_at(scans, at) != 0xFF || at + 1 == scans.size() ||
+                                   goes_on(byte_at(scans, at + 1)))) {
+        ++at;
+      }
+      append(out, scans.subspan(segment.size(), at - segment.size()));
+    }
+    scans = scans.subspan(at);
+    while (scans.size() >= 2 && byte_at(scans, 0) == 0xFF && byte_at(scans, 1) == 0xFF)
+      scans = scans.subspan(1);
   }
 }
 

@@ -19,11 +19,15 @@ struct JpegMarkers {
   int adobe = -1;  ///< the transform of an Adobe marker; -1: there is none
 };
 
-/// Reads the segments up to SOS or EOI, where `rest` then begins, and appends them to `out` (which
-/// may be null) without JFIF and Adobe markers. rest: what follows SOI. False: not segments.
+/// Reads the segments up to SOS or EOI, where `rest` then begins, and appends those that decide about
+/// pixels (frames, tables, restart intervals) to `out`, which may be null: neither colour markers nor
+/// comments, EXIF and other data of applications. rest: what follows SOI. False: not segments.
 bool read_jpeg_segments(std::span<const std::byte>& rest, JpegMarkers& markers,
                         std::vector<std::byte>* out);
-/// The same of a whole JPEG. False: not a JPEG with a frame and a scan.
+/// Appends the scans, with the segments between them that decide about pixels, up to EOI, and nothing
+/// of what follows it. scans: begins with SOS. Data that end early are copied as far as they go.
+void append_jpeg_scans(std::span<const std::byte> scans, std::vector<std::byte>& out);
+/// The markers of a whole JPEG. False: not a JPEG with a frame and a scan.
 bool read_jpeg_markers(std::span<const std::byte> jpeg, JpegMarkers& markers);
 
 /// Whether it begins with SOI.

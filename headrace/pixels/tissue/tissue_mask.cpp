@@ -5,6 +5,7 @@
 
 #include "headrace/pixels/stain/stain_estimate.hpp"
 #include "headrace/pixels/tissue/otsu.hpp"
+#include "headrace/pixels/tissue/padding.hpp"
 #include "headrace/pixels/tissue/small_objects.hpp"
 #include "headrace/pixels/tissue/tissue_passes.hpp"
 
@@ -28,6 +29,13 @@ std::array<std::uint8_t, 256> od_bins() {
   return bins;
 }
 
+void whiten(Image8& rgb, const Mask& where) {
+  for (std::size_t i = 0; i < where.pixels.size(); ++i) {
+    if (where.pixels[i] != 0)
+      std::fill_n(rgb.pixels.begin() + static_cast<std::ptrdiff_t>(3 * i), 3, 255);
+  }
+}
+
 }  // namespace
 
 DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest) {
@@ -45,10 +53,27 @@ DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest)
 
 TissueMask find_tissue(const Image8& rgb, StatisticsWorkspaces* workspaces) {
   const std::int64_t count = rgb.height * rgb.width;
-  auto passes = workspaces != nullptr && count <= kMostDeviceTissuePx
-                    ? device_tissue_passes(rgb, *workspaces)
-                    : cpu_tissue_passes(rgb);
-  const DarkestThreshold threshold = tissue_threshold(passes->darkest());
+  const auto passes_over = [&](const Image8& image) {
+    return workspaces != nullptr && count <= kMostDeviceTissuePx
+               ? device_tissue_passes(image, *workspaces)
+               : cpu_tissue_passes(image);
+  };
+  auto passes = passes_over(rgb);
+  DarkestThreshold threshold = tissue_threshold(passes->darkest());
+  // Padding is neither tissue nor glass, and without it the threshold is another, below which more
+  // of it may lie.
+  constexpr int kRounds = 3;
+  Image8 bare;
+  for (int round = 0; round < kRounds; ++round) {
+    const Image8& seen = round == 0 ? rgb : bare;
+    const Mask padding = find_padding(seen, threshold.highest_value + 1);
+    if (padding.pixels.empty()) break;
+    passes.reset();
+    if (round == 0) bare = rgb;
+    whiten(bare, padding);
+    passes = passes_over(bare);
+    threshold = tissue_threshold(passes->darkest());
+  }
   TissueMask found;
   found.od_threshold = threshold.od_threshold;
   const TissuePasses::Marked marked = passes->mark(threshold.highest_value);

@@ -28,7 +28,8 @@ DarkestThreshold tissue_threshold(const std::array<std::uint64_t, 256>& darkest)
 /// Finds tissue in a low-resolution RGB image (8 to 16 micrometres a pixel).
 ///
 /// Otsu's threshold on the optical density of the darkest channel, limited to 0.05 to 0.15: a blank
-/// slide has no tissue, and a crop that is all tissue is not split into nuclei and stroma. Ink
+/// slide has no tissue, and a crop that is all tissue is not split into nuclei and stroma. Padding
+/// (find_padding: large areas of one colour, such as black outside the scan) is left out first. Ink
 /// (green, or blue without red) is removed, but only when it is the smaller part of what is not
 /// glass; otherwise it is the stain. Then the mask is opened and closed, small objects are removed,
 /// and small holes are filled. A pure function of the pixels.

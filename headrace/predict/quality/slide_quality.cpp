@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
-#include "headrace/predict/quality/ink.hpp"
-#include "headrace/predict/quality/sharpness.hpp"
-#include "headrace/predict/quality/slide_part.hpp"
+#include "headrace/pixels/stain/stain_angles.hpp"
+#include "headrace/predict/quality/slide_measures.hpp"
 #include "headrace/predict/quality/stain_fit.hpp"
 
 namespace headrace::predict {
@@ -21,7 +20,7 @@ double mpp_of(const cohort::ImageRecord& record) {
 }
 
 /// Area of one patch in pixels of level 0; nothing known: 0.
-double patch_px(const cohort::ImageRecord& record, const loader::RunConfig& config) {
+double patch_px(const cohort::ImageRecord& record, const config::RunConfig& config) {
   const double px = static_cast<double>(config.patch.height) * config.patch.width;
   if (config.patch_in_level0_pixels) return px;
   const double mpp = mpp_of(record);
@@ -45,18 +44,15 @@ bool judge_tissue(Remarks& out, const SlideTissue& tissue, double patch_level0_p
 
 void judge_sharpness(Remarks& out, const cohort::Cohort& cohort, std::size_t image,
                      const SlideTissue& tissue) {
-  Sharpness sharpness = sharpness_of(cohort, image, tissue);
-  auto& variances = sharpness.variances;
-  if (variances.empty()) {
+  const pixels::Sharpness sharpness = sharpness_of(cohort, image, tissue);
+  if (sharpness.variances.empty()) {
     out.push_back(make_remark(QualityCode::sharpness_not_judged, Severity::note,
                               {mpp_of(cohort.images()[image]), 0}));
     return;
   }
-  const auto windows = static_cast<double>(variances.size());
-  std::sort(variances.begin(), variances.end());
-  const double median = variances[variances.size() / 2];
-  const auto below = std::lower_bound(variances.begin(), variances.end(), kSharpnessLimit);
-  const double share = static_cast<double>(below - variances.begin()) / windows;
+  using pixels::kSharpnessLimit;
+  const auto windows = static_cast<double>(sharpness.variances.size());
+  const double median = sharpness.median(), share = sharpness.share_below(kSharpnessLimit);
   std::vector<double> values{median, kSharpnessLimit, share, windows, sharpness.mpp};
   if (median < kSharpnessLimit) {
     out.push_back(make_remark(QualityCode::blurred, Severity::warning, std::move(values)));
@@ -65,11 +61,11 @@ void judge_sharpness(Remarks& out, const cohort::Cohort& cohort, std::size_t ima
   }
 }
 
-void judge_ink(Remarks& out, const InkShares& ink) {
-  if (ink.marks && ink.coloured + ink.black >= kPenShare) {
+void judge_ink(Remarks& out, const pixels::InkShares& ink) {
+  if (ink.marks && ink.coloured + ink.black >= pixels::kPenShare) {
     out.push_back(make_remark(QualityCode::pen_marks, Severity::note, {ink.coloured, ink.black}));
   }
-  if (!ink.marks && ink.black >= kBlackShare)
+  if (pixels::is_dark_field(ink))
     out.push_back(make_remark(QualityCode::not_bright_field, Severity::warning, {ink.black}));
 }
 
@@ -77,11 +73,11 @@ void judge_colour(Remarks& out, const cohort::ImageRecord& record,
                   const loader::Preprocessing& preprocessing) {
   const ImageColour& colour = record.colour;
   if (preprocessing.stain_reference && colour.has_stain) {
-    const auto [haematoxylin, eosin] =
-        stain_angles(colour.stain_od_rgb_he, preprocessing.stain_reference->stain_od_rgb_he);
-    if (std::max(haematoxylin, eosin) > kStainLimitDegrees) {
+    const auto [haematoxylin, eosin] = pixels::stain_angles(
+        colour.stain_od_rgb_he, preprocessing.stain_reference->stain_od_rgb_he);
+    if (std::max(haematoxylin, eosin) > pixels::kStainLimitDegrees) {
       out.push_back(make_remark(QualityCode::stain_differs, Severity::warning,
-                                {haematoxylin, eosin, kStainLimitDegrees}));
+                                {haematoxylin, eosin, pixels::kStainLimitDegrees}));
     }
   }
   if (preprocessing.od.pixels == 0) return;
@@ -101,7 +97,7 @@ void judge_colour(Remarks& out, const cohort::ImageRecord& record,
 }
 
 void judge_pixel_size(Remarks& out, const cohort::ImageRecord& record,
-                      const loader::RunConfig& config) {
+                      const config::RunConfig& config) {
   const double mpp = mpp_of(record);
   if (mpp == 0 || config.patch_in_level0_pixels || mpp < kCoarsePixels * config.patch.mpp) return;
   out.push_back(make_remark(QualityCode::coarse_pixels, Severity::warning,
@@ -111,7 +107,7 @@ void judge_pixel_size(Remarks& out, const cohort::ImageRecord& record,
 }  // namespace
 
 Remarks slide_quality(const cohort::Cohort& cohort, std::size_t image,
-                      const loader::Preprocessing& preprocessing, const loader::RunConfig& config) {
+                      const loader::Preprocessing& preprocessing, const config::RunConfig& config) {
   const cohort::ImageRecord& record = cohort.images().at(image);
   if (record.volume) fail(ErrorCode::usage, "image {}: is a volume, not a slide", record.id);
   Remarks remarks;

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/predict/quality/remark.hpp"
 
 namespace headrace::predict {
@@ -26,6 +26,6 @@ inline constexpr double kBlurredShare = 0.25;
 /// errors  usage (a volume); those of reading the store
 std::vector<Remark> slide_quality(const cohort::Cohort& cohort, std::size_t image,
                                   const loader::Preprocessing& preprocessing,
-                                  const loader::RunConfig& config);
+                                  const config::RunConfig& config);
 
 }  // namespace headrace::predict

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "headrace/core/error.hpp"
+#include "headrace/ingest/volume/value_check.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -19,7 +20,7 @@ struct Extent {
   Zyx volume{}, patch{};
 };
 
-Extent extent_of(const cohort::VolumeLevel& level, const loader::RunConfig& config) {
+Extent extent_of(const cohort::VolumeLevel& level, const config::RunConfig& config) {
   Extent extent;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const bool voxels = config.patch_in_level0_pixels;
@@ -32,7 +33,7 @@ Extent extent_of(const cohort::VolumeLevel& level, const loader::RunConfig& conf
 }
 
 void judge_extent(Remarks& out, const cohort::VolumeRecord& volume,
-                  const loader::RunConfig& config) {
+                  const config::RunConfig& config) {
   const cohort::VolumeLevel& level = volume.levels.front();
   const auto [size, patch] = extent_of(level, config);
   const bool in_mm = !config.patch_in_level0_pixels;
@@ -56,7 +57,7 @@ void judge_extent(Remarks& out, const cohort::VolumeRecord& volume,
 }
 
 void judge_spacing(Remarks& out, const cohort::VolumeLevel& level,
-                   const loader::RunConfig& config) {
+                   const config::RunConfig& config) {
   if (config.patch_in_level0_pixels) return;
   const Zyx &own = level.spacing_mm_zyx, &run = config.volume_patch.spacing_mm_zyx;
   double ratio = 0;
@@ -116,14 +117,9 @@ void judge_intensities(Remarks& out, const cohort::Cohort& cohort, std::size_t i
 
 }  // namespace
 
-bool is_plausible(const IntensityStats& body, IntensityUnit unit) {
-  if (unit == IntensityUnit::suv) return body.low >= kLowestSuv && body.mean <= kHighestMeanSuv;
-  return body.low <= kLowestOfCt;
-}
-
 Remarks volume_quality(const cohort::Cohort& cohort, std::size_t image,
                        const loader::Preprocessing& preprocessing,
-                       const loader::RunConfig& config) {
+                       const config::RunConfig& config) {
   const cohort::ImageRecord& record = cohort.images().at(image);
   if (!record.volume) fail(ErrorCode::usage, "image {}: is a slide, not a volume", record.id);
   const cohort::VolumeRecord& volume = *record.volume;
@@ -136,7 +132,7 @@ Remarks volume_quality(const cohort::Cohort& cohort, std::size_t image,
     if (!channel.present) {
       remarks.push_back(
           make_remark(QualityCode::channel_missing, Severity::warning, {channel.number}));
-    } else if (channel.body.voxels > 0 && !is_plausible(channel.body, channel.unit)) {
+    } else if (channel.body.voxels > 0 && !ingest::is_plausible(channel.body, channel.unit)) {
       const IntensityStats& body = channel.body;
       remarks.push_back(make_remark(QualityCode::unit_implausible, Severity::warning,
                                     {channel.number, body.mean, body.low, body.high}));

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/predict/quality/remark.hpp"
 
 namespace headrace::predict {
@@ -12,18 +12,9 @@ namespace headrace::predict {
 /// Ratio of a volume's spacing to the run's, along any axis, from which the detail is missing that
 /// the run uses.
 inline constexpr double kCoarseSpacing = 1.5;
-/// Percentile 0.5 of a body in HU above which the values are none of a CT: every body has fat (-120
-/// to -60 HU), while MR and PET have nothing below 0.
-inline constexpr double kLowestOfCt = -30;
-/// Of values in SUV: percentile 0.5 below which, and mean above which, they are none. The mean of a
-/// whole body is 1 by definition.
-inline constexpr double kLowestSuv = -1, kHighestMeanSuv = 20;
 /// Share of the body with intensities as under the training's labels below which there is next to
 /// nothing that the network knows.
 inline constexpr double kKnownShare = 0.01;
-
-/// Whether the statistics of a body are those of values in this unit.
-bool is_plausible(const IntensityStats& body, IntensityUnit unit);
 
 /// What is to be said of a volume before its prediction is believed. A pure function of the image's
 /// record and histograms in its store and of the run: the same remarks on every machine, in
@@ -39,6 +30,6 @@ bool is_plausible(const IntensityStats& body, IntensityUnit unit);
 ///         loader::stored_channels); those of reading the store
 std::vector<Remark> volume_quality(const cohort::Cohort& cohort, std::size_t image,
                                    const loader::Preprocessing& preprocessing,
-                                   const loader::RunConfig& config);
+                                   const config::RunConfig& config);
 
 }  // namespace headrace::predict

@@ -33,7 +33,7 @@ struct CancerGrade {
 
   bool cancer() const noexcept { return grade.grade_group > 0; }
 };
-/// By measure::grade_from_areas; none for other tasks than gleason.
+/// By measure::grade_from_areas; none for other tasks than grading.
 std::optional<CancerGrade> cancer_grade(const std::vector<std::uint64_t>& area_px_by_class,
                                         const measure::TumourRule& rule);
 

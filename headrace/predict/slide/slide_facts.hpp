@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "headrace/loader/plan/least_region.hpp"
 #include "headrace/measure/slide/tumour_rule.hpp"
 #include "headrace/result/image_result.hpp"
 
@@ -12,7 +13,8 @@ namespace headrace::predict {
 /// What counts on a predicted slide. Where the map's mpp is not known, pixels replace lengths and
 /// areas.
 struct FindingOptions {
-  double min_region_mm2 = 0.005;     ///< regions and foci below this area are only counted
+  double min_region_mm2 =
+      loader::kLeastRegionMm2;       ///< regions and foci below this area are only counted
   std::uint64_t min_region_px = 16;  ///< the same without mpp
   double min_doubt = 0.6;            ///< 0 to 1; regions with a greater doubt are equivocal
   double piece_gap_mm = 0.2;         ///< tissue that is closer is one piece (TissuePieces)

@@ -33,8 +33,8 @@ enum class DoubtAbout { its_class, tumour };
 /// A tumour region that may be something else.
 ///
 /// Its doubt is 1 - (first - second) / (first + second), at most 1. About its class, first is the
-/// region's mean probability of its own class, and second the greatest of the others (task gleason:
-/// of the other tumour classes). About tumour (task gleason), first and second are the sums of the
+/// region's mean probability of its own class, and second the greatest of the others (task grading:
+/// of the other tumour classes). About tumour (task grading), first and second are the sums of the
 /// mean probabilities of all tumour classes, and of all others.
 struct EquivocalRegion {
   std::size_t region = 0;  ///< index in SlideFindings::regions
@@ -42,7 +42,7 @@ struct EquivocalRegion {
   std::uint8_t second = 0;  ///< the class that it may be; of what is not tumour the most probable
   double doubt = 0;
   double first_probability = 0, second_probability = 0;
-  /// Task gleason: the slide's grade group as it is, and if the region's area were of class
+  /// Task grading: the slide's grade group as it is, and if the region's area were of class
   /// `second`.
   int grade_group = 0, second_grade_group = 0;
 
@@ -58,7 +58,7 @@ struct LeftOut {
 struct SlideFindings {
   SlideFacts facts;
   ClassAreas areas{};
-  std::optional<CancerGrade> grade{};  ///< task gleason
+  std::optional<CancerGrade> grade{};  ///< task grading
   std::vector<SlideRegion> regions{};  ///< of the classes above 0, by number
   LeftOut small_regions{};             ///< below SlideFacts::least_region_px
   /// First those that would change the grade group, and in both parts by falling doubt · area.

@@ -56,6 +56,11 @@ Json grade_json(const std::optional<CancerGrade>& found, const measure::TumourRu
           {"percent_of_cancer", percent}};
 }
 
+/// The key of what regions are of.
+std::string region_of(const measure::TumourRule& rule) {
+  return rule.stated ? "tumour" : "foreground";
+}
+
 /// Areas of some classes together.
 class Areas {
  public:
@@ -99,10 +104,12 @@ class Areas {
   }
   /// What slides and cases have.
   Json all() const {
-    return {{"classes", by_class()},
-            {"predicted", of([](std::size_t) { return true; })},
-            {"tissue", tissue()},
-            {"tumour", tumour()}};
+    Json out = {{"classes", by_class()},
+                {"predicted", of([](std::size_t) { return true; })},
+                {"tissue", tissue()},
+                {"tumour", nullptr}};
+    out[region_of(rule_)] = tumour();
+    return out;
   }
 
  private:
@@ -137,7 +144,7 @@ Json place_json(const SlideRegion& region, const SlideFacts& facts) {
 
 Json region_json(const SlideRegion& region, const SlideFacts& facts) {
   Json json = place_json(region, facts);
-  json["tumour"] = facts.tumour(region.label);
+  json["tumour"] = facts.rule.stated ? Json(facts.tumour(region.label)) : Json(nullptr);
   json["mean_probability"] = Json::object();
   for (std::size_t c = 0; c < facts.classes(); ++c)
     json["mean_probability"][facts.rule.classes[c]] = rounded(region.mean_probability(c), 4);
@@ -164,15 +171,16 @@ Json equivocal_json(const EquivocalRegion& equivocal, const SlideFindings& findi
 Json piece_json(const TissuePiece& piece, std::size_t number, const SlideFacts& facts) {
   const double length = std::sqrt(static_cast<double>(piece.squared_length_px));
   const bool known = facts.rule.other_tissue();
+  const std::string region = region_of(facts.rule);
   return {{"number", number},
           {"box_level0_yxyx", box_json(piece, facts.map)},
           {"tissue_pixels", known ? Json(piece.tissue_px) : Json(nullptr)},
           {"tissue_area_mm2", known ? measure(facts.area_mm2(piece.tissue_px)) : Json(nullptr)},
-          {"tumour_pixels", piece.tumour_px},
-          {"tumour_area_mm2", measure(facts.area_mm2(piece.tumour_px))},
+          {region + "_pixels", piece.tumour_px},
+          {region + "_area_mm2", measure(facts.area_mm2(piece.tumour_px))},
           {"foci", piece.foci},
-          {"tumour_length_px", rounded(length, 2)},
-          {"tumour_length_mm", measure(facts.length_mm(length))}};
+          {region + "_length_px", rounded(length, 2)},
+          {region + "_length_mm", measure(facts.length_mm(length))}};
 }
 
 Json left_out_json(const LeftOut& small) {
@@ -210,11 +218,11 @@ Json to_json(const SlideFindings& findings) {
   Json json = Areas(findings.areas, facts.rule).all();
   json["grade"] = grade_json(findings.grade, facts.rule);
   const double length = findings.tumour_length_px(), longest = findings.longest_tumour_px();
-  json["tumour"]["foci"] = findings.foci();
-  json["tumour"]["length_px"] = rounded(length, 2);
-  json["tumour"]["length_mm"] = measure(facts.length_mm(length));
-  json["tumour"]["longest_px"] = rounded(longest, 2);
-  json["tumour"]["longest_mm"] = measure(facts.length_mm(longest));
+  json[region_of(facts.rule)].update({{"foci", findings.foci()},
+                                      {"length_px", rounded(length, 2)},
+                                      {"length_mm", measure(facts.length_mm(length))},
+                                      {"longest_px", rounded(longest, 2)},
+                                      {"longest_mm", measure(facts.length_mm(longest))}});
   json["regions"] = regions_json(findings);
   Json equivocal = Json::array();
   for (std::size_t i = 0; i < std::min(findings.equivocal.size(), kListedEquivocal); ++i)

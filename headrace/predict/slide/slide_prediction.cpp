@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/inference/patch_grid.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/predict/image_prediction.hpp"
 #include "headrace/predict/quality/slide_quality.hpp"
 #include "headrace/predict/slide/pixel_scores.hpp"
@@ -13,7 +13,7 @@
 namespace headrace::predict {
 namespace {
 
-result::SlideMap map_of(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+result::SlideMap map_of(const cohort::ImageRecord& image, const config::RunConfig& config) {
   const auto extent = inference::extent_zyx(image, config);
   const auto step = inference::step_zyx(image, config);
   const cohort::ImageLevel& level = image.levels.front();
@@ -23,6 +23,7 @@ result::SlideMap map_of(const cohort::ImageRecord& image, const loader::RunConfi
   map.level0_px_yx = {step[1], step[2]};
   map.level0_height = level.height;
   map.level0_width = level.width;
+  map.scan_origin_yx = image.scan_origin_yx;
   if (!config.patch_in_level0_pixels) {
     map.mpp = config.patch.mpp;
   } else if (image.has_mpp && level.mpp_yx[0] == level.mpp_yx[1]) {
@@ -31,8 +32,20 @@ result::SlideMap map_of(const cohort::ImageRecord& image, const loader::RunConfi
   return map;
 }
 
+/// The area of each class above 0 that was found, where nothing says which of them is tumour.
+std::string classes_text(const SlideFindings& findings) {
+  std::string out;
+  for (std::size_t c = 1; c < findings.areas.px.size(); ++c) {
+    if (findings.areas.px[c] == 0) continue;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", findings.facts.rule.classes[c],
+                       findings.facts.shown_area(findings.areas.px[c]));
+  }
+  return out.empty() ? "none of the classes above " + findings.facts.rule.classes.front() : out;
+}
+
 /// How much tumour: of the tissue, or where that is not known, its area.
 std::string tumour_text(const SlideFindings& findings) {
+  if (!findings.facts.rule.stated) return classes_text(findings);
   const std::uint64_t tumour = findings.areas.tumour_px(findings.facts.rule);
   if (const auto tissue = findings.areas.tissue_px(findings.facts.rule)) {
     return fmt::format("tumour in {:.1f} % of the tissue",
@@ -94,9 +107,9 @@ class SlidePrediction : public ImagePrediction {
   static constexpr std::size_t kBlock = 32;
 
   static SlideFacts facts_of(const ImageTask& task) {
-    const loader::RunConfig& config = task.run->config;
+    const config::RunConfig& config = task.run->config;
     return {map_of(task.cohort->images()[task.image], config),
-            loader::tumour_rule(task.run->classes(), config), task.request->slide};
+            config::tumour_rule(task.run->classes(), config), task.request->slide};
   }
   static result::ResultWriter writer_of(ImageTask& task, const result::SlideMap& map,
                                         ThreadPool& pool) {

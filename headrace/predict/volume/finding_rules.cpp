@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "headrace/loader/config/figure_rules.hpp"
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/predict/volume/validation_lesions.hpp"
 
 namespace headrace::predict {
 
 std::vector<std::uint8_t> lesion_classes(const std::vector<std::string>& classes,
-                                         const loader::RunConfig& config) {
-  std::vector<std::uint8_t> out = loader::lesion_class_values(classes, config);
+                                         const config::RunConfig& config) {
+  std::vector<std::uint8_t> out = config::lesion_class_values(classes, config);
   std::sort(out.begin(), out.end());
   return out;
 }
 
-FindingRules finding_rules(const std::vector<std::string>& classes, const loader::RunConfig& config,
+FindingRules finding_rules(const std::vector<std::string>& classes, const config::RunConfig& config,
                            const OrReason<Json>& evaluation, const std::string& origin,
                            double false_positives_per_scan) {
   FindingRules out;

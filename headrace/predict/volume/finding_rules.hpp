@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/predict/volume/isotonic.hpp"
 #include "headrace/predict/volume/operating_point.hpp"
 #include "headrace/predict/volume/or_reason.hpp"
@@ -21,17 +21,17 @@ struct FindingRules {
   OrReason<IsotonicCurve> calibration;
 };
 
-/// Values of the classes that are lesions, rising. Errors: usage (loader::lesion_class_values).
+/// Values of the classes that are lesions, rising. Errors: usage (config::lesion_class_values).
 std::vector<std::uint8_t> lesion_classes(const std::vector<std::string>& classes,
-                                         const loader::RunConfig& config);
+                                         const config::RunConfig& config);
 
 /// The rules of a run: keys of `eval` as its evaluation takes them, and what scores mean from its
 /// evaluation on the validation split with the same weights.
 ///
 /// in      evaluation  eval.json, or why the run has none that fits the prediction
 ///         origin      names its file in errors
-/// errors  usage (loader::lesion_class_values), malformed (eval.json)
-FindingRules finding_rules(const std::vector<std::string>& classes, const loader::RunConfig& config,
+/// errors  usage (config::lesion_class_values), malformed (eval.json)
+FindingRules finding_rules(const std::vector<std::string>& classes, const config::RunConfig& config,
                            const OrReason<Json>& evaluation, const std::string& origin,
                            double false_positives_per_scan = kFlagFalsePositives);
 

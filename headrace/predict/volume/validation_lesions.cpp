@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 
 namespace headrace::predict {
 namespace {
@@ -46,7 +47,7 @@ OrReason<ValidationLesions> read_validation_lesions(const Json& evaluation,
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed,
          "{}: its lesions cannot be read ({}). Evaluate the run again with this version.", origin,
-         error.what());
+         json_fault(error));
   }
 }
 

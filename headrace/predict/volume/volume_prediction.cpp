@@ -7,6 +7,7 @@
 #include "headrace/core/sha256.hpp"
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/inference/volume/original_grid.hpp"
+#include "headrace/inference/volume/predicted_region.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
 #include "headrace/predict/image_prediction.hpp"
 #include "headrace/predict/quality/volume_quality.hpp"
@@ -50,6 +51,16 @@ std::string line_of(const VolumeFindings& findings) {
   return out;
 }
 
+/// A score of values that can't be of their unit says nothing of the patient.
+void withhold_flag(const std::vector<Remark>& remarks, VolumeFindings& findings) {
+  for (const Remark& remark : remarks) {
+    if (remark.code != QualityCode::unit_implausible) continue;
+    findings.rules.operating_point =
+        OrReason<OperatingPoint>::none("No flag: " + text_of(remark) + ".");
+    return;
+  }
+}
+
 /// The lesions as a label image: each by its number.
 void put_lesions(result::ResultWriter& writer, const VolumeFindings& findings) {
   const std::size_t shown = std::min<std::size_t>(findings.lesions.size(), kMostLesions);
@@ -75,7 +86,7 @@ class VolumePrediction : public ImagePrediction {
         collector_(rules_of(task_), map_.grid),
         body_(task_.cohort->body_mask(task_.image)),
         lesion_classes_(lesion_classes(task_.run->classes(), task_.run->config)),
-        has_body_(!task_.cohort->volume_cells(task_.image, "").cell_zyx.empty()) {}
+        region_(*task_.cohort, task_.image, *task_.run->preprocessing, lesion_classes_) {}
 
   void add(BlendedPart part) override {
     if (!part.scores.empty()) {  // a slice of level 0, from where the network is
@@ -89,9 +100,10 @@ class VolumePrediction : public ImagePrediction {
   std::string finish(const Json& more) override {
     if (taken_ != map_.grid.shape_zyx[0])
       fail(ErrorCode::internal, "Image {} was not predicted to its end.", record_.id);
-    const VolumeFindings findings = collector_.finish();
+    VolumeFindings findings = collector_.finish();
     const auto remarks =
         volume_quality(*task_.cohort, task_.image, *task_.run->preprocessing, task_.run->config);
+    withhold_flag(remarks, findings);
     Json json{{"volume", findings.to_json()}, {"quality", to_json(remarks)}};
     json.update(more);
     if (!findings.rules.lesion_classes.empty()) {
@@ -115,7 +127,7 @@ class VolumePrediction : public ImagePrediction {
   std::size_t classes() const { return task_.run->classes().size(); }
 
   void start_grid() {
-    const loader::RunConfig& config = task_.run->config;
+    const config::RunConfig& config = task_.run->config;
     grid_.emplace(classes(), inference::extent_zyx(record_, config), map_.grid.shape_zyx,
                   inference::step_zyx(record_, config),
                   [this](std::int64_t z, std::span<const float> probabilities) {
@@ -126,23 +138,16 @@ class VolumePrediction : public ImagePrediction {
 
   /// The slice of level 0, which is z.
   void take(std::int64_t z) {
-    const std::span<const std::uint8_t> body = body_.slice(z);
-    if (has_body_) leave_out_air(body);
-    writer_.add(slice_.classes, slice_.probabilities);
-    collector_.add(slice_.classes, slice_.lesion, body);
-    ++taken_;
-  }
-
-  /// Windows cover the box around the body, and a network has not learnt what air is not.
-  void leave_out_air(std::span<const std::uint8_t> body) {
-    const std::size_t pixels = body.size();
+    region_.limit(z, slice_.classes, slice_.lesion, result::kNotPredicted);
+    const std::size_t pixels = slice_.classes.size();
     for (std::size_t i = 0; i < pixels; ++i) {
-      if (body[i] != 0) continue;
-      slice_.classes[i] = result::kNotPredicted;
+      if (slice_.classes[i] != result::kNotPredicted) continue;
       for (std::size_t at = i; at < slice_.probabilities.size(); at += pixels)
         slice_.probabilities[at] = 0;
-      if (!slice_.lesion.empty()) slice_.lesion[i] = 0;
     }
+    writer_.add(slice_.classes, slice_.probabilities);
+    collector_.add(slice_.classes, slice_.lesion, body_.slice(z));
+    ++taken_;
   }
 
   ImageTask task_;
@@ -152,7 +157,7 @@ class VolumePrediction : public ImagePrediction {
   FindingsCollector collector_;
   inference::SliceReader body_;
   std::vector<std::uint8_t> lesion_classes_;
-  bool has_body_;  ///< where none was found, the whole volume is predicted
+  inference::PredictedRegion region_;
   std::optional<inference::OriginalGrid> grid_;  ///< of slices that come on the patch's grid
   VoxelScores slice_;
   std::int64_t taken_ = 0;  ///< slices of level 0

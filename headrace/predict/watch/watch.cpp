@@ -42,7 +42,7 @@ class Watch {
  public:
   Watch(const WatchRequest& request, const std::vector<TrainedRun>& runs)
       : request_(request),
-        predict_(skipping(request.predict)),
+        predict_(settled(skipping(request.predict), runs)),
         folder_(request.folder, runs.front()),
         predictor_(predict_, runs),
         settling_(request.settle_s) {}

@@ -113,7 +113,7 @@ Baseline of_slides(const cohort::Cohort& cohort, const std::vector<std::uint32_t
 
 }  // namespace
 
-Baseline fit_baseline(const cohort::Cohort& cohort, const loader::RunConfig& config) {
+Baseline fit_baseline(const cohort::Cohort& cohort, const config::RunConfig& config) {
   const auto images =
       loader::detail::images_of_split(cohort, config, config.data.train, "data.train");
   return (config.volumes ? of_volumes : of_slides)(cohort, images, config.data.labels);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -36,7 +36,7 @@ struct Baseline {
 };
 
 /// From the run's training split. Errors: usage (no image in it).
-Baseline fit_baseline(const cohort::Cohort& cohort, const loader::RunConfig& config);
+Baseline fit_baseline(const cohort::Cohort& cohort, const config::RunConfig& config);
 
 /// A volume's balls on its level 0.
 class BallSlices {

@@ -8,7 +8,7 @@ constexpr const char* kName = "baseline.json";
 }  // namespace
 
 std::shared_ptr<const Baseline> keep_baseline(runs::RunFolder& folder, const cohort::Cohort& cohort,
-                                              const loader::RunConfig& config) {
+                                              const config::RunConfig& config) {
   auto baseline = std::make_shared<const Baseline>(fit_baseline(cohort, config));
   folder.write_json(kName, baseline->to_json());
   return baseline;

@@ -11,7 +11,7 @@ namespace headrace::train {
 /// Fits the run's baseline and writes it as baseline.json, so that it is the same for any store on
 /// which the run is evaluated later. Errors: those of fit_baseline.
 std::shared_ptr<const Baseline> keep_baseline(runs::RunFolder& folder, const cohort::Cohort& cohort,
-                                              const loader::RunConfig& config);
+                                              const config::RunConfig& config);
 
 /// The baseline of the run folder, for these classes; null where the training has not ended.
 std::shared_ptr<const Baseline> read_baseline(const runs::RunFolder& folder,

@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/yaml.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/measure/figure_names.hpp"
 #include "headrace/measure/volume/volume_metrics.hpp"
 #include "headrace/train/run/run_identity.hpp"
@@ -17,9 +17,9 @@
 namespace headrace::train {
 namespace {
 
-using loader::BestOver;
-using loader::BetterWhen;
-using loader::RunConfig;
+using config::BestOver;
+using config::BetterWhen;
+using config::RunConfig;
 
 constexpr const char* kMeanDice = "mean_dice";
 
@@ -131,7 +131,7 @@ void check_chosen_figure(const cohort::Cohort& cohort, const RunConfig& config) 
   check_groups(cohort, config);
   const std::string& wanted = config.train.best.figure;
   if (wanted.empty()) return;
-  const std::vector<std::string> names = loader::figure_names(cohort.classes(), config);
+  const std::vector<std::string> names = config::figure_names(cohort.classes(), config);
   if (std::find(names.begin(), names.end(), wanted) != names.end()) return;
   const auto nearest = nearest_name(wanted, names);
   fail(ErrorCode::usage,

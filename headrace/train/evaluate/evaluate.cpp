@@ -21,7 +21,7 @@ namespace {
 /// The canvas of a split's images where the network is; null: on the host.
 std::unique_ptr<inference::Canvas> canvas_there(const inference::Network& network,
                                                 const cohort::Cohort& cohort,
-                                                const loader::RunConfig& config,
+                                                const config::RunConfig& config,
                                                 const std::string& split, inference::PartUse use,
                                                 inference::Canvas::Sink sink) {
   std::vector<std::uint32_t> images;
@@ -54,7 +54,7 @@ void offer(TilePredictions& tiles, const TilePredictions::Made& made, bool there
 }
 
 /// What was evaluated, and with which rules.
-void put_facts(const cohort::Cohort& cohort, const loader::RunConfig& config,
+void put_facts(const cohort::Cohort& cohort, const config::RunConfig& config,
                const EvaluateOptions& options, const loader::Preprocessing& preprocessing,
                Json& out) {
   out["unknown_classes"] = cohort.class_match().ignored;
@@ -79,17 +79,20 @@ void put_facts(const cohort::Cohort& cohort, const loader::RunConfig& config,
 
 Evaluation evaluate(inference::Network& network,
                     const std::shared_ptr<const cohort::Cohort>& cohort,
-                    const loader::RunConfig& config, const EvaluateOptions& options,
+                    const config::RunConfig& config, const EvaluateOptions& options,
                     ranks::ProcessGroup* process_group) {
   if (process_group != nullptr && process_group->size() == 1) process_group = nullptr;
   const auto start = std::chrono::steady_clock::now();
-  const auto plan = loader::make_tile_plan(*cohort, config, options.split);
   const auto preprocessing = options.preprocessing
                                  ? options.preprocessing
                                  : std::make_shared<const loader::Preprocessing>(
                                        loader::Preprocessing::fit(*cohort, config));
+  const auto plan =
+      loader::make_tile_plan(*cohort, config, options.split, loader::beyond_body(*preprocessing));
+  EvaluateOptions own = options;
+  own.preprocessing = preprocessing;
   const auto evaluator = (config.volumes ? make_volume_evaluator : make_slide_evaluator)(
-      *cohort, config, options, plan->samples_per_epoch());
+      *cohort, config, own, plan->samples_per_epoch());
   const auto classes = static_cast<std::int64_t>(cohort->classes().size());
   const auto window = inference::tile_window(config);
   const auto extent = [&](std::uint32_t image) {
@@ -126,14 +129,15 @@ Evaluation evaluate(inference::Network& network,
 
 TriedEvaluation try_evaluation(inference::Network& network,
                                const std::shared_ptr<const cohort::Cohort>& cohort,
-                               const loader::RunConfig& config, const EvaluateOptions& options,
+                               const config::RunConfig& config, const EvaluateOptions& options,
                                ranks::ProcessGroup& process_group) {
   const auto canvas = process_group.first()
                           ? canvas_there(network, *cohort, config, options.split, {}, [](auto&) {})
                           : nullptr;
   const bool there = process_group.first() ? canvas != nullptr : network.blends_there();
   inference::TileFeed loader(cohort, tile_config(network, *cohort, config, there),
-                             loader::make_tile_plan(*cohort, config, options.split),
+                             loader::make_tile_plan(*cohort, config, options.split,
+                                                    loader::beyond_body(*options.preprocessing)),
                              options.preprocessing, {.with_labels = true, .count = 1});
   TriedEvaluation out;
   out.batches = loader.batches_per_epoch();

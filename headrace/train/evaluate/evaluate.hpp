@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/inference/network.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/loader/loader.hpp"
 #include "headrace/pixels/image.hpp"
 #include "headrace/ranks/process_group.hpp"
@@ -67,13 +67,13 @@ struct EvaluationStopped {
 /// Pixels count that are annotated and under a tile (tiles cover the tissue); for volumes all
 /// annotated voxels of level 0 count. Class 0 is background: it has its own Dice, which is not part
 /// of the mean. For slides there are figures for the split, each cohort, scanner and image, and for
-/// task gleason also a grade for each slide and kappa; for volumes see measure::VolumeMetrics.
+/// task grading also a grade for each slide and kappa; for volumes see measure::VolumeMetrics.
 /// errors  usage (no image in the split; classes without a Gleason pattern), those of the loader
 /// With a group, call it in its first process: the others, in help_evaluate, predict all but every
 /// size-th batch of tiles. The figures are the same to the last bit. Throws EvaluationStopped.
 Evaluation evaluate(inference::Network& network,
                     const std::shared_ptr<const cohort::Cohort>& cohort,
-                    const loader::RunConfig& config, const EvaluateOptions& options,
+                    const config::RunConfig& config, const EvaluateOptions& options,
                     ranks::ProcessGroup* process_group = nullptr);
 
 /// What one batch of an evaluation costs.
@@ -86,12 +86,12 @@ struct TriedEvaluation {
 /// of a group. options.preprocessing is given. Errors: those of evaluate.
 TriedEvaluation try_evaluation(inference::Network& network,
                                const std::shared_ptr<const cohort::Cohort>& cohort,
-                               const loader::RunConfig& config, const EvaluateOptions& options,
+                               const config::RunConfig& config, const EvaluateOptions& options,
                                ranks::ProcessGroup& process_group);
 
 /// What the other processes of a group do while the first evaluates this split.
 void help_evaluate(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
-                   const loader::RunConfig& config, const EvaluateOptions& options,
+                   const config::RunConfig& config, const EvaluateOptions& options,
                    ranks::ProcessGroup& process_group);
 
 }  // namespace headrace::train

@@ -8,7 +8,6 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/core/sha256.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/plan/folds.hpp"
@@ -17,6 +16,7 @@
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/runs/trained_cases.hpp"
 #include "headrace/runs/weights_file.hpp"
+#include "headrace/runs/weights_identity.hpp"
 #include "headrace/train/evaluate/baseline_file.hpp"
 #include "headrace/train/evaluate/evaluate.hpp"
 #include "headrace/train/preflight.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 /// run.json with the cases that the run trained on; where one of an earlier version does not record
 /// them, by its dataset, as far as that is in the store of then or in the one that is judged.
-Json with_seen_cases(loader::RunConfig config, Json run, const std::string& judged_store) {
+Json with_seen_cases(config::RunConfig config, Json run, const std::string& judged_store) {
   if (!runs::seen_cases(run).is_null()) return run;
   config.data.version = run.at("dataset_hash").get<std::string>();
   for (const std::string& store : {run.at("store").get<std::string>(), judged_store}) {
@@ -72,7 +72,7 @@ void warn_of_seen_cases(const std::string& name, const Json& run, const cohort::
 /// A run of a fold has its own split of the dataset that it was trained on. Another store, or
 /// another version, has the splits that its table states: there the default one may hold cases of
 /// training.
-void settle_folds(loader::RunConfig& config, const EvalRequest& request, const Json& run) {
+void settle_folds(config::RunConfig& config, const EvalRequest& request, const Json& run) {
   if (config.data.folds == 0 || request.store.empty()) return;
   const auto& own = run.at("dataset_hash");
   const auto judged = cohort::Cohort::open(config.data.store);
@@ -110,8 +110,8 @@ EvaluationFigures evaluated(const EvalRequest& request) {
   const std::string name = runs::weights_file(folder, request.weights);
   Json run = folder.read_json(loader::kRunFile);
   const Json stored = folder.read_json("config.json");
-  loader::RunConfig config =
-      loader::RunConfig::parse(stored.dump(), folder.describe("config.json"));
+  config::RunConfig config =
+      config::RunConfig::parse(stored.dump(), folder.describe("config.json"));
   config.data.store = request.store.empty() ? run.at("store").get<std::string>() : request.store;
   if (!request.store.empty()) config.data.expect_hash.reset();
   // Its own store in the version that it was trained on, whatever versions came later.
@@ -138,7 +138,8 @@ EvaluationFigures evaluated(const EvalRequest& request) {
   Evaluation result = evaluate(
       network, cohort, config,
       {split, kReportPictures, true, read_baseline(folder, preprocessing->classes), preprocessing});
-  put_weights(result, request.weights, sha256_hex(bytes), config, run);
+  put_weights(result, request.weights, runs::weights_identity(bytes, folder.describe(name)), config,
+              run);
   put_gates(request, config.gates, result.json);
   const std::string& hash = cohort->dataset_hash();
   // A promoted model keeps the evaluation by which it passed its gates, and the report of then.

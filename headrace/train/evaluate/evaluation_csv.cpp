@@ -41,16 +41,20 @@ Columns slide_columns(const Json& evaluation, const std::vector<std::string>& fi
   for (const char* key : {"pixels", "set_pixels", "mean_dice"}) columns.add(key, {key});
   const auto classes = evaluation.at("classes").get<std::vector<std::string>>();
   for (const std::string& name : classes) columns.add("dice_" + name, {"dice", name});
+  const Json* stated = find_at(evaluation, {"overall", "tumour", "stated"});
+  const bool tumour = stated == nullptr || stated->get<bool>();
+  const char* const region = tumour ? "tumour" : "foreground";
   for (const char* key : {"dice", "auc"})
-    columns.add(fmt::format("tumour_{}", key), {"tumour", key});
+    columns.add(fmt::format("{}_{}", region, key), {"tumour", key});
   for (const char* key : {"f1", "pq"}) {
-    columns.add(fmt::format("tumour_{}", key), {"tumour", "objects", key});
+    columns.add(fmt::format("{}_{}", region, key), {"tumour", "objects", key});
     for (std::size_t c = 1; c < classes.size(); ++c)
       columns.add(fmt::format("{}_{}", key, classes[c]), {"objects", classes[c], key});
   }
   for (const char* key : {"ece", "brier"}) columns.add(key, {"calibration", key});
-  for (const char* key : {"cancer", "tumour_share"}) columns.add(key, {key});
-  if (evaluation.at("task") != "gleason") return columns;
+  columns.add(tumour ? "cancer" : "any_foreground", {"cancer"});
+  columns.add(fmt::format("{}_share", region), {"tumour_share"});
+  if (find_at(evaluation, {"overall", "gleason"}) == nullptr) return columns;
   for (const char* key : {"primary", "secondary", "grade_group"})
     columns.add(fmt::format("true_{}", key), {"true_grade", key});
   for (const char* key : {"primary", "secondary", "grade_group"})

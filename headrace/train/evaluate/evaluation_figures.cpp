@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 
 namespace headrace::train {
 namespace {
@@ -51,7 +52,7 @@ EvaluationFigures::EvaluationFigures(Json evaluation) : json(std::move(evaluatio
     missing_classes = names("missing_classes");
     unknown_scanners = names("unknown_scanners");
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "an evaluation's figures: {}", error.what());
+    fail(ErrorCode::malformed, "an evaluation's figures: {}", json_fault(error));
   }
 }
 

@@ -20,14 +20,14 @@ double stitched_bytes(double pixels, double classes) {
   return pixels * ((classes + 1) * kFloat + 1);
 }
 
-double slide_bytes(const cohort::ImageRecord& image, const loader::RunConfig& config,
+double slide_bytes(const cohort::ImageRecord& image, const config::RunConfig& config,
                    double classes) {
   const auto mpp = loader::level_mpp_yx(image, 0, config);
   const std::int64_t width = patch_extent(image.levels.front().width, config.patch.mpp / mpp[1]);
   return stitched_bytes(static_cast<double>(width) * config.patch.height, classes);
 }
 
-double volume_bytes(const cohort::ImageRecord& image, const loader::RunConfig& config,
+double volume_bytes(const cohort::ImageRecord& image, const config::RunConfig& config,
                     double classes) {
   const auto& shape = image.volume->levels.front().shape_zyx;
   const auto spacing = loader::level_spacing_mm_zyx(image, 0, config);
@@ -42,7 +42,7 @@ double volume_bytes(const cohort::ImageRecord& image, const loader::RunConfig& c
 
 }  // namespace
 
-double evaluation_bytes(const cohort::Cohort& cohort, const loader::RunConfig& config,
+double evaluation_bytes(const cohort::Cohort& cohort, const config::RunConfig& config,
                         const loader::Preprocessing& preprocessing, const std::string& split,
                         const EvaluatedBy& by) {
   const auto classes = static_cast<double>(cohort.classes().size());
@@ -58,7 +58,7 @@ double evaluation_bytes(const cohort::Cohort& cohort, const loader::RunConfig& c
   const auto contexts = config.volumes ? 1.0 : static_cast<double>(config.patch.context.size());
   const auto channels = static_cast<double>(loader::channel_count(preprocessing, config));
   const double sample = pixels * (contexts * channels * kFloat + 1);
-  const auto batch = static_cast<double>(config.eval.batch);
+  const auto batch = static_cast<double>(config.tiles.batch);
   // LibTorch takes page-locked memory in powers of two.
   const double under_way = by.late ? 2.0 * inference::LateParts::kMostBytes : 0.0;
   const double own = batch * ((config.loader.prefetch + 1) * sample + pixels * classes * kFloat);

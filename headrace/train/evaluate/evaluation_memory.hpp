@@ -2,8 +2,8 @@
 #include <string>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -18,7 +18,7 @@ struct EvaluatedBy {
 /// needs the most, the stitched tiles (stitcher.hpp) and for a volume also its own grid
 /// (original_grid.hpp) and its measurement (volume_meter.hpp). Surfaces of structures come in
 /// addition, up to 12 bytes a voxel of the box around one.
-double evaluation_bytes(const cohort::Cohort& cohort, const loader::RunConfig& config,
+double evaluation_bytes(const cohort::Cohort& cohort, const config::RunConfig& config,
                         const loader::Preprocessing& preprocessing, const std::string& split,
                         const EvaluatedBy& by);
 

@@ -29,11 +29,11 @@ class Evaluator {
 
 /// `tiles`: their total number, for spreading the pictures over them.
 std::unique_ptr<Evaluator> make_slide_evaluator(const cohort::Cohort& cohort,
-                                                const loader::RunConfig& config,
+                                                const config::RunConfig& config,
                                                 const EvaluateOptions& options,
                                                 std::uint64_t tiles);
 std::unique_ptr<Evaluator> make_volume_evaluator(const cohort::Cohort& cohort,
-                                                 const loader::RunConfig& config,
+                                                 const config::RunConfig& config,
                                                  const EvaluateOptions& options,
                                                  std::uint64_t tiles);
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/loader/batch.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/gather_rows.hpp"
 
 namespace headrace::train {
@@ -17,16 +17,16 @@ namespace headrace::train {
 class GatheredTiles {
  public:
   /// What the rows of a group of `processes` take, for images of `classes`.
-  static double bytes(int processes, std::size_t classes, const loader::RunConfig& config) {
+  static double bytes(int processes, std::size_t classes, const config::RunConfig& config) {
     const auto tile = static_cast<double>(pixels_of(config) * (classes * sizeof(float) + 1));
-    return 2.0 * (processes - 1) * static_cast<double>(config.eval.batch) * tile;
+    return 2.0 * (processes - 1) * static_cast<double>(config.tiles.batch) * tile;
   }
   /// A collective.
   GatheredTiles(ranks::ProcessGroup& process_group, const cohort::Cohort& cohort,
-                const loader::RunConfig& config)
+                const config::RunConfig& config)
       : pixels_(pixels_of(config)),
         floats_(cohort.classes().size() * pixels_),
-        most_(static_cast<std::size_t>(config.eval.batch)),
+        most_(static_cast<std::size_t>(config.tiles.batch)),
         rows_(process_group,
               most_ * floats_ + (most_ * pixels_ + sizeof(float) - 1) / sizeof(float)) {}
 
@@ -48,7 +48,7 @@ class GatheredTiles {
   std::span<std::byte> memory() const noexcept { return rows_.bytes(); }
 
  private:
-  static std::size_t pixels_of(const loader::RunConfig& config) {
+  static std::size_t pixels_of(const config::RunConfig& config) {
     const auto& [depth, height, width] = config.volume_patch.size_zyx;
     return static_cast<std::size_t>(config.volumes ? std::int64_t{1} * depth * height * width
                                                    : std::int64_t{1} * config.patch.height *

@@ -51,7 +51,7 @@ at::Tensor no_counts(std::int64_t size, at::Device device) {
 
 TensorCalibration::TensorCalibration(std::size_t classes, const std::vector<ClassSet>& sets)
     : classes_(static_cast<std::int64_t>(classes)) {
-  const auto allowed = measure::classes_by_value(classes, sets);
+  const auto allowed = classes_by_value(classes, sets);
   std::vector<std::uint8_t> table;
   for (std::size_t c = 0; c < classes; ++c) {
     for (std::size_t label = 0; label < 256; ++label) table.push_back(allowed[label].test(c));

@@ -11,8 +11,8 @@
 
 namespace headrace::train {
 
-loader::RunConfig tile_config(const inference::Network& network, const cohort::Cohort& cohort,
-                              const loader::RunConfig& config, bool there) {
+loader::LoaderConfig tile_config(const inference::Network& network, const cohort::Cohort& cohort,
+                                 const loader::LoaderConfig& config, bool there) {
   if (!there) return inference::on_the_host(config);
   return inference::where_the_model_is(
       config, {network.on_gpu(), network.channels(), cohort.class_match().keeps_values()});
@@ -32,7 +32,8 @@ void end_round(ranks::ProcessGroup* process_group, const EvaluateOptions& option
 
 /// Where the config leaves the number of the loader's threads open, this process's share of the
 /// machine's cores. In a group a collective.
-loader::RunConfig with_own_cores(loader::RunConfig config, ranks::ProcessGroup* process_group) {
+loader::LoaderConfig with_own_cores(loader::LoaderConfig config,
+                                    ranks::ProcessGroup* process_group) {
   if (process_group == nullptr) return config;
   const int cores = ranks::share_of_cores(*process_group);
   if (config.loader.threads == 0) config.loader.threads = cores;
@@ -43,7 +44,7 @@ loader::RunConfig with_own_cores(loader::RunConfig config, ranks::ProcessGroup* 
 /// of n processes every n-th.
 inference::TileFeed feed_of(const inference::Network& network, bool there,
                             const std::shared_ptr<const cohort::Cohort>& cohort,
-                            const loader::RunConfig& config,
+                            const loader::LoaderConfig& config,
                             std::shared_ptr<const loader::SamplePlan> plan,
                             std::shared_ptr<const loader::Preprocessing> preprocessing,
                             ranks::ProcessGroup* process_group) {
@@ -57,7 +58,7 @@ inference::TileFeed feed_of(const inference::Network& network, bool there,
 
 TilePredictions::TilePredictions(inference::Network& network, bool there,
                                  const std::shared_ptr<const cohort::Cohort>& cohort,
-                                 const loader::RunConfig& config,
+                                 const config::RunConfig& config,
                                  std::shared_ptr<const loader::SamplePlan> plan,
                                  std::shared_ptr<const loader::Preprocessing> preprocessing,
                                  const EvaluateOptions& options, ranks::ProcessGroup* process_group)
@@ -123,7 +124,7 @@ std::optional<TilePredictions::Made> TilePredictions::own() {
 TilePredictions::Made TilePredictions::of_other(int rank) {
   Made made{shape_, {}, {}};
   loader::Batch& batch = made.batch;
-  const auto whole = static_cast<std::uint64_t>(config_.eval.batch);
+  const auto whole = static_cast<std::uint64_t>(config_.tiles.batch);
   const std::uint64_t first = next_ * whole, round = next_ / size_;
   const std::uint64_t samples = std::min(whole, plan_->samples_per_epoch() - first);
   batch.index = next_;
@@ -152,7 +153,7 @@ loader::Batch TilePredictions::sample_on_host(const Made& made, std::int64_t sam
 const loader::Batch& TilePredictions::read_again(std::uint64_t index) {
   if (again_ && again_->index == index) return *again_;
   again_.reset();
-  loader::RunConfig alone = inference::on_the_host(config_);
+  loader::LoaderConfig alone = inference::on_the_host(config_);
   alone.loader.prefetch = 1;
   loader::Loader loader(cohort_, alone, plan_, preprocessing_, {.first_batch = index, .count = 1});
   again_ = loader.next();
@@ -160,12 +161,13 @@ const loader::Batch& TilePredictions::read_again(std::uint64_t index) {
 }
 
 void help_evaluate(inference::Network& network, const std::shared_ptr<const cohort::Cohort>& cohort,
-                   const loader::RunConfig& config, const EvaluateOptions& options,
+                   const config::RunConfig& config, const EvaluateOptions& options,
                    ranks::ProcessGroup& process_group) {
   inference::TileFeed feed =
       feed_of(network, network.blends_there(), cohort, with_own_cores(config, &process_group),
-              loader::make_tile_plan(*cohort, config, options.split), options.preprocessing,
-              &process_group);
+              loader::make_tile_plan(*cohort, config, options.split,
+                                     loader::beyond_body(*options.preprocessing)),
+              options.preprocessing, &process_group);
   GatheredTiles rows(process_group, *cohort, config);
   const auto size = static_cast<std::uint64_t>(process_group.size());
   const std::uint64_t rounds = (feed.batches_per_epoch() + size - 1) / size;

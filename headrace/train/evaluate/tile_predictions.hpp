@@ -23,7 +23,7 @@ class TilePredictions {
   /// process_group: null: no other processes; else a collective.
   TilePredictions(inference::Network& network, bool there,
                   const std::shared_ptr<const cohort::Cohort>& cohort,
-                  const loader::RunConfig& config, std::shared_ptr<const loader::SamplePlan> plan,
+                  const config::RunConfig& config, std::shared_ptr<const loader::SamplePlan> plan,
                   std::shared_ptr<const loader::Preprocessing> preprocessing,
                   const EvaluateOptions& options, ranks::ProcessGroup* process_group);
   ~TilePredictions();
@@ -51,7 +51,7 @@ class TilePredictions {
   inference::Network& network_;
   bool there_;
   std::shared_ptr<const cohort::Cohort> cohort_;
-  loader::RunConfig config_;
+  loader::LoaderConfig config_;
   std::shared_ptr<const loader::SamplePlan> plan_;
   std::shared_ptr<const loader::Preprocessing> preprocessing_;
   EvaluateOptions options_;
@@ -66,7 +66,7 @@ class TilePredictions {
 };
 
 /// The config of a loader of tiles that are blended where the network is, or on the host.
-loader::RunConfig tile_config(const inference::Network& network, const cohort::Cohort& cohort,
-                              const loader::RunConfig& config, bool there);
+loader::LoaderConfig tile_config(const inference::Network& network, const cohort::Cohort& cohort,
+                                 const loader::LoaderConfig& config, bool there);
 
 }  // namespace headrace::train

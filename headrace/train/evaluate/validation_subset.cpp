@@ -17,7 +17,7 @@ namespace {
 
 /// Images of the split that have a truth, in the order of a hash of their ids.
 std::vector<std::size_t> judged_images(const cohort::Cohort& cohort,
-                                       const loader::RunConfig& config) {
+                                       const config::RunConfig& config) {
   std::vector<std::pair<std::string, std::size_t>> by_hash;
   for (std::size_t i = 0; i < cohort.images().size(); ++i) {
     const cohort::ImageRecord& image = cohort.images()[i];
@@ -31,7 +31,7 @@ std::vector<std::size_t> judged_images(const cohort::Cohort& cohort,
 }
 
 /// Of each cohort the first image that shows a class, or else its first.
-std::set<std::size_t> one_of_each(const cohort::Cohort& cohort, const loader::RunConfig& config,
+std::set<std::size_t> one_of_each(const cohort::Cohort& cohort, const config::RunConfig& config,
                                   const std::vector<std::size_t>& images) {
   struct Found {
     std::size_t image;
@@ -52,7 +52,7 @@ std::set<std::size_t> one_of_each(const cohort::Cohort& cohort, const loader::Ru
 }  // namespace
 
 std::shared_ptr<const cohort::Cohort> validation_cohort(
-    std::shared_ptr<const cohort::Cohort> cohort, const loader::RunConfig& config) {
+    std::shared_ptr<const cohort::Cohort> cohort, const config::RunConfig& config) {
   if (config.eval.subset == 0) return cohort;
   const auto wanted = static_cast<std::size_t>(config.eval.subset);
   const std::vector<std::size_t> images = judged_images(*cohort, config);

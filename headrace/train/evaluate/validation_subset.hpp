@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -14,6 +14,6 @@ namespace headrace::train {
 /// labels, and is the same for every validation, resume and seed.
 /// Errors: usage (fewer images than cohorts).
 std::shared_ptr<const cohort::Cohort> validation_cohort(
-    std::shared_ptr<const cohort::Cohort> cohort, const loader::RunConfig& config);
+    std::shared_ptr<const cohort::Cohort> cohort, const config::RunConfig& config);
 
 }  // namespace headrace::train

@@ -4,8 +4,8 @@
 
 #include "headrace/core/json_changes.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/model/safetensors.hpp"
 #include "headrace/runs/evaluation_check.hpp"
+#include "headrace/runs/weights_identity.hpp"
 #include "headrace/train/run/run_changes.hpp"
 
 namespace headrace::train {
@@ -45,10 +45,12 @@ class Comparison {
     if (!both_have(name)) return;
     const auto before = recorded_.read(name), now = replayed_.read(name);
     if (name == runs::kFinalWeights) before_sha256_ = sha256_hex(before);
-    if (before != now && tensors_of(recorded_, name, before) == tensors_of(replayed_, name, now)) {
+    const std::string one = runs::weights_identity(before, recorded_.describe(name));
+    const std::string other = runs::weights_identity(now, replayed_.describe(name));
+    if (before != now && one == other) {
       result_.files.push_back(name + " but for its metadata");
     } else {
-      values(name, "", sha256_hex(before), sha256_hex(now));
+      values(name, "", one, other);
     }
   }
 
@@ -66,7 +68,7 @@ class Comparison {
       if (!before.contains(key)) now.erase(key);
     }
     for (const char* key : kOfEval) {
-      // Of the same weights, but for the hashes in their metadata.
+      // An earlier version noted the file's hash, in which metadata count.
       const bool of_metadata = std::string_view(key) == "weights_sha256" && same_weights;
       if (before.contains(key) && now.contains(key) && !of_metadata) continue;
       before.erase(key);
@@ -86,12 +88,6 @@ class Comparison {
   }
 
  private:
-  static std::string tensors_of(const runs::RunFolder& folder, const std::string& name,
-                                const std::vector<std::byte>& bytes) {
-    return model::to_safetensors(model::parse_safetensors(bytes, folder.describe(name)).tensors,
-                                 {});
-  }
-
   bool both_have(const std::string& name) {
     if (result_.difference) return false;
     if (recorded_.has(name) && replayed_.has(name)) return true;

@@ -88,7 +88,7 @@ std::vector<KnownDifference> fitted_differently(const RecordedRun& recorded,
 
 /// With the defaults of keys that came after the run was made.
 Json in_full(const Json& config) {
-  return loader::RunConfig::parse(config.dump(), "the config of the run").to_json();
+  return config::RunConfig::parse(config.dump(), "the config of the run").to_json();
 }
 
 bool same_fact(const KnownDifference& a, const KnownDifference& b) {
@@ -113,11 +113,11 @@ Json KnownDifference::to_json() const {
 }
 
 std::vector<KnownDifference> config_differences(const RecordedRun& recorded,
-                                                const loader::RunConfig& used) {
+                                                const config::RunConfig& used) {
   std::vector<KnownDifference> found;
   const Json now = used.to_json();
   for (const JsonChange& change : changes_between(in_full(recorded.started_with()), now)) {
-    if (!loader::RunConfig::decides_nothing(change.key) && !only_judges(change.key))
+    if (!config::RunConfig::decides_nothing(change.key) && !only_judges(change.key))
       found.push_back({Kind::config, change.key, change.before, change.after, 0});
   }
   // A resume may have changed how it is judged.
@@ -143,9 +143,12 @@ std::vector<KnownDifference> made_differently(const RecordedRun& recorded, const
     }
   }
   for (KnownDifference& one : fitted_differently(recorded, fitted)) found.push_back(std::move(one));
-  const auto hash_of = [](const Json& init) { return at_or_null(init, "sha256"); };
-  const Json before = hash_of(at_or_null(recorded.run, "init")), after = hash_of(now.at("init"));
-  if (before != after) found.push_back({Kind::weights, "init.sha256", before, after, 0});
+  const Json began = at_or_null(recorded.run, "init");
+  // Runs of earlier versions have the file's hash alone.
+  const char* key = at_or_null(began, "weights_sha256").is_null() ? "sha256" : "weights_sha256";
+  const Json before = at_or_null(began, key), after = at_or_null(now.at("init"), key);
+  if (before != after)
+    found.push_back({Kind::weights, fmt::format("init.{}", key), before, after, 0});
   return found;
 }
 

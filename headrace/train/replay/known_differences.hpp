@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/enum_names.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/train/replay/recorded_run.hpp"
 
 namespace headrace::train {
@@ -37,7 +37,7 @@ struct KnownDifference {
 
 /// Differences by the config alone: `used` against what the run was started with.
 std::vector<KnownDifference> config_differences(const RecordedRun& recorded,
-                                                const loader::RunConfig& used);
+                                                const config::RunConfig& used);
 
 /// All others. `now`: what run.json would have; `fitted`: the preprocessing of the store as it is.
 /// What the run does not record is left out.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 
 namespace headrace::train {
@@ -41,7 +42,7 @@ RecordedRun RecordedRun::read(const std::string& path, std::int64_t steps) {
     });
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: a line is not one of metrics.jsonl ({}).",
-         out.folder.describe(kMetrics), error.what());
+         out.folder.describe(kMetrics), json_fault(error));
   }
   return out;
 }

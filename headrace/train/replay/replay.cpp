@@ -10,7 +10,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/json_changes.hpp"
 #include "headrace/core/option_name.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/train/replay/final_comparison.hpp"
 #include "headrace/train/trainer.hpp"
 
@@ -23,7 +23,7 @@ using What = ReplayDifference::What;
 /// The run's version, where the store has it; else empty, the current one, and the replay says that
 /// the data differ.
 std::string version_in(const std::string& path, const std::string& wanted) {
-  const auto log = cohort::StoreHead::load(storage::LocalStore(path)).log;
+  const auto log = cohort::StoreHead::load(*storage::open_store(storage::Place::parse(path))).log;
   const bool has = std::any_of(log.begin(), log.end(),
                                [&](const auto& commit) { return commit.version == wanted; });
   return has ? wanted : "";
@@ -37,12 +37,12 @@ std::string store_of(const ReplayRequest& request, const RecordedRun& recorded) 
        path, Option{"store"});
 }
 
-loader::RunConfig config_of(const ReplayRequest& request, const RecordedRun& recorded,
+config::RunConfig config_of(const ReplayRequest& request, const RecordedRun& recorded,
                             const std::string& store) {
-  loader::RunConfig config = request.config.empty()
-                                 ? loader::RunConfig::parse(recorded.config.dump(),
+  config::RunConfig config = request.config.empty()
+                                 ? config::RunConfig::parse(recorded.config.dump(),
                                                             recorded.folder.describe("config.json"))
-                                 : loader::RunConfig::load(request.config);
+                                 : config::RunConfig::load(request.config);
   config.data.store = store;
   config.data.expect_hash.reset();  // another dataset is a difference to be named
   if (request.config.empty() || config.data.version.empty())
@@ -98,7 +98,7 @@ bool names(const Error& error, const std::string& file) {
 }
 
 /// LibTorch's threads of the run, unless the config used asks for others than the run's did.
-int threads_of(const RecordedRun& recorded, const loader::RunConfig& config) {
+int threads_of(const RecordedRun& recorded, const config::RunConfig& config) {
   const Json train = recorded.started_with().value("train", Json::object());
   if (train.value("threads", config.train.threads) != config.train.threads) return 0;
   return recorded.run.value("runtime", Json::object()).value("threads", 0);
@@ -108,7 +108,7 @@ int threads_of(const RecordedRun& recorded, const loader::RunConfig& config) {
 void refuse_changed_config(const RecordedRun& recorded, const Error& error) {
   std::vector<std::string> texts;
   for (const JsonChange& change : changes_between(recorded.judged_with(), recorded.config)) {
-    if (!loader::RunConfig::decides_nothing(change.key)) texts.push_back(change.text("now"));
+    if (!config::RunConfig::decides_nothing(change.key)) texts.push_back(change.text("now"));
   }
   if (texts.empty()) return;
   fail(ErrorCode::corrupt, "{} is not what the run was trained by ({}), and can't be: {}",
@@ -140,7 +140,7 @@ ReplayResult replay(const ReplayRequest& request) {
   StepComparison comparison(recorded, last_step(request, recorded, result), result, request.say);
   options.watcher = &comparison;
   try {
-    const loader::RunConfig config = config_of(request, recorded, result.store);
+    const config::RunConfig config = config_of(request, recorded, result.store);
     if (request.threads == 0) options.threads = threads_of(recorded, config);
     result.known = config_differences(recorded, config);
     result.dataset_hash = config.data.version;

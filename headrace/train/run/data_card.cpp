@@ -22,7 +22,7 @@ Json by_label(const std::vector<std::string>& names, const std::vector<std::uint
 
 }  // namespace
 
-Json data_card(const cohort::Cohort& cohort, const loader::RunConfig& config) {
+Json data_card(const cohort::Cohort& cohort, const config::RunConfig& config) {
   std::map<std::string, Counts> counts;
   for (const cohort::ImageRecord& image : cohort.images()) {
     Counts& split = counts[image.split];

@@ -1,7 +1,7 @@
 #pragma once
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -10,6 +10,6 @@ constexpr const char* kDataCardFile = "data_card.json";
 /// data_card.json (docs/formats.md, "Run folder"): cases, images, groups and supervised pixels of
 /// every split of the store as this run sees it. Names no case and no image. Reads the index of
 /// every annotated image. Errors: those of cohort::supervision_of.
-Json data_card(const cohort::Cohort& cohort, const loader::RunConfig& config);
+Json data_card(const cohort::Cohort& cohort, const config::RunConfig& config);
 
 }  // namespace headrace::train

@@ -6,6 +6,7 @@
 
 #include "headrace/core/error.hpp"
 #include "headrace/core/sha256.hpp"
+#include "headrace/core/task_name.hpp"
 
 namespace headrace::train {
 namespace {
@@ -40,8 +41,8 @@ std::string hash_of_judging(const Json& config, bool with_intervals) {
 std::vector<JsonChange> check_resumed_config(const Json& stored, const Json& given) {
   std::vector<JsonChange> judging;
   std::vector<std::string> refused;
-  for (const JsonChange& change : changes_between(stored, given)) {
-    if (loader::RunConfig::decides_nothing(change.key)) continue;
+  for (const JsonChange& change : changes_between(with_current_task(stored), given)) {
+    if (config::RunConfig::decides_nothing(change.key)) continue;
     if (only_judges(change.key) && !decides_training(change.key, given)) {
       judging.push_back(change);
     } else {
@@ -55,11 +56,11 @@ std::vector<JsonChange> check_resumed_config(const Json& stored, const Json& giv
        fmt::join(refused, "; "));
 }
 
-std::string judging_hash(const loader::RunConfig& config) {
+std::string judging_hash(const config::RunConfig& config) {
   return hash_of_judging(config.to_json(), false);
 }
 
-bool judged_alike(const std::string& judged_by, const loader::RunConfig& config,
+bool judged_alike(const std::string& judged_by, const config::RunConfig& config,
                   const std::vector<Json>& starts) {
   const std::string now = judging_hash(config);
   if (judged_by == now) return true;

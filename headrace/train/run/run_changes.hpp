@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json_changes.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -24,11 +24,11 @@ bool decides_figures(const std::string& key);
 std::vector<JsonChange> check_resumed_config(const Json& stored, const Json& given);
 
 /// SHA-256 of the part of a config that decides_figures.
-std::string judging_hash(const loader::RunConfig& config);
+std::string judging_hash(const config::RunConfig& config);
 
 /// Whether the figures of a checkpoint that has this hash are those of this config: also by what
 /// builds of before wrote, over the bootstrap, too, of any config in the lines of starts.jsonl.
-bool judged_alike(const std::string& judged_by, const loader::RunConfig& config,
+bool judged_alike(const std::string& judged_by, const config::RunConfig& config,
                   const std::vector<Json>& starts);
 
 }  // namespace headrace::train

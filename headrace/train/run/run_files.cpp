@@ -14,19 +14,18 @@
 #include "headrace/runs/evaluation_check.hpp"
 #include "headrace/runs/promotion_candidate.hpp"
 #include "headrace/runs/trained_cases.hpp"
-#include "headrace/storage/local_store.hpp"
+#include "headrace/storage/open_store.hpp"
 #include "headrace/train/evaluate/evaluation_csv.hpp"
 
 namespace headrace::train {
 namespace {
 
-void put(storage::LocalStore& folder, const std::string& name, const std::string& bytes) {
+void put(storage::Store& folder, const std::string& name, const std::string& bytes) {
   folder.put(name, std::as_bytes(std::span(bytes)));
 }
 
 /// Writes the pictures of an example; its entry in eval.json.
-Json put_example(storage::LocalStore& folder, const std::string& name,
-                 const ExamplePictures& example) {
+Json put_example(storage::Store& folder, const std::string& name, const ExamplePictures& example) {
   const char* rank = example.worst ? "worst" : "best";
   Json entry = {{"image", example.image},
                 {"rank", rank},
@@ -52,7 +51,8 @@ Json put_example(storage::LocalStore& folder, const std::string& name,
 
 void write_evaluation(const std::filesystem::path& path, const std::string& name,
                       const Evaluation& evaluation) {
-  storage::LocalStore folder(path);
+  const auto opened = storage::open_store(storage::Place::parse(path));
+  storage::Store& folder = *opened;
   Json json = evaluation.json;
   json["montage"] = Json::array();
   const bool volumes = json.contains("phases");
@@ -89,9 +89,9 @@ void check_takes_evaluation(const std::filesystem::path& folder) {
                                 << 20;  // bytes; evaluations of many images take more
   constexpr const char* kTrial = ".eval-trial";
   try {
-    storage::LocalStore store(folder);
-    put(store, kTrial, std::string(kSome, '\0'));
-    store.erase(kTrial);
+    const auto store = storage::open_store(storage::Place::parse(folder));
+    put(*store, kTrial, std::string(kSome, '\0'));
+    store->erase(kTrial);
   } catch (const Error& error) {
     fail(ErrorCode::io,
          "{}: an evaluation can't be written there, so none was begun ({}). Name a folder that "
@@ -101,7 +101,7 @@ void check_takes_evaluation(const std::filesystem::path& folder) {
 }
 
 void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
-                 const loader::RunConfig& config, const Json& run) {
+                 const config::RunConfig& config, const Json& run) {
   evaluation.json["weights"] = which;
   evaluation.json["weights_sha256"] = sha256;
   evaluation.json["store"] = std::filesystem::path(config.data.store).filename().string();

@@ -21,7 +21,7 @@ void check_takes_evaluation(const std::filesystem::path& folder);
 /// States in an evaluation what was judged: which weights (final or best), their SHA-256, the
 /// store's name, by which rules, and how many of the cases the weights have seen. `run`: run.json.
 void put_weights(Evaluation& evaluation, const std::string& which, const std::string& sha256,
-                 const loader::RunConfig& config, const Json& run);
+                 const config::RunConfig& config, const Json& run);
 
 /// Holds gates against an evaluation and logs the outcome, a warning for each miss; returns it as
 /// JSON. Errors: usage (a figure that the evaluation does not have).

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "headrace/cohort/annotation.hpp"
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/release.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/config/run_preprocessing.hpp"
 #include "headrace/loader/expected_dataset.hpp"
 #include "headrace/loader/plan/folds.hpp"
@@ -21,7 +21,7 @@
 namespace headrace::train {
 namespace {
 
-std::shared_ptr<const cohort::Cohort> open_expected(const loader::RunConfig& config) {
+std::shared_ptr<const cohort::Cohort> open_expected(const config::RunConfig& config) {
   auto cohort = loader::open_split(config);
   loader::check_expected_dataset(*cohort, config);
   if (config.data.labels.empty()) {
@@ -38,16 +38,16 @@ bool are_of_one_release(std::string_view key, const Json& before, const Json& no
 
 }  // namespace
 
-bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+bool judges(const cohort::ImageRecord& image, const config::RunConfig& config) {
   return image.has_labels(config.data.labels) ||
-         (config.task == loader::Task::gleason && image.has_grade());
+         (config.task == loader::Task::grading && image.has_grade());
 }
 
-bool has_truth(const cohort::ImageRecord& image, const loader::RunConfig& config) {
+bool has_truth(const cohort::ImageRecord& image, const config::RunConfig& config) {
   return judges(image, config) || cohort::declared_negative(image);
 }
 
-Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
+Json describe_run(const config::RunConfig& config, const cohort::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const inference::Network& network,
                   const std::string& code_version) {
   std::set<std::string> cohorts, scanners, phases, trained;
@@ -94,8 +94,8 @@ void check_same_run(const Json& stored, const Json& current, const cohort::Cohor
        loader::how_to_compare(cohort, stored.value("dataset_hash", ""), cohort.dataset_hash()));
 }
 
-loader::RunConfig with_own_version(const loader::RunConfig& config, const runs::RunFolder& folder) {
-  loader::RunConfig own = config;
+config::RunConfig with_own_version(const config::RunConfig& config, const runs::RunFolder& folder) {
+  config::RunConfig own = config;
   if (own.data.version.empty())
     own.data.version = folder.read_json(loader::kRunFile).at("dataset_hash").get<std::string>();
   return own;
@@ -113,7 +113,7 @@ void check_same_preprocessing(const runs::RunFolder& folder, const loader::Prepr
        fmt::join(changes, "; "));
 }
 
-std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& config) {
+std::shared_ptr<const cohort::Cohort> open_cohort(const config::RunConfig& config) {
   auto cohort = open_expected(config);
   if (cohort->classes().size() < 2) {
     fail(ErrorCode::usage,
@@ -123,15 +123,15 @@ std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& confi
   }
   // Both refuse classes that the store does not have.
   if (config.volumes) {
-    loader::lesion_class_values(cohort->classes(), config);
+    config::lesion_class_values(cohort->classes(), config);
   } else {
-    loader::slide_rules(loader::judged_classes(*cohort), config);
+    config::slide_rules(config::judged_classes(*cohort), config);
   }
-  loader::check_gates(config.gates, cohort->classes(), config);
+  config::check_gates(config.gates, cohort->classes(), config);
   return cohort;
 }
 
-void check_judged_split(const cohort::Cohort& cohort, const loader::RunConfig& config,
+void check_judged_split(const cohort::Cohort& cohort, const config::RunConfig& config,
                         const std::string& split) {
   std::size_t images = 0;
   for (const cohort::ImageRecord& image : cohort.images()) {
@@ -146,7 +146,7 @@ void check_judged_split(const cohort::Cohort& cohort, const loader::RunConfig& c
        cohort.path(), split, config.data.labels);
 }
 
-std::shared_ptr<const cohort::Cohort> open_judged_cohort(const loader::RunConfig& config,
+std::shared_ptr<const cohort::Cohort> open_judged_cohort(const config::RunConfig& config,
                                                          const loader::Preprocessing& preprocessing,
                                                          const std::string& split) {
   const auto stored = open_expected(config);
@@ -159,7 +159,7 @@ std::shared_ptr<const cohort::Cohort> open_judged_cohort(const loader::RunConfig
   check_judged_split(*cohort, config, split);
   const bool graded = std::any_of(
       cohort->images().begin(), cohort->images().end(), [&](const cohort::ImageRecord& image) {
-        return image.split == split && config.task == loader::Task::gleason && image.has_grade();
+        return image.split == split && config.task == loader::Task::grading && image.has_grade();
       });
   if (!any_class && !graded) {
     fail(ErrorCode::usage,

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/inference/network.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/runs/run_folder.hpp"
 
 namespace headrace::train {
@@ -15,7 +15,7 @@ namespace headrace::train {
 /// {format, code_version, config_hash, dataset_hash, preprocessing_sha256, store, images, cohorts,
 /// scanners, classes, runtime, decoder, parameters, seed, hardware (machine_facts), libraries; for
 /// volumes phases}
-Json describe_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
+Json describe_run(const config::RunConfig& config, const cohort::Cohort& cohort,
                   const loader::Preprocessing& preprocessing, const inference::Network& network,
                   const std::string& code_version);
 
@@ -30,29 +30,29 @@ void check_same_run(const Json& stored, const Json& current, const cohort::Cohor
 
 /// The config of a run that is resumed: it continues with the version of the store that it began
 /// with, whatever versions came later, unless the config names a version.
-loader::RunConfig with_own_version(const loader::RunConfig& config, const runs::RunFolder& folder);
+config::RunConfig with_own_version(const config::RunConfig& config, const runs::RunFolder& folder);
 
 /// Opens the version data.version of a cohort and checks that the run's config fits it:
-/// data.expect_hash, labels and classes, and for task gleason a class for a pattern. Errors: usage
+/// data.expect_hash, labels and classes, and for task grading a class for a pattern. Errors: usage
 /// and those of Cohort::open.
-std::shared_ptr<const cohort::Cohort> open_cohort(const loader::RunConfig& config);
+std::shared_ptr<const cohort::Cohort> open_cohort(const config::RunConfig& config);
 
-/// Whether a label image of the set data.labels, or for task gleason a grade of the table, gives a
+/// Whether a label image of the set data.labels, or for task grading a grade of the table, gives a
 /// truth to evaluate with.
-bool judges(const cohort::ImageRecord& image, const loader::RunConfig& config);
+bool judges(const cohort::ImageRecord& image, const config::RunConfig& config);
 /// The same, or the table says that it holds no class.
-bool has_truth(const cohort::ImageRecord& image, const loader::RunConfig& config);
+bool has_truth(const cohort::ImageRecord& image, const config::RunConfig& config);
 
 /// Refuses a split whose images have no truth to evaluate with: no labels `data.labels`, and for
-/// task gleason no grades. The tile plan refuses a split without images. Errors: usage.
-void check_judged_split(const cohort::Cohort& cohort, const loader::RunConfig& config,
+/// task grading no grades. The tile plan refuses a split without images. Errors: usage.
+void check_judged_split(const cohort::Cohort& cohort, const config::RunConfig& config,
                         const std::string& split);
 
 /// Opens a cohort for the evaluation of a trained run, with the run's classes, matched by name. Its
 /// class_match() has the classes that do not match.
 /// Errors: usage (data.expect_hash, none of the run's classes), those of check_judged_split and
 /// Cohort::open.
-std::shared_ptr<const cohort::Cohort> open_judged_cohort(const loader::RunConfig& config,
+std::shared_ptr<const cohort::Cohort> open_judged_cohort(const config::RunConfig& config,
                                                          const loader::Preprocessing& preprocessing,
                                                          const std::string& split);
 

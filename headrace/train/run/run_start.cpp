@@ -17,7 +17,7 @@ namespace {
 /// which leave the validations as they are. Its final figures by the old ones go, so that nothing
 /// takes them for its result before there are new ones. The config is written last, so after a kill
 /// in between this is repeated.
-void judge_otherwise(runs::RunFolder& folder, const loader::RunConfig& config,
+void judge_otherwise(runs::RunFolder& folder, const config::RunConfig& config,
                      const std::vector<JsonChange>& changes) {
   std::vector<std::string> texts;
   for (const JsonChange& change : changes) {
@@ -50,7 +50,7 @@ void remember_place(runs::RunFolder& folder, const Json& identity) {
 }
 
 /// The gates as the config has them now: they decide nothing that was trained.
-void remember_gates(runs::RunFolder& folder, const loader::RunConfig& config) {
+void remember_gates(runs::RunFolder& folder, const config::RunConfig& config) {
   Json stored = folder.read_json("config.json");
   const Json now = config.to_json().value("gates", Json());
   if (stored.value("gates", Json()) == now) return;
@@ -80,7 +80,7 @@ void warn_of_other_code(const Json& stored, const Json& now) {
       fmt::join(texts, "; "));
 }
 
-runs::RunFolder open_own_folder(const loader::RunConfig& config, const cohort::Cohort& cohort,
+runs::RunFolder open_own_folder(const config::RunConfig& config, const cohort::Cohort& cohort,
                                 const loader::Preprocessing& preprocessing,
                                 const TrainOptions& options, const Json& identity) {
   if (options.resume) {
@@ -122,7 +122,7 @@ void check_same_everywhere(const Json& identity, ranks::ProcessGroup& process_gr
   }
 }
 
-runs::RunFolder start_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
+runs::RunFolder start_run(const config::RunConfig& config, const cohort::Cohort& cohort,
                           const loader::Preprocessing& preprocessing, const TrainOptions& options,
                           const Json& identity, ranks::ProcessGroup& process_group) {
   if (!process_group.first()) {

@@ -1,7 +1,7 @@
 #pragma once
 #include "headrace/cohort/cohort.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/loader/config/preprocessing.hpp"
-#include "headrace/loader/config/run_config.hpp"
 #include "headrace/ranks/process_group.hpp"
 #include "headrace/runs/run_folder.hpp"
 #include "headrace/train/trainer.hpp"
@@ -15,7 +15,7 @@ void check_same_everywhere(const Json& identity, ranks::ProcessGroup& process_gr
 /// The first process makes the run folder, or with options.resume checks that it has this config
 /// and identity, and locks it; the others open it afterwards. A collective.
 /// Errors: usage (the folder is taken, another config or identity), not_found (nothing to resume).
-runs::RunFolder start_run(const loader::RunConfig& config, const cohort::Cohort& cohort,
+runs::RunFolder start_run(const config::RunConfig& config, const cohort::Cohort& cohort,
                           const loader::Preprocessing& preprocessing, const TrainOptions& options,
                           const Json& identity, ranks::ProcessGroup& process_group);
 

@@ -10,7 +10,7 @@ double utc_seconds() {
   return static_cast<double>(milliseconds) / 1000;
 }
 
-Json start_record(std::int64_t step, const loader::RunConfig& config, const Json& run,
+Json start_record(std::int64_t step, const config::RunConfig& config, const Json& run,
                   int processes) {
   Json line = {{"step", step},
                {"at", utc_seconds()},

@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -11,7 +11,7 @@ double utc_seconds();
 
 /// A line of starts.jsonl: what a start or resume ran with. `run`: what would stand in run.json
 /// now. {step, at, config, processes, dataset_hash, code, runtime, decoder, hardware, libraries}
-Json start_record(std::int64_t step, const loader::RunConfig& config, const Json& run,
+Json start_record(std::int64_t step, const config::RunConfig& config, const Json& run,
                   int processes);
 
 }  // namespace headrace::train

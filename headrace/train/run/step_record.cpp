@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 #include "headrace/core/sha256.hpp"
 
 namespace headrace::train {
@@ -58,18 +59,19 @@ StepRecord StepRecord::parse(const Json& line, const std::string& origin) {
       out.batch = parse_digest(line.at("batch").get<std::string>(), origin);
     if (line.contains("weights")) out.weights = line.at("weights").get<std::string>();
   } catch (const Json::exception& error) {
-    fail(ErrorCode::malformed, "{}: a line is not one of steps.jsonl ({}).", origin, error.what());
+    fail(ErrorCode::malformed, "{}: a line is not one of steps.jsonl ({}).", origin,
+         json_fault(error));
   }
   return out;
 }
 
-bool batch_is_recorded(const loader::RunConfig& config, std::int64_t step) {
+bool batch_is_recorded(const config::RunConfig& config, std::int64_t step) {
   // Not each step, whatever log_every is: a large volume takes milliseconds to hash.
   const std::int64_t lines = (kBatchesApart + config.train.log_every - 1) / config.train.log_every;
   return step <= kFirstBatches || step % (lines * config.train.log_every) == 0;
 }
 
-bool weights_are_recorded(const loader::RunConfig& config, std::int64_t step,
+bool weights_are_recorded(const config::RunConfig& config, std::int64_t step,
                           std::int64_t total_steps) {
   return step <= kFirstWeights || step % config.train.checkpoint_every == 0 || step == total_steps;
 }

@@ -3,10 +3,10 @@
 #include <optional>
 #include <string>
 
+#include "headrace/config/run_config.hpp"
 #include "headrace/core/json.hpp"
 #include "headrace/core/threads.hpp"
 #include "headrace/loader/batch.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -25,8 +25,8 @@ struct StepRecord {
 
 /// The step's number, from 1, alone says which digests are taken: so a resumed run has those of an
 /// unbroken one. All processes of a training take those of batches.
-bool batch_is_recorded(const loader::RunConfig& config, std::int64_t step);
-bool weights_are_recorded(const loader::RunConfig& config, std::int64_t step,
+bool batch_is_recorded(const config::RunConfig& config, std::int64_t step);
+bool weights_are_recorded(const config::RunConfig& config, std::int64_t step,
                           std::int64_t total_steps);
 
 /// Sum mod 2^64 over a batch's samples of the first 8 bytes (the first is the highest) of SHA-256

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <optional>
 
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/inference/patch_grid.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
 #include "headrace/measure/slide/slide_metrics.hpp"
@@ -11,12 +11,13 @@
 #include "headrace/train/evaluate/evaluator.hpp"
 #include "headrace/train/slide/slide_examples.hpp"
 #include "headrace/train/slide/slide_tally.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 
 namespace headrace::train {
 namespace {
 
 /// The model's input as a picture: the run's normalisation undone, context 1 of the first sample.
-pixels::Image8 picture(const loader::Batch& batch, const loader::RunConfig& config) {
+pixels::Image8 picture(const loader::Batch& batch, const config::RunConfig& config) {
   transform::NormalizeSpec normalize;
   for (const auto& spec : config.transforms) {
     if (const auto* found = std::get_if<transform::NormalizeSpec>(&spec)) normalize = *found;
@@ -50,11 +51,11 @@ measure::SlideFacts facts_of(const cohort::ImageRecord& record) {
 
 class SlideEvaluator : public Evaluator {
  public:
-  SlideEvaluator(const cohort::Cohort& cohort, const loader::RunConfig& config,
+  SlideEvaluator(const cohort::Cohort& cohort, const config::RunConfig& config,
                  const EvaluateOptions& options, std::uint64_t tiles)
       : cohort_(cohort),
         config_(config),
-        metrics_(loader::slide_rules(loader::judged_classes(cohort), config),
+        metrics_(config::slide_rules(config::judged_classes(cohort), config),
                  options.intervals ? config.eval.bootstrap : 0, config.sampling.seed),
         meter_(metrics_.rules()),
         montage_(options.montage, tiles),
@@ -104,7 +105,9 @@ class SlideEvaluator : public Evaluator {
     const bool by_classes = !by_dice_.empty();
     for (const auto& example : (by_classes ? by_dice_ : by_tumour_).chosen()) {
       ExamplePictures pictures = slide_pictures(cohort_, *example.image);
-      pictures.figure = by_classes ? "Mean Dice" : "Tumour Dice";
+      pictures.figure = by_classes                ? "Mean Dice"
+                        : metrics_.rules().stated ? "Tumour Dice"
+                                                  : "Foreground Dice";
       out.add_example(example, std::move(pictures));
     }
   }
@@ -148,7 +151,7 @@ class SlideEvaluator : public Evaluator {
   }
 
   const cohort::Cohort& cohort_;
-  const loader::RunConfig& config_;
+  const config::RunConfig& config_;
   measure::SlideMetrics metrics_;
   measure::SlideMeter meter_;
   std::optional<SlideTally> tally_;     ///< where parts are blended with the model
@@ -162,7 +165,7 @@ class SlideEvaluator : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_slide_evaluator(const cohort::Cohort& cohort,
-                                                const loader::RunConfig& config,
+                                                const config::RunConfig& config,
                                                 const EvaluateOptions& options,
                                                 std::uint64_t tiles) {
   return std::make_unique<SlideEvaluator>(cohort, config, options, tiles);

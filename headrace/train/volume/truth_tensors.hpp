@@ -16,7 +16,7 @@ namespace headrace::train {
 ///         that are under way
 class TruthTensors {
  public:
-  TruthTensors(const cohort::Cohort& cohort, const loader::RunConfig& config)
+  TruthTensors(const cohort::Cohort& cohort, const config::RunConfig& config)
       : cohort_(cohort), config_(config) {}
 
   /// (slices, pixels) uint8 of level 0; truth: undefined where nothing is known.
@@ -28,7 +28,7 @@ class TruthTensors {
 
  private:
   const cohort::Cohort& cohort_;
-  const loader::RunConfig& config_;
+  const config::RunConfig& config_;
   std::optional<std::uint32_t> image_;
   std::optional<VolumeTruth> truth_;
   std::optional<inference::SliceReader> body_;

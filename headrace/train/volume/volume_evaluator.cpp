@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <optional>
 
+#include "headrace/config/figure_rules.hpp"
 #include "headrace/core/error.hpp"
 #include "headrace/core/ignore_label.hpp"
 #include "headrace/inference/patch_grid.hpp"
 #include "headrace/inference/score_rows.hpp"
 #include "headrace/inference/tensor_math.hpp"
 #include "headrace/inference/volume/original_grid.hpp"
+#include "headrace/inference/volume/predicted_region.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
-#include "headrace/loader/config/figure_rules.hpp"
 #include "headrace/loader/plan/level_choice.hpp"
 #include "headrace/loader/plan/tile_corners.hpp"
 #include "headrace/measure/volume/volume_meter.hpp"
@@ -28,15 +29,15 @@ measure::VolumeFacts facts_of(const cohort::ImageRecord& record) {
   return {image_facts(record), record.volume->phase, record.volume->affine_lps};
 }
 
-measure::VolumeMetrics metrics_of(const cohort::Cohort& cohort, const loader::RunConfig& config) {
-  const loader::JudgedClasses classes = loader::judged_classes(cohort);
-  return {loader::volume_rules(classes, config), loader::group_rules(classes, config),
+measure::VolumeMetrics metrics_of(const cohort::Cohort& cohort, const config::RunConfig& config) {
+  const config::JudgedClasses classes = config::judged_classes(cohort);
+  return {config::volume_rules(classes, config), config::group_rules(classes, config),
           config.eval.bootstrap, config.sampling.seed};
 }
 
 class VolumeEvaluator : public Evaluator {
  public:
-  VolumeEvaluator(const cohort::Cohort& cohort, const loader::RunConfig& config,
+  VolumeEvaluator(const cohort::Cohort& cohort, const config::RunConfig& config,
                   const EvaluateOptions& options, std::uint64_t tiles)
       : cohort_(cohort),
         config_(config),
@@ -143,6 +144,7 @@ class VolumeEvaluator : public Evaluator {
       truth_.emplace(cohort_, config_, image);
       body_.emplace(cohort_.body_mask(image));
     }
+    region_.emplace(cohort_, image, *options_.preprocessing, metrics_.rules().lesion_classes);
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
     if (slices_) slices_->start(level.shape_zyx);
     if (counted) return;
@@ -150,14 +152,21 @@ class VolumeEvaluator : public Evaluator {
                   inference::step_zyx(record, config_),
                   [this](std::int64_t z, std::span<const float> probabilities) {
                     const auto truth = truth_->slice(z);
-                    if (slices_) slices_->add(z, classes_of(probabilities), truth);
                     meter_.add(probabilities, truth, body_->slice(z));
+                    show(z, limited(z), truth);
                   });
   }
 
-  std::vector<std::uint8_t> classes_of(std::span<const float> probabilities) const {
-    const std::size_t classes = metrics_.rules().classes;
-    return most_probable(probabilities.data(), classes, probabilities.size() / classes);
+  /// The classes of the slice that was added last, which is z, as they are predicted.
+  std::span<const std::uint8_t> limited(std::int64_t z) {
+    const auto calls = meter_.last_slice();
+    region_->limit(z, calls.predicted, calls.lesion, 0);
+    return calls.predicted;
+  }
+
+  void show(std::int64_t z, std::span<const std::uint8_t> predicted,
+            std::span<const std::uint8_t> truth) {
+    if (slices_) slices_->add(z, predicted, truth);
   }
 
   /// A slice of the patch's grid; whether it was the volume's last.
@@ -168,8 +177,8 @@ class VolumeEvaluator : public Evaluator {
 
   /// A slice of level 0, likewise.
   bool add_counted(const inference::StitchedPart& slice) {
-    if (slices_) slices_->add(slice.at, slice.predicted, slice.truth);
     meter_.add_classes(slice.predicted, slice.truth, inference::scores_of_rows(slice.scores));
+    show(slice.at, limited(slice.at), slice.truth);
     const auto& level = cohort_.images()[image_].volume->levels.front();
     if (slice.at + 1 < level.shape_zyx[0]) return false;
     meter_.add_counts(tally_->take(image_));
@@ -201,13 +210,15 @@ class VolumeEvaluator : public Evaluator {
     BallSlices balls(*options_.baseline, cohort_, image_);
     const cohort::VolumeLevel& level = cohort_.images()[image_].volume->levels.front();
     meter_.start(level.shape_zyx, level.spacing_mm_zyx);
-    for (std::int64_t z = 0; z < level.shape_zyx[0]; ++z)
+    for (std::int64_t z = 0; z < level.shape_zyx[0]; ++z) {
       meter_.add(balls.slice(z), truth_->slice(z), body_->slice(z));
+      limited(z);
+    }
     knowing_nothing_->add(image_, facts(), meter_.finish());
   }
 
   const cohort::Cohort& cohort_;
-  const loader::RunConfig& config_;
+  const config::RunConfig& config_;
   EvaluateOptions options_;
   measure::VolumeMetrics metrics_;
   std::optional<measure::VolumeMetrics> knowing_nothing_;
@@ -219,6 +230,7 @@ class VolumeEvaluator : public Evaluator {
   std::uint32_t image_ = 0;
   bool open_ = false;                            ///< not all of the image was given
   std::optional<inference::OriginalGrid> grid_;  ///< of that volume, if it is blended on the host
+  std::optional<inference::PredictedRegion> region_;
   std::optional<VolumeTruth> truth_;
   std::optional<inference::SliceReader> body_;
   TruthTensors truth_there_;          ///< of slices that have not come to the host yet
@@ -228,7 +240,7 @@ class VolumeEvaluator : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_volume_evaluator(const cohort::Cohort& cohort,
-                                                 const loader::RunConfig& config,
+                                                 const config::RunConfig& config,
                                                  const EvaluateOptions& options,
                                                  std::uint64_t tiles) {
   return std::make_unique<VolumeEvaluator>(cohort, config, options, tiles);

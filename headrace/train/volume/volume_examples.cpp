@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kLongest = 512;
 constexpr float kLowHu = -160, kHighHu = 240;
 
-std::size_t first_channel(const cohort::Cohort& cohort, const loader::RunConfig& config) {
+std::size_t first_channel(const cohort::Cohort& cohort, const config::RunConfig& config) {
   if (config.data.channels.empty()) return 0;
   const auto& names = cohort.channels();
   const auto found = std::find(names.begin(), names.end(), config.data.channels.front());
@@ -73,7 +73,7 @@ void SliceChooser::finish(ShownImage& image) {
   image.labels_of_truth = std::move(true_.labels);
 }
 
-ExamplePictures volume_pictures(const cohort::Cohort& cohort, const loader::RunConfig& config,
+ExamplePictures volume_pictures(const cohort::Cohort& cohort, const config::RunConfig& config,
                                 const ShownImage& image, bool worst) {
   const cohort::VolumeLevel& level = cohort.images()[image.image].volume->levels.front();
   const LabelPicture& labels = worst ? image.labels : image.labels_of_truth;

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "headrace/cohort/cohort.hpp"
-#include "headrace/loader/config/run_config.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/train/evaluate/examples.hpp"
 
 namespace headrace::train {
@@ -38,7 +38,7 @@ class SliceChooser {
 /// An axial slice with the outlines of truth and prediction, in the patient's proportions, its
 /// longer side 512 pixels, in radiological convention. HU from -160 to 240, other units from 0 to
 /// the slice's percentile 99.5. Reads that slice of the run's first channel.
-ExamplePictures volume_pictures(const cohort::Cohort& cohort, const loader::RunConfig& config,
+ExamplePictures volume_pictures(const cohort::Cohort& cohort, const config::RunConfig& config,
                                 const ShownImage& image, bool worst);
 
 }  // namespace headrace::train

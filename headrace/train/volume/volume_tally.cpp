@@ -15,7 +15,7 @@ namespace headrace::train {
 VolumeTally::VolumeTally(const measure::VolumeRules& rules)
     : calibration_(rules.classes, rules.class_sets) {
   const auto membership = rules.lesion_membership();
-  const auto classes = measure::classes_by_value(rules.classes, rules.class_sets);
+  const auto classes = classes_by_value(rules.classes, rules.class_sets);
   for (std::size_t c = 0; c < rules.classes; ++c) {
     if (membership[c] == Membership::inside)
       lesion_classes_.push_back(static_cast<std::uint8_t>(c));

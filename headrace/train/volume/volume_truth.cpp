@@ -4,7 +4,7 @@
 
 namespace headrace::train {
 
-VolumeTruth::VolumeTruth(const cohort::Cohort& cohort, const loader::RunConfig& config,
+VolumeTruth::VolumeTruth(const cohort::Cohort& cohort, const config::RunConfig& config,
                          std::uint32_t image)
     : view_(cohort, image, config.data.labels, config.data.outside == loader::Outside::ignore) {
   const cohort::ImageRecord& record = cohort.images()[image];

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "headrace/cohort/label_view.hpp"
+#include "headrace/config/run_config.hpp"
 #include "headrace/inference/volume/slice_reader.hpp"
-#include "headrace/loader/config/run_config.hpp"
 
 namespace headrace::train {
 
@@ -15,7 +15,7 @@ namespace headrace::train {
 /// has no labels; else nothing. It refers to cohort and config.
 class VolumeTruth {
  public:
-  VolumeTruth(const cohort::Cohort& cohort, const loader::RunConfig& config, std::uint32_t image);
+  VolumeTruth(const cohort::Cohort& cohort, const config::RunConfig& config, std::uint32_t image);
 
   /// (y, x) of slice z; valid until the next call; empty where nothing is known. Errors: those of
   /// zarr::Array::read.

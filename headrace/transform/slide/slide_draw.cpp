@@ -1,6 +1,7 @@
 #include "headrace/transform/slide/slide_draw.hpp"
 
 #include "headrace/core/error.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 
 namespace headrace::transform {
 

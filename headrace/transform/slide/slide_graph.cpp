@@ -10,6 +10,7 @@
 #include "headrace/transform/slide/patch_kernel.hpp"
 #include "headrace/transform/slide/place_patch.hpp"
 #include "headrace/transform/slide/sample_params.hpp"
+#include "headrace/transform/slide/slide_spec.hpp"
 
 namespace headrace::transform {
 
@@ -55,8 +56,8 @@ cpu::RowScratch Scratch::State::reserve(const PatchSpec& patch, int grid, bool b
 
 namespace {
 
-void check_order(const std::vector<TransformSpec>& specs) {
-  std::array<int, std::variant_size_v<TransformSpec>> seen;
+void check_order(const TransformList& specs) {
+  std::array<int, std::variant_size_v<TransformSpec::Variant>> seen;
   seen.fill(-1);
   int normalized = -1;
   for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
@@ -104,7 +105,7 @@ void check_patch(const PatchSpec& patch) {
 
 }  // namespace
 
-Graph Graph::compile(const std::vector<TransformSpec>& specs, const PatchSpec& patch,
+Graph Graph::compile(const TransformList& specs, const PatchSpec& patch,
                      const std::function<ImageColour(const std::string&)>& colour_of) {
   check_patch(patch);
   check_order(specs);

@@ -8,18 +8,12 @@
 
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/image_colour.hpp"
+#include "headrace/core/json.hpp"
 #include "headrace/transform/sample_key.hpp"
-#include "headrace/transform/slide/slide_spec.hpp"
+#include "headrace/transform/slide/patch_spec.hpp"
+#include "headrace/transform/slide/slide_transform_list.hpp"
 
 namespace headrace::transform {
-
-/// Shape of the output: every context is height × width pixels at `mpp` × context micrometres a
-/// pixel.
-struct PatchSpec {
-  std::int32_t height = 512, width = 512;
-  double mpp = 0.5;
-  std::vector<int> context{1};  ///< 1 first; 2 is the concentric patch of half the magnification
-};
 
 /// Everything random about one sample, drawn and composed: small, plain, and independent of any
 /// pixel.
@@ -70,7 +64,7 @@ class Graph {
   /// usage, for a list that can't be compiled (two affines, normalise before colour …); each names
   /// the entry.
   static Graph compile(
-      const std::vector<TransformSpec>& specs, const PatchSpec& patch,
+      const TransformList& specs, const PatchSpec& patch,
       const std::function<ImageColour(const std::string& image_id)>& colour_of = {});
 
   const PatchSpec& patch() const noexcept { return patch_; }
@@ -104,7 +98,7 @@ class Graph {
 
  private:
   PatchSpec patch_;
-  std::vector<TransformSpec> specs_;
+  TransformList specs_;
   ImageColour reference_;  ///< target of stain_normalize
 };
 

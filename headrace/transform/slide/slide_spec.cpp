@@ -11,7 +11,7 @@ std::vector<TransformSpec> parse_transforms(const YamlValue& list) {
   return specs;
 }
 
-Json to_json(const std::vector<TransformSpec>& specs) {
+Json to_json(const TransformList& specs) {
   Json list = Json::array();
   for (const TransformSpec& spec : specs) {
     Json entry = Json::object();

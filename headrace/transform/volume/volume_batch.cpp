@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "headrace/core/error.hpp"
+#include "headrace/transform/volume/operations/volume_blur.hpp"
+#include "headrace/transform/volume/operations/volume_low_resolution.hpp"
 #include "headrace/transform/volume/place_volume.hpp"
 
 namespace headrace::transform {

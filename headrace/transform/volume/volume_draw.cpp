@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headrace/core/error.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace headrace::transform {
 

@@ -8,6 +8,7 @@
 #include "headrace/device/buffer.hpp"
 #include "headrace/transform/volume/cpu/volume_rows.hpp"
 #include "headrace/transform/volume/place_volume.hpp"
+#include "headrace/transform/volume/volume_spec.hpp"
 
 namespace headrace::transform {
 
@@ -93,8 +94,8 @@ bool is_for(const VolumeTransformSpec& spec, const std::string& channel) {
   return own.empty() || own == channel;
 }
 
-void check_order(const std::vector<VolumeTransformSpec>& specs, const ChannelPlace& channel) {
-  std::array<int, std::variant_size_v<VolumeTransformSpec>> seen;
+void check_order(const VolumeTransformList& specs, const ChannelPlace& channel) {
+  std::array<int, std::variant_size_v<VolumeTransformSpec::Variant>> seen;
   seen.fill(-1);
   int changed = -1;
   for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
@@ -120,8 +121,7 @@ void check_order(const std::vector<VolumeTransformSpec>& specs, const ChannelPla
   }
 }
 
-bool needs(const std::vector<VolumeTransformSpec>& specs, StatsSource source,
-           const std::string& channel) {
+bool needs(const VolumeTransformList& specs, StatsSource source, const std::string& channel) {
   return std::any_of(specs.begin(), specs.end(), [&](const VolumeTransformSpec& spec) {
     return is_for(spec, channel) && value_use(spec).statistics == source;
   });
@@ -133,9 +133,8 @@ bool applies(const VolumeTransformSpec& spec, const ChannelPlace& channel) {
   return is_for(spec, channel.name) && unit_of(spec).value_or(channel.unit) == channel.unit;
 }
 
-VolumeGraph VolumeGraph::compile(const std::vector<VolumeTransformSpec>& specs,
-                                 const VolumePatchSpec& patch, const IntensityStats& foreground,
-                                 const ChannelPlace& channel) {
+VolumeGraph VolumeGraph::compile(const VolumeTransformList& specs, const VolumePatchSpec& patch,
+                                 const IntensityStats& foreground, const ChannelPlace& channel) {
   check_patch(patch);
   check_order(specs, channel);
   if (needs_foreground(specs, channel.name) && foreground.voxels == 0) {
@@ -151,12 +150,10 @@ VolumeGraph VolumeGraph::compile(const std::vector<VolumeTransformSpec>& specs,
   return graph;
 }
 
-bool VolumeGraph::needs_foreground(const std::vector<VolumeTransformSpec>& specs,
-                                   const std::string& channel) {
+bool VolumeGraph::needs_foreground(const VolumeTransformList& specs, const std::string& channel) {
   return needs(specs, StatsSource::foreground, channel);
 }
-bool VolumeGraph::needs_patient(const std::vector<VolumeTransformSpec>& specs,
-                                const std::string& channel) {
+bool VolumeGraph::needs_patient(const VolumeTransformList& specs, const std::string& channel) {
   return needs(specs, StatsSource::patient, channel);
 }
 

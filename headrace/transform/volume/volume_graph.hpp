@@ -8,16 +8,12 @@
 #include "headrace/core/geometry.hpp"
 #include "headrace/core/intensity_stats.hpp"
 #include "headrace/core/intensity_unit.hpp"
+#include "headrace/core/json.hpp"
 #include "headrace/transform/sample_key.hpp"
-#include "headrace/transform/volume/volume_spec.hpp"
+#include "headrace/transform/volume/volume_patch_spec.hpp"
+#include "headrace/transform/volume/volume_transform_list.hpp"
 
 namespace headrace::transform {
-
-/// Shape of the output, and the millimetres between its voxels, in (z, y, x).
-struct VolumePatchSpec {
-  std::array<std::int32_t, 3> size_zyx{96, 96, 96};
-  std::array<double, 3> spacing_mm_zyx{1, 1, 1};
-};
 
 /// The channel of a volume that a graph is for.
 struct ChannelPlace {
@@ -71,16 +67,14 @@ class VolumeGraph {
  public:
   /// `foreground`: intensities under the labels of the training set, for normalize: {method:
   /// foreground} and clip_percentiles: {of: foreground}. Errors: usage, naming the entry.
-  static VolumeGraph compile(const std::vector<VolumeTransformSpec>& specs,
-                             const VolumePatchSpec& patch, const IntensityStats& foreground = {},
+  static VolumeGraph compile(const VolumeTransformList& specs, const VolumePatchSpec& patch,
+                             const IntensityStats& foreground = {},
                              const ChannelPlace& channel = {});
 
   const VolumePatchSpec& patch() const noexcept { return patch_; }
   /// Whether compile needs `foreground`, and draw needs `patient`, for this channel.
-  static bool needs_foreground(const std::vector<VolumeTransformSpec>& specs,
-                               const std::string& channel = {});
-  static bool needs_patient(const std::vector<VolumeTransformSpec>& specs,
-                            const std::string& channel = {});
+  static bool needs_foreground(const VolumeTransformList& specs, const std::string& channel = {});
+  static bool needs_patient(const VolumeTransformList& specs, const std::string& channel = {});
 
   /// Draws a sample's parameters; patient: intensities of its volume's body. random = false leaves
   /// every random transform out and keeps windowing, clipping and normalisation. The geometry is
@@ -114,7 +108,7 @@ class VolumeGraph {
 
  private:
   VolumePatchSpec patch_;
-  std::vector<VolumeTransformSpec> specs_;
+  VolumeTransformList specs_;
   IntensityStats foreground_;
   ChannelPlace channel_;
 };

@@ -58,7 +58,7 @@ std::vector<VolumeTransformSpec> parse_volume_transforms(const YamlValue& list) 
   return specs;
 }
 
-Json to_json(const std::vector<VolumeTransformSpec>& specs) {
+Json to_json(const VolumeTransformList& specs) {
   Json list = Json::array();
   for (const VolumeTransformSpec& spec : specs) {
     Json entry = Json::object();

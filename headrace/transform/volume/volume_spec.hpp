@@ -7,6 +7,7 @@
 #include "headrace/core/json.hpp"
 #include "headrace/core/yaml.hpp"
 #include "headrace/transform/volume/operations/volume_operations.hpp"
+#include "headrace/transform/volume/volume_transform_list.hpp"
 
 namespace headrace::transform {
 
@@ -21,7 +22,7 @@ std::optional<IntensityUnit> unit_of(const VolumeTransformSpec& spec);
 /// Errors: usage, with line and nearest valid name.
 std::vector<VolumeTransformSpec> parse_volume_transforms(const YamlValue& list);
 /// The same list in full, with presets expanded and defaults: the run records and hashes it.
-Json to_json(const std::vector<VolumeTransformSpec>& specs);
+Json to_json(const VolumeTransformList& specs);
 std::string name_of(const VolumeTransformSpec& spec);
 
 }  // namespace headrace::transform

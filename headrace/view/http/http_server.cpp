@@ -11,14 +11,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/foreign_error.hpp"
 #include "headrace/core/option_name.hpp"
 #include "headrace/core/text.hpp"
 #include "headrace/core/threads.hpp"
+#include "headrace/view/http/new_connections.hpp"
 #include "headrace/view/http/work_queue.hpp"
 
 namespace headrace::view {
@@ -27,6 +30,7 @@ namespace {
 constexpr unsigned kMostConnections = 1000;
 constexpr std::size_t kConnectionMemory = std::size_t{32} << 10;  // its headers must fit
 constexpr unsigned kIdleSeconds = 60;
+constexpr std::chrono::seconds kHeaderTime{10};  ///< until a connection has shown that it may ask
 
 /// Sent with everything: nothing foreign may be loaded, nothing of a patient may stay in a
 /// browser's cache on disk.
@@ -153,6 +157,11 @@ int listening_socket(const HttpServerOptions& options) {
   return socket;
 }
 
+int socket_of(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info == nullptr ? -1 : info->connect_fd;
+}
+
 int port_of(int socket) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
@@ -169,7 +178,8 @@ struct HttpServer::State {
       : options(o),
         socket(listening_socket(o)),
         port(port_of(socket)),
-        workers(o.threads > 0 ? o.threads : std::max(2, available_cores())) {}
+        workers(o.threads > 0 ? o.threads : std::max(2, available_cores())),
+        strangers(connection_limit() / 2, kHeaderTime) {}
 
   MHD_Result on_request(MHD_Connection* connection, const char* path, const char* method,
                         const char* upload, std::size_t* upload_size, Call*& call);
@@ -182,6 +192,12 @@ struct HttpServer::State {
                                      std::size_t* upload_size, void** context) {
     return static_cast<State*>(state)->on_request(connection, path, method, upload, upload_size,
                                                   reinterpret_cast<Call*&>(*context));
+  }
+  static void connection_callback(void* state, MHD_Connection* connection, void**,
+                                  MHD_ConnectionNotificationCode what) {
+    NewConnections& strangers = static_cast<State*>(state)->strangers;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) strangers.opened(socket_of(connection));
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) strangers.closed(socket_of(connection));
   }
   static void completed_callback(void*, MHD_Connection*, void** context,
                                  MHD_RequestTerminationCode) {
@@ -199,6 +215,7 @@ struct HttpServer::State {
   // although threads are idle: each of its threads owns some of the connections. So one thread has
   // all of them, and a connection is suspended while one of ours makes its answer.
   WorkQueue workers;
+  NewConnections strangers;
 };
 
 MHD_Result HttpServer::State::begin(MHD_Connection* connection, const char* path,
@@ -207,6 +224,7 @@ MHD_Result HttpServer::State::begin(MHD_Connection* connection, const char* path
   call->connection = connection;
   call->request = request_of(connection, path, method);
   auto early = gate(call->request);
+  if (!early || early->status < 400) strangers.admitted(socket_of(connection));
   if (!early) early = body_problem(call->request, options.most_body_bytes);
   return early ? queue(connection, *early) : MHD_YES;
 }
@@ -232,7 +250,8 @@ void HttpServer::State::hand_to_worker(Call& call) {
       call.response =
           stopping ? error_response(503, "The server is stopping.") : handler(call.request);
     } catch (const std::exception& error) {
-      call.response = error_response(500, error.what());
+      const auto known = error_from(error);
+      call.response = error_response(500, known ? known->what() : error.what());
     }
     call.answered = true;
     MHD_resume_connection(call.connection);
@@ -246,7 +265,8 @@ void HttpServer::State::start() {
       nullptr, nullptr, &State::request_callback, this, MHD_OPTION_LISTEN_SOCKET, socket,
       MHD_OPTION_CONNECTION_LIMIT, connection_limit(), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
       kConnectionMemory, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, MHD_OPTION_NOTIFY_COMPLETED,
-      &State::completed_callback, nullptr, MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
+      &State::completed_callback, nullptr, MHD_OPTION_NOTIFY_CONNECTION,
+      &State::connection_callback, this, MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr,
       MHD_OPTION_END);
   if (daemon == nullptr)
     fail(ErrorCode::io, "the server can't be started: {}", std::strerror(errno));

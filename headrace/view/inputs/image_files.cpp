@@ -6,6 +6,7 @@
 #include <set>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/input_path.hpp"
 #include "headrace/core/log.hpp"
 #include "headrace/imaging/dicom/slide_files.hpp"
 #include "headrace/imaging/volume/volume_reader.hpp"
@@ -43,7 +44,8 @@ ViewItem item_of(const imaging::DicomSeries& series) {
 }
 
 bool can_be_shown(const imaging::DicomSeries& series) {
-  return !series.localizer && imaging::unit_of(series.modality).has_value();
+  return !series.localizer && imaging::unit_of(series.modality).has_value() &&
+         series.other_values.empty();
 }
 
 imaging::DicomScan scan(const std::string& path) {
@@ -85,6 +87,8 @@ std::vector<ViewItem> items_of_folder(const std::string& folder) {
   const ingest::VolumeFiles files = ingest::volume_files(folder);
   for (const std::string& file : files.volumes)
     out.push_back(item_of(ItemKind::volume, ingest::plain_id(ingest::volume_stem(file)), file));
+  for (const std::string& file : ingest::odd_volumes(files))
+    log::warning("{}: can't be shown, as it is neither a file nor a folder", file);
   if (!files.others.empty()) add_series(folder, dicom, out);
   for (const std::string& file : slides_in(folder)) {
     if (dicom.contains(file)) continue;
@@ -125,8 +129,9 @@ std::optional<FileImage> series_of(const std::string& folder, const imaging::Vol
 }  // namespace
 
 std::vector<ViewItem> items_of_path(const std::string& path) {
-  if (!fs::exists(path)) fail(ErrorCode::not_found, "{}: there is no such file or folder", path);
-  return fs::is_directory(path) ? items_of_folder(path) : items_of_file(path);
+  const InputKind kind = input_kind(path);
+  if (kind == InputKind::neither) fail(ErrorCode::not_found, "{}", no_input(path));
+  return kind == InputKind::folder ? items_of_folder(path) : items_of_file(path);
 }
 
 std::optional<FileImage> image_of_result(const result::ImageResult& result) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headrace/core/error.hpp"
+#include "headrace/core/json_fault.hpp"
 
 namespace headrace::view {
 namespace {
@@ -92,7 +93,7 @@ std::vector<Finding> findings_of(const result::ImageResult& result) {
     }
   } catch (const Json::exception& error) {
     fail(ErrorCode::malformed, "{}: its findings are not those of this version ({}); predict again",
-         result.folder().string(), error.what());
+         result.folder().string(), json_fault(error));
   }
   return out;
 }

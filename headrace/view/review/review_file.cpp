@@ -9,7 +9,7 @@
 #include "headrace/core/error.hpp"
 #include "headrace/core/read_file.hpp"
 #include "headrace/core/sha256.hpp"
-#include "headrace/imaging/whole_file.hpp"
+#include "headrace/storage/atomic_file.hpp"
 #include "headrace/storage/posix.hpp"
 #include "headrace/view/http/whole_number.hpp"
 
@@ -102,9 +102,7 @@ void ReviewFile::write_locked(const Review& review) {
     fail(ErrorCode::io, "{}: can't be made: {}", folder_.string(),
          storage::posix::describe_errno(error));
   }
-  imaging::AsideFile file(path_.string());
-  file.append(std::as_bytes(std::span(text)));
-  file.finish();
+  storage::write_file(path_.string(), std::as_bytes(std::span(text)));
 }
 
 }  // namespace headrace::view

@@ -117,6 +117,7 @@ SavedLabels save_labels(const result::ImageResult& result, const std::vector<Fin
   options.store = store;
   options.annotations = folder.string();
   options.set = set;
+  options.accept = {ingest::Doubt::ignore_only};  // what has no verdict is ignore, be it the most
   saved.dataset_hash = ingest::ingest_labels(options).after;
   return saved;
 }

@@ -152,7 +152,7 @@ BloscHeader BloscHeader::parse(std::span<const std::byte> frame) {
   header.split = (flags & kDontSplit) == 0 && header.typesize <= kMaxSplits &&
                  header.typesize > 0 && header.block_size / header.typesize >= kMinBuffer;
   const bool sizes =
-      header.size >= 0 && header.typesize > 0 &&
+      header.size >= 0 && header.typesize > 0 && header.block_size >= 0 &&
       static_cast<std::size_t>(header.frame_size) == frame.size() &&
       (header.size == 0 || (header.block_size > 0 && header.block_size <= kMaxBlock &&
                             header.block_size <= header.size));

@@ -74,8 +74,8 @@ class Feed:
         if isinstance(runtime, Mapping):
             tags |= {f"headrace.runtime.{key}": str(runtime[key]) for key in ("torch", "device", "cpu_capability", "threads") if key in runtime}
         init = run.get("init")
-        if isinstance(init, Mapping) and "sha256" in init:
-            tags["headrace.init_sha256"] = str(init["sha256"])
+        if isinstance(init, Mapping) and "sha256" in init:  # weights_sha256: not in runs of earlier versions
+            tags["headrace.init_sha256"] = str(init.get("weights_sha256", init["sha256"]))
         weights = self._json("summary.json").get("weights_sha256")
         return tags | ({"headrace.weights_sha256": str(weights)} if weights else {})
 

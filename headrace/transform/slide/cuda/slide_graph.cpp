@@ -4,6 +4,7 @@
 
 #include "headrace/device/staging_buffer.hpp"
 #include "headrace/transform/slide/cuda/patch_drivers.hpp"
+#include "headrace/transform/slide/operations/slide_blur.hpp"
 #include "headrace/transform/slide/place_patch.hpp"
 #include "headrace/transform/slide/sample_params.hpp"
 #include "headrace/transform/slide/slide_cuda_graph.hpp"

@@ -21,8 +21,14 @@ namespace headrace::transform {
 /// kGeometry  it moves pixels and leaves their values; it may stand behind normalize
 /// fields     its options, each with its limits: how configs are read, recorded and described
 /// draw       draws its random numbers, always in the same order, and adds its part of the sample
-using TransformSpec =
-    std::variant<AffineSpec, ElasticSpec, StainNormalizeSpec, ScannerColorSpec, HedJitterSpec,
-                 ColorJitterSpec, GaussianNoiseSpec, BlurSpec, NormalizeSpec>;
+///
+/// A struct rather than an alias, so that it can be declared without these headers
+/// (slide_transform_list.hpp).
+struct TransformSpec
+    : std::variant<AffineSpec, ElasticSpec, StainNormalizeSpec, ScannerColorSpec, HedJitterSpec,
+                   ColorJitterSpec, GaussianNoiseSpec, BlurSpec, NormalizeSpec> {
+  using Variant = variant;
+  using variant::variant;
+};
 
 }  // namespace headrace::transform

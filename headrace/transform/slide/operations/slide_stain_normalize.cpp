@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "headrace/core/error.hpp"
+#include "headrace/pixels/stain/stain_angles.hpp"
 #include "headrace/transform/slide/slide_draw.hpp"
 #include "headrace/transform/slide/stain_vectors.hpp"
 
@@ -47,7 +48,7 @@ ColourAffine stain_normalization(const ImageColour& slide, const ImageColour& re
 
 ImageColour builtin_reference() {
   ImageColour reference;
-  reference.stain_od_rgb_he = {0.5626, 0.2159, 0.7201, 0.8012, 0.4062, 0.5581};
+  reference.stain_od_rgb_he = pixels::kReferenceOdRgbHe;
   const auto inverse_he = stain_unmixing(reference.stain_od_rgb_he, "the built-in reference");
   constexpr double white = 0.028028723600243537;  // log10(256 / 240)
   const std::array<double, 2> published{1.9705, 1.0308};

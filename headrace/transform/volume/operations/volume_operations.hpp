@@ -26,9 +26,15 @@ namespace headrace::transform {
 /// fields     its options, each with its limits: how configs are read, recorded and described
 /// check      where it has one: what several options together must fulfil
 /// draw       draws its random numbers, always in the same order, and adds its part of the sample
-using VolumeTransformSpec =
-    std::variant<VolumeAffineSpec, VolumeElasticSpec, WindowHuSpec, WindowSuvSpec,
-                 ClipPercentilesSpec, VolumeNormalizeSpec, VolumeBrightnessSpec, VolumeContrastSpec,
-                 VolumeGammaSpec, VolumeNoiseSpec, VolumeBlurSpec, LowResolutionSpec>;
+///
+/// A struct rather than an alias, so that it can be declared without these headers
+/// (volume_transform_list.hpp).
+struct VolumeTransformSpec : std::variant<VolumeAffineSpec, VolumeElasticSpec, WindowHuSpec,
+                                          WindowSuvSpec, ClipPercentilesSpec, VolumeNormalizeSpec,
+                                          VolumeBrightnessSpec, VolumeContrastSpec, VolumeGammaSpec,
+                                          VolumeNoiseSpec, VolumeBlurSpec, LowResolutionSpec> {
+  using Variant = variant;
+  using variant::variant;
+};
 
 }  // namespace headrace::transform

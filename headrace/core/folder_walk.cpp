@@ -1,0 +1,61 @@
+#include "headrace/core/folder_walk.hpp"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "headrace/core/error.hpp"
+
+namespace headrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Walk {
+ public:
+  Walk(const fs::path& root, const std::function<void(const fs::directory_entry&)>& visit,
+       const std::function<bool(const fs::path&)>& enter)
+      : root_(root), visit_(visit), enter_(enter) {}
+
+  void into(const fs::path& folder) {
+    std::error_code error;
+    if (!seen_.insert(fs::canonical(folder, error)).second)
+      return;  // a loop, or seen by another link
+    std::vector<fs::directory_entry> entries;
+    for (auto it = fs::directory_iterator(folder, error); !error && it != fs::end(it);
+         it.increment(error)) {
+      entries.push_back(*it);
+    }
+    if (error)
+      fail(ErrorCode::io, "{}: the folder can't be read ({})", root_.string(), error.message());
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+      std::error_code ignored;
+      const bool link_a = a.is_symlink(ignored), link_b = b.is_symlink(ignored);
+      return link_a != link_b ? link_b : a.path() < b.path();
+    });
+    for (const auto& entry : entries) {
+      std::error_code ignored;
+      if (!entry.is_directory(ignored)) {
+        visit_(entry);
+      } else if (!enter_ || enter_(entry.path())) {
+        into(entry.path());
+      }
+    }
+  }
+
+ private:
+  const fs::path& root_;
+  const std::function<void(const fs::directory_entry&)>& visit_;
+  const std::function<bool(const fs::path&)>& enter_;
+  std::set<fs::path> seen_;
+};
+
+}  // namespace
+
+void walk_folder(const fs::path& folder,
+                 const std::function<void(const fs::directory_entry&)>& visit,
+                 const std::function<bool(const fs::path&)>& enter) {
+  Walk(folder, visit, enter).into(folder);
+}
+
+}  // namespace headrace
